@@ -1,0 +1,1 @@
+"""Claude Code: its wire format and its plugin."""

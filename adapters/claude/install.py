@@ -1,0 +1,102 @@
+"""Claude Code's plugin: its hooks by either route, its marketplace, and how its user switches it on."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from ..plugin import HOOK, NAME, PYTHON, SERVER, PluginLayout, Route, as_json
+
+PLUGIN = Path(__file__).resolve().parent / "plugin"
+CLIENT = "claude-code"
+HOOK_SECONDS = 10
+CALL_SECONDS = 5
+"""For hooks that a tool waits for: a server that hangs must not hold up every call for long."""
+
+_LAUNCHER = ("/bin/sh", "${CLAUDE_PLUGIN_ROOT}/bin/upbeat")
+"""Starts upbeat when the plugin is used where it lies in a checkout."""
+
+STARTING = "Agent|Task|AskUserQuestion|Bash|Edit|Write|NotebookEdit"
+"""Calls that hand work on, ask the user, or change something. Tools that only read are the most frequent ones, and
+nothing is ever said to them, so they are left alone: each hook costs 2-4 ms, and a server that hangs its timeout."""
+ENDED = "Agent|Task|Bash"
+"""Calls whose end is evidence. Over MCP a hook gets the whole result, and that of ``Read`` and ``Write`` is a file."""
+
+_COMMON = ("session_id", "transcript_path", "cwd", "agent_id")
+_CALL = ("tool_name", "tool_input", "tool_use_id")
+_FIELDS = {
+    "UserPromptSubmit": ("prompt", "source"),
+    "PreToolUse": _CALL,
+    "PostToolUse": (*_CALL, "tool_response"),
+    "PostToolUseFailure": (*_CALL, "error", "is_interrupt"),
+    "SubagentStart": ("agent_type",),
+    "SubagentStop": ("agent_type", "stop_hook_active", "last_assistant_message"),
+    "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks"),
+    "StopFailure": ("error", "last_assistant_message"),
+}
+"""Event -> what is passed of it. PreCompact is not among them: whatever a hook over MCP answers there, even nothing,
+is shown to the user, and ``{}`` goes into the summary. A session that was compacted starts again, and tells so."""
+_MATCHERS = {"PreToolUse": STARTING, "PostToolUse": ENDED, "PostToolUseFailure": ENDED}
+_COMMANDS = ("SessionStart", "SessionEnd")
+"""Commands by every route: there is no MCP client yet at the start, and none any more at the end."""
+
+
+def in_place() -> dict[str, str]:
+    """The files of the plugin as it lies in the package: everything goes through its launcher."""
+    return _rendered("mcp", server=(*_LAUNCHER, "mcp", "--client"), hook=(*_LAUNCHER, "hook"))
+
+
+def layout(route: Route) -> PluginLayout:
+    """The marketplace that holds the one plugin."""
+    return PluginLayout(
+        source=PLUGIN,
+        manifest=".claude-plugin/marketplace.json",
+        marketplace={
+            "name": NAME,
+            "owner": {"name": "The upbeat authors"},
+            "plugins": [{"name": NAME, "source": f"./plugins/{NAME}"}],
+        },
+        rendered=_rendered(route, server=(PYTHON, *SERVER), hook=(PYTHON, *HOOK)),
+    )
+
+
+def next_steps(folder: Path) -> list[str]:
+    """The client's own commands that switch the plugin on."""
+    return [f"claude plugin marketplace add {shlex.quote(str(folder))}", f"claude plugin install {NAME}@{NAME}"]
+
+
+def further_steps(_folder: Path) -> list[str]:
+    """What a plugin cannot bring with it."""
+    setting = '"statusLine": {"type": "command", "command": "upbeat statusline"}'
+    return [f"for a line with the workflow below the prompt, add to ~/.claude/settings.json: {setting}"]
+
+
+def last_steps() -> list[str]:
+    """The client's own commands that switch it off again."""
+    return [f"claude plugin uninstall {NAME}@{NAME}", f"claude plugin marketplace remove {NAME}"]
+
+
+def _rendered(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> dict[str, str]:
+    """``.mcp.json`` and ``hooks/hooks.json``.
+
+    Only events that the oldest supported client knows are registered: an unknown one would cost it all hooks of
+    the plugin.
+    """
+    command: dict[str, Any] = {"type": "command", "command": hook[0], "args": [*hook[1:], CLIENT]}
+    hooks: dict[str, Any] = {event: [{"hooks": [command | {"timeout": HOOK_SECONDS}]}] for event in _COMMANDS}
+    for event in _FIELDS:
+        seconds = CALL_SECONDS if event in _MATCHERS else HOOK_SECONDS
+        handler = (_over_mcp(event) if route == "mcp" else command) | {"timeout": seconds}
+        matcher: dict[str, Any] = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
+        hooks[event] = [matcher | {"hooks": [handler]}]
+    servers = {NAME: {"command": server[0], "args": [*server[1:], CLIENT]}}
+    return {
+        ".mcp.json": as_json({"mcpServers": servers}),
+        "hooks/hooks.json": as_json({"description": "upbeat prepares, guards and continues turns", "hooks": hooks}),
+    }
+
+
+def _over_mcp(event: str) -> dict[str, Any]:
+    passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in (*_COMMON, *_FIELDS[event])}
+    return {"type": "mcp_tool", "server": f"plugin:{NAME}:{NAME}", "tool": "hook", "input": passed}

@@ -1,0 +1,1 @@
+"""The ``upbeat`` command: one file a subcommand."""

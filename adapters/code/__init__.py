@@ -1,0 +1,1 @@
+"""The embedded code-intelligence provider: the ``ci_*`` tools without a server."""

@@ -1,0 +1,301 @@
+"""The careful look at one candidate: how its text, names and path answer the question.
+
+Law: a file is read as a whole, as its definitions and as a path, and each view gives its own numbers. What a
+word means to the question is worked out once for all files (``Reader``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from .index_doc import Document, KeptOutline
+from .outline import Outline
+from .question import Question
+from .scan import kind_of_cached, path_terms
+from .words import NAME, cjk_pairs, cjk_runs, joined_key, terms_of
+
+K1 = 1.2
+B = 0.5
+FUNCTION_LINES = 30
+"""The length of a definition that is neither favoured nor put back."""
+
+OWNED_BONUS = 8.0
+OWNED_FACTOR = 1.5
+"""For a definition that the query names with its owner, as in ``Session.send``."""
+
+DEFINED_FACTOR = 2.0
+"""What a term in a definition's own name counts more than one in its body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What one word of a file says about the question. ``name`` is how likely it is meant exactly."""
+
+    terms: tuple[str, ...]
+    name: float
+    joined: float
+
+
+@dataclass(slots=True)
+class Part:
+    """The hits inside one definition (position in the outline; -1 for the lines outside of all)."""
+
+    position: int
+    terms: dict[str, int] = field(default_factory=dict)
+    exact: dict[str, float] = field(default_factory=dict)
+    hits: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Profile:
+    """All hits of one file."""
+
+    path: str
+    outline: Outline | KeptOutline
+    length: int
+    terms: dict[str, int]
+    names: Counter[str]
+    joined: dict[str, float]
+    defined_terms: Counter[str]
+    defined_names: dict[str, float]
+    defined_joined: dict[str, float]
+    parts: dict[int, Part]
+    phrases: list[tuple[str, ...]]
+    owned: set[int]
+    """Positions of definitions that the query names with their owner."""
+
+
+def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
+    return Profile(path, outline, length, {}, Counter(), {}, Counter(), {}, {}, {}, [], set())
+
+
+def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
+    """Whether the file has all of ``terms``, as one with the phrase has."""
+    return all(term in profile.terms for term in terms)
+
+
+class Reader:
+    """Profiles files for one question."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._meanings: dict[str, Meaning | None] = {}
+        self._owned = {pair for dotted in question.dotted for pair in pairwise(dotted)}
+
+    def profile(self, path: str, text: str) -> Profile:
+        """Every hit of the question in ``text``, by file and by definition."""
+        outline = Outline(text, kind_of_cached(path).language)
+        profile = _empty(path, outline, len(text))
+        for match in NAME.finditer(text):
+            word = match.group()
+            meaning = self._meaning_of(word)
+            if meaning:
+                line = outline.line_at(match.start())
+                self._add(profile, word, meaning, outline.around(line)).hits.append((line, meaning.terms))
+        if not text.isascii():
+            self._add_cjk(profile, outline)
+        self._add_definitions(profile)
+        if self.question.phrases:
+            lowered = text.lower()
+            profile.phrases += [terms for phrase, terms in self.question.phrases.items() if phrase in lowered]
+        return profile
+
+    def profile_of(self, path: str, document: Document, words: set[str], text: Callable[[], str | None]) -> Profile:
+        """The same, but for hits, from what the index keeps of a file; of its words only ``words`` can have a meaning.
+
+        ``text`` reads the file, and is called only when it may hold a phrase of the question.
+        """
+        outline = KeptOutline(document.definitions)
+        profile = _empty(path, outline, document.length)
+        for at in [at for at, word in enumerate(document.words) if word in words]:
+            word = document.words[at]
+            meaning = self._meaning_of(word)
+            if meaning:
+                for position, count in document.homes_of(at):
+                    self._add(profile, word, meaning, position, count)
+        self._add_definitions(profile)
+        wanted = {phrase: terms for phrase, terms in self.question.phrases.items() if _may_hold(profile, terms)}
+        lowered = ((text() or "") if wanted else "").lower()
+        profile.phrases += [terms for phrase, terms in wanted.items() if phrase in lowered]
+        return profile
+
+    def _meaning_of(self, word: str) -> Meaning | None:
+        try:
+            return self._meanings[word]
+        except KeyError:
+            meaning = self._meanings[word] = self._meaning(word)
+            return meaning
+
+    def _meaning(self, word: str) -> Meaning | None:
+        question = self.question
+        if not word.isascii():  # a pair of CJK characters
+            return Meaning((word,), 0.0, 0.0) if word in question.terms else None
+        terms = tuple(term for term in terms_of(word) if term in question.terms)
+        name = question.names.get(word, 0.0)
+        key = joined_key(word) if question.joined else ""
+        joined = question.joined.get(key, 0.0) if len(terms) > 1 or (key and key in question.joined) else 0.0
+        return Meaning(terms, name, joined) if terms or name or joined else None
+
+    def add_hits(self, profile: Profile, document: Document, words: set[str]) -> None:
+        """Give ``profile``, which comes from ``document``, the lines of its hits."""
+        around = profile.outline.around
+        for at in [at for at, word in enumerate(document.words) if word in words]:
+            meaning = self._meaning_of(document.words[at])
+            if meaning:
+                for line in document.lines_of(at):
+                    profile.parts[around(line)].hits.append((line, meaning.terms))
+
+    def _add(self, profile: Profile, word: str, meaning: Meaning, position: int, count: int = 1) -> Part:
+        """``word`` stands ``count`` times in the definition at ``position``."""
+        part = profile.parts.get(position)
+        if part is None:
+            part = profile.parts[position] = Part(position)
+        in_file, in_part = profile.terms, part.terms
+        for term in meaning.terms:
+            in_file[term] = in_file.get(term, 0) + count
+            in_part[term] = in_part.get(term, 0) + count
+        if meaning.name:
+            profile.names[word] += count
+            part.exact[word] = meaning.name
+        if meaning.joined:
+            key = joined_key(word)
+            profile.joined[key] = meaning.joined
+            part.exact[key] = meaning.joined
+        return part
+
+    def _add_cjk(self, profile: Profile, outline: Outline) -> None:
+        """Hits of pairs of CJK characters, line by line."""
+        wanted = {term for term in self.question.terms if not term.isascii()}
+        if not wanted:
+            return
+        for number, line in enumerate(outline.lines, 1):
+            if line.isascii():
+                continue
+            for pair in cjk_pairs(" ".join(cjk_runs(line))):
+                if pair in wanted:
+                    part = self._add(profile, pair, Meaning((pair,), 0.0, 0.0), outline.around(number))
+                    part.hits.append((number, (pair,)))
+
+    def _add_definitions(self, profile: Profile) -> None:
+        for position, definition in enumerate(profile.outline.definitions):
+            meaning = self._meanings.get(definition.name)
+            if not meaning:
+                continue
+            profile.defined_terms.update(meaning.terms)
+            if (definition.owner, definition.name) in self._owned:
+                profile.owned.add(position)
+            if meaning.name:
+                profile.defined_names[definition.name] = meaning.name
+            if meaning.joined:
+                profile.defined_joined[joined_key(definition.name)] = meaning.joined
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What is known of all candidates together: how telling terms and names are, and the usual length.
+
+    ``gains`` and ``title_gains`` say what one hit of a term of the question, and of its first line, is worth.
+    """
+
+    idf: dict[str, float]
+    name_idf: dict[str, float]
+    average: float
+    gains: dict[str, float]
+    title_gains: dict[str, float]
+
+
+def survey(profiles: list[Profile], question: Question, counted: dict[str, float], total: int) -> Corpus:
+    """The corpus of ``profiles``; ``counted`` has the inverse frequencies of the first pass over ``total`` files."""
+    size = len(profiles) or 1
+    found = Counter(term for profile in profiles for term in profile.terms)
+    idf = {}
+    for term, frequency in found.items():
+        among = math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) + 0.1
+        idf[term] = max(counted[term], among) if term in counted else among + math.log(max(total / size, 1.0)) / 2
+    names = Counter(name for profile in profiles for name in (*profile.names, *profile.joined))
+    name_idf = {name: math.log(1 + (size - n + 0.5) / (n + 0.5)) + 0.2 for name, n in names.items()}
+    average = sum(profile.length for profile in profiles) / size or 1.0
+    gains, title_gains = (
+        {term: weight * idf[term] for term, weight in weights.items() if term in idf}
+        for weights in (question.terms, question.title)
+    )
+    return Corpus(idf, name_idf, average, gains, title_gains)
+
+
+def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
+    """How well one definition answers: its terms, weighed by rarity and length, and exact names."""
+    total = _term_score(profile, part, corpus.gains)
+    if part.position in profile.owned:
+        total = total * OWNED_FACTOR + OWNED_BONUS
+    if part.exact:
+        name = profile.outline.definitions[part.position].name if part.position >= 0 else ""
+        own = (name, joined_key(name))
+        for exact, weight in part.exact.items():
+            total += (3.0 if exact in own else 1.0) * weight * corpus.name_idf.get(exact, 0.0)
+    return total
+
+
+def _term_score(profile: Profile, part: Part, gains: dict[str, float]) -> float:
+    """What the terms of one definition are worth, each by ``gains``."""
+    own: tuple[str, ...] = ()
+    length = FUNCTION_LINES * 2
+    if part.position >= 0:
+        definition = profile.outline.definitions[part.position]
+        own = terms_of(definition.name)
+        length = definition.end_line - definition.start_line + 1
+    norm = K1 * (1 - B + B * min(length / FUNCTION_LINES, 6.0))
+    total = 0.0
+    for term, count in part.terms.items():
+        gain = gains.get(term)
+        if gain:
+            total += (DEFINED_FACTOR if term in own else 1.0) * gain * count * (K1 + 1) / (count + norm)
+    return total
+
+
+def measure(profile: Profile, question: Question, corpus: Corpus, named: float) -> dict[str, float]:
+    """The raw numbers of one file; see ``rank.WEIGHTS`` for what they are worth."""
+    norm = K1 * (1 - B + B * min(profile.length / corpus.average, 6.0))
+    saturated = {term: count * (K1 + 1) / (count + norm) for term, count in profile.terms.items()}
+
+    def weigh(gains: dict[str, float], amounts: dict[str, float]) -> float:
+        return sum(gains.get(term, 0.0) * amount for term, amount in amounts.items())
+
+    folder, _, name = profile.path.rpartition("/")
+    stem = name.partition(".")[0] or name
+    stem_terms = terms_of(stem)
+    in_stem = [term for term in stem_terms if term in question.terms]
+    share = len(in_stem) / (len(stem_terms) or 1)
+    parts = sorted((part_score(profile, part, corpus) for part in profile.parts.values()), reverse=True)
+    titled = [
+        _term_score(profile, part, corpus.title_gains)
+        for part in profile.parts.values()
+        if not corpus.title_gains.keys().isdisjoint(part.terms)
+    ]
+    rare = corpus.name_idf
+    return {
+        "body": weigh(corpus.gains, saturated),
+        "title": weigh(corpus.title_gains, saturated),
+        "defined": weigh(corpus.gains, {t: n * 2 / (n + 1.0) for t, n in profile.defined_terms.items()}),
+        "folder": weigh(corpus.gains, dict.fromkeys(path_terms(folder), 1.0)),
+        "stem": weigh(corpus.gains, dict.fromkeys(in_stem, share)),
+        "stem_title": weigh(corpus.title_gains, dict.fromkeys(in_stem, share)),
+        "best_part": parts[0] if parts else 0.0,
+        "three_parts": sum(parts[:3]),
+        "six_parts": sum(parts[:6]),
+        "title_parts": sum(sorted(titled, reverse=True)[:3]),
+        "phrases": sum(sum(corpus.idf.get(term, 0.0) for term in terms) for terms in profile.phrases),
+        "symbols": math.log1p(len(profile.owned)),
+        "names_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_names.items()),
+        "names_used": sum(
+            question.names[n] * rare.get(n, 0.0) * count * 2 / (count + 1.0) for n, count in profile.names.items()
+        ),
+        "joined_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_joined.items()),
+        "joined_used": sum(w * rare.get(n, 0.0) for n, w in profile.joined.items()),
+        "joined_stem": question.joined.get(joined_key(stem), 0.0),
+        "stem_named": max(question.names.get(stem, 0.0), question.names.get(stem.capitalize(), 0.0)),
+        "named": named,
+    }

@@ -1,0 +1,259 @@
+"""Questions answered from the index: which files deserve a careful look, and that look, without reading the tree.
+
+Law: the same steps and the same numbers as in ``scan`` and ``features``, so that a question has the same answer
+either way. A file that is not as it was indexed is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ...core.ports import Cancellation
+from .features import Profile, Reader
+from .index_doc import NAME_PREFIX, Document, KeptOutline
+from .index_store import RACY, Entry, IndexStore
+from .kinds import Role
+from .question import Question
+from .scan import (
+    CANDIDATES,
+    K1,
+    LATER_CANDIDATES,
+    MAX_COUNTED,
+    MAX_COUNTED_LATER,
+    PATH_FACTOR,
+    B,
+    Counted,
+    Scan,
+    check,
+    first_roles,
+    idf_of,
+    kind_of_cached,
+    named_paths,
+    names_asked,
+    names_of,
+    needles_of,
+    path_terms,
+    says_too_little,
+    top,
+    with_named,
+)
+from .tree import Tree
+from .words import joined_key, stem
+
+ROLES = tuple(Role)
+
+
+class Table:
+    """The files of one tree in memory: where each document, name, path's term and role is."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = entries
+        self.at = {entry.path: position for position, entry in enumerate(entries)}
+        self.of_doc: dict[int, list[int]] = defaultdict(list)
+        self.of_name: dict[str, list[int]] = defaultdict(list)
+        self.of_term: dict[str, list[int]] = defaultdict(list)
+        roles = [kind_of_cached(entry.path).role for entry in entries]
+        self._roles = bytes(map(ROLES.index, roles))
+        self.size_of_role: dict[Role, int] = defaultdict(int)
+        self.count_of_role: dict[Role, int] = defaultdict(int)
+        for position, entry in enumerate(entries):
+            for name in names_of(entry.path):
+                self.of_name[name].append(position)
+            if not entry.doc:
+                continue
+            self.of_doc[entry.doc].append(position)
+            self.size_of_role[roles[position]] += entry.size
+            self.count_of_role[roles[position]] += 1
+            for term in path_terms(entry.path):
+                self.of_term[term].append(position)
+
+    def are(self, roles: set[Role]) -> bytes:
+        """For each file 1 if it is for one of ``roles``, else 0."""
+        return self._roles.translate(bytes([number < len(ROLES) and ROLES[number] in roles for number in range(256)]))
+
+    def paths(self, positions: Iterable[int]) -> list[str]:
+        return [self.entries[position].path for position in positions]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The files that are looked at together."""
+
+    roles: set[Role]
+    count: int
+    average: float
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Candidates that were looked at closely. ``stale`` are the paths that are not as they were indexed."""
+
+    profiles: list[Profile]
+    stale: list[str]
+    reader: Reader
+    words: set[str]
+    documents: dict[str, Document]
+
+    def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
+        """``profile`` with the lines of the file and its hits; None when it cannot be read any more."""
+        outline = profile.outline
+        if not isinstance(outline, KeptOutline):
+            return profile
+        text = tree.text(profile.path)
+        if text is None:
+            return None
+        if len(text) != profile.length:  # it has changed since it was looked at
+            return self.reader.profile(profile.path, text)
+        outline.lines = text.split("\n")
+        self.reader.add_hits(profile, self.documents[profile.path], self.words)
+        return profile
+
+
+def look_up(store: IndexStore, table: Table, question: Question, cancelled: Cancellation) -> Scan:
+    """Rank the files of ``table`` roughly, as ``scan`` does. Raises StorageError, and ToolFailure when cancelled."""
+    result = Scan([], {}, files=len(table.entries))
+    asked = {position for name in names_asked(question) for position in table.of_name.get(name, ())}
+    result.named = named_paths(table.paths(sorted(asked)), question)
+    first = first_roles(question)
+    chosen = _choose(store, needles_of(question), _group(table, first), MAX_COUNTED)
+    scores, best_cover = _score(store, table, first, chosen, question, result, cancelled)
+    ranked = top(scores, CANDIDATES)
+    if says_too_little(ranked, best_cover):
+        later = set(Role) - first - {Role.DATA}
+        few = _choose(store, chosen, _group(table, later), MAX_COUNTED_LATER)
+        scores, _ = _score(store, table, later, few, question, result, cancelled)
+        ranked += top(scores, LATER_CANDIDATES if ranked else CANDIDATES)
+    result.candidates = with_named(ranked, result.named)
+    return result
+
+
+def profiles_of(
+    store: IndexStore, table: Table, tree: Tree, found: Scan, question: Question, cancelled: Cancellation
+) -> Looked:
+    """A careful look at each candidate.
+
+    Raises StorageError, ValueError for a damaged document, and ``ToolFailure`` when cancelled.
+    """
+    reader = Reader(question)
+    words = _words_of(store, question)
+    profiles: list[Profile] = []
+    stale: list[str] = []
+    documents: dict[str, Document] = {}
+    for path, _ in found.candidates:
+        check(cancelled)
+        position = table.at.get(path)
+        entry = table.entries[position] if position is not None else None
+        stamp = tree.stamp(path)
+        if entry and entry.doc and stamp == (entry.size, entry.stamp):
+            document = store.document(entry.doc)
+            if document is None:
+                raise ValueError(f"the document of {path} is not there")
+            documents[path] = document
+            profiles.append(reader.profile_of(path, document, words, partial(tree.text, path)))
+            continue
+        if entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
+            stale.append(path)
+        text = tree.text(path) if stamp else None
+        if text is not None:
+            profiles.append(reader.profile(path, text))
+    return Looked(profiles, stale, reader, words, documents)
+
+
+def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
+    """Of ``entries`` those whose files have another size or time now, or are gone."""
+    changed = []
+    for entry in entries:
+        if not entry.stamp:
+            continue
+        try:
+            status = os.lstat(f"{root}/{entry.path}")
+        except OSError:
+            changed.append(entry.path)
+            continue
+        if status.st_mtime_ns != entry.stamp or status.st_size != entry.size:
+            changed.append(entry.path)
+    return changed
+
+
+def _group(table: Table, roles: set[Role]) -> _Group:
+    count = sum(table.count_of_role[role] for role in roles)
+    return _Group(roles, count, sum(table.size_of_role[role] for role in roles) / (count or 1) or 1.0)
+
+
+def _choose(store: IndexStore, counted: Sequence[Counted], group: _Group, most: int) -> list[Counted]:
+    """The ``most`` strings that tell files apart best."""
+    if len(counted) <= most:
+        return list(counted)
+    worth = {
+        needle.key: needle.weight * idf_of(group.count, min(group.count, store.frequency(_key(needle))))
+        for needle in counted
+    }
+    order = {needle.key: number for number, needle in enumerate(counted)}
+    return sorted(counted, key=lambda needle: (-worth[needle.key], order[needle.key]))[:most]
+
+
+def _key(needle: Counted) -> str:
+    """What the index has for a string that ``scan`` counts: a term, or the key of a whole name."""
+    return NAME_PREFIX + joined_key(needle.key) if needle.is_name else needle.key
+
+
+def _score(
+    store: IndexStore,
+    table: Table,
+    roles: set[Role],
+    chosen: Sequence[Counted],
+    question: Question,
+    result: Scan,
+    cancelled: Cancellation,
+) -> tuple[dict[str, float], float]:
+    """``scan._score`` from the index."""
+    group = _group(table, roles)
+    is_meant, entries = table.are(roles), table.entries
+    of_doc = table.of_doc
+    totals: dict[int, float] = defaultdict(float)
+    cover: dict[int, float] = defaultdict(float)
+    everything = 0.0
+    for needle in chosen:
+        check(cancelled)
+        hits = [
+            (position, count)
+            for docs, counts in store.postings(_key(needle))
+            for doc, count in zip(docs, counts, strict=True)
+            for position in of_doc.get(doc, ())
+            if is_meant[position]
+        ]
+        idf = idf_of(group.count, len(hits))
+        result.idf.setdefault(needle.key, idf)
+        gain = needle.weight * idf
+        everything += gain
+        for position, count in hits:
+            norm = K1 * (1 - B + B * min(entries[position].size / group.average, 8.0))
+            totals[position] += gain * count * (K1 + 1) / (count + norm)
+            cover[position] += gain
+    bonus: dict[int, float] = defaultdict(float)
+    for term, weight in question.terms.items():
+        for position in table.of_term.get(term, ()):
+            if is_meant[position]:
+                bonus[position] += weight * result.idf.get(term, 1.0)
+    result.scanned += group.count
+    result.bytes += sum(table.size_of_role[one] for one in roles)
+    scores = {
+        entries[position].path: totals.get(position, 0.0) + PATH_FACTOR * bonus.get(position, 0.0)
+        for position in {*totals, *bonus}
+    }
+    return scores, max(cover.values(), default=0.0) / (everything or 1.0)
+
+
+def _words_of(store: IndexStore, question: Question) -> set[str]:
+    """All words of the index that can have a meaning for the question."""
+    words = set(question.names)
+    keys = dict.fromkeys(question.terms)
+    for joined in question.joined:
+        keys |= dict.fromkeys((NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
+    for key in keys:
+        words.update(store.words(key))
+    return words

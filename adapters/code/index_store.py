@@ -1,0 +1,314 @@
+"""The index of one repository on disk: documents by content, the words that lead to them, and each tree's files.
+
+Law: one writer at a time, readers are never made to wait; a document is stored in one transaction with all that
+leads to it. What is damaged or of another version is removed and built again, it is never read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from ..local.journal_database import Database
+from ..local.journal_trouble import StorageError, Trouble
+from . import storage
+from .index_doc import Document, decode, encode, keys_of
+
+VERSION = 1
+FILE = "index.db"
+LOCK = "index.lock"
+COMPANIONS = ("", "-wal", "-shm", "-journal")
+MOST_WORDS = 4000
+"""Words that are looked up for one key."""
+
+RACY = -1
+"""Instead of a file's time, when it was read so soon after a change that another one may have the same time."""
+
+LOCK_POLL = 0.01
+
+_SCHEMA = """
+CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
+CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
+    PRIMARY KEY(tree, path)) WITHOUT ROWID;
+CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, body BLOB);
+CREATE TABLE posting(key TEXT, batch INTEGER, docs BLOB, counts BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
+CREATE TABLE batch(id INTEGER PRIMARY KEY);
+CREATE TABLE word(key TEXT, word TEXT, PRIMARY KEY(key, word)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of a tree: its document (0 for what is not indexed), and size and time by which a change shows."""
+
+    path: str
+    doc: int
+    length: int
+    size: int
+    stamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class TreeState:
+    """What is known of one tree. ``version`` grows with every change; ``folders`` is the builder's own text."""
+
+    id: int
+    version: int
+    complete: bool
+    folders: str
+
+
+class IndexStore:
+    """One connection to the index in ``folder``. Every method may raise StorageError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / FILE
+        self._database = _open(self.path)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def size(self) -> int:
+        """Bytes that the index takes on disk."""
+        return sum(_size(self.folder / (FILE + companion)) for companion in COMPANIONS)
+
+    def is_current(self) -> bool:
+        """Whether the file that is connected to is still the one in the folder."""
+        return _identity(self.path) == self._database.identity
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads in the block see the same moment."""
+        with self._database.snapshot():
+            yield
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    def tree(self, root: str) -> TreeState | None:
+        """What is known of the tree at ``root``."""
+        row = self._database.row("SELECT id, version, complete, folders FROM tree WHERE path = ?", os.fsencode(root))
+        return TreeState(row[0], row[1], bool(row[2]), row[3]) if row else None
+
+    def entries(self, tree: int) -> list[Entry]:
+        """The files of a tree, sorted by their encoded paths."""
+        rows = self._database.rows("SELECT path, doc, length, size, stamp FROM file WHERE tree = ?", tree)
+        return [Entry(os.fsdecode(path), doc, length, size, stamp) for path, doc, length, size, stamp in rows]
+
+    def entry(self, tree: int, path: str) -> Entry | None:
+        """One file of a tree."""
+        row = self._database.row(
+            "SELECT doc, length, size, stamp FROM file WHERE tree = ? AND path = ?", tree, os.fsencode(path)
+        )
+        return Entry(path, *row) if row else None
+
+    def postings(self, key: str) -> Iterator[tuple[array[int], array[int]]]:
+        """The documents with ``key`` and how often each has it, batch by batch."""
+        for docs, counts in self._database.rows("SELECT docs, counts FROM posting WHERE key = ?", key):
+            yield array("I", docs), array("I", counts)
+
+    def frequency(self, key: str) -> int:
+        """About how many documents have ``key``; those that no tree has any more count too."""
+        return self._database.number("SELECT sum(length(docs)) FROM posting WHERE key = ?", key) // 4
+
+    def words(self, key: str) -> list[str]:
+        """Words that have ``key``."""
+        rows = self._database.rows("SELECT word FROM word WHERE key = ? LIMIT ?", key, MOST_WORDS)
+        return [word for (word,) in rows]
+
+    def document(self, doc: int) -> Document | None:
+        """One document. Raises ValueError when it is damaged."""
+        row = self._database.row("SELECT body FROM doc WHERE id = ?", doc)
+        return decode(row[0]) if row else None
+
+    def known(self, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Of ``digests`` those that are stored: document and length."""
+        found = {}
+        for digest in digests:
+            row = self._database.row("SELECT id, length FROM doc WHERE digest = ?", digest)
+            if row:
+                found[digest] = (row[0], row[1])
+        return found
+
+    def sizes(self, tree: int) -> tuple[int, int]:
+        """Files of a tree, and of them those that have a document."""
+        return (
+            self._database.number("SELECT count(*) FROM file WHERE tree = ?", tree),
+            self._database.number("SELECT count(*) FROM file WHERE tree = ? AND doc > 0", tree),
+        )
+
+    def counts(self) -> tuple[int, int, int]:
+        """Documents, of them those that some tree has, and batches."""
+        return (
+            self._database.number("SELECT count(*) FROM doc"),
+            self._database.number("SELECT count(DISTINCT doc) FROM file WHERE doc > 0"),
+            self._database.number("SELECT count(*) FROM batch"),
+        )
+
+    # --- writing, inside of ``alone`` -----------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything in the block, or nothing."""
+        self._database.begin()
+        try:
+            yield
+            self._database.commit()
+        finally:
+            self._database.rollback()
+
+    def add_tree(self, root: str) -> TreeState:
+        """The tree at ``root``, made if need be."""
+        self._database.run("INSERT OR IGNORE INTO tree VALUES(NULL, ?, 0, 0, '')", os.fsencode(root))
+        found = self.tree(root)
+        assert found
+        return found
+
+    def change_tree(self, tree: int, complete: bool, folders: str) -> None:
+        """Note a change of the tree."""
+        self._database.run(
+            "UPDATE tree SET version = version + 1, complete = ?, folders = ? WHERE id = ?", complete, folders, tree
+        )
+
+    def put_entries(self, tree: int, entries: Iterable[Entry]) -> None:
+        rows = [(tree, os.fsencode(one.path), one.doc, one.length, one.size, one.stamp) for one in entries]
+        self._database.many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?)", rows)
+
+    def drop_entries(self, tree: int, paths: Iterable[str]) -> None:
+        rows = [(tree, os.fsencode(path)) for path in paths]
+        self._database.many("DELETE FROM file WHERE tree = ? AND path = ?", rows)
+
+    def add_documents(self, documents: dict[bytes, Document]) -> dict[bytes, int]:
+        """Store new documents by their digests, as one batch; their numbers."""
+        number = self._database.number("SELECT max(id) FROM doc")
+        batch = number + 1
+        ids: dict[bytes, int] = {}
+        postings: dict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("I")))
+        words: set[tuple[str, str]] = set()
+        keys: dict[str, tuple[str, ...]] = {}
+        rows = []
+        for digest, document in documents.items():
+            number += 1
+            ids[digest] = number
+            rows.append((number, digest, document.length, encode(document)))
+            found: dict[str, int] = {}
+            start = 0
+            for word, end in zip(document.words, document.ends, strict=True):
+                its = keys.get(word)
+                if its is None:
+                    its = keys[word] = keys_of(word)
+                    words.update((key, word) for key in its)
+                for key in its:
+                    found[key] = found.get(key, 0) + end - start
+                start = end
+            for key, count in found.items():
+                docs, counts = postings[key]
+                docs.append(number)
+                counts.append(count)
+        if not documents:
+            return {}
+        self._database.run("INSERT INTO batch VALUES(?)", batch)
+        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?)", rows)
+        self._database.many(
+            "INSERT INTO posting VALUES(?, ?, ?, ?)",
+            [(key, batch, docs.tobytes(), counts.tobytes()) for key, (docs, counts) in sorted(postings.items())],
+        )
+        self._database.many("INSERT OR IGNORE INTO word VALUES(?, ?)", sorted(words))
+        return ids
+
+
+@contextlib.contextmanager
+def alone(folder: Path, seconds: float = 0.0) -> Iterator[bool]:
+    """Whether only this caller may write in ``folder`` during the block; False when another one does for ``seconds``.
+
+    Raises OSError.
+    """
+    give_up_at = monotonic() + seconds
+    storage.make_private(folder)
+    descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        while not (is_ours := _lock(descriptor)) and monotonic() < give_up_at:
+            sleep(LOCK_POLL)
+        yield is_ours
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def open_to_read(folder: Path) -> IndexStore | None:
+    """The index in ``folder``; None when there is none of this version that can be read."""
+    if not (folder / FILE).is_file():
+        return None
+    try:
+        return IndexStore(folder)
+    except StorageError:
+        return None
+
+
+def open_to_write(folder: Path) -> IndexStore:
+    """The index in ``folder``, made anew unless there is a sound one of this version; inside of ``alone``."""
+    found = open_to_read(folder)
+    if found:
+        return found
+    remove(folder)
+    descriptor = os.open(folder / FILE, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    os.close(descriptor)
+    database = Database(folder / FILE)
+    try:
+        database.prepare_mode()
+        database.begin()
+        for statement in _SCHEMA.split(";"):
+            if statement.strip():
+                database.run(statement)
+        database.run(f"PRAGMA user_version = {VERSION}")
+        database.commit()
+    finally:
+        database.close()
+    return IndexStore(folder)
+
+
+def remove(folder: Path) -> None:
+    """Take the index away; inside of ``alone``, or by hand."""
+    for companion in COMPANIONS:
+        (folder / (FILE + companion)).unlink(missing_ok=True)
+
+
+def _open(path: Path) -> Database:
+    database = Database(path, patience=0.5)
+    try:
+        if database.number("PRAGMA user_version") != VERSION:
+            raise StorageError(Trouble.DAMAGED, f"{path} is of another version")
+        database.prepare_mode()
+    except StorageError:
+        database.close()
+        raise
+    return database
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,1 @@
+"""Codex: its wire format, its plugin, and codex-auto."""

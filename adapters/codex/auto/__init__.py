@@ -1,0 +1,1 @@
+"""codex-auto: the interactive wrapper that prepares each turn of Codex."""

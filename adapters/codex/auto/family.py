@@ -1,0 +1,141 @@
+"""The processes of one turn, and how they are ended: asked, told, killed.
+
+The leader starts a session of its own. Members are the processes of that session and all descendants of the
+leader, also those that left its group (Codex gives each command a group). Without ``/proc`` (macOS) only the
+group is known.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+_GUARDING = ("/usr/bin/setpriv", "--pdeathsig", "TERM", "--")
+
+STAGES = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
+"""The signals that end a turn, and the seconds that each has."""
+
+
+def guarded(argv: list[str]) -> list[str]:
+    """``argv``, ended with SIGTERM when we are killed and cannot do it ourselves.
+
+    ``setpriv`` replaces itself by the program. Where there is none, a Codex whose reader is gone ends at its next
+    line of output.
+    """
+    return [*_GUARDING, *argv] if _can_guard() else argv
+
+
+@cache
+def _can_guard() -> bool:
+    """Whether ``setpriv`` is there and knows the flag (util-linux since 2.33, BusyBox not)."""
+    try:
+        tried = subprocess.run([*_GUARDING, "true"], capture_output=True, timeout=2)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return tried.returncode == 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """One line of the process table; ``born`` (ticks since boot) tells it from a later one with its number."""
+
+    number: int
+    parent: int
+    session: int
+    born: int
+    is_dead: bool
+
+
+@dataclass(slots=True)
+class Family:
+    """All processes of the turn that process ``leader`` (a session leader, just started) was started for."""
+
+    leader: int
+    _seen: dict[int, int] = field(default_factory=dict)
+    """Members by number, with their births: one that was seen once is found again when its parent is gone."""
+
+    def __post_init__(self) -> None:
+        if process := _read(str(self.leader)):
+            self._seen[self.leader] = process.born
+
+    def is_alive(self) -> bool:
+        """Whether any member still runs. A leader that has ended must have been waited for."""
+        table = _table()
+        return bool(self._members(table)) if table else self._group_answers(0)
+
+    def signal(self, number: int) -> None:
+        """Send ``number`` to all members."""
+        members = self._members(_table())
+        self._group_answers(number)
+        for process in members:
+            if _group_of(process.number) != self.leader:
+                _send(process.number, number)
+
+    def _members(self, table: dict[int, _Process]) -> list[_Process]:
+        found = {number for number, born in self._seen.items() if number in table and table[number].born == born}
+        found |= {process.number for process in table.values() if process.session == self.leader}
+        children: dict[int, list[int]] = {}
+        for process in table.values():
+            children.setdefault(process.parent, []).append(process.number)
+        waiting = list(found)
+        while waiting:
+            new = set(children.get(waiting.pop(), ())) - found
+            found |= new
+            waiting += new
+        members = [table[number] for number in found if not table[number].is_dead]
+        self._seen |= {process.number: process.born for process in members}
+        return members
+
+    def _group_answers(self, number: int) -> bool:
+        try:
+            os.killpg(self.leader, number)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+
+def _table() -> dict[int, _Process]:
+    """The processes of this machine; empty where there is no ``/proc``."""
+    return {process.number: process for process in _listed()}
+
+
+def _listed() -> Iterator[_Process]:
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return
+    for name in names:
+        if name.isdigit() and (process := _read(name)):
+            yield process
+
+
+def _read(name: str) -> _Process | None:
+    try:
+        with open(f"/proc/{name}/stat", "rb") as file:
+            # the command's name, in parentheses, may hold anything
+            fields = file.read().rpartition(b") ")[2].split()
+    except OSError:
+        return None  # it has ended meanwhile, or there is no /proc
+    if len(fields) < 20:
+        return None
+    return _Process(int(name), int(fields[1]), int(fields[3]), int(fields[19]), fields[0] in (b"Z", b"X"))
+
+
+def _group_of(number: int) -> int:
+    try:
+        return os.getpgid(number)
+    except ProcessLookupError:
+        return 0
+
+
+def _send(number: int, what: int) -> None:
+    try:
+        os.kill(number, what)
+    except (ProcessLookupError, PermissionError):
+        return

@@ -1,0 +1,93 @@
+"""Codex's plugin: its hooks by either route, its marketplace, and how its user switches it on."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from ...core.settings import KEYS
+from ..local.environment import FOLDERS, LANGUAGES, WRAPPED
+from ..local.settings import DRY_RUN
+from ..plugin import HOOK, NAME, PYTHON, SERVER, PluginLayout, Route, as_json
+
+PLUGIN = Path(__file__).resolve().parent / "plugin"
+CLIENT = "codex-cli"
+HOOK_SECONDS = 10
+
+LAST_SECONDS = 3
+"""All that Codex gives a hook at an interrupt and at the end of a session."""
+
+_COMMON = ("session_id", "transcript_path", "cwd")
+_CALL = ("tool_name", "tool_input", "tool_use_id")
+_STOP = ("stop_hook_active", "last_assistant_message")
+_FIELDS = {
+    "SessionStart": ("source",),
+    "UserPromptSubmit": ("prompt",),
+    "PreToolUse": _CALL,
+    "PostToolUse": (*_CALL, "tool_response"),
+    "SubagentStart": ("agent_id", "agent_type"),
+    "SubagentStop": ("agent_id", "agent_type", *_STOP),
+    "Stop": _STOP,
+}
+"""Only fields that the event always has, if only as null: Codex fails a hook that names one it lacks. Tools have no
+matcher, because reading is done by the shell here: there is no frequent tool that could be left alone."""
+_COMMANDS = ("Interrupt", "SessionEnd")
+"""Commands by every route: the server is not asked any more then. PreCompact is not registered: no answer to it
+reaches the model, and a session that was compacted starts again, and tells so."""
+
+_VARIABLES = (*(key.env for key in KEYS if key.env), DRY_RUN, WRAPPED, *FOLDERS, *LANGUAGES)
+"""What the server reads; Codex passes only HOME, PATH, LANG, TERM and TMPDIR by itself."""
+
+
+def layout(route: Route) -> PluginLayout:
+    """The marketplace that holds the one plugin."""
+    return PluginLayout(
+        source=PLUGIN,
+        manifest=".agents/plugins/marketplace.json",
+        marketplace={
+            "name": NAME,
+            "plugins": [{"name": NAME, "source": {"source": "local", "path": f"./plugins/{NAME}"}}],
+        },
+        rendered={".mcp.json": _mcp_json(), "hooks/hooks.json": _hooks_json(route)},
+    )
+
+
+def next_steps(folder: Path) -> list[str]:
+    """The client's own commands that switch the plugin on. Trust in its hooks is the user's to give."""
+    return [
+        f"codex plugin marketplace add {shlex.quote(str(folder))}",
+        f"codex plugin add {NAME}@{NAME}",
+        "codex   # review and trust the hooks when it asks, or later with /hooks",
+    ]
+
+
+def further_steps(folder: Path) -> list[str]:
+    """What a plugin cannot bring with it: Codex takes agents from its own folder only."""
+    roles, agents = shlex.quote(str(folder / "plugins" / NAME / "roles")), '"${CODEX_HOME:-$HOME/.codex}/agents/"'
+    return [f"for the agents of the workflows: mkdir -p {agents} && cp {roles}/*.toml {agents}"]
+
+
+def last_steps() -> list[str]:
+    """The client's own commands that switch it off again."""
+    return [f"codex plugin remove {NAME}@{NAME}", f"codex plugin marketplace remove {NAME}"]
+
+
+def _mcp_json() -> str:
+    server = {"command": PYTHON, "args": [*SERVER, CLIENT], "env_vars": list(dict.fromkeys(_VARIABLES))}
+    return as_json({"mcpServers": {NAME: server}})
+
+
+def _hooks_json(route: Route) -> str:
+    command = {"type": "command", "command": shlex.join([PYTHON, *HOOK, CLIENT])}
+    hooks: dict[str, Any] = {
+        event: [{"hooks": [(_over_mcp(event) if route == "mcp" else command) | {"timeout": HOOK_SECONDS}]}]
+        for event in _FIELDS
+    }
+    hooks |= {event: [{"hooks": [command | {"timeout": LAST_SECONDS}]}] for event in _COMMANDS}
+    return as_json({"description": "upbeat prepares, guards and continues turns", "hooks": hooks})
+
+
+def _over_mcp(event: str) -> dict[str, Any]:
+    passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in (*_COMMON, *_FIELDS[event])}
+    return {"type": "mcp_tool", "server": NAME, "tool": "hook", "input": passed}

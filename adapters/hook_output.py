@@ -1,0 +1,127 @@
+"""The hook format that Claude Code introduced and Codex adopted: how to answer an event of it.
+
+Law: ``encode`` emits only what the client's table of capabilities says it carries out at that event, and only
+keys that the stricter client accepts: Codex drops an answer with an unknown key whole. What the table lacks is
+told by ``degraded``, so that nobody believes in an effect that nobody saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..core.contract.effect import Decision, Effect, PutBefore
+from ..core.contract.event import (
+    AgentStarted,
+    AgentStopped,
+    AskingUser,
+    Compacting,
+    Delegated,
+    Delegating,
+    Event,
+    PromptSubmitted,
+    SessionStarted,
+    ToolFinished,
+    ToolStarting,
+    TurnEnding,
+)
+from .hook_format import Handing
+
+RULE = "\n\n---\n\n"
+"""Between what is put before a prompt and the prompt."""
+
+
+class Way(StrEnum):
+    """How an effect is carried out."""
+
+    CONTEXT = "context"
+    """The model reads it beside the conversation."""
+    MESSAGE = "message"
+    """The person sees it."""
+    DENIAL = "denial"
+    """The call does not happen, and the model reads why."""
+    INPUT = "input"
+    """The call's input is replaced."""
+    BLOCK = "block"
+    """The turn goes on with it as the next message."""
+
+
+Ways = Mapping[type[Effect], Way]
+Capabilities = Mapping[type[Event], Ways]
+"""What a client carries out, and how. What is not in it, it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one client wants of an answer."""
+
+    capabilities: Capabilities
+    handing: Mapping[str, Handing]
+    event_name: Callable[[Event], str]
+    """The client's name of an event: an answer with another one is lost."""
+    rewriting_allows: bool
+    """Whether the client takes a changed input only together with a permission."""
+
+
+_NAMES: Mapping[type[Event], str] = {
+    PromptSubmitted: "UserPromptSubmit",
+    SessionStarted: "SessionStart",
+    ToolStarting: "PreToolUse",
+    AskingUser: "PreToolUse",
+    Delegating: "PreToolUse",
+    ToolFinished: "PostToolUse",
+    Delegated: "PostToolUse",
+    AgentStarted: "SubagentStart",
+    AgentStopped: "SubagentStop",
+    Compacting: "PreCompact",
+    TurnEnding: "Stop",
+}
+
+
+def shared_name(event: Event) -> str:
+    """The name that both clients have for an event; empty when they have none."""
+    return _NAMES.get(type(event), "")
+
+
+def encode(event: Event, decision: Decision, answers: Answers) -> dict[str, Any]:
+    """The hook output that carries ``decision``; empty when there is nothing to say."""
+    said: dict[Way, list[str]] = {}
+    for effect in decision.effects:
+        if effect.text and (way := _way(event, effect, answers)):
+            said.setdefault(way, []).append(effect.text)
+    joined = {way: "\n".join(texts) for way, texts in said.items()}
+    output: dict[str, Any] = {}
+    if specific := _specific(event, joined, answers):
+        output["hookSpecificOutput"] = {"hookEventName": answers.event_name(event)} | specific
+    if reason := joined.get(Way.BLOCK):
+        output |= {"decision": "block", "reason": reason}
+    if told := joined.get(Way.MESSAGE):
+        output["systemMessage"] = told
+    return output
+
+
+def degraded(event: Event, decision: Decision, answers: Answers) -> tuple[Effect, ...]:
+    """The effects that ``encode`` leaves out, because the client cannot carry them out at this event."""
+    return tuple(effect for effect in decision.effects if effect.text and _way(event, effect, answers) is None)
+
+
+def _way(event: Event, effect: Effect, answers: Answers) -> Way | None:
+    if isinstance(effect, PutBefore) and (not isinstance(event, Delegating) or event.is_sealed):
+        return None  # an input without the prompt that we know would lose what it had
+    return answers.capabilities.get(type(event), {}).get(type(effect))
+
+
+def _specific(event: Event, said: Mapping[Way, str], answers: Answers) -> dict[str, Any]:
+    specific: dict[str, Any] = {}
+    if reason := said.get(Way.DENIAL):
+        specific |= {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    elif (before := said.get(Way.INPUT)) and isinstance(event, Delegating):
+        prompt = {answers.handing[event.call.tool].prompt: f"{before}{RULE}{event.prompt}"}
+        if answers.rewriting_allows:
+            specific["permissionDecision"] = "allow"
+        specific["updatedInput"] = dict(event.call.input) | prompt
+    if context := said.get(Way.CONTEXT):
+        specific["additionalContext"] = context
+    return specific

@@ -1,0 +1,80 @@
+"""What this process was started with. Law: this is the only file that reads the environment.
+
+Everything else gets an ``Environment`` as a value, so that tests and servers choose theirs. It imports nothing of
+upbeat: the MCP server looks here before it says hello.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The parts of the environment that upbeat reads.
+
+    ``settings`` maps the names of set, non-empty ``CI_AUTO_TOOLS…`` variables to their values. The folders
+    follow the XDG rules; they need not exist. ``language`` is ``zh`` or ``en``.
+    """
+
+    settings: Mapping[str, str]
+    config_home: Path
+    state_home: Path
+    data_home: Path
+    language: str = "en"
+    client_session: str = ""
+    """The session of the client that this process was started by, where the client tells."""
+    wrapped: bool = False
+    """Started below codex-auto, which prepares the turns itself."""
+    color: bool = True
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether the environment wants everything to be as without upbeat."""
+        return self.settings.get("CI_AUTO_TOOLS", "").strip().lower() == "off"
+
+
+WRAPPED = "UPBEAT_WRAPPED"
+"""Set by codex-auto for the Codex that it starts."""
+
+CLIENT_SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Set by Claude Code for what it starts."""
+
+FOLDERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+LANGUAGES = ("LC_ALL", "LC_MESSAGES", "LANG")
+_SETTING_PREFIXES = ("CI_AUTO_TOOLS", "CI_CODEX_")
+
+
+def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
+    """The environment of this process, or of ``variables``."""
+    env = os.environ if variables is None else variables
+    home = Path(env.get("HOME") or "/")
+    return Environment(
+        settings={name: value for name, value in env.items() if name.startswith(_SETTING_PREFIXES) and value},
+        config_home=_folder(env, "XDG_CONFIG_HOME", home / ".config"),
+        state_home=_folder(env, "XDG_STATE_HOME", home / ".local" / "state"),
+        data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
+        language=_language(env),
+        client_session=env.get(CLIENT_SESSION, ""),
+        wrapped=bool(env.get(WRAPPED)),
+        color="NO_COLOR" not in env and env.get("TERM") != "dumb",
+    )
+
+
+def child_variables(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a client that we start: ours, with ``extra``."""
+    return dict(os.environ) | dict(extra)
+
+
+def _folder(env: Mapping[str, str], name: str, default: Path) -> Path:
+    """XDG: a relative path is to be ignored."""
+    value = env.get(name, "")
+    return Path(value) if value.startswith("/") else default
+
+
+def _language(env: Mapping[str, str]) -> str:
+    spoken = next((env[name] for name in LANGUAGES if env.get(name)), "")
+    return "zh" if spoken.lower().startswith("zh") else "en"

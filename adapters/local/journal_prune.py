@@ -1,0 +1,138 @@
+"""Takes old records out, always the oldest first. Law: what is left can still be verified and folded.
+
+The anchor keeps the hash that the first record left follows on; a session whose earlier records go keeps the state
+that they made, its base. A session goes with its last record, unless its run goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ...core.journal.codec import facts_in, state_in, text_of
+from ...core.journal.entry import Pruned, Retention
+from ...core.turn.report import timestamp
+from ...core.workflow.facts import fold
+from ...core.workflow.state import NEW, SessionState
+
+if TYPE_CHECKING:
+    from .journal_database import Database
+
+MEGABYTE = 1024 * 1024
+ROOM = 0.8
+"""Over its limit the file is brought down to this part of it, so that not every day has something to do."""
+MOST_BESIDE_AN_EVENT = 2000
+"""Records that one event may take out on the way."""
+
+_OLD_SESSIONS = """
+DELETE FROM sessions WHERE seq <= ? AND (has_run = 0 OR updated_at < ? OR NOT json_valid(state)
+    OR CASE WHEN json_valid(state) THEN json_extract(state, '$.has_ended') END = 1)
+"""
+_ANCHOR = """
+INSERT INTO anchor SELECT 1, seq, hash, ? FROM records WHERE seq = ?
+ON CONFLICT (only) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, records = records + excluded.records
+"""
+
+
+def prune_today(database: Database, retention: Callable[[], Retention], now: datetime) -> bool:
+    """Take out some of what is over the limits, if nobody has done so today; whether that is done now.
+
+    After a gap as long as records are kept, nothing goes for its age that day: the clock may have jumped.
+    """
+    last = _last_day(database)
+    if last == now.date():
+        return True
+    limits = retention()
+    is_steady = last is not None and timedelta() <= now.date() - last <= timedelta(days=limits.max_days)
+    pruned = prune(database, limits, now, by_age=is_steady, most=MOST_BESIDE_AN_EVENT)
+    if pruned.is_finished:
+        database.run("INSERT OR REPLACE INTO notes VALUES ('pruned_on', ?)", now.date().isoformat())
+    return pruned.is_finished
+
+
+def prune(
+    database: Database,
+    retention: Retention,
+    now: datetime,
+    *,
+    before: datetime | None = None,
+    by_age: bool = True,
+    most: int | None = None,
+) -> Pruned:
+    """Take out the records ``before`` a time, or those over the limits; at most ``most``. Raises StorageError."""
+    oldest = now - timedelta(days=retention.max_days)
+    database.begin()
+    try:
+        if before is None:
+            wanted = max(_last_before(database, oldest) if by_age else 0, _last_of_too_many(database, retention))
+        else:
+            wanted = _last_before(database, before)
+        first = database.number("SELECT min(seq) FROM records")
+        last = min(wanted, first + most - 1) if most else wanted
+        if not first or last < first:
+            return Pruned()
+        records, sessions = _take_out(database, last, oldest.timestamp())
+        database.commit()
+    finally:
+        database.rollback()
+    database.run("PRAGMA incremental_vacuum")
+    return Pruned(records, sessions, is_finished=last == wanted)
+
+
+def _take_out(database: Database, last: int, oldest: float) -> tuple[int, int]:
+    """Take out the records up to ``last``; how many records and sessions went."""
+    _move_bases(database, last)
+    count = database.number("SELECT count(*) FROM records WHERE seq <= ?", last)
+    database.run(_ANCHOR, count, last)
+    database.run("DELETE FROM records WHERE seq <= ?", last)
+    return count, database.run(_OLD_SESSIONS, last, oldest)
+
+
+def _last_before(database: Database, before: datetime) -> int:
+    """The last record of those that are all older than ``before``."""
+    kept = database.row("SELECT seq FROM records WHERE at >= ? ORDER BY seq LIMIT 1", timestamp(before))
+    return int(kept[0]) - 1 if kept else database.number("SELECT max(seq) FROM records")
+
+
+def _last_of_too_many(database: Database, retention: Retention) -> int:
+    """The last record that the file is too large for; 0 when there is room. The very last one stays."""
+    pages = database.number("PRAGMA page_count") - database.number("PRAGMA freelist_count")
+    taken = pages * database.number("PRAGMA page_size")
+    allowed = retention.max_mb * MEGABYTE
+    first = database.number("SELECT min(seq) FROM records")
+    last = database.number("SELECT max(seq) FROM records")
+    if taken <= allowed or not last:
+        return 0
+    too_many = int((last - first + 1) * (1 - allowed * ROOM / taken)) + 1
+    return min(first + too_many - 1, last - 1)
+
+
+def _move_bases(database: Database, last: int) -> None:
+    """Let each session's base be its state after record ``last``."""
+    states: dict[str, SessionState] = {}
+    known = database.rows("SELECT session_id, base, base_seq FROM sessions WHERE base_seq < ?", last)
+    since = {key: base_seq for key, _, base_seq in known}
+    bases = {key: base for key, base, _ in known}
+    for seq, key, body in database.each("SELECT seq, session_id, body FROM records WHERE seq <= ? ORDER BY seq", last):
+        if key in since and seq > since[key]:
+            with contextlib.suppress(ValueError):
+                facts = facts_in(json.loads(body))
+                states[key] = fold(facts, states[key] if key in states else _base(bases[key]))
+    for key, state in states.items():
+        database.run("UPDATE sessions SET base = ?, base_seq = ? WHERE session_id = ?", text_of(state), last, key)
+
+
+def _base(text: str) -> SessionState:
+    return state_in(text) if text else NEW
+
+
+def _last_day(database: Database) -> date | None:
+    """The day that something was last pruned on, or could have been."""
+    found = database.row("SELECT value FROM notes WHERE name = 'pruned_on'")
+    try:
+        return date.fromisoformat(found[0]) if found else None
+    except ValueError:
+        return None

@@ -1,0 +1,107 @@
+"""The only place where things are put together. Nothing happens at import time.
+
+Everything that takes long to import is imported inside the functions: a hook must answer before a person
+notices, and the MCP server must say hello before pydantic is loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from .local.environment import Environment, read_environment
+
+if TYPE_CHECKING:
+    from ..core.pipeline import Runtime
+    from ..core.ports import ToolProvider, Transcripts
+    from .code.library import Library
+    from .local.journal import SqliteJournal
+
+CLIENTS = ("claude-code", "codex-cli")
+"""Clients that have hooks; ``wire`` knows each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A runtime of real parts, and those parts that commands use directly."""
+
+    environment: Environment
+    runtime: Runtime
+    provider: ToolProvider
+
+
+def build(environment: Environment | None = None) -> Application:
+    """upbeat on this machine: local files, the embedded tools, the journal in the state folder."""
+    from ..core.pipeline import Runtime
+    from .code.provider import EmbeddedProvider
+    from .local.clock import SystemClock
+    from .local.observations import ProjectMemory
+    from .local.runner import ThreadRunner
+    from .local.surroundings import LocalSurroundings
+    from .local.workflows import WorkflowFiles
+    from .local.workspace import LocalWorkspace
+
+    environment = environment or read_environment()
+    clock = SystemClock()
+    provider = EmbeddedProvider()
+    runtime = Runtime(
+        surroundings=LocalSurroundings(environment),
+        runner=ThreadRunner(provider, clock),
+        clock=clock,
+        journal=journal(environment),
+        workspace=LocalWorkspace(clock),
+        transcripts=transcripts(),
+        workflows=WorkflowFiles(environment),
+        memory=ProjectMemory(environment.state_home),
+        language=environment.language,
+    )
+    return Application(environment, runtime, provider)
+
+
+def library(environment: Environment) -> Library:
+    """What is kept of repositories; nothing is opened before it is asked."""
+    from ..core.settings import Toggle
+    from .code.library import Library, Limits
+    from .local.settings import load_user_settings
+
+    def limits() -> Limits:
+        settings = load_user_settings(environment)
+        return Limits(settings.index_enabled is Toggle.ON, settings.index_max_mb)
+
+    return Library(environment.state_home, limits)
+
+
+def transcripts() -> Transcripts:
+    """What the clients' own records tell; none is read before it is asked."""
+    from ..core.contract.event import ClientName
+    from .claude.transcript import ClaudeTranscripts
+    from .codex.rollout import CodexRollouts
+    from .transcripts import TranscriptsOfClients
+
+    return TranscriptsOfClients({ClientName.CLAUDE_CODE: ClaudeTranscripts(), ClientName.CODEX_CLI: CodexRollouts()})
+
+
+def journal(environment: Environment) -> SqliteJournal:
+    """The user's journal; nothing is opened before it is used."""
+    from ..core.journal.entry import Retention
+    from .local.clock import SystemClock
+    from .local.journal import SqliteJournal
+    from .local.settings import load_user_settings
+
+    def retention() -> Retention:
+        settings = load_user_settings(environment)
+        return Retention(settings.journal_max_mb, settings.journal_max_days)
+
+    return SqliteJournal(environment.state_home, SystemClock(), retention)
+
+
+def wire(client: str) -> ModuleType:
+    """The codec of ``client``: ``decode``, ``encode`` and ``CAP``."""
+    if client == "claude-code":
+        from .claude import wire as claude_wire
+
+        return claude_wire
+    from .codex import wire as codex_wire
+
+    return codex_wire

@@ -1,0 +1,113 @@
+"""What the code tools cost: parsing by language, and each tool on a working tree.
+
+``python benchmarks/code_tools.py [ROOT …]``: medians of several rounds; the tools run on the first two roots.
+Parsing is measured in processor time on 99 KB of real code below all of them; a tool in wall-clock time, cold (the
+first call of a provider) and warm (the calls after it).
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from upbeat.adapters.code.languages import grammar_of
+from upbeat.adapters.code.parse import parse
+from upbeat.adapters.code.provider import EmbeddedProvider
+from upbeat.adapters.local.git import list_files
+from upbeat.core.errors import ToolFailure
+
+SIZE = 99_000
+ROUNDS = 7
+NEVER = threading.Event()
+
+
+def main(roots: list[str]) -> None:
+    samples = collect(roots)
+    print("| language | 99 KB of it, ms | definitions | references |\n|---|---:|---:|---:|")
+    for language, (path, data) in sorted(samples.items()):
+        parse(path, data[:100])
+        times = [timed(lambda path=path, data=data: parse(path, data)) for _ in range(ROUNDS)]
+        parsed = parse(path, data)
+        print(f"| {language} | {ms(times)} | {len(parsed.definitions)} | {len(parsed.references)} |")
+    for root in roots[:2]:
+        listing = list_files(root)
+        symbol, path = something(root, listing.files)
+        print(f"\n{Path(root).name}, {len(listing.files)} files, asked about {symbol} in {path}\n")
+        print("| tool | cold ms | warm ms | rows | cut short |\n|---|---:|---:|---:|---|")
+        for tool, args in questions(symbol, path).items():
+            print(row(root, tool, args))
+
+
+def collect(roots: list[str]) -> dict[str, tuple[str, bytes]]:
+    """For each language a file's name and 99 KB made of whole files."""
+    parts: dict[str, list[bytes]] = defaultdict(list)
+    names: dict[str, str] = {}
+    for root in roots:
+        for path in list_files(root).files:
+            try:
+                data = (Path(root) / path).read_bytes()
+            except OSError:
+                continue
+            language = grammar_of(path, data)
+            if language and 500 < len(data) < 60_000 and sum(map(len, parts[language])) < SIZE:
+                parts[language].append(data)
+                names.setdefault(language, path)
+    whole = {language: b"\n".join(datas) for language, datas in parts.items()}
+    return {language: (names[language], data[:SIZE]) for language, data in whole.items() if len(data) > SIZE}
+
+
+def timed(work: Any) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def ms(times: list[float]) -> str:
+    return f"{statistics.median(times) * 1000:.1f}"
+
+
+def something(root: str, files: tuple[str, ...]) -> tuple[str, str]:
+    """A function of a source file in the middle of the tree."""
+    sources = [path for path in files if "test" not in path and path.endswith((".py", ".go", ".rs", ".ts", ".c"))]
+    for path in sources[len(sources) // 2 :]:
+        for one in parse(path, (Path(root) / path).read_bytes()).definitions:
+            if one.kind in ("function", "method") and len(one.name) > 8 and one.end_line - one.start_line > 10:
+                return one.symbol, path
+    raise SystemExit(f"no function in {root}")
+
+
+def questions(symbol: str, path: str) -> dict[str, dict[str, Any]]:
+    name = symbol.rpartition(".")[2]
+    return {
+        "ci_index_status": {},
+        "ci_search": {"query": f"{name} gives the wrong result"},
+        "ci_graph_rag": {"query": f"{name} gives the wrong result"},
+        "ci_call_chain": {"symbol": symbol},
+        "ci_bug_locate": {"query": f"{name} fails", "traces": [f"at {name} (/somewhere/{path}:12)"]},
+        "ci_impact": {"symbols": [symbol], "files": [path]},
+        "ci_complexity": {"files": [path]},
+        "ci_hotspot": {},
+    }
+
+
+def row(root: str, tool: str, args: dict[str, Any]) -> str:
+    provider = EmbeddedProvider()
+    walls = []
+    for _ in range(1 + ROUNDS):
+        started = time.perf_counter()
+        try:
+            output = provider.call(tool, args, root, NEVER)
+        except ToolFailure as failure:
+            return f"| {tool} | {failure.code} | | | |"
+        walls.append(time.perf_counter() - started)
+    cut = "yes" if output.truncated else ""
+    return f"| {tool} | {walls[0] * 1000:.0f} | {ms(walls[1:])} | {len(output.findings)} | {cut} |"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or [str(Path(__file__).resolve().parent.parent)])

@@ -1,0 +1,158 @@
+"""What the journal costs an event, beside a bare SQLite insert. ``python benchmarks/journal.py [RECORDS] [WRITERS]``.
+
+An event is one transaction: the session's state is read, a record with two parts' words and two effects is cleaned,
+chained and stored, and the new state with it. The bare insert stores a text of the same length in one transaction of
+the same SQLite with the same settings. Both take turns, on files of the same number of rows.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import apsw
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from journal_values import record, step  # noqa: E402
+from reliability.journal_load import crowd  # noqa: E402
+
+from upbeat.adapters.local.clock import SystemClock  # noqa: E402
+from upbeat.adapters.local.journal import SqliteJournal  # noqa: E402
+from upbeat.core.journal.chain import canonical  # noqa: E402
+from upbeat.core.journal.codec import body_of  # noqa: E402
+
+RECORDS, WRITERS, EVENTS, ROUNDS, PROCESSES = 100_000, 50, 20, 2000, 15
+FILL_AT_ONCE = 1000
+SESSIONS = 200
+
+COLD = """
+import sys, time
+from pathlib import Path
+import pydantic
+import upbeat.core.handle
+from journal_values import record, step
+began = time.perf_counter()
+from upbeat.adapters.local.clock import SystemClock
+from upbeat.adapters.local.journal import SqliteJournal
+import apsw
+times = [time.perf_counter() - began]
+journal = SqliteJournal(Path(sys.argv[1]), SystemClock())
+for number in range(3):
+    began = time.perf_counter()
+    with journal.transaction() as transaction:
+        facts, state = step(transaction.state("s-1"), number)
+        transaction.append(record(facts=facts), state)
+    times.append(time.perf_counter() - began)
+print(*(each * 1000 for each in times))
+"""
+
+
+def event(journal: SqliteJournal, session_id: str, number: int) -> None:
+    with journal.transaction() as transaction:
+        facts, state = step(transaction.state(session_id), number)
+        transaction.append(record(session_id, at="", facts=facts), state)
+
+
+def fill(folder: Path, records: int) -> SqliteJournal:
+    """A journal with as many records, of many sessions."""
+    journal = SqliteJournal(folder, SystemClock())
+    for start in range(0, records, FILL_AT_ONCE):
+        with journal.transaction() as transaction:
+            for number in range(start, start + FILL_AT_ONCE):
+                session_id = f"s-{number % SESSIONS}"
+                facts, state = step(transaction.state(session_id), number)
+                transaction.append(record(session_id, at="", facts=facts), state)
+    return journal
+
+
+def bare(path: Path, records: int, text: str) -> apsw.Connection:
+    """A table with as many rows of ``text``."""
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL").fetchall()
+    connection.execute("CREATE TABLE rows (seq INTEGER PRIMARY KEY, body TEXT)")
+    with connection:
+        connection.executemany("INSERT INTO rows (body) VALUES (?)", ((text,) for _ in range(records)))
+    return connection
+
+
+def insert(connection: apsw.Connection, text: str) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO rows (body) VALUES (?)", (text,))
+    connection.execute("COMMIT")
+
+
+def timed(work: Callable[[], None]) -> float:
+    """Milliseconds."""
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1000
+
+
+def row(name: str, times: Sequence[float], base: float) -> str:
+    """A line of the table: median, p99, and how many times the base the median is."""
+    median, worst = statistics.median(times), sorted(times)[len(times) * 99 // 100]
+    return f"| {name} | {median:.2f} | {worst:.2f} | {median / base:.1f} |"
+
+
+def warm(records: int) -> list[str]:
+    """One event in a process that is at work, and one bare insert, in turn."""
+    facts, _ = step(SqliteJournal(Path("/nowhere"), SystemClock()).rebuild("s"), 1)
+    text = canonical(body_of(record(facts=facts)))
+    with tempfile.TemporaryDirectory() as folder:
+        journal = fill(Path(folder), records)
+        connection = bare(Path(folder, "bare.db"), records, text)
+        events, inserts = [], []
+        for number in range(ROUNDS):
+            inserts.append(timed(lambda: insert(connection, text)))
+            events.append(timed(lambda number=number: event(journal, f"s-{number % SESSIONS}", number)))  # type: ignore[misc]
+        verify = timed(lambda: print("whole:", journal.verify().is_whole, file=sys.stderr))
+        health = journal.health()
+    base = statistics.median(inserts)
+    return [
+        row("bare insert of the same text", inserts, base),
+        row(f"one event, {records:,} records", events, base),
+        f"| `log verify` of all of it ({health.bytes / 2**20:.0f} MB) | {verify:.0f} | | |",
+    ]
+
+
+def cold() -> list[str]:
+    """The first events of processes, after the core is loaded: what the journal itself adds."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(PROCESSES):
+            done = subprocess.run(
+                [sys.executable, "-c", COLD, folder],
+                env={"PYTHONPATH": str(ROOT / "tests")},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            found.append([float(each) for each in done.stdout.split()])
+    names = ("loading apsw and the journal", "first event, opening included", "second event", "third event")
+    return [
+        f"| {name} | {statistics.median(times):.2f} | {max(times):.2f} | |"
+        for name, times in zip(names, zip(*found[1:], strict=True), strict=True)
+    ]
+
+
+def main() -> None:
+    given = [int(word) for word in sys.argv[1:3]]
+    records, writers = [*given, RECORDS, WRITERS][: len(given)] + [RECORDS, WRITERS][len(given) :]
+    print("| what | median ms | p99 ms | x bare |\n|---|---:|---:|---:|")
+    print("\n".join([*warm(records), *cold()]))
+    with tempfile.TemporaryDirectory() as folder:
+        told = crowd(Path(folder), writers, EVENTS)
+    name = f"{writers} processes, one session, {EVENTS} events each, all at once"
+    print(f"| {name} | {told['median_ms']:.1f} | {told['p99_ms']:.1f} | |")
+    print(json.dumps(told), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Does the search name the files that a bug fix touched? Reads cases, asks ``ci_search``, prints a table.
+
+    python benchmarks/localization/run.py CASES.jsonl TREES [--limit N | --every N] [--no-history]
+
+A case is one JSON line ``{id, repo, parent_sha, query, gold_files}``; ``TREES/OWNER+NAME-<first 12 of
+parent_sha>/`` holds that commit's files as ``trees.py`` puts them there: HEAD is the parent, so that no later
+commit can leak the answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from upbeat.adapters.code.library import Library
+from upbeat.adapters.code.search import search
+from upbeat.adapters.code.tree import SourceCache
+
+PLACES = (1, 5, 10)
+PATIENCE = 30.0
+"""Seconds for one search: this measures the order, ``milliseconds`` the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One case: where the first right file stands (0: nowhere among ten), whether all are there, how long it took."""
+
+    repo: str
+    place: int
+    has_all: bool
+    milliseconds: float
+
+
+def ask(case: dict[str, Any], tree: Path, library: Library | None) -> Outcome:
+    """Search ``tree`` for the case's query with a cache that has read nothing yet."""
+    start = time.perf_counter()
+    output = search(str(tree.resolve()), case["query"], 10, (), (), SourceCache(), threading.Event(), PATIENCE, library)
+    milliseconds = (time.perf_counter() - start) * 1000
+    files = [candidate["file"] for candidate in output.data["candidates"]]
+    gold = set(case["gold_files"])
+    place = next((number for number, file in enumerate(files, start=1) if file in gold), 0)
+    return Outcome(case["repo"], place, gold <= set(files), milliseconds)
+
+
+def row(name: str, outcomes: list[Outcome]) -> str:
+    """One line of the table, in per cent, with the mean reciprocal rank over ten places and the median time."""
+    hits = [100 * statistics.mean(0 < outcome.place <= place for outcome in outcomes) for place in PLACES]
+    every = 100 * statistics.mean(outcome.has_all for outcome in outcomes)
+    reciprocal = statistics.mean(1 / outcome.place if outcome.place else 0.0 for outcome in outcomes)
+    median = statistics.median(outcome.milliseconds for outcome in outcomes)
+    shown = " | ".join(f"{hit:.1f}" for hit in hits)
+    return f"| {name} | {len(outcomes)} | {shown} | {every:.1f} | {reciprocal:.3f} | {median:.0f} |"
+
+
+def main() -> None:
+    """Print one row for each repository and one for all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("trees", type=Path)
+    parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser.add_argument("--no-history", action="store_true", help="leave the past out")
+    options = parser.parse_args()
+    by_repo: dict[str, list[Outcome]] = defaultdict(list)
+    lines = options.cases.read_text(encoding="utf-8").splitlines()
+    for line in lines[: options.limit or None : options.every]:
+        case = json.loads(line)
+        tree = options.trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
+        if tree.is_dir():
+            by_repo[case["repo"]].append(ask(case, tree, None if options.no_history else Library(None)))
+    print("| repository | cases | hit@1 | hit@5 | hit@10 | all@10 | MRR | ms |\n|---|---|---|---|---|---|---|---|")
+    for name, outcomes in sorted(by_repo.items()):
+        print(row(name, outcomes))
+    if by_repo:
+        print(row("all", [outcome for outcomes in by_repo.values() for outcome in outcomes]))
+
+
+if __name__ == "__main__":
+    main()

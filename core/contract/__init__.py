@@ -1,0 +1,1 @@
+"""The nouns of upbeat, version 1: codes, events, effects, findings, and the turn report."""

@@ -1,0 +1,378 @@
+"""One event of a client goes in, a decision comes out, and one record of it stays.
+
+The turn is prepared outside the transaction, because tools take seconds; what the workflow says is decided inside
+it, on the state as it is then. Law: every event leaves one record, and what the record says is what was decided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from .contract.codes import LimitCode
+from .contract.effect import NO_OPINION, Decision, Effect, Inject, Said, TellUser
+from .contract.event import (
+    Call,
+    Event,
+    Origin,
+    PromptSubmitted,
+    SessionStarted,
+    Source,
+    UnknownEvent,
+)
+from .contract.report import TurnReport
+from .journal.entry import RENAMED
+from .journal.record import Record
+from .observations import applying
+from .pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
+from .ports import Situation, Transaction
+from .settings import Settings, Switch, Toggle
+from .sightings import observations_of
+from .texts.workflow import texts
+from .turn.intent import read
+from .turn.mask import clip
+from .turn.reading import Intent
+from .turn.report import timestamp
+from .turn.truncate import Cap
+from .workflow import command
+from .workflow.brief import TURN_CHARS
+from .workflow.decide import NEEDS_NOTHING, Need, decide, needs
+from .workflow.facts import Fact, HandoverOffered, SessionBegan, SessionClosed, WorkflowAdopted, WorkflowEnded, fold
+from .workflow.loop import asks_user, newcomer
+from .workflow.outcome import NOTHING, Archive, Caps, Outcome, Scene, Tick
+from .workflow.state import NEW, RunStatus, SessionState
+from .workflow.tasks import Tasks
+
+HOOK_MS = 7000
+"""Milliseconds that a turn may take in a hook: clients give up on one after ten seconds."""
+
+MAX_OBSERVED = 5
+"""Observations that a new session is told."""
+
+_TOLD_AT_START = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
+
+
+@dataclass(frozen=True, slots=True)
+class _Happening:
+    """An event with all that is known around it."""
+
+    event: Event
+    runtime: Runtime
+    situation: Situation
+    started: float
+    request: TurnRequest | None = None
+
+    @property
+    def source(self) -> Source:
+        return self.event.source
+
+    @property
+    def settings(self) -> Settings:
+        return self.situation.settings
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the workflow has anything to say: it is switched off with everything else."""
+        return self.settings.enabled is not Switch.OFF and bool(self.source.session_id)
+
+
+Cannot = Callable[[Event, Decision], tuple[Effect, ...]]
+"""Which effects of a decision a client cannot carry out at an event."""
+
+
+def _everything_can_be(_event: Event, _decision: Decision) -> tuple[Effect, ...]:
+    return ()
+
+
+def handle(
+    event: Event,
+    runtime: Runtime,
+    cap: Cap = NO_CAP,
+    cannot: Cannot = _everything_can_be,
+    request: TurnRequest | None = None,
+) -> Decision:
+    """The decision on one event of a client, recorded in the journal.
+
+    ``cap`` is what the client can carry, ``cannot`` what it leaves out: that is recorded as such. ``request`` is how
+    turns are prepared for a client that drives them itself and shows their limits; its ``repo_root`` counts for
+    every event, and its cap for none.
+    """
+    started = runtime.clock.monotonic()
+    situation = runtime.surroundings.locate(event.source, request.repo_root if request else None, plan=False)
+    happening = _Happening(event, runtime, situation, started, request)
+    before = _state(happening)
+    turn = _turn(happening, before, cap)
+    scene = _scene(happening, before) if happening.is_on else None
+    with runtime.journal.transaction() as transaction:
+        state = transaction.state(event.source.session_id)
+        outcome = decide(event, state, _with_neighbours(scene, event, transaction, state)) if scene else NOTHING
+        decision = _merged(turn, outcome)
+        after = fold(outcome.facts, state) if outcome.facts else None
+        transaction.append(_record(happening, decision, outcome, cannot(event, decision)), after)
+        for fact in outcome.facts:
+            if isinstance(fact, WorkflowAdopted):
+                _give_up(fact.from_session, event.source.session_id, runtime, transaction)
+    _work(outcome, happening)
+    _remember(happening, outcome, state)
+    return decision
+
+
+def take_over(source: Source, former: str, runtime: Runtime) -> None:
+    """Let the session of ``source`` go on as ``former``, the name that it had before its client gave it one.
+
+    One transaction: whatever happens, exactly one of the two has the workflow.
+    """
+    with runtime.journal.transaction() as transaction:
+        before, present = transaction.state(former), transaction.state(source.session_id)
+        if before == NEW:
+            return
+        facts: tuple[Fact, ...] = (SessionBegan(before.client, before.root),)
+        if before.run:
+            facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former),)
+        at = timestamp(runtime.clock.now())
+        record = Record(at, "SessionNamed", before.client, source.session_id, root=before.root, facts=facts)
+        transaction.append(record, fold(facts, present))
+        _give_up(former, source.session_id, runtime, transaction, RENAMED, SessionClosed())
+
+
+def _give_up(
+    session_id: str, to: str, runtime: Runtime, transaction: Transaction, event: str = "HandedOver", *also: Fact
+) -> None:
+    """The session whose run was adopted has it no more."""
+    state = transaction.state(session_id)
+    ended: tuple[Fact, ...] = (WorkflowEnded(RunStatus.HANDED_OVER, to), HandoverOffered("")) if state.run else ()
+    facts = (*ended, *also)
+    at = timestamp(runtime.clock.now())
+    record = Record(at, event, state.client, session_id, root=state.root, facts=facts)
+    transaction.append(record, fold(facts, state))
+
+
+def _state(happening: _Happening) -> SessionState:
+    """The session's state, to know what to look up; it may change until it is decided on."""
+    if not happening.is_on or isinstance(happening.event, NEEDS_NOTHING):
+        return SessionState()
+    with happening.runtime.journal.transaction() as transaction:
+        return transaction.state(happening.source.session_id)
+
+
+def _turn(happening: _Happening, state: SessionState, cap: Cap) -> Decision:
+    """What upbeat says to a prompt or a new session beside the workflow."""
+    match happening.event:
+        case PromptSubmitted(origin=Origin.WRAPPED):
+            return Decision(silent_because=LimitCode.PREPARED_ELSEWHERE)
+        case PromptSubmitted(origin=Origin.USER) as event:
+            return _prepared(event, happening, state, cap)
+        case PromptSubmitted():
+            return Decision(silent_because=LimitCode.NOT_A_USER_PROMPT)
+        case SessionStarted():
+            _registry, problems = happening.runtime.workflows.load(happening.situation.repository.root)
+            return _told_at_start(happening, problems)
+        case _:
+            return NO_OPINION
+
+
+def _prepared(event: PromptSubmitted, happening: _Happening, state: SessionState, cap: Cap) -> Decision:
+    """The prepared turn, with room left for what the workflow has to say."""
+    speaks = happening.is_on and (state.run is not None or command.read(event.prompt) is not None)
+    room = replace(cap, limit=max(cap.limit - 4 * TURN_CHARS, 0)) if speaks and cap is not NO_CAP else cap
+    prompt = clip(event.prompt)
+    request = happening.request or TurnRequest(event.source, prompt, occasion="UserPromptSubmit", most_ms=HOOK_MS)
+    turn = prepare_turn(replace(request, cap=room), happening.runtime, happening.situation)
+    effects: list[Effect] = []
+    if turn.fused_context.for_model.additional_context:
+        effects.append(Inject(turn.fused_context.for_model.additional_context))
+    broken = [limit.text for limit in turn.limits if limit.code == LimitCode.CONFIG_INVALID]
+    if broken and happening.request is None:
+        effects.append(TellUser("upbeat: " + "\n".join(broken)))
+    return Decision(tuple(effects), turn, said=(_said_of(turn, happening),))
+
+
+def _said_of(turn: TurnReport, happening: _Happening) -> Said:
+    """The turn's own word: which tools found what."""
+    found = len(turn.fused_context.for_model.additional_context)
+    because = "; ".join(limit.text for limit in turn.limits) or "prepared"
+    looked = {
+        "signals": [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals],
+        "tools": [f"{result.tool}: {result.status}, {result.duration_ms} ms" for result in turn.tool_results],
+    }
+    milliseconds = (happening.runtime.clock.monotonic() - happening.started) * 1000
+    origin = "; ".join(happening.settings.changed.values())
+    return Said("turn", "inject" if found else "nothing", because, looked, origin, round(milliseconds, 1))
+
+
+def _told_at_start(happening: _Happening, problems: tuple[str, ...]) -> Decision:
+    """What is wrong with the settings and the workflows, once; and what was observed, where that is wanted.
+
+    Who shows the limits of its turns shows there what is wrong with the settings.
+    """
+    situation = happening.situation
+    limits = (*configuration_limits(situation), *situation.limits) if happening.request is None else ()
+    told = dict.fromkeys([*(limit.text for limit in limits if limit.code in _TOLD_AT_START), *problems])
+    effects: list[Effect] = [TellUser("upbeat: " + "\n".join(told))] if told else []
+    if observed := _observed(happening):
+        effects.append(Inject(observed))
+    return Decision(tuple(effects)) if effects else NO_OPINION
+
+
+def _observed(happening: _Happening) -> str:
+    """The surest observations on this project, one a line."""
+    if not happening.settings.observations_enabled:
+        return ""
+    runtime = happening.runtime
+    known = runtime.memory.known(happening.situation.repository.root)
+    sure = applying(known, runtime.clock.now().timestamp())[:MAX_OBSERVED]
+    lines = [f"- {one.trigger} → {one.action}" for one in sure]
+    return "\n".join([texts(runtime.language).observed, *lines]) if lines else ""
+
+
+def _remember(happening: _Happening, outcome: Outcome, before: SessionState) -> None:
+    """What the event shows of how its user works, where that is wanted."""
+    if not happening.settings.observations_enabled:
+        return
+    sightings = observations_of(happening.event, outcome.facts, before)
+    if sightings:
+        now = happening.runtime.clock.now().timestamp()
+        happening.runtime.memory.record(happening.situation.repository.root, sightings, now)
+
+
+def _scene(happening: _Happening, state: SessionState) -> Scene:
+    """What the event is decided on. Only what it needs is looked up."""
+    event, runtime, settings = happening.event, happening.runtime, happening.settings
+    root, wanted = happening.situation.repository.root, needs(happening.event, state)
+    registry, _problems = runtime.workflows.load(root)
+    now = runtime.clock.now()
+    is_running = state.run is not None and state.run.is_running
+    features = runtime.workspace.in_progress(root) if Need.FEATURES in wanted else ()
+    feature = (state.run.feature or newcomer(state.run, features)) if state.run else ""
+    text = runtime.workspace.tasks(root, feature) if Need.TASKS in wanted and feature else None
+    return Scene(
+        at=now.timestamp(),
+        registry=registry,
+        caps=_caps(settings),
+        language=runtime.language,
+        root=root,
+        run_id=f"{int(now.timestamp() * 1000):012x}-{runtime.clock.nonce()[:6]}",
+        tree=runtime.workspace.tree(root) if Need.TREE in wanted else "",
+        tasks=None if text is None else Tasks.parse(text),
+        tokens=runtime.transcripts.tokens(event.source) if Need.TOKENS in wanted else None,
+        exit_code=_exit_code(happening) if Need.EXIT_CODE in wanted else None,
+        agent_id=_agent_id(happening) if Need.AGENT in wanted else "",
+        features=features,
+        is_question=is_running and _is_question(event),
+        needs_witness=not settings.workflow_believe_claims,
+    )
+
+
+def _with_neighbours(scene: Scene, event: Event, transaction: Transaction, state: SessionState) -> Scene:
+    """``scene`` with the other sessions, if it needs them: read in the same transaction as the state."""
+    if Need.NEIGHBOURS not in needs(event, state):
+        return scene
+    me = state.run.id if state.run else ""
+    others = (n for n in transaction.neighbours(scene.root) if n.state.run and n.state.run.id != me)
+    return replace(scene, neighbours=tuple(others))
+
+
+def _caps(settings: Settings) -> Caps:
+    return Caps(
+        is_on=settings.loop_enabled is Toggle.ON,
+        iterations=settings.loop_max_turns,
+        errors=settings.loop_max_errors,
+        stale=settings.loop_max_stale,
+        minutes=settings.loop_max_minutes,
+        tokens=settings.loop_max_tokens,
+    )
+
+
+def _exit_code(happening: _Happening) -> int | None:
+    call = _call(happening.event)
+    if call is None:
+        return None
+    return happening.runtime.transcripts.exit_codes(happening.source, frozenset({call.id})).get(call.id)
+
+
+def _agent_id(happening: _Happening) -> str:
+    call = _call(happening.event)
+    return happening.runtime.transcripts.agent_of(happening.source, call.id) if call else ""
+
+
+def _call(event: Event) -> Call | None:
+    return getattr(event, "call", None)
+
+
+def _is_question(event: Event) -> bool:
+    """A question: about the code, or whatever ends like one. A statement is taken for a word on the work."""
+    if not isinstance(event, PromptSubmitted):
+        return False
+    return asks_user(event.prompt) or read(event.prompt).intent is Intent.DOCS
+
+
+def _merged(turn: Decision, outcome: Outcome) -> Decision:
+    """The workflow's word before the turn's."""
+    return replace(turn, effects=(*outcome.effects, *turn.effects), said=(*outcome.said, *turn.said))
+
+
+def _record(happening: _Happening, decision: Decision, outcome: Outcome, left_out: tuple[Effect, ...]) -> Record:
+    event, source, clock = happening.event, happening.source, happening.runtime.clock
+    effects = tuple(
+        {"kind": _snake(type(effect).__name__), "text": effect.text}
+        | ({"degraded": "the client cannot carry it out here"} if effect in left_out else {})
+        for effect in decision.effects
+    )
+    return Record(
+        at=timestamp(clock.now()),
+        event=event.name if isinstance(event, UnknownEvent) else type(event).__name__,
+        client=source.client.value,
+        session_id=source.session_id,
+        agent_id=source.agent_id,
+        root=happening.situation.repository.root,
+        about=_about(event),
+        facts=outcome.facts,
+        said=decision.said,
+        effects=effects,
+        turn=_summary(decision),
+        injected_chars=sum(len(effect.text) for effect in decision.effects if isinstance(effect, Inject)),
+        milliseconds=round((clock.monotonic() - happening.started) * 1000, 1),
+    )
+
+
+def _about(event: Event) -> dict[str, Any]:
+    """The event's own fields, for whoever asks later what happened; calls are unfolded."""
+    found: dict[str, Any] = {}
+    for each in fields(event):
+        value = getattr(event, each.name)
+        if isinstance(value, Call):
+            found |= {"call_id": value.id, "tool": value.tool, "input": dict(value.input)}
+        elif each.name != "source" and value not in ("", None, ()):
+            found[each.name] = value
+    return found
+
+
+def _summary(decision: Decision) -> Mapping[str, Any]:
+    turn = decision.report
+    summary: dict[str, Any] = {}
+    if turn:
+        summary |= {
+            "run_id": turn.run_id,
+            "limits": [limit.code for limit in turn.limits],
+            "tools": [f"{result.tool}:{result.status}" for result in turn.tool_results],
+        }
+    if decision.silent_because:
+        summary["silent_because"] = decision.silent_because.value
+    return summary
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def _work(outcome: Outcome, happening: _Happening) -> None:
+    """The files that follow from what was decided, once it is recorded."""
+    root, workspace = happening.situation.repository.root, happening.runtime.workspace
+    for chore in outcome.chores:
+        match chore:
+            case Tick():
+                workspace.tick(root, chore.feature, chore.boxes)
+            case Archive():
+                workspace.archive(root, chore.feature)

@@ -1,0 +1,104 @@
+"""What the journal tells of itself: stored records, known sessions, its health. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..workflow.state import SessionState
+from .chain import Break
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored record. ``seq`` counts from 1 over all sessions; ``body`` has the fields of ``Record`` as JSON."""
+
+    seq: int
+    body: Mapping[str, Any]
+    previous: str
+    digest: str
+
+    def text(self, name: str) -> str:
+        """A field of the body as text; empty when there is none."""
+        value = self.body.get(name, "")
+        return value if isinstance(value, str) else str(value)
+
+
+RENAMED = "SessionRenamed"
+"""The last event of a session whose client gave it another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """A session that the journal has. ``updated_at`` is seconds since the epoch; ``last`` its last event, if kept."""
+
+    session_id: str
+    root: str
+    client: str
+    state: SessionState
+    seq: int
+    updated_at: float
+    last: Entry | None = None
+    problem: str = ""
+    """Why its state cannot be read; it counts as new then."""
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether all that it was goes on under another name, so that nobody looks for it here."""
+        return self.last is not None and self.last.text("event") == RENAMED
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How much is kept: megabytes of file, days of records."""
+
+    max_mb: int = 256
+    max_days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was taken out. ``is_finished`` is False when more has to go another time."""
+
+    records: int = 0
+    sessions: int = 0
+    is_finished: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Whether the journal is what was written. ``differing`` are sessions whose state is not what their records say."""
+
+    records: int
+    pruned: int
+    """Records before the first one that is kept."""
+    sessions: int
+    broken: Break | None = None
+    differing: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return self.broken is None and not self.differing
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the journal is. ``problem`` says why nothing can be stored now; empty when all is well.
+
+    ``mode`` is wal or delete (SQLite's name for a rollback journal). ``failures`` counts events that could not be
+    stored. ``damaged`` are the names of files that were set aside.
+    """
+
+    path: str
+    exists: bool
+    bytes: int = 0
+    records: int = 0
+    sessions: int = 0
+    oldest: str = ""
+    newest: str = ""
+    mode: str = ""
+    problem: str = ""
+    failures: int = 0
+    last_failure: str = ""
+    damaged: tuple[str, ...] = ()

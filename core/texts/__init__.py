@@ -1,0 +1,1 @@
+"""Phrases and texts that several parts share."""

@@ -1,0 +1,1 @@
+"""One turn, step by step: read the prompt, plan, fuse, strip, redact, screen, truncate, frame, report."""

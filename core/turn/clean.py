@@ -1,0 +1,33 @@
+"""Text from tools, files and models goes through ``clean`` before anything else is done with it.
+
+The order is a security property: what is invisible goes first, so that it cannot hide a secret; secrets go
+before anything is cut (see ``truncate``), so that no half of one is left; instructions go last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .redact import redact
+from .screen import screen
+from .strip import strip
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A text that may be shown, stored and framed, and what was taken out of it.
+
+    ``redactions`` are kinds with their counts, sorted by kind; ``filtered`` counts the segments that addressed
+    the model.
+    """
+
+    text: str
+    redactions: tuple[tuple[str, int], ...] = ()
+    filtered: int = 0
+
+
+def clean(text: str) -> Cleaned:
+    """Strip, redact and screen ``text``. Doing it twice changes nothing more."""
+    redacted = redact(strip(text))
+    screened = screen(redacted.text)
+    return Cleaned(screened.text, redacted.redactions, screened.dropped)

@@ -1,0 +1,99 @@
+"""Tool results made fit to be shown: cleaned of controls, secrets and instructions, sensitive places left out.
+
+Law: nothing that a tool said reaches a report, a model or a log before it went through here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..contract.finding import Finding
+from ..contract.report import Redaction, ToolError
+from ..ports import Run
+from .clean import clean
+from .exclude import is_sensitive
+from .plan import relative_to
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """A run whose texts are clean, and how many passages looked like instructions."""
+
+    run: Run
+    filtered: int
+
+
+def scrub(run: Run) -> Scrubbed:
+    """``run`` with every text cleaned; findings in sensitive or outside paths are gone."""
+    washer = _Washer()
+    result = run.result
+    error = result.error
+    if error:
+        error = ToolError(code=error.code, message=washer.text(error.message))
+    summary = washer.text(result.summary)
+    output = run.output
+    if output:
+        findings = tuple(washer.finding(finding) for finding in output.findings if _may_show(finding.path))
+        output = replace(output, summary=summary, findings=findings, data=washer.value(output.data))
+    redactions = [Redaction(kind=kind, count=count) for kind, count in sorted(washer.redactions.items())]
+    result = result.model_copy(
+        update={
+            "summary": summary,
+            "data": output.data if output else None,
+            "error": error,
+            "redactions": redactions,
+        }
+    )
+    return Scrubbed(Run(result, output), washer.filtered)
+
+
+def scrub_value(value: Any) -> Any:
+    """A JSON value with every string in it cleaned; for logs."""
+    return _Washer().value(value)
+
+
+def _may_show(path: str) -> bool:
+    return bool(relative_to(path, "/")) and not path.startswith("/") and not is_sensitive(path)
+
+
+class _Washer:
+    """Cleans texts and counts what it took out."""
+
+    def __init__(self) -> None:
+        self.redactions: Counter[str] = Counter()
+        self.filtered = 0
+
+    def text(self, text: str) -> str:
+        cleaned = clean(text)
+        self.redactions.update(dict(cleaned.redactions))
+        self.filtered += cleaned.filtered
+        return cleaned.text
+
+    def line(self, text: str) -> str:
+        """One line: a name with a newline in it must not start a line of its own."""
+        return " ".join(self.text(text).split("\n"))
+
+    def finding(self, finding: Finding) -> Finding:
+        return replace(
+            finding,
+            path=self.line(finding.path),
+            title=self.line(finding.title),
+            symbol=self.line(finding.symbol),
+            kind=self.line(finding.kind),
+            why=self.line(finding.why),
+            text=self.text(finding.text),
+            claim=self.line(finding.claim),
+        )
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every string cleaned, keys included."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.text(str(key)): self.value(inner) for key, inner in value.items()}
+        if isinstance(value, Sequence):
+            return [self.value(inner) for inner in value]
+        return value

@@ -1,0 +1,1 @@
+"""Workflows: what stages there are, which one is next, and when it is over."""

@@ -1,0 +1,194 @@
+"""The traps that a workflow must survive, each by its number in the design: 1 to 4, as far as the core has to do."""
+
+from __future__ import annotations
+
+from workflow_play import FAIL, PASS, REJECT, Play
+
+from upbeat.core.contract.effect import TellUser
+from upbeat.core.workflow.outcome import Caps
+from upbeat.core.workflow.state import RunStatus, StepStatus
+
+
+def started(workflow: str, **fields: object) -> Play:
+    """A session that runs ``workflow``."""
+    play = Play(**fields)  # type: ignore[arg-type]
+    play.begin()
+    play.prompt(f"/upbeat:{workflow} add retries to the client")
+    return play
+
+
+def test_trap_1_a_failed_last_stage_is_not_complete() -> None:
+    """After the final TEST fails, the turn is sent on to the repair; it never says complete."""
+    play = started("tdd")
+    play.does("tester", "The specification is in bdd.md.")
+    play.does("developer")
+    play.tests(FAIL, exit_code=1)
+    play.ends()
+
+    assert "complete" not in play.told
+    assert "DEBUG#1" in play.sent_on
+    assert RunStatus.RUNNING is play.run.status
+
+
+def test_trap_1_the_retry_is_recorded_and_releases() -> None:
+    """Debugger, developer, tester again: the pass is recorded, and then the workflow is complete."""
+    play = started("tdd")
+    play.does("tester", "The specification is in bdd.md.")
+    play.does("developer")
+    play.tests(FAIL, exit_code=1)
+    play.does("debugger", "The bound is exclusive.")
+    play.does("developer", "It is inclusive now.")
+    play.tests(PASS)
+    play.ends()
+
+    assert "TEST=pass DEV=pass DEBUG#1=pass DEV#1=pass TEST:2=pass" == play.shown
+    assert (RunStatus.COMPLETE, "") == (play.run.status, play.sent_on)
+    assert () == play.run.calls
+
+
+def test_trap_2_the_second_tester_before_the_developer_is_denied() -> None:
+    """TEST:2 cannot start before DEV, though it has the same agent as the first TEST."""
+    play = started("tdd")
+    play.does("tester", "The specification is in bdd.md.")
+    denied = play.delegate("tester")
+
+    assert "" == denied
+    assert "TEST:2 cannot start yet: DEV must end first" in play.denied
+    assert StepStatus.PENDING is play.run.step("TEST:2").status  # type: ignore[union-attr]
+
+
+def test_trap_2_secure_names_all_three_members_after_dev() -> None:
+    """In ``secure`` all of REVIEW, TEST and SECURITY come after DEV, at the same time."""
+    play = started("secure")
+    for agent in ("planner", "architect", "tester", "developer"):
+        play.does(agent, "Done: see the files.")
+    play.ends()
+
+    assert ["REVIEW", "TEST:2", "SECURITY"] == play.now
+    assert "in parallel and in one message: REVIEW" in play.sent_on
+    assert all(word in play.sent_on for word in ("upbeat:code-reviewer", "upbeat:tester", "upbeat:security-reviewer"))
+
+
+def test_trap_3_sessions_stay_apart() -> None:
+    """Two sessions in one repository, their events interleaved, each have their own workflow."""
+    one, two = started("quick", session_id="one"), started("debug", session_id="two")
+    one.does("developer", "Written.")
+    two.does("debugger", "It is the lock.")
+
+    assert ("quick", "debug") == (one.run.workflow, two.run.workflow)
+    assert ["REVIEW", "TEST"] == one.now
+    assert ["DEV"] == two.now
+
+
+def test_trap_3_two_developers_of_the_same_name() -> None:
+    """Two developers in parallel: the step ends when both calls have returned, whichever comes first."""
+    play = started("single")
+    first, second = play.delegate("developer"), play.delegate("developer")
+    play.started("developer", "b")
+    play.started("developer", "a")
+    play.stopped("developer", "b", "The parser is written.")
+    play.returned(second, "The parser is written.", "b")
+    after_one = play.run.step("DEV").status  # type: ignore[union-attr]
+    play.stopped("developer", "a", "The printer is written.")
+    play.returned(first, "The printer is written.", "a")
+
+    assert (StepStatus.ACTIVE, StepStatus.DONE) == (after_one, play.run.step("DEV").status)  # type: ignore[union-attr]
+    assert () == play.run.calls + play.run.parked
+
+
+def test_trap_4_the_loop_stops_by_itself() -> None:
+    """Twenty turns that end without progress: after three the loop has ended, and its user was told once."""
+    play = started("standard")
+    sent_on = [bool(play.ends().facts and play.sent_on) for _turn in range(20)]
+
+    assert [True, True, True] + [False] * 17 == sent_on
+    told = [effect for effect in play.effects if isinstance(effect, TellUser)]
+    assert ("stale", []) == (play.state.loop.ended, told)
+
+
+def test_trap_4_asking_the_user_releases() -> None:
+    """A turn that ends in a question is let go, and the loop goes on after the answer."""
+    play = started("standard")
+    play.ends("Should retries be counted per host or in all?")
+    asked = play.sent_on
+    play.prompt("implement it per host")
+    play.ends("I have begun.")
+
+    assert ("", True) == (asked, bool(play.sent_on))
+
+
+def test_trap_4_errors_count() -> None:
+    """Three failed turns in a row end the loop."""
+    play = started("standard")
+    for _turn in range(3):
+        play.fails()
+    play.ends()
+
+    assert ("", "errors") == (play.sent_on, play.state.loop.ended)
+
+
+def test_trap_4_every_cap_ends_the_loop() -> None:
+    """However much progress a session makes, turns, minutes and tokens are counted."""
+    endless = Caps(iterations=5, minutes=10, tokens=1000)
+    by_turns, by_time, by_tokens = (started("standard", caps=endless) for _session in range(3))
+    for turn in range(10):
+        by_turns.tree = f"tree {turn}"
+        by_turns.ends()
+    by_time.at += 601
+    by_time.ends()
+    by_tokens.tokens = 1001
+    by_tokens.ends()
+
+    assert ("iterations", 5) == (by_turns.state.loop.ended, by_turns.state.loop.iterations)
+    assert ("minutes", "tokens") == (by_time.state.loop.ended, by_tokens.state.loop.ended)
+
+
+def test_trap_4_a_word_stops_it() -> None:
+    """``stop`` ends the loop at once; ``/upbeat:continue`` goes on where it was."""
+    play = started("standard")
+    play.does("planner", "Planned.")
+    play.prompt("停!")
+    play.ends()
+    stopped = (play.run.status, play.sent_on)
+    play.prompt("/upbeat:continue")
+    play.ends()
+
+    assert (RunStatus.STOPPED, "") == stopped
+    assert ["ARCH"] == play.now
+    assert "ARCH" in play.sent_on
+
+
+def test_double_failure_has_the_failed_test_first() -> None:
+    """TEST FAIL and REVIEW REJECT: the debugger first, the developer gets both reasons, then both run again."""
+    play = started("quick")
+    play.does("developer", "Written.")
+    reviewer, tester = play.delegate("code-reviewer"), play.delegate("tester")
+    play.runs("pytest", 1)
+    play.returned(reviewer, REJECT)
+    early = play.shown
+    play.returned(tester, FAIL)
+    debugger = play.delegate("debugger")
+    play.returned(debugger, "The bound is exclusive.")
+    play.delegate("developer")
+
+    assert "#" not in early
+    assert "DEV=pass DEBUG#1=pass DEV#1 REVIEW=reject TEST=fail RETRO" == play.shown
+    assert "off by one" in play.put_before
+    assert "error is swallowed" in play.put_before
+
+
+def test_three_tries_then_a_human_is_asked() -> None:
+    """After the third failure nothing is sent on; the next prompt says that a human is needed."""
+    play = started("tdd")
+    play.does("tester", "The specification is in bdd.md.")
+    play.does("developer")
+    for number in range(3):
+        play.tests(FAIL, exit_code=1)
+        if number < 2:
+            play.does("debugger", "A guess.")
+            play.does("developer", "Changed.")
+    play.ends()
+
+    assert (RunStatus.NEEDS_HUMAN, "", "TEST:2") == (play.run.status, play.sent_on, play.run.reason)
+    play.prompt("what is in the way?")
+    assert "TEST:2 has been tried as often as it may be" in play.injected

@@ -1,0 +1,37 @@
+"""What Claude Code tells its status line is read from its recorded stdin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from upbeat.adapters.claude.statusline import decode
+
+RECORDED = Path(__file__).parents[2] / "recorded/claude-code/statusline.json"
+
+
+def test_recorded_stdin() -> None:
+    """The session and the used share of the context are in it."""
+    payload = json.loads(RECORDED.read_text(encoding="utf-8"))
+
+    assert (payload["session_id"], 0) == decode(payload)
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({}, ("", None)),
+        ({"session_id": 5, "context_window": None}, ("", None)),
+        ({"session_id": "s", "context_window": {"used_percentage": None}}, ("s", None)),
+        ({"session_id": "s", "context_window": {"used_percentage": True}}, ("s", None)),
+        ({"session_id": "s", "context_window": {"used_percentage": float("nan")}}, ("s", None)),
+        ({"session_id": "s", "context_window": {"used_percentage": 41.5}}, ("s", 41.5)),
+    ],
+    ids=str,
+)
+def test_what_may_be_missing(payload: dict[str, Any], expected: tuple[str, float | None]) -> None:
+    """Whatever is missing or odd is left out."""
+    assert expected == decode(payload)

@@ -1,0 +1,84 @@
+"""What a transcript of Claude Code tells, from a recorded session."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.claude.transcript import ClaudeTranscripts
+from upbeat.core.contract.event import ClientName, Source
+
+RECORDED = Path(__file__).parents[2] / "recorded/claude-code/transcripts"
+SESSION = "62a32bfb-6605-49d0-8fb2-960d1c0546f1"
+
+
+def source(transcript: Path | str) -> Source:
+    return Source(ClientName.CLAUDE_CODE, "/home/dev/shop", SESSION, transcript=str(transcript))
+
+
+def response(name: str, tokens: int, **more: int) -> str:
+    usage = {"input_tokens": tokens, "cache_creation_input_tokens": 0, "output_tokens": 0, **more}
+    return json.dumps({"type": "assistant", "message": {"id": name, "usage": usage}}) + "\n"
+
+
+def by_hand(path: Path) -> int:
+    """The tokens of a file, added up another way."""
+    usages = {}
+    for line in path.read_text().splitlines():
+        message = json.loads(line).get("message", {})
+        if "usage" in message:
+            usages[message["id"]] = message["usage"]
+    return sum(u["input_tokens"] + u["cache_creation_input_tokens"] + u["output_tokens"] for u in usages.values())
+
+
+def test_tokens_of_a_session() -> None:
+    """The tokens are those of the session and of its three subagents, each response once."""
+    session = RECORDED / f"{SESSION}.jsonl"
+    subagents = sorted((RECORDED / SESSION / "subagents").iterdir())
+
+    assert 3 == len(subagents)
+    assert by_hand(session) + sum(map(by_hand, subagents)) == ClaudeTranscripts().tokens(source(session))
+    assert by_hand(session) == 121_123
+
+
+def test_tokens_grow_with_the_file(tmp_path: Path) -> None:
+    """What is new is added; a response that goes on counts as it is in the end; cache reads do not count."""
+    file = tmp_path / "a.jsonl"
+    transcripts = ClaudeTranscripts()
+    file.write_text(response("m1", 10) + response("m1", 12) + '{"type":"user"}\n')
+    first = transcripts.tokens(source(file))
+    with file.open("a") as more:
+        more.write(response("m2", 5, cache_creation_input_tokens=3, output_tokens=2, cache_read_input_tokens=900))
+        more.write(response("m3", 1)[:-5])
+
+    assert 12 == first
+    assert 22 == transcripts.tokens(source(file))
+    file.write_text(response("m9", 1))
+    assert 1 == transcripts.tokens(source(file))
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere/a.jsonl", "/etc/passwd", "/dev/zero", "a\0.jsonl"])
+def test_no_transcript(path: str) -> None:
+    """Without a transcript there is no number."""
+    assert None is ClaudeTranscripts().tokens(source(path))
+
+
+def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
+    """Lines that are not what they should be count nothing, and nothing is raised."""
+    file = tmp_path / "a.jsonl"
+    odd = ['{"type":"assistant","message":{"usage":[]}}', '{"type":"assistant","usage":1', '["assistant","usage"]']
+    odd += ['{"type":"assistant","message":{"id":1,"usage":{"input_tokens":5}}}', "[" * 5000 + '"assistant" "usage"']
+    odd += ['{"type":"assistant","message":{"id":"m","usage":{"input_tokens":"7","output_tokens":true}}}', "\xff"]
+    file.write_text("\n".join(odd) + "\n" + response("m1", 4))
+
+    assert 4 == ClaudeTranscripts().tokens(source(file))
+
+
+def test_tells_nothing_else() -> None:
+    """Exit codes and agents come with the hooks."""
+    transcripts = ClaudeTranscripts()
+
+    assert {} == transcripts.exit_codes(source("x"), frozenset({"call"}))
+    assert "" == transcripts.agent_of(source("x"), "call")

@@ -1,0 +1,265 @@
+"""The small commands, as real processes: what they print, change and exit with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from commands import Here
+from processes import ROOT, UPBEAT, run, upbeat
+from repositories import make_repository, write
+
+from upbeat import __version__
+from upbeat.adapters.cli.main import COMMANDS
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("r") / "repo")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "stdout", "stderr"),
+    [
+        (["--version"], 0, f"upbeat {__version__}\n", ""),
+        (["-V", "x"], 0, f"upbeat {__version__}\n", ""),
+        (["prepair"], 2, "", "upbeat: no command 'prepair'; did you mean 'prepare'?\n"),
+        (["xyz"], 2, "", "upbeat: no command 'xyz'; upbeat --help lists the commands\n"),
+        (["hook"], 0, "", "usage: upbeat hook claude|codex < payload.json\n"),
+        (["hook", "vim"], 0, "", "usage: upbeat hook claude|codex < payload.json\n"),
+    ],
+    ids=str,
+)
+def test_the_command_line(
+    here: Here, tmp_path: Path, arguments: list[str], code: int, stdout: str, stderr: str
+) -> None:
+    """What is asked for is printed; what is wrong is told with the way out; a hook never fails."""
+    done = here(*arguments, cwd=tmp_path)
+
+    assert (code, stdout, stderr) == (done.code, done.stdout.decode(), done.stderr)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), ([], 2)])
+def test_help_lists_every_command(here: Here, tmp_path: Path, arguments: list[str], code: int) -> None:
+    """The help has a line for each command."""
+    done = here(*arguments, cwd=tmp_path)
+
+    assert code == done.code
+    assert sorted(COMMANDS) == sorted(
+        line.split()[0] for line in done.stdout.decode().split("\n") if line.startswith("  ")
+    )
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "hook"])
+def test_every_command_has_help(here: Here, tmp_path: Path, command: str) -> None:
+    """--help of each command says how it is used."""
+    done = here(command, "--help", cwd=tmp_path)
+
+    assert (0, True) == (done.code, done.stdout.decode().startswith(f"usage: upbeat {command}"))
+
+
+def test_python_m(tmp_path: Path) -> None:
+    """``python -m upbeat`` is the same command."""
+    assert f"upbeat {__version__}\n" == run([sys.executable, "-I", "-m", "upbeat", "-V"], tmp_path).stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [([], "turn-report"), (["report"], "turn-report"), (["request"], "prepare-request")],
+)
+def test_schema(here: Here, tmp_path: Path, arguments: list[str], file: str) -> None:
+    """The schema that is printed is the one in config/schema/v1, byte for byte."""
+    assert (ROOT / f"config/schema/v1/{file}.schema.json").read_bytes() == here(
+        "schema", *arguments, cwd=tmp_path
+    ).stdout
+
+
+def test_tools_list(here: Here, tmp_path: Path) -> None:
+    """Every tool is listed with tier and time, and whether it is there."""
+    listed = json.loads(here("tools", "list", "--json", cwd=tmp_path).stdout)
+    lines = here("tools", "list", cwd=tmp_path).stdout.decode().splitlines()
+
+    assert "1.0" == listed["schema_version"]
+    assert {"name": "ci_search", "tier": 1, "timeout_ms": 2000, "available": True} in listed["tools"]
+    assert {"name": "ci_hotspot", "tier": 2, "timeout_ms": 2000, "available": True} in listed["tools"]
+    assert [tool["name"] for tool in listed["tools"]] == [line.split()[0] for line in lines]
+    assert "ci_hotspot       tier 2   2000 ms  Ranks the files that change often and are complex." in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "status", "error", "stderr"),
+    [
+        (
+            ["ci_search", "--args", '{"query": "retry limit", "limit": 99}'],
+            0,
+            "ok",
+            None,
+            "[Limits] limit clamped to 10\n",
+        ),
+        (["ci_search", "--args", '{"query": 5}'], 40, "error", "E_INVALID_ARGS", ""),
+        (["ci_search", "--args", '{"query": "x", "files": ["../../etc/passwd"]}'], 40, "error", "E_INVALID_ARGS", ""),
+        (["ci_graph_rag"], 40, "error", "E_INVALID_ARGS", ""),
+        (["ci_nothing"], 40, "skipped", "E_TOOL_UNAVAILABLE", ""),
+        (["ci_index_status", "--repo", "/nowhere"], 40, "skipped", "E_REPO_ROOT", ""),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_tools_call(
+    here: Here, repo: Path, tmp_path: Path, arguments: list[str], code: int, status: str, error: str | None, stderr: str
+) -> None:
+    """One item of the contract's tool_results is printed; exit 40 when there is no answer."""
+    done = here("tools", "call", *arguments, cwd=repo, home=tmp_path)
+    result = json.loads(done.stdout)
+
+    assert (code, arguments[0], status, stderr) == (done.code, result["tool"], result["status"], done.stderr)
+    assert error == (result["error"] and result["error"]["code"])
+
+
+@pytest.mark.parametrize("args", ["{", "5", "[]"])
+def test_tools_call_with_other_arguments(here: Here, tmp_path: Path, args: str) -> None:
+    """Arguments that are no JSON object are the caller's mistake."""
+    done = here("tools", "call", "ci_search", "--args", args, cwd=tmp_path)
+
+    assert (2, b"", True) == (done.code, done.stdout, done.stderr.startswith("upbeat: --args "))
+
+
+def test_trust(here: Here, tmp_path: Path) -> None:
+    """Trusting shows what is trusted, and the settings loosen from then on, until they change."""
+    repo = make_repository(tmp_path / "repo")
+    write(repo, {"config/auto-tools.toml": "[budget]\nwall_ms = 9000\n"})
+
+    def wall() -> int:
+        report = here("prepare", "--plan", "--prompt", "fix retry.py", cwd=repo, home=tmp_path).report
+        return int(report["tool_plan"]["budget"]["wall_ms"])
+
+    before = wall()
+    done = here("trust", cwd=repo / "shop", home=tmp_path)
+    trusted = wall()
+    write(repo, {"config/auto-tools.toml": "[budget]\nwall_ms = 9001\n"})
+
+    assert (0, b"# config/auto-tools.toml\n[budget]\nwall_ms = 9000\n") == (done.code, done.stdout)
+    assert (
+        f"upbeat: {repo}/config/auto-tools.toml is trusted with this content; a change of it ends that\n" == done.stderr
+    )
+    assert (5000, 9000, 5000) == (before, trusted, wall())
+
+
+def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> None:
+    """Settings and workflows are shown and trusted together; what would hide in a terminal does not reach it."""
+    repo = make_repository(tmp_path / "repo")
+    write(
+        repo,
+        {
+            ".upbeat/auto-tools.toml": 'mode = "plan"\n',
+            ".upbeat/workflows.toml": '# \u202ered\n[workflows.mine]\nstages = ["DEV"]\n',
+        },
+    )
+    before = here("workflow", "show", "mine", cwd=repo, home=tmp_path)
+    done = here("trust", cwd=repo, home=tmp_path)
+    after = here("workflow", "show", "mine", cwd=repo, home=tmp_path)
+
+    assert (2, 0) == (before.code, after.code)
+    assert (
+        '# .upbeat/auto-tools.toml\nmode = "plan"\n'
+        '# .upbeat/workflows.toml\n# red\n[workflows.mine]\nstages = ["DEV"]\n'
+    ) == done.stdout.decode()
+    assert [
+        f"upbeat: {repo}/.upbeat/{name}.toml is trusted with this content; a change of it ends that"
+        for name in ("auto-tools", "workflows")
+    ] == done.stderr.splitlines()
+
+
+def test_nothing_to_trust(here: Here, repo: Path, tmp_path: Path) -> None:
+    """Without a file of its own a project has nothing to trust."""
+    done = here("trust", cwd=repo, home=tmp_path)
+    names = "config/auto-tools.toml, .upbeat/auto-tools.toml, .upbeat/workflows.toml"
+
+    assert (2, f"upbeat: nothing to trust: {repo} has none of {names}\n") == (done.code, done.stderr)
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    """Where nothing can be stored the command says so in a sentence."""
+    repo = make_repository(tmp_path / "repo", {"config/auto-tools.toml": "enabled = 'off'\n"})
+    trust = upbeat("trust", cwd=repo, home=Path("/proc"))
+    install = upbeat("install", "claude", cwd=repo, home=Path("/proc"))
+
+    assert [(1, False), (1, False)] == [(done.code, "Traceback" in done.stderr) for done in (trust, install)]
+    assert trust.stderr.startswith("upbeat: ")
+    assert install.stderr.startswith("upbeat: ")
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("client", ["claude", "codex"])
+def test_install_and_uninstall(here: Here, tmp_path: Path, client: str) -> None:
+    """Installing writes one folder of our own, twice is a no-op, uninstalling takes all of it away again."""
+    write(tmp_path, {".claude/settings.json": '{"hooks": {}}', ".codex/config.toml": "x = 1\n"})
+    before = everything(tmp_path)
+    dry = here("install", client, "--dry-run", cwd=tmp_path)
+    unchanged = everything(tmp_path)
+    first = here("install", client, cwd=tmp_path)
+    installed = everything(tmp_path)
+    second = here("install", client, cwd=tmp_path)
+    folder = f".local/share/upbeat/{client}/"
+
+    assert (0, before) == (dry.code, unchanged)
+    assert {f"would write {tmp_path / name}" for name in set(installed) - set(before)} == set(
+        dry.stdout.decode().splitlines()
+    )
+    assert (0, 0, installed) == (first.code, second.code, everything(tmp_path))
+    assert b"is up to date" in second.stdout
+    assert all(name.startswith(folder) for name in set(installed) - set(before))
+    assert f"{client} plugin marketplace add {tmp_path / folder}".rstrip("/").encode() in first.stdout
+
+    rehearsal = here("uninstall", client, "--dry-run", cwd=tmp_path)
+    gone = here("uninstall", client, cwd=tmp_path)
+    again = here("uninstall", client, cwd=tmp_path)
+
+    assert (0, 0, 0) == (rehearsal.code, gone.code, again.code)
+    assert (before, True) == (everything(tmp_path), b"nothing to remove" in again.stdout)
+
+
+def test_a_clean_home_stays_clean(here: Here, tmp_path: Path) -> None:
+    """Uninstalling where nothing was installed creates nothing."""
+    here("uninstall", "claude", cwd=tmp_path)
+
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("client", ["claude", "codex"])
+@pytest.mark.parametrize("route", ["mcp", "command"])
+def test_another_route_replaces_the_files(here: Here, tmp_path: Path, client: str, route: str) -> None:
+    """After a change of route, and after somebody's edit, the folder holds exactly what belongs there."""
+    here("install", client, "--route", route, cwd=tmp_path)
+    wanted = everything(tmp_path)
+    here("install", client, "--route", "command" if route == "mcp" else "mcp", cwd=tmp_path)
+    folder = tmp_path / f".local/share/upbeat/{client}/plugins/upbeat"
+    (folder / "stranger.txt").write_text("x")
+    (folder / "hooks/hooks.json").write_text("{}")
+    done = here("install", client, "--route", route, cwd=tmp_path)
+
+    assert (0, wanted) == (done.code, everything(tmp_path))
+
+
+def test_installed_hooks_are_short_and_absolute(here: Here, tmp_path: Path) -> None:
+    """What a client starts is named by absolute paths."""
+    here("install", "codex", "--route", "command", cwd=tmp_path)
+    text = (tmp_path / ".local/share/upbeat/codex/plugins/upbeat/hooks/hooks.json").read_text()
+    commands = [
+        hook["command"] for groups in json.loads(text)["hooks"].values() for group in groups for hook in group["hooks"]
+    ]
+
+    assert commands
+    assert all(
+        command.startswith("/") and " -I -S /" in command and command.endswith("shim.py codex-cli")
+        for command in commands
+    )
+
+
+def test_the_console_script_is_where_python_is() -> None:
+    """The command under test is the one of this environment."""
+    assert Path(UPBEAT).exists()

@@ -1,0 +1,164 @@
+"""``upbeat workflow``: what is in force is shown; what is wrong in a file is told and does not count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from commands import Here
+from repositories import write
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return write(tmp_path / "repo", {"a.py": ""}).resolve()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def test_list(here: Here, repo: Path, home: Path) -> None:
+    """Every workflow has its sentence and its stages, in the user's language."""
+    english = here("workflow", "list", cwd=repo, home=home)
+    chinese = here("workflow", "list", cwd=repo, home=home, LANG="zh_TW.UTF-8")
+    lines = english.stdout.decode().splitlines()
+
+    assert (0, "", 36) == (english.code, english.stderr, len(lines))
+    assert [
+        "tdd            Behaviour first, then the code, then the proof.",
+        "               TEST → DEV → TEST:2",
+    ] == lines[10:12]
+    assert "tdd            先定行为，再写代码，最后验证。" in chinese.stdout.decode()
+
+
+def test_list_as_data(here: Here, repo: Path, home: Path) -> None:
+    """The same for machines, versioned, with everything a stage has."""
+    listed = json.loads(here("workflow", "list", "--json", cwd=repo, home=home).stdout)
+
+    assert ("1.0", 18) == (listed["schema_version"], len(listed["workflows"]))
+    assert ["single", "quick"] == [workflow["name"] for workflow in listed["workflows"][:2]]
+    assert {
+        "key": "TEST",
+        "stage": "TEST",
+        "mode": "verify",
+        "agent": "tester",
+        "access": "all",
+        "model": "standard",
+        "verdicts": ["pass", "fail"],
+        "repairs": {"fail": [["DEBUG"], ["DEV"]]},
+        "tries": 3,
+        "moves_on": False,
+        "witness": "tests",
+    } == listed["workflows"][1]["groups"][1][1]
+
+
+def test_show(here: Here, repo: Path, home: Path) -> None:
+    """One workflow is drawn with its groups, agents, modes and repairs."""
+    write(
+        home,
+        {
+            ".config/upbeat/workflows.toml": dedent("""\
+            [workflows.mine]
+            stages = ["TEST", "DEV", ["TEST", "LOOK"]]
+            files = ["tasks"]
+            text.en = "Mine."
+            [stages.LOOK]
+            agent = "qa"
+            text.zh = "看。"
+            [stages.TEST]
+            text.en = "Test."
+            [stages.DEV]
+            text.en = "Write."
+            """)
+        },
+    )
+    done = here("workflow", "show", "mine", cwd=repo, home=home)
+
+    assert (0, "") == (done.code, done.stderr)
+    assert (
+        dedent(f"""\
+        mine: Mine.
+        files: tasks; defined at {home}/.config/upbeat/workflows.toml:1
+          TEST (spec)        tester: Test.
+                             fail: DEBUG → DEV, then again
+          DEV                developer: Write.
+        ┌ TEST:2 (verify)    tester: Test.
+        │                    fail: DEBUG → DEV, then again
+        └ LOOK               qa: 看。
+        """)
+        == done.stdout.decode()
+    )
+
+
+def test_show_as_data(here: Here, repo: Path, home: Path) -> None:
+    """One workflow for machines is what the list has of it."""
+    listed = json.loads(here("workflow", "list", "--json", cwd=repo, home=home).stdout)["workflows"]
+    shown = json.loads(here("workflow", "show", "secure", "--json", cwd=repo, home=home).stdout)
+
+    assert {
+        "schema_version": "1.0",
+        "workflow": next(workflow for workflow in listed if workflow["name"] == "secure"),
+    } == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("standart", "did you mean 'standard'?"), ("xyz", "upbeat workflow list shows all")]
+)
+def test_show_nothing(here: Here, repo: Path, home: Path, name: str, hint: str) -> None:
+    """A name that nobody has is told, with the nearest one."""
+    done = here("workflow", "show", name, cwd=repo, home=home)
+
+    assert (2, b"", f"upbeat: no workflow '{name}'; {hint}\n") == (done.code, done.stdout, done.stderr)
+
+
+def test_check_what_is_right(here: Here, repo: Path, home: Path) -> None:
+    """Where nothing is wrong the files that were looked at are named."""
+    done = here("workflow", "check", cwd=repo, home=home)
+
+    assert (0, f"nothing is wrong in {home}/.config/upbeat/workflows.toml and .upbeat/workflows.toml\n", "") == (
+        done.code,
+        done.stdout.decode(),
+        done.stderr,
+    )
+
+
+def test_check_what_is_wrong(here: Here, repo: Path, home: Path) -> None:
+    """All that is wrong is told; the other commands tell it too, and work with what is right."""
+    write(home, {".config/upbeat/workflows.toml": '[workflows.x]\nstages = ["DVE"]\ntxet.en = "x"\n'})
+    write(repo, {".upbeat/workflows.toml": '[workflows.y]\nstages = ["DEV"]\n'})
+    checked = here("workflow", "check", cwd=repo, home=home)
+    shown = here("workflow", "show", "tdd", cwd=repo, home=home)
+    mine = home / ".config/upbeat/workflows.toml"
+    problems = [
+        f"upbeat: {mine}:3: unknown key 'workflows.x.txet'; did you mean 'text'?",
+        f"upbeat: {mine}:2: workflows.x.stages names no stage: 'DVE'; did you mean 'DEV'?",
+        "upbeat: a file with a mistake does not count until it is mended",
+        "upbeat: .upbeat/workflows.toml does not count until you trust it (upbeat trust)",
+    ]
+
+    assert (1, b"", problems) == (checked.code, checked.stdout, checked.stderr.splitlines())
+    assert (0, problems) == (shown.code, shown.stderr.splitlines())
+
+
+def test_check_says_what_is_not_trusted(here: Here, repo: Path, home: Path) -> None:
+    """A project's file that nobody trusts is no mistake, and does not count."""
+    write(repo, {".upbeat/workflows.toml": '[workflows.y]\nstages = ["DEV"]\n'})
+    checked = here("workflow", "check", cwd=repo, home=home)
+
+    assert (0, b"", "upbeat: .upbeat/workflows.toml does not count until you trust it (upbeat trust)\n") == (
+        checked.code,
+        checked.stdout,
+        checked.stderr,
+    )
+
+
+def test_another_project(here: Here, tmp_path: Path, repo: Path, home: Path) -> None:
+    """--repo asks about another project than the one around this folder."""
+    write(repo, {".upbeat/workflows.toml": "workflows = "})
+
+    assert 0 == here("workflow", "check", cwd=tmp_path, home=home).code
+    assert 1 == here("workflow", "check", "--repo", str(repo), cwd=tmp_path, home=home).code

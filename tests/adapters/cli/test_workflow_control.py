@@ -1,0 +1,95 @@
+"""``upbeat workflow start|stop|continue`` on a real journal: whose workflow is meant, and whose is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import Here
+from fakes.clock import FakeClock
+from repositories import make_repository
+
+from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.core.journal.record import Record
+from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted, fold
+from upbeat.core.workflow.state import NEW, Run, RunStatus, Step
+
+STATE = ".local/state"
+MINE = {"CLAUDE_CODE_SESSION_ID": "s-1"}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "repo").resolve()
+
+
+@pytest.fixture
+def home(tmp_path: Path, repo: Path) -> Path:
+    """The sessions s-1 and s-10, each with a workflow, s-10 the later one."""
+    made = SqliteJournal(tmp_path / "home" / STATE, FakeClock())
+    for name in ("s-1", "s-10"):
+        run = Run(f"run of {name}", "single", (Step("DEV", "DEV", 0),))
+        facts = (SessionBegan("claude-code", str(repo)), WorkflowStarted(run, 0.0))
+        with made.transaction() as transaction:
+            transaction.append(
+                Record("", "SessionStarted", "claude-code", name, root=str(repo), facts=facts), fold(facts, NEW)
+            )
+    made.close()
+    return tmp_path / "home"
+
+
+def statuses(home: Path) -> dict[str, RunStatus]:
+    known = SqliteJournal(home / STATE, FakeClock()).sessions()
+    return {one.session_id: one.state.run.status for one in known if one.state.run}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "stopped"),
+    [
+        (["--session", "s-1"], {}, {"s-1"}),
+        (["--session", "s-10"], {}, {"s-10"}),
+        ([], {}, {"s-1", "s-10"}),
+        ([], MINE, {"s-1", "s-10"}),
+    ],
+    ids=["its whole name", "another", "all", "all from within one"],
+)
+def test_stop(
+    here: Here, repo: Path, home: Path, arguments: list[str], variables: dict[str, str], stopped: set[str]
+) -> None:
+    """A session is named by its whole name, also where another one's begins with that; without one all are stopped."""
+    done = here("workflow", "stop", *arguments, cwd=repo, home=home, **variables)
+
+    assert (0, "") == (done.code, done.stderr)
+    assert stopped == {name for name, status in statuses(home).items() if status is RunStatus.STOPPED}
+
+
+def test_an_order_from_within_a_session_is_for_that_one(here: Here, repo: Path, home: Path) -> None:
+    """The shell that a client started speaks for its session, not for the latest."""
+    done = here("workflow", "start", "quick", "more", cwd=repo, home=home, **MINE)
+    known = SqliteJournal(home / STATE, FakeClock()).sessions()
+
+    assert 0 == done.code
+    assert {"s-1": "quick", "s-10": "single"} == {
+        one.session_id: one.state.run.workflow for one in known if one.state.run
+    }
+
+
+def test_an_order_from_an_unknown_session_is_for_nobody_else(here: Here, repo: Path, home: Path) -> None:
+    """A session that is not known here cannot change what another one does."""
+    done = here("workflow", "start", "quick", "more", cwd=repo, home=home, CLAUDE_CODE_SESSION_ID="elsewhere")
+    known = SqliteJournal(home / STATE, FakeClock()).sessions()
+
+    assert 0 != done.code
+    assert "this shell's session elsewhere is not known in" in done.stderr
+    assert "--session" in done.stderr
+    assert {"single"} == {one.state.run.workflow for one in known if one.state.run}
+
+
+@pytest.mark.parametrize("name", ["s-", "x"])
+def test_a_name_that_is_no_sessions_is_refused(here: Here, repo: Path, home: Path, name: str) -> None:
+    """One that means two or none is not guessed at."""
+    done = here("workflow", "stop", "--session", name, cwd=repo, home=home)
+
+    assert 0 != done.code
+    assert "upbeat status lists them" in done.stderr
+    assert {RunStatus.RUNNING} == set(statuses(home).values())

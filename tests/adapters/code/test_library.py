@@ -1,0 +1,209 @@
+"""Indexes are there when they can be, never waited for, kept up with the files, and taken away when damaged."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from fakes.source_tree import FILES as SHOP
+from fakes.source_tree import make_source_tree
+from repositories import git, make_repository, write
+
+from upbeat.adapters.code import library as library_module
+from upbeat.adapters.code import storage
+from upbeat.adapters.code.index_store import FILE
+from upbeat.adapters.code.library import Library, Limits
+from upbeat.adapters.code.search import search
+from upbeat.adapters.code.tree import SourceCache
+from upbeat.adapters.local.git import find_root
+from upbeat.core.contract.finding import ToolOutput
+
+WAIT = 20.0
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    folder = make_source_tree(Path(os.path.realpath(tmp_path)) / "shop")
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Fix the backoff of retries")
+    return str(folder)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "state")
+
+
+def ask(root: str, query: str, library: Library | None) -> ToolOutput:
+    return search(root, query, 10, (), (), SourceCache(), threading.Event(), 5.0, library)
+
+
+def indexed(library: Library, root: str) -> None:
+    """Build the index and wait for it."""
+    library.build_soon(root)
+    library.wait(root, WAIT)
+    assert "ready" == library.state(root).state
+
+
+QUESTIONS = [
+    "file upload permissions are wrong",
+    "deleting a file without a name raises ValueError: The name must be given to delete()",
+    "exponential backoff between attempts",
+    "the cart's computeTotal is off by one",
+    "cannot connect to the broker",
+    "修复登录的问题",
+    "why does shop.accounts.session expire",
+    "see web/src/currency.ts",
+    "how do docs describe uploads and permissions",
+    "zzz qqq",
+]
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_the_index_answers_like_the_files(root: str, library: Library, query: str) -> None:
+    """The same files in the same order, with the same lines."""
+    indexed(library, root)
+    fast = ask(root, query, Library(None))
+
+    answer = ask(root, query, library)
+
+    assert ("scan", "index") == (fast.data["mode"], answer.data["mode"])
+    places = [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in fast.findings]
+    assert places == [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in answer.findings]
+
+
+def test_a_first_question_is_answered_without(root: str, library: Library) -> None:
+    """It reads the files, says so, and the index is there for the next one."""
+    first = ask(root, "exponential backoff", library)
+    library.wait(root, WAIT)
+    second = ask(root, "exponential backoff", library)
+
+    assert ("scan", "index") == (first.data["mode"], second.data["mode"])
+    assert first.summary.endswith("; not indexed yet")
+    assert "index" not in second.summary
+
+
+def test_the_next_process_finds_it(root: str, library: Library, tmp_path: Path) -> None:
+    """What one process has built another one asks."""
+    indexed(library, root)
+    library.close()
+
+    assert "index" == ask(root, "exponential backoff", Library(tmp_path / "state")).data["mode"]
+
+
+def test_edits_are_seen_at_once(root: str, library: Library) -> None:
+    """A changed, a new and a deleted file count in the very next question, with or without a call to refresh."""
+    indexed(library, root)
+    write(Path(root), {"shop/http/retry.py": "def flamingo_dance():\n    pass\n"})
+    changed = ask(root, "flamingo dance", library)
+    write(Path(root), {"shop/new_file.py": "def pelican_swim():\n    pass\n"})
+    library.refresh(root, ["shop/new_file.py"])
+    new = ask(root, "pelican swim", library)
+    (Path(root) / "shop" / "new_file.py").unlink()
+    gone = ask(root, "pelican swim", library)
+
+    assert ["shop/http/retry.py", "shop/new_file.py"] == [changed.findings[0].path, new.findings[0].path]
+    assert [] == [row for row in gone.findings if row.path == "shop/new_file.py"]
+    assert {"index"} == {answer.data["mode"] for answer in (changed, new, gone)}
+
+
+def test_a_large_tree_is_looked_at_in_turns(root: str, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed candidates are read all the same; new files are found in the background, and that is said."""
+    monkeypatch.setattr(library_module, "EAGER_FILES", 2)
+    monkeypatch.setattr(library_module, "LAZY_FILES", 1)
+    indexed(library, root)
+    library.refresh(root)
+    write(Path(root), {"shop/http/retry.py": "# backoff\ndef flamingo_dance():\n    pass\n"})
+    changed = ask(root, "flamingo dance with exponential backoff", library)
+    write(Path(root), {"shop/new_file.py": "def pelican_swim():\n    pass\n"})
+    behind = ask(root, "pelican swim", library)
+    library.wait(root, WAIT)
+
+    assert "flamingo_dance" in {row.symbol for row in changed.findings if row.path == "shop/http/retry.py"}
+    assert behind.summary.endswith("; the index is behind the files")
+    assert "shop/new_file.py" == ask(root, "pelican swim", library).findings[0].path
+
+
+def test_damage_costs_no_answer(root: str, library: Library, tmp_path: Path) -> None:
+    """An index that turns out to be damaged is left for the files, taken away, and built again."""
+    indexed(library, root)
+    library.close()
+    folder = storage.folder_of(tmp_path / "state", find_root(root), root)
+    path = folder / FILE
+    data = bytearray(path.read_bytes() if path.stat().st_size > 8192 else b"")
+    for companion in ("-wal", "-shm"):
+        (folder / (FILE + companion)).unlink(missing_ok=True)
+    path.write_bytes(bytes(data[:4096]) + b"\xff" * max(len(data) - 4096, 8192))
+    again = Library(tmp_path / "state")
+
+    first = ask(root, "exponential backoff", again)
+    again.wait(root, WAIT)
+    ask(root, "exponential backoff", again)
+    again.wait(root, WAIT)
+
+    assert "shop/http/retry.py" == first.findings[0].path
+    assert "index" == ask(root, "exponential backoff", again).data["mode"]
+
+
+def test_a_library_may_be_told_not_to(root: str, tmp_path: Path) -> None:
+    """Switched off, or without a place, nothing is written, and nothing is said of an index."""
+    off = Library(tmp_path / "state", lambda: Limits(enabled=False))
+
+    answers = [ask(root, "exponential backoff", one) for one in (off, Library(None))]
+    off.build_soon(root)
+    off.wait(root, WAIT)
+
+    assert {"scan"} == {answer.data["mode"] for answer in answers}
+    assert not any("index" in answer.summary for answer in answers)
+    assert "off" == off.state(root).state
+    assert [] == list(tmp_path.glob(f"state/upbeat/index/*/{FILE}"))
+
+
+def test_an_index_that_is_too_large_is_tried_once(root: str, tmp_path: Path) -> None:
+    """Beyond the limit the files answer; a higher limit builds it."""
+    small = Library(tmp_path / "state", lambda: Limits(max_mb=0))
+    ask(root, "backoff", small)
+    small.wait(root, WAIT)
+    wider = Library(tmp_path / "state", lambda: Limits(max_mb=50))
+
+    assert "too_large" == small.state(root).state
+    assert "scan" == ask(root, "backoff", wider).data["mode"]
+    wider.wait(root, WAIT)
+    assert "index" == ask(root, "backoff", wider).data["mode"]
+
+
+def test_the_past_has_its_say(tmp_path: Path) -> None:
+    """Of files that say the same, the one that a similar change touched comes first; without a library it does not."""
+    folder = make_repository(
+        Path(os.path.realpath(tmp_path)) / "r", {f"{name}.py": "def run(): pass\n" for name in "abcd"}
+    )
+    write(folder, {"c.py": "def run(): return 1\n"})
+    git(folder, "commit", "-qam", "Fix the flamingo crash")
+    with_past = ask(str(folder), "flamingo in run", Library(None))
+    without = ask(str(folder), "flamingo in run", None)
+
+    assert ("c.py", 2) == (with_past.findings[0].path, with_past.data["commits"])
+    assert ("a.py", 0) == (without.findings[0].path, without.data["commits"])
+
+
+def test_the_past_brings_files_whose_words_say_nothing(tmp_path: Path) -> None:
+    """A source that only a similar commit speaks for is an answer too."""
+    folder = make_repository(Path(os.path.realpath(tmp_path)) / "r", {"a.py": "x = 1\n", "b.py": "flamingo = 1\n"})
+    write(folder, {"a.py": "x = 2\n"})
+    git(folder, "commit", "-qam", "Let the pelican swim")
+
+    assert "a.py" == ask(str(folder), "pelican cannot swim", Library(None)).findings[0].path
+
+
+def test_state_counts(root: str, library: Library) -> None:
+    """The state has the files, those that are indexed, and the bytes."""
+    assert "none" == library.state(root).state
+    indexed(library, root)
+    state = library.state(root)
+
+    assert (len(SHOP), "") == (state.files, state.problem)
+    assert 0 < state.indexed <= state.files
+    assert state.bytes > 4096

@@ -1,0 +1,285 @@
+"""The embedded tools find what a question is about, say where it is, and stay inside the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.source_tree import FILES, make_source_tree
+
+from upbeat.adapters.code.provider import EmbeddedProvider
+from upbeat.core.contract.codes import ErrorCode
+from upbeat.core.contract.finding import Finding, ToolOutput
+from upbeat.core.errors import ToolFailure
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_source_tree(Path(os.path.realpath(tmp_path_factory.mktemp("project"))))
+
+
+def ask(root: Path, query: str, **arguments: Any) -> ToolOutput:
+    return EmbeddedProvider(5.0).call("ci_search", {"query": query, **arguments}, str(root), threading.Event())
+
+
+def failure_of(root: Path, tool: str, arguments: dict[str, Any]) -> ErrorCode:
+    with pytest.raises(ToolFailure) as failure:
+        EmbeddedProvider().call(tool, arguments, str(root), threading.Event())
+    return failure.value.code
+
+
+ANSWERS = [
+    ("file upload permissions are wrong", "shop/settings.py", "FILE_UPLOAD_PERMISSIONS"),
+    ("deleting a file without a name raises ValueError", "shop/storage.py", "FileSystemStorage.delete"),
+    ("FileSystemStorage.save loses content", "shop/storage.py", "FileSystemStorage.save"),
+    ("exponential backoff between attempts", "shop/http/retry.py", ""),
+    ("The name must be given to delete()", "shop/storage.py", "FileSystemStorage.delete"),
+    ("the cart's computeTotal is off by one", "web/src/cart.ts", "ShoppingCart.computeTotal"),
+    ("compute the total of the shopping cart", "web/src/cart.ts", "ShoppingCart.computeTotal"),
+    ("format currency for the locale", "web/src/currency.ts", "formatCurrency"),
+    ("cannot connect to the broker", "worker/main.go", "connectBroker"),
+    ("skip whitespace in the token stream", "engine/src/parser.rs", "TokenStream.skip_whitespace"),
+    ("rollback of the deployment", "scripts/deploy.sh", "rollback"),
+    ("修复登录的问题", "shop/accounts/login.py", "login"),
+    ("修復登入的問題", "shop/accounts/login.py", "login"),
+    ("失败后重试的退避时间不对", "shop/http/retry.py", ""),
+    ("why does shop.accounts.session expire", "shop/accounts/session.py", "SessionStore.expire"),
+    ("see web/src/currency.ts", "web/src/currency.ts", ""),
+    ("how do docs describe uploads and permissions", "docs/uploads.md", ""),
+]
+
+
+@pytest.mark.parametrize(("query", "path", "symbol"), ANSWERS, ids=[row[0] for row in ANSWERS])
+def test_search_finds(project: Path, query: str, path: str, symbol: str) -> None:
+    """The first row is the place that the question is about."""
+    first = ask(project, query).findings[0]
+
+    assert path == first.path
+    assert symbol in ("", first.symbol)
+
+
+def test_what_the_caller_names_comes_first(project: Path) -> None:
+    """files and symbols of the caller lift what they name."""
+    vague = "this is slow"
+
+    assert "shop/http/client.py" == ask(project, vague, files=["shop/http/client.py"]).findings[0].path
+    assert "shop/http/client.py" == ask(project, vague, files=["http/client.py"]).findings[0].path
+    assert "peek_token" in ask(project, vague, symbols=["TokenStream.peek_token"]).findings[0].symbol
+
+
+def test_rows_show_exactly_the_lines_they_name(project: Path) -> None:
+    """Text is the file's own lines from start to end, at most twenty; scores fall from file to file."""
+    output = ask(project, "save and delete uploaded files in the session, retry, cart, token, permissions")
+    scores: dict[str, float] = {}
+    for row in output.findings:
+        lines = (project / row.path).read_text(encoding="utf-8").splitlines()
+        if row.text:
+            assert "\n".join(line.rstrip() for line in lines[row.start_line - 1 : row.end_line]) == row.text
+            assert row.end_line - row.start_line < 20
+        assert row.why
+        scores.setdefault(row.path, row.score)
+
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    assert [entry["file"] for entry in output.data["candidates"]] == list(scores)
+    assert len({row.path for row in output.findings if row.text}) <= 5
+    assert sum(len(row.text) for row in output.findings) <= 6000
+
+
+def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:
+    """However large the files, rows of text are short and their sum is bounded."""
+    for name in "abcdefgh":
+        body = "\n".join(f"    upload_{name}_{number} = 'upload ' * {number} " + "x" * 600 for number in range(300))
+        (tmp_path / f"{name}.py").write_text(f"def upload_{name}():\n{body}\n")
+    output = ask(tmp_path, "upload")
+
+    assert 8 == len(output.data["candidates"])
+    assert 0 < sum(len(row.text) for row in output.findings) <= 6000
+    assert all(len(line) <= 240 for row in output.findings for line in row.text.splitlines())
+
+
+def test_tests_and_vendored_code_come_last(project: Path) -> None:
+    """A test that repeats the very words is behind the source, and so is vendored code."""
+    paths = [entry["file"] for entry in ask(project, "FileSystemStorage file upload permissions").data["candidates"]]
+
+    assert {"shop/settings.py", "shop/storage.py"} == set(paths[:2])
+    assert all(paths.index(path) > 1 for path in ("tests/test_storage.py", "vendor/lib/storage.py") if path in paths)
+
+
+def test_tests_are_found_when_asked_for(project: Path) -> None:
+    """Who asks for tests finds them beside the source."""
+    paths = [entry["file"] for entry in ask(project, "extend the tests of login").data["candidates"]]
+
+    assert {"shop/accounts/login.py", "tests/test_login.py"} <= set(paths[:3])
+
+
+def test_secrets_are_not_searched(project: Path) -> None:
+    """Files that hold secrets appear nowhere in an answer."""
+    output = ask(project, "FILE_UPLOAD_PERMISSIONS_SECRET hunter2 upload.pem .env", files=[".env", "certs/upload.pem"])
+    everything = json.dumps([output.data, *[(row.path, row.text, row.why) for row in output.findings]])
+
+    assert {".env", "certs/upload.pem"}.isdisjoint(row.path for row in output.findings)
+    assert "PRIVATE KEY" not in everything
+    assert "=hunter2" not in everything
+
+
+def test_the_same_question_has_the_same_answer(project: Path) -> None:
+    """Answers are equal from one provider and from another, cold and warm."""
+    provider = EmbeddedProvider(5.0)
+    arguments = {"query": "session login retry upload permissions", "limit": 5}
+    answers = [provider.call("ci_search", arguments, str(project), threading.Event()) for _ in range(2)]
+    answers.append(EmbeddedProvider(5.0).call("ci_search", arguments, str(project), threading.Event()))
+
+    assert answers[0] == answers[1] == answers[2]
+    assert not answers[0].truncated
+
+
+def test_limit_is_the_number_of_files(project: Path) -> None:
+    """limit bounds the files of the answer."""
+    for limit in (1, 3):
+        output = ask(project, "session user file token", limit=limit)
+
+        assert limit == len(output.data["candidates"]) == len({row.path for row in output.findings})
+
+
+@pytest.mark.parametrize("query", ["zzqy xkcd", "the of and", "？？？", "\x00", "()[]{}\\", "a" * 30_000])
+def test_a_question_without_an_answer_is_answered(project: Path, query: str) -> None:
+    """Nothing found is an answer."""
+    output = ask(project, query)
+
+    assert () == output.findings
+    assert [] == output.data["candidates"]
+
+
+def test_an_empty_folder_has_nothing(tmp_path: Path) -> None:
+    """An empty folder is searched without an error."""
+    assert () == ask(tmp_path, "anything").findings
+
+
+def test_strange_files_do_no_harm(tmp_path: Path) -> None:
+    """Pipes, links outwards, binaries, large files and names with control characters are survived and reported."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "outside.py").write_text("def upload_outside(): pass\n")
+    (root / "link.py").symlink_to(tmp_path / "outside.py")
+    os.mkfifo(root / "upload_pipe.py")
+    (root / "upload_binary.py").write_bytes(b"upload\0")
+    (root / "upload_large.py").write_text("upload\n" * 100_000)
+    (root / "new\nline \u202eupload.py").write_text("def upload_here(): pass\n")
+    (root / os.fsdecode(b"\xff.py")).write_text("def upload_there(): pass\n")
+    output = ask(root, "upload in upload_large.py")
+
+    assert {"link": 1, "special": 1, "binary": 1, "large": 1} == output.data["skipped"]
+    assert [{"path": "upload_large.py", "size": 700_000}] == output.data["large"]
+    assert {"new\\nline \\u202eupload.py", "\\xff.py", "upload_large.py"} == {row.path for row in output.findings}
+    assert (
+        Finding("upload_large.py", title="700000 bytes, not read", kind="file", score=0.1, why="named in the query")
+        == output.findings[-1]
+    )
+    assert "outside" not in json.dumps([row.text for row in output.findings])
+
+
+def test_a_search_that_is_cancelled_on_the_way_times_out(tmp_path: Path) -> None:
+    """A search that is stopped in the middle ends soon, as timed out."""
+    for number in range(600):
+        (tmp_path / f"m{number}.py").write_text(f"def upload_{number}():\n    return 'file'\n" * 200)
+
+    class AfterSomeQuestions:
+        asked = 0
+
+        def is_set(self) -> bool:
+            self.asked += 1
+            return self.asked > 12
+
+    start = time.perf_counter()
+    with pytest.raises(ToolFailure) as failure:
+        EmbeddedProvider().call("ci_search", {"query": "upload file"}, str(tmp_path), AfterSomeQuestions())
+
+    assert ErrorCode.TIMEOUT == failure.value.code
+    assert time.perf_counter() - start < 1
+
+
+def test_a_search_out_of_time_ranks_what_it_saw(tmp_path: Path) -> None:
+    """Without time for everything the answer is partial and says so."""
+    for number in range(300):
+        (tmp_path / f"m{number:03}.py").write_text("def upload():\n    return 'file'\n" * 50)
+    output = EmbeddedProvider(0.0).call("ci_search", {"query": "upload"}, str(tmp_path), threading.Event())
+
+    assert output.truncated
+    assert output.data["candidates"]
+    assert 0 < output.data["scanned"] < 300
+
+
+INVALID = [
+    ("ci_search", {}),
+    ("ci_search", {"query": ""}),
+    ("ci_search", {"query": 3}),
+    ("ci_search", {"query": "x", "limit": 0}),
+    ("ci_search", {"query": "x", "limit": 11}),
+    ("ci_search", {"query": "x", "limit": True}),
+    ("ci_search", {"query": "x", "limit": "3"}),
+    ("ci_search", {"query": "x", "files": "a.py"}),
+    ("ci_search", {"query": "x", "files": [3]}),
+    ("ci_search", {"query": "x", "files": ["../outside.py"]}),
+    ("ci_search", {"query": "x", "files": ["/etc/passwd"]}),
+    ("ci_search", {"query": "x", "files": ["shop/../../outside.py"]}),
+    ("ci_search", {"query": "x", "files": ["a\0b"]}),
+    ("ci_search", {"query": "x", "symbols": {"a": 1}}),
+    ("ci_search", {"query": "x", "depth": 2}),
+    ("ci_index_status", {"query": "x"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), INVALID, ids=[json.dumps(row[1]) for row in INVALID])
+def test_invalid_arguments_are_refused(project: Path, tool: str, arguments: dict[str, Any]) -> None:
+    """Wrong types, unknown names and paths outside of the repository are invalid."""
+    assert ErrorCode.INVALID_ARGS == failure_of(project, tool, arguments)
+
+
+def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
+    """A path that is inside by name and outside in fact is invalid."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "out").symlink_to(tmp_path)
+
+    assert ErrorCode.INVALID_ARGS == failure_of(root, "ci_search", {"query": "x", "files": ["out/x.py"]})
+
+
+def test_absolute_paths_inside_are_relative(project: Path) -> None:
+    """An absolute path below the root names the file."""
+    output = ask(project, "this is slow", files=[str(project / "worker" / "main.go")])
+
+    assert "worker/main.go" == output.findings[0].path
+
+
+@pytest.mark.parametrize("tool", ["ci_nothing", "", "CI_SEARCH"])
+def test_other_tools_are_unavailable(project: Path, tool: str) -> None:
+    """What is not there is said to be unavailable."""
+    assert ErrorCode.TOOL_UNAVAILABLE == failure_of(project, tool, {})
+
+
+def test_a_root_that_is_gone_is_named(tmp_path: Path) -> None:
+    """A root that is no folder fails as such."""
+    assert ErrorCode.REPO_ROOT == failure_of(tmp_path / "gone", "ci_index_status", {})
+
+
+def test_status_describes_the_tree(tmp_path: Path) -> None:
+    """ci_index_status says what there is, that nothing is indexed, and where HEAD is."""
+    make_source_tree(tmp_path)
+    bare = EmbeddedProvider().call("ci_index_status", {}, str(tmp_path), threading.Event())
+    subprocess.run(["git", "-C", str(tmp_path), "init", "-q", "-b", "trunk"], check=True)
+    tracked = EmbeddedProvider().call("ci_index_status", {}, str(tmp_path), threading.Event())
+
+    assert ("none", "", len(FILES) - 1) == (bare.data["vcs"], bare.data["head"], bare.data["files"])
+    assert ("git", "trunk", len(FILES)) == (tracked.data["vcs"], tracked.data["head"], tracked.data["files"])
+    assert (False, "scan") == (tracked.data["indexed"], tracked.data["mode"])
+    assert {"python": 10, "javascript": 2, "go": 1, "rust": 1, "shell": 1} == tracked.data["languages"]
+    assert (
+        sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file() and ".git/" not in str(path))
+        == (tracked.data["bytes"])
+    )

@@ -1,0 +1,47 @@
+"""Numbers become an order by scaling and one sum."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.code import rank
+from upbeat.adapters.code.kinds import kind_of
+
+
+def test_scale_divides_by_the_largest() -> None:
+    """Every number is a share of the largest of its name; what nobody has stays nothing."""
+    rows = [{"body": 2.0, "title": 0.0}, {"body": 8.0, "title": 0.0}]
+    rank.scale(rows)
+
+    assert [{"body": 0.25, "title": 0.0}, {"body": 1.0, "title": 0.0}] == rows
+
+
+def test_siblings_are_the_others_of_the_folder() -> None:
+    """A file's siblings are the best three others in its folder, on average."""
+    paths = ["a/1", "a/2", "b/3"]
+    rows = [{"body": 0.9}, {"body": 0.6}, {"body": 0.3}]
+    rank.add_siblings(paths, rows)
+
+    assert [0.6 / 3, 0.9 / 3, 0.0] == [row["siblings"] for row in rows]
+
+
+def test_flags_follow_the_path() -> None:
+    """Configuration, other languages and declarations are told from the main sources."""
+    rows = [dict[str, float](), {}, {}]
+    for row, path in zip(rows, ("a.c", "a.h", "web/a.js"), strict=True):
+        rank.add_flags(path, kind_of(path), "c", 0.0, row)
+
+    assert [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)] == [(row["is_other_language"], row["is_declaration"]) for row in rows]
+
+
+@given(st.lists(st.floats(-20, 20), max_size=20))
+def test_shares_keep_the_order(totals: list[float]) -> None:
+    """Scores lie in 0..1, the best is 1, and more is never less."""
+    shares = rank.as_shares(totals)
+
+    assert all(0 <= share <= 1 for share in shares)
+    assert max(shares, default=1.0) == 1.0
+    assert all(
+        a >= b for (x, a) in zip(totals, shares, strict=True) for (y, b) in zip(totals, shares, strict=True) if x > y
+    )

@@ -1,0 +1,73 @@
+"""The command line of codex exec: an order that works, and no prompt in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from upbeat.adapters.codex.auto.command import MAX_PROMPT, Command, compose, problem_with, room
+from upbeat.adapters.codex.auto.transport import Ask
+
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+
+
+@pytest.mark.parametrize(
+    ("command", "thread_id", "line"),
+    [
+        (Command(), "", "codex exec --json -"),
+        (Command(), THREAD, f"codex exec --json resume {THREAD} -"),
+        (Command(folder="my repo"), THREAD, f"codex exec -C 'my repo' --json resume {THREAD} -"),
+        (Command(folder="-x"), "", "codex exec -C ./-x --json -"),
+        (Command(outside_git=True), "", "codex exec --skip-git-repo-check --json -"),
+        (
+            Command("/opt/co dex", flags=("-s", "read-only", "-i", "a.png")),
+            THREAD,
+            f"'/opt/co dex' exec -s read-only -i a.png --json resume {THREAD} -",
+        ),
+    ],
+)
+def test_flags_stand_before_resume(command: Command, thread_id: str, line: str) -> None:
+    """AC-002: the session is in the command, behind all flags, and the prompt is not."""
+    assert line == command.shown(thread_id)
+
+
+@pytest.mark.parametrize(
+    "flags", [(), ("-m", "gpt-5.5"), ("-c", "model='x'", "-s", "read-only"), ("--yolo",), ("-i", "resume.png")]
+)
+def test_flags_of_codex_are_accepted(flags: tuple[str, ...]) -> None:
+    """What codex exec understands is handed on as it is."""
+    assert problem_with(flags) == ""
+
+
+@pytest.mark.parametrize(
+    "flags", [("--json",), ("-C", "x"), ("--cd=x",), ("-",), ("-m", "x", "--"), ("resume",), ("word",), ("--last",)]
+)
+def test_other_flags_are_refused(flags: tuple[str, ...]) -> None:
+    """Flags that codex-auto sets itself, and words that would be taken for the prompt, are refused by name."""
+    assert any(flag.partition("=")[0] in problem_with(flags) for flag in flags)
+
+
+def test_without_context_the_prompt_is_sent_as_it_is() -> None:
+    """AC-013: with nothing to say, Codex gets exactly what it would get without codex-auto."""
+    prompt = "\ufeff a\r\nb\x00 \n\n"
+
+    assert prompt == compose(Ask(prompt))
+
+
+def test_context_stands_before_the_prompt() -> None:
+    """A prepared turn is the context, a blank line, and the prompt."""
+    assert compose(Ask("\ufeffwhy?\n", "context")) == "context\n\nwhy?\n"
+
+
+def test_guidance_stands_before_all() -> None:
+    """What upbeat says about the workflow comes first, outside of what is framed as data."""
+    asks = [Ask("why?", "context", guidance="do DEV"), Ask("why?", guidance="do DEV")]
+
+    assert ["do DEV\n\ncontext\n\nwhy?", "do DEV\n\nwhy?"] == [compose(ask) for ask in asks]
+
+
+@pytest.mark.parametrize(
+    ("length", "left"), [(0, MAX_PROMPT - 2), (MAX_PROMPT - 5, 3), (MAX_PROMPT, 0), (MAX_PROMPT + 7, -7)]
+)
+def test_context_and_prompt_fit_together(length: int, left: int) -> None:
+    """The room for a context is what the prompt and the blank line leave; below zero the prompt is too long."""
+    assert left == room("x" * length)

@@ -1,0 +1,61 @@
+"""The command line: what is ours, what is Codex's, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from upbeat.adapters.codex.auto.options import Options, parse
+from upbeat.core.errors import RequestError
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], Options()),
+        (["fix it"], Options(prompt="fix it")),
+        (["-"], Options(prompt="-")),
+        (["--plan", "--new", "--once"], Options(plan=True, new=True, once=True)),
+        (
+            ["--transport", "exec", "--session", "a", "--repo", "d"],
+            Options(session="a", is_named=True, repo="d", transport="exec"),
+        ),
+        (["--transport", "app-server"], Options(transport="app-server")),
+        (["--json"], Options(once=True, json=True)),
+        (["--no-loop", "x"], Options(prompt="x", no_loop=True)),
+        (["x", "--", "-m", "y", "-c", "a=b"], Options(prompt="x", flags=("-m", "y", "-c", "a=b"))),
+        (["--"], Options()),
+        (["--codex", "/x", "--idle-timeout", "0"], Options(codex="/x", idle_seconds=0)),
+    ],
+)
+def test_words_become_options(words: list[str], options: Options) -> None:
+    """Before -- stands what is ours, behind it what is Codex's."""
+    assert options == parse(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--json", "--transport", "app-server"],
+        ["--json", "--plan"],
+        ["--session", ""],
+        ["--", "word"],
+        ["--", "--json"],
+    ],
+)
+def test_what_cannot_be_done_is_refused(words: list[str]) -> None:
+    """A request that cannot be carried out is told, with the way out."""
+    with pytest.raises(RequestError):
+        parse(words)
+
+
+def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    """--help is where a script's author looks."""
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    told = " ".join(capsys.readouterr().out.split())
+
+    assert [] == [
+        code
+        for code in ("0 done", "1 the turn", "2 usage", "20 conf", "127 codex", "130, 143, 129", "141 nobody")
+        if code not in told
+    ]

@@ -1,0 +1,357 @@
+"""Turns on a thread: what is sent, what is remembered, and what is told when the thread is not what it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.transport import FakeTransport
+from fakes.runtime import FakeWorld, fake_world
+from fakes.surroundings import HERE, situation
+
+from upbeat.adapters.codex.auto.session import Session, SessionFile
+from upbeat.adapters.codex.auto.show import Show
+from upbeat.adapters.codex.auto.texts import ENGLISH
+from upbeat.adapters.codex.auto.transport import (
+    Ask,
+    Completed,
+    Event,
+    Failed,
+    Interrupted,
+    Message,
+    ThreadStarted,
+    Usage,
+    Why,
+)
+from upbeat.adapters.codex.auto.turn import Conversation, Place, is_plan
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.finding import Finding, ToolOutput
+from upbeat.core.ports import Situation
+from upbeat.core.settings import Mode, SessionMode, Switch
+
+FIRST = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+SECOND = "01a1fbb9-0000-7d63-9e7f-2b9d3fbd401a"
+PROMPT = "where is RETRY_LIMIT used in retry.py?"
+GONE = Failed(Why.NO_ROLLOUT, "no rollout found for thread id")
+NOW = "2026-01-02T03:04:05.678Z"
+
+
+def good(thread_id: str = FIRST, tokens: int = 100) -> list[Event]:
+    return [ThreadStarted(thread_id), Message("answer"), Completed(Usage(tokens, 0, 0))]
+
+
+@dataclass
+class Scene:
+    """One conversation and all that it touches."""
+
+    conversation: Conversation
+    transport: FakeTransport
+    world: FakeWorld
+    show: Show
+    root: Path
+
+    @property
+    def told(self) -> str:
+        return self.show.aside.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+    def turn(self, prompt: str = PROMPT) -> Event:
+        return self.conversation.turn(prompt, self.conversation.situate())
+
+    def stored(self) -> dict[str, Any]:
+        path = self.root / ".upbeat/codex-session.json"
+        found: dict[str, Any] = json.loads(path.read_text())["sessions"] if path.exists() else {}
+        return found
+
+
+def scene(
+    root: Path, *turns: Sequence[Event], found: Situation | None = None, room: int = 10_000, **settings: Any
+) -> Scene:
+    """A conversation at ``root`` whose turns come out as ``turns``, its stored session taken up."""
+    here = found or situation(replace(HERE, root=str(root)), **settings)
+    finding = Finding("shop/retry.py", symbol="RETRY_LIMIT", start_line=1, end_line=1, score=1, text="RETRY_LIMIT = 3")
+    world = fake_world(here, {"ci_search": ToolOutput("1 file", (finding,))})
+    show, transport = Show(StringIO(), StringIO(), ENGLISH), FakeTransport(turns, room)
+    conversation = Conversation(world.runtime, transport, show, Place(None, str(root)), "default")
+    conversation.resume(plan=False)
+    return Scene(conversation, transport, world, show, root)
+
+
+def test_the_context_is_sent_with_the_prompt(tmp_path: Path) -> None:
+    """AC-001: what the tools found reaches Codex in the same turn, and the prompt is not changed."""
+    one = scene(tmp_path, good())
+    one.turn()
+    [ask] = one.transport.asked
+
+    assert (PROMPT, "") == (ask.prompt, ask.thread_id)
+    assert "RETRY_LIMIT = 3" in ask.context
+
+
+@pytest.mark.parametrize(
+    "settings", [{"enabled": Switch.OFF}, {"enabled": Switch.AUTO, "tools_disabled": ("ci_search",)}]
+)
+def test_without_findings_the_prompt_goes_alone(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """AC-013: with nothing to inject, Codex gets the prompt and nothing else; the session works all the same."""
+    one = scene(tmp_path, good(), good(), **settings)
+    one.turn()
+    one.turn()
+
+    assert [Ask(PROMPT), Ask(PROMPT, "", FIRST)] == one.transport.asked
+
+
+def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
+    """A context that does not fit beside the prompt is cut or left out, and that is said."""
+    one = scene(tmp_path, good(), room=len(PROMPT) + 50)
+    one.turn()
+
+    assert [Ask(PROMPT)] == one.transport.asked
+    assert "[Limits] budget exceeded; results truncated" in one.told
+
+
+def test_the_thread_is_stored_before_the_turn_is_over(tmp_path: Path) -> None:
+    """AC-002: a turn that fails leaves a thread to go on with."""
+    one = scene(tmp_path, [ThreadStarted(FIRST), Failed(Why.TURN, "no")])
+    one.turn()
+
+    usage = {"input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0}
+    entry = {"thread_id": FIRST, "created_at": NOW, "updated_at": NOW, "cwd": str(tmp_path), "usage": usage}
+    assert {"default": entry} == {name: {key: fields[key] for key in entry} for name, fields in one.stored().items()}
+
+
+def test_the_next_run_goes_on_with_the_thread(tmp_path: Path) -> None:
+    """AC-002: another process resumes what this one began."""
+    scene(tmp_path, good()).turn()
+    later = scene(tmp_path, good())
+    later.turn()
+
+    assert [FIRST] == [ask.thread_id for ask in later.transport.asked]
+    assert LimitCode.SESSION_UNAVAILABLE not in _codes(later)
+
+
+def test_a_thread_of_another_id_is_said_and_kept(tmp_path: Path) -> None:
+    """AC-002: when Codex silently began another thread, the person learns it and the session is the new one."""
+    scene(tmp_path, good(FIRST)).turn()
+    one = scene(tmp_path, good(SECOND), good(SECOND))
+    one.turn()
+    one.turn()
+
+    expected = f"asked for {FIRST}, Codex began {SECOND}; going on with that"
+    assert f"[Limits] session continuity unavailable; fallback to stateless exec: {expected}\n" in one.told
+    assert [FIRST, SECOND] == [ask.thread_id for ask in one.transport.asked]
+    assert SECOND == one.stored()["default"]["thread_id"]
+
+
+def test_the_same_id_in_another_case_is_the_same_thread(tmp_path: Path) -> None:
+    """Codex answers in lower case, whatever it was asked in."""
+    path = tmp_path / ".upbeat/codex-session.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST.upper()}}}))
+    one = scene(tmp_path, good(FIRST))
+    one.turn()
+
+    assert "session continuity" not in one.told
+
+
+def test_a_thread_that_is_gone_is_replaced_and_said(tmp_path: Path) -> None:
+    """AC-002: nothing was read when a rollout is missing, so the same prompt starts a new thread, visibly."""
+    scene(tmp_path, good(FIRST)).turn()
+    one = scene(tmp_path, [GONE], good(SECOND))
+    ending = one.turn()
+
+    assert Completed(Usage(100)) == ending
+    assert [(PROMPT, FIRST), (PROMPT, "")] == [(ask.prompt, ask.thread_id) for ask in one.transport.asked]
+    assert f"fallback to stateless exec: {GONE.text}; starting a new thread" in one.told
+    assert SECOND == one.stored()["default"]["thread_id"]
+
+
+def test_a_thread_that_is_gone_again_is_not_tried_again(tmp_path: Path) -> None:
+    """There is one second try, never a third."""
+    scene(tmp_path, good(FIRST)).turn()
+    one = scene(tmp_path, [GONE], [GONE])
+
+    assert one.turn() == GONE
+    assert len(one.transport.asked) == 2
+
+
+@pytest.mark.parametrize("why", [why for why in Why if why is not Why.NO_ROLLOUT])
+def test_no_other_failure_is_repeated(tmp_path: Path, why: Why) -> None:
+    """A prompt that may be part of the thread is not sent twice, and a held thread is not left silently."""
+    scene(tmp_path, good(FIRST)).turn()
+    one = scene(tmp_path, [Failed(why, "x")])
+
+    assert Failed(why, "x") == one.turn()
+    assert len(one.transport.asked) == 1
+    assert FIRST == one.stored()["default"]["thread_id"]
+
+
+def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path) -> None:
+    """AC-002: a session file that cannot be read costs the session, not the turn, and not the file."""
+    path = tmp_path / ".upbeat/codex-session.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    one = scene(tmp_path, good())
+    one.turn()
+
+    aside = "codex-session.json.broken-20260102T030405Z"
+    assert "{" == (path.parent / aside).read_text()
+    assert f"codex-session.json is damaged (not JSON); set aside as {aside}" in one.told
+    assert FIRST == one.stored()["default"]["thread_id"]
+
+
+def test_a_session_that_cannot_be_stored_goes_on_here(tmp_path: Path) -> None:
+    """AC-002: where nothing can be written that is said once, with the command that resumes; the run goes on."""
+    (tmp_path / ".upbeat").write_text("")
+    one = scene(tmp_path, good(), good())
+    one.turn()
+    one.turn()
+
+    assert ["", FIRST] == [ask.thread_id for ask in one.transport.asked]
+    assert 1 == one.told.count("cannot be written")
+    assert f"codex exec resume {FIRST}" in one.told
+
+
+def test_without_a_repository_there_is_no_file(tmp_path: Path) -> None:
+    """In a bare repository nothing is written, and that is said."""
+    one = scene(tmp_path, good(), found=situation(replace(HERE, root=str(tmp_path), problem="it is bare")))
+    one.turn()
+
+    assert "fallback to stateless exec: it is bare" in one.told
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_exec_mode_starts_anew_each_time(tmp_path: Path) -> None:
+    """AC-002: with session_mode exec no turn resumes another."""
+    one = scene(tmp_path, good(FIRST), good(SECOND), codex_session_mode=SessionMode.EXEC)
+    one.turn()
+    one.turn()
+
+    assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
+
+
+def test_forgetting_starts_anew(tmp_path: Path) -> None:
+    """/new and --new forget the thread, here and in the file."""
+    one = scene(tmp_path, good(FIRST), good(SECOND))
+    one.turn()
+    one.conversation.forget(plan=False)
+
+    assert {} == one.stored()
+    one.turn()
+    assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
+
+
+def test_tokens_are_those_of_the_turn(tmp_path: Path) -> None:
+    """Codex counts over the whole thread; what is shown is the difference, also after a restart."""
+    one = scene(tmp_path, good(tokens=100), good(tokens=250))
+    one.turn()
+    one.turn()
+    later = scene(tmp_path, good(tokens=1000))
+    later.turn()
+
+    assert ["100", "150"] == [line.split()[1] for line in one.told.split("\n") if line.startswith("tokens")]
+    assert "tokens: 750 in" in later.told
+
+
+def test_tokens_of_a_thread_from_elsewhere_are_its_total(tmp_path: Path) -> None:
+    """Where the count before is not known, the whole is shown and called so."""
+    path = tmp_path / ".upbeat/codex-session.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST}}}))
+    one = scene(tmp_path, good(tokens=900))
+    one.turn()
+
+    assert "tokens of the whole session: 900 in" in one.told
+
+
+def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
+    """AC-003: a plan names the command with its session, the same each time, and leaves no trace."""
+    SessionFile(str(tmp_path)).save(Session(FIRST, NOW, NOW, "/", Usage()))
+    one = scene(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    first, second = one.conversation.plan(PROMPT), one.conversation.plan(PROMPT)
+
+    assert first.to_json() == second.to_json()
+    assert f"fake {FIRST}" == first.tool_plan.planned_codex_command
+    assert ([], [], []) == (one.transport.asked, one.world.runner.calls, one.world.journal.records)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_plan_leaves_a_damaged_file_where_it_is(tmp_path: Path) -> None:
+    """AC-003: the plan says that the session is lost, and moves nothing."""
+    path = tmp_path / ".upbeat/codex-session.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    one = scene(tmp_path)
+    one.conversation.resume(plan=True)
+
+    assert LimitCode.SESSION_UNAVAILABLE in [limit.code for limit in one.conversation.plan(PROMPT).limits]
+
+
+def test_a_fault_of_the_core_does_not_cost_the_turn(tmp_path: Path) -> None:
+    """AC-008: when the core breaks, the prompt goes alone, the person is told, and the journal has the traceback."""
+
+    class Broken:
+        def run(self, *_: object) -> tuple[()]:
+            raise RuntimeError("broken")
+
+    one = scene(tmp_path, good())
+    runtime = replace(one.world.runtime, runner=Broken())
+    conversation = Conversation(runtime, one.transport, one.show, Place(None, str(tmp_path)), "default")
+    conversation.turn(PROMPT, conversation.situate())
+
+    assert [Ask(PROMPT)] == one.transport.asked
+    assert "[Limits] orchestrator unavailable: RuntimeError: broken\n" in one.told
+    [fault] = [record for record in one.world.journal.records if record.event == "could_not_evaluate"]
+    assert "RuntimeError: broken" in fault.about["traceback"]
+
+
+def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
+    """A turn that is stopped before it was sent is not sent."""
+
+    class Interrupting:
+        def run(self, *_: object) -> tuple[()]:
+            raise KeyboardInterrupt
+
+    one = scene(tmp_path)
+    runtime = replace(one.world.runtime, runner=Interrupting())
+    conversation = Conversation(runtime, one.transport, one.show, Place(None, str(tmp_path)), "default")
+
+    assert Interrupted(2) == conversation.turn(PROMPT, conversation.situate())
+    assert [] == one.transport.asked
+
+
+def test_a_turn_is_recorded_as_behind_a_hook(tmp_path: Path) -> None:
+    """The journal has the session, the prompt with what was prepared for it, and its end; on the thread once known."""
+    one = scene(tmp_path, good())
+    one.turn()
+    records = one.world.journal.records
+    [prompt] = [record for record in records if record.event == "PromptSubmitted"]
+    [ending] = [record for record in records if record.event == "TurnEnding"]
+
+    assert ["SessionStarted", "PromptSubmitted", "SessionNamed", "SessionRenamed", "TurnEnding"] == [
+        record.event for record in records
+    ]
+    assert (str(tmp_path), NOW) == (prompt.root, prompt.at)
+    assert ["ci_search:ok"] == [tool for tool in prompt.turn["tools"] if "search" in tool]
+    assert (FIRST, "answer") == (ending.session_id, ending.about["message"])
+
+
+def _codes(one: Scene) -> list[str]:
+    return [code for record in one.world.journal.records for code in record.turn.get("limits", ())]
+
+
+def test_plan_mode_of_the_settings_is_seen(tmp_path: Path) -> None:
+    """CI_AUTO_TOOLS_MODE=plan makes every prompt a plan."""
+    assert [True, False] == [is_plan(situation(mode=mode)) for mode in (Mode.PLAN, Mode.RUN)]
+
+
+@pytest.mark.parametrize("thread_id", ["", "last", FIRST[:-1]])
+def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id: str) -> None:
+    """AC-002: what is no UUID would silently begin another thread later, so it is not remembered."""
+    one = scene(tmp_path, good(thread_id))
+    one.turn()
+
+    assert {} == one.stored()

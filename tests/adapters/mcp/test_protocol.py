@@ -1,0 +1,152 @@
+"""Lines become messages, or nothing; what needs no tool is answered in both eras."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.mcp import protocol
+from upbeat.adapters.mcp.protocol import (
+    Offer,
+    answer_at_once,
+    error,
+    is_stateless,
+    params,
+    parse,
+    response,
+    tool_result,
+)
+from upbeat.adapters.mcp.tools import INSTRUCTIONS, LISTED
+from upbeat.core.turn.plan import TIMEOUT_MS
+
+OFFER = Offer("9.9")
+MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+SERVER = {"name": "upbeat", "version": "9.9"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"id": 1}', {"id": 1}),
+        (b'\xef\xbb\xbf{"id": 1}\r\n', {"id": 1}),
+        (b'{"a": "\xe4\xbb\x93"}', {"a": "仓"}),
+        (b"", None),
+        (b"[]", None),
+        (b'[{"id": 1}]', None),
+        (b"5", None),
+        (b"null", None),
+        (b"{", None),
+        (b'{"a": "\xff"}', None),
+        (b"[" * 100_000, None),
+        (b'{"a": ' + b"9" * 5000 + b"}", None),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_parse(line: bytes, message: object) -> None:
+    """One JSON object a line; everything else is no message, and no exception."""
+    assert message == parse(line)
+
+
+@given(st.binary())
+def test_parse_takes_anything(line: bytes) -> None:
+    """No bytes raise."""
+    parse(line)
+
+
+@pytest.mark.parametrize(
+    ("asked", "version"),
+    [
+        ("2025-11-25", "2025-11-25"),
+        ("2025-06-18", "2025-06-18"),
+        ("2024-11-05", "2024-11-05"),
+        ("1999-01-01", "2025-11-25"),
+        ("2026-07-28", "2025-11-25"),
+        (None, "2025-11-25"),
+        ({}, "2025-11-25"),
+    ],
+    ids=str,
+)
+def test_initialize(asked: object, version: str) -> None:
+    """The handshake settles on the client's version where it is known, else on the newest with a handshake."""
+    message = {"method": "initialize", "params": {"protocolVersion": asked}}
+
+    assert {
+        "protocolVersion": version,
+        "capabilities": {"tools": {}},
+        "serverInfo": SERVER,
+        "instructions": INSTRUCTIONS,
+    } == answer_at_once(message, OFFER)
+
+
+def test_discover() -> None:
+    """Without a handshake the server says what it speaks and is."""
+    assert {
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}},
+        "instructions": INSTRUCTIONS,
+        "_meta": {"io.modelcontextprotocol/serverInfo": SERVER},
+        "ttlMs": 0,
+        "cacheScope": "private",
+    } == answer_at_once({"method": "server/discover", "params": MODERN}, OFFER)
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "answer"),
+    [
+        ("tools/list", None, {"tools": list(LISTED)}),
+        ("tools/list", MODERN, {"resultType": "complete", "tools": list(LISTED), "ttlMs": 0, "cacheScope": "private"}),
+        ("ping", None, {}),
+        ("ping", MODERN, {"resultType": "complete"}),
+        ("tools/call", None, None),
+        ("resources/list", None, None),
+        (5, None, None),
+        ([], None, None),
+    ],
+    ids=str,
+)
+def test_other_methods(method: object, given: object, answer: object) -> None:
+    """What needs no tool is answered at once, in the era of the question; the rest is not answered here."""
+    assert answer == answer_at_once({"method": method, "params": given}, OFFER)
+
+
+def test_an_empty_offer() -> None:
+    """A server that has nothing for a model lists nothing and gives no instructions."""
+    nothing = Offer("9.9", "", ())
+    answers = [answer_at_once({"method": m}, nothing) or {} for m in ("initialize", "server/discover", "tools/list")]
+
+    assert [False, False] == ["instructions" in answer for answer in answers[:2]]
+    assert {"tools": []} == answers[2]
+
+
+def test_results_and_errors() -> None:
+    """Answers carry the id of their question, whatever it is."""
+    assert {"jsonrpc": "2.0", "id": "a", "result": {"x": 1}} == response({"id": "a"}, {"x": 1})
+    assert {"jsonrpc": "2.0", "id": 0, "error": {"code": -32601, "message": "m"}} == error(
+        {"id": 0}, protocol.METHOD_NOT_FOUND, "m"
+    )
+    assert {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "m"}} == error(
+        None, protocol.PARSE_ERROR, "m"
+    )
+    assert {"content": [{"type": "text", "text": "t"}], "isError": True} == tool_result({}, "t", is_error=True)
+    assert {"resultType": "complete", "content": [{"type": "text", "text": "t"}], "isError": False} == tool_result(
+        {"params": MODERN}, "t", is_error=False
+    )
+
+
+@pytest.mark.parametrize(
+    "value", [None, 5, "x", [], {"_meta": 5}, {"_meta": {}}, {"_meta": {"io.modelcontextprotocol/protocolVersion": []}}]
+)
+def test_odd_parameters(value: Any) -> None:
+    """Parameters of any shape are no exception and no new era."""
+    assert not is_stateless({"params": value})
+    assert (value if isinstance(value, dict) else {}) == params({"params": value})
+
+
+def test_the_hook_is_not_offered() -> None:
+    """No model sees the hook tool; what it sees only reads."""
+    assert [*TIMEOUT_MS, "workflow"] == [tool["name"] for tool in LISTED]
+    assert all(tool["annotations"]["readOnlyHint"] for tool in LISTED)

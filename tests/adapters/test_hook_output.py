@@ -1,0 +1,67 @@
+"""What is put before a prompt changes that prompt and not one byte of anything else."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.claude import wire as claude
+from upbeat.adapters.codex import wire as codex
+from upbeat.adapters.hook_output import RULE
+from upbeat.core.contract.effect import Decision, PutBefore
+from upbeat.core.contract.event import Delegating
+
+PLACE = {"hook_event_name": "PreToolUse", "cwd": "/repo", "session_id": "s", "tool_use_id": "c"}
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=12,
+)
+INPUTS = st.lists(st.tuples(TEXT, JSON), max_size=6)
+
+
+def written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize(
+    ("codec", "tool", "field", "is_text"),
+    [
+        (claude, "Agent", "prompt", False),
+        (claude, "Agent", "prompt", True),
+        (claude, "Task", "prompt", True),
+        (codex, "spawn_agent", "message", False),
+    ],
+    ids=["claude command", "claude mcp", "claude Task", "codex"],
+)
+@given(before=INPUTS, after=INPUTS, prompt=TEXT, text=TEXT.filter(bool))
+def test_everything_else_stays(
+    codec: ModuleType, tool: str, field: str, is_text: bool, before: Any, after: Any, prompt: str, text: str
+) -> None:
+    """Every other field of the input keeps its bytes and its place; the prompt stands whole behind the text."""
+    given_input = dict(before) | {field: prompt} | {name: value for name, value in after if name != field}
+    event = codec.decode(PLACE | {"tool_name": tool, "tool_input": written(given_input) if is_text else given_input})
+    output = codec.encode(event, Decision((PutBefore(text),)))
+
+    updated = output["hookSpecificOutput"]["updatedInput"]
+    assert written(given_input | {field: f"{text}{RULE}{prompt}"}) == written(updated)
+
+
+@pytest.mark.parametrize(
+    "given_input", [{}, {"prompt": 5}, {"prompt": None}, {"message": 5}, {"items": []}, "no JSON", [1]]
+)
+@pytest.mark.parametrize(("codec", "tool"), [(claude, "Agent"), (codex, "spawn_agent")])
+def test_an_input_without_its_prompt_is_left_alone(codec: ModuleType, tool: str, given_input: object) -> None:
+    """Where there is no prompt to put something before, nothing is changed, and that is told."""
+    event = codec.decode(PLACE | {"tool_name": tool, "tool_input": given_input})
+    decision = Decision((PutBefore("first"),))
+
+    assert isinstance(event, Delegating)
+    assert event.is_sealed
+    assert ({}, decision.effects) == (codec.encode(event, decision), codec.degraded(event, decision))

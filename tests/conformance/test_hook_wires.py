@@ -1,0 +1,193 @@
+"""Both clients tell the same things in the same words: the table of what happens, as each of them tells it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fakes.runtime import fake_world
+from fakes.surroundings import situation
+
+from upbeat.adapters.claude import wire as claude
+from upbeat.adapters.codex import wire as codex
+from upbeat.core.contract.effect import Decision, Deny, Effect, Inject, KeepGoing, PutBefore, TellUser
+from upbeat.core.contract.event import Call, ClientName, Event, Source, ToolFinished, TurnEnding
+from upbeat.core.handle import handle
+
+PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "permission_mode": "default"}
+IN_CLAUDE = {**PLACE, "prompt_id": "p", "effort": {"level": "medium"}}
+IN_CODEX = {**PLACE, "turn_id": "u", "model": "gpt-5.5", "_meta": {"threadId": "s", "progressToken": 1}}
+IN_THREAD = {"_meta": {"threadId": "a1", "progressToken": 1}}
+AGENT = {"agent_id": "a1", "agent_type": "upbeat:tester"}
+LAST = {"last_assistant_message": "done", "stop_hook_active": False}
+SHELL = {"tool_name": "Bash", "tool_use_id": "c", "tool_input": {"command": "pytest -q"}}
+LAUNCHED = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
+DELEGATED = {
+    "claude": {"subagent_type": "upbeat:tester", "prompt": "test it", "description": ""},
+    "codex": {"agent_type": "upbeat:tester", "message": "test it"},
+}
+
+Fields = Mapping[str, Any]
+PAIRS: list[tuple[str, Fields, Fields]] = [
+    ("UserPromptSubmit", {"prompt": "fix a.py"}, {"prompt": "fix a.py"}),
+    ("UserPromptSubmit", {"prompt": "fix a.py", "agent_id": "a1"}, {"prompt": "fix a.py", **IN_THREAD}),
+    ("SessionStart", {"source": "startup"}, {"source": "startup"}),
+    ("SessionStart", {"source": "resume", "context_tokens": 5}, {"source": "resume"}),
+    ("SessionStart", {"source": "compact"}, {"source": "compact"}),
+    ("SessionEnd", {"reason": "other"}, {"reason": "other"}),
+    ("PreToolUse", SHELL, SHELL),
+    ("PreToolUse", {**SHELL, **AGENT}, {**SHELL, **IN_THREAD}),
+    (
+        "PreToolUse",
+        {"tool_name": "Agent", "tool_use_id": "c", "tool_input": DELEGATED["claude"]},
+        {"tool_name": "spawn_agent", "tool_use_id": "c", "tool_input": DELEGATED["codex"]},
+    ),
+    (
+        "PostToolUse",
+        {"tool_name": "Agent", "tool_use_id": "c", "tool_input": DELEGATED["claude"], "tool_response": LAUNCHED},
+        {
+            "tool_name": "spawn_agent",
+            "tool_use_id": "c",
+            "tool_input": DELEGATED["codex"],
+            "tool_response": '{"agent_id":"a1","nickname":"Newton"}',
+        },
+    ),
+    (
+        "PreToolUse",
+        {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": {"questions": []}},
+        {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": {"questions": []}},
+    ),
+    ("PostToolUse", {**SHELL, "tool_response": {"stdout": "3 passed"}}, {**SHELL, "tool_response": "3 passed"}),
+    ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
+    ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
+    ("SubagentStop", {**AGENT, **LAST, "stop_hook_active": True}, {**AGENT, **LAST, "stop_hook_active": True}),
+    ("Stop", {**LAST, "background_tasks": []}, LAST),
+    ("Stop", {**LAST, "stop_hook_active": True}, {**LAST, "stop_hook_active": True}),
+    ("PreCompact", {"trigger": "auto", "custom_instructions": None}, {"trigger": "auto"}),
+]
+
+
+def alike(event: Event) -> Event:
+    """``event`` without the client's own names, and without what only one of the clients tells."""
+    event = replace(event, source=replace(event.source, client=ClientName.CLI))
+    if hasattr(event, "call") and event.call.tool != "Bash":
+        event = replace(event, call=Call(event.call.id, "", {}))
+    if isinstance(event, ToolFinished):  # Codex tells no exit code
+        event = replace(event, exit_code=None)
+    if isinstance(event, TurnEnding):  # nor what still runs
+        event = replace(event, running=None)
+    return event
+
+
+def over_mcp(fields: Fields) -> dict[str, Any]:
+    """A payload as Claude Code passes it over MCP: all text."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+
+
+@pytest.mark.parametrize(("name", "in_claude", "in_codex"), PAIRS, ids=[pair[0] for pair in PAIRS])
+def test_the_same_happening_is_the_same_event(name: str, in_claude: Fields, in_codex: Fields) -> None:
+    """What both clients know decodes to equal events, by each route."""
+    theirs = codex.decode({**IN_CODEX, **in_codex, "hook_event_name": name})
+    ours = claude.decode({**IN_CLAUDE, **in_claude, "hook_event_name": name})
+    text = claude.decode(over_mcp({**IN_CLAUDE, **in_claude, "hook_event_name": name}))
+
+    assert ClientName.CODEX_CLI is theirs.source.client
+    assert alike(theirs) == alike(ours)
+    assert ours == text
+
+
+EFFECTS: tuple[type[Effect], ...] = (Inject, TellUser, Deny, PutBefore, KeepGoing)
+DIFFERENT = {
+    ("AgentStarted", "TellUser"): "Claude Code shows no message of this event",
+    ("AgentStopped", "TellUser"): "Claude Code shows no message of this event",
+    ("Compacting", "TellUser"): "Claude Code would put the answer into the summary",
+    ("TurnInterrupted", "TellUser"): "Claude Code does not tell of an interrupt",
+}
+"""What one client carries out and the other one cannot."""
+
+
+def test_both_clients_carry_out_the_same() -> None:
+    """The tables of capabilities are equal but for what is listed."""
+    of_claude, of_codex = (
+        {(event.__name__, effect.__name__) for event, ways in codec.CAPABILITIES.items() for effect in ways}
+        for codec in (claude, codex)
+    )
+
+    assert set(DIFFERENT) == of_claude ^ of_codex
+
+
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.__name__)
+@pytest.mark.parametrize(("name", "in_claude", "in_codex"), PAIRS, ids=[pair[0] for pair in PAIRS])
+def test_an_effect_is_carried_out_or_told(name: str, in_claude: Fields, in_codex: Fields, effect: type[Effect]) -> None:
+    """Each effect at each event either has an output or is degraded, and in both clients the same."""
+    told = []
+    for codec, fields in ((claude, {**IN_CLAUDE, **in_claude}), (codex, {**IN_CODEX, **in_codex})):
+        event = codec.decode({**fields, "hook_event_name": name})
+        decision = Decision((effect("words"),))
+        is_degraded = bool(codec.degraded(event, decision))
+        assert is_degraded is not bool(codec.encode(event, decision))
+        told.append(is_degraded)
+
+    assert (len(set(told)) == 1) is ((type(event).__name__, effect.__name__) not in DIFFERENT)
+
+
+def test_source_is_alike() -> None:
+    """Where an event happened is told by both in the same way."""
+    here = Source(ClientName.CLI, "/repo", "s", "a1", "/t.jsonl")
+    payload = {**SHELL, "hook_event_name": "PreToolUse"}
+
+    assert here == alike(claude.decode({**IN_CLAUDE, **payload, **AGENT})).source
+    assert here == alike(codex.decode({**IN_CODEX, **payload, **IN_THREAD})).source
+
+
+def handed_on(agent: str, number: str) -> tuple[Fields, Fields]:
+    """A call that hands work to ``agent``, as each client tells it."""
+    shared = {"tool_use_id": f"c{number}"}
+    return (
+        {**shared, "tool_name": "Agent", "tool_input": {"subagent_type": agent, "prompt": "do it", "description": ""}},
+        {**shared, "tool_name": "spawn_agent", "tool_input": {"agent_type": agent, "message": "do it"}},
+    )
+
+
+PASSED = {
+    "last_assistant_message": 'Written down.\n<!-- VERDICT: {"result": "PASS"} -->',
+    "stop_hook_active": True,
+}
+COURSE: list[tuple[str, Fields, Fields]] = [
+    ("SessionStart", {"source": "startup"}, {"source": "startup"}),
+    ("UserPromptSubmit", {"prompt": "/upbeat:tdd add retries"}, {"prompt": "$upbeat:tdd add retries"}),
+    ("PreToolUse", *handed_on("upbeat:developer", "1")),
+    ("PreToolUse", *handed_on("upbeat:tester", "2")),
+    ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
+    ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
+    ("SubagentStop", {**AGENT, **LAST, **PASSED}, {**AGENT, **LAST, **PASSED, **IN_THREAD}),
+    ("Stop", {**LAST, "background_tasks": []}, LAST),
+    ("PreToolUse", SHELL, SHELL),
+    ("Stop", {**LAST, "stop_hook_active": True, "background_tasks": []}, {**LAST, "stop_hook_active": True}),
+    ("UserPromptSubmit", {"prompt": "stop"}, {"prompt": "stop"}),
+    ("Stop", {**LAST, "background_tasks": []}, LAST),
+    ("SessionEnd", {"reason": "other"}, {"reason": "other"}),
+]
+
+
+def test_the_same_course_has_the_same_decisions() -> None:
+    """A workflow through either client comes to the same effects, event by event."""
+    decided: list[list[tuple[str, tuple[Effect, ...]]]] = []
+    for codec, shared, column in ((claude, IN_CLAUDE, 1), (codex, IN_CODEX, 2)):
+        runtime = fake_world(situation()).runtime
+        effects = []
+        for step in COURSE:
+            event = codec.decode({**shared, **step[column], "hook_event_name": step[0]})
+            effects.append((step[0], handle(event, runtime, codec.CAP).effects))
+        decided.append(effects)
+
+    assert decided[0] == decided[1]
+    kinds = [[type(effect).__name__ for effect in effects] for _, effects in decided[0]]
+    assert ["Deny"] == kinds[2]
+    assert ["PutBefore"] == kinds[3]
+    assert "KeepGoing" in kinds[7]
+    assert [] == [kind for kind in kinds[11] if kind == "KeepGoing"]

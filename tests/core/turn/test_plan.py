@@ -1,0 +1,323 @@
+"""Which tools run, what they are asked, and how much at most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.contract.report import BudgetReport, PlannedTool, ToolPlan
+from upbeat.core.settings import Settings, Switch
+from upbeat.core.turn.intent import read
+from upbeat.core.turn.plan import (
+    CLAMPS,
+    EMPTY_PLAN,
+    TIMEOUT_MS,
+    TOOLS,
+    Planned,
+    clamp,
+    keep_inside,
+    plan,
+    relative_to,
+    wants_depth,
+)
+from upbeat.core.turn.reading import Intent, Reading, Targets
+
+TIER2_DISABLED = "tier-2 disabled by default; set CI_AUTO_TOOLS_TIER_MAX=2 to enable"
+ASKED = Reading(Intent.DOCS, query="how does login work")
+BUG = Reading(
+    Intent.DEBUG,
+    targets=Targets(("src/a.py", "src/b.py"), ("login", "logout"), ("KeyError", "boom")),
+    query="fix login",
+)
+
+
+def names(planned: Planned) -> list[str]:
+    return [tool.tool for tool in planned.plan.tools]
+
+
+def args(planned: Planned, tool: str) -> dict[str, Any]:
+    return next(one.args for one in planned.plan.tools if one.tool == tool)
+
+
+def texts(planned: Planned) -> list[str]:
+    return [limit.text for limit in planned.limits]
+
+
+def test_a_question_gets_the_cheap_tools() -> None:
+    """A question about code is looked up with tiers 0 and 1, inside the settings' budget."""
+    expected = ToolPlan(
+        tier_max=1,
+        budget=BudgetReport(wall_ms=5000, max_concurrency=3, max_injected_chars=12000),
+        tools=[
+            PlannedTool(tool="ci_index_status", tier=0, reason="what there is to search", args={}, timeout_ms=500),
+            PlannedTool(
+                tool="ci_search",
+                tier=1,
+                reason="files, symbols and lines for the prompt's words",
+                args={"query": "how does login work", "limit": 10},
+                timeout_ms=2000,
+            ),
+            PlannedTool(
+                tool="ci_graph_rag",
+                tier=1,
+                reason="what is connected to them",
+                args={"query": "how does login work", "depth": 2, "budget": 8000, "top_k": 10},
+                timeout_ms=3500,
+            ),
+        ],
+    )
+
+    assert Planned(expected) == plan(ASKED, Settings(), "/repo")
+
+
+def test_nothing_is_planned_for_what_is_not_about_code() -> None:
+    """No reason to look means an empty plan, which still says what the wrapper would start."""
+    planned = plan(Reading(Intent.NONE, query="hello"), Settings(), "/repo", "codex exec --json -")
+
+    assert EMPTY_PLAN.model_copy(update={"planned_codex_command": "codex exec --json -"}) == planned.plan
+    assert ["the prompt is not about code; nothing was looked up"] == texts(planned)
+    assert (0, 0, 0, 0) == (
+        EMPTY_PLAN.tier_max,
+        EMPTY_PLAN.budget.wall_ms,
+        EMPTY_PLAN.budget.max_concurrency,
+        EMPTY_PLAN.budget.max_injected_chars,
+    )
+
+
+def test_on_looks_up_everything() -> None:
+    """Switched on, a prompt that is not about code is looked up like any other."""
+    planned = plan(Reading(Intent.NONE, query="hello"), Settings(enabled=Switch.ON), "/repo")
+
+    assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
+    assert [] == texts(planned)
+
+
+def test_nothing_is_searched_for_nothing() -> None:
+    """A prompt that leaves no words to search for is not searched for, even when switched on."""
+    planned = plan(Reading(Intent.NONE), Settings(enabled=Switch.ON), "/repo")
+
+    assert ["ci_index_status"] == names(planned)
+
+
+@pytest.mark.parametrize(
+    ("reading", "deep"),
+    [
+        pytest.param(ASKED, False, id="a question"),
+        pytest.param(Reading(Intent.DOCS, query="impact?", allows_depth=True), True, id="asked for"),
+        pytest.param(Reading(Intent.DEBUG, query="fix it"), False, id="a bug without a place"),
+        pytest.param(BUG, True, id="a bug with a place"),
+        pytest.param(Reading(Intent.REFACTOR, targets=Targets(symbols=("f",)), query="f"), True, id="a refactoring"),
+        pytest.param(Reading(Intent.FEATURE, targets=Targets(files=("a.py",)), query="a"), True, id="a change"),
+        pytest.param(Reading(Intent.DOCS, targets=Targets(symbols=("f",)), query="f"), False, id="a named question"),
+        pytest.param(Reading(Intent.NONE, targets=Targets(symbols=("f",)), query="f"), False, id="not about code"),
+    ],
+)
+def test_depth_is_for_changes_and_requests(reading: Reading, deep: bool) -> None:
+    """Tier 2 is worth its cost when it is asked for, or when something named is to be changed."""
+    assert deep == wants_depth(reading)
+    if reading.intent is not Intent.NONE:
+        assert ([TIER2_DISABLED] if deep else []) == texts(plan(reading, Settings(), "/repo"))
+
+
+def test_tier_2_asks_about_what_is_named() -> None:
+    """With tier 2 allowed, a bug is traced, located, measured; it gets five seconds more."""
+    planned = plan(BUG, Settings(tier_max=2, budget_wall_ms=1000), "/repo")
+
+    assert [
+        ("ci_index_status", {}),
+        (
+            "ci_search",
+            {"query": "fix login", "limit": 10, "files": ["src/a.py", "src/b.py"], "symbols": ["login", "logout"]},
+        ),
+        (
+            "ci_graph_rag",
+            {
+                "query": "fix login",
+                "depth": 2,
+                "budget": 8000,
+                "top_k": 10,
+                "files": ["src/a.py", "src/b.py"],
+                "symbols": ["login", "logout"],
+            },
+        ),
+        ("ci_call_chain", {"symbol": "login", "direction": "both", "depth": 3}),
+        ("ci_bug_locate", {"query": "fix login", "errors": ["KeyError", "boom"], "limit": 10}),
+        ("ci_impact", {"files": ["src/a.py", "src/b.py"], "symbols": ["login", "logout"], "depth": 3}),
+        ("ci_complexity", {"files": ["src/a.py", "src/b.py"]}),
+        ("ci_hotspot", {"days": 30, "top": 20}),
+    ] == [(tool.tool, tool.args) for tool in planned.plan.tools]
+    assert (6000, 2, []) == (planned.plan.budget.wall_ms, planned.plan.tier_max, texts(planned))
+
+
+def test_tier_2_without_a_name_skips_what_needs_one() -> None:
+    """Tools that need a name are not asked without one; the intent decides about bugs."""
+    planned = plan(Reading(Intent.DOCS, query="impact?", allows_depth=True), Settings(tier_max=2), "/repo")
+
+    assert ["ci_index_status", "ci_search", "ci_graph_rag", "ci_hotspot"] == names(planned)
+
+
+def test_tier_2_allowed_is_not_tier_2_used() -> None:
+    """Allowed but not wanted, tier 2 costs nothing."""
+    planned = plan(ASKED, Settings(tier_max=2), "/repo")
+
+    assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
+    assert (5000, 2) == (planned.plan.budget.wall_ms, planned.plan.tier_max)
+
+
+def test_disabled_tools_are_not_planned() -> None:
+    """A tool that the settings name as disabled is left out."""
+    planned = plan(ASKED, Settings(tools_disabled=("ci_graph_rag", "ci_index_status")), "/repo")
+
+    assert ["ci_search"] == names(planned)
+
+
+def test_targets_are_counted() -> None:
+    """A tool is asked about five files and five symbols at most."""
+    many = tuple(f"f{number}.py" for number in range(9))
+    reading = Reading(Intent.DEBUG, targets=Targets(many, many, many), query="x")
+    planned = plan(reading, Settings(tier_max=2), "/repo")
+
+    assert list(many[:5]) == args(planned, "ci_search")["files"] == args(planned, "ci_search")["symbols"]
+    assert list(many[:5]) == args(planned, "ci_bug_locate")["errors"] == args(planned, "ci_complexity")["files"]
+
+
+def test_settings_are_in_the_plan() -> None:
+    """What the settings say about the budget is what the plan shows."""
+    settings = Settings(budget_wall_ms=1234, budget_max_concurrency=7, budget_max_injected_chars=999)
+    planned = plan(ASKED, settings, "/repo", "codex exec --json -")
+
+    assert BudgetReport(wall_ms=1234, max_concurrency=7, max_injected_chars=999) == planned.plan.budget
+    assert "codex exec --json -" == planned.plan.planned_codex_command
+
+
+def test_paths_outside_are_named_and_left_out() -> None:
+    """A path that leads out of the repository is not asked about, and a limit says so."""
+    reading = Reading(Intent.FEATURE, targets=Targets(("/etc/passwd", "a.py", "../b.py"), ("f",)), query="x")
+    planned = plan(reading, Settings(tier_max=2), "/repo")
+
+    assert ["a.py"] == args(planned, "ci_search")["files"] == args(planned, "ci_complexity")["files"]
+    assert [
+        "path outside the repository; not looked at: /etc/passwd",
+        "path outside the repository; not looked at: ../b.py",
+    ] == texts(planned)
+
+
+def test_keep_inside_keeps_order_symbols_and_errors() -> None:
+    """Only the files of the targets change."""
+    targets = Targets(("b.py", "/repo/a.py", "~/x"), ("f",), ("E",))
+
+    assert (Targets(("b.py", "a.py"), ("f",), ("E",)), ("~/x",)) == keep_inside(targets, "/repo")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.py", "a.py"),
+        ("./a.py", "a.py"),
+        ("src//a.py", "src/a.py"),
+        ("src/./x/../a.py", "src/a.py"),
+        ("src\\win\\a.py", "src/win/a.py"),
+        ("/repo/src/a.py", "src/a.py"),
+        ("/repo/", ""),
+        ("a..b.py", "a..b.py"),
+        ("..a/b.py", "..a/b.py"),
+        ("x:/a.py/b", ""),
+        ("ax/b", "ax/b"),
+        ("..", ""),
+        ("../a.py", ""),
+        ("src/../../a.py", ""),
+        ("/repo/../a.py", ""),
+        ("/repository/a.py", ""),
+        ("/etc/passwd", ""),
+        ("~/a.py", ""),
+        ("~root/a.py", ""),
+        ("C:\\a.py", ""),
+        ("c:/a.py", ""),
+        ("..\\a.py", ""),
+        ("//repo/a.py", ""),
+        (".", ""),
+        ("", ""),
+    ],
+)
+def test_relative_to(path: str, expected: str) -> None:
+    """A path is relative to the root, or nothing when it leads out."""
+    assert "a.py" == relative_to("/repoX/a.py", "/repoX")
+    assert expected == relative_to(path, "/repo")
+    assert expected == relative_to(path, "/repo/")
+
+
+@given(st.text("ab./\\~:", max_size=20))
+def test_relative_to_never_leads_out(path: str) -> None:
+    """Whatever is asked, what comes out has no way up, is not absolute, and stays the same."""
+    found = relative_to(path, "/a")
+
+    assert not found.startswith(("/", "~"))
+    assert not {"..", "."} & set(found.split("/"))
+    assert found == relative_to(found, "/a")
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "given", "said"),
+    [
+        (
+            "ci_graph_rag",
+            {"depth": 9, "top_k": 10, "budget": 8001},
+            {"depth": 2, "top_k": 10, "budget": 8000},
+            ["depth clamped to 2", "budget clamped to 8000"],
+        ),
+        ("ci_graph_rag", {"depth": 2, "top_k": 11}, {"depth": 2, "top_k": 10}, ["top_k clamped to 10"]),
+        ("ci_search", {"query": "x", "limit": 11}, {"query": "x", "limit": 10}, ["limit clamped to 10"]),
+        ("ci_search", {"limit": 10}, {"limit": 10}, []),
+        ("ci_search", {"limit": -1}, {"limit": -1}, []),
+        ("ci_search", {"limit": "99"}, {"limit": "99"}, []),
+        ("ci_call_chain", {"depth": 4}, {"depth": 3}, ["depth clamped to 3"]),
+        ("ci_bug_locate", {"limit": 40}, {"limit": 10}, ["limit clamped to 10"]),
+        ("ci_impact", {"depth": 4}, {"depth": 3}, ["depth clamped to 3"]),
+        ("ci_hotspot", {"days": 31, "top": 21}, {"days": 30, "top": 20}, ["days clamped to 30", "top clamped to 20"]),
+        ("other", {"depth": 99}, {"depth": 99}, []),
+    ],
+)
+def test_clamp(tool: str, asked: dict[str, Any], given: dict[str, Any], said: list[str]) -> None:
+    """A number over the tool's most is brought down and named; the provider judges everything else."""
+    clamped, limits = clamp(tool, asked)
+
+    assert (given, said) == (clamped, [limit.text for limit in limits])
+
+
+def test_planned_arguments_need_no_clamping() -> None:
+    """What the plan asks for is inside the clamps already."""
+    planned = plan(BUG, Settings(tier_max=2), "/repo").plan.tools
+
+    assert {tool.name for tool in TOOLS} == {tool.tool for tool in planned}
+    assert [(tool.args, ()) for tool in planned] == [clamp(tool.tool, tool.args) for tool in planned]
+    assert set(CLAMPS) <= set(TIMEOUT_MS)
+
+
+def test_tiers_and_timeouts() -> None:
+    """Tier, milliseconds and reason of every tool; the first two are those of the control plane."""
+    assert {
+        "ci_index_status": (0, 500, "what there is to search"),
+        "ci_search": (1, 2000, "files, symbols and lines for the prompt's words"),
+        "ci_graph_rag": (1, 3500, "what is connected to them"),
+        "ci_call_chain": (2, 2000, "callers and callees of a named symbol"),
+        "ci_bug_locate": (2, 3500, "where an error may come from"),
+        "ci_impact": (2, 2000, "what depends on what is named"),
+        "ci_complexity": (2, 1000, "how complex the named files are"),
+        "ci_hotspot": (2, 2000, "what changes often and is complex"),
+    } == {tool.name: (tool.tier, tool.timeout_ms, tool.reason) for tool in TOOLS}
+
+
+def test_a_stack_trace_is_passed_on_frame_by_frame() -> None:
+    """ci_bug_locate gets the frames of a trace, and nothing of the lines between them."""
+    prompt = (
+        "fix this crash\n\n```\nTraceback (most recent call last):\n"
+        '  File "shop/app.py", line 5, in main\n    secret_word()\n'
+        '  File "shop/cart.py", line 9, in total\nKeyError: 1\n```'
+    )
+    planned = plan(read(prompt), Settings(tier_max=2), "/repo")
+
+    assert ["at total (shop/cart.py:9)", "at main (shop/app.py:5)"] == args(planned, "ci_bug_locate")["traces"]
+    assert not [tool.tool for tool in planned.plan.tools if "secret_word" in str(tool.args)]

@@ -1,0 +1,153 @@
+"""What holds for every reading, and what it takes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.turn.intent import LONGEST_QUERY, read
+from upbeat.core.turn.reading import Intent, Reading, Targets
+
+PIECES = [
+    *(
+        "fix",
+        "don't",
+        "the crash in",
+        "explain",
+        "add",
+        "a test",
+        "translate",
+        "write an email",
+        "weather",
+        "why",
+        "or",
+    ),
+    *("parser.py", "get_user()", "`x`", '"', "'", "```", "~~~", "> ", "\n", ", ", ": ", "? ", "KeyError: no", "/clear"),
+    *(
+        "修复",
+        "不要",
+        "解释一下",
+        "函數",
+        "翻译",
+        "这段话",
+        "「",
+        "」",
+        "，",
+        "。",
+        "吗",
+        "\ud800",
+        "\0",
+        "😀",
+        "https://a.b",
+    ),
+]
+prompts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
+
+QUERIES = [
+    ("  fix \n parser.py  ", "fix parser.py"),
+    ("explain `parse` in a.py", "explain `parse` in a.py"),
+    ("explain\n```py\ndef foo(a): pass\n```\nplease", "explain please foo"),
+    ('I get "boom" from load_all', "I get from load_all"),
+    ('open "b c/d e.py"', "open b c/d e.py"),
+    ("KeyError: 'a'\nwhy?", "why? KeyError KeyError: 'a'"),
+    ("look at https://a.b/c", "look at"),
+    ("今天天气如何", "今天天气如何"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("prompt", "query"), QUERIES)
+def test_query(prompt: str, query: str) -> None:
+    """The query is the user's own prose on one line, and what is named elsewhere."""
+    assert read(prompt).query == query
+
+
+def test_query_is_bounded() -> None:
+    """Names keep up to half of a long query; what does not fit is left out whole."""
+    query = read("x" * 3000 + "\n```\na.py\n```").query
+    assert query == "x" * (LONGEST_QUERY - 5) + " a.py"
+    long = [f"{'n' * 190}{i}.py" for i in range(9)]
+    query = read("y " * 1500 + "\n```\n" + "\n".join(long) + "\n```").query
+    assert query == " ".join(["y"] * 500 + long[:5])
+
+
+def test_commands_are_nothing() -> None:
+    """A client's own command is read no further; other commands are only a first word."""
+    assert read("/compact keep parser.py") == Reading(Intent.NONE)
+    assert read("  /clear\n") == Reading(Intent.NONE)
+    assert read("/review the crash in parser.py").targets == Targets(("parser.py",))
+    assert read("/clearly/a.py is broken").intent is Intent.DEBUG
+
+
+def test_nothing_still_has_targets() -> None:
+    """A prompt that is not about code has a query and targets, for those who look things up for every prompt."""
+    assert read("translate 'fix a.py' into French") == Reading(
+        Intent.NONE, (), Targets(("a.py",)), "translate into French a.py"
+    )
+
+
+@given(prompts)
+def test_holds_for_every_prompt(prompt: str) -> None:
+    """read is total, deterministic and bounded; signals are the reasons why the intent is not none."""
+    reading = read(prompt)
+    assert read(prompt) == reading
+    assert bool(reading.signals) is (reading.intent is not Intent.NONE)
+    assert not (reading.allows_depth and reading.intent is Intent.NONE)
+    assert len(reading.signals) <= 20
+    assert all(0 < len(signal.match) <= 80 for signal in reading.signals)
+    assert len({signal.match for signal in reading.signals}) == len(reading.signals)
+    for names in (reading.targets.files, reading.targets.symbols, reading.targets.errors):
+        assert len(names) <= 10
+        assert len(set(names)) == len(names)
+        assert all(0 < len(name) <= 200 for name in names)
+    assert len(reading.query) <= LONGEST_QUERY
+    assert reading.query == " ".join(reading.query.split())
+    reading.query.encode()
+
+
+@given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>") & set(prompt)))
+def test_a_quotation_asks_for_nothing(prompt: str) -> None:
+    """Quoted verbs do not change what is wanted."""
+    assert read(prompt + " “fix the crash”").intent == read(prompt + " “one two”").intent
+
+
+@given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>/") & set(prompt)))
+def test_a_quoted_line_asks_for_nothing(prompt: str) -> None:
+    """Quoted lines do not change what is wanted."""
+    assert read(prompt + "\n> please add, refactor and fix the module").intent == read(prompt + "\n").intent
+
+
+@given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>/") & set(prompt)))
+def test_a_block_without_code_adds_nothing(prompt: str) -> None:
+    """Verbs in a fenced block of plain words do not make a prompt one about code, nor change its intent."""
+    assert read(prompt + "\n```\nplease fix and refactor the module\n```").intent == read(prompt + "\n").intent
+
+
+HUGE = {
+    "one word": "a" * 5_000_000,
+    "quotes": '"' * 5_000_000,
+    "apostrophes": "'a " * 1_600_000,
+    "backticks": "`\n" * 2_500_000,
+    "fences": "```\n" * 1_250_000,
+    "paths": "a/b.py" * 800_000,
+    "slashes": "/" * 5_000_000,
+    "dots": "a." * 2_500_000,
+    "denials": "don't a, " * 550_000,
+    "requests": "and fix the bug " * 300_000,
+    "Chinese": "修复函数" * 1_250_000,
+    "calls": "f(" * 2_500_000,
+    "errors": "Error: " * 700_000,
+    "lines": "\n" * 5_000_000,
+    "surrogates": "\ud800" * 5_000_000,
+}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+def test_reads_anything_in_time(text: str) -> None:
+    """read takes 5 MB in about the time that the 24,000 characters it reads take (generous bound for busy machines)."""
+    began = time.process_time()
+    read(text)
+    assert time.process_time() - began < 0.5

@@ -1,0 +1,363 @@
+"""Equal parts give equal reports; each part says what it should."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from upbeat.core.contract.codes import ErrorCode, LimitCode
+from upbeat.core.contract.event import ClientName
+from upbeat.core.contract.finding import Finding
+from upbeat.core.contract.report import (
+    BudgetReport,
+    Client,
+    Degraded,
+    Enforcement,
+    ForModel,
+    ForUser,
+    FusedContext,
+    Inputs,
+    Item,
+    Limit,
+    PlannedTool,
+    Signal,
+    Structured,
+    ToolError,
+    ToolPlan,
+    ToolResult,
+    TurnReport,
+)
+from upbeat.core.turn import reading as nouns
+from upbeat.core.turn.fuse import Fused
+from upbeat.core.turn.plan import EMPTY_PLAN
+from upbeat.core.turn.render import Rendered
+from upbeat.core.turn.report import EPOCH, Moment, build, empty, hash_of, inputs, limits_of, run_id, timestamp
+
+NOW = Moment(datetime(2026, 1, 2, 3, 4, 5, 678999, tzinfo=UTC), "0123456789ab", is_plan=False)
+PLANNED = Moment(EPOCH, "0123456789ab", is_plan=True)
+CLIENT = Client(name=ClientName.CLI, event="cli")
+INPUTS = Inputs(
+    prompt="p",
+    intent="debug",
+    repo_root="/repo",
+    repo_root_source="git",
+    signals=[Signal(type="code", match="x", weight=0.7)],
+)
+BUDGET = BudgetReport(wall_ms=5000, max_concurrency=3, max_injected_chars=12000)
+PLAN = ToolPlan(
+    tier_max=1,
+    budget=BUDGET,
+    tools=[
+        PlannedTool(tool="a", tier=0, reason="r", args={}, timeout_ms=1),
+        PlannedTool(tool="b", tier=1, reason="r", args={}, timeout_ms=1),
+    ],
+)
+
+
+def result(tool: str, code: ErrorCode | None = None, status: str = "error") -> ToolResult:
+    error = ToolError(code=code, message="m") if code else None
+    return ToolResult.model_validate(
+        {
+            "tool": tool,
+            "status": status if code else "ok",
+            "started_at": "s",
+            "duration_ms": 4,
+            "summary": f"{tool} said",
+            "error": error,
+        }
+    )
+
+
+def built(limits: tuple[Limit, ...] = (), results: tuple[ToolResult, ...] = (), **changed: Any) -> TurnReport:
+    parts: dict[str, Any] = {
+        "run_id": "id",
+        "moment": NOW,
+        "client": CLIENT,
+        "inputs": INPUTS,
+        "plan": PLAN,
+        "rendered": Rendered(""),
+        "legacy": False,
+    }
+    return build(**(parts | changed), limits=limits, results=results)
+
+
+@pytest.mark.parametrize(
+    ("moment", "shown"),
+    [
+        (EPOCH, "1970-01-01T00:00:00Z"),
+        (NOW.now, "2026-01-02T03:04:05.678Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05.000Z"),
+        (datetime(2026, 1, 2, 1, 4, 5, 9000, tzinfo=timezone(timedelta(hours=8))), "2026-01-01T17:04:05.009Z"),
+    ],
+)
+def test_timestamp(moment: datetime, shown: str) -> None:
+    """Times are UTC with milliseconds; the epoch is plain."""
+    assert shown == timestamp(moment)
+
+
+def test_hash_of() -> None:
+    """The hash is SHA-256 over the parts with their lengths, so that no two lists of parts are the same text."""
+    assert "e3b0c44298fc" == hash_of(length=12)
+    assert "3c9d591045bc" == hash_of("a", "b", length=12)
+    assert hash_of("ab", "c", length=12) != hash_of("a", "bc", length=12)
+    assert hash_of("é\ud800", length=12) == hash_of("é\ud800", length=64)[:12]
+
+
+@pytest.mark.parametrize(
+    ("moment", "plan", "pattern"),
+    [
+        (NOW, PLAN, "20260102-030405-" + hash_of("p", "i", length=6)),
+        (NOW, EMPTY_PLAN, "empty-" + hash_of("p", "i", length=12)),
+        (PLANNED, PLAN, "plan-" + hash_of("p", "i", PLAN.model_dump_json(), length=12)),
+        (PLANNED, EMPTY_PLAN, "plan-" + hash_of("p", "i", EMPTY_PLAN.model_dump_json(), length=12)),
+    ],
+)
+def test_run_id(moment: Moment, plan: ToolPlan, pattern: str) -> None:
+    """A run is named by its time, an empty one and a plan by what went in."""
+    assert pattern == run_id(moment, "p", "i", plan)
+
+
+def test_times_are_utc_wherever_we_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's own time zone does not show."""
+    here = run_id(NOW, "p", "i", PLAN), timestamp(NOW.now)
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    there = run_id(NOW, "p", "i", PLAN), timestamp(NOW.now)
+    monkeypatch.undo()
+    time.tzset()
+
+    assert here == there
+
+
+def test_run_id_is_utc() -> None:
+    """The time in a run's name does not depend on the time zone."""
+    east = Moment(NOW.now.astimezone(timezone(timedelta(hours=8))), "ab", is_plan=False)
+
+    assert run_id(NOW, "p", "i", PLAN) == run_id(east, "p", "i", PLAN)
+
+
+def test_inputs() -> None:
+    """A reading becomes intent and weighted signals."""
+    reading = nouns.Reading(
+        nouns.Intent.DEBUG,
+        tuple(nouns.Signal(kind, kind.value) for kind in nouns.SignalType),
+    )
+
+    assert Inputs(
+        prompt="p",
+        intent="debug",
+        signals=[
+            Signal(type="explicit", match="explicit", weight=0.8),
+            Signal(type="implicit", match="implicit", weight=0.6),
+            Signal(type="historical", match="historical", weight=0.6),
+            Signal(type="code", match="code", weight=0.7),
+        ],
+        repo_root="/repo",
+        repo_root_source="config",
+    ) == inputs(reading, "p", "/repo", "config")
+
+
+def test_a_whole_report() -> None:
+    """Everything that is known about a turn stands in its place."""
+    finding = Finding("a.py", "t", "s", "function", 3, 5, 0.123456, "w", "text")
+    fused = Fused("a", finding, "t — w", truncated=True, conflict=True, evidence=("b:a.py:9",))
+    limit = Limit.of(LimitCode.NO_GIT_ROOT)
+
+    assert TurnReport(
+        schema_version="1.0",
+        run_id="id",
+        created_at="2026-01-02T03:04:05.678Z",
+        client=CLIENT,
+        inputs=INPUTS,
+        tool_plan=PLAN,
+        tool_results=[result("a"), result("b", ErrorCode.TOOL_UNAVAILABLE, "skipped")],
+        fused_context=FusedContext(
+            for_model=ForModel(
+                additional_context="text",
+                structured=Structured(
+                    items=[
+                        Item(
+                            kind="function",
+                            path="a.py",
+                            symbol="s",
+                            start_line=3,
+                            end_line=5,
+                            score=0.1235,
+                            why="w",
+                            tool="a",
+                            summary="t — w",
+                            truncated=True,
+                            conflict=True,
+                            evidence_refs=["b:a.py:9"],
+                        )
+                    ]
+                ),
+            ),
+            for_user=ForUser(
+                tool_plan_text="[Auto Tools] a (tier 0), b (tier 1); budget 5000 ms, 3 at once, 12000 characters",
+                results_text="[Results] a: a said (4 ms); b: skipped (4 ms)",
+                limits_text="[Limits] no-git-root",
+            ),
+        ),
+        limits=[limit],
+        degraded=Degraded(),
+        enforcement=Enforcement(source="orchestrator"),
+    ) == built(
+        (limit, limit),
+        (result("a"), result("b", ErrorCode.TOOL_UNAVAILABLE, "skipped")),
+        rendered=Rendered("text", (fused,)),
+    )
+
+
+def test_texts_of_an_empty_report() -> None:
+    """Where nothing was looked up, the texts say so or nothing."""
+    report = empty(
+        "id", CLIENT, INPUTS, [Limit.of(LimitCode.CORE_UNAVAILABLE, "x"), Limit.of(LimitCode.NO_GIT_ROOT)], NOW
+    )
+
+    assert (
+        ForUser(
+            tool_plan_text="[Auto Tools] nothing to look up",
+            results_text="",
+            limits_text="[Limits] orchestrator unavailable: x; no-git-root",
+        )
+        == report.fused_context.for_user
+    )
+    assert (EMPTY_PLAN, [], "2026-01-02T03:04:05.678Z") == (report.tool_plan, report.tool_results, report.created_at)
+    assert ForModel() == report.fused_context.for_model
+    assert Enforcement(source="orchestrator") == report.enforcement
+
+
+def test_no_limits_no_text() -> None:
+    """Nothing is said about limits where there are none."""
+    assert "" == built().fused_context.for_user.limits_text
+
+
+def test_a_plan_has_no_time() -> None:
+    """In plan mode a report is made at the epoch, whatever the moment says."""
+    assert "1970-01-01T00:00:00Z" == built(moment=Moment(NOW.now, "ab", is_plan=True)).created_at
+
+
+@pytest.mark.parametrize(
+    ("code", "limit"),
+    [
+        (ErrorCode.TIMEOUT, "tool timeout; degraded to plan-only: a, b"),
+        (ErrorCode.BUDGET_EXCEEDED, "budget exceeded; results truncated: a, b"),
+        (ErrorCode.TOOL_UNAVAILABLE, "tool unavailable; skipped: a, b"),
+        (ErrorCode.PARSE, "orchestrator output invalid; fallback to empty context: a, b"),
+        (ErrorCode.REPO_ROOT, "repository not readable: a, b"),
+        (ErrorCode.SESSION, "session continuity unavailable; fallback to stateless exec: a, b"),
+        (ErrorCode.INVALID_ARGS, "tool failed; skipped: a, b"),
+        (ErrorCode.UNKNOWN, "tool failed; skipped: a, b"),
+    ],
+)
+def test_limits_of(code: ErrorCode, limit: str) -> None:
+    """Each error becomes one limit that names all tools that had it."""
+    assert [limit] == [one.text for one in limits_of([result("a", code), result("ok"), result("b", code)])]
+
+
+def test_limits_of_different_errors() -> None:
+    """Different errors are different limits, in the order of the results."""
+    found = limits_of(
+        [result("a", ErrorCode.UNKNOWN), result("b", ErrorCode.TIMEOUT), result("c", ErrorCode.INVALID_ARGS)]
+    )
+
+    assert ["tool failed; skipped: a, c", "tool timeout; degraded to plan-only: b"] == [one.text for one in found]
+    assert [] == limits_of([result("ok")])
+
+
+HARMLESS = [
+    LimitCode.NO_GIT_ROOT,
+    LimitCode.TOOL_UNAVAILABLE,
+    LimitCode.NOT_ABOUT_CODE,
+    LimitCode.CONFLICT,
+    LimitCode.TIER2_DISABLED,
+]
+
+
+@pytest.mark.parametrize("code", HARMLESS)
+def test_not_degraded(code: LimitCode) -> None:
+    """Some limits take nothing away that was asked for."""
+    assert Degraded() == built((Limit.of(code),), (result("a"),)).degraded
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (LimitCode.TOOL_TIMEOUT, "E_TIMEOUT"),
+        (LimitCode.TOOL_FAILED, None),
+        (LimitCode.BUDGET_EXCEEDED, "E_BUDGET_EXCEEDED"),
+        (LimitCode.OUTPUT_INVALID, "E_PARSE"),
+        (LimitCode.REPO_UNREADABLE, "E_REPO_ROOT"),
+        (LimitCode.SESSION_UNAVAILABLE, "E_SESSION"),
+    ],
+)
+def test_degraded_in_part(code: LimitCode, error: str | None) -> None:
+    """What fell short is named with its error; what is left is part of the results, or the plan alone."""
+    limits = (Limit.of(LimitCode.NO_GIT_ROOT), Limit.of(code, "x"), Limit.of(LimitCode.TOOL_TIMEOUT, "y"))
+    partial = Degraded(is_degraded=True, reason=limits[1].text, degraded_to="partial", error=error)
+
+    assert partial == built(limits, (result("b", ErrorCode.UNKNOWN), result("a"))).degraded
+    assert (
+        partial.model_copy(update={"degraded_to": "plan-only"})
+        == built(limits, (result("b", ErrorCode.UNKNOWN),)).degraded
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (LimitCode.CORE_UNAVAILABLE, "E_UNKNOWN"),
+        (LimitCode.CONFIG_INVALID, None),
+        (LimitCode.INPUT_UNREADABLE, "E_PARSE"),
+        (LimitCode.SWITCHED_OFF, None),
+    ],
+)
+def test_degraded_to_nothing(code: LimitCode, error: str | None) -> None:
+    """What empties a report outweighs what only shortens it."""
+    values = {"origin": "o"} if code is LimitCode.SWITCHED_OFF else {}
+    limit = Limit.of(code, "x", **values)
+    limits = (Limit.of(LimitCode.TOOL_TIMEOUT), limit, Limit.of(LimitCode.CONFIG_INVALID, "y"))
+
+    assert (
+        Degraded(is_degraded=True, reason=limit.text, degraded_to="empty", error=error)
+        == built(limits, (result("a"),)).degraded
+    )
+
+
+@pytest.mark.parametrize(("moment", "mode"), [(NOW, "run"), (PLANNED, "plan")])
+def test_legacy_layers(moment: Moment, mode: str) -> None:
+    """Old consumers find their five layers filled, and the policy is named."""
+    report = built(legacy=True, moment=moment)
+
+    assert (
+        {"repo_root": "/repo", "repo_root_source": "git"},
+        {"mode": mode},
+        {"intent": "debug", "signals": ["x"]},
+        ["a", "b"],
+        {"wall_ms": 5000, "max_concurrency": 3, "max_injected_chars": 12000},
+        "legacy",
+    ) == (
+        report.project_profile,
+        report.current_state,
+        report.task_context,
+        report.recommended_tools,
+        report.constraints,
+        report.enforcement.source,
+    )
+
+
+def test_no_legacy_layers() -> None:
+    """Without the switch the five layers are empty."""
+    report = built()
+
+    assert ({}, {}, {}, [], {}) == (
+        report.project_profile,
+        report.current_state,
+        report.task_context,
+        report.recommended_tools,
+        report.constraints,
+    )

@@ -1,0 +1,89 @@
+"""What a line proves, held against a real shell: a witness that failed is never taken for one that succeeded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.workflow.shell import Line, read_line
+from upbeat.core.workflow.witness import kind_of
+
+PIECES = (
+    *("pytest", "pytest", "true", "false", ":", "cd /", "exit 0", "exit 3", "set -e", "set +e", "set -o pipefail"),
+    *("set +o pipefail", "bash -c 'pytest'", "bash -c 'pytest | cat'", "bash -o pipefail -c 'pytest | cat'", "cat"),
+    *("env A=1 pytest", "out=$(pytest)", "A=1", "timeout 5 pytest", "if pytest; then :; fi", "eval pytest"),
+)
+JOINTS = [" && ", " || ", "; ", " | ", " |& ", "\n", " & "]
+OPENED = [("(", ")"), ("{ ", "; }"), ("! ", ""), ("time ", ""), ("", " > /dev/null"), ("", " 2>&1"), ("", "")]
+
+
+@st.composite
+def lines(draw: st.DrawFn, depth: int = 2) -> str:
+    """Lines of shell, nested two deep."""
+    parts = []
+    for _ in range(draw(st.integers(1, 3))):
+        part = draw(st.sampled_from(PIECES) if depth == 0 else st.one_of(st.sampled_from(PIECES), lines(depth - 1)))
+        before, after = draw(st.sampled_from(OPENED))
+        parts += [f"{before}{part}{after}", draw(st.sampled_from(JOINTS))]
+    return "".join(parts[:-1])
+
+
+@pytest.fixture(scope="module")
+def runners(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a pytest that says that it ran, and ends as the file ``code`` says."""
+    folder = tmp_path_factory.mktemp("runners")
+    script = f'#!/bin/sh\ncat > /dev/null < /dev/null\necho ran >> "{folder}/ran"\nexit $(cat "{folder}/code")\n'
+    (folder / "pytest").write_text(script)
+    (folder / "pytest").chmod(0o755)
+    return folder
+
+
+def run_in_bash(line: str, runners: Path, code: int) -> tuple[int, bool]:
+    """The exit code of ``line`` and whether pytest ran, when pytest ends with ``code``."""
+    (runners / "code").write_text(str(code))
+    (runners / "ran").unlink(missing_ok=True)
+    done = subprocess.run(
+        ["/bin/bash", "-c", line],
+        env={"PATH": f"{runners}:{os.defpath}:/usr/bin:/bin"},
+        cwd=runners,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode, (runners / "ran").exists()
+
+
+@given(lines())
+def test_a_failed_witness_never_succeeds(runners: Path, line: str) -> None:
+    """When a line is taken for a witness, its exit code is 0 only if the tests ran and succeeded."""
+    if kind_of(line) == "tests":
+        failed, _ = run_in_bash(line, runners, 1)
+        passed, ran = run_in_bash(line, runners, 0)
+
+        assert failed != 0, line
+        assert passed != 0 or ran, line
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("", Line()),
+        ("a 'b c' \"d\" e\\ f", Line((("a", "b c", "d", "e f"),), (), (("a", "b c", "d", "e f"),))),
+        ("a && b", Line((("a",), ("b",)), (), (("a",), ("b",)))),
+        ("a | b", Line((("b",),), (("a",),), (("a",), ("b",)))),
+        ("a || b", Line((), (("a",), ("b",)), (("a",), ("b",)))),
+        ("a; b", Line((("b",),), (("a",),), (("a",), ("b",)))),
+        ("bash -c 'a; b'", Line((("b",),), (("a",),), (("a",), ("b",)))),
+        ("a 'b", Line()),
+        ("a\0b", Line()),
+        ("a " * 20_000, Line()),
+    ],
+)
+def test_read_line(command: str, line: Line) -> None:
+    """A line is its commands as words, with what its exit code 0 proves of them."""
+    assert line == read_line(command)

@@ -1,0 +1,108 @@
+"""The line below the prompt says where the workflow is, and is never in the way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.journal.codec import text_of
+from upbeat.core.workflow.state import NEW, Loop, Run, RunStatus, SessionState, Step, StepStatus
+from upbeat.core.workflow.statusline import line
+from upbeat.core.workflow.verdict import Verdict
+
+DONE = {"status": StepStatus.DONE, "verdict": Verdict.PASS}
+STEPS = (
+    Step("TEST", "TEST", 0, **DONE),
+    Step("DEV", "DEV", 1, **DONE),
+    Step("REVIEW", "REVIEW", 2),
+    Step("TEST:2", "TEST", 2),
+    Step("DOCS", "DOCS", 3),
+)
+RUN = Run("r", "standard", STEPS)
+
+
+def shown(state: SessionState, *rest: Any) -> str:
+    """The line for ``state`` as the journal stores it."""
+    return line(json.loads(text_of(state)), *rest)
+
+
+def at(key: str, **changes: Any) -> Run:
+    """The run with one step changed."""
+    return replace(RUN, steps=tuple(replace(step, **changes) if step.key == key else step for step in STEPS))
+
+
+@pytest.mark.parametrize(
+    ("state", "used", "expected"),
+    [
+        (NEW, None, "upbeat"),
+        (NEW, 41.6, "upbeat · context 42%"),
+        (SessionState(run=RUN), None, "upbeat · standard 2/5 · ○ REVIEW, TEST:2"),
+        (
+            SessionState(run=at("REVIEW", status=StepStatus.ACTIVE), loop=Loop(iterations=4)),
+            3,
+            "upbeat · standard 2/5 · ● REVIEW · loop 4 · context 3%",
+        ),
+        (
+            SessionState(run=at("DEV", verdict=Verdict.FAIL)),
+            None,
+            "upbeat · standard 1/5 · ○ REVIEW, TEST:2",
+        ),
+        (
+            SessionState(run=RUN, loop=Loop(iterations=4, is_paused=True)),
+            None,
+            "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · paused",
+        ),
+        (
+            SessionState(run=RUN, loop=Loop(iterations=4, ended="stale")),
+            None,
+            "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · loop ended",
+        ),
+        (SessionState(run=replace(RUN, status=RunStatus.COMPLETE)), None, "upbeat · standard 2/5 · complete"),
+        (
+            SessionState(run=replace(RUN, status=RunStatus.NEEDS_HUMAN)),
+            5,
+            "upbeat · standard 2/5 · needs you · context 5%",
+        ),
+        (SessionState(run=Run("r", "odd", ())), None, "upbeat"),
+    ],
+)
+def test_line(state: SessionState, used: float | None, expected: str) -> None:
+    """Workflow, progress, the steps at hand, the loop and the context, as far as there are any."""
+    assert expected == shown(state, used)
+
+
+def test_line_in_chinese() -> None:
+    """The words are the user's."""
+    state = SessionState(run=RUN, loop=Loop(iterations=4))
+
+    assert "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · 循环 4 · 上下文 7%" == shown(state, 7, "zh")
+
+
+@pytest.mark.parametrize("status", RunStatus)
+def test_every_status_has_words(status: RunStatus) -> None:
+    """However a run ended, the line says so in words, in both languages."""
+    both = {shown(SessionState(run=replace(RUN, status=status)), None, language) for language in ("en", "zh")}
+
+    assert (1 if status is RunStatus.RUNNING else 2) == len(both)
+    assert status is RunStatus.RUNNING or not any(status.value in text for text in both if "_" in status.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["run", "steps", "status", "loop"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["run", "loop"]), JSON))
+def test_any_state_gives_a_line(state: dict[str, Any]) -> None:
+    """What is stored in another form is left out."""
+    assert line(state).startswith("upbeat")
+    assert "\n" not in line({})

@@ -1,0 +1,1 @@
+"""Drives the real clients against a stub model in a network namespace that has nothing but loopback."""

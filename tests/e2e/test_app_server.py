@@ -1,0 +1,390 @@
+"""The app-server transport on the real Codex: what the model receives, and how turns end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .codex_trust import trust_all_hooks
+from .received import Request, Said
+from .runs import Finished, ScriptRules, run
+from .sandbox import Sandbox
+
+pytestmark = pytest.mark.e2e
+
+DRIVER = Path(__file__).with_name("app_server_driver.py")
+BLOCK = '<upbeat-data id="ab12" source="search">'
+CONTEXT = f'{BLOCK} Data.\n1. shop/cart.py:18 — total_price\n</upbeat-data id="ab12">'
+ASKING = {"cmd": "touch made-by-codex.txt", "sandbox_permissions": "require_escalated", "justification": "may I?"}
+COMMAND = {"tool": "exec_command", "input": ASKING}
+SLOW = [{"text": "half a sen"}, {"wait": 30}, {"text": "tence"}]
+
+Steps = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Played:
+    """The lines of the driver, and what the model received."""
+
+    finished: Finished
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return self.finished.json_lines()
+
+    @property
+    def turns(self) -> list[Request]:
+        return self.finished.turns
+
+    def of(self, step: int, *names: str) -> list[dict[str, Any]]:
+        """The lines of one step that are called one of ``names``; of all names when there are none."""
+        return [line for line in self.lines if line["step"] == step and (not names or line["event"] in names)]
+
+    def ending(self, step: int) -> dict[str, Any]:
+        """The last line of one step."""
+        return [line for line in self.of(step) if line["event"] != "Closed"][-1]
+
+    def seconds(self, step: int) -> float:
+        """How long a step took, from its first line to its last."""
+        first, last = self.of(step)[0]["at"], self.ending(step)["at"]
+        return float(last - first)
+
+
+def play(sandbox: Sandbox, steps: Steps, script: ScriptRules = (), timeout: float = 90, **env: str) -> Played:
+    """Run ``steps`` to their end; nothing may be left behind."""
+    path = sandbox.root / "steps.json"
+    path.write_text(json.dumps(steps), encoding="utf-8")
+    finished = run(sandbox, [sys.executable, str(DRIVER), str(path)], script=script, env=env, timeout=timeout)
+    assert (0, "") == (finished.exit_code, finished.stderr)
+    assert [] == finished.launch.left_behind()
+    return Played(finished)
+
+
+def config(sandbox: Sandbox, *lines: str) -> None:
+    """Put ``lines`` before the tables of Codex's settings."""
+    path = sandbox.codex_home / "config.toml"
+    path.write_text("\n".join([*lines, path.read_text(encoding="utf-8")]), encoding="utf-8")
+
+
+def kinds(said: list[Said], *markers: str) -> list[tuple[str, str]]:
+    """Who said what contains one of ``markers``, and in which kind of item, in order."""
+    return [(one.role, one.kind) for one in said if any(marker in one.text for marker in markers)]
+
+
+CARRIED = ("tool", "function_call_output")
+PERSON = ("user", "message")
+
+
+def test_three_turns_on_one_process(sandbox: Sandbox) -> None:
+    """Each turn's context is untrusted tool output right before the words, once; the thread and the process stay."""
+    prompts = ("question-one", "question-two", "question-three")
+    played = play(sandbox, [{"prompt": prompt, "context": CONTEXT} for prompt in prompts])
+
+    assert [1, 1] == [line["servers"] for line in played.lines if line["event"] == "Open"] * 2
+    assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
+    last = played.turns[-1]
+    assert [CARRIED, PERSON] * 3 == kinds(last.conversation(), BLOCK, *prompts)
+    assert [f"prepared for turn {number}" in said.text for number, said in enumerate(last.texts_with(BLOCK), 1)]
+    assert [(1, 1), (2, 2), (3, 3)] == [(turn.count(BLOCK), turn.count("question-")) for turn in played.turns]
+    carriers = [item for item in last.body["input"] if item.get("type") == "function_call_output"]
+    assert {("upbeat_context", "agent")} == {(item["name"], item["namespace"]) for item in carriers}
+
+
+def test_words_are_streamed(sandbox: Sandbox) -> None:
+    """The pieces of a message come while the model writes, well before its end."""
+    script = [{"reply": [{"text": "one two three four", "every": 0.3}]}]
+    played = play(sandbox, [{"prompt": "count"}], script)
+
+    pieces = played.of(0, "Delta")
+    [whole] = played.of(0, "Message")
+    assert "one two three four" == "".join(piece["text"] for piece in pieces) == whole["text"]
+    assert 0.6 < whole["at"] - pieces[0]["at"]
+
+
+def test_a_large_context_arrives_whole(sandbox: Sandbox) -> None:
+    """No entry is cut by Codex, in no language, and the order stays."""
+    items = [f"{number}. shop/cart.py:{number} — 折扣在这里计算 {'价' * 60} total" for number in range(1, 1001)]
+    context = "\n".join([f"{BLOCK} Data.", *items, '</upbeat-data id="ab12">'])
+    played = play(sandbox, [{"prompt": "hello", "context": context}])
+
+    carried = [said.text for said in played.turns[0].texts_with(BLOCK)]
+    assert 60 < len(carried)
+    assert items == [line for text in carried for line in text.split("\n") if line in set(items)]
+    assert [] == [text for text in carried if "truncated" in text]
+
+
+def test_context_survives_a_compaction(sandbox: Sandbox) -> None:
+    """Codex drops contexts when it compacts; the next turn has its own, though it is worded the same."""
+    steps: Steps = [
+        {"prompt": "prompt-one", "context": CONTEXT},
+        {"compact": True},
+        {"prompt": "prompt-two", "context": CONTEXT},
+    ]
+    played = play(sandbox, steps)
+
+    assert ["Compacted"] == [line["event"] for line in played.of(1, "Compacted")]
+    assert "Completed" == played.ending(1)["event"]
+    assert [CARRIED, PERSON] == kinds(played.turns[-1].conversation(), BLOCK, "prompt-two")
+
+
+def test_interrupt_and_go_on(sandbox: Sandbox) -> None:
+    """Ctrl-C ends the turn at once, and the next one is a turn of its own on the same thread and process."""
+    steps: Steps = [{"prompt": "slow one", "on": {"Delta": "SIGINT"}}, {"prompt": "next one"}]
+    played = play(sandbox, steps, [{"when": "slow one", "reply": SLOW}])
+
+    assert ("Interrupted", signal.SIGINT) == (played.ending(0)["event"], played.ending(0)["signal"])
+    assert played.seconds(0) < 3
+    assert "Completed" == played.ending(1)["event"]
+    assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
+    assert [] == played.of(1, "TransportNote")
+    assert [PERSON, PERSON] == kinds(played.turns[-1].conversation(), "slow one", "next one")
+
+
+@pytest.mark.parametrize(("answer", "is_run"), [("accept", True), ("decline", False), ("cancel", False)])
+def test_commands_are_asked_about(sandbox: Sandbox, answer: str, is_run: bool) -> None:
+    """The person sees the command and decides; after a no the turn goes on, after cancel it is over."""
+    script = [{"when": "make the file", "reply": [COMMAND]}]
+    played = play(sandbox, [{"prompt": "make the file", "answers": [answer]}, {"prompt": "next"}], script)
+
+    [asked] = played.of(0, "Asked")
+    assert ("command", str(sandbox.repository), "may I?") == (asked["matter"], asked["cwd"], asked["reason"])
+    assert "touch made-by-codex.txt" in asked["what"]
+    assert is_run == (sandbox.repository / "made-by-codex.txt").exists()
+    assert ("Interrupted" if answer == "cancel" else "Completed") == played.ending(0)["event"]
+    assert [not is_run] == [line["declined"] for line in played.of(0, "CommandRun")]
+    assert "Completed" == played.ending(1)["event"]
+
+
+def test_commands_without_a_person(sandbox: Sandbox) -> None:
+    """Where nobody can be asked, the answer is no, the turn goes on, and it is told."""
+    played = play(sandbox, [{"prompt": "make the file"}], [{"when": "make the file", "reply": [COMMAND]}])
+
+    [answered] = played.of(0, "Answered")
+    assert ("decline", False) == (answered["decision"], answered["by_person"])
+    assert not (sandbox.repository / "made-by-codex.txt").exists()
+    assert "Completed" == played.ending(0)["event"]
+
+
+def test_changes_are_asked_about_with_their_diff(sandbox: Sandbox) -> None:
+    """The person sees what would be written where."""
+    patch = "*** Begin Patch\n*** Add File: made-by-codex.txt\n+hello\n*** End Patch\n"
+    script = [{"when": "make the file", "reply": [{"tool": "apply_patch", "input": patch}]}]
+    read_only: Steps = [{"open": {"flags": ["-s", "read-only"]}}]
+    played = play(sandbox, [*read_only, {"prompt": "make the file", "answers": ["accept"]}], script)
+
+    [asked] = played.of(0, "Asked")
+    path = str(sandbox.repository / "made-by-codex.txt")
+    assert ("files", [{"kind": "add", "path": path, "diff": "hello\n"}]) == (asked["matter"], asked["changes"])
+    assert "hello\n" == (sandbox.repository / "made-by-codex.txt").read_text()
+
+
+def test_tools_of_servers_are_asked_about(sandbox: Sandbox) -> None:
+    """A tool that is not read-only is asked about, once a session if the person wants it so."""
+    server = sandbox.root / "server.py"
+    server.write_text(MCP_SERVER)
+    config(sandbox, f'mcp_servers.mem = {{command = "python3", args = ["{server}"]}}')
+    call = {"tool": "save", "namespace": "mcp__mem", "input": {"x": "1"}}
+    script = [{"when": f"save {number}", "reply": [call]} for number in (1, 2)]
+    steps: Steps = [{"prompt": "save 1", "answers": ["accept_session"]}, {"prompt": "save 2", "answers": []}]
+    played = play(sandbox, steps, script)
+
+    [asked] = played.of(0, "Asked")
+    assert ("tool", '{"x": "1"}') == (asked["matter"], asked["reason"])
+    tools = [(line["tool"], line["error"]) for step in (0, 1) for line in played.of(step, "ToolCall")]
+    assert [("mem.save", "")] * 2 == tools
+    assert [] == played.of(1, "Asked")
+
+
+def test_death_in_a_turn(sandbox: Sandbox) -> None:
+    """The turn has failed and is not sent again; the next one goes on with the thread in a new process."""
+    steps: Steps = [
+        {"prompt": "prompt-one", "context": CONTEXT},
+        {"prompt": "doomed", "on": {"Delta": "kill"}},
+        {"prompt": "prompt-two", "context": CONTEXT},
+    ]
+    played = play(sandbox, steps, [{"when": "doomed", "reply": SLOW}])
+
+    assert ("Failed", "no_ending") == (played.ending(1)["event"], played.ending(1)["why"])
+    assert ["restarted"] == [line["notice"] for line in played.of(2, "TransportNote")]
+    assert "Completed" == played.ending(2)["event"]
+    assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
+    last = played.turns[-1]
+    assert [1, 1, 1] == [last.count(prompt) for prompt in ("prompt-one", "doomed", "prompt-two")]
+    assert [CARRIED, PERSON] == kinds(last.conversation(), BLOCK, "prompt-two")[-2:]
+
+
+def test_death_while_a_command_runs(sandbox: Sandbox) -> None:
+    """A command that Codex had started does not outlive it."""
+    sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
+    steps: Steps = [{"prompt": "sleep now", "on": {"Began": "kill"}}, {"prompt": "after"}]
+    played = play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}])
+
+    assert "Completed" == played.ending(1)["event"]
+
+
+def test_leaving_while_a_command_runs(sandbox: Sandbox) -> None:
+    """Whoever stops reading a turn, and then closes, leaves nothing running."""
+    sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
+    steps: Steps = [{"prompt": "sleep now", "on": {"Began": "close"}}]
+    play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}])
+
+
+def test_death_of_the_wrapper(sandbox: Sandbox) -> None:
+    """When codex-auto is killed in the middle of a command, Codex and the command end, too."""
+    sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
+    path = sandbox.root / "steps.json"
+    path.write_text(json.dumps([{"prompt": "sleep now", "on": {"Began": "SIGKILL"}}]), encoding="utf-8")
+    command = [sys.executable, str(DRIVER), str(path)]
+    finished = run(sandbox, command, script=[{"when": "sleep now", "reply": [sleeping]}])
+
+    assert 128 + signal.SIGKILL == finished.exit_code
+    assert [] == finished.launch.left_behind()
+
+
+def test_threads_of_other_ways(sandbox: Sandbox) -> None:
+    """A thread of codex exec is listed and goes on here, and can be forked."""
+    done = run(sandbox, ["codex", "exec", "--json", "-"], stdin="from exec")
+    thread = done.json_lines()[0]["thread_id"]
+    steps: Steps = [{"threads": True}, {"prompt": "from here", "thread": thread}, {"fork": True}, {"prompt": "forked"}]
+    played = play(sandbox, steps)
+
+    [listed] = played.of(0, "Threads")[0]["threads"]
+    assert (thread, "from exec") == (listed["thread_id"], listed["preview"])
+    assert [thread] == [line["thread_id"] for line in played.of(1, "ThreadStarted")]
+    [forked] = [line["thread_id"] for line in played.of(3, "ThreadStarted")]
+    assert forked != thread
+    assert [PERSON] * 3 == kinds(played.turns[-1].conversation(), "from exec", "from here", "forked")
+
+
+def test_threads_that_cannot_be_resumed(sandbox: Sandbox) -> None:
+    """Each has its reason, nothing is sent, and no new thread takes its place."""
+    missing = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+    archived = run(sandbox, ["codex", "exec", "--json", "-"], stdin="one").json_lines()[0]["thread_id"]
+    assert 0 == run(sandbox, ["codex", "archive", archived]).exit_code
+    steps: Steps = [{"prompt": "two", "thread": thread} for thread in (missing, "not-an-id", archived)]
+    played = play(sandbox, steps)
+
+    assert ["no_rollout", "no_rollout", "archived"] == [played.ending(step)["why"] for step in range(3)]
+    assert [] == played.turns
+
+
+def test_a_thread_that_is_open_elsewhere(sandbox: Sandbox) -> None:
+    """Another program's thread is refused with that reason."""
+    thread = run(sandbox, ["codex", "exec", "--json", "-"], stdin="one").json_lines()[0]["thread_id"]
+    steps = sandbox.root / "held.json"
+    steps.write_text(json.dumps([{"prompt": "hold", "thread": thread}]), encoding="utf-8")
+    inner = sandbox.root / "steps.json"
+    inner.write_text(json.dumps([{"prompt": "two", "thread": thread}]), encoding="utf-8")
+    both = (
+        f"'{sys.executable}' '{DRIVER}' '{steps}' >/dev/null & sleep 1.5; '{sys.executable}' '{DRIVER}' '{inner}'; wait"
+    )
+    finished = run(sandbox, ["sh", "-c", both], script=[{"when": "hold", "reply": [{"text": "x"}, {"wait": 4}]}])
+
+    assert "active_writer" == Played(finished).ending(0)["why"]
+
+
+def test_our_own_hook_stays_silent(sandbox: Sandbox) -> None:
+    """With the plugin installed and trusted, the turn has its context once: the wrapper's, as tool output."""
+    installed = run(sandbox, ["upbeat", "install", "codex"])
+    steps = [line.strip() for line in installed.stdout.splitlines() if line.startswith("  ")]
+    for step in steps[:-1]:
+        assert 0 == run(sandbox, ["sh", "-c", step]).exit_code
+    statuses = trust_all_hooks(sandbox)
+    assert {"trusted"} == set(statuses.values())
+    question = "where does total_price apply the discount?"
+    bare = run(sandbox, ["codex", "exec", "--json", "-"], stdin=question)
+    assert ["developer"] == bare.turns[0].roles_with("<upbeat-data id=")
+    played = play(sandbox, [{"prompt": question, "context": CONTEXT}])
+
+    assert [CARRIED] == kinds(played.turns[0].conversation(), "<upbeat-data id=")
+    assert 1 == played.turns[0].count("<upbeat-data id=")
+
+
+HTTP_ERRORS = {
+    401: {"error": {"message": "bad key", "type": "invalid_request_error", "code": "invalid_api_key"}},
+    429: {"error": {"message": "slow down", "type": "rate_limit_error", "code": "rate_limit_exceeded"}},
+    500: {"error": {"message": "broken", "type": "server_error"}},
+    400: {"error": {"message": "no such model", "type": "invalid_request_error"}},
+}
+
+FAILURES = [
+    ("401", [{"error": 401, "body": HTTP_ERRORS[401]}], "unauthorized", 20),
+    ("429", [{"error": 429, "body": HTTP_ERRORS[429]}], "rate_limit", 20),
+    ("500", [{"error": 500, "body": HTTP_ERRORS[500]}], "provider", 60),
+    ("400", [{"error": 400, "body": HTTP_ERRORS[400]}], "bad_request", 5),
+    ("cut", [{"cut": True}], "cut", 30),
+    ("context", [{"failed": "context_length_exceeded"}], "context_full", 5),
+    ("quota", [{"failed": "insufficient_quota"}], "quota", 5),
+    ("overloaded", [{"failed": "server_is_overloaded"}], "provider", 60),
+]
+
+
+@pytest.mark.parametrize(("reply", "why", "most"), [row[1:] for row in FAILURES], ids=[row[0] for row in FAILURES])
+def test_failures(sandbox: Sandbox, reply: list[dict[str, Any]], why: str, most: float) -> None:
+    """A failed turn has a typed reason within its time, and the next turn works."""
+    script = [{"when": "and-then", "reply": [{"text": "fine"}]}, {"when": "will it", "times": 0, "reply": reply}]
+    played = play(sandbox, [{"prompt": "will it fail?"}, {"prompt": "and-then"}], script)
+
+    ending = played.ending(0)
+    assert ("Failed", why) == (ending["event"], ending.get("why"))
+    assert played.seconds(0) < most
+    assert "Completed" == played.ending(1)["event"]
+    print(why, round(played.seconds(0), 1), "s:", ending["text"])
+
+
+def test_missing_key(sandbox: Sandbox) -> None:
+    """The variable that is not set is named."""
+    path = sandbox.codex_home / "config.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('name = "stub"\n', 'name = "stub"\nenv_key = "NO_SUCH_KEY"\n'), encoding="utf-8")
+    played = play(sandbox, [{"prompt": "hello"}])
+
+    assert ("missing_key", True) == (played.ending(0)["why"], "NO_SUCH_KEY" in played.ending(0)["text"])
+
+
+def test_bad_configuration(sandbox: Sandbox) -> None:
+    """Codex names the file and the line; nothing is sent, and the server stays for when it is mended."""
+    config(sandbox, "model = [")
+    played = play(sandbox, [{"prompt": "hello"}, {"prompt": "again"}])
+
+    assert ["codex_config"] * 2 == [played.ending(step)["why"] for step in (0, 1)]
+    assert "config.toml:" in played.ending(0)["text"]
+    assert [] == played.turns
+
+
+def test_unreachable_provider(sandbox: Sandbox) -> None:
+    """Codex tries for ever; the turn is given up after the idle time, and the server goes on."""
+    path = sandbox.codex_home / "config.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace(":8765/", ":9/"), encoding="utf-8")
+    steps: Steps = [{"open": {"idle_seconds": 3}}, {"prompt": "hello"}, {"prompt": "again"}]
+    played = play(sandbox, steps)
+
+    assert [("silent", "3")] * 2 == [(played.ending(step)["why"], played.ending(step)["text"]) for step in (0, 1)]
+    assert [] == played.of(1, "TransportNote")
+
+
+MCP_SERVER = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    result = {}
+    if message["method"] == "initialize":
+        version = message["params"]["protocolVersion"]
+        about = {"name": "m", "version": "1"}
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
+    elif message["method"] == "tools/list":
+        schema = {"type": "object", "properties": {"x": {"type": "string"}}}
+        result = {"tools": [{"name": "save", "inputSchema": schema}]}
+    elif message["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": "saved"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""

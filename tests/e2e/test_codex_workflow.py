@@ -1,0 +1,190 @@
+"""Workflows in codex-auto on the real Codex, both ways, from the command to the end; with hooks and without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from processes import read_log
+
+from .codex_trust import trust_all_hooks
+from .received import Request
+from .runs import Finished, run
+from .sandbox import Sandbox
+from .terminal import CTRL_C, CTRL_D, Terminal
+from .test_codex_auto import assert_clean_end
+from .workflow_scripts import Round
+from .workflow_sessions import GREEN, RED, TEST, course, effects, facts, install, part, said, script_of, write_test
+
+pytestmark = pytest.mark.e2e
+
+WAYS = ("exec", "app-server")
+SINGLE = "/upbeat:single add retries to save_order"
+DEV_PASSED = 'Retries are in.\n<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
+QUICK: list[Round] = [
+    [part("developer", "Write the code.", "PASS", write_test(GREEN))],
+    "It is written.",
+    (part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST)),
+    "It holds.",
+    [part("retrospective", "Look back at it.")],
+    "All of it is done.",
+]
+PASSED = [
+    *("run started quick", "run adopted quick", "run handed_over thread"),
+    *("DEV allow", "DEV started", "DEV pass"),
+    *("REVIEW allow", "REVIEW started", "REVIEW pass", "TEST allow", "TEST started", "TEST pass"),
+    *("RETRO allow", "RETRO started", "RETRO pass", "run complete"),
+]
+
+
+def once(sandbox: Sandbox, way: str, prompt: str, script: Any, *arguments: str) -> Finished:
+    return run(sandbox, ["codex-auto", "--once", "--transport", way, prompt, *arguments], script=script)
+
+
+def prompts(requests: list[Request]) -> list[str]:
+    """The newest words of a user in each request of the root agent."""
+    return [
+        [said.text for said in turn.conversation() if said.role == "user"][-1]
+        for turn in requests
+        if not turn.from_subagent
+    ]
+
+
+def course_of(sandbox: Sandbox) -> list[str]:
+    """What happened, the thread's id taken out."""
+    told = course(read_log(sandbox.home))
+    return ["run handed_over thread" if one.startswith("run handed_over") else one for one in told]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_single_step_is_done_by_the_agent_itself(sandbox: Sandbox, way: str) -> None:
+    """The turn that ends too early is sent on; the one that says PASS ends it."""
+    done = once(sandbox, way, SINGLE, [{"reply": [{"text": "I have begun."}]}, {"reply": [{"text": DEV_PASSED}]}])
+    first, second = done.turns
+
+    assert (0, f"I have begun.\n{DEV_PASSED}\n") == (done.exit_code, done.stdout)
+    assert SINGLE in prompts([first])[0]
+    assert prompts([second])[0].startswith("[upbeat 1/30] workflow single: DEV\n")
+    assert ["send on", "complete"] == said(read_log(sandbox.home), "loop")
+    assert "upbeat: workflow single is complete: DEV ✓" in done.stderr
+    assert_clean_end(done)
+
+
+@pytest.mark.parametrize(("way", "role"), [("exec", "user"), ("app-server", "developer")])
+def test_what_upbeat_says_of_the_workflow_has_authority(sandbox: Sandbox, way: str, role: str) -> None:
+    """It is no data: it stands with the prompt, or is a developer's message; what was found is framed apart."""
+    done = once(sandbox, way, SINGLE, [{"reply": [{"text": DEV_PASSED}]}])
+    [carrier] = done.turns[0].texts_with("Run this workflow now")
+
+    assert role == carrier.role
+    assert "Next: delegate DEV to the agent upbeat:developer." in carrier.text.partition("<upbeat-data")[0]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) -> None:
+    """Agents, their verdicts and the tests that really ran are seen from outside; each step starts once."""
+    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
+    records = read_log(sandbox.home)
+    seen = [fact["evidence"] for fact in facts(records, "command_ran")]
+
+    assert (0, 1) == (done.exit_code, done.stdout.count("All of it is done."))
+    assert PASSED == course_of(sandbox)
+    assert [("tests", TEST, 0)] == [(one["kind"], one["command"], one["exit_code"]) for one in seen]
+    assert ["send on", "send on", "complete"] == said(records, "loop")
+    assert [] == effects(records, "deny")
+    assert_clean_end(done)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_hooks_beside_it_change_nothing(sandbox: Sandbox, way: str) -> None:
+    """With the plugin trusted, every call is told twice, under one id: the same course, and each step starts once."""
+    install(sandbox, "codex")
+    trust_all_hooks(sandbox)
+    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
+    records = read_log(sandbox.home)
+
+    assert "AgentStopped" in {record["event"] for record in records}  # which only hooks tell
+    assert PASSED == course_of(sandbox)
+    assert ["DEV", "REVIEW", "TEST", "RETRO"] == [fact["key"] for fact in facts(records, "step_started")]
+    assert 1 == len(facts(records, "command_ran"))
+    assert 0 == done.exit_code
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tests_that_failed_are_not_believed(sandbox: Sandbox, way: str) -> None:
+    """The tester says PASS, and its command ended with 1: the step is not passed, and the turn is sent on."""
+    rounds: list[Round] = [
+        [part("debugger", "Find it.")],
+        [part("developer", "Mend it.", "PASS", write_test(RED))],
+        [part("tester", "Test it.", "PASS", TEST)],
+        "Shall I go on?",
+    ]
+    once(sandbox, way, "/upbeat:debug the total", script_of("codex", rounds))
+    records = read_log(sandbox.home)
+
+    assert ["pass", "pass", "unclear"] == [fact["verdict"] for fact in facts(records, "step_finished")]
+    assert [1] == [fact["evidence"]["exit_code"] for fact in facts(records, "command_ran")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_loop_without_progress_ends(sandbox: Sandbox, way: str) -> None:
+    """Four turns that change nothing, and the person is told how to go on."""
+    done = once(sandbox, way, SINGLE, ())
+
+    assert (0, 4) == (done.exit_code, len(done.turns))
+    assert "upbeat: workflow single is not continued (no progress in 3 turns); open: DEV" in done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_agent_that_is_left_alone(sandbox: Sandbox, way: str) -> None:
+    """codex exec drops agents that still work when a turn ends, so their step is done again; the server keeps them."""
+    spawn = {"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": "[stage:DEV] Take your time."}}
+    script = [
+        {"said": ["Take your time."], "times": 0, "reply": [{"wait": 3}, {"text": "That took long."}]},
+        {"reply": [{"text": "Handed over."}, spawn]},
+        {"times": 0, "reply": [{"wait": 2}, {"text": "Waiting."}]},
+    ]
+    once(sandbox, way, SINGLE, script)
+    lost = len(facts(read_log(sandbox.home), "call_lost"))
+
+    assert {"exec": 1, "app-server": 0}[way] == lost
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, way: str) -> None:
+    """Ctrl-C ends the turn and what would follow; /workflow shows where it stands, and stops it."""
+    script = [
+        {"reply": [{"text": "I have begun."}]},
+        {"when": "[upbeat 1/30]", "reply": [{"text": "Still"}, {"wait": 60}, {"text": "there"}]},
+        {"when": "go on with it", "reply": [{"text": "Per host or in all?"}]},
+    ]
+    with Terminal(sandbox, ["codex-auto", "--transport", way], script, answers=True) as terminal:
+        terminal.wait_for("›")
+        terminal.submit("/workflow start single add retries to save_order")
+        terminal.wait_for("upbeat goes on: [upbeat 1/30]")
+        terminal.send(CTRL_C)
+        terminal.wait_for("turn stopped")
+        terminal.wait_for("stage DEV")
+        terminal.submit("go on with it")
+        terminal.wait_for("Per host or in all?")
+        terminal.submit("/workflow")
+        terminal.wait_for("next       DEV")
+        terminal.submit("/workflow stop")
+        terminal.wait_for("is stopped")
+        terminal.wait_for("stage —")
+        terminal.send(CTRL_D)
+        assert 0 == terminal.wait_for_exit()
+
+    assert ["send on", "listen", "let go", "stop"] == said(read_log(sandbox.home), "loop")
+    assert ["stopped"] == [fact["status"] for fact in facts(read_log(sandbox.home), "workflow_ended")][-1:]
+    assert_clean_end(terminal)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_another_run_goes_on_where_it_was(sandbox: Sandbox, way: str) -> None:
+    """The workflow is the thread's: after a restart the next prompt finds it."""
+    once(sandbox, way, SINGLE, [{"reply": [{"text": "Per host or in all?"}]}])
+    done = once(sandbox, way, "implement it per host", [{"reply": [{"text": DEV_PASSED}]}])
+
+    assert ["let go", "listen", "complete"] == said(read_log(sandbox.home), "loop")
+    assert "upbeat · workflow single: DEV" in "".join(one.text for one in done.turns[0].conversation())

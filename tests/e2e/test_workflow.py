@@ -1,0 +1,182 @@
+"""Workflows from the prompt to their end on the real clients: every stage by an agent, the same journal everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from processes import read_log
+
+from .received import Said
+from .runs import Finished, run
+from .sandbox import Sandbox
+from .workflow_scripts import Round, codex_script
+from .workflow_sessions import (
+    CLAUDES,
+    CLIENTS,
+    TEST,
+    Played,
+    command_of,
+    course,
+    install,
+    part,
+    play_on_all,
+    said,
+    script_of,
+    status,
+    subagent_turns,
+    write_test,
+)
+
+pytestmark = pytest.mark.e2e
+MakeSandbox = Callable[[], Sandbox]
+
+BEFORE: list[Round] = [
+    [part("planner", "Cut it into tasks.")],
+    [part("architect", "Decide the shape.")],
+    [part("tester", "Write the behaviour down.")],
+    [part("developer", "Write the code.", "PASS", write_test())],
+]
+REVIEWED = (part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST))
+AFTER: list[Round] = [
+    [part("retrospective", "Look back at it.")],
+    [part("doc-updater", "Bring the manual up to date.", "PASS", "echo Retries. >> README.md")],
+    "All of it is done.",
+]
+STANDARD = [*BEFORE, REVIEWED, *AFTER]
+SECURE = [*BEFORE, (*REVIEWED, part("security-reviewer", "Look for holes.")), *AFTER]
+
+
+@pytest.fixture(scope="module")
+def standard(fresh: MakeSandbox) -> dict[str, Played]:
+    """`standard` on every client."""
+    return play_on_all(fresh, "[workflow:standard] add retries to save_order", STANDARD)
+
+
+@pytest.fixture(scope="module")
+def secure(fresh: MakeSandbox) -> dict[str, Played]:
+    """`secure` on every client."""
+    return play_on_all(fresh, "[workflow:secure] add retries to save_order", SECURE)
+
+
+def passed(*keys: str) -> list[str]:
+    """The course of a group whose members all pass."""
+    return [f"{key} {how}" for key in sorted(keys) for how in ("allow", "started", "pass")]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_standard_runs_to_its_end(standard: dict[str, Played], client: str) -> None:
+    """All eight steps pass in order, and the last turn is let go at once."""
+    played = standard[client]
+
+    steps = [*passed("PLAN"), *passed("ARCH"), *passed("TEST"), *passed("DEV"), *passed("REVIEW", "TEST:2")]
+    steps += [*passed("RETRO"), *passed("DOCS")]
+    assert ["run started standard", *steps, "run complete"] == course(played.records)
+    assert ["complete"] == said(played.records, "loop")
+    assert (0, 1) == (played.done.exit_code, played.done.stdout.count("All of it is done."))
+    assert [] == played.done.launch.left_behind()
+    assert [] == [record for record in played.records if record["event"] in NO_EVENTS]
+
+
+NO_EVENTS = ("unreadable_payload", "could_not_evaluate")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_status_says_complete(standard: dict[str, Played], client: str) -> None:
+    """`upbeat status --json` has the one session, its eight steps done."""
+    [session] = status(standard[client].sandbox)
+
+    assert ("complete", 8, 8) == tuple(session["workflow"][name] for name in ("status", "done", "steps"))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_each_agent_is_told_its_step_once(standard: dict[str, Played], client: str) -> None:
+    """The context of the step stands before the prompt, once, and names what the steps before found."""
+    done = standard[client].done
+
+    heads = {each.prompt: told(done, each.prompt) for this in STANDARD if not isinstance(this, str) for each in this}
+    assert [1] * 8 == [len(head) for head in heads.values()]
+    [tested] = heads["Test the code."]
+    assert tested.text.startswith(
+        "upbeat · workflow standard · step TEST:2 (verify)\nGoal: add retries to save_order\n"
+    )
+    assert '<!-- VERDICT: {"result": "PASS|FAIL", "call": "' in tested.text
+
+
+def told(done: Finished, prompt: str) -> list[Said]:
+    """What the agent with this prompt was told of its step, in its first request."""
+    return subagent_turns(done, prompt)[0].texts_with("upbeat · workflow ")
+
+
+def test_the_journals_of_the_clients_are_equal(standard: dict[str, Played], secure: dict[str, Played]) -> None:
+    """What happened to the steps is the same in every client, but for ids, times and the order inside a group."""
+    for runs in (standard, secure):
+        expected = course(runs["claude"].records)
+        assert [expected] * 3 == [course(runs[client].records) for client in CLIENTS]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_secure_has_three_in_one_group(secure: dict[str, Played], client: str) -> None:
+    """Review, test and security review belong together, and the retrospective comes after all three."""
+    found = course(secure[client].records)
+
+    at = found.index("DEV pass") + 1
+    assert passed("REVIEW", "SECURITY", "TEST:2") == found[at : at + 9]
+    assert ["RETRO allow", "run complete"] == [found[at + 9], found[-1]]
+
+
+@pytest.mark.parametrize(
+    ("client", "prompt"),
+    [
+        ("claude", "/upbeat:tdd add retries"),
+        ("claude-oldest", "/upbeat:tdd add retries"),
+        ("codex", "$upbeat:tdd add retries"),
+    ],
+)
+def test_command_starts_the_workflow(sandbox: Sandbox, client: str, prompt: str) -> None:
+    """The client's own command, of the plugin as it is installed, starts it; the words behind it are the goal.
+
+    Codex has the agents of the plugin, too, once their files are copied as the installer says.
+    """
+    rounds: list[Round] = [
+        [part("tester", "Write the behaviour down.")],
+        [part("developer", "Write the code.", "PASS", write_test())],
+        [part("tester", "Test the code.", "PASS", TEST)],
+        "All of it is done.",
+    ]
+    printed = install(sandbox, client)
+    script = script_of(client, rounds)
+    if client == "codex":
+        assert 0 == run(sandbox, ["sh", "-c", printed[-1].partition(": ")[2]]).exit_code
+        script = codex_script(rounds, "upbeat:{}".format)
+    run(sandbox, command_of(client, is_installed=True), stdin=prompt, script=script)
+
+    steps = [*passed("TEST"), *passed("DEV"), *passed("TEST:2")]
+    assert ["run started tdd", *steps, "run complete"] == course(read_log(sandbox.home))
+    assert "add retries" == status(sandbox)[0]["workflow"]["goal"]
+
+
+@pytest.mark.parametrize("client", CLAUDES)
+def test_agents_in_the_background(sandbox: Sandbox, client: str) -> None:
+    """Agents that work while the turn ends, as all do in the newest terminal program: it is let go, and comes back."""
+    rounds: list[Round] = [
+        [part("tester", "Write the behaviour down.", "PASS", "sleep 1")],
+        "Waiting for the tester.",
+        [part("developer", "Write the code.", "PASS", write_test(), "sleep 1")],
+        "Waiting for the developer.",
+        [part("tester", "Test the code.", "PASS", TEST, "sleep 1")],
+        "Waiting for the tests.",
+        "All of it is done.",
+    ]
+    script = script_of(client, rounds)
+    for action in (action for rule in script for action in rule["reply"] if action.get("tool") == "Agent"):
+        action["input"]["run_in_background"] = True
+    done = run(sandbox, command_of(client), stdin="[workflow:tdd] add retries", script=script)
+
+    records = read_log(sandbox.home)
+    steps = [*passed("TEST"), *passed("DEV"), *passed("TEST:2")]
+    assert ["run started tdd", *steps, "run complete"] == course(records)
+    assert ["let go", "let go", "let go", "complete"] == said(records, "loop")
+    assert [1, 1, 1] == [
+        len(told(done, prompt)) for prompt in ("Write the behaviour down.", "Write the code.", "Test the code.")
+    ]

@@ -1,0 +1,174 @@
+"""What the plugins register arrives: every hook is seen in the journal, also at a compaction and an interrupt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from processes import read_log
+
+from .codex_trust import trust_all_hooks
+from .sandbox import Sandbox
+from .terminal import CTRL_C, CTRL_D, ESCAPE, Terminal
+from .workflow_scripts import Round
+from .workflow_sessions import (
+    CLAUDES,
+    CLIENTS,
+    PLUGIN,
+    Played,
+    carry_out,
+    effects,
+    install,
+    part,
+    play_on_all,
+    prepare,
+)
+
+pytestmark = pytest.mark.e2e
+MakeSandbox = Callable[[], Sandbox]
+Record = Mapping[str, Any]
+
+SEEN_AS: dict[str, tuple[str, ...]] = {
+    "SessionStart": ("SessionStarted",),
+    "SessionEnd": ("SessionEnded",),
+    "UserPromptSubmit": ("PromptSubmitted",),
+    "PreToolUse": ("ToolStarting", "Delegating"),
+    "PostToolUse": ("ToolFinished", "Delegated"),
+    "PostToolUseFailure": ("ToolFinished that failed",),
+    "SubagentStart": ("AgentStarted",),
+    "SubagentStop": ("AgentStopped",),
+    "Stop": ("TurnEnding",),
+    "StopFailure": ("TurnFailed",),
+    "Interrupt": ("TurnInterrupted",),
+}
+"""Hook -> the events that its calls become."""
+
+ROUNDS: list[Round] = [[part("tester", "Write the behaviour down.", "PASS", "true", "false")], "Shall I go on?"]
+IN_TERMINALS = {"Interrupt", "StopFailure"}
+"""These are looked for in the terminal programs: an interrupt needs a person, and ``claude -p`` leaves at an error."""
+
+
+@pytest.fixture(scope="module")
+def seen(fresh: MakeSandbox) -> dict[str, Played]:
+    """A turn with an agent, whose second command fails."""
+    return play_on_all(fresh, "[workflow:tdd] add retries to save_order", ROUNDS)
+
+
+def registered(sandbox: Sandbox, client: str) -> set[str]:
+    """The hooks of the plugin that the client uses."""
+    folder = next(sandbox.codex_home.glob("plugins/cache/upbeat/upbeat/*")) if client == "codex" else PLUGIN
+    return set(json.loads((folder / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"])
+
+
+def names(records: list[Record]) -> set[str]:
+    """What was seen."""
+    return {record["event"] + " that failed" * bool(record["about"].get("failed")) for record in records}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_registered_hook_is_seen(seen: dict[str, Played], client: str) -> None:
+    """Each hook that the plugin registers has left its events, and nothing else has."""
+    played = seen[client]
+    hooks = registered(played.sandbox, client) - IN_TERMINALS
+
+    found = names(list(played.records))
+    assert {} == {hook: SEEN_AS[hook] for hook in hooks if not set(SEEN_AS[hook]) <= found}
+    assert set() == found - {event for events in SEEN_AS.values() for event in events}
+
+
+def test_interrupt_of_codex_is_seen(sandbox: Sandbox) -> None:
+    """A turn that its user breaks off is let go: nothing is sent on."""
+    install(sandbox, "codex")
+    trust_all_hooks(sandbox)
+    slow = [{"reply": [{"text": "Thinking"}, {"wait": 60}]}]
+    with Terminal(sandbox, ["codex", "--no-daemon"], slow) as terminal:
+        terminal.wait_for("Ask Codex")
+        terminal.submit("[workflow:single] add retries to save_order")
+        terminal.wait_for("Thinking")
+        terminal.send(ESCAPE)
+        terminal.wait_until(
+            lambda: "TurnInterrupted" in names(list(read_log(sandbox.home))), "interrupt in the journal"
+        )
+        terminal.send(CTRL_D)
+        terminal.wait_for_exit()
+
+    records = read_log(sandbox.home)
+    assert [] == effects(records, "keep_going")
+    assert "SessionEnded" in names(list(records))
+
+
+STATE = "upbeat · workflow tdd: TEST ✓ → DEV → TEST:2\nGoal: add retries to save_order\nNext: delegate DEV to the agent"
+
+OPTIONS = [{"label": name, "description": name} for name in ("This", "That")]
+QUESTION = {"questions": [{"question": "Which one?", "header": "One", "options": OPTIONS, "multiSelect": False}]}
+
+
+def test_codex_gets_the_state_back_after_a_compaction(sandbox: Sandbox) -> None:
+    """Codex compacts in the middle of the turn; its next request has the state, within 2,000 characters."""
+    prepare(sandbox, "codex")
+    settings = sandbox.codex_home / "config.toml"
+    settings.write_text(
+        "model_auto_compact_token_limit = 14000\n" + settings.read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    large = {"tool": "exec_command", "input": {"cmd": "seq 1 9000", "max_output_tokens": 9000}}
+    rounds: list[Round] = [ROUNDS[0], "Shall I go on?"]
+    first = ({"said": ['"completed":"On'], "reply": [{"text": "Now for much text."}, large]},)
+    done = carry_out(sandbox, "codex", "[workflow:tdd] add retries to save_order", rounds, first=first)
+
+    records = read_log(sandbox.home)
+    [again] = [record for record in records if record["about"].get("how") == "compact"]
+    [state] = effects([again], "inject")
+    assert (True, True) == (state.startswith(STATE), len(state) <= 2000)
+    after = [turn for turn in done.turns if turn.texts_with(state)]
+    assert ["developer"] == after[0].roles_with(state)
+    assert [] == after[0].texts_with("8999")
+
+
+@pytest.mark.parametrize("client", CLAUDES)
+def test_claude_gets_the_state_back_after_a_compaction(sandbox: Sandbox, client: str) -> None:
+    """After ``/compact`` the next prompt has the state beside it, and the person is shown nothing of the hook.
+
+    A turn that ends by an error is seen as well, and a question that the agent asks with the client's own tool.
+    """
+    carry_out(sandbox, client, "[workflow:tdd] add retries to save_order", ROUNDS)
+    session = read_log(sandbox.home)[-1]["session_id"]
+    command = [client, "--plugin-dir", str(PLUGIN), "--resume", session]
+    script = [
+        {"when": "and now ask", "reply": [{"tool": "AskUserQuestion", "input": QUESTION}]},
+        {"when": "and now fail", "times": 0, "reply": [{"error": 400}]},
+    ]
+    with Terminal(sandbox, command, script) as terminal:
+        terminal.wait_for("❯")
+        terminal.submit("/compact")
+        wait_for(terminal, sandbox, "SessionStarted", how="compact")
+        terminal.read(1)
+        shown = terminal.shown
+        terminal.submit("why is DEV next?")
+        terminal.wait_until(lambda: "TurnEnding" == read_log(sandbox.home)[-1]["event"], "end of the turn")
+        terminal.submit("and now fail")
+        wait_for(terminal, sandbox, "TurnFailed")
+        terminal.submit("and now ask")
+        wait_for(terminal, sandbox, "AskingUser")
+        terminal.wait_for("Which one?")
+        terminal.send(ESCAPE)
+        terminal.send(CTRL_C)
+        terminal.send(CTRL_C)
+        terminal.wait_for_exit()
+
+    [again] = [record for record in read_log(sandbox.home) if record["about"].get("how") == "compact"]
+    [state] = effects([again], "inject")
+    assert (True, True) == (state.startswith(STATE), len(state) <= 2000)
+    assert "system" in terminal.launch.turns()[-1].roles_with(state)
+    assert "hook" not in shown
+
+
+def wait_for(terminal: Terminal, sandbox: Sandbox, event: str, **about: str) -> None:
+    """Go on when the journal has ``event``."""
+
+    def is_there() -> bool:
+        found = [record["about"] for record in read_log(sandbox.home) if record["event"] == event]
+        return any(about.items() <= one.items() for one in found)
+
+    terminal.wait_until(is_there, f"{event} in the journal")

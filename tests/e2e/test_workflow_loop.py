@@ -1,0 +1,171 @@
+"""The loop on the real clients: turns are sent on while there is work, and let go when somebody wants that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from processes import read_log
+
+from .received import Request
+from .sandbox import Sandbox
+from .workflow_scripts import Round
+from .workflow_sessions import (
+    CLAUDES,
+    CLIENTS,
+    TEST,
+    Played,
+    carry_out,
+    course,
+    effects,
+    facts,
+    on_all,
+    part,
+    play_on_all,
+    prepare,
+    said,
+    set_up,
+    status,
+    write_test,
+)
+
+pytestmark = pytest.mark.e2e
+MakeSandbox = Callable[[], Sandbox]
+
+SINGLE = "[workflow:single] add retries to save_order"
+IDLE: list[Round] = ["That would be all from me."]
+ASKS: list[Round] = ["Which of the two databases is meant?"]
+UNSURE: list[Round] = [
+    [part("developer", "Write the code.", "PASS", write_test())],
+    [part("code-reviewer", "Review the code."), part("tester", "Say that it works.")],
+    [part("tester", "Test the code.", "PASS", TEST)],
+    [part("retrospective", "Look back at it.")],
+    "All of it is done.",
+]
+VAGUE_AT_FIRST = ({"said": ["Review the code."], "reply": [{"text": "I have looked at it."}]},)
+
+
+@pytest.fixture(scope="module")
+def idle(fresh: MakeSandbox) -> dict[str, Played]:
+    """A main agent that does nothing but end its turn."""
+    return play_on_all(fresh, SINGLE, IDLE)
+
+
+@pytest.fixture(scope="module")
+def unsure(fresh: MakeSandbox) -> dict[str, Played]:
+    """`quick` whose reviewer forgets the verdict, and whose tester claims what it has not seen."""
+    return play_on_all(fresh, "[workflow:quick] add retries to save_order", UNSURE, VAGUE_AT_FIRST)
+
+
+@pytest.fixture(scope="module")
+def stopped(fresh: MakeSandbox) -> dict[str, list[Played]]:
+    """A turn that ends in a question, and the user's answer: stop."""
+
+    def ask_and_stop(client: str) -> list[Played]:
+        sandbox = fresh()
+        prepare(sandbox, client)
+        asked = carry_out(sandbox, client, SINGLE, ASKS)
+        before = read_log(sandbox.home)
+        session = before[-1]["session_id"]
+        answered = carry_out(sandbox, client, "stop", IDLE, session=session)
+        return [Played(sandbox, asked, before), Played(sandbox, answered, read_log(sandbox.home)[len(before) :])]
+
+    return on_all(ask_and_stop)
+
+
+def root_turns(played: Played) -> list[Request]:
+    """The requests of the main agent."""
+    return [turn for turn in played.done.turns if not turn.from_subagent]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_idle_turn_is_sent_on(idle: dict[str, Played], client: str) -> None:
+    """Each time the model reads once, as the user's words, what comes next."""
+    turns = root_turns(idle[client])
+
+    assert [0, 1, 2, 3] == [turn.count("workflow single: DEV\nNext: delegate DEV to") for turn in turns]
+    onward = [turns[-1].texts_with(f"[upbeat {number}/30] workflow single: DEV\n") for number in (1, 2, 3)]
+    assert [["user"]] * 3 == [[one.role for one in each] for each in onward]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_idle_turns_end_by_themselves(idle: dict[str, Played], client: str) -> None:
+    """After three turns without progress it ends, and says why and what is left."""
+    played = idle[client]
+
+    assert ["send on", "send on", "send on", "ended"] == said(played.records, "loop")
+    [told] = effects(played.records, "tell_user")
+    assert told.startswith("upbeat: workflow single is not continued (no progress in 3 turns); ")
+    [session] = status(played.sandbox)
+    assert ("running", "stale") == (session["workflow"]["status"], session["loop"]["ended"])
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_question_is_let_go(stopped: dict[str, list[Played]], client: str) -> None:
+    """A turn that ends in a question to the user ends."""
+    asked, _ = stopped[client]
+
+    assert (["let go"], 1) == (said(asked.records, "loop"), len(root_turns(asked)))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_stop_wins(stopped: dict[str, list[Played]], client: str) -> None:
+    """`stop` in the resumed session ends the workflow, and the turn is let go with all its work left."""
+    _, answered = stopped[client]
+
+    assert 1 == len(root_turns(answered))
+    assert ["run stopped stopped"] == [one for one in course(answered.records) if one.startswith("run ")]
+    assert "workflow single is stopped" in effects(answered.records, "tell_user")[-1]
+    assert ["stopped"] == [one["workflow"]["status"] for one in status(answered.sandbox)]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_answers_without_worth_are_sent_back_once(unsure: dict[str, Played], client: str) -> None:
+    """The reviewer is asked for its verdict and gives it; the tester is asked to run the tests and does not."""
+    played = unsure[client]
+
+    assert ["REVIEW", "TEST"] == sorted(asked(played))
+    found = course(played.records)
+    assert ["REVIEW pass", "TEST unclear", "TEST pass"] == [
+        one for one in found if one.startswith(("REVIEW ", "TEST ")) and not one.endswith(("allow", "started"))
+    ]
+    assert "run complete" == found[-1]
+
+
+def asked(played: Played) -> list[str]:
+    """The steps whose agents were sent back."""
+    return [
+        one["looked_at"]["step"]
+        for record in played.records
+        for one in record.get("said", ())
+        if one["decided"] == "ask again"
+    ]
+
+
+def test_the_journals_of_the_clients_are_equal(unsure: dict[str, Played], idle: dict[str, Played]) -> None:
+    """Whom it sends back and sends on is the same in every client."""
+    for runs in (unsure, idle):
+        assert [course(runs["claude"].records)] * 3 == [course(runs[client].records) for client in CLIENTS]
+
+
+@pytest.mark.parametrize("client", CLAUDES)
+def test_cap_of_the_client_is_recorded(sandbox: Sandbox, client: str) -> None:
+    """Claude Code lets the ninth turn in a row end whatever a hook says: that is not finished, and recorded so."""
+    set_up(sandbox, "[loop]\nmax_stale = 20\nmax_turns = 100\n")
+    carry_out(sandbox, client, SINGLE, IDLE)
+    records = read_log(sandbox.home)
+
+    assert ["send on"] * 9 + ["not finished"] == said(records, "loop")
+    assert ("SessionEnded", 1) == (records[-1]["event"], len(facts(records, "overridden")))
+    [session] = status(sandbox)
+    assert ("running", "overridden") == (session["workflow"]["status"], session["loop"]["ended"])
+
+
+def test_codex_is_capped_by_the_settings(sandbox: Sandbox) -> None:
+    """Codex itself never stops a hook; the user's cap of turns does."""
+    prepare(sandbox, "codex")
+    set_up(sandbox, "[loop]\nmax_stale = 20\nmax_turns = 12\n")
+    carry_out(sandbox, "codex", SINGLE, IDLE)
+
+    assert ["send on"] * 12 + ["ended"] == said(read_log(sandbox.home), "loop")
+    assert "iterations" == status(sandbox)[0]["loop"]["ended"]

@@ -1,0 +1,152 @@
+"""Workflows beyond one session: handed to another client, cut off by a crash, beside others in one repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from processes import read_log
+
+from .runs import run
+from .sandbox import Sandbox
+from .workflow_scripts import Round
+from .workflow_sessions import (
+    CLIENTS,
+    TEST,
+    Played,
+    carry_out,
+    carry_out_until,
+    course,
+    effects,
+    facts,
+    part,
+    prepare,
+    said,
+    status,
+    write_test,
+)
+
+pytestmark = pytest.mark.e2e
+
+BEGUN: list[Round] = [
+    [part("planner", "Cut it into tasks.", "PASS", write_test())],
+    [part("architect", "Decide the shape.", "PASS", TEST)],
+    "Shall somebody else go on?",
+]
+FINISHED: list[Round] = [
+    [part("developer", "Write the code at once.", refused=True)],
+    [part("tester", "Write the behaviour down.")],
+    [part("developer", "Write the code.", "PASS", "echo >> checks/test_it.py")],
+    [part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST)],
+    [part("retrospective", "Look back at it.")],
+    [part("doc-updater", "Bring the manual up to date.")],
+    "All of it is done.",
+]
+
+
+def of_session(records: list[Mapping[str, Any]], session: str) -> list[Mapping[str, Any]]:
+    """The records of one session."""
+    return [record for record in records if record["session_id"] == session]
+
+
+@pytest.mark.parametrize(("first", "second", "name"), [("claude", "codex", "codex"), ("codex", "claude", "claude")])
+def test_another_client_goes_on(sandbox: Sandbox, first: str, second: str, name: str) -> None:
+    """What one client began another one ends: it knows the steps, guards them, has the evidence, and completes."""
+    prepare(sandbox, "codex")
+    carry_out(sandbox, first, "[workflow:standard] add retries to save_order", BEGUN)
+    former = read_log(sandbox.home)[-1]["session_id"]
+    handed = run(sandbox, ["upbeat", "workflow", "resume", "--in", name, "--no-start"])
+    assert (0, "") == (handed.exit_code, handed.stdout.partition("waits for the next session")[0].replace(OFFER, ""))
+    done = carry_out(sandbox, second, "continue", FINISHED)
+
+    records = read_log(sandbox.home)
+    later = [record for record in records if record["session_id"] not in ("", former)]
+    latest = later[-1]["session_id"]
+    opening = done.turns[0].texts_with("upbeat · workflow standard: PLAN ✓ → ARCH ✓ → TEST → DEV → [REVIEW, TEST:2]")
+    assert opening
+    assert len(effects(later[:1], "inject")[0]) <= 2000
+    [adopted] = facts(later, "workflow_adopted")
+    assert [("tests", 0)] == [(one["kind"], one["exit_code"]) for one in adopted["evidence"]]
+    assert ["DEV cannot start yet: TEST must end first. Delegate that now, then DEV."] == effects(later, "deny")
+    assert "run complete" == course(of_session(records, latest))[-1]
+    assert ["run handed_over"] == [one[:15] for one in course(of_session(records, former))[-1:]]
+    told = {one["session_id"]: one["workflow"]["status"] for one in status(sandbox) if one["workflow"]}
+    assert {former: "handed_over", latest: "complete"} == told
+
+
+SLOW = "python3 -c 'import time; time.sleep(60)'"
+"""Takes longer than its client lives. (A bare ``sleep`` of that length Claude Code refuses.)"""
+OFFER = "upbeat: workflow standard "
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
+    """A client that is killed in the middle of a step, and resumed, does that step again and nothing else."""
+    prepare(sandbox, client)
+    cut_off: list[Round] = [
+        [part("tester", "Write the behaviour down.")],
+        [part("developer", "Write the code.", "PASS", write_test(), TEST, SLOW)],
+        "This is not reached.",
+    ]
+
+    def has_run() -> bool:
+        return (sandbox.repository / "checks").exists() and bool(facts(read_log(sandbox.home), "command_ran"))
+
+    carry_out_until(sandbox, client, "[workflow:tdd] add retries to save_order", cut_off, has_run)
+    before = read_log(sandbox.home)
+    session = before[-1]["session_id"]
+    rounds: list[Round] = [
+        [part("developer", "Write it after all.")],
+        [part("tester", "Test the code.", "PASS", TEST)],
+        "All of it is done.",
+    ]
+    carry_out(sandbox, client, "continue", rounds, session=session)
+
+    found = course(of_session(read_log(sandbox.home), session))
+    assert ["TEST pass", "DEV allow", "DEV started", "call lost", "DEV allow", "DEV started", "DEV pass"] == [
+        one for one in found if one.startswith(("TEST pass", "DEV", "call"))
+    ]
+    assert "run complete" == found[-1]
+
+
+WALKS = """
+[workflows.walk]
+stages = ["PLAN", "ARCH", "DEV", "DOCS"]
+
+[workflows.stroll]
+stages = ["ARCH", "PLAN", "DOCS", "DEV"]
+"""
+
+
+def test_sessions_stay_apart(sandbox: Sandbox) -> None:
+    """Three clients work in one repository at the same time, on workflows of the user's own; none sees another's."""
+    file = sandbox.home / ".config" / "upbeat" / "workflows.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(WALKS, encoding="utf-8")
+    prepare(sandbox, "codex")
+    orders = {"claude": "walk", "claude-oldest": "walk", "codex": "stroll"}
+    agents = {
+        "walk": ("planner", "architect", "developer", "doc-updater"),
+        "stroll": ("architect", "planner", "doc-updater", "developer"),
+    }
+
+    def go(client: str) -> Played:
+        rounds: list[Round] = [
+            [part(agent, f"Be the {agent} now.", "PASS", "sleep 1")] for agent in agents[orders[client]]
+        ]
+        done = carry_out(sandbox, client, f"[workflow:{orders[client]}] {client}", [*rounds, "That is it."])
+        return Played(sandbox, done, [])
+
+    with ThreadPoolExecutor(len(CLIENTS)) as pool:
+        list(pool.map(go, CLIENTS))
+
+    records = read_log(sandbox.home)
+    sessions = {one["workflow"]["goal"]: one for one in status(sandbox)}
+    assert set(CLIENTS) == set(sessions)
+    for client, order in orders.items():
+        assert (order, "complete") == tuple(sessions[client]["workflow"][name] for name in ("name", "status"))
+        mine = of_session(records, sessions[client]["session_id"])
+        assert ["allow"] * 4 == said(mine, "guard")
+        assert 8 + 4 + 2 == len(course(mine))

@@ -1,0 +1,263 @@
+"""Sessions of the real clients that work through a workflow, and what their journals have in common.
+
+    prepare(sandbox, client)
+    done = carry_out(sandbox, client, "[workflow:tdd] add retries", [[spec], [developer], [tester], "All is done."])
+    assert course(read_log(sandbox.home)) == […]
+
+The agents are the plugin's own in Claude Code; Codex has no agents of plugins, so there each message is opened by the
+marker that stands for one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from processes import read_log
+
+from .received import Request
+from .runs import Finished, ScriptRules, prepare_launch, run
+from .sandbox import Sandbox
+from .workflow_scripts import Delegation, Round, claude_script, codex_script
+
+PLUGIN = Path(__file__).parents[2] / "adapters" / "claude" / "plugin"
+CLAUDES = ("claude", "claude-oldest")
+CLIENTS = (*CLAUDES, "codex")
+TRUSTED = "--dangerously-bypass-hook-trust"
+TOOLS = "Agent,Task,Bash,Edit,Write,AskUserQuestion"
+TEST = "python3 -m unittest discover -s checks"
+"""The command that bears witness; it needs nothing but Python."""
+GREEN, RED = "self.assertEqual(4, 2 + 2)", "self.assertEqual(5, 2 + 2)"
+FOREIGN = "general-purpose"
+"""An agent that is none of ours."""
+
+
+def verdict(result: str, why: str = "") -> str:
+    """The end of an agent's answer."""
+    return f'{why}\n<!-- VERDICT: {{"result": "{result}"}} -->'
+
+
+def part(agent: str, prompt: str, result: str = "PASS", *commands: str, refused: bool = False) -> Delegation:
+    """An agent that works on ``prompt`` and ends with ``result``; its answer tells it from all others."""
+    return Delegation(agent, prompt, verdict(result, f"On «{prompt.upper()}»: see above."), commands, refused)
+
+
+def write_test(line: str = GREEN) -> str:
+    """The command that writes the test whose one line is ``line``."""
+    body = f"import unittest\\n\\n\\nclass T(unittest.TestCase):\\n    def test_it(self):\\n        {line}\\n"
+    return f"mkdir -p checks && printf '{body}' > checks/test_it.py"
+
+
+def install(sandbox: Sandbox, client: str) -> list[str]:
+    """Follow what ``upbeat install`` prints, but for the review of Codex's hooks; all that it printed."""
+    name = "codex" if client == "codex" else "claude"
+    printed = run(sandbox, ["upbeat", "install", name]).stdout.splitlines()
+    steps = [line.strip() for line in printed if line.startswith("  ")]
+    for step in steps[:-1] if client == "codex" else steps:
+        done = run(sandbox, ["sh", "-c", step.replace("claude", client, 1)])
+        assert (0, "") == (done.exit_code, done.stderr if done.exit_code else "")
+    return printed
+
+
+def prepare(sandbox: Sandbox, client: str) -> None:
+    """Give the client its plugin. Claude Code gets it on each command line instead."""
+    if client == "codex":
+        install(sandbox, client)
+
+
+def set_up(sandbox: Sandbox, settings: str) -> None:
+    """Give the sandbox's user this settings file."""
+    file = sandbox.home / ".config" / "upbeat" / "auto-tools.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(settings, encoding="utf-8")
+
+
+def script_of(client: str, rounds: Sequence[Round], *, resumed: bool = False) -> list[dict[str, Any]]:
+    """The stub's rules by which ``client`` carries out ``rounds``."""
+    if client == "codex":
+        return codex_script([_marked(one) for one in rounds], lambda _agent: "default", 20 if resumed else 0)
+    return claude_script(rounds, lambda agent: agent if agent == FOREIGN else f"upbeat:{agent}")
+
+
+def _marked(this: Round) -> Round:
+    if isinstance(this, str):
+        return this
+    return [each if _is_clear(each) else replace(each, prompt=f"[upbeat:{each.agent}] {each.prompt}") for each in this]
+
+
+def _is_clear(each: Delegation) -> bool:
+    """Whether no marker is needed: it is no agent of ours, or the prompt has one."""
+    return each.agent == FOREIGN or each.prompt.startswith("[")
+
+
+def command_of(client: str, session: str = "", *, is_installed: bool = False) -> list[str]:
+    """The headless command that reads a prompt from stdin, in a new session or in ``session``.
+
+    Claude Code uses the plugin as it lies in the checkout, unless one ``is_installed``.
+    """
+    if client == "codex":
+        return [
+            "codex",
+            "exec",
+            "--json",
+            *(["resume"] if session else []),
+            TRUSTED,
+            *([session] if session else []),
+            "-",
+        ]
+    resumed = ["--resume", session] if session else []
+    plugin = [] if is_installed else ["--plugin-dir", str(PLUGIN)]
+    return [client, "-p", *plugin, "--allowedTools", TOOLS, *resumed]
+
+
+def carry_out(
+    sandbox: Sandbox,
+    client: str,
+    prompt: str,
+    rounds: Sequence[Round],
+    *,
+    session: str = "",
+    first: ScriptRules = (),
+    **env: str,
+) -> Finished:
+    """One headless turn on ``client``; ``first`` are rules of the stub that come before those of the rounds."""
+    script = [*first, *script_of(client, rounds, resumed=bool(session))]
+    return run(sandbox, command_of(client, session), stdin=prompt, script=script, env=env)
+
+
+def carry_out_until(
+    sandbox: Sandbox, client: str, prompt: str, rounds: Sequence[Round], until: Callable[[], bool]
+) -> None:
+    """A new session of ``client`` that is killed as soon as ``until`` holds."""
+    launch = prepare_launch(sandbox, command_of(client), script_of(client, rounds))
+    pipe = subprocess.PIPE
+    with subprocess.Popen(launch.argv, stdin=pipe, stdout=pipe, stderr=pipe, env=sandbox.environment()) as launcher:
+        assert launcher.stdin
+        launcher.stdin.write(prompt.encode())
+        launcher.stdin.close()
+        end = time.monotonic() + 60
+        while not until():
+            assert time.monotonic() < end, f"{client} did not come so far in a minute"
+            time.sleep(0.1)
+        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text(encoding="ascii")
+        os.kill(int(children.split()[0]), signal.SIGKILL)
+        launcher.wait(30)
+
+
+def status(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """The sessions of the repository, as ``upbeat status --json`` has them."""
+    sessions: list[dict[str, Any]] = json.loads(run(sandbox, ["upbeat", "status", "--json"]).stdout)["sessions"]
+    return sessions
+
+
+def facts(records: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """All facts of this kind, in order."""
+    return [fact for record in records for fact in record.get("facts", ()) if fact["kind"] == kind]
+
+
+def said(records: Iterable[Mapping[str, Any]], part: str) -> list[str]:
+    """What this part decided, in order."""
+    return [one["decided"] for record in records for one in record.get("said", ()) if one["part"] == part]
+
+
+def effects(records: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
+    """The texts of all effects of this kind, in order."""
+    return [one["text"] for record in records for one in record.get("effects", ()) if one["kind"] == kind]
+
+
+def subagent_turns(done: Finished, prompt: str) -> list[Request]:
+    """The requests of the agent that was given ``prompt``, in order."""
+    return [turn for turn in done.turns if turn.from_subagent and "user" in turn.roles_with(prompt)]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A session that has ended, or the turn of one."""
+
+    sandbox: Sandbox
+    done: Finished
+    records: Sequence[Mapping[str, Any]]
+
+
+def play(sandbox: Sandbox, client: str, prompt: str, rounds: Sequence[Round], first: ScriptRules = ()) -> Played:
+    """One new session of ``client`` with the plugin, and the records that it left."""
+    prepare(sandbox, client)
+    done = carry_out(sandbox, client, prompt, rounds, first=first)
+    return Played(sandbox, done, read_log(sandbox.home))
+
+
+def play_on_all(
+    make: Callable[[], Sandbox], prompt: str, rounds: Sequence[Round], first: ScriptRules = ()
+) -> dict[str, Played]:
+    """The same session on every client."""
+    return on_all(lambda client: play(make(), client, prompt, rounds, first))
+
+
+def on_all(do: Callable[[str], Any]) -> dict[str, Any]:
+    """What ``do`` makes of each client: two at a time, because they mostly wait.
+
+    With more of them the oldest one, which gives a plugin's server two seconds to start, would do without it.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(CLIENTS, pool.map(do, CLIENTS), strict=True))
+
+
+def course(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What happened in a journal, without ids and times, whichever client it was: ``DEV allow``, ``DEV pass``.
+
+    What happened to the members of one parallel group is told one member after the other.
+    """
+    groups: dict[str, tuple[str, ...]] = {}
+    told = list(_steps(records, groups))
+    found: list[str] = []
+    for _, steps in groupby(told, key=lambda one: groups.get(one[0], one[0])):
+        found += [f"{key} {how}" for key, how in sorted(steps, key=lambda one: one[0])]
+    return found
+
+
+def _steps(records: Iterable[Mapping[str, Any]], groups: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    """Each thing that happened: to which step, or to the run, and what."""
+    for record in records:
+        for one in record.get("said", ()):
+            if one["part"] == "guard" and one["decided"] != "pass":
+                looked = one.get("looked_at", {})
+                yield (
+                    looked.get("step", "guard"),
+                    one["decided"] + (f" {one['because']}" if "missing" in looked else ""),
+                )
+        for fact in record.get("facts", ()):
+            _note_groups(fact, groups)
+            yield from _step(fact)
+
+
+def _step(fact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    match fact["kind"]:
+        case "workflow_started" | "workflow_adopted" as kind:
+            yield "run", f"{kind.partition('_')[2]} {fact['run']['workflow']}"
+        case "workflow_ended":
+            yield "run", f"{fact['status']} {fact.get('reason', '')}".rstrip()
+        case "step_started":
+            yield fact["key"], "started"
+        case "step_finished":
+            yield fact["key"], fact["verdict"]
+        case "call_lost":
+            yield "call", "lost"
+        case "repair_planned":
+            steps = ", ".join(step["key"] for step in fact["steps"])
+            yield "repair", f"{steps} for {', '.join(fact['again'])}"
+
+
+def _note_groups(fact: Mapping[str, Any], groups: dict[str, tuple[str, ...]]) -> None:
+    run_steps = fact["run"]["steps"] if "run" in fact else fact.get("steps", ()) if "again" in fact else ()
+    for number in {step["group"] for step in run_steps}:
+        keys = tuple(step["key"] for step in run_steps if step["group"] == number)
+        groups.update(dict.fromkeys(keys, keys))

@@ -1,0 +1,109 @@
+"""A folder with a fake app-server, and transports on it: what their tests need around them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from upbeat.adapters.codex.auto.app_server import AppServerTransport, open_app_server
+from upbeat.adapters.codex.auto.signals import Signals
+from upbeat.adapters.codex.auto.transport import (
+    Ask,
+    Completed,
+    ContextUsed,
+    Event,
+    ThreadStarted,
+    TurnStarted,
+    Usage,
+)
+
+PROGRAM = Path(__file__).with_name("app_server.py")
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+DONE = Completed(Usage(100, 0, 10))
+
+
+@dataclass
+class Bench:
+    """A fake app-server, and the transports that were opened on it."""
+
+    folder: Path
+    signals: Signals
+    opened: list[AppServerTransport] = field(default_factory=list)
+
+    def script(self, *turns: list[dict[str, Any]], starts: list[dict[str, Any]] | None = None) -> None:
+        (self.folder / "server.json").write_text(json.dumps({"turns": turns, "starts": starts or []}))
+
+    def open(self, **options: Any) -> AppServerTransport:
+        variables = {"FAKE_CODEX": str(self.folder), "PATH": "/usr/bin:/bin", "UPBEAT_WRAPPED": "1"}
+        given = {"version": "1.0", "idle_seconds": 60.0, **options}
+        program = given.pop("program", str(self.folder / "codex"))
+        made = open_app_server(program, str(self.folder), variables, self.signals, **given)
+        self.opened.append(made)
+        return made
+
+    def turn(self, *actions: dict[str, Any], ask: Ask | None = None, **options: Any) -> list[Event]:
+        """All events of one turn on a new server."""
+        self.script(list(actions))
+        return list(self.open(**options).send(ask or Ask("hello")))
+
+    def received(self, method: str) -> list[dict[str, Any]]:
+        path = self.folder / "received.jsonl"
+        lines = [json.loads(line) for line in path.read_text().split("\n") if line] if path.exists() else []
+        return [line.get("params", {}) for line in lines if line.get("method") == method]
+
+    def answers(self) -> list[dict[str, Any]]:
+        lines = (self.folder / "received.jsonl").read_text().split("\n")
+        return [found for line in lines if line and "method" not in (found := json.loads(line))]
+
+    def starts(self) -> list[list[Any]]:
+        path = self.folder / "starts"
+        return [json.loads(line) for line in path.read_text().split("\n") if line] if path.exists() else []
+
+    def alive(self) -> list[str]:
+        """Command lines of what was started here and still lives."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                variables = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
+                if f"FAKE_CODEX={self.folder}\0".encode() in variables:
+                    found.append((entry / "cmdline").read_bytes().decode())
+        return found
+
+
+@contextlib.contextmanager
+def app_server_bench(folder: Path) -> Iterator[Bench]:
+    """A bench below ``folder``; in the end nothing of it may live."""
+    program = folder / "codex"
+    program.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{PROGRAM.read_text()}")
+    program.chmod(0o755)
+    with Signals() as signals:
+        bench = Bench(folder, signals)
+        yield bench
+        for transport in bench.opened:
+            transport.close()
+        assert [] == bench.alive()
+
+
+def without_place(events: list[Event]) -> list[Event]:
+    """What happened, without the thread and the tokens that come with every turn."""
+    return [event for event in events if not isinstance(event, ThreadStarted | TurnStarted | ContextUsed)]
+
+
+def at(events: Iterator[Event], kind: type, do: Callable[[], object]) -> list[Event]:
+    """All of ``events``; at the first of ``kind``, something is done."""
+    found: list[Event] = []
+    for event in events:
+        if isinstance(event, kind) and not any(isinstance(one, kind) for one in found):
+            do()
+        found.append(event)
+    return found
+
+
+def to_ourselves(number: int) -> Callable[[], None]:
+    return lambda: os.kill(os.getpid(), number)

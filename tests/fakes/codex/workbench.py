@@ -1,0 +1,197 @@
+"""A repository, a home and a fake Codex on the search path: what a test of codex-auto needs around it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from processes import BIN, Finished
+from repositories import make_repository, write
+
+from upbeat.adapters.codex.auto import exec_transport, turn
+from upbeat.adapters.codex.auto.main import main
+from upbeat.adapters.wiring import build
+
+LOADED = (exec_transport, turn, build())
+"""What ``main`` imports when it is needed is here already, so that a fork need not."""
+
+PROGRAM = Path(__file__).with_name("codex.py")
+CODEX_AUTO = str(BIN / "codex-auto")
+Turn = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """The folders of one test. ``make_workbench`` makes them."""
+
+    folder: Path
+
+    @property
+    def repository(self) -> Path:
+        return self.folder / "shop 店"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def codex_home(self) -> Path:
+        """Where the fake keeps its script, its threads and its record."""
+        return self.folder / "codex"
+
+    @property
+    def program(self) -> Path:
+        return self.folder / "bin" / "codex"
+
+    @property
+    def session_file(self) -> Path:
+        return self.repository / ".upbeat" / "codex-session.json"
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        """Everything that codex-auto gets; nothing of ours."""
+        return {
+            "PATH": f"{self.program.parent}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "FAKE_CODEX": str(self.codex_home),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            **extra,
+        }
+
+    def script(self, *turns: Turn) -> None:
+        """What the fake does in its next starts."""
+        (self.codex_home / "script.json").write_text(json.dumps(turns))
+
+    def calls(self) -> list[dict[str, Any]]:
+        """Every start of the fake so far, with its arguments and what it read."""
+        path = self.codex_home / "calls.jsonl"
+        return [json.loads(line) for line in path.read_text().split("\n") if line] if path.exists() else []
+
+    def prompts(self) -> list[str]:
+        """What each start has read."""
+        return [call["stdin"] for call in self.calls()]
+
+    def add_thread(self, thread_id: str) -> str:
+        """Make ``thread_id`` one that can be resumed."""
+        (self.codex_home / "threads").mkdir(exist_ok=True)
+        (self.codex_home / "threads" / thread_id).write_text("0")
+        return thread_id
+
+    def sessions(self) -> dict[str, dict[str, Any]]:
+        """The entries of the session file."""
+        found: dict[str, dict[str, Any]] = json.loads(self.session_file.read_text())["sessions"]
+        return found
+
+    def remember(self, thread_id: str, name: str = "default") -> str:
+        """Write a session file that goes on with ``thread_id``."""
+        entry = {"thread_id": thread_id, "created_at": "then", "updated_at": "then", "cwd": "/"}
+        self.session_file.parent.mkdir(exist_ok=True)
+        self.session_file.write_text(json.dumps({"schema_version": "1.0", "sessions": {name: entry}}))
+        return thread_id
+
+    def processes(self) -> list[list[str]]:
+        """The command lines of living processes that the fake, or what it started, left behind."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                variables = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
+                if f"FAKE_CODEX={self.codex_home}\0".encode() in variables and b"UPBEAT_WRAPPED=" in variables:
+                    found.append((entry / "cmdline").read_bytes().decode().rstrip("\0").split("\0"))
+            except OSError:
+                continue  # it has ended meanwhile
+        return found
+
+    def files(self) -> dict[str, bytes]:
+        """Every file below the repository and the home, but what git keeps."""
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for folder in (self.repository, self.home)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and ".git" not in path.parts
+        }
+
+    def start(self, *arguments: str, cwd: Path | None = None, **extra: str) -> subprocess.Popen[bytes]:
+        """Start codex-auto with pipes."""
+        return subprocess.Popen(
+            [CODEX_AUTO, *arguments],
+            cwd=cwd or self.repository,
+            env=self.environment(**extra),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def run(self, *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **extra: str) -> Finished:
+        """Run codex-auto to its end, in a fork of this process: the same as ``start``, without its imports."""
+        streams: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115
+        streams[0].write(stdin)
+        streams[0].seek(0)
+        pid = os.fork()
+        if pid == 0:
+            _become_codex_auto(arguments, streams, cwd or self.repository, self.environment(**extra))
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        out, err = (_content(stream) for stream in streams[1:])
+        streams[0].close()
+        return Finished(code, out, err.decode())
+
+
+def _become_codex_auto(arguments: Sequence[str], streams: list[IO[bytes]], cwd: Path, env: dict[str, str]) -> NoReturn:
+    code = 70
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream.fileno(), number)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+        os.environ.clear()
+        os.environ.update(env)
+        os.chdir(cwd)
+        code = main(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _content(stream: IO[bytes]) -> bytes:
+    with stream:
+        stream.seek(0)
+        return stream.read()
+
+
+@cache
+def _template() -> Path:
+    """One repository that all others are copied from: git takes longer than that."""
+    folder = Path(tempfile.mkdtemp(prefix="upbeat-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return make_repository(folder / "repository")
+
+
+def make_workbench(folder: Path, *, git: bool = True) -> Workbench:
+    """A workbench below ``folder``, whose repository is under git or just a folder."""
+    bench = Workbench(folder)
+    for made in (bench.home, bench.codex_home, bench.program.parent):
+        made.mkdir(parents=True)
+    if git:
+        shutil.copytree(_template(), bench.repository)
+    else:
+        write(bench.repository)
+    # -S: the fake needs the standard library only, and starts in a third of the time
+    bench.program.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{PROGRAM.read_text()}")
+    bench.program.chmod(0o755)
+    return bench

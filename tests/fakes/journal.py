@@ -1,0 +1,59 @@
+"""A journal in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from upbeat.core.journal.record import Record
+from upbeat.core.ports import Neighbour, Transaction
+from upbeat.core.workflow.state import NEW, SessionState
+
+
+@dataclass
+class MemoryJournal:
+    """Implements ``core.ports.Journal``: keeps whole ``records`` and ``states``, the latest last."""
+
+    records: list[Record] = field(default_factory=list)
+    states: dict[str, SessionState] = field(default_factory=dict)
+    times: dict[str, float] = field(default_factory=dict)
+    roots: dict[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        draft = MemoryJournal(list(self.records), dict(self.states), dict(self.times), dict(self.roots))
+        yield MemoryTransaction(draft)
+        self.records[:] = draft.records
+        self.states, self.times, self.roots = draft.states, draft.times, draft.roots
+
+
+class MemoryTransaction:
+    """Implements ``core.ports.Transaction`` on a copy, which counts when the block has ended."""
+
+    def __init__(self, draft: MemoryJournal) -> None:
+        self._draft = draft
+
+    def state(self, session_id: str) -> SessionState:
+        return self._draft.states.get(session_id, NEW)
+
+    def neighbours(self, root: str) -> tuple[Neighbour, ...]:
+        """``updated_at`` is the time of the session's last record; of records of one time the later counts."""
+        draft = self._draft
+        found = [
+            Neighbour(session_id, state, draft.times[session_id])
+            for session_id, state in draft.states.items()
+            if state.run and draft.roots[session_id] == root
+        ]
+        return tuple(sorted(found, key=lambda one: -one.updated_at)[:50])
+
+    def append(self, record: Record, state: SessionState | None = None) -> None:
+        draft, key = self._draft, record.session_id
+        draft.records.append(record)
+        if key:
+            known = state or self.state(key)
+            draft.states[key] = known
+            at = datetime.fromisoformat(record.at).timestamp()
+            draft.times[key] = at + len(draft.records) / 1_000_000
+            draft.roots[key] = known.root or draft.roots.get(key) or record.root

@@ -1,0 +1,47 @@
+"""The files that are generated from code. ``python tests/golden.py`` writes them; the suite compares them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from upbeat.adapters.claude import install as claude
+from upbeat.adapters.claude import playbook as claude_playbook
+from upbeat.adapters.cli.schema import NAMES, schema_text
+from upbeat.adapters.codex import playbook as codex_playbook
+from upbeat.core.settings import default_file
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+from generate import clients_page, commands_page, configuration_page, contract_page  # noqa: E402
+from workflow_page import workflows_page  # noqa: E402
+
+
+def golden_files() -> dict[Path, str]:
+    """Path below the checkout -> the text that belongs there."""
+    return {
+        Path("config/auto-tools.toml"): default_file(),
+        **{Path("config/schema/v1", file): schema_text(name) for name, file in NAMES.items()},
+        Path("docs/configuration.md"): configuration_page(),
+        Path("docs/clients.md"): clients_page(),
+        Path("docs/commands.md"): commands_page(),
+        Path("docs/contract.md"): contract_page(),
+        Path("docs/workflows.md"): workflows_page(),
+        **{Path("adapters/claude/plugin", file): text for file, text in claude.in_place().items()},
+        **{Path("adapters/claude/plugin", file): text for file, text in claude_playbook.files().items()},
+        **{Path("adapters/codex/plugin", file): text for file, text in codex_playbook.files().items()},
+    }
+
+
+def main() -> None:
+    """Write every golden file that differs."""
+    for path, text in golden_files().items():
+        target = ROOT / path
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

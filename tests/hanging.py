@@ -1,0 +1,29 @@
+"""``python hanging.py SECONDS COMMAND…`` is ``upbeat COMMAND…`` with tools that are busy for that long and do not
+look whether they should stop."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from upbeat.adapters.cli.main import main
+from upbeat.adapters.code import provider
+from upbeat.core.contract.finding import ToolOutput
+
+
+class HangingProvider:
+    """Implements ``core.ports.ToolProvider``."""
+
+    def tools(self) -> Mapping[str, str]:
+        return {}
+
+    def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: object) -> ToolOutput:
+        time.sleep(float(sys.argv[1]))
+        return ToolOutput(f"{tool} is done")
+
+
+if __name__ == "__main__":
+    provider.EmbeddedProvider = HangingProvider  # type: ignore[assignment,misc]
+    sys.exit(main(sys.argv[2:]))

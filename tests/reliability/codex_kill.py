@@ -1,0 +1,169 @@
+"""How often something is lost, doubled or left behind when codex-auto, Codex, or both are killed in mid-turn.
+
+    PYTHONPATH=tests .venv/bin/python -m reliability.codex_kill [--rounds 200] [--seed 1] [--keep DIR]
+
+The real Codex runs against the stub model, in the sandbox of the end-to-end tests, on both transports in turn. Each
+round kills with SIGKILL at a random moment between the start of Codex and the end of its answer, then goes on with the
+same session. The exit code is 1 when any fault was counted. 200 rounds take five to ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from e2e.clients import install
+from e2e.received import Request
+from e2e.runs import Launch, prepare_launch
+from e2e.sandbox import Sandbox, make_sandbox
+
+ROUNDS = Path(__file__).with_name("codex_kill_rounds.py")
+SCRIPT = [
+    {"when": "-b: go on", "times": 0, "reply": [{"text": "went on"}]},
+    {"when": "-a-text", "times": 0, "reply": [{"text": "one two three four five six", "every": 0.3}]},
+    {
+        "when": "-a-tool",
+        "times": 0,
+        "reply": [{"tool": "exec_command", "input": {"cmd": "sleep 30", "yield_time_ms": 20000}}],
+    },
+]
+MOST_SHOWN = 20
+
+NOTHING_STORED = ("no rollout found", ".jsonl is empty")
+"""What Codex says of a thread that it has named and not written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was counted; ``faults`` is empty when all is well, and names round and fault otherwise."""
+
+    rounds: list[dict[str, Any]]
+    faults: list[str]
+    unheard: int
+    """Threads that were stored while Codex had nothing of them yet; the next turn began anew, and said so."""
+    kept: int
+    """Killed prompts that the next turn still had in its history."""
+    seconds: float
+
+    def __str__(self) -> str:
+        landed = [line for line in self.rounds if line["landed"]]
+        counts = sorted(Counter((line["transport"], line["victim"]) for line in landed).items())
+        kinds = Counter(fault.partition(": ")[2].partition(" (")[0] for fault in self.faults)
+        lines = [
+            f"killed in mid-turn: {len(landed)} ({len(self.rounds) - len(landed)} more came after the turn)",
+            *(f"  {transport:<11}{victim:<8}{count:>4}" for (transport, victim), count in counts),
+            "faults: " + (", ".join(f"{count} x {kind}" for kind, count in kinds.items()) or "none"),
+            f"killed prompts that the next turn had in its history: {self.kept}",
+            f"begun anew because Codex had stored nothing yet, and said so: {self.unheard}",
+            f"seconds: {self.seconds:.0f}",
+        ]
+        return "\n".join(lines)
+
+
+def measure(sandbox: Sandbox, rounds: int, seed: int) -> Figures:
+    """Do ``rounds`` rounds in ``sandbox`` and count what went wrong."""
+    placeholder = prepare_launch(sandbox, [], SCRIPT)
+    command = [sys.executable, "-E", str(ROUNDS), str(rounds), str(seed), str(placeholder.record)]
+    launch = Launch([*placeholder.argv, *command], placeholder.record, placeholder.report)
+    began = time.monotonic()
+    done = subprocess.run(launch.argv, env=sandbox.environment(), stdout=subprocess.PIPE, check=False)
+    seconds = time.monotonic() - began
+    told = [json.loads(line) for line in done.stdout.decode().split("\n") if line]
+    faults = [f"{line['round']}: {fault}" for line in told for fault in faults_of(line)]
+    faults += [] if done.returncode == 0 else [f"the rounds: ended with {done.returncode}"]
+    faults += [f"afterwards: left behind ({command})" for command in launch.left_behind()]
+    unheard = {line["round"] for line in told if was_unheard(line)}
+    faults += doubled(launch.turns()) + forgotten(launch.turns(), told)
+    turns = launch.turns()
+    kept = sum(has_both(turns, line["round"]) for line in told)
+    return Figures(told, faults, len(unheard), kept, seconds)
+
+
+def has_both(requests: list[Request], marker: str) -> bool:
+    """Whether a request had the killed prompt of the round and the one after it."""
+    for request in requests:
+        said = [one.text for one in request.conversation() if one.role == "user"]
+        if {f"{marker}-a", f"{marker}-b"} <= {found for text in said for found in markers_in(text)}:
+            return True
+    return False
+
+
+def was_unheard(line: dict[str, Any]) -> bool:
+    """Whether Codex was killed after it had named a new thread and before it had stored anything of it."""
+    said = "starting a new thread" in line["stderr"] and any(words in line["stderr"] for words in NOTHING_STORED)
+    return not line["before"] and line["acknowledged"] != line["after"] and said
+
+
+def faults_of(line: dict[str, Any]) -> list[str]:
+    """What went wrong in one round."""
+    lost = line["before"] and line["acknowledged"] != line["before"]
+    lost = lost or (line["acknowledged"] and line["after"] != line["acknowledged"] and not was_unheard(line))
+    checks = {
+        f"thread lost ({line['before']} {line['acknowledged']} {line['after']})": lost,
+        f"orphans ({line['orphans']} {line['left']})": line["orphans"] or line["left"],
+        "codex-auto hung": line["stuck"],
+        f"not resumed ({line['exit_code']} {line['stderr']})": line["exit_code"] != 0 or not line["answered"],
+        f"draft left ({line['drafts']})": line["drafts"],
+    }
+    return [fault for fault, is_so in checks.items() if is_so]
+
+
+def doubled(requests: list[Request]) -> list[str]:
+    """User messages that a model was given twice."""
+    faults = []
+    for request in requests:
+        said = [one.text for one in request.conversation() if one.role == "user"]
+        markers = Counter(marker for text in said for marker in markers_in(text))
+        faults += [f"{marker}: doubled (request {request.number})" for marker, count in markers.items() if count > 1]
+    return sorted(set(faults))
+
+
+def markers_in(text: str) -> list[str]:
+    """``round-012-a`` and the like, each as often as it stands there."""
+    return [word[:11] for word in text.split() if word.startswith("round-") and word[9:11] in ("-a", "-b")]
+
+
+def forgotten(requests: list[Request], told: list[dict[str, Any]]) -> list[str]:
+    """Turns that had ended well and that a later turn of the same thread does not know."""
+    faults = []
+    threads: dict[str, list[str]] = {}
+    for line in told:
+        marker = f"{line['round']}-b"
+        threads.setdefault(line["after"], []).append(marker)
+        asked = [request for request in requests if any(marker in one.text for one in request.conversation())]
+        if not asked:
+            faults.append(f"{line['round']}: never asked")
+            continue
+        known = {found for one in asked[0].conversation() if one.role == "user" for found in markers_in(one.text)}
+        faults += [f"{line['round']}: forgotten ({one})" for one in threads[line["after"]] if one not in known]
+    return faults
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", help="make the sandbox here, and leave it")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="upbeat-kill-") as folder:
+        sandbox = make_sandbox(Path(options.keep or folder).absolute() / "s", {"codex": install("codex")})
+        figures = measure(sandbox, options.rounds, options.seed)
+        if options.keep:
+            lines = "".join(json.dumps(line) + "\n" for line in figures.rounds)
+            (sandbox.root / "rounds.jsonl").write_text(lines, encoding="utf-8")
+    print(figures)
+    for fault in figures.faults[:MOST_SHOWN]:
+        print(fault, file=sys.stderr)
+    return 1 if figures.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""The shape of the code is a test: what core may import, who may import whom, how large a file may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+CORE_MAY_IMPORT = {
+    "__future__",
+    "base64",
+    "binascii",
+    "bisect",
+    "collections",
+    "contextlib",
+    "dataclasses",
+    "datetime",
+    "difflib",
+    "enum",
+    "functools",
+    "hashlib",
+    "itertools",
+    "json",
+    "math",
+    "pydantic",
+    "re",
+    "tree_sitter",
+    "tree_sitter_bash",
+    "typing",
+    "unicodedata",
+}
+"""Modules that compute. Nothing that opens, runs, connects, waits or reads the environment."""
+
+CORE_MAY_NOT_CALL = {"open", "input", "print", "exec", "eval", "breakpoint", "__import__"}
+
+MAX_LINES = 500
+LONGER_FILES: dict[str, str] = {}
+"""File -> why it is longer. This table may only shrink."""
+
+MAX_FUNCTION_LINES = 60
+LONGER_FUNCTIONS: dict[str, str] = {}
+"""``file:function`` -> why it is longer. This table may only shrink."""
+
+BANNED_NAMES = re.compile(r"(^|/)(utils?|helpers?|common|misc|shared|lib)(\.py|/)")
+
+READS_ENVIRONMENT = "adapters/local/environment.py"
+
+
+def sources(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """(level, top module) of every import, wherever it stands."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.level, (node.module or "").partition(".")[0]
+
+
+def test_core_imports_only_what_computes() -> None:
+    """core imports nothing that does I/O, and nothing of the adapters."""
+    strangers = {
+        f"{shown(path)}: {'.' * level + name}"
+        for path in sources("core")
+        for level, name in imported(path)
+        if (level == 0 and name not in CORE_MAY_IMPORT) or level > len(path.relative_to(ROOT / "core").parts)
+    }
+
+    assert set() == strangers
+
+
+def test_core_calls_nothing_that_does_io() -> None:
+    """core calls none of the built-ins that read, write or run."""
+    called = {
+        f"{shown(path)}: {node.func.id}"
+        for path in sources("core")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CORE_MAY_NOT_CALL
+    }
+
+    assert set() == called
+
+
+def test_one_file_reads_the_environment() -> None:
+    """The environment is read in one file and nowhere else."""
+    readers = {
+        shown(path)
+        for path in sources("core", "adapters", "src")
+        if re.search(r"\bos\.(environ|getenv|putenv|unsetenv)\b|posix\.environ", path.read_text(encoding="utf-8"))
+    }
+
+    assert {READS_ENVIRONMENT} == readers
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("claude", "codex"), ("codex", "claude")])
+def test_client_adapters_do_not_import_each_other(ours: str, theirs: str) -> None:
+    """The adapter of one client knows nothing of the other one."""
+    offenders = {
+        shown(path)
+        for path in sources(f"adapters/{ours}")
+        if re.search(rf"^\s*(from|import)\s+\S*\b{theirs}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+    assert set() == offenders
+
+
+def test_files_are_small() -> None:
+    """No file passes 500 lines without a reason in the table of exceptions."""
+    paths = sources("core", "adapters", "src", "tests", "benchmarks")
+    long = {shown(path) for path in paths if len(path.read_text(encoding="utf-8").splitlines()) > MAX_LINES}
+
+    assert set() == long - set(LONGER_FILES)
+
+
+def test_functions_are_small() -> None:
+    """No function passes 60 lines without a reason in the table of exceptions."""
+    long = {
+        f"{shown(path)}:{node.name}"
+        for path in sources("core", "adapters", "src")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno + 1 > MAX_FUNCTION_LINES
+    }
+
+    assert set() == long - set(LONGER_FUNCTIONS)
+
+
+def test_exceptions_are_still_needed() -> None:
+    """An exception that is no longer needed is taken out of its table."""
+    needed = {name for name in LONGER_FILES if len((ROOT / name).read_text().splitlines()) > MAX_LINES}
+
+    assert set(LONGER_FILES) == needed
+
+
+def test_names_say_something() -> None:
+    """No module is called utils, helpers, common, misc, shared or lib."""
+    nameless = [shown(path) for path in sources("core", "adapters", "tests") if BANNED_NAMES.search(shown(path))]
+
+    assert [] == nameless
+
+
+def test_modules_say_what_they_are() -> None:
+    """Every module opens with a docstring."""
+    assert [] == [shown(path) for path in sources("core", "adapters") if not ast.get_docstring(tree_of(path))]
+
+
+BROAD_EXCEPTS = {
+    "adapters/cli/prepare.py": 1,
+    "adapters/codex/auto/flow.py": 1,
+    "adapters/hook.py": 1,
+    "adapters/local/runner.py": 1,
+    "adapters/mcp/server.py": 1,
+    "adapters/shim.py": 1,
+}
+"""Entry point -> how many places there catch everything: one."""
+
+
+def test_only_entry_points_catch_everything() -> None:
+    """There is one broad ``except`` per entry point, and none elsewhere."""
+    found: dict[str, int] = {}
+    for path in sources("core", "adapters", "src"):
+        for node in ast.walk(tree_of(path)):
+            broad = isinstance(node, ast.ExceptHandler) and (
+                node.type is None
+                or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
+            )
+            if broad:
+                found[shown(path)] = found.get(shown(path), 0) + 1
+
+    assert {name: count for name, count in found.items() if count > BROAD_EXCEPTS.get(name, 0)} == {}
+
+
+def test_literal_names_are_not_loaded() -> None:
+    """The suite uses ``upbeat.core`` only: two copies of one class would not be equal."""
+    assert "core" not in sys.modules
+    assert "adapters" not in sys.modules
+
+
+def test_layers_hold() -> None:
+    """import-linter's contracts hold; skipped only where it is not installed."""
+    pytest.importorskip("importlinter")
+    checked = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports; raise SystemExit(lint_imports())"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (0, "") == (checked.returncode, "" if checked.returncode == 0 else checked.stdout)
