@@ -294,7 +294,7 @@ def _read(key: Key, raw: Any) -> tuple[Any, str]:
         return found, "" if found is not None else f"takes true or false; found {shown(raw)}"
     if isinstance(default, int):
         if isinstance(raw, str) and _WHOLE_NUMBER.fullmatch(raw.strip()):
-            raw = int(raw)
+            raw = int(raw.strip())  # int() alone knows fewer kinds of white space
         if isinstance(raw, int) and not isinstance(raw, bool):
             return raw, ""
         return None, f"takes a whole number from {key.low} to {key.high}; found {shown(raw)}"
