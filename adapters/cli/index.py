@@ -1,7 +1,4 @@
-"""``upbeat index``: builds the index of a repository, or brings it up to date, and says how it is.
-
-The tools do not use it yet.
-"""
+"""``upbeat index``: builds the index of a repository, or brings it up to date, and says how it is."""
 
 from __future__ import annotations
 

@@ -18,8 +18,6 @@ _CUT = re.compile(r"[./\\:]+")
 _EXTENSION = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|h|hh|hpp|hxx|c|cc|cpp|rb|php|sh|bash|go|rs|java|cs)$", re.I
 )
-
-
 _KINDS = (
     ("py", "pyi"),
     ("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"),

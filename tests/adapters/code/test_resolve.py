@@ -45,6 +45,7 @@ def test_imports_file(importer: str, module: str, names: tuple[str, ...], target
         ("web/a.ts", "./money", "lib/money.ts"),
         ("a.py", "", "a.py"),
         ("a.go", "fmt", "worker/queue.go"),
+        ("a.py", "pkg.install", "install.sh"),
     ],
 )
 def test_imports_file_says_no_for(importer: str, module: str, target: str) -> None:
