@@ -31,8 +31,11 @@ class Application:
     provider: ToolProvider
 
 
-def build(environment: Environment | None = None) -> Application:
-    """upbeat on this machine: local files, the embedded tools, the journal in the state folder."""
+def build(environment: Environment | None = None, *, stays: bool = False) -> Application:
+    """upbeat on this machine: local files, the embedded tools, the journal in the state folder.
+
+    ``stays`` says that the process lives as long as its session, so that an index can be built in it.
+    """
     from ..core.pipeline import Runtime
     from .code.provider import EmbeddedProvider
     from .local.clock import SystemClock
@@ -44,7 +47,8 @@ def build(environment: Environment | None = None) -> Application:
 
     environment = environment or read_environment()
     clock = SystemClock()
-    provider = EmbeddedProvider()
+    known = library(environment, builds=stays)
+    provider = EmbeddedProvider(library=known)
     runtime = Runtime(
         surroundings=LocalSurroundings(environment),
         runner=ThreadRunner(provider, clock),
@@ -55,12 +59,13 @@ def build(environment: Environment | None = None) -> Application:
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
         language=environment.language,
+        index=known if stays else None,
     )
     return Application(environment, runtime, provider)
 
 
-def library(environment: Environment) -> Library:
-    """What is kept of repositories; nothing is opened before it is asked."""
+def library(environment: Environment, *, builds: bool = True) -> Library:
+    """What is kept of repositories; nothing is opened before it is asked. ``builds``: in the background, too."""
     from ..core.settings import Toggle
     from .code.library import Library, Limits
     from .local.settings import load_user_settings
@@ -69,7 +74,7 @@ def library(environment: Environment) -> Library:
         settings = load_user_settings(environment)
         return Limits(settings.index_enabled is Toggle.ON, settings.index_max_mb)
 
-    return Library(environment.state_home, limits)
+    return Library(environment.state_home, limits, builds=builds)
 
 
 def transcripts() -> Transcripts:

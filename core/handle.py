@@ -20,6 +20,7 @@ from .contract.event import (
     PromptSubmitted,
     SessionStarted,
     Source,
+    TurnEnding,
     UnknownEvent,
 )
 from .contract.report import TurnReport
@@ -116,6 +117,7 @@ def handle(
                 _give_up(fact.from_session, event.source.session_id, runtime, transaction)
     _work(outcome, happening)
     _remember(happening, outcome, state)
+    _renew(happening)
     return decision
 
 
@@ -306,6 +308,17 @@ def _is_question(event: Event) -> bool:
     if not isinstance(event, PromptSubmitted):
         return False
     return asks_user(event.prompt) or read(event.prompt).intent is Intent.DOCS
+
+
+def _renew(happening: _Happening) -> None:
+    """The code is looked at anew when a session begins, and when a turn in which it was edited is over."""
+    index = happening.runtime.index
+    if (
+        index
+        and happening.settings.enabled is not Switch.OFF
+        and isinstance(happening.event, SessionStarted | TurnEnding)
+    ):
+        index.renew(happening.situation.repository.root)
 
 
 def _merged(turn: Decision, outcome: Outcome) -> Decision:

@@ -14,7 +14,19 @@ from typing import Any
 from .contract.codes import ErrorCode, LimitCode
 from .contract.event import ClientName, Source
 from .contract.report import Client, Limit, PlannedTool, ToolError, ToolResult, TurnReport
-from .ports import Clock, Journal, Memory, Run, Situation, Surroundings, ToolRunner, Transcripts, Workflows, Workspace
+from .ports import (
+    Clock,
+    CodeIndex,
+    Journal,
+    Memory,
+    Run,
+    Situation,
+    Surroundings,
+    ToolRunner,
+    Transcripts,
+    Workflows,
+    Workspace,
+)
 from .settings import Mode, SessionMode, Settings, Switch
 from .turn import report
 from .turn.fuse import fuse
@@ -64,6 +76,8 @@ class Runtime:
     workflows: Workflows
     memory: Memory
     language: str = "en"
+    index: CodeIndex | None = None
+    """What lives as long as the process; a process for one turn has none to keep."""
 
 
 @dataclass(frozen=True, slots=True)

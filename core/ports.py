@@ -83,6 +83,13 @@ class ToolProvider(Protocol):
         """Run one tool on the repository at ``root`` (real, absolute)."""
 
 
+class CodeIndex(Protocol):
+    """What tools know of a repository from before. Never raises."""
+
+    def renew(self, root: str) -> None:
+        """Bring what is known of the tree at ``root`` up to date, in the background; returns at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One planned tool and what came of it. ``output`` is there when ``result.status`` is ok."""

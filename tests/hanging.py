@@ -25,5 +25,5 @@ class HangingProvider:
 
 
 if __name__ == "__main__":
-    provider.EmbeddedProvider = HangingProvider  # type: ignore[assignment,misc]
+    provider.EmbeddedProvider = lambda **_parts: HangingProvider()  # type: ignore[assignment,misc]
     sys.exit(main(sys.argv[2:]))

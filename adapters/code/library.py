@@ -74,10 +74,11 @@ class IndexState:
 class Library:
     """Histories and indexes below ``state_home``; without it, histories in memory and no index."""
 
-    def __init__(self, state_home: Path | None, limits: Callable[[], Limits] = Limits) -> None:
-        """``limits`` is asked once, with the first question."""
+    def __init__(self, state_home: Path | None, limits: Callable[[], Limits] = Limits, *, builds: bool = True) -> None:
+        """``limits`` is asked once, with the first question; ``builds`` is false for a process that ends soon."""
         self.histories = HistoryStore(state_home)
         self._state_home = state_home
+        self._builds = builds
         self._limits = lru_cache(maxsize=1)(limits)
         self._closed = Event()
         self._asking = 0
@@ -167,13 +168,18 @@ class Library:
     def build_soon(self, root: str) -> None:
         """Build or update the index of ``root`` in the background, unless that is under way or the time is used up."""
         with self._lock:
-            if self._closed.is_set() or self._left <= 0:
+            if not self._builds or self._closed.is_set() or self._left <= 0:
                 return
             is_new = not self._wanted.get(root)
             self._wanted[root] = self._wanted.get(root, 0) + 1
             if is_new:
                 self._builders[root] = Thread(target=self._build, args=(root,), daemon=True)
                 self._builders[root].start()
+
+    def renew(self, root: str) -> None:
+        """Bring the index of ``root`` up to date in the background, whoever else is doing so."""
+        if self._folder(root):
+            self.build_soon(root)
 
     def wait(self, root: str, seconds: float) -> None:
         """Until the background build of ``root`` is over, or ``seconds`` have passed."""

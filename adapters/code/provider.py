@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from time import monotonic
 from typing import Any
 
@@ -20,6 +21,7 @@ from . import arguments as take
 from .arguments import Arguments
 from .churn import churn
 from .codebase import ParseCache, ScannedCode
+from .library import IndexState, Library
 from .scan import check, kind_of_cached
 from .search import search
 from .share import Shared
@@ -44,14 +46,25 @@ IMPACT_SECONDS = 1.4
 COMPLEXITY_SECONDS = 0.7
 HOTSPOT_SECONDS = 1.4
 
+_STATES = {
+    "off": "not indexed: every question reads them",
+    "none": "not indexed yet: a question reads them",
+    "building": "being indexed: until then a question reads them",
+    "partial": "indexed in part: a question reads them",
+    "ready": "indexed",
+    "too_large": "too large for index.max_mb: every question reads them",
+}
+
 _Tool = Callable[[Arguments, str, Cancellation], ToolOutput]
 
 
 class EmbeddedProvider:
     """Implements ``core.ports.ToolProvider``. Keeps files that it has read while the process lives."""
 
-    def __init__(self, scan_seconds: float = SCAN_SECONDS) -> None:
+    def __init__(self, scan_seconds: float = SCAN_SECONDS, library: Library | None = None) -> None:
+        """``library`` is what is kept of repositories from one question to the next; without it, nothing is."""
         self._scan_seconds = scan_seconds
+        self._library = library
         self._cache = SourceCache()
         self._parses = ParseCache()
         self._shared = Shared()
@@ -95,9 +108,12 @@ class EmbeddedProvider:
             languages[kind_of_cached(path).language] += 1
             size += _size(f"{root}/{path}")
         info = find_root(root)
+        index = self._library.state(root) if self._library else IndexState("off")
+        is_indexed = index.state == "ready"
         data = {
-            "indexed": False,
-            "mode": "scan",
+            "indexed": is_indexed,
+            "mode": "index" if is_indexed else "scan",
+            "index": asdict(index),
             "files": len(listing.files),
             "bytes": size,
             "languages": {name: count for name, count in languages.most_common() if name},
@@ -106,7 +122,7 @@ class EmbeddedProvider:
             "problem": info.problem,
             "max_file_bytes": MAX_FILE_BYTES,
         }
-        summary = f"{len(listing.files)} files, not indexed; every question reads them"
+        summary = f"{len(listing.files)} files, {_STATES[index.state]}"
         return ToolOutput(summary, (), data, truncated=listing.truncated)
 
     def _search(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
@@ -190,7 +206,7 @@ class EmbeddedProvider:
         """A search, made once for all the tools that ask for it at the same time."""
 
         def make() -> ToolOutput:
-            return search(root, query, limit, files, symbols, self._cache, cancelled, self._scan_seconds)
+            return search(root, query, limit, files, symbols, self._cache, cancelled, self._scan_seconds, self._library)
 
         return self._shared.get((root, query, limit, files, symbols), make, cancelled)
 

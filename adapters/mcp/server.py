@@ -172,7 +172,7 @@ class Server:
                 from .. import hook  # noqa: F401 -- what an answer needs is loaded here, not by the first hook
                 from ..wiring import build
 
-                self._application = build(self._environment)
+                self._application = build(self._environment, stays=True)
             return self._application
 
     def _send(self, message: Mapping[str, Any]) -> None:

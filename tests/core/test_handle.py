@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from upbeat.core.contract.event import (
     Commanded,
     Delegated,
     Delegating,
+    Event,
     Origin,
     PromptSubmitted,
     SessionStarted,
@@ -38,6 +39,34 @@ from upbeat.core.settings import Switch
 from upbeat.core.turn.truncate import Cap
 from upbeat.core.workflow.facts import fold
 from upbeat.core.workflow.state import NEW, RunStatus
+
+
+@dataclass
+class _Index:
+    """Implements ``core.ports.CodeIndex``."""
+
+    renewed: list[str] = field(default_factory=list)
+
+    def renew(self, root: str) -> None:
+        self.renewed.append(root)
+
+
+@pytest.mark.parametrize(
+    ("event", "switch", "expected"),
+    [
+        (SessionStarted(CLAUDE, "startup"), Switch.AUTO, ["/repo"]),
+        (TurnEnding(CLAUDE, "done"), Switch.AUTO, ["/repo"]),
+        (PromptSubmitted(CLAUDE, PROMPT), Switch.AUTO, []),
+        (SessionStarted(CLAUDE, "startup"), Switch.OFF, []),
+    ],
+)
+def test_the_index_is_renewed(event: Event, switch: Switch, expected: list[str]) -> None:
+    """What is known of the code is renewed when a session begins and when a turn is over, unless all is off."""
+    index = _Index()
+    world = fake_world(situation(enabled=switch))
+    handle(event, replace(world.runtime, index=index))
+
+    assert expected == index.renewed
 
 
 def test_a_prompt_gets_its_context() -> None:

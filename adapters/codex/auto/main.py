@@ -264,7 +264,7 @@ def _opened(parts: _Parts) -> Conversation:
 
     options = parts.options
     where = place(options.repo)
-    runtime = build(parts.environment).runtime
+    runtime = build(parts.environment, stays=parts.talks).runtime
     source = Source(ClientName.CODEX_CLI, where.cwd)
     plans = options.plan or is_plan(runtime.surroundings.locate(source, options.repo, plan=True))
     if options.no_loop:

@@ -110,6 +110,29 @@ def test_edits_are_seen_at_once(root: str, library: Library) -> None:
     assert {"index"} == {answer.data["mode"] for answer in (changed, new, gone)}
 
 
+def test_renewing_follows_the_files(root: str, library: Library) -> None:
+    """What is renewed is indexed in the background, and again when files have changed."""
+    library.renew(root)
+    library.wait(root, WAIT)
+    write(Path(root), {"shop/money.py": "def compute_discount(): pass\n"})
+    before = library.state(root).files
+    library.renew(root)
+    library.wait(root, WAIT)
+
+    assert ("ready", before + 1) == (library.state(root).state, library.state(root).files)
+
+
+def test_a_process_that_ends_soon_builds_nothing(root: str, tmp_path: Path) -> None:
+    """Without ``builds`` a question is answered from the files, and an index that is there is used."""
+    passing = Library(tmp_path / "state", builds=False)
+    first = ask(root, QUESTIONS[0], passing)
+    passing.wait(root, WAIT)
+    indexed(Library(tmp_path / "state"), root)
+
+    assert "scan" == first.data["mode"]
+    assert "index" == ask(root, QUESTIONS[0], passing).data["mode"]
+
+
 def test_a_large_tree_is_looked_at_in_turns(root: str, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changed candidates are read all the same; new files are found in the background, and that is said."""
     monkeypatch.setattr(library_module, "EAGER_FILES", 2)

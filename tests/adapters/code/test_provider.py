@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fakes.source_tree import FILES, make_source_tree
 
+from upbeat.adapters.code.library import Library
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import Finding, ToolOutput
@@ -62,6 +63,24 @@ def test_search_finds(project: Path, query: str, path: str, symbol: str) -> None
 
     assert path == first.path
     assert symbol in ("", first.symbol)
+
+
+def test_index_status_tells_of_the_index(project: Path, tmp_path: Path) -> None:
+    """The status says whether there is an index, before and after it is built; a search then uses it."""
+    library = Library(tmp_path)
+    provider = EmbeddedProvider(5.0, library)
+
+    def call(tool: str, **arguments: str) -> ToolOutput:
+        return provider.call(tool, arguments, str(project), threading.Event())
+
+    before = call("ci_index_status")
+    library.build(str(project))
+    after = call("ci_index_status")
+
+    assert (False, "scan", "none") == (before.data["indexed"], before.data["mode"], before.data["index"]["state"])
+    assert (True, "index", "ready") == (after.data["indexed"], after.data["mode"], after.data["index"]["state"])
+    assert "not indexed yet" in before.summary
+    assert "index" == call("ci_search", query=ANSWERS[0][0]).data["mode"]
 
 
 def test_what_the_caller_names_comes_first(project: Path) -> None:
