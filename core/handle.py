@@ -34,13 +34,23 @@ from .sightings import observations_of
 from .texts.workflow import texts
 from .turn.intent import read
 from .turn.mask import clip
+from .turn.omit import excerpts_of
 from .turn.reading import Intent
 from .turn.report import timestamp
 from .turn.truncate import Cap
 from .workflow import command
 from .workflow.brief import TURN_CHARS
 from .workflow.decide import NEEDS_NOTHING, Need, decide, needs
-from .workflow.facts import Fact, HandoverOffered, SessionBegan, SessionClosed, WorkflowAdopted, WorkflowEnded, fold
+from .workflow.facts import (
+    Fact,
+    HandoverOffered,
+    SessionBegan,
+    SessionClosed,
+    Shown,
+    WorkflowAdopted,
+    WorkflowEnded,
+    fold,
+)
 from .workflow.loop import asks_user, newcomer
 from .workflow.outcome import NOTHING, Archive, Caps, Outcome, Scene, Tick
 from .workflow.state import NEW, RunStatus, SessionState
@@ -109,6 +119,7 @@ def handle(
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
         outcome = decide(event, state, _with_neighbours(scene, event, transaction, state)) if scene else NOTHING
+        outcome += _shown(turn) if scene else NOTHING
         decision = _merged(turn, outcome)
         after = fold(outcome.facts, state) if outcome.facts else None
         transaction.append(_record(happening, decision, outcome, cannot(event, decision)), after)
@@ -133,6 +144,8 @@ def take_over(source: Source, former: str, runtime: Runtime) -> None:
         facts: tuple[Fact, ...] = (SessionBegan(before.client, before.root),)
         if before.run:
             facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former),)
+        if before.shown:
+            facts += (Shown(before.shown),)
         at = timestamp(runtime.clock.now())
         record = Record(at, "SessionNamed", before.client, source.session_id, root=before.root, facts=facts)
         transaction.append(record, fold(facts, present))
@@ -181,7 +194,8 @@ def _prepared(event: PromptSubmitted, happening: _Happening, state: SessionState
     room = replace(cap, limit=max(cap.limit - 4 * TURN_CHARS, 0)) if speaks and cap is not NO_CAP else cap
     prompt = clip(event.prompt)
     request = happening.request or TurnRequest(event.source, prompt, occasion="UserPromptSubmit", most_ms=HOOK_MS)
-    turn = prepare_turn(replace(request, cap=room), happening.runtime, happening.situation)
+    request = replace(request, cap=room, shown=frozenset(state.shown))
+    turn = prepare_turn(request, happening.runtime, happening.situation)
     effects: list[Effect] = []
     if turn.fused_context.for_model.additional_context:
         effects.append(Inject(turn.fused_context.for_model.additional_context))
@@ -202,6 +216,12 @@ def _said_of(turn: TurnReport, happening: _Happening) -> Said:
     milliseconds = (happening.runtime.clock.monotonic() - happening.started) * 1000
     origin = "; ".join(happening.settings.changed.values())
     return Said("turn", "inject" if found else "nothing", because, looked, origin, round(milliseconds, 1))
+
+
+def _shown(turn: Decision) -> Outcome:
+    """What the model has seen from now on."""
+    excerpts = excerpts_of(turn.report.fused_context.for_model.structured.items) if turn.report else ()
+    return Outcome((Shown(excerpts),)) if excerpts else NOTHING
 
 
 def _told_at_start(happening: _Happening, problems: tuple[str, ...]) -> Decision:

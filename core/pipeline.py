@@ -31,6 +31,7 @@ from .settings import Mode, SessionMode, Settings, Switch
 from .turn import report
 from .turn.fuse import fuse
 from .turn.intent import read
+from .turn.omit import omit_shown
 from .turn.plan import EMPTY_PLAN, TIMEOUT_MS, Planned, clamp, plan
 from .turn.reading import Intent, Reading
 from .turn.redact import redact
@@ -61,6 +62,8 @@ class TurnRequest:
     """The client's own patience in milliseconds, where it is shorter than the settings' budget may be."""
     limits: tuple[Limit, ...] = ()
     """What the caller had to give up before it asked, such as a session that is gone."""
+    shown: frozenset[str] = frozenset()
+    """The excerpts that the session has been shown (``Item.excerpt``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ def conclude(prepared: Prepared, runs: tuple[Run, ...], moment: Moment) -> TurnR
     scrubbed = [scrub(run) for run in runs if run.result.tool in planned_tools]
     results = [one.run.result for one in scrubbed]
     findings = [(one.run.result.tool, f) for one in scrubbed if one.run.output for f in one.run.output.findings]
-    fused = fuse(findings)
+    fused = omit_shown(fuse(findings), request.shown)
     rendered = render(fused, moment.nonce, _tighter(request.cap, situation.settings))
     limits = [*request.limits, *situation.limits, *prepared.planned.limits, *report.limits_of(results)]
     if strangers:

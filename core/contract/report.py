@@ -123,6 +123,8 @@ class Item(Model):
     truncated: bool = False
     conflict: bool = False
     evidence_refs: list[str] = []
+    excerpt: str = Field(default="", exclude_if=lambda excerpt: not excerpt)
+    """What the source lines in the text are known by, so that they need not be shown again; absent without any."""
 
 
 class Structured(Model):

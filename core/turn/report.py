@@ -29,6 +29,7 @@ from ..contract.report import (
     TurnReport,
 )
 from .fuse import Fused
+from .omit import excerpt_id
 from .plan import EMPTY_PLAN
 from .reading import SIGNAL_WEIGHTS, Reading
 from .render import Rendered
@@ -200,6 +201,7 @@ def _item(item: Fused) -> Item:
         truncated=item.truncated,
         conflict=item.conflict,
         evidence_refs=list(item.evidence),
+        excerpt=excerpt_id(finding),
     )
 
 

@@ -26,6 +26,7 @@ from .verdict import Verdict
 
 MAX_EVIDENCE = 20
 MAX_PARKED = 20
+MAX_SHOWN = 300
 MAX_PARKED_CHARS = 3000
 """Of the message of each: less than a record keeps of a text, so that the verdict at its end is not cut off."""
 
@@ -48,9 +49,17 @@ class SessionClosed:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The client has summarised the conversation."""
+    """The client has put a summary, or nothing, in the place of the conversation."""
 
     kind: Literal["compacted"] = "compacted"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The model was shown these excerpts of the code."""
+
+    excerpts: tuple[str, ...]
+    kind: Literal["shown"] = "shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +267,7 @@ Fact = (
     SessionBegan
     | SessionClosed
     | Compacted
+    | Shown
     | WorkflowStarted
     | WorkflowAdopted
     | WorkflowEnded
@@ -297,7 +307,9 @@ def evolve(state: SessionState, fact: Fact) -> SessionState:
         case SessionClosed():
             return replace(state, has_ended=True)
         case Compacted():
-            return replace(state, compactions=state.compactions + 1)
+            return replace(state, compactions=state.compactions + 1, shown=())
+        case Shown():
+            return replace(state, shown=tuple(dict.fromkeys((*state.shown, *fact.excerpts)))[-MAX_SHOWN:])
         case WorkflowStarted():
             loop = Loop(started_at=fact.at, tokens_at_start=fact.tokens)
             return replace(state, run=fact.run, loop=loop, evidence=(), handover="")
@@ -307,7 +319,9 @@ def evolve(state: SessionState, fact: Fact) -> SessionState:
             return replace(state, handover=fact.to)
         case CommandRan():
             return replace(state, evidence=(*state.evidence, fact.evidence)[-MAX_EVIDENCE:])
-        case SentOn() | Released() | LoopEnded() | Overridden() | Worked() | TurnErred() | AskedUser() | UserTalked():
+        case TurnErred():  # what went with it may never have been read
+            return replace(state, loop=_evolve_loop(state.loop, fact), shown=())
+        case SentOn() | Released() | LoopEnded() | Overridden() | Worked() | AskedUser() | UserTalked():
             return replace(state, loop=_evolve_loop(state.loop, fact))
         case WorkflowReopened():
             loop = Loop(started_at=fact.at, tokens_at_start=fact.tokens)

@@ -58,7 +58,7 @@ OFFER_SECONDS = 86400.0
 def session_started(event: SessionStarted, state: SessionState, scene: Scene) -> Outcome:
     """What a session has to know: its own workflow, or one that was handed over to it."""
     facts: tuple[Fact, ...] = (SessionBegan(event.source.client.value, scene.root),)
-    if event.how == "compact":
+    if event.how in ("compact", "clear"):
         facts += (Compacted(),)
     elif event.how in ("startup", "resume"):
         facts += lose_all(state)
@@ -258,9 +258,9 @@ def asking_user(_event: AskingUser, state: SessionState, _scene: Scene) -> Outco
 
 
 def turn_failed(event: TurnFailed, state: SessionState, _scene: Scene) -> Outcome:
-    """A failed turn counts; three in a row end the loop."""
+    """A failed turn counts; three in a row end the loop. What it was to show may never have been read."""
     if state.run is None or not state.run.is_running:
-        return NOTHING
+        return Outcome((TurnErred(),)) if state.shown else NOTHING
     return Outcome((TurnErred(),), said=(said("loop", "error", event.error, message=event.message[:200]),))
 
 

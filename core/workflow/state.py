@@ -162,6 +162,8 @@ class SessionState:
     handover: str = ""
     """The client that is to go on with the run."""
     compactions: int = 0
+    shown: tuple[str, ...] = ()
+    """The excerpts of the code that its model was shown and has not forgotten, the latest last."""
     has_ended: bool = False
 
 

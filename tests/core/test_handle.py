@@ -28,6 +28,7 @@ from upbeat.core.contract.event import (
     ToolFinished,
     ToolStarting,
     TurnEnding,
+    TurnFailed,
     UnknownEvent,
 )
 from upbeat.core.contract.finding import ToolOutput
@@ -36,9 +37,56 @@ from upbeat.core.handle import HOOK_MS, handle, take_over
 from upbeat.core.pipeline import TurnRequest
 from upbeat.core.ports import Run
 from upbeat.core.settings import Switch
+from upbeat.core.turn.omit import SHOWN_BEFORE
 from upbeat.core.turn.truncate import Cap
 from upbeat.core.workflow.facts import fold
 from upbeat.core.workflow.state import NEW, RunStatus
+
+
+def _contexts(world: Any, *events: Event) -> list[str]:
+    """What is injected at each of ``events``."""
+    decisions = [handle(event, world.runtime) for event in events]
+    return ["".join(effect.text for effect in one.effects if isinstance(effect, Inject)) for one in decisions]
+
+
+ASK = PromptSubmitted(CLAUDE, PROMPT)
+SOURCE_LINE = "   4| def send"
+
+
+def test_a_session_is_shown_the_same_lines_once() -> None:
+    """The second turn names the place again, and says that its lines were shown; another session gets them."""
+    world = fake_world(answers=ANSWERS)
+    first, second = _contexts(world, ASK, ASK)
+    [other] = _contexts(world, replace(ASK, source=replace(CLAUDE, session_id="s-2")))
+
+    assert [True, False, True] == [SOURCE_LINE in text for text in (first, second, other)]
+    assert SHOWN_BEFORE in second
+    assert first == other
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        SessionStarted(CLAUDE, "compact"),
+        SessionStarted(CLAUDE, "clear"),
+        TurnFailed(CLAUDE, "rate_limit"),
+    ],
+)
+def test_what_a_model_may_not_have_is_shown_again(event: Event) -> None:
+    """After a compaction, and after a turn that failed, the lines are shown as if for the first time."""
+    first, _, again = _contexts(fake_world(answers=ANSWERS), ASK, event, ASK)
+
+    assert first == again
+
+
+def test_what_was_shown_goes_with_a_new_name() -> None:
+    """A session that gets its client's name keeps what it was shown."""
+    world = fake_world(answers=ANSWERS)
+    handle(ASK, world.runtime)
+    named = replace(CLAUDE, session_id="thread-1")
+    take_over(named, CLAUDE.session_id, world.runtime)
+
+    assert SHOWN_BEFORE in _contexts(world, replace(ASK, source=named))[0]
 
 
 @dataclass

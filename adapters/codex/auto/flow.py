@@ -177,12 +177,14 @@ class Flow:
     def event(self, event: transport.Event) -> None:
         """Something that Codex tells in a turn."""
         if not self._session:
-            return  # no turn of a person's: a compaction
+            return
         match event:
             case transport.ThreadStarted():
                 self._named(event.thread_id)
             case transport.Message():
                 self._message = event.text
+            case transport.Compacted():
+                self._opening = _injected(self._decide(SessionStarted(self._source(), "compact")))
             case transport.TransportNote(transport.Notice.RESTARTED):
                 self._decide(SessionStarted(self._source(), "resume"))  # agents that still worked are gone
             case transport.CommandRun() | transport.FileChange() if not self._has_record():

@@ -167,6 +167,7 @@ class Conversation:
         if self.session is None or self.app_server is None:
             return None
         self._show.begin()
+        self.flow.enter(self.session.thread_id)
         return self._follow(self.app_server.compact(self.session.thread_id), self.session.thread_id, "")
 
     def resume_command(self, *, always_named: bool = False) -> str:

@@ -32,6 +32,7 @@ from upbeat.core.contract.report import (
 )
 from upbeat.core.turn import reading as nouns
 from upbeat.core.turn.fuse import Fused
+from upbeat.core.turn.omit import excerpt_id
 from upbeat.core.turn.plan import EMPTY_PLAN
 from upbeat.core.turn.render import Rendered
 from upbeat.core.turn.report import EPOCH, Moment, build, empty, hash_of, inputs, limits_of, run_id, timestamp
@@ -192,6 +193,7 @@ def test_a_whole_report() -> None:
                             truncated=True,
                             conflict=True,
                             evidence_refs=["b:a.py:9"],
+                            excerpt=excerpt_id(finding),
                         )
                     ]
                 ),

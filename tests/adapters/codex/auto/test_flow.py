@@ -21,6 +21,7 @@ from upbeat.adapters.codex.auto.show import Show
 from upbeat.adapters.codex.auto.texts import ENGLISH
 from upbeat.adapters.codex.auto.transport import (
     CommandRun,
+    Compacted,
     Completed,
     Ending,
     Event,
@@ -342,6 +343,17 @@ def test_a_new_server_has_lost_its_agents(tmp_path: Path) -> None:
     one.says("implement it")
 
     assert [StepStatus.PENDING] == [step.status for step in one.ran().steps]
+
+
+def test_a_compaction_is_told(tmp_path: Path) -> None:
+    """The journal knows of it, so that what the model was shown counts as forgotten; the workflow is told anew."""
+    one = scene(tmp_path, turn(Message("Well?")), turn(Compacted(), Message("Well?")), turn(Message("Well?")))
+    one.says(START)
+    one.says("implement it")
+    one.says("go on")
+
+    assert 1 == one.state().compactions
+    assert 2 == one.events().count("SessionStarted")
 
 
 def test_what_nobody_can_hold_back_is_told_once(tmp_path: Path) -> None:

@@ -1,0 +1,191 @@
+"""Does the prepared block name, and show, what a bug fix touched? Scores the text alone, cut as a client gets it.
+
+    python benchmarks/localization/block.py CASES.jsonl TREES [--limit N | --every N] [--chars 9800] [--worst N]
+
+Cases and trees are those of ``run.py``. The prompt is the case's query; the turn is the whole one: intent, plan,
+all planned tools, redaction, rendering. A gold function is shown when at least four fifths of its lines are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from turns import application  # noqa: E402
+
+from upbeat.adapters.code.parse import parse  # noqa: E402
+from upbeat.core.contract.event import ClientName, Source  # noqa: E402
+from upbeat.core.pipeline import Runtime, TurnRequest, prepare_turn  # noqa: E402
+from upbeat.core.turn.truncate import Cap  # noqa: E402
+
+SHARE_OF_BODY = 0.8
+FIRST_FILES = 10
+_HEADING = re.compile(r"^(\d+)\. (\S.*?)(?::(\d+)(?:-(\d+))?)?(?: (\S+))? — (.*)$")
+_LINE = re.compile(r"^ +(\d+)\| ?(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One block. All but ``characters`` and ``milliseconds`` lie in 0..1."""
+
+    file_named: float
+    """Whether any gold file is named."""
+    files_named: float
+    first_ten: float
+    functions_named: float
+    function_shown: float
+    """Whether any gold function is shown."""
+    functions_shown: float
+    lines_shown: float
+    waste: float
+    characters: float
+    milliseconds: float
+
+
+@dataclass(slots=True)
+class Block:
+    """What a text names and shows: files in order, names by file, lines by file, and their characters."""
+
+    files: list[str]
+    names: dict[str, set[str]]
+    lines: dict[str, set[int]]
+    line_chars: dict[str, int]
+    size: int
+
+
+def read_block(text: str) -> Block:
+    """What the text says, from its lines alone."""
+    block = Block([], defaultdict(set), defaultdict(set), defaultdict(int), len(text))
+    path = ""
+    for line in text.split("\n"):
+        if heading := _HEADING.match(line):
+            path = heading[2]
+            if path not in block.files:
+                block.files.append(path)
+            block.names[path] |= set(re.findall(r"[A-Za-z_$][\w$.]*", f"{heading[5] or ''} {heading[6]}"))
+            block.line_chars[path] += len(path)
+        elif (shown := _LINE.match(line)) and path:
+            block.lines[path].add(int(shown[1]))
+            block.names[path] |= set(re.findall(r"[A-Za-z_$][\w$]*", shown[2]))
+            block.line_chars[path] += len(line) + 1
+    return block
+
+
+def functions_of(case: dict[str, Any], tree: Path) -> list[tuple[str, str, range]]:
+    """The gold functions of a case with their lines; those that the tree does not have are left out."""
+    found = []
+    for path, names in (case["gold_functions"] or {}).items():
+        data = (tree / path).read_bytes() if (tree / path).is_file() else b""
+        definitions = parse(path, data, threading.Event()).definitions
+        for name in names:
+            spans = [one for one in definitions if one.name == name.rpartition(".")[2] and one.symbol.endswith(name)]
+            near = [
+                one for one in spans if any(one.start_line <= line <= one.end_line for line in gold_lines(case, path))
+            ]
+            for one in (near or spans)[:1]:
+                found.append((path, one.name, range(one.start_line, one.end_line + 1)))
+    return found
+
+
+def gold_lines(case: dict[str, Any], path: str) -> list[int]:
+    """The lines that the fix changed."""
+    lines = case["gold_lines"]
+    return list(lines.get(path, ())) if isinstance(lines, dict) else []
+
+
+def score(case: dict[str, Any], tree: Path, text: str, milliseconds: float) -> Score:
+    """How good ``text`` is for ``case``."""
+    block = read_block(text)
+    gold = case["gold_files"]
+    named = [path for path in gold if path in block.files]
+    functions = functions_of(case, tree)
+    shown = [
+        len(block.lines[path].intersection(lines)) >= SHARE_OF_BODY * len(lines) for path, _name, lines in functions
+    ]
+    changed = [(path, line) for path in gold for line in gold_lines(case, path)]
+    useful = sum(block.line_chars[path] for path in named)
+    return Score(
+        float(bool(named)),
+        len(named) / len(gold),
+        float(any(path in block.files[:FIRST_FILES] for path in gold)),
+        _mean([name in block.names[path] for path, name, _lines in functions]),
+        float(any(shown)) if functions else float("nan"),
+        _mean(shown),
+        _mean([line in block.lines[path] for path, line in changed]),
+        1 - useful / block.size if block.size else float("nan"),
+        block.size,
+        milliseconds,
+    )
+
+
+def _mean(values: list[bool]) -> float:
+    return statistics.fmean(values) if values else float("nan")
+
+
+def ask(case: dict[str, Any], tree: Path, runtime: Runtime, chars: int) -> tuple[Score, str]:
+    """Prepare the case's turn and score its block."""
+    source = Source(ClientName.CLAUDE_CODE, str(tree.resolve()))
+    start = time.perf_counter()
+    report = prepare_turn(TurnRequest(source, case["query"], cap=Cap(chars)), runtime)
+    milliseconds = (time.perf_counter() - start) * 1000
+    text = report.fused_context.for_model.additional_context
+    return score(case, tree, text, milliseconds), text
+
+
+def row(name: str, scores: list[Score]) -> str:
+    """One line of the table: per cent, then the medians of characters and milliseconds."""
+    cells = []
+    for column in fields(Score):
+        values = [value for one in scores if (value := getattr(one, column.name)) == getattr(one, column.name)]
+        if column.name in ("characters", "milliseconds"):
+            cells.append(f"{statistics.median(values):.0f}")
+        else:
+            cells.append(f"{100 * statistics.fmean(values):.1f}" if values else "-")
+    return f"| {name} | {len(scores)} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print one row for each repository and one for all; ``--worst`` prints blocks that miss everything."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("trees", type=Path)
+    parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser.add_argument("--chars", type=int, default=9800, help="the client's cap")
+    parser.add_argument("--worst", type=int, default=0, help="print so many blocks that name no gold file first")
+    options = parser.parse_args()
+    by_repo: dict[str, list[Score]] = defaultdict(list)
+    lines = options.cases.read_text(encoding="utf-8").splitlines()
+    with tempfile.TemporaryDirectory() as home:
+        for line in lines[: options.limit or None : options.every]:
+            case = json.loads(line)
+            tree = options.trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
+            if not tree.is_dir():
+                continue
+            found, text = ask(case, tree, application(Path(home)).runtime, options.chars)
+            by_repo[case["repo"]].append(found)
+            if not found.file_named and options.worst > 0:
+                options.worst -= 1
+                print(f"--- {case['id']}: {case['gold_files']}\n{case['query'][:600]}\n{text[:1500]}\n")
+    names = " | ".join(column.name.replace("_", " ") for column in fields(Score))
+    print(f"| repository | cases | {names} |\n|---|---|{'---|' * len(fields(Score))}")
+    for name, scores in sorted(by_repo.items()):
+        print(row(name, scores))
+    if by_repo:
+        print(row("all", [one for scores in by_repo.values() for one in scores]))
+
+
+if __name__ == "__main__":
+    main()
