@@ -47,7 +47,7 @@ def turn(
 
 def hook(client: str, prompt: str, cwd: Path, provider: ToolProvider | None = None, **variables: str) -> dict[str, Any]:
     """What a client's prompt hook is answered."""
-    fields = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(cwd), "prompt": prompt}
+    fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"s-{client}", "cwd": str(cwd), "prompt": prompt}
     return answer(client, fields, application(cwd / "home", provider, **variables))
 
 

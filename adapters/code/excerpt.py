@@ -7,30 +7,37 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 
-from ...core.contract.finding import Finding
+from ...core.contract.finding import Excerpt, Finding
 from .features import Corpus, Part, Profile, part_score
 from .kinds import Role
 from .question import Question
 from .scan import kind_of_cached
 from .words import joined_key, terms_of
 
+WHOLE_LINES = 150
+"""A definition that is no longer is shown as a whole."""
+
 WINDOW_LINES = 20
-MAX_CHARS = 6000
+"""Of a longer one, and of what stands outside of all, the heaviest lines."""
+
+WINDOW_WORTH = 0.4
+"""What a window is worth of what the whole would be."""
+
+MAX_CHARS = 11_000
 MAX_LINE_CHARS = 240
-TEXT_FILES = 5
-"""Files of which lines are shown."""
+MAX_PARTS = 12
+"""Places of one file that may be shown."""
 
-PARTS_OF_PLACE = (3, 2)
-"""Rows of the first, second, … file; one of each further file. Twelve rows are fused, and ten files may come."""
+NEXT_FILE, FURTHER_FILE = 0.5, 0.8
+"""What the places of the second file are worth of the first one's, and those of each further file of the one before."""
 
-LEAST_SHARE = 0.4
-"""Of the best part's score, for a further part of the same file to have a row."""
+SHARE_POWER, COST_POWER = 1.5, 0.2
+"""How steeply a place's worth falls with its share of the file's best score, and with the characters it takes."""
 
 MAX_ALSO = 4
-"""Further definitions that a file's first row names."""
+"""Further definitions of a file that are named without being shown."""
 
 LEAST_ALSO = 0.25
 """Of the best part's score, for a definition to be named."""
@@ -63,21 +70,58 @@ def _escape(character: str) -> str:
 
 
 def findings(ranked: Sequence[Ranked], question: Question, corpus: Corpus) -> tuple[Finding, ...]:
-    """The rows of all files, best file first; the first files' rows carry text, inside ``MAX_CHARS``."""
-    rows: list[Finding] = []
+    """One row for each file, best file first, with the places of it that are worth showing, inside ``MAX_CHARS``."""
+    places = [_places(file, at, question, corpus) for at, file in enumerate(ranked)]
+    visible = _chosen([place for row in places for place in row])
+    return tuple(_row(file, row, visible, question, corpus) for file, row in zip(ranked, places, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A part of the file ``at`` that may be shown: ``share`` of the file's best score, and its lines."""
+
+    at: int
+    part: Part
+    symbol: str
+    share: float
+    start: int
+    end: int
+    text: str
+    worth: float
+
+    def meets(self, other: _Place) -> bool:
+        return self.at == other.at and self.start <= other.end and other.start <= self.end
+
+
+def _places(file: Ranked, at: int, question: Question, corpus: Corpus) -> list[_Place]:
+    """The parts of a file, best first, each with the lines that would be shown of it."""
+    parts = _scored_parts(file.profile, corpus)[:MAX_PARTS]
+    best = parts[0][0] if parts else 1.0
+    return [_place(file, at, part, score / best, question, corpus) for score, part in parts]
+
+
+def _place(file: Ranked, at: int, part: Part, share: float, question: Question, corpus: Corpus) -> _Place:
+    outline = file.profile.outline
+    first, last = _range(file.profile, part)
+    is_whole = part.position >= 0 and last - first < WHOLE_LINES
+    start, end = (first, last) if is_whole else window(first, last, _weights(part, question, corpus))
+    text = _text(outline.lines, start, end)
+    of_file = NEXT_FILE * FURTHER_FILE ** (at - 1) if at else 1.0
+    worth = of_file * share**SHARE_POWER * (1.0 if is_whole else WINDOW_WORTH)
+    worth /= max(len(text) / 1000, 0.05) ** COST_POWER
+    symbol = outline.definitions[part.position].symbol if part.position >= 0 else ""
+    return _Place(at, part, symbol, share, start, end, text, round(worth, 4))
+
+
+def _chosen(places: Sequence[_Place]) -> list[_Place]:
+    """Those that are worth most and do not overlap, as far as ``MAX_CHARS`` go."""
+    chosen: list[_Place] = []
     left = MAX_CHARS
-    for place, file in enumerate(ranked):
-        parts = _scored_parts(file.profile, corpus)
-        most = PARTS_OF_PLACE[place] if place < len(PARTS_OF_PLACE) else 1
-        best = parts[0][0] if parts else 0.0
-        chosen = [(part, score / best) for score, part in parts[:most] if score >= LEAST_SHARE * best]
-        for number, (part, share) in enumerate(chosen or [(None, 1.0)]):
-            row = _row(file, part, share, left if place < TEXT_FILES else 0, question, corpus)
-            if number == 0:
-                row = replace(row, why=row.why + _also(file.profile, parts[len(chosen) :], LEAST_ALSO * best))
-            left -= len(row.text)
-            rows.append(row)
-    return tuple(rows)
+    for place in sorted(places, key=lambda place: (-place.worth, place.at, place.start)):
+        if place.text and len(place.text) <= left and not any(place.meets(other) for other in chosen):
+            chosen.append(place)
+            left -= len(place.text)
+    return chosen
 
 
 def _scored_parts(profile: Profile, corpus: Corpus) -> list[tuple[float, Part]]:
@@ -86,46 +130,42 @@ def _scored_parts(profile: Profile, corpus: Corpus) -> list[tuple[float, Part]]:
     return sorted((item for item in scored if item[0] > 0), key=lambda item: (-item[0], item[1].position))
 
 
-def _also(profile: Profile, parts: Sequence[tuple[float, Part]], least: float) -> str:
-    """The definitions of ``parts`` with their first lines, as the end of a reason."""
-    definitions = (
-        profile.outline.definitions[part.position] for score, part in parts if score >= least and part.position >= 0
-    )
-    named = [f"{definition.symbol}:{definition.start_line}" for definition in islice(definitions, MAX_ALSO)]
-    return f"; also {', '.join(named)}" if named else ""
-
-
-def _row(file: Ranked, part: Part | None, share: float, room: int, question: Question, corpus: Corpus) -> Finding:
+def _row(
+    file: Ranked, places: Sequence[_Place], visible: Sequence[_Place], question: Question, corpus: Corpus
+) -> Finding:
+    """The file's row: its best place, then the others that are shown, then those that are only named."""
     profile = file.profile
     role = kind_of_cached(profile.path).role
     path = shown(profile.path)
-    if part is None:
-        return Finding(
-            path,
-            kind="doc" if role is Role.DOCS else "file",
-            score=file.score,
-            why=_why(file, None, question, corpus),
-        )
-    first, last = _range(profile, part)
-    definition = profile.outline.definitions[part.position] if part.position >= 0 else None
-    title = profile.outline.lines[definition.start_line - 1].strip()[:MAX_LINE_CHARS] if definition else ""
-    text = ""
-    start, end = first, last
-    if room > 0:
-        start, end = window(first, last, _weights(part, question, corpus))
-        text, end = _text(profile.outline.lines, start, end, room)
-    if room > 0 and not text:
-        start, end = first, last
+    if not places:
+        why = _why(file, None, question, corpus)
+        return Finding(path, kind="doc" if role is Role.DOCS else "file", score=file.score, why=why)
+    main, *others = places
+    definition = profile.outline.definitions[main.part.position] if main.part.position >= 0 else None
+    has_text = main in visible
+    start, end = (main.start, main.end) if has_text else _range(profile, main.part)
     return Finding(
         path=path,
-        title=title,
-        symbol=definition.symbol if definition else "",
-        kind=_kind(part, definition.name if definition else "", role, question),
+        title=profile.outline.lines[definition.start_line - 1].strip()[:MAX_LINE_CHARS] if definition else "",
+        symbol=main.symbol,
+        kind=_kind(main.part, definition.name if definition else "", role, question),
         start_line=start,
         end_line=end,
-        score=round(file.score * (0.7 + 0.3 * share), 4),
-        why=_why(file, part, question, corpus),
-        text=text,
+        score=file.score,
+        why=_why(file, main.part, question, corpus),
+        text=main.text if has_text else "",
+        worth=main.worth,
+        more=_further(others, visible),
+    )
+
+
+def _further(places: Sequence[_Place], visible: Sequence[_Place]) -> tuple[Excerpt, ...]:
+    """The further places of a file that are shown, as they follow in it, and the best of the others by name."""
+    here = sorted((place for place in places if place in visible), key=lambda place: place.start)
+    named = [place for place in places if place not in visible and place.symbol and place.share >= LEAST_ALSO]
+    return (
+        *(Excerpt(place.symbol, place.start, place.end, place.text, place.worth) for place in here),
+        *(Excerpt(place.symbol, place.start, place.end) for place in named[:MAX_ALSO]),
     )
 
 
@@ -167,17 +207,10 @@ def window(first: int, last: int, weights: dict[int, float], size: int = WINDOW_
     return best_start, best_start + size - 1
 
 
-def _text(lines: Sequence[str], start: int, end: int, room: int) -> tuple[str, int]:
-    """The lines ``start``..``end`` as far as ``room`` characters go, and the last line that is in."""
-    kept: list[str] = []
-    for line in lines[start - 1 : end]:
-        bare = line.rstrip()
-        bare = bare if len(bare) <= MAX_LINE_CHARS else bare[: MAX_LINE_CHARS - 1] + "…"
-        room -= len(bare) + 1
-        if room < 0:
-            break
-        kept.append(bare)
-    return "\n".join(kept), start + len(kept) - 1
+def _text(lines: Sequence[str], start: int, end: int) -> str:
+    """The lines ``start``..``end``, without what is too long of any."""
+    bare = (line.rstrip() for line in lines[start - 1 : end])
+    return "\n".join(line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…" for line in bare)
 
 
 def _why(file: Ranked, part: Part | None, question: Question, corpus: Corpus) -> str:

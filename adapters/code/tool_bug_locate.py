@@ -150,7 +150,8 @@ def _by_words(found: ToolOutput, known: set[tuple[str, str]]) -> list[Finding]:
             score=round(one.score * BY_WORDS, 4),
             why=one.why,
         )
-        for one in found.findings
+        for file in found.findings
+        for one in file.places()
         if (one.path, one.symbol) not in known
     ]
 

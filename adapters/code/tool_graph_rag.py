@@ -7,7 +7,8 @@ with the edge that leads to it, the best that fit into the budget of tokens.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 from ...core.contract.finding import Finding, ToolOutput
@@ -19,6 +20,12 @@ MAX_DEPTH, MAX_BUDGET, MAX_TOP_K = 2, 8000, 10
 SCHEMA_VERSION = "1.0"
 EXPANDED = (5, 3)
 """Seeds, and neighbours of them, whose own neighbours are looked for; the others are nodes only."""
+
+SEEDS_OF_FILE = (3, 2)
+"""Places of the first, second, … file that the search found; one of each further file."""
+
+LEAST_SEED = 0.3
+"""Of the worth of a file's best place, for a further place to be a seed."""
 
 NEIGHBOURS = (6, 3)
 """Callers, and callees, of one place that are followed, by distance."""
@@ -88,7 +95,8 @@ def graph_rag(code: CodeBase, found: ToolOutput, depth: int, budget: int, top_k:
 def _seeds(code: CodeBase, found: ToolOutput, top_k: int) -> Iterable[Node]:
     """The places of the search's rows, each once."""
     seen: set[str] = set()
-    for one in found.findings:
+    most = (*SEEDS_OF_FILE, *repeat(1, len(found.findings)))
+    for one in (place for file, number in zip(found.findings, most, strict=False) for place in _best(file, number)):
         if len(seen) >= top_k:
             return
         parsed = code.parsed(one.path)
@@ -98,6 +106,12 @@ def _seeds(code: CodeBase, found: ToolOutput, top_k: int) -> Iterable[Node]:
         if place.id not in seen:
             seen.add(place.id)
             yield Node(place, one.score, 0)
+
+
+def _best(file: Finding, most: int) -> tuple[Finding, ...]:
+    """The row of a file, and those further places of it that are worth nearly as much."""
+    own, *further = file.places()
+    return own, *(place for place in further[: most - 1] if place.worth >= LEAST_SEED * own.worth and place.worth)
 
 
 def _neighbours(code: CodeBase, node: Node, most: int, distance: int) -> list[Node]:
@@ -167,7 +181,8 @@ def _rows(code: CodeBase, kept: list[Node], least: float) -> tuple[Finding, ...]
         is_use = node.relation != "called by"
         why = f"{node.relation} {near}" + (f" on line {node.edge.line}" if is_use else "")
         with_text = len(rows) < SHOWN_WITH_TEXT
-        rows.append(row(code, node.edge, node.score * least, why, with_text=with_text, at_call=is_use))
+        found = row(code, node.edge, node.score * least, why, with_text=with_text, at_call=is_use)
+        rows.append(replace(found, worth=found.score))
     return tuple(rows)
 
 

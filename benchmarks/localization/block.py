@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,21 @@ sys.path.insert(0, str(ROOT / "tests"))
 from turns import application  # noqa: E402
 
 from upbeat.adapters.code.parse import parse  # noqa: E402
+from upbeat.adapters.code.provider import EmbeddedProvider  # noqa: E402
+from upbeat.adapters.local.clock import SystemClock  # noqa: E402
+from upbeat.adapters.local.runner import ThreadRunner  # noqa: E402
+from upbeat.adapters.wiring import library  # noqa: E402
 from upbeat.core.contract.event import ClientName, Source  # noqa: E402
+from upbeat.core.contract.report import PlannedTool  # noqa: E402
 from upbeat.core.pipeline import Runtime, TurnRequest, prepare_turn  # noqa: E402
+from upbeat.core.ports import Repository, Run  # noqa: E402
 from upbeat.core.turn.truncate import Cap  # noqa: E402
 
 SHARE_OF_BODY = 0.8
 FIRST_FILES = 10
 _HEADING = re.compile(r"^(\d+)\. (\S.*?)(?::(\d+)(?:-(\d+))?)?(?: (\S+))? — (.*)$")
-_LINE = re.compile(r"^ +(\d+)\| ?(.*)$")
+_LINE = re.compile(r"^ *(\d+)\| ?(.*)$")
+_FURTHER = re.compile(r"^\+ (.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +81,11 @@ def read_block(text: str) -> Block:
             path = heading[2]
             if path not in block.files:
                 block.files.append(path)
-            block.names[path] |= set(re.findall(r"[A-Za-z_$][\w$.]*", f"{heading[5] or ''} {heading[6]}"))
+            block.names[path] |= set(re.findall(r"[A-Za-z_$][\w$]*", f"{heading[5] or ''} {heading[6]}"))
             block.line_chars[path] += len(path)
+        elif (further := _FURTHER.match(line)) and path:
+            block.names[path] |= set(re.findall(r"[A-Za-z_$][\w$]*", further[1]))
+            block.line_chars[path] += len(line) + 1
         elif (shown := _LINE.match(line)) and path:
             block.lines[path].add(int(shown[1]))
             block.names[path] |= set(re.findall(r"[A-Za-z_$][\w$]*", shown[2]))
@@ -134,6 +144,28 @@ def _mean(values: list[bool]) -> float:
     return statistics.fmean(values) if values else float("nan")
 
 
+PATIENCE = 30.0
+"""Seconds for each tool: this measures what is shown, ``milliseconds`` the time."""
+
+
+class PatientRunner(ThreadRunner):
+    """Lets every tool finish."""
+
+    def run(
+        self, tools: tuple[PlannedTool, ...], repository: Repository, deadline: float, at_once: int
+    ) -> tuple[Run, ...]:
+        """The runs in planned order."""
+        patient = tuple(tool.model_copy(update={"timeout_ms": int(PATIENCE * 1000)}) for tool in tools)
+        return super().run(patient, repository, deadline + PATIENCE, at_once)
+
+
+def patient(home: Path) -> Runtime:
+    """upbeat with ``home`` as home, and with all the time that its tools want."""
+    built = application(home)
+    provider = EmbeddedProvider(PATIENCE, library(built.environment, builds=False))
+    return replace(built.runtime, runner=PatientRunner(provider, SystemClock()))
+
+
 def ask(case: dict[str, Any], tree: Path, runtime: Runtime, chars: int) -> tuple[Score, str]:
     """Prepare the case's turn and score its block."""
     source = Source(ClientName.CLAUDE_CODE, str(tree.resolve()))
@@ -174,7 +206,7 @@ def main() -> None:
             tree = options.trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
             if not tree.is_dir():
                 continue
-            found, text = ask(case, tree, application(Path(home)).runtime, options.chars)
+            found, text = ask(case, tree, patient(Path(home)), options.chars)
             by_repo[case["repo"]].append(found)
             if not found.file_named and options.worst > 0:
                 options.worst -= 1

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A further place in the file of a row. Lines count from 1 and include both ends.
+
+    ``text`` holds its source lines, untrusted; empty for a place that is only named.
+    """
+
+    symbol: str
+    start_line: int
+    end_line: int
+    text: str = ""
+    worth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +28,9 @@ class Finding:
     include both ends; 0 means that the finding is about the whole file. ``score`` lies in 0..1 and is
     comparable inside one tool's answer. ``text`` holds the source lines themselves, untrusted.
     ``claim`` and ``supports`` let two findings contradict each other (see ``turn.fuse``).
+
+    ``worth`` says which lines are to be shown when there is no room for all of the answer's; above 0 they may be
+    left out without a word. Lines with a worth of 0 belong to the answer.
     """
 
     path: str
@@ -27,6 +44,25 @@ class Finding:
     text: str = ""
     claim: str = ""
     supports: bool = True
+    worth: float = 0.0
+    more: tuple[Excerpt, ...] = ()
+
+    def places(self) -> tuple[Finding, ...]:
+        """The row and each further place of it as rows of their own, those that are worth most first."""
+        own = replace(self, more=())
+        further = sorted(self.more, key=lambda one: -one.worth)
+        return own, *(
+            replace(
+                own,
+                title="",
+                symbol=one.symbol,
+                start_line=one.start_line,
+                end_line=one.end_line,
+                text=one.text,
+                worth=one.worth,
+            )
+            for one in further
+        )
 
 
 @dataclass(frozen=True, slots=True)

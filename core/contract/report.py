@@ -108,6 +108,16 @@ class ToolResult(Model):
     truncated: bool = False
 
 
+class ItemExcerpt(Model):
+    """A further place of an item whose lines were injected, as data."""
+
+    symbol: str
+    start_line: int = Field(ge=1)
+    end_line: int = Field(ge=1)
+    excerpt: str
+    """What these lines are known by."""
+
+
 class Item(Model):
     """One thing that was injected, as data. Lines count from 1; 0 means the whole file."""
 
@@ -125,6 +135,8 @@ class Item(Model):
     evidence_refs: list[str] = []
     excerpt: str = Field(default="", exclude_if=lambda excerpt: not excerpt)
     """What the source lines in the text are known by, so that they need not be shown again; absent without any."""
+    more: list[ItemExcerpt] = Field(default=[], exclude_if=lambda more: not more)
+    """Further places of the same file whose lines are in the text; absent without any."""
 
 
 class Structured(Model):

@@ -116,5 +116,7 @@ def reference(tool: str, finding: Finding) -> str:
 
 
 def without_text(fused: Fused) -> Fused:
-    """The same entry without its source lines, for when only the heading fits."""
-    return replace(fused, finding=replace(fused.finding, text=""))
+    """The same entry without its source lines, for when only the heading fits; further places are still named."""
+    finding = fused.finding
+    more = tuple(replace(one, text="") for one in finding.more)
+    return replace(fused, finding=replace(finding, text="", more=more))

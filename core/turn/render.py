@@ -1,20 +1,23 @@
 """The list of findings as the text that a model reads, inside a cap.
 
-Law: the text never passes the cap, frame included. What matters most comes first; when space runs out, the
-later findings lose their source lines before any loses its heading.
+Law: the text never passes the cap, frame included. What matters most comes first; when space runs out, the lines
+that are worth least go before any heading does, and a place whose lines went is still named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..contract.finding import Excerpt, Finding
 from .frame import frame, frame_overhead
 from .fuse import MAX_SUMMARY, Fused, reference, without_text
 from .truncate import Cap, fit, measure
 
 SOURCE = "search of this repository"
 WHY = Cap(MAX_SUMMARY)
+OUTSIDE = "lines"
+"""The name of a further place that lies in no definition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def render(items: Sequence[Fused], nonce: str, cap: Cap) -> Rendered:
     if not kept:
         return Rendered("", truncated=True)
     shown = _texts_that_fit(kept, Cap(room, cap.unit))
-    truncated = len(kept) < len(items) or shown != list(kept)
+    truncated = len(kept) < len(items) or _lacks_lines(kept, shown)
     body = "\n".join(_entry(number, item) for number, item in enumerate(shown, start=1))
     return Rendered(frame(body, nonce, source=SOURCE), tuple(shown), truncated)
 
@@ -59,28 +62,77 @@ def _stands_beside(item: Fused, kept: Sequence[Fused]) -> bool:
 
 
 def _texts_that_fit(items: Sequence[Fused], cap: Cap) -> list[Fused]:
-    headings = [without_text(item) for item in items]
-    used = sum(measure(_entry(number, item), cap.unit) + 1 for number, item in enumerate(headings, start=1))
-    shown = []
-    for number, (item, heading) in enumerate(zip(items, headings, strict=True), start=1):
-        more = measure(_entry(number, item), cap.unit) - measure(_entry(number, heading), cap.unit)
-        fits = used + more <= cap.limit
-        used += more if fits else 0
-        shown.append(item if fits else heading)
+    """``items`` with the source lines that are worth most, as far as they go."""
+    shown = [without_text(item) for item in items]
+    sizes = [measure(_entry(number, item), cap.unit) + 1 for number, item in enumerate(shown, start=1)]
+    left = cap.limit - sum(sizes)
+    seen: dict[str, list[tuple[int, int]]] = {}
+    for at, place in _by_worth(items):
+        finding = items[at].finding
+        here = finding if place == MAIN else finding.more[place]
+        known = seen.setdefault(finding.path, [])
+        if here.worth and any(start <= here.start_line and here.end_line <= end for start, end in known):
+            continue  # another tool's row shows these lines
+        more = _with_lines(shown[at], items[at], place)
+        size = measure(_entry(at + 1, more), cap.unit) + 1
+        if size - sizes[at] <= left:
+            left -= size - sizes[at]
+            shown[at], sizes[at] = more, size
+            known.append((here.start_line, here.end_line))
     return shown
+
+
+MAIN = -1
+"""Instead of the position of a further place: the row's own lines."""
+
+
+def _by_worth(items: Sequence[Fused]) -> list[tuple[int, int]]:
+    """Everything that has lines, as (item, further place or ``MAIN``): what belongs to an answer, then by worth."""
+    ranked = []
+    for at, item in enumerate(items):
+        if item.finding.text:
+            ranked.append((bool(item.finding.worth), -item.finding.worth, at, MAIN))
+        ranked += [(True, -one.worth, at, number) for number, one in enumerate(item.finding.more) if one.text]
+    return [(at, place) for _is_spare, _worth, at, place in sorted(ranked)]
+
+
+def _with_lines(bare: Fused, whole: Fused, place: int) -> Fused:
+    """``bare`` with the lines that ``whole`` has at ``place``."""
+    finding = bare.finding
+    if place == MAIN:
+        return replace(bare, finding=replace(finding, text=whole.finding.text))
+    more = list(finding.more)
+    more[place] = whole.finding.more[place]
+    return replace(bare, finding=replace(finding, more=tuple(more)))
+
+
+def _lacks_lines(items: Sequence[Fused], shown: Sequence[Fused]) -> bool:
+    """Whether lines went that belong to an answer, or all of them."""
+    lost = [
+        item.finding for item, left in zip(items, shown, strict=True) if item.finding.text and not left.finding.text
+    ]
+    has_some = any(one.finding.text or any(more.text for more in one.finding.more) for one in shown)
+    return bool(lost) and (not has_some or any(not finding.worth for finding in lost))
 
 
 def _entry(number: int, item: Fused) -> str:
     finding = item.finding
-    place = finding.path
-    if finding.start_line:
-        place += f":{finding.start_line}"
-        place += f"-{finding.end_line}" if finding.end_line > finding.start_line else ""
+    place = f"{finding.path}:{_range(finding)}" if finding.start_line else finding.path
     mark = " [conflict: see " + ", ".join(item.evidence) + "]" if item.conflict else ""
     symbol = f" {finding.symbol}" if finding.symbol else ""
     said = fit(finding.why, WHY)[0] if finding.text and finding.why else item.summary  # the lines below show the title
-    heading = f"{number}. {place}{symbol} — {said or finding.kind} ({item.tool} {finding.score:.2f}){mark}"
-    return "\n".join([heading, *_numbered(finding.text, finding.start_line)])
+    lines = [f"{number}. {place}{symbol} — {said or finding.kind} ({item.tool} {finding.score:.2f}){mark}"]
+    lines += _numbered(finding.text, finding.start_line)
+    for one in finding.more:
+        if one.text:
+            lines += [f"+ {one.symbol or OUTSIDE}:{_range(one)}", *_numbered(one.text, one.start_line)]
+    named = [f"{one.symbol or OUTSIDE}:{one.start_line}" for one in finding.more if not one.text]
+    return "\n".join([*lines, f"+ {', '.join(named)}"] if named else lines)
+
+
+def _range(place: Finding | Excerpt) -> str:
+    more = f"-{place.end_line}" if place.end_line > place.start_line else ""
+    return f"{place.start_line}{more}"
 
 
 def _numbered(text: str, start: int) -> list[str]:
@@ -89,4 +141,4 @@ def _numbered(text: str, start: int) -> list[str]:
     start = max(start, 1)
     lines = text.rstrip("\n").split("\n")
     width = len(str(start + len(lines) - 1))
-    return [f"   {start + offset:>{width}}| {line}".rstrip() for offset, line in enumerate(lines)]
+    return [f"{start + offset:>{width}}| {line}".rstrip() for offset, line in enumerate(lines)]

@@ -21,6 +21,7 @@ from ..contract.report import (
     FusedContext,
     Inputs,
     Item,
+    ItemExcerpt,
     Limit,
     RootSource,
     Structured,
@@ -201,7 +202,17 @@ def _item(item: Fused) -> Item:
         truncated=item.truncated,
         conflict=item.conflict,
         evidence_refs=list(item.evidence),
-        excerpt=excerpt_id(finding),
+        excerpt=excerpt_id(finding.path, finding.text),
+        more=[
+            ItemExcerpt(
+                symbol=one.symbol,
+                start_line=one.start_line,
+                end_line=one.end_line,
+                excerpt=excerpt_id(finding.path, one.text),
+            )
+            for one in finding.more
+            if one.text
+        ],
     )
 
 

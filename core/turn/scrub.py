@@ -86,6 +86,7 @@ class _Washer:
             why=self.line(finding.why),
             text=self.text(finding.text),
             claim=self.line(finding.claim),
+            more=tuple(replace(one, symbol=self.line(one.symbol), text=self.text(one.text)) for one in finding.more),
         )
 
     def value(self, value: Any) -> Any:

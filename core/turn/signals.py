@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..texts.phrases import Tag
-from .clauses import Clause
+from .clauses import Clause, is_noun
 from .lexicon import Hit
 from .mask import Masked, Span, Voice
 from .reading import Signal, SignalType
@@ -32,6 +32,9 @@ _LOOKS_LIKE_CODE = re.compile(
     r"|\b(?:def|return|import|const|class)\s|\w\s=\s|Error\b|Exception\b|^\s*[$#]\s\w",
     re.MULTILINE,
 )
+_BEFORE_OPENING = " \t\n*-#"
+_SOMEBODYS = re.compile(r"\s*(?:my|his|her)\b|\s*(?:this|that|it|me)?\s*(?:$|[.!?])", re.IGNORECASE)
+_AGAINST = frozenset({Tag.EVERYDAY, Tag.MATHS, Tag.GENERAL, Tag.TEXT})
 _MARKS = re.compile(r"[\\^$(){}\[\]=<>_|&]")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
@@ -50,7 +53,9 @@ class Sign:
 def weigh(masked: Masked, clauses: Iterable[Clause], mentions: Iterable[Mention]) -> tuple[Sign, ...]:
     """The signs in ``clauses``, in the ``mentions`` and in what is pasted, in order of appearance."""
     in_chinese = bool(_CHINESE.search(masked.prose))
+    clauses = tuple(clauses)
     found = [sign for clause in clauses for sign in _of_clause(clause, in_chinese)]
+    found += () if in_chinese else _of_opening(masked, clauses)
     found += [_of_mention(mention) for mention in mentions if mention.weight]
     found += [sign for span in masked.spans if (sign := _of_span(span, masked.text))]
     return tuple(sorted(found, key=lambda sign: (sign.start, sign.end)))
@@ -99,6 +104,17 @@ def signals_of(masked: Masked, signs: Iterable[Sign]) -> tuple[Signal, ...]:
         if sign.weight > 0 and words and words not in seen:
             seen[words] = Signal(sign.type, words)
     return tuple(seen.values())[:MOST]
+
+
+def _of_opening(masked: Masked, clauses: tuple[Clause, ...]) -> Iterator[Sign]:
+    """A prompt that begins with "fix …", as commit messages do, is about code while nothing speaks against it."""
+    hits = [hit for clause in clauses for hit in clause.hits]
+    if not hits or any(hit.tags & _AGAINST for hit in hits):
+        return
+    first = hits[0]
+    opens = first.start < LONGEST and not masked.prose[: first.start].strip(_BEFORE_OPENING)
+    if opens and Tag.DEBUG in first.tags and not is_noun(first) and not _SOMEBODYS.match(masked.prose, first.end):
+        yield Sign(SignalType.IMPLICIT, first.start, first.end, ENOUGH, "opens:" + first.phrase)
 
 
 def _of_clause(clause: Clause, in_chinese: bool) -> Iterator[Sign]:

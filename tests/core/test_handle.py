@@ -50,7 +50,7 @@ def _contexts(world: Any, *events: Event) -> list[str]:
 
 
 ASK = PromptSubmitted(CLAUDE, PROMPT)
-SOURCE_LINE = "   4| def send"
+SOURCE_LINE = "4| def send"
 
 
 def test_a_session_is_shown_the_same_lines_once() -> None:

@@ -25,7 +25,7 @@ ANSWERS: dict[str, ToolOutput | ErrorCode] = {
     "ci_search": ToolOutput("1 file", (FOUND,)),
 }
 CONTEXT = frame(
-    "1. shop/retry.py:4-5 send_with_retry — name (ci_search 1.00)\n   4| def send", "0123456789ab", source=SOURCE
+    "1. shop/retry.py:4-5 send_with_retry — name (ci_search 1.00)\n4| def send", "0123456789ab", source=SOURCE
 )
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fakes.source_tree import FILES, make_source_tree
 
+from upbeat.adapters.code.excerpt import MAX_CHARS, MAX_LINE_CHARS, WINDOW_LINES
 from upbeat.adapters.code.library import Library
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.core.contract.codes import ErrorCode
@@ -93,33 +94,47 @@ def test_what_the_caller_names_comes_first(project: Path) -> None:
 
 
 def test_rows_show_exactly_the_lines_they_name(project: Path) -> None:
-    """Text is the file's own lines from start to end, at most twenty; scores fall from file to file."""
+    """Text is the file's own lines from start to end, each once; there is one row a file, best first."""
     output = ask(project, "save and delete uploaded files in the session, retry, cart, token, permissions")
-    scores: dict[str, float] = {}
+    shown: set[tuple[str, int]] = set()
     for row in output.findings:
-        lines = (project / row.path).read_text(encoding="utf-8").splitlines()
-        if row.text:
-            assert "\n".join(line.rstrip() for line in lines[row.start_line - 1 : row.end_line]) == row.text
-            assert row.end_line - row.start_line < 20
+        lines = [line.rstrip() for line in (project / row.path).read_text(encoding="utf-8").splitlines()]
         assert row.why
-        scores.setdefault(row.path, row.score)
+        for place in row.places():
+            if place.text:
+                numbers = range(place.start_line, place.end_line + 1)
+                assert "\n".join(lines[number - 1] for number in numbers) == place.text
+                assert not shown & {(row.path, number) for number in numbers}
+                shown |= {(row.path, number) for number in numbers}
 
-    assert list(scores.values()) == sorted(scores.values(), reverse=True)
-    assert [entry["file"] for entry in output.data["candidates"]] == list(scores)
-    assert len({row.path for row in output.findings if row.text}) <= 5
-    assert sum(len(row.text) for row in output.findings) <= 6000
+    scores = [row.score for row in output.findings]
+    assert scores == sorted(scores, reverse=True)
+    assert [entry["file"] for entry in output.data["candidates"]] == [row.path for row in output.findings]
+
+
+def test_a_definition_is_shown_as_a_whole(project: Path) -> None:
+    """The place that answers best is shown from its first line to its last, and the next best beside it."""
+    first = ask(project, "deleting a file without a name raises ValueError").findings[0]
+    lines = (project / first.path).read_text(encoding="utf-8").splitlines()
+
+    assert "FileSystemStorage.delete" == first.symbol
+    assert lines[first.start_line - 1].lstrip().startswith("def delete")
+    assert first.text.endswith(lines[first.end_line - 1])
+    assert "FileSystemStorage.save" in [one.symbol for one in first.more]
 
 
 def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:
-    """However large the files, rows of text are short and their sum is bounded."""
+    """However large the files, of a long definition a few lines are shown, and the sum is bounded."""
     for name in "abcdefgh":
         body = "\n".join(f"    upload_{name}_{number} = 'upload ' * {number} " + "x" * 600 for number in range(300))
         (tmp_path / f"{name}.py").write_text(f"def upload_{name}():\n{body}\n")
     output = ask(tmp_path, "upload")
+    texts = [place.text for row in output.findings for place in row.places()]
 
     assert 8 == len(output.data["candidates"])
-    assert 0 < sum(len(row.text) for row in output.findings) <= 6000
-    assert all(len(line) <= 240 for row in output.findings for line in row.text.splitlines())
+    assert 0 < sum(map(len, texts)) <= MAX_CHARS
+    assert all(len(line) <= MAX_LINE_CHARS for text in texts for line in text.splitlines())
+    assert all(len(text.splitlines()) <= WINDOW_LINES for text in texts)
 
 
 def test_tests_and_vendored_code_come_last(project: Path) -> None:

@@ -9,6 +9,8 @@ from upbeat.core.turn.reading import Intent
 
 FURTHER = [
     # debug
+    ("Fix Fu transformations TR15/TR16 to correctly handle odd powers", "debug"),
+    ("Fix the typehint", "debug"),
     ("the csv importer chokes on rows with trailing commas", "debug"),
     ("Can you take a look at why ci is red?", "debug"),
     ("users report being logged out randomly, I suspect the refresh token code in auth/session.go", "debug"),
@@ -207,6 +209,15 @@ FURTHER = [
     ("create a weekly meal plan for two", "none"),
     ("how many tablespoons in a cup", "none"),
     ("fix my marriage", "none"),
+    ("fix it", "none"),
+    ("Fix this.", "none"),
+    ("fix my essay", "none"),
+    ("fix the grammar of this sentence", "none"),
+    ("Fix dinner for six people", "none"),
+    ("Fix the date of our meeting with Anna", "none"),
+    ("fix a typo in the letter to my landlord", "none"),
+    ("fix the roof of the house", "none"),
+    ("Fixed it", "none"),
     ("summarise the meeting notes below:\nAlice will fix the API. Bob tests the release.", "none"),
     ("帮我取个英文名", "none"),
     ("我的电脑开不了机怎么办", "none"),

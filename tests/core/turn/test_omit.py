@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from upbeat.core.contract.finding import Finding
+from upbeat.core.contract.finding import Excerpt, Finding
+from upbeat.core.contract.report import Item, ItemExcerpt
 from upbeat.core.turn.fuse import Fused
-from upbeat.core.turn.omit import SHOWN_BEFORE, excerpt_id, omit_shown
+from upbeat.core.turn.omit import SHOWN_BEFORE, excerpt_id, excerpts_of, omit_shown
 
-FINDING = Finding("src/store.py", symbol="Store.save", start_line=3, end_line=4, why="words save", text="a = 1\nb = 2")
+MORE = Excerpt("Store.load", 20, 21, "c = 3", 0.5)
+FINDING = Finding(
+    "src/store.py", symbol="Store.save", start_line=3, end_line=4, why="words save", text="a = 1\nb = 2", more=(MORE,)
+)
 ITEM = Fused("ci_search", FINDING, "words save")
 
 
 def test_lines_that_were_shown_are_left_out() -> None:
-    """The heading stays and says so; its lines are gone."""
-    [item] = omit_shown([ITEM], {excerpt_id(FINDING)})
+    """The heading stays and says so; its lines are gone, those of the other place are not."""
+    [item] = omit_shown([ITEM], {excerpt_id("src/store.py", "a = 1\nb = 2")})
 
     assert ("", "src/store.py", 3) == (item.finding.text, item.finding.path, item.finding.start_line)
     assert SHOWN_BEFORE == item.summary
     assert f"{SHOWN_BEFORE}; words save" == item.finding.why
+    assert (MORE,) == item.finding.more
+
+
+def test_further_places_that_were_shown_are_named() -> None:
+    """Of a further place its name stays."""
+    [item] = omit_shown([ITEM], {excerpt_id("src/store.py", "c = 3")})
+
+    assert replace(FINDING, more=(replace(MORE, text=""),)) == item.finding
 
 
 def test_what_was_not_shown_stays() -> None:
@@ -31,17 +43,18 @@ def test_what_was_not_shown_stays() -> None:
     ]
 
     assert (ITEM,) == omit_shown([ITEM], frozenset())
-    assert tuple(others) == omit_shown(others, {excerpt_id(FINDING)})
-
-
-def test_moved_lines_are_the_same() -> None:
-    """An edit above moves the lines and makes nothing new of them."""
-    moved = replace(FINDING, start_line=30, end_line=31, score=0.2, why="else")
-
-    assert excerpt_id(FINDING) == excerpt_id(moved)
+    assert tuple(others) == omit_shown(others, {excerpt_id("src/store.py", "a = 1\nb = 2")})
 
 
 def test_an_id_needs_lines() -> None:
-    """A row without source lines has no id."""
-    assert "" == excerpt_id(replace(FINDING, text=""))
-    assert 12 == len(excerpt_id(replace(FINDING, text="\ud800")))
+    """Without source lines there is no id; any text has one."""
+    assert "" == excerpt_id("a.py", "")
+    assert 12 == len(excerpt_id("a.py", "\ud800"))
+
+
+def test_the_excerpts_of_a_report() -> None:
+    """All lines that a report's items show, further places included."""
+    more = [ItemExcerpt(symbol="a", start_line=1, end_line=2, excerpt="2")]
+    items = [Item(kind="f", path="a", score=1, why="", tool="t", excerpt=one, more=more) for one in ("1", "")]
+
+    assert ("1", "2", "2") == excerpts_of(items)

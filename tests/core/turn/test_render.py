@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.contract.finding import Finding
+from upbeat.core.contract.finding import Excerpt, Finding
 from upbeat.core.turn.frame import frame, is_framed
 from upbeat.core.turn.fuse import Fused, fuse, reference, without_text
 from upbeat.core.turn.render import SOURCE, Rendered, render
@@ -35,9 +35,9 @@ def size(*lines: str, unit: Unit = Unit.CHARS) -> int:
     return measure(framed(*lines), unit)
 
 
-ONE_SHOWN = ["1. a.py:9-10 a — name a (ci_search 0.88)", "    9| def a():", "   10|     return 1"]
+ONE_SHOWN = ["1. a.py:9-10 a — name a (ci_search 0.88)", " 9| def a():", "10|     return 1"]
 ONE_NAMED = ["1. a.py:9-10 a — def a(): — name a (ci_search 0.88)"]
-TWO_SHOWN = ["2. b/ä.py:3 — B (ci_search 0.50)", "   3| B = 2"]
+TWO_SHOWN = ["2. b/ä.py:3 — B (ci_search 0.50)", "3| B = 2"]
 FILE_SHOWN = ["3. c.py — file (ci_index 0.25)"]
 
 
@@ -72,13 +72,13 @@ def test_places(start: int, end: int, place: str) -> None:
 @pytest.mark.parametrize(
     ("text", "start", "lines"),
     [
-        pytest.param("x\n\n  y  ", 8, ["    8| x", "    9|", "   10|   y"], id="width and blanks"),
-        pytest.param("x\ny\n\n", 1, ["   1| x", "   2| y"], id="empty lines at the end"),
-        pytest.param("x\ny", 0, ["   1| x", "   2| y"], id="a whole file starts at line 1"),
-        pytest.param("x\n  \n", 1, ["   1| x", "   2|"], id="a blank line at the end"),
-        pytest.param("MAX\n", 1, ["   1| MAX"], id="only line ends go"),
-        pytest.param("\nx", 5, ["   5|", "   6| x"], id="an empty line at the start"),
-        pytest.param("x\n" * 9, 1, [f"   {n}| x" for n in range(1, 10)], id="nine lines are one digit"),
+        pytest.param("x\n\n  y  ", 8, [" 8| x", " 9|", "10|   y"], id="width and blanks"),
+        pytest.param("x\ny\n\n", 1, ["1| x", "2| y"], id="empty lines at the end"),
+        pytest.param("x\ny", 0, ["1| x", "2| y"], id="a whole file starts at line 1"),
+        pytest.param("x\n  \n", 1, ["1| x", "2|"], id="a blank line at the end"),
+        pytest.param("MAX\n", 1, ["1| MAX"], id="only line ends go"),
+        pytest.param("\nx", 5, ["5|", "6| x"], id="an empty line at the start"),
+        pytest.param("x\n" * 9, 1, [f"{n}| x" for n in range(1, 10)], id="nine lines are one digit"),
     ],
 )
 def test_source_lines(text: str, start: int, lines: list[str]) -> None:
@@ -144,7 +144,7 @@ def test_the_cap_counts_every_digit(text: str) -> None:
     """Ten findings fit to the last character, where their numbers have two digits."""
     items = [Fused("t", Finding(f"{letter}.py", start_line=1, text=text), "s") for letter in "abcdefghij"]
     entries = [
-        [f"{n}. {item.finding.path}:1 — s (t 0.00)", *(["   1| y"] if text else [])] for n, item in enumerate(items, 1)
+        [f"{n}. {item.finding.path}:1 — s (t 0.00)", *(["1| y"] if text else [])] for n, item in enumerate(items, 1)
     ]
     cap = Cap(size(*(line for entry in entries for line in entry)) + 1)
 
@@ -202,3 +202,63 @@ def test_the_cap_holds(found: list[tuple[str, Finding]], limit: int, unit: Unit)
     assert bool(rendered.text) == bool(rendered.items)
     assert rendered.truncated == (rendered.items != items)
     assert all(shown & set(item.evidence) for item in rendered.items if item.conflict)
+
+
+MANY = Fused(
+    "ci_search",
+    Finding(
+        "a.py",
+        symbol="a",
+        start_line=9,
+        end_line=9,
+        why="name a",
+        text="A = 1",
+        worth=0.5,
+        more=(Excerpt("b", 20, 21, "B = 1\nB = 2", 0.9), Excerpt("", 30, 30, "C", 0.2), Excerpt("d", 40, 44)),
+    ),
+    "",
+)
+MANY_HEADING = "1. a.py:9 a — name a (ci_search 0.00)"
+
+
+def test_further_places_stand_below_their_row() -> None:
+    """Each with its name and lines; what has no lines to show is named at the end."""
+    lines = [MANY_HEADING, "9| A = 1", "+ b:20-21", "20| B = 1", "21| B = 2", "+ lines:30", "30| C", "+ d:40"]
+
+    assert Rendered(framed(*lines), (MANY,)) == render([MANY], NONCE, WIDE)
+
+
+def test_the_lines_of_most_worth_are_shown_first() -> None:
+    """When room is short the lines that are worth least go, and their places are still named: nothing is truncated."""
+    lines = [MANY_HEADING, "9| A = 1", "+ b:20-21", "20| B = 1", "21| B = 2", "+ lines:30, d:40"]
+    least = ["1. a.py:9 a — a (ci_search 0.00)", "+ b:20-21", "20| B = 1", "21| B = 2", "+ lines:30, d:40"]
+
+    for shown in (lines, least):
+        rendered = render([replace(MANY, summary="a")], NONCE, Cap(size(*shown) + 1))
+        assert framed(*shown) == rendered.text
+        assert not rendered.truncated
+
+
+def test_lines_that_belong_to_an_answer_come_before_all_others() -> None:
+    """Without a worth they are shown whatever others are worth; when they have to go, that is a truncation."""
+    both = render([MANY, TWO], NONCE, Cap(size(MANY_HEADING, "+ b:20, lines:30, d:40", *TWO_SHOWN) + 1))
+
+    assert "3| B = 2" in both.text
+    assert "20| B = 1" not in both.text
+    assert not both.truncated
+    assert render([MANY, TWO], NONCE, Cap(size(MANY_HEADING, "+ b:20, lines:30, d:40", TWO_SHOWN[0]))).truncated
+
+
+def test_the_same_lines_are_shown_once() -> None:
+    """A row whose lines another row shows has none of its own, unless they belong to its answer."""
+    inside = Finding("a.py", symbol="c", start_line=20, end_line=20, why="calls b", text="B = 1", worth=0.1)
+    other = Fused("ci_graph_rag", inside, "calls b")
+
+    assert 1 == render([MANY, other], NONCE, WIDE).text.count("20| B = 1")
+    assert not render([MANY, other], NONCE, WIDE).truncated
+    assert 2 == render([MANY, replace(other, finding=replace(inside, worth=0.0))], NONCE, WIDE).text.count("20| B = 1")
+
+
+def test_no_lines_at_all_is_a_truncation() -> None:
+    """A cap that leaves nothing but names is said to cut."""
+    assert render([MANY], NONCE, Cap(size(MANY_HEADING, "+ b:20, lines:30, d:40"))).truncated

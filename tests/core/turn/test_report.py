@@ -193,7 +193,7 @@ def test_a_whole_report() -> None:
                             truncated=True,
                             conflict=True,
                             evidence_refs=["b:a.py:9"],
-                            excerpt=excerpt_id(finding),
+                            excerpt=excerpt_id(finding.path, finding.text),
                         )
                     ]
                 ),
