@@ -22,7 +22,7 @@ WHOLE_LINES = 150
 WINDOW_LINES = 20
 """Of a longer one, and of what stands outside of all, the heaviest lines."""
 
-WINDOW_WORTH = 0.4
+WINDOW_WORTH = 0.15
 """What a window is worth of what the whole would be."""
 
 MAX_CHARS = 11_000
@@ -36,13 +36,13 @@ NEXT_FILE, FURTHER_FILE = 0.5, 0.8
 SHARE_POWER, COST_POWER = 1.5, 0.2
 """How steeply a place's worth falls with its share of the file's best score, and with the characters it takes."""
 
-MAX_ALSO = 4
+MAX_ALSO = 2
 """Further definitions of a file that are named without being shown."""
 
 LEAST_ALSO = 0.25
 """Of the best part's score, for a definition to be named."""
 
-MAX_WORDS = 5
+MAX_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)

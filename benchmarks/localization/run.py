@@ -1,10 +1,10 @@
 """Does the search name the files that a bug fix touched? Reads cases, asks ``ci_search``, prints a table.
 
-    python benchmarks/localization/run.py CASES.jsonl TREES [--limit N | --every N] [--no-history]
+    python benchmarks/localization/run.py CASES.jsonl TREES [--limit N | --every N] [--no-history] [--queries FILE.json]
 
 A case is one JSON line ``{id, repo, parent_sha, query, gold_files}``; ``TREES/OWNER+NAME-<first 12 of
 parent_sha>/`` holds that commit's files as ``trees.py`` puts them there: HEAD is the parent, so that no later
-commit can leak the answer.
+commit can leak the answer. ``--queries`` has other words for some cases, by id (``chinese.json``), and asks both ways.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from upbeat.adapters.code.search import search
 from upbeat.adapters.code.tree import SourceCache
 
 PLACES = (1, 5, 10)
+OTHER = "with the other words"
 PATIENCE = 30.0
 """Seconds for one search: this measures the order, ``milliseconds`` the time."""
 
@@ -67,19 +68,25 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
     parser.add_argument("--every", type=int, default=1, help="only every Nth case")
     parser.add_argument("--no-history", action="store_true", help="leave the past out")
+    parser.add_argument("--queries", type=Path, help="other words for some cases, and only these cases")
     options = parser.parse_args()
+    others = json.loads(options.queries.read_text(encoding="utf-8")) if options.queries else None
     by_repo: dict[str, list[Outcome]] = defaultdict(list)
     lines = options.cases.read_text(encoding="utf-8").splitlines()
     for line in lines[: options.limit or None : options.every]:
         case = json.loads(line)
         tree = options.trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
-        if tree.is_dir():
-            by_repo[case["repo"]].append(ask(case, tree, None if options.no_history else Library(None)))
+        if not tree.is_dir() or (others is not None and case["id"] not in others):
+            continue
+        by_repo[case["repo"]].append(ask(case, tree, None if options.no_history else Library(None)))
+        if others is not None:
+            case["query"] = others[case["id"]]
+            by_repo[OTHER].append(ask(case, tree, None if options.no_history else Library(None)))
     print("| repository | cases | hit@1 | hit@5 | hit@10 | all@10 | MRR | ms |\n|---|---|---|---|---|---|---|---|")
     for name, outcomes in sorted(by_repo.items()):
         print(row(name, outcomes))
     if by_repo:
-        print(row("all", [outcome for outcomes in by_repo.values() for outcome in outcomes]))
+        print(row("all", [one for name, outcomes in by_repo.items() if name != OTHER for one in outcomes]))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from ..texts.phrases import Tag, words
 from .clauses import cut
 from .lexicon import Hit, find_phrases, fold
-from .mask import Masked, Voice, clip, mask
+from .mask import PASTED, Masked, Voice, clip, mask
 from .reading import Intent, Reading
 from .requests import Heard, deeds_of, hear
 from .shapes import Kind
@@ -27,7 +27,7 @@ from .signals import is_about_code, signals_of, speaking, weigh
 from .targets import Mention, find_mentions, targets_of
 from .writing import without_writing
 
-LONGEST_QUERY = 2000
+LONGEST_QUERY = 6000
 
 _COMMAND = re.compile(r"\s*/([a-z][a-z0-9:_-]{0,40})(?=\s|$)")
 _CLIENT_COMMANDS = words(
@@ -104,18 +104,31 @@ def _decide(heard: list[Heard], shows_error: bool, is_question: bool) -> Intent:
 
 
 def _query(masked: Masked, names: Iterable[str]) -> str:
-    """The user's own prose on one line, backticked words with it, then the names that are not in it."""
+    """The user's own lines, with what they quote, and then the names that are only in what was pasted.
+
+    A search weighs the first line and the others apart, so that lines stay lines.
+    """
     own = []
     at = 0
     for span in masked.spans:
-        if span.voice is not Voice.INLINE:
+        if span.voice in PASTED or span.voice is Voice.URL:
             own.append(masked.text[at : span.start])
             at = span.end
-    prose = " ".join("".join([*own, masked.text[at:]]).split())
+    prose = _tidy("".join([*own, masked.text[at:]]))
     missing = [line for name in names if (line := " ".join(name.split())) not in prose]
     room = LONGEST_QUERY - min(LONGEST_QUERY // 2, sum(len(name) + 1 for name in missing))
     query = prose[:room].strip()
     for name in missing:
         if len(query) + 1 + len(name) <= LONGEST_QUERY:
-            query = f"{query} {name}".strip()
+            query = f"{query}\n{name}".strip()
     return query
+
+
+def _tidy(text: str) -> str:
+    """The lines of ``text`` as far as they say something: their indentation, and single spaces between words."""
+    lines = []
+    for line in text.expandtabs(4).splitlines():
+        words_only = " ".join(line.split())
+        if words_only:
+            lines.append(" " * (len(line) - len(line.lstrip())) + words_only)
+    return "\n".join(lines).strip()

@@ -16,6 +16,9 @@ from .truncate import Cap, fit, measure
 
 SOURCE = "search of this repository"
 WHY = Cap(MAX_SUMMARY)
+MAX_NAMED = 2
+"""Further places of a row that are named without their lines."""
+
 OUTSIDE = "lines"
 """The name of a further place that lies in no definition."""
 
@@ -107,12 +110,16 @@ def _with_lines(bare: Fused, whole: Fused, place: int) -> Fused:
 
 
 def _lacks_lines(items: Sequence[Fused], shown: Sequence[Fused]) -> bool:
-    """Whether lines went that belong to an answer, or all of them."""
-    lost = [
-        item.finding for item, left in zip(items, shown, strict=True) if item.finding.text and not left.finding.text
-    ]
-    has_some = any(one.finding.text or any(more.text for more in one.finding.more) for one in shown)
-    return bool(lost) and (not has_some or any(not finding.worth for finding in lost))
+    """Whether lines went that belong to an answer, or most of all that there were."""
+    for item, left in zip(items, shown, strict=True):
+        if item.finding.text and not item.finding.worth and not left.finding.text:
+            return True
+    return 2 * _lines_in(shown) < _lines_in(items)
+
+
+def _lines_in(items: Sequence[Fused]) -> int:
+    """Characters of source lines."""
+    return sum(len(item.finding.text) + sum(len(one.text) for one in item.finding.more) for item in items)
 
 
 def _entry(number: int, item: Fused) -> str:
@@ -120,13 +127,14 @@ def _entry(number: int, item: Fused) -> str:
     place = f"{finding.path}:{_range(finding)}" if finding.start_line else finding.path
     mark = " [conflict: see " + ", ".join(item.evidence) + "]" if item.conflict else ""
     symbol = f" {finding.symbol}" if finding.symbol else ""
-    said = fit(finding.why, WHY)[0] if finding.text and finding.why else item.summary  # the lines below show the title
+    shows_title = bool(finding.text or finding.symbol)
+    said = fit(finding.why, WHY)[0] if shows_title and finding.why else item.summary
     lines = [f"{number}. {place}{symbol} — {said or finding.kind} ({item.tool} {finding.score:.2f}){mark}"]
     lines += _numbered(finding.text, finding.start_line)
     for one in finding.more:
         if one.text:
             lines += [f"+ {one.symbol or OUTSIDE}:{_range(one)}", *_numbered(one.text, one.start_line)]
-    named = [f"{one.symbol or OUTSIDE}:{one.start_line}" for one in finding.more if not one.text]
+    named = [f"{one.symbol or OUTSIDE}:{one.start_line}" for one in finding.more if not one.text][:MAX_NAMED]
     return "\n".join([*lines, f"+ {', '.join(named)}"] if named else lines)
 
 

@@ -185,7 +185,7 @@ def test_limits_come_in_order() -> None:
             "ci_graph_rag": ToolOutput("s"),
         },
     )
-    report = turn(BUG, world, limits=(Limit.of(LimitCode.SESSION_UNAVAILABLE),), cap=Cap(260))
+    report = turn(BUG, world, limits=(Limit.of(LimitCode.SESSION_UNAVAILABLE),), cap=Cap(250))
 
     assert [
         "session continuity unavailable; fallback to stateless exec",

@@ -75,11 +75,13 @@ def test_hello_comes_before_the_core_is_loaded(tmp_path: Path) -> None:
             pipe.answer("initialize", INITIALIZE)
             return time.monotonic() - started
 
-    times = [(bare(), hello()) for _ in range(8)]  # side by side: a busy machine slows both
-    alone = min(time for time, _ in times)
-    added = min(time for _, time in times) - alone
+    alone, said = bare(), hello()
+    for _ in range(30):  # side by side, the best of each: a busy machine slows both
+        if said - alone < 0.150:
+            break
+        alone, said = min(alone, bare()), min(said, hello())
 
-    assert added < max(0.150, 2 * alone)
+    assert said - alone < max(0.150, 2 * alone)
 
 
 def test_one_session(repo: Path, tmp_path: Path) -> None:

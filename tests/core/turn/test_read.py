@@ -47,13 +47,13 @@ PIECES = [
 prompts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 
 QUERIES = [
-    ("  fix \n parser.py  ", "fix parser.py"),
+    ("  fix \n parser.py  ", "fix\n parser.py"),
     ("explain `parse` in a.py", "explain `parse` in a.py"),
-    ("explain\n```py\ndef foo(a): pass\n```\nplease", "explain please foo"),
-    ('I get "boom" from load_all', "I get from load_all"),
-    ('open "b c/d e.py"', "open b c/d e.py"),
-    ("KeyError: 'a'\nwhy?", "why? KeyError KeyError: 'a'"),
+    ("explain\n\n\n```py\ndef foo(a): pass\n```\n  - please  now", "explain\n  - please now\nfoo"),
+    ('I get  "boom" from\u2003load_all', 'I get "boom" from load_all'),
+    ("KeyError: 'a'\nwhy?", "why?\nKeyError\nKeyError: 'a'"),
     ("look at https://a.b/c", "look at"),
+    ("look at https://a.b/c and a.py", "look at and a.py"),
     ("今天天气如何", "今天天气如何"),
     ("", ""),
 ]
@@ -61,17 +61,19 @@ QUERIES = [
 
 @pytest.mark.parametrize(("prompt", "query"), QUERIES)
 def test_query(prompt: str, query: str) -> None:
-    """The query is the user's own prose on one line, and what is named elsewhere."""
+    """The query is the user's own lines, without addresses, and what is named in what was pasted."""
     assert read(prompt).query == query
 
 
 def test_query_is_bounded() -> None:
     """Names keep up to half of a long query; what does not fit is left out whole."""
-    query = read("x" * 3000 + "\n```\na.py\n```").query
-    assert query == "x" * (LONGEST_QUERY - 5) + " a.py"
-    long = [f"{'n' * 190}{i}.py" for i in range(9)]
-    query = read("y " * 1500 + "\n```\n" + "\n".join(long) + "\n```").query
-    assert query == " ".join(["y"] * 500 + long[:5])
+    query = read("x" * 9000 + "\n```\na.py\n```").query
+    assert query == "x" * (LONGEST_QUERY - 5) + "\na.py"
+    long = [f"{'n' * 190}{i}.py" for i in range(20)]
+    query = read("y " * 4500 + "\n```\n" + "\n".join(long) + "\n```").query
+    assert query.startswith(" ".join(["y"] * 1000))
+    assert query.split("\n")[1:] == long[: len(query.split("\n")) - 1]
+    assert len(query) <= LONGEST_QUERY
 
 
 def test_commands_are_nothing() -> None:
@@ -85,7 +87,7 @@ def test_commands_are_nothing() -> None:
 def test_nothing_still_has_targets() -> None:
     """A prompt that is not about code has a query and targets, for those who look things up for every prompt."""
     assert read("translate 'fix a.py' into French") == Reading(
-        Intent.NONE, (), Targets(("a.py",)), "translate into French a.py"
+        Intent.NONE, (), Targets(("a.py",)), "translate 'fix a.py' into French"
     )
 
 
@@ -104,7 +106,8 @@ def test_holds_for_every_prompt(prompt: str) -> None:
         assert len(set(names)) == len(names)
         assert all(0 < len(name) <= 200 for name in names)
     assert len(reading.query) <= LONGEST_QUERY
-    assert reading.query == " ".join(reading.query.split())
+    assert reading.query == reading.query.strip()
+    assert "\n\n" not in reading.query
     reading.query.encode()
 
 
