@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp_pipe import SERVE, Pipe
-from processes import environment, read_log
+from mcp_pipe import Pipe
+from processes import read_log
 from repositories import PROMPT, make_repository
 
 from upbeat.adapters.shim import socket_path
-from upbeat.core.turn.plan import TIMEOUT_MS
 
 HANGING = Path(__file__).parents[2] / "hanging.py"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
@@ -36,29 +31,6 @@ def submitted(repo: Path, prompt: str = PROMPT, **fields: str) -> dict[str, str]
 def socket_of(client: str = "claude-code") -> Path:
     """The servers here are our own children."""
     return Path(socket_path(os.getuid(), client, os.getpid()))
-
-
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28", "auto"])
-def test_the_official_client_gets_along(repo: Path, tmp_path: Path, mode: str) -> None:
-    """The official SDK connects in either era, lists the tools, searches, and calls what is not listed."""
-    parameters = StdioServerParameters(
-        command=sys.executable, args=[*SERVE, "codex-cli"], env=environment(tmp_path), cwd=str(repo)
-    )
-
-    async def talk() -> tuple[list[str], Any, Any, Any]:
-        async with Client(parameters, mode=mode) as client:
-            listed = await client.list_tools()
-            found = await client.call_tool("ci_search", {"query": "retry limit"})
-            hooked = await client.call_tool("hook", submitted(repo))
-            missing = await client.call_tool("ci_nothing", {})
-            return [tool.name for tool in listed.tools], found, hooked, missing
-
-    names, found, hooked, missing = asyncio.run(talk())
-
-    assert [*TIMEOUT_MS, "workflow"] == names
-    assert (False, True) == (found.is_error, "shop/retry.py" in found.content[0].text)
-    assert "send_with_retry" in json.loads(hooked.content[0].text)["hookSpecificOutput"]["additionalContext"]
-    assert (True, True) == (missing.is_error, missing.content[0].text.startswith("E_TOOL_UNAVAILABLE: "))
 
 
 def test_hello_comes_before_the_core_is_loaded(tmp_path: Path) -> None:

@@ -1,0 +1,179 @@
+"""``upbeat mcp`` as the official SDK's client sees it: a real process, every method that it offers, in both eras.
+
+How soon ``initialize`` is answered is in ``tests/adapters/mcp/test_server.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import warnings
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp_pipe import SERVE
+from processes import environment
+from repositories import PROMPT, make_repository
+
+from upbeat.adapters.mcp.tools import INSTRUCTIONS
+from upbeat.core.turn.plan import TIMEOUT_MS
+
+HANGING = Path(__file__).parents[1] / "hanging.py"
+ERAS = ["legacy", "2026-07-28", "auto"]
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "ci_index_status": {},
+    "ci_search": {"query": "retry limit"},
+    "ci_graph_rag": {"query": "retry limit"},
+    "ci_call_chain": {"symbol": "send_with_retry"},
+    "ci_bug_locate": {"query": "send_with_retry gives up"},
+    "ci_impact": {"symbols": ["send_with_retry"]},
+    "ci_complexity": {"files": ["shop/retry.py"]},
+    "ci_hotspot": {},
+}
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("ci_search", {"query": 5}),
+    ("ci_search", {}),
+    ("ci_search", {"query": "x", "nothing": 1}),
+    ("ci_complexity", {"files": ["../../etc/passwd"]}),
+    ("ci_call_chain", {"symbol": "x", "direction": "sideways"}),
+]
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("r") / "repo")
+
+
+def talk(
+    repo: Path, home: Path, era: str, work: Callable[[Client], Awaitable[Any]], command: list[str] | None = None
+) -> Any:
+    """What ``work`` gives with a client of a new server."""
+    args = command or [*SERVE, "codex-cli"]
+    parameters = StdioServerParameters(command=sys.executable, args=args, env=environment(home), cwd=str(repo))
+
+    async def session() -> Any:
+        async with Client(parameters, mode=era) as client:
+            return await work(client)
+
+    return asyncio.run(session())
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])  # a client that names the new era does not ask who is there
+def test_what_it_says_of_itself(repo: Path, tmp_path: Path, era: str) -> None:
+    """Name, instructions, and its tools, which all say that they only read, with an object for a schema."""
+
+    async def work(client: Client) -> Any:
+        info = client.server_info
+        return info and info.name, client.instructions, (await client.list_tools()).tools
+
+    name, instructions, tools = talk(repo, tmp_path, era, work)
+
+    assert ("upbeat", INSTRUCTIONS) == (name, instructions)
+    assert [*TIMEOUT_MS, "workflow"] == [tool.name for tool in tools]
+    assert {(True, False, "object")} == {
+        (tool.annotations.read_only_hint, tool.annotations.open_world_hint, tool.input_schema["type"]) for tool in tools
+    }
+    assert all(tool.description for tool in tools)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_tool_answers(repo: Path, tmp_path: Path, era: str) -> None:
+    """Each ``ci_*`` tool answers with text; what is unknown or wrong is an error of the tool with its code."""
+
+    async def work(client: Client) -> Any:
+        answers = {name: await client.call_tool(name, args) for name, args in ARGUMENTS.items()}
+        unknown = await client.call_tool("ci_nothing", {})
+        return answers, unknown, [await client.call_tool(name, args) for name, args in WRONG]
+
+    answers, unknown, wrong = talk(repo, tmp_path, era, work)
+
+    assert set(TIMEOUT_MS) == set(ARGUMENTS)
+    assert dict.fromkeys(ARGUMENTS, (False, True)) == {
+        name: (answer.is_error, bool(answer.content[0].text)) for name, answer in answers.items()
+    }
+    assert "shop/retry.py" in answers["ci_search"].content[0].text
+    assert (True, True) == (unknown.is_error, unknown.content[0].text.startswith("E_TOOL_UNAVAILABLE: "))
+    assert [(True, "E_INVALID_ARGS")] * len(WRONG) == [
+        (answer.is_error, answer.content[0].text.partition(":")[0]) for answer in wrong
+    ]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_hook_answers(repo: Path, tmp_path: Path, era: str) -> None:
+    """The hook tool, which is not listed, answers a prompt."""
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(repo), "prompt": PROMPT}
+
+    async def work(client: Client) -> Any:
+        return await client.call_tool("hook", event)
+
+    output = json.loads(talk(repo, tmp_path, era, work).content[0].text)
+
+    assert "send_with_retry" in output["hookSpecificOutput"]["additionalContext"]
+
+
+def test_the_schemas_are_what_the_tools_take(repo: Path, tmp_path: Path) -> None:
+    """Arguments that fit a tool's schema are taken: the examples here do, and use nothing that it does not name."""
+
+    async def work(client: Client) -> Any:
+        return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    schemas = talk(repo, tmp_path, "auto", work)
+
+    assert all(set(args) <= set(schemas[name]["properties"]) for name, args in ARGUMENTS.items())
+    assert all(set(schemas[name].get("required", ())) <= set(args) for name, args in ARGUMENTS.items())
+
+
+def test_ping(repo: Path, tmp_path: Path) -> None:
+    """A ping is answered in the era that has it."""
+
+    async def work(client: Client) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return await client.send_ping()
+
+    assert {} == talk(repo, tmp_path, "legacy", work).model_dump(exclude_none=True, exclude={"result_type"})
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+def test_an_unknown_method_is_an_error(repo: Path, tmp_path: Path, era: str) -> None:
+    """What the server does not offer is refused as the protocol has it, and the connection goes on."""
+
+    async def work(client: Client) -> Any:
+        with pytest.raises(MCPError) as refused:
+            await client.list_resources()
+        return refused.value.code, (await client.call_tool("ci_index_status", {})).is_error
+
+    assert (-32601, False) == talk(repo, tmp_path, era, work)
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+def test_cancelling_a_call(repo: Path, tmp_path: Path, era: str) -> None:
+    """A call that its client gives up does not hold up the next one, and its late answer disturbs nobody."""
+    command = [str(HANGING), "0.8", "mcp", "--client", "codex-cli"]
+
+    async def work(client: Client) -> Any:
+        slow = asyncio.create_task(client.call_tool("ci_search", {"query": "x"}))
+        await asyncio.sleep(0.2)
+        slow.cancel()
+        await asyncio.wait([slow])
+        after = await client.call_tool("hook", {"hook_event_name": "SessionEnd", "cwd": str(repo), "session_id": "s"})
+        await asyncio.sleep(1)
+        return slow.cancelled(), json.loads(after.content[0].text), len((await client.list_tools()).tools)
+
+    assert (True, {}, len(TIMEOUT_MS) + 1) == talk(repo, tmp_path, era, work, command)
+
+
+def test_many_calls_at_once(repo: Path, tmp_path: Path) -> None:
+    """Calls that are made together each get their own answer."""
+
+    async def work(client: Client) -> Any:
+        words = ["send_with_retry", "total_price", "RETRY_LIMIT", "Cart"] * 3
+        return words, await asyncio.gather(*(client.call_tool("ci_search", {"query": word}) for word in words))
+
+    words, answers = talk(repo, tmp_path, "auto", work)
+
+    assert [True] * len(words) == [word in answer.content[0].text for word, answer in zip(words, answers, strict=True)]
