@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from .external import Use as Use
 from .local.environment import Environment, read_environment
 
 if TYPE_CHECKING:
     from ..core.pipeline import Runtime
     from ..core.ports import ToolProvider, Transcripts
     from .code.library import Library
+    from .external.provider import ServersProvider
     from .local.journal import SqliteJournal
 
 CLIENTS = ("claude-code", "codex-cli")
@@ -29,15 +31,38 @@ class Application:
     environment: Environment
     runtime: Runtime
     provider: ToolProvider
+    servers: ServersProvider | None = None
+    """The user's own tools among those of ``provider``."""
+
+    def warm_up(self, cwd: str) -> None:
+        """Start the servers that turns in ``cwd`` may ask; waits for none."""
+        from ..core.contract.event import ClientName, Source
+        from ..core.settings import Mode, Switch
+
+        if self.servers is not None and self.servers.servers():
+            situation = self.runtime.surroundings.locate(Source(ClientName.CLI, cwd), None, plan=False)
+            settings = situation.settings
+            if not situation.problems and settings.enabled is not Switch.OFF and settings.mode is Mode.RUN:
+                self.servers.warm_up(situation.repository.root)
+
+    def close(self) -> None:
+        """End the servers that were started."""
+        if self.servers is not None:
+            self.servers.close()
 
 
-def build(environment: Environment | None = None, *, stays: bool = False) -> Application:
-    """upbeat on this machine: local files, the embedded tools, the journal in the state folder.
+def build(environment: Environment | None = None, *, stays: bool = False, use: Use | None = None) -> Application:
+    """upbeat on this machine: local files, the embedded tools, the user's servers, the journal in the state folder.
 
-    ``stays`` says that the process lives as long as its session, so that an index can be built in it.
+    ``stays`` says that the process lives as long as its session, so that an index can be built in it, and the user's
+    servers kept warm. ``use`` says what a process that does not stay may do with those; nothing by default.
     """
     from ..core.pipeline import Runtime
+    from .claude import servers as claude_servers
     from .code.provider import EmbeddedProvider
+    from .codex import servers as codex_servers
+    from .external.beside import Beside
+    from .external.provider import ServersProvider
     from .local.clock import SystemClock
     from .local.observations import ProjectMemory
     from .local.runner import ThreadRunner
@@ -48,7 +73,9 @@ def build(environment: Environment | None = None, *, stays: bool = False) -> App
     environment = environment or read_environment()
     clock = SystemClock()
     known = library(environment, builds=stays)
-    provider = EmbeddedProvider(library=known)
+    use = use or (Use.SESSION if stays else Use.NEVER)
+    servers = ServersProvider(environment, use, {"codex": codex_servers.server, "claude": claude_servers.server})
+    provider = Beside(EmbeddedProvider(library=known), servers)
     runtime = Runtime(
         surroundings=LocalSurroundings(environment),
         runner=ThreadRunner(provider, clock),
@@ -61,7 +88,7 @@ def build(environment: Environment | None = None, *, stays: bool = False) -> App
         language=environment.language,
         index=known if stays else None,
     )
-    return Application(environment, runtime, provider)
+    return Application(environment, runtime, provider, servers)
 
 
 def library(environment: Environment, *, builds: bool = True) -> Library:

@@ -14,9 +14,11 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
+from . import servers
 from .contract.codes import LimitCode
 from .contract.report import Limit
 from .layers import MAX_PROBLEMS, Layer, did_you_mean, shown
+from .servers import Server
 
 
 class Switch(StrEnum):
@@ -74,6 +76,8 @@ class Settings:
     observations_enabled: bool = False
     index_enabled: Toggle = Toggle.ON
     index_max_mb: int = 512
+    servers: tuple[Server, ...] = ()
+    """The servers of the user's own tools; from the user's own file only."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """For each key that somebody has set: where its value comes from."""
 
@@ -229,6 +233,9 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
     problems: list[str] = []
     for layer in layers:
         problems += islice(_problems(layer), MAX_PROBLEMS)
+        found = servers.read(layer)
+        problems += found.problems
+        values |= {"servers": found.servers} if found.servers else {}
         for name, raw in layer.values.items():
             key = BY_NAME.get(name)
             value, problem = _read(key, raw) if key else (None, "")
@@ -247,6 +254,8 @@ def _problems(layer: Layer) -> Iterator[str]:
     """What is wrong with a layer, key by key."""
     for name, raw in layer.values.items():
         key = BY_NAME.get(name)
+        if name == servers.TABLE:
+            continue  # has more inside than a value
         if key is None:
             yield f"{layer.where(name)}: unknown key {shown(name)}{did_you_mean(name, BY_NAME)}"
         elif problem := _read(key, raw)[1]:
@@ -320,7 +329,19 @@ def default_file() -> str:
             table = head
             lines += ["", f"[{table}]"]
         lines += ["", *(f"# {text}" for text in (key.doc, _takes(key)) if text), f"{name} = {json.dumps(key.default)}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_SERVERS_BY_EXAMPLE]) + "\n"
+
+
+_SERVERS_BY_EXAMPLE = (
+    "# Your own tools: MCP servers that are asked before a turn, in your own file only (docs/own-tools.md).",
+    "# [mcp.servers.docs]",
+    '# command = "docs-mcp"            # or from = "codex" | "claude": the server of that name there',
+    '# args = ["--stdio"]',
+    '# env = ["DOCS_TOKEN"]            # names, passed on; beside PATH, HOME and LANG',
+    "# [mcp.servers.docs.tools.search]",
+    '# query = "q"                     # the argument that gets the words of the prompt',
+    "# args = { limit = 5 }            # what is always the same",
+)
 
 
 def _takes(key: Key) -> str:

@@ -17,6 +17,8 @@ from upbeat.core.contract import codes
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, text_of
 from upbeat.core.contract.effect import Deny, Inject, KeepGoing, PutBefore, TellUser
 from upbeat.core.contract.event import Event
+from upbeat.core.servers import SERVER_KEYS, TOOL_KEYS
+from upbeat.core.servers import Key as ServerKey
 from upbeat.core.settings import KEYS, Key
 from upbeat.core.turn.plan import CLAMPS, TOOLS, Tool
 
@@ -44,6 +46,16 @@ reported at once, with line, key and the nearest known name; until they are mend
 {_lines(rows)}
 
 `CI_AUTO_TOOLS_DRY_RUN=1` means the same as `mode = "plan"`. Numbers outside their range are brought into it, and a limit says so.
+
+## Your own tools: `[mcp.servers.NAME]`
+
+[How they are asked, and what is automatic](own-tools.md). Only in your own file; in a project's they do not count, trusted or not.
+
+{_lines(_server_rows(SERVER_KEYS))}
+
+`[mcp.servers.NAME.tools.TOOL]`, for each tool that is asked before a turn:
+
+{_lines(_server_rows(TOOL_KEYS))}
 
 ## A project is not its user
 
@@ -170,7 +182,8 @@ Whatever the code, stdout is one valid object; diagnostics go to stderr.
 {_lines(["| tool | tier | limit | clamps | for |", "|---|---:|---:|---|---|", *map(_tool_row, TOOLS)])}
 
 Tier 0 and 1 run by themselves. Tier 2 runs when `CI_AUTO_TOOLS_TIER_MAX=2` is set in the environment and the prompt asks for depth, or
-wants something changed or mended and names a file, a symbol or an error. Nothing that writes is ever a tool.
+wants something changed or mended and names a file, a symbol or an error. None of them writes. [Your own tools](own-tools.md) are
+called `server.tool`, belong to tier 1, and run by themselves only as you wrote it down.
 """
 
 
@@ -216,6 +229,12 @@ def _shown(value: object) -> str:
 
 def _code(name: str) -> str:
     return f"`{name}`" if name else ""
+
+
+def _server_rows(keys: Iterable[ServerKey]) -> list[str]:
+    return ["| key | takes | what it is for |", "|---|---|---|"] + [
+        f"| `{key.name}` | {key.takes} | {key.doc} |" for key in keys
+    ]
 
 
 def _lines(rows: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from ...core.errors import RequestError
 from ...core.pipeline import NO_CAP, TurnRequest, prepare_turn
 from ...core.turn import report
 from ...core.turn.clean import clean
-from ..wiring import CLIENTS, build, wire
+from ..wiring import CLIENTS, Use, build, wire
 
 MAX_INPUT = 32 * 1024 * 1024
 
@@ -70,7 +70,11 @@ def prepare(request: PrepareRequest, *, plan: bool, strict: bool) -> Outcome:
         plan=plan,
         cap=wire(client.name).CAP if client.name in CLIENTS else NO_CAP,
     )
-    prepared = prepare_turn(turn, build().runtime)
+    application = build(use=Use.NEVER if plan else Use.ONCE)
+    try:
+        prepared = prepare_turn(turn, application.runtime)
+    finally:
+        application.close()
     return Outcome(prepared, exit_code(prepared, strict=strict))
 
 

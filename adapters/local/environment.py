@@ -7,7 +7,7 @@ upbeat: the MCP server looks here before it says hello.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ class Environment:
     config_home: Path
     state_home: Path
     data_home: Path
+    codex_home: Path = Path("/.codex")
     language: str = "en"
     client_session: str = ""
     """The session of the client that this process was started by, where the client tells."""
@@ -57,6 +58,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         config_home=_folder(env, "XDG_CONFIG_HOME", home / ".config"),
         state_home=_folder(env, "XDG_STATE_HOME", home / ".local" / "state"),
         data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
+        codex_home=Path(env.get("CODEX_HOME") or home / ".codex"),
         language=_language(env),
         client_session=env.get(CLIENT_SESSION, ""),
         wrapped=bool(env.get(WRAPPED)),
@@ -67,6 +69,15 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
 def child_variables(extra: Mapping[str, str]) -> dict[str, str]:
     """The environment for a client that we start: ours, with ``extra``."""
     return dict(os.environ) | dict(extra)
+
+
+SERVER_VARIABLES = ("HOME", "LANG", "PATH")
+"""What every server of a user's own tools gets of our environment."""
+
+
+def variables_named(names: Iterable[str]) -> dict[str, str]:
+    """Those of ``names`` that are set in our environment, with their values."""
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _folder(env: Mapping[str, str], name: str, default: Path) -> Path:

@@ -23,6 +23,14 @@ log = logging.getLogger(__name__)
 NOT_STARTED = "the turn's time was over before it could start"
 TOO_LATE = "no answer inside its limit"
 
+_SKIPS = (
+    ErrorCode.TOOL_UNAVAILABLE,
+    ErrorCode.NOT_APPROVED,
+    ErrorCode.BUDGET_EXCEEDED,
+    ErrorCode.REPO_ROOT,
+)
+"""Failures of what was not even tried."""
+
 
 @dataclass(slots=True)
 class _Call:
@@ -123,7 +131,7 @@ class ThreadRunner:
 def failed(tool: str, failure: ToolFailure, started_at: str, duration_ms: int) -> ToolResult:
     """The result of a call that gave none."""
     late = failure.code is ErrorCode.TIMEOUT
-    skipped = failure.code in (ErrorCode.TOOL_UNAVAILABLE, ErrorCode.BUDGET_EXCEEDED, ErrorCode.REPO_ROOT)
+    skipped = failure.code in _SKIPS
     return ToolResult(
         tool=tool,
         status="timeout" if late else "skipped" if skipped else "error",

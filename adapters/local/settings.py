@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ...core.contract.codes import LimitCode
 from ...core.contract.report import Limit
 from ...core.layers import Layer
+from ...core.servers import TABLE
 from ...core.settings import KEYS, Resolved, Settings, resolve
 from ...core.turn.clean import clean
 from .environment import Environment
@@ -40,13 +41,13 @@ def load_settings(root: str, environment: Environment) -> Resolved:
     if project:
         file = read_toml(project, shown=str(project.relative_to(root)))
         files.append(file)
-        layers.append(_layer(file, trusted=is_trusted(project, file.digest, environment)))
+        layers.append(_layer(file, trusted=is_trusted(project, file.digest, environment), is_users=False))
     problems = [clash, *(file.problem for file in files)]
     environment_layer, problem = _environment_layer(environment)
     resolved = resolve([*layers, environment_layer])
     return Resolved(
         resolved.settings,
-        (*resolved.limits, *_misplaced(root)),
+        (*resolved.limits, *_misplaced(root), *_servers_of_project(files[1:])),
         tuple(clean(text).text for text in (*problems, problem, *resolved.problems) if text),
     )
 
@@ -71,8 +72,20 @@ def _project_file(root: str) -> tuple[Path | None, str]:
     return (here[0] if here else None), ""
 
 
-def _layer(file: TomlFile, *, trusted: bool = True) -> Layer:
-    return Layer(file.name, dict(_flat(file.values)), file.lines, trusted=trusted)
+def _layer(file: TomlFile, *, trusted: bool = True, is_users: bool = True) -> Layer:
+    values = dict(_flat({name: value for name, value in file.values.items() if name != TABLE}))
+    if is_users and TABLE in file.values:
+        values[TABLE] = file.values[TABLE]
+    return Layer(file.name, values, file.lines, trusted=trusted)
+
+
+def _servers_of_project(files: Iterable[TomlFile]) -> Iterator[Limit]:
+    """Whoever may change a repository does not name what is started on its user's machine, trusted or not."""
+    for file in files:
+        if TABLE in file.values:
+            first = next((name for name in file.lines if name.split(".")[0] == TABLE), TABLE)
+            where = Layer(file.name, {}, file.lines).where(first)
+            yield Limit.of(LimitCode.CONFIG_MISPLACED, f"{where}: {TABLE} counts in your own file only ({USER_FILE})")
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -24,7 +24,7 @@ from ... import __version__
 from ..local.environment import Environment, read_environment
 from . import protocol
 from .listener import Listener
-from .tools import HOOK_TOOL, SLOW_HOOK, WORKFLOW_TOOL
+from .tools import HOOK_TOOL, OFFERED, SLOW_HOOK, WORKFLOW_TOOL
 
 if TYPE_CHECKING:
     from ..wiring import Application
@@ -57,7 +57,7 @@ class Server:
     def serve(self) -> None:
         """Answer until stdin ends."""
         self._listener.start()
-        threading.Thread(target=self._load, name="load", daemon=True).start()
+        threading.Thread(target=self._warm_up, name="load", daemon=True).start()
         threading.Thread(target=self._answer_hooks, name="hooks", daemon=True).start()
         try:
             while line := self._stdin.readline(MAX_LINE):
@@ -71,6 +71,8 @@ class Server:
         while (self._calls or self._hooks.unfinished_tasks) and time.monotonic() < last:
             time.sleep(0.01)
         self._listener.close()
+        if self._application:
+            self._application.close()
 
     def leave_soon(self) -> None:
         """End the process, as its client wants; what stands in the pipe by then is still read and answered."""
@@ -149,6 +151,8 @@ class Server:
         from ...core.contract.event import ClientName, Source
         from ...core.pipeline import call_tool
 
+        if name not in OFFERED:  # the user's own servers are the client's to offer, with its own way to ask
+            return f"E_TOOL_UNAVAILABLE: there is no tool {name!r} here; there are {', '.join(OFFERED)}"[:500], True
         source = Source(ClientName(self._client), self._cwd)
         called = call_tool(name, arguments, source, None, self._load().runtime)
         if called.result.error:
@@ -164,6 +168,10 @@ class Server:
         name, goal = (str(arguments.get(key) or "") for key in ("start", "goal"))
         decision = handle(Commanded(source, "start-if-idle" if name else "show", name, goal), self._load().runtime)
         return "\n".join(effect.text for effect in decision.effects)
+
+    def _warm_up(self) -> None:
+        """Load what answers need, then start the user's own servers."""
+        self._load().warm_up(self._cwd)
 
     def _load(self) -> Application:
         """The application, built once; the first hook may wait for it."""

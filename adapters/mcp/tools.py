@@ -116,3 +116,6 @@ LISTED: tuple[dict[str, Any], ...] = tuple(
     }
     for name, schema in _SCHEMAS.items()
 )
+
+OFFERED = tuple(name for name in _SCHEMAS if name != WORKFLOW_TOOL)
+"""The tools that a model may call for an answer; no other name is passed on."""

@@ -23,6 +23,8 @@ class ErrorCode(StrEnum):
     """The arguments are of the wrong type, or name a path outside the repository."""
     REPO_ROOT = "E_REPO_ROOT"
     """There is no readable working tree to look at."""
+    NOT_APPROVED = "E_NOT_APPROVED"
+    """A tool of a user's server is not, or no longer, what its user has approved."""
     SESSION = "E_SESSION"
     """The client's session could not be continued."""
     UNKNOWN = "E_UNKNOWN"
@@ -74,6 +76,7 @@ class LimitCode(StrEnum):
     INPUT_UNREADABLE = "input_unreadable"
     PATH_OUTSIDE = "path_outside"
     CONFLICT = "conflict"
+    TOOL_NOT_APPROVED = "tool_not_approved"
 
 
 _TEXTS = {
@@ -102,6 +105,7 @@ _TEXTS = {
     LimitCode.INPUT_UNREADABLE: "request not readable",
     LimitCode.PATH_OUTSIDE: "path outside the repository; not looked at",
     LimitCode.CONFLICT: "tools disagree; both statements are shown",
+    LimitCode.TOOL_NOT_APPROVED: "tool not approved; skipped",
 }
 
 

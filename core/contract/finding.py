@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+ANSWER = "answer"
+"""The kind of a finding that is the text of a user's own tool; its path names the tool, and no file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:

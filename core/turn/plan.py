@@ -12,6 +12,7 @@ from typing import Any
 
 from ..contract.codes import LimitCode
 from ..contract.report import BudgetReport, Limit, PlannedTool, ToolPlan
+from ..servers import tool_name
 from ..settings import Settings, Switch
 from .reading import Intent, Reading, Targets
 
@@ -128,6 +129,7 @@ def plan(reading: Reading, settings: Settings, root: str, codex_command: str | N
         and tool.name not in settings.tools_disabled
         and (args := tool.arguments(reading)) is not None
     ]
+    planned += _asked_of_servers(reading, settings)
     extra = TIER2_EXTRA_MS if any(tool.tier == 2 for tool in planned) else 0
     budget = BudgetReport(
         wall_ms=settings.budget_wall_ms + extra,
@@ -136,6 +138,25 @@ def plan(reading: Reading, settings: Settings, root: str, codex_command: str | N
     )
     result = ToolPlan(tier_max=settings.tier_max, planned_codex_command=codex_command, budget=budget, tools=planned)
     return Planned(result, tuple(limits))
+
+
+def _asked_of_servers(reading: Reading, settings: Settings) -> list[PlannedTool]:
+    """The tools of the user's own servers; each gets the query, on one line, and what its user wrote down."""
+    query = " ".join(reading.query.split())
+    if not query:
+        return []
+    return [
+        PlannedTool(
+            tool=tool_name(server.name, tool.name),
+            tier=1,
+            reason=f"what your server {server.name} knows about it",
+            args={**tool.args, tool.query: query},
+            timeout_ms=server.timeout_ms,
+        )
+        for server in settings.servers
+        for tool in server.tools
+        if not {server.name, tool_name(server.name, tool.name)} & set(settings.tools_disabled)
+    ]
 
 
 def wants_depth(reading: Reading) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..contract.finding import Excerpt, Finding
+from ..contract.finding import ANSWER, Excerpt, Finding
 from .frame import frame, frame_overhead
 from .fuse import MAX_SUMMARY, Fused, reference, without_text
 from .truncate import Cap, fit, measure
@@ -36,14 +36,21 @@ def render(items: Sequence[Fused], nonce: str, cap: Cap) -> Rendered:
     """``items`` in their order, framed, at most ``cap`` long."""
     if not items:
         return Rendered("")
-    room = cap.limit - frame_overhead(nonce, SOURCE, cap.unit)
+    source = _source(items)
+    room = cap.limit - frame_overhead(nonce, source, cap.unit)
     kept = _headings_that_fit(items, Cap(room, cap.unit))
     if not kept:
         return Rendered("", truncated=True)
     shown = _texts_that_fit(kept, Cap(room, cap.unit))
     truncated = len(kept) < len(items) or _lacks_lines(kept, shown)
     body = "\n".join(_entry(number, item) for number, item in enumerate(shown, start=1))
-    return Rendered(frame(body, nonce, source=SOURCE), tuple(shown), truncated)
+    return Rendered(frame(body, nonce, source=source), tuple(shown), truncated)
+
+
+def _source(items: Sequence[Fused]) -> str:
+    """Who found ``items``: upbeat's own search, and the user's own tools among them by name."""
+    asked = sorted({item.tool for item in items if item.finding.kind == ANSWER})
+    return ", ".join([SOURCE, *asked])
 
 
 def _headings_that_fit(items: Sequence[Fused], cap: Cap) -> list[Fused]:
@@ -130,7 +137,7 @@ def _entry(number: int, item: Fused) -> str:
     shows_title = bool(finding.text or finding.symbol)
     said = fit(finding.why, WHY)[0] if shows_title and finding.why else item.summary
     lines = [f"{number}. {place}{symbol} — {said or finding.kind} ({item.tool} {finding.score:.2f}){mark}"]
-    lines += _numbered(finding.text, finding.start_line)
+    lines += _barred(finding.text) if finding.kind == ANSWER else _numbered(finding.text, finding.start_line)
     for one in finding.more:
         if one.text:
             lines += [f"+ {one.symbol or OUTSIDE}:{_range(one)}", *_numbered(one.text, one.start_line)]
@@ -141,6 +148,11 @@ def _entry(number: int, item: Fused) -> str:
 def _range(place: Finding | Excerpt) -> str:
     more = f"-{place.end_line}" if place.end_line > place.start_line else ""
     return f"{place.start_line}{more}"
+
+
+def _barred(text: str) -> list[str]:
+    """The lines of an answer: they are of no file, and have no numbers."""
+    return [f"| {line}".rstrip() for line in text.rstrip("\n").split("\n")] if text else []
 
 
 def _numbered(text: str, start: int) -> list[str]:

@@ -29,6 +29,7 @@ from ..contract.report import (
     ToolResult,
     TurnReport,
 )
+from ..servers import split_name
 from .fuse import Fused
 from .omit import excerpt_id
 from .plan import EMPTY_PLAN
@@ -37,11 +38,14 @@ from .render import Rendered
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING = Rendered("")
+MAX_SAID = 300
+"""Characters that a limit says about one tool of a user's server."""
 
 _LIMIT_OF = {
     ErrorCode.TIMEOUT: LimitCode.TOOL_TIMEOUT,
     ErrorCode.BUDGET_EXCEEDED: LimitCode.BUDGET_EXCEEDED,
     ErrorCode.TOOL_UNAVAILABLE: LimitCode.TOOL_UNAVAILABLE,
+    ErrorCode.NOT_APPROVED: LimitCode.TOOL_NOT_APPROVED,
     ErrorCode.PARSE: LimitCode.OUTPUT_INVALID,
     ErrorCode.REPO_ROOT: LimitCode.REPO_UNREADABLE,
     ErrorCode.SESSION: LimitCode.SESSION_UNAVAILABLE,
@@ -178,12 +182,16 @@ def empty(run_id: str, client: Client, inputs: Inputs, limits: Sequence[Limit], 
 
 
 def limits_of(results: Sequence[ToolResult]) -> list[Limit]:
-    """What the results say about themselves."""
+    """What the results say about themselves. Of a user's own tool it is said why: only its user can mend it."""
     found: dict[LimitCode, list[str]] = {}
     for result in results:
-        if result.error:
-            code = _LIMIT_OF.get(ErrorCode(result.error.code), LimitCode.TOOL_FAILED)
-            found.setdefault(code, []).append(result.tool)
+        if not result.error:
+            continue
+        code, said = _LIMIT_OF.get(ErrorCode(result.error.code), LimitCode.TOOL_FAILED), result.tool
+        if split_name(result.tool)[0]:
+            said = f"{result.tool} ({result.error.message[:MAX_SAID]})"
+            code = LimitCode.TOOL_FAILED if code is LimitCode.OUTPUT_INVALID else code
+        found.setdefault(code, []).append(said)
     return [Limit.of(code, ", ".join(tools)) for code, tools in found.items()]
 
 

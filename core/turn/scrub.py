@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..contract.finding import Finding
+from ..contract.finding import ANSWER, Finding
 from ..contract.report import Redaction, ToolError
 from ..ports import Run
 from .clean import clean
 from .exclude import is_sensitive
 from .plan import relative_to
+from .truncate import Cap, fit
+
+MAX_ANSWER = Cap(3000)
+"""How much of the text of a user's own tool goes into a turn: the code shall have its share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ def scrub(run: Run) -> Scrubbed:
     summary = washer.text(result.summary)
     output = run.output
     if output:
-        findings = tuple(washer.finding(finding) for finding in output.findings if _may_show(finding.path))
+        findings = tuple(washer.finding(finding) for finding in output.findings if _may_show(finding))
         output = replace(output, summary=summary, findings=findings, data=washer.value(output.data))
     redactions = [Redaction(kind=kind, count=count) for kind, count in sorted(washer.redactions.items())]
     result = result.model_copy(
@@ -45,6 +49,7 @@ def scrub(run: Run) -> Scrubbed:
             "data": output.data if output else None,
             "error": error,
             "redactions": redactions,
+            "truncated": result.truncated or washer.cut,
         }
     )
     return Scrubbed(Run(result, output), washer.filtered)
@@ -55,7 +60,10 @@ def scrub_value(value: Any) -> Any:
     return _Washer().value(value)
 
 
-def _may_show(path: str) -> bool:
+def _may_show(finding: Finding) -> bool:
+    if finding.kind == ANSWER:
+        return True
+    path = finding.path
     return bool(relative_to(path, "/")) and not path.startswith("/") and not is_sensitive(path)
 
 
@@ -65,6 +73,7 @@ class _Washer:
     def __init__(self) -> None:
         self.redactions: Counter[str] = Counter()
         self.filtered = 0
+        self.cut = False
 
     def text(self, text: str) -> str:
         cleaned = clean(text)
@@ -77,6 +86,10 @@ class _Washer:
         return " ".join(self.text(text).split("\n"))
 
     def finding(self, finding: Finding) -> Finding:
+        text = self.text(finding.text)
+        if finding.kind == ANSWER:
+            text, cut = fit(text, MAX_ANSWER)
+            self.cut = self.cut or cut
         return replace(
             finding,
             path=self.line(finding.path),
@@ -84,7 +97,7 @@ class _Washer:
             symbol=self.line(finding.symbol),
             kind=self.line(finding.kind),
             why=self.line(finding.why),
-            text=self.text(finding.text),
+            text=text,
             claim=self.line(finding.claim),
             more=tuple(replace(one, symbol=self.line(one.symbol), text=self.text(one.text)) for one in finding.more),
         )

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 from fakes.provider import FakeProvider, answers, fails, hangs
 from fakes.runner import run_of
+from own_servers import odd, provider, settings
 from processes import run, upbeat
 from repositories import PROMPT, make_repository, write
 from turns import application, hook, limit_codes, turn
 
 from upbeat.adapters.cli.prepare import nothing
+from upbeat.adapters.external.beside import Beside
+from upbeat.adapters.external.pins import Pins
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
 from upbeat.core.contract.event import ClientName, Origin, PromptSubmitted, Source
 from upbeat.core.contract.finding import Finding, ToolOutput
@@ -78,6 +81,16 @@ def silent(repo: Path, origin: Origin) -> list[str]:
     return [because.value] if because else []
 
 
+def changed(repo: Path) -> TurnReport:
+    """A turn whose server declares its tool otherwise than when it was approved."""
+    settings(repo / "home", odd("fine"))
+    Pins(repo / "home/.local/state").pin("odd", {"search": "sha256:of-before"})
+    asked = provider(repo / "home")
+    report = turn(PROMPT, repo, Beside(FakeProvider({}), asked))
+    asked.close()
+    return report
+
+
 ERRORS: dict[ErrorCode, Callable[[Path], TurnReport]] = {
     ErrorCode.TIMEOUT: lambda repo: turn(PROMPT, repo, FakeProvider({"ci_index_status": hangs(1)})),
     ErrorCode.PARSE: lambda repo: turn(PROMPT, repo, all_tools(answers({"not": "an output"}))),
@@ -85,6 +98,7 @@ ERRORS: dict[ErrorCode, Callable[[Path], TurnReport]] = {
     ErrorCode.BUDGET_EXCEEDED: lambda repo: turn(PROMPT, repo, all_tools(hangs(1)), CI_AUTO_TOOLS_BUDGET_WALL_MS="100"),
     ErrorCode.INVALID_ARGS: lambda repo: turn("fix the bug in link.py", linked(repo)),
     ErrorCode.REPO_ROOT: lambda repo: turn(PROMPT, repo, request={"repo_root": "/nowhere"}),
+    ErrorCode.NOT_APPROVED: changed,
     ErrorCode.SESSION: lost_session,
     ErrorCode.UNKNOWN: lambda repo: turn(PROMPT, repo, all_tools(fails(RuntimeError("boom")))),
 }
@@ -122,6 +136,7 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.INPUT_UNREADABLE: lambda repo: upbeat("prepare", cwd=repo, stdin=b"{").limits,
     LimitCode.PATH_OUTSIDE: lambda repo: limit_codes(turn("fix the bug in ../../x.py", repo)),
     LimitCode.CONFLICT: lambda repo: limit_codes(conflicting(repo)),
+    LimitCode.TOOL_NOT_APPROVED: lambda repo: limit_codes(changed(repo)),
 }
 
 

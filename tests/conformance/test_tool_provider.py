@@ -1,16 +1,21 @@
-"""What every ``ToolProvider`` keeps to, the embedded one and the fake of the tests alike."""
+"""What every ``ToolProvider`` keeps to: the embedded one, the user's own servers and the fake of the tests alike."""
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes.provider import FakeProvider, waits
+from own_servers import odd, provider, settings
 from repositories import make_repository
 
 from upbeat.adapters.code.provider import EmbeddedProvider
@@ -28,6 +33,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "ci_impact": {"files": ["src/store.py"], "symbols": ["Store.put"], "depth": 2},
     "ci_complexity": {"files": ["src/store.py"]},
     "ci_hotspot": {"days": 30, "top": 5},
+    "odd.search": {"q": "where are uploads stored"},
 }
 
 
@@ -50,8 +56,18 @@ def fake() -> ToolProvider:
     return FakeProvider({"ci_search": answer})
 
 
+@cache
+def own_servers() -> ToolProvider:
+    """The user's own tools, of a real server; it ends with this process."""
+    home = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, home)
+    settings(home, odd("fine"))
+    return provider(home)
+
+
 CASES = [
-    pytest.param(Case(EmbeddedProvider, tuple(ARGUMENTS)), id="embedded"),
+    pytest.param(Case(EmbeddedProvider, tuple(name for name in ARGUMENTS if "." not in name)), id="embedded"),
+    pytest.param(Case(own_servers, ("odd.search",)), id="own servers"),
     pytest.param(Case(fake, ("ci_search",)), id="fake"),
 ]
 
@@ -66,11 +82,11 @@ def root(tmp_path: Path) -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_every_tool_has_a_name_and_a_sentence(case: Case) -> None:
     """tools gives each tool with one sentence, the same at every call."""
-    provider = case.make()
+    made = case.make()
 
-    assert dict(provider.tools()) == dict(provider.tools())
-    assert set(case.tools) <= set(provider.tools())
-    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in provider.tools().values())
+    assert dict(made.tools()) == dict(made.tools())
+    assert set(case.tools) <= set(made.tools())
+    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in made.tools().values())
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -85,9 +101,9 @@ def test_an_unknown_tool_is_unavailable(case: Case, root: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_keeps_its_promises(case: Case, root: str) -> None:
     """An answer is JSON, its rows lie inside the repository and have lines and scores in their ranges."""
-    provider = case.make()
+    made = case.make()
     for tool in case.tools:
-        output = provider.call(tool, ARGUMENTS[tool], root, threading.Event())
+        output = made.call(tool, ARGUMENTS[tool], root, threading.Event())
 
         assert isinstance(output, ToolOutput)
         assert output.summary
@@ -124,12 +140,12 @@ def test_a_cancelled_call_times_out(case: Case, root: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_calls_do_not_disturb_each_other(case: Case, root: str) -> None:
     """Calls at the same time answer what each alone would."""
-    provider = case.make()
+    made = case.make()
     tool = case.tools[-1]
-    expected = provider.call(tool, ARGUMENTS[tool], root, threading.Event())
+    expected = made.call(tool, ARGUMENTS[tool], root, threading.Event())
     answers: list[ToolOutput] = []
     threads = [
-        threading.Thread(target=lambda: answers.append(provider.call(tool, ARGUMENTS[tool], root, threading.Event())))
+        threading.Thread(target=lambda: answers.append(made.call(tool, ARGUMENTS[tool], root, threading.Event())))
         for _ in range(4)
     ]
     for thread in threads:

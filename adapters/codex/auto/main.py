@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, environment: Environment, signals: Signals) -> int:
-    from .program import find_program
+    from ...local.program import find_program
 
     texts = texts_in(environment.language)
     if options.repo is not None and not os.path.isdir(options.repo):
@@ -256,7 +256,7 @@ def _plan(parts: _Parts, prompt: str, conversation: Conversation) -> int:
 def _opened(parts: _Parts) -> Conversation:
     """The conversation of this place, with its session taken up."""
     from ....core.contract.event import ClientName, Source
-    from ...wiring import build
+    from ...wiring import Use, build
     from .connect import Wanted, connect
     from .flow import Unlooped
     from .rollouts import Rollouts, codex_home
@@ -264,7 +264,9 @@ def _opened(parts: _Parts) -> Conversation:
 
     options = parts.options
     where = place(options.repo)
-    runtime = build(parts.environment, stays=parts.talks).runtime
+    use = Use.NEVER if options.plan else Use.ONCE
+    application = build(parts.environment, stays=parts.talks, use=None if parts.talks and not options.plan else use)
+    runtime = application.runtime
     source = Source(ClientName.CODEX_CLI, where.cwd)
     plans = options.plan or is_plan(runtime.surroundings.locate(source, options.repo, plan=True))
     if options.no_loop:
@@ -284,9 +286,12 @@ def _opened(parts: _Parts) -> Conversation:
         is_named=options.is_named,
         app_server=way.app_server,
         rollouts=Rollouts(codex_home(variables)),
+        end_servers=application.close,
     )
     parts.show.root = conversation.root
     conversation.resume(plan=plans, new=options.new)
+    if not plans:
+        application.warm_up(where.cwd)
     return conversation
 
 

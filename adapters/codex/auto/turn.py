@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ class Conversation:
     """The turns of one session.
 
     ``app_server`` is the transport where it can do more than turns (threads, models, asking a person), else None.
-    ``is_named``: the person chose the session's name.
+    ``is_named``: the person chose the session's name. ``end_servers`` ends what was started beside Codex.
     """
 
     def __init__(
@@ -64,8 +64,10 @@ class Conversation:
         is_named: bool = False,
         app_server: AppServerTransport | None = None,
         rollouts: Rollouts | None = None,
+        end_servers: Callable[[], None] | None = None,
     ) -> None:
         self._runtime = runtime
+        self._end_servers = end_servers
         self._transport = transport
         self._show = show
         self._place = place
@@ -185,6 +187,8 @@ class Conversation:
         self.sessions.close()
         self._transport.close()
         self.flow.leave()
+        if self._end_servers:
+            self._end_servers()
 
     # --- turns ---
 
@@ -198,9 +202,14 @@ class Conversation:
         return self._transport.planned_command(self._thread_id())
 
     def warm_up(self) -> None:
-        """Pay for the first look at the repository before anybody waits for it. What it finds is thrown away."""
+        """Pay for the first look at the repository before anybody waits for it. What it finds is thrown away.
+
+        The user's own servers are not asked what nobody wants to know.
+        """
         self.flow.registry(self.root)
-        prepare_turn(TurnRequest(self._source(), WARM_UP, OCCASION, self._place.repo), self._runtime)
+        situation = self.situate()
+        alone = replace(situation, settings=replace(situation.settings, servers=()))
+        prepare_turn(TurnRequest(self._source(), WARM_UP, OCCASION, self._place.repo), self._runtime, alone)
 
     def plan(self, prompt: str) -> TurnReport:
         """What a turn would do. No process is started and no file is written."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.local.environment import Environment, child_variables, read_environment
+from upbeat.adapters.local.environment import Environment, child_variables, read_environment, variables_named
 
 
 def test_nothing_set() -> None:
@@ -29,6 +29,7 @@ def test_everything_set() -> None:
         config_home=Path("/c"),
         state_home=Path("/s"),
         data_home=Path("/d"),
+        codex_home=Path("/home/a/.codex"),
         language="zh",
         wrapped=True,
         color=False,
@@ -91,3 +92,19 @@ def test_switched_off() -> None:
     assert [True, False, False] == [
         read_environment({"CI_AUTO_TOOLS": value}).switched_off for value in (" OFF", "auto", "")
     ]
+
+
+def test_the_folder_of_codex() -> None:
+    """Codex's own folder is where CODEX_HOME says, else below the home."""
+    assert (Path("/x"), Path("/h/.codex")) == (
+        read_environment({"HOME": "/h", "CODEX_HOME": "/x"}).codex_home,
+        read_environment({"HOME": "/h"}).codex_home,
+    )
+
+
+def test_variables_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables are given by name, those that are set."""
+    monkeypatch.setenv("DOCS_TOKEN", "t")
+    monkeypatch.delenv("NOT_SET", raising=False)
+
+    assert {"DOCS_TOKEN": "t"} == variables_named(["DOCS_TOKEN", "NOT_SET"])

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.local.environment import Environment, read_environment
-from upbeat.adapters.local.settings import load_settings, project_file
+from upbeat.adapters.local.settings import load_settings, load_user_settings, project_file
 from upbeat.adapters.local.toml_file import MAX_BYTES
 from upbeat.adapters.local.trust import trust
+from upbeat.core.servers import Launch, Server, ServerTool
 from upbeat.core.settings import DEFAULTS, Mode, Resolved, Settings, Switch
 
 UNTRUSTED = "project configuration may only tighten until you trust it (upbeat trust)"
@@ -276,3 +277,41 @@ def test_a_flood_of_misplaced_settings_is_cut(root: Path, home: Environment) -> 
     put(root, ".devbooks/config.yaml", "tier_max: 1\n" * 1000)
 
     assert 10 == len(limits(load_settings(str(root), home)))
+
+
+SERVER = '[mcp.servers.docs]\ncommand = "docs-mcp"\n[mcp.servers.docs.tools.search]\nquery = "q"\n'
+
+
+def test_a_users_servers(root: Path, home: Environment) -> None:
+    """The user's own file names servers."""
+    put_user(home, SERVER)
+    found = load_settings(str(root), home)
+
+    assert (Server("docs", Launch("docs-mcp"), tools=(ServerTool("search", "q"),)),) == found.settings.servers
+    assert found.settings.servers == load_user_settings(home).servers
+    assert ((), ()) == (found.limits, found.problems)
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
+def test_a_project_names_no_server(root: Path, home: Environment, is_trusted: bool) -> None:
+    """What a project's file says of servers does not count, trusted or not, and a limit says so."""
+    path = put(root, ".upbeat/auto-tools.toml", f'mode = "plan"\n{SERVER}')
+    if is_trusted:
+        trust(path, home)
+    found = load_settings(str(root), home)
+
+    assert ((), Mode.PLAN, ()) == (found.settings.servers, found.settings.mode, found.problems)
+    assert [
+        "configuration not read: .upbeat/auto-tools.toml:2: mcp counts in your own file only (upbeat/auto-tools.toml)"
+    ] == limits(found)
+
+
+def test_wrong_servers_are_told_with_the_rest(root: Path, home: Environment) -> None:
+    """Mistakes in servers and in other settings come together, each with file and line."""
+    path = put_user(home, 'mod = "plan"\n[mcp.servers.docs]\ncomand = "x"\n')
+
+    assert (
+        f"{path}:1: unknown key 'mod'; did you mean 'mode'?",
+        f"{path}:3: unknown key 'mcp.servers.docs.comand'; did you mean 'command'?",
+        f"{path}:2: mcp.servers.docs needs command or from, and not both",
+    ) == load_settings(str(root), home).problems

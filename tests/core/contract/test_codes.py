@@ -30,6 +30,7 @@ SENTENCES = {
     "input_unreadable": "request not readable",
     "path_outside": "path outside the repository; not looked at",
     "conflict": "tools disagree; both statements are shown",
+    "tool_not_approved": "tool not approved; skipped",
 }
 
 

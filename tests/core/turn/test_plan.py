@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.contract.report import BudgetReport, PlannedTool, ToolPlan
+from upbeat.core.servers import Launch, Server, ServerTool
 from upbeat.core.settings import Settings, Switch
 from upbeat.core.turn.intent import read
 from upbeat.core.turn.plan import (
@@ -321,3 +323,36 @@ def test_a_stack_trace_is_passed_on_frame_by_frame() -> None:
 
     assert ["at total (shop/cart.py:9)", "at main (shop/app.py:5)"] == args(planned, "ci_bug_locate")["traces"]
     assert not [tool.tool for tool in planned.plan.tools if "secret_word" in str(tool.args)]
+
+
+DOCS = Server(
+    "docs", Launch("x"), timeout_ms=700, tools=(ServerTool("search", "q", {"n": 5}), ServerTool("a.b", "text"))
+)
+
+
+def test_a_users_own_tools() -> None:
+    """After ours each mapped tool gets the query, on one line, and what its user wrote down."""
+    planned = plan(
+        replace(ASKED, query="how does\nlogin work"), Settings(servers=(Server("idle", Launch("x")), DOCS)), "/repo"
+    )
+    why = "what your server docs knows about it"
+
+    assert [
+        PlannedTool(tool="docs.search", tier=1, reason=why, args={"n": 5, "q": "how does login work"}, timeout_ms=700),
+        PlannedTool(tool="docs.a.b", tier=1, reason=why, args={"text": "how does login work"}, timeout_ms=700),
+    ] == planned.plan.tools[-2:]
+
+
+@pytest.mark.parametrize(
+    ("reading", "settings"),
+    [
+        (Reading(Intent.NONE, query="hello"), Settings(servers=(DOCS,))),
+        (Reading(Intent.DOCS, query=""), Settings(servers=(DOCS,))),
+        (ASKED, Settings(servers=(DOCS,), tools_disabled=("docs",))),
+        (ASKED, Settings(servers=(DOCS,), tools_disabled=("docs.search", "docs.a.b"))),
+    ],
+    ids=["not about code", "nothing to ask", "server disabled", "tools disabled"],
+)
+def test_a_users_own_tools_stay_silent(reading: Reading, settings: Settings) -> None:
+    """Without a query, or when they are disabled, they are not planned."""
+    assert [] == [name for name in names(plan(reading, settings, "/repo")) if "." in name]

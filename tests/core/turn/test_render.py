@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.contract.finding import Excerpt, Finding
+from upbeat.core.contract.finding import ANSWER, Excerpt, Finding
 from upbeat.core.turn.frame import frame, is_framed
 from upbeat.core.turn.fuse import Fused, fuse, reference, without_text
 from upbeat.core.turn.render import SOURCE, Rendered, render
@@ -261,3 +261,11 @@ def test_the_same_lines_are_shown_once() -> None:
 def test_no_lines_at_all_is_a_truncation() -> None:
     """A cap that leaves nothing but names is said to cut."""
     assert render([MANY], NONCE, Cap(size(MANY_HEADING, "+ b:20, lines:30, d:40"))).truncated
+
+
+def test_an_answer_of_a_users_own_tool() -> None:
+    """It is named as what it is, in the frame and in its heading, and its lines have no numbers of a file."""
+    answer = Fused("docs.search", Finding("mcp:docs/search", kind=ANSWER, score=0.5, why="w", text="one\n\ntwo"), "s")
+    body = "\n".join([*ONE_SHOWN, "2. mcp:docs/search — w (docs.search 0.50)", "| one", "|", "| two"])
+
+    assert frame(body, NONCE, source=f"{SOURCE}, docs.search") == render([ONE, answer], NONCE, WIDE).text

@@ -254,6 +254,7 @@ def test_a_plan_has_no_time() -> None:
         (ErrorCode.SESSION, "session continuity unavailable; fallback to stateless exec: a, b"),
         (ErrorCode.INVALID_ARGS, "tool failed; skipped: a, b"),
         (ErrorCode.UNKNOWN, "tool failed; skipped: a, b"),
+        (ErrorCode.NOT_APPROVED, "tool not approved; skipped: a, b"),
     ],
 )
 def test_limits_of(code: ErrorCode, limit: str) -> None:
@@ -271,7 +272,18 @@ def test_limits_of_different_errors() -> None:
     assert [] == limits_of([result("ok")])
 
 
+def test_limits_of_a_users_own_tools() -> None:
+    """Of a tool of a user's server it is said why it failed, within bounds; what it answers is never all there is."""
+    found = limits_of([result("docs.search", ErrorCode.PARSE), result("docs.write", ErrorCode.NOT_APPROVED)])
+
+    assert [
+        "tool failed; skipped: docs.search (m)",
+        "tool not approved; skipped: docs.write (m)",
+    ] == [one.text for one in found]
+
+
 HARMLESS = [
+    LimitCode.TOOL_NOT_APPROVED,
     LimitCode.NO_GIT_ROOT,
     LimitCode.TOOL_UNAVAILABLE,
     LimitCode.NOT_ABOUT_CODE,

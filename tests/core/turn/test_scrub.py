@@ -8,10 +8,10 @@ import pytest
 from fakes.runner import STARTED_AT, run_of
 
 from upbeat.core.contract.codes import ErrorCode
-from upbeat.core.contract.finding import Finding, ToolOutput
+from upbeat.core.contract.finding import ANSWER, Finding, ToolOutput
 from upbeat.core.contract.report import Redaction, ToolError, ToolResult
 from upbeat.core.ports import Run
-from upbeat.core.turn.scrub import Scrubbed, scrub, scrub_value
+from upbeat.core.turn.scrub import MAX_ANSWER, Scrubbed, scrub, scrub_value
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
 GONE = "<redacted:aws-access-key>"
@@ -141,3 +141,23 @@ def test_data_without_output_is_dropped() -> None:
 def test_scrub_value(value: Any, washed: Any) -> None:
     """A JSON value for a log loses secrets and controls, and nothing else."""
     assert washed == scrub_value(value)
+
+
+def test_an_answer_of_a_users_own_tool() -> None:
+    """Its path is no file and never sensitive; a long text is cut after it was cleaned, and that is said."""
+    text = "x" * (MAX_ANSWER.limit - 10) + f" {KEY} " + "y" * 50
+    output = ToolOutput("s", (Finding("mcp:secrets/.env", kind=ANSWER, text=text),))
+    scrubbed = scrub(run_of("secrets.env", output)).run
+
+    assert scrubbed.output
+    assert "AKIA" not in scrubbed.output.findings[0].text
+    assert (MAX_ANSWER.limit, True) == (len(scrubbed.output.findings[0].text), scrubbed.result.truncated)
+
+
+def test_other_texts_are_not_cut() -> None:
+    """Source lines stay whole here, however long."""
+    output = ToolOutput("s", (Finding("a.py", text="x" * 9000),))
+    scrubbed = scrub(run_of("t", output)).run
+
+    assert scrubbed.output
+    assert (9000, False) == (len(scrubbed.output.findings[0].text), scrubbed.result.truncated)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.codex.auto.program import find_program
+from upbeat.adapters.local.program import find_program
 
 
 @pytest.fixture

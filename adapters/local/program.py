@@ -1,4 +1,4 @@
-"""Finds the Codex program. Law: never in the working directory, which may be anybody's repository."""
+"""Finds a program that is to be started. Law: never in the working directory, which may be anybody's repository."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def find_program(given: str) -> str:
-    """The absolute path of Codex, or empty. ``given`` is a name for the search path, or a path of the person's."""
+    """The absolute path of the program, or empty. ``given`` is a name for the search path, or a path as it is."""
     if os.sep in given:
         path = os.path.abspath(os.path.expanduser(given))
         return path if _is_program(path) else ""

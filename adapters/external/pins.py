@@ -1,0 +1,71 @@
+"""What the tools of servers looked like when they were approved. Law: what cannot be read has approved nothing.
+
+One file in the user's state folder, for nobody else to read: server -> tool -> digest of the tool's declaration.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+
+PINS_FILE = "upbeat/mcp-tools.json"
+
+
+class Pin(Enum):
+    """How a tool is, beside what was approved."""
+
+    UNKNOWN = "unknown"
+    SAME = "same"
+    CHANGED = "changed"
+
+
+class Pins:
+    """The user's pins below ``state_home``."""
+
+    def __init__(self, state_home: Path) -> None:
+        self._path = state_home / PINS_FILE
+
+    def look(self, server: str, tool: str, digest: str) -> Pin:
+        """Whether ``tool`` is what was approved; everything has changed while the file cannot be read."""
+        pins = self._read()
+        if pins is None:
+            return Pin.CHANGED
+        known = pins.get(server, {}).get(tool)
+        return Pin.UNKNOWN if known is None else Pin.SAME if known == digest else Pin.CHANGED
+
+    def pin(self, server: str, digests: Mapping[str, str]) -> None:
+        """Approve the tools of ``server`` as they are. Raises OSError where that cannot be remembered."""
+        with self._alone():
+            pins = self._read() or {}
+            pins[server] = pins.get(server, {}) | dict(digests)
+            draft = self._path.with_name(f"{self._path.name}.draft")
+            draft.touch(mode=0o600)
+            draft.write_text(json.dumps(pins, indent=2, sort_keys=True), encoding="utf-8")
+            draft.replace(self._path)
+
+    def _read(self) -> dict[str, dict[str, str]] | None:
+        """The pins; none when there is no file, None when it cannot be read."""
+        try:
+            stored = json.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError):
+            return None
+        is_whole = isinstance(stored, dict) and all(isinstance(tools, dict) for tools in stored.values())
+        return stored if is_whole else None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two processes that approve at the same time keep what both approved."""
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(self._path.with_name(f"{self._path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)

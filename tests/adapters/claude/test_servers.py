@@ -1,0 +1,107 @@
+"""A project's ``.mcp.json`` starts nothing before its user has trusted that content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.claude.servers import server
+from upbeat.adapters.local.environment import Environment, read_environment
+from upbeat.adapters.local.trust import trust
+from upbeat.core.contract.codes import ErrorCode
+from upbeat.core.errors import ToolFailure
+from upbeat.core.servers import Launch
+
+SERVERS = {
+    "docs": {
+        "type": "stdio",
+        "command": "${DOCS_BIN:-docs-mcp}",
+        "args": ["--root", "${DOCS_ROOT}", "plain"],
+        "env": {"TOKEN": "${DOCS_TOKEN:-}", "A": "b"},
+    },
+    "web": {"type": "http", "url": "https://example.org/mcp"},
+    "unset": {"command": "docs-mcp", "args": ["${DOCS_NOT_SET}"]},
+    "relative": {"command": "./docs-mcp"},
+    "odd": {"command": "docs-mcp", "args": "x"},
+    "numbers": {"command": "docs-mcp", "env": {"A": 5}},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    monkeypatch.setenv("DOCS_ROOT", "/srv")
+    for name in ("DOCS_BIN", "DOCS_TOKEN", "DOCS_NOT_SET"):
+        monkeypatch.delenv(name, raising=False)
+    return read_environment({"HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def repo(tmp_path: Path, home: Environment) -> Path:
+    """A repository whose file is trusted."""
+    repo = (tmp_path / "repo").resolve()
+    (repo / ".git").mkdir(parents=True)
+    put(repo, json.dumps({"mcpServers": SERVERS}), home)
+    return repo
+
+
+def put(repo: Path, text: str, trusting: Environment | None) -> None:
+    (repo / ".mcp.json").write_text(text)
+    if trusting:
+        trust(repo / ".mcp.json", trusting)
+
+
+def failure(name: str, root: Path, home: Environment) -> tuple[ErrorCode, str]:
+    with pytest.raises(ToolFailure) as failed:
+        server(name, str(root), home)
+    return failed.value.code, str(failed.value)
+
+
+def test_a_server(repo: Path, home: Environment) -> None:
+    """Command, arguments and variables, with the references that Claude Code knows; it starts in the project."""
+    expected = Launch("docs-mcp", ("--root", "/srv", "plain"), {"TOKEN": "", "A": "b"}, (), str(repo))
+
+    assert expected == server("docs", str(repo), home)
+
+
+def test_it_has_to_be_trusted(repo: Path, home: Environment) -> None:
+    """Another content than the trusted one starts nothing, and the way out is said."""
+    put(repo, json.dumps({"mcpServers": {"docs": {"command": "evil"}}}), None)
+
+    assert (ErrorCode.NOT_APPROVED, ".mcp.json names a command; upbeat trust, once you have read it") == failure(
+        "docs", repo, home
+    )
+
+
+def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment, tmp_path: Path) -> None:
+    """A file that lies elsewhere is not the project's."""
+    (tmp_path / "other.json").write_text("{}")
+    (repo / ".mcp.json").unlink()
+    (repo / ".mcp.json").symlink_to(tmp_path / "other.json")
+
+    assert (ErrorCode.TOOL_UNAVAILABLE, "this project has no .mcp.json") == failure("docs", repo, home)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("dosc", ".mcp.json has no server dosc; did you mean 'docs'?"),
+        ("web", ".mcp.json: web has no command; a server over HTTP is not asked"),
+        ("unset", ".mcp.json: unset needs the variable DOCS_NOT_SET, which is not set"),
+        ("relative", ".mcp.json: relative.command is neither a name on the search path nor an absolute path"),
+        ("odd", ".mcp.json: odd: command, args or env are not made of texts"),
+        ("numbers", ".mcp.json: numbers: command, args or env are not made of texts"),
+    ],
+)
+def test_none(repo: Path, home: Environment, name: str, said: str) -> None:
+    """What cannot be started is unavailable, with what is wrong."""
+    assert (ErrorCode.TOOL_UNAVAILABLE, said) == failure(name, repo, home)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"mcpServers": 5}', '{"mcpServers": {"docs": 5}}'])
+def test_a_file_without_it(repo: Path, home: Environment, text: str) -> None:
+    """A damaged file has no server."""
+    put(repo, text, home)
+
+    assert ErrorCode.TOOL_UNAVAILABLE == failure("docs", repo, home)[0]

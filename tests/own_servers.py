@@ -1,0 +1,53 @@
+"""A home whose settings name real servers, and the provider that asks them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from upbeat.adapters.claude import servers as claude_servers
+from upbeat.adapters.codex import servers as codex_servers
+from upbeat.adapters.external import Use
+from upbeat.adapters.external.provider import ServersProvider
+from upbeat.adapters.local.environment import read_environment
+
+FAKES = Path(__file__).parent / "fakes"
+SEARCH = {"search": 'query = "q"\nargs = { limit = 5 }'}
+
+
+def settings(home: Path, text: str) -> Path:
+    """The user's settings file below ``home`` with ``text``."""
+    path = home / ".config/upbeat/auto-tools.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def table(name: str, args: Iterable[str], more: str = "", tools: Mapping[str, str] | None = None) -> str:
+    """A server's table of the settings: this interpreter with ``args``; ``tools``: name -> the lines of its table."""
+    head = f"[mcp.servers.{name}]\ncommand = {json.dumps(sys.executable)}\nargs = {json.dumps(['-I', *args])}\n{more}\n"
+    tables = (f"[mcp.servers.{name}.tools.{tool}]\n{lines}\n" for tool, lines in (tools or {}).items())
+    return head + "\n".join(tables)
+
+
+def docs(home: Path, more: str = "", tools: Mapping[str, str] = SEARCH, look: Mapping[str, str] | None = None) -> str:
+    """The table of the official SDK's server with ordinary tools; ``look``: how they declare themselves."""
+    file = home / "look.json"
+    home.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(look or {}))
+    return table("docs", [str(FAKES / "mcp_server.py"), str(file)], more, tools)
+
+
+def odd(how: str, *more: str) -> str:
+    """The table of a server that goes wrong."""
+    return table(
+        "odd", [str(FAKES / "odd_mcp_server.py"), how, *more], 'automatic = ["search"]', {"search": 'query = "q"'}
+    )
+
+
+def provider(home: Path, use: Use = Use.ONCE) -> ServersProvider:
+    """What asks the servers in the settings below ``home``. Close it."""
+    finders = {"codex": codex_servers.server, "claude": claude_servers.server}
+    return ServersProvider(read_environment({"HOME": str(home)}), use, finders)
