@@ -15,11 +15,14 @@ from itertools import pairwise
 from .index_doc import Document, KeptOutline
 from .outline import Outline
 from .question import Question
-from .scan import kind_of_cached, path_terms
+from .scan import NAME_LIKENESS, PATH_FACTOR, kind_of_cached, needles_of, path_terms
 from .words import NAME, cjk_pairs, cjk_runs, joined_key, terms_of
 
 K1 = 1.2
 B = 0.5
+WHOLE_B = 0.6
+"""How much a long file is put back; more where all of its words count as one heap."""
+
 FUNCTION_LINES = 30
 """The length of a definition that is neither favoured nor put back."""
 
@@ -68,9 +71,15 @@ class Profile:
     owned: set[int]
     """Positions of definitions that the query names with their owner."""
 
+    compounds: dict[str, tuple[str, ...]]
+    """Words of the file that hold several terms of the question, with these."""
+
+    defined: dict[str, tuple[str, ...]]
+    """Names that are defined in the file, with the terms of the question in them."""
+
 
 def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
-    return Profile(path, outline, length, {}, Counter(), {}, Counter(), {}, {}, {}, [], set())
+    return Profile(path, outline, length, {}, Counter(), {}, Counter(), {}, {}, {}, [], set(), {}, {})
 
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
@@ -158,6 +167,8 @@ class Reader:
         for term in meaning.terms:
             in_file[term] = in_file.get(term, 0) + count
             in_part[term] = in_part.get(term, 0) + count
+        if len(meaning.terms) > 1:
+            profile.compounds[word] = meaning.terms
         if meaning.name:
             profile.names[word] += count
             part.exact[word] = meaning.name
@@ -186,6 +197,7 @@ class Reader:
             if not meaning:
                 continue
             profile.defined_terms.update(meaning.terms)
+            profile.defined[definition.name] = meaning.terms
             if (definition.owner, definition.name) in self._owned:
                 profile.owned.add(position)
             if meaning.name:
@@ -198,7 +210,9 @@ class Reader:
 class Corpus:
     """What is known of all candidates together: how telling terms and names are, and the usual length.
 
-    ``gains`` and ``title_gains`` say what one hit of a term of the question, and of its first line, is worth.
+    ``gains`` and ``title_gains`` say what one hit of a term of the question, and of its first line, is worth;
+    ``whole`` and ``whole_names`` say the same of a hit in the whole of a file, of a term and of a name that were
+    counted in the first pass; ``counted`` has their inverse frequencies.
     """
 
     idf: dict[str, float]
@@ -206,6 +220,9 @@ class Corpus:
     average: float
     gains: dict[str, float]
     title_gains: dict[str, float]
+    counted: dict[str, float]
+    whole: dict[str, float]
+    whole_names: dict[str, float]
 
 
 def survey(profiles: list[Profile], question: Question, counted: dict[str, float], total: int) -> Corpus:
@@ -223,7 +240,12 @@ def survey(profiles: list[Profile], question: Question, counted: dict[str, float
         {term: weight * idf[term] for term, weight in weights.items() if term in idf}
         for weights in (question.terms, question.title)
     )
-    return Corpus(idf, name_idf, average, gains, title_gains)
+    needles = [needle for needle in needles_of(question) if needle.key in counted]
+    whole, whole_names = (
+        {needle.key: needle.weight * counted[needle.key] for needle in needles if needle.is_name is is_name}
+        for is_name in (False, True)
+    )
+    return Corpus(idf, name_idf, average, gains, title_gains, counted, whole, whole_names)
 
 
 def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
@@ -260,42 +282,74 @@ def measure(profile: Profile, question: Question, corpus: Corpus, named: float) 
     """The raw numbers of one file; see ``rank.WEIGHTS`` for what they are worth."""
     norm = K1 * (1 - B + B * min(profile.length / corpus.average, 6.0))
     saturated = {term: count * (K1 + 1) / (count + norm) for term, count in profile.terms.items()}
-
-    def weigh(gains: dict[str, float], amounts: dict[str, float]) -> float:
-        return sum(gains.get(term, 0.0) * amount for term, amount in amounts.items())
-
     folder, _, name = profile.path.rpartition("/")
     stem = name.partition(".")[0] or name
     stem_terms = terms_of(stem)
     in_stem = [term for term in stem_terms if term in question.terms]
     share = len(in_stem) / (len(stem_terms) or 1)
     parts = sorted((part_score(profile, part, corpus) for part in profile.parts.values()), reverse=True)
-    titled = [
-        _term_score(profile, part, corpus.title_gains)
-        for part in profile.parts.values()
-        if not corpus.title_gains.keys().isdisjoint(part.terms)
-    ]
     rare = corpus.name_idf
     return {
-        "body": weigh(corpus.gains, saturated),
-        "title": weigh(corpus.title_gains, saturated),
-        "defined": weigh(corpus.gains, {t: n * 2 / (n + 1.0) for t, n in profile.defined_terms.items()}),
-        "folder": weigh(corpus.gains, dict.fromkeys(path_terms(folder), 1.0)),
-        "stem": weigh(corpus.gains, dict.fromkeys(in_stem, share)),
-        "stem_title": weigh(corpus.title_gains, dict.fromkeys(in_stem, share)),
-        "best_part": parts[0] if parts else 0.0,
+        "body": _weigh(corpus.gains, saturated),
+        "title": _weigh(corpus.title_gains, saturated),
+        "whole": _whole(profile, question, corpus),
+        "length": math.log1p(profile.length),
+        "defined": _weigh(corpus.gains, {t: n * 2 / (n + 1.0) for t, n in profile.defined_terms.items()}),
+        "definition": max((_covered(n, terms, corpus.gains) for n, terms in profile.defined.items()), default=0.0),
+        "compound": max((_compound(n, terms, corpus) for n, terms in profile.compounds.items()), default=0.0),
+        "folder": _weigh(corpus.gains, dict.fromkeys(path_terms(folder), 1.0)),
+        "stem": _weigh(corpus.gains, dict.fromkeys(in_stem, share)),
+        "stem_title": _weigh(corpus.title_gains, dict.fromkeys(in_stem, share)),
         "three_parts": sum(parts[:3]),
-        "six_parts": sum(parts[:6]),
-        "title_parts": sum(sorted(titled, reverse=True)[:3]),
         "phrases": sum(sum(corpus.idf.get(term, 0.0) for term in terms) for terms in profile.phrases),
         "symbols": math.log1p(len(profile.owned)),
-        "names_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_names.items()),
-        "names_used": sum(
-            question.names[n] * rare.get(n, 0.0) * count * 2 / (count + 1.0) for n, count in profile.names.items()
-        ),
+        "names_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_names.items() if w >= NAME_LIKENESS),
+        **_used(profile, question, rare),
         "joined_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_joined.items()),
         "joined_used": sum(w * rare.get(n, 0.0) for n, w in profile.joined.items()),
         "joined_stem": question.joined.get(joined_key(stem), 0.0),
         "stem_named": max(question.names.get(stem, 0.0), question.names.get(stem.capitalize(), 0.0)),
         "named": named,
     }
+
+
+def _weigh(gains: dict[str, float], amounts: dict[str, float]) -> float:
+    return sum(gains.get(term, 0.0) * amount for term, amount in amounts.items())
+
+
+def _used(profile: Profile, question: Question, rare: dict[str, float]) -> dict[str, float]:
+    """Words of the question as they stand there: those that look like names of code, and the others."""
+    names = words = 0.0
+    for name, count in profile.names.items():
+        likeness = question.names[name]
+        worth = likeness * rare.get(name, 0.0) * count * 2 / (count + 1.0)
+        if likeness >= NAME_LIKENESS:
+            names += worth
+        else:
+            words += worth
+    return {"names_used": names, "words_used": words}
+
+
+def _whole(profile: Profile, question: Question, corpus: Corpus) -> float:
+    """The rough sum of the first pass, from what the careful look found: text, names and path together."""
+    norm = K1 * (1 - WHOLE_B + WHOLE_B * min(profile.length / corpus.average, 8.0))
+    names: Counter[str] = Counter()
+    for name, count in profile.names.items():
+        names[name.lower()] += count
+    total = 0.0
+    for gains, counts in ((corpus.whole, profile.terms), (corpus.whole_names, names)):
+        total += sum(gains[key] * n * (K1 + 1) / (n + norm) for key, n in counts.items() if key in gains)
+    in_path = sum(question.terms.get(term, 0.0) * corpus.counted.get(term, 1.0) for term in path_terms(profile.path))
+    return total + PATH_FACTOR * in_path
+
+
+def _covered(name: str, terms: tuple[str, ...], gains: dict[str, float]) -> float:
+    """What the terms of ``name`` that the question has are worth, times their share of all its terms."""
+    return sum(gains.get(term, 0.0) for term in terms) * len(terms) / (len(terms_of(name)) or 1)
+
+
+def _compound(name: str, terms: tuple[str, ...], corpus: Corpus) -> float:
+    """The same for a name that joins at least two terms of the question's first line, by what they are worth there."""
+    if sum(term in corpus.title_gains for term in terms) < 2:
+        return 0.0
+    return _covered(name, terms, corpus.title_gains)

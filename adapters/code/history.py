@@ -119,13 +119,14 @@ class History:
         return found
 
     def _life(self, path: str) -> dict[str, float]:
-        """How lately ``path`` changed, and how much of its changes were fixes."""
+        """How lately and how often ``path`` changed, and how much of its changes were fixes."""
         known = self._alive.get(path)
         if known is None:
             places = self.by_file[path]
             fixes = sum(self.commits[at].is_fix for at in places)
             known = self._alive[path] = {
                 "past_last": 1.0 / (1.0 + places[0] / HALF_AGE),
+                "past_changes": math.log1p(len(places)),
                 "past_fixes": fixes / (len(places) + FEW_CHANGES),
             }
         return known

@@ -31,6 +31,9 @@ DOTTED_LIKENESS = 0.5
 REPEATED_WEIGHT = 0.35
 """What each further occurrence of a term adds, of its first one's weight; at most three count."""
 
+_REMARK = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+"""What a template says to who writes a report: it is not shown, and not meant."""
+
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _TRACE = re.compile(
     r'^\s*(?:File ".*", line \d+|at \S+ ?\(|Traceback |\^+[ \t]*$)|^\s*(?:>>>|\.\.\. |\$ )|^(?: {4,}|\t)\S'
@@ -114,7 +117,7 @@ def read_question(query: str, files: Iterable[str] = (), symbols: Iterable[str] 
 
 def _layers(query: str) -> tuple[str, str, str]:
     """The first line, the prose, and the code and traces of ``query``."""
-    first, _, rest = query.strip().partition("\n")
+    first, _, rest = _REMARK.sub("", query).strip().partition("\n")
     end = len(first)
     if end > TITLE_CHARS:
         space = first.rfind(" ", 0, TITLE_CHARS)

@@ -40,7 +40,7 @@ LEAST_LOOKS = 30
 PAST_CANDIDATES = 20
 """Sources that only the past speaks for."""
 
-ASKED_ASIDE = 0.1
+ASKED_ASIDE = 0.03
 """Tests and documentation that are asked for still come a little behind the sources that they are about."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from upbeat.adapters.code.history import MAX_COMMITS, Commit, History
@@ -77,8 +79,10 @@ def test_age_and_fixes_are_told() -> None:
     """What changed last is most alive; the share of fixes is over a few more changes than there were."""
     numbers = PAST.signals(read_question("nothing of this"))
 
-    assert {"past_last": 1.0, "past_fixes": 0.0} == numbers["http/retry.py"]
-    assert {"past_last": 1 / (1 + 2 / 50), "past_fixes": 1 / 5} == numbers["cart.py"]
+    often = {path: math.log1p(len(PAST.by_file[path])) for path in ("http/retry.py", "cart.py")}
+
+    assert {"past_last": 1.0, "past_changes": often["http/retry.py"], "past_fixes": 0.0} == numbers["http/retry.py"]
+    assert {"past_last": 1 / (1 + 2 / 50), "past_changes": often["cart.py"], "past_fixes": 1 / 5} == numbers["cart.py"]
 
 
 def test_paths_are_relative_to_a_folder_inside() -> None:
