@@ -7,7 +7,7 @@ word means to the question is worked out once for all files (``Reader``).
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,7 +15,7 @@ from itertools import pairwise
 from .index_doc import Document, KeptOutline
 from .outline import Outline
 from .question import Question
-from .scan import NAME_LIKENESS, PATH_FACTOR, kind_of_cached, needles_of, path_terms
+from .scan import NAME_LIKENESS, PATH_FACTOR, idf_of, kind_of_cached, needles_of, path_terms
 from .words import NAME, cjk_pairs, cjk_runs, joined_key, terms_of
 
 K1 = 1.2
@@ -74,12 +74,20 @@ class Profile:
     compounds: dict[str, tuple[str, ...]]
     """Words of the file that hold several terms of the question, with these."""
 
+    lines: dict[str, set[int]]
+    """The lines on which each term stands."""
+
+    literals: list[str]
+    """What the question has in quotes and the file has too."""
+
     defined: dict[str, tuple[str, ...]]
     """Names that are defined in the file, with the terms of the question in them."""
 
 
 def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
-    return Profile(path, outline, length, {}, Counter(), {}, Counter(), {}, {}, {}, [], set(), {}, {})
+    return Profile(
+        path, outline, length, {}, Counter(), {}, Counter(), {}, {}, {}, [], set(), {}, defaultdict(set), [], {}
+    )
 
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
@@ -105,12 +113,12 @@ class Reader:
             if meaning:
                 line = outline.line_at(match.start())
                 self._add(profile, word, meaning, outline.around(line)).hits.append((line, meaning.terms))
+                for term in meaning.terms:
+                    profile.lines[term].add(line)
         if not text.isascii():
             self._add_cjk(profile, outline)
         self._add_definitions(profile)
-        if self.question.phrases:
-            lowered = text.lower()
-            profile.phrases += [terms for phrase, terms in self.question.phrases.items() if phrase in lowered]
+        self._add_quotes(profile, lambda: text)
         return profile
 
     def profile_of(self, path: str, document: Document, words: set[str], text: Callable[[], str | None]) -> Profile:
@@ -126,11 +134,20 @@ class Reader:
             if meaning:
                 for position, count in document.homes_of(at):
                     self._add(profile, word, meaning, position, count)
+                for term in meaning.terms:
+                    profile.lines[term].update(document.lines_of(at))
         self._add_definitions(profile)
-        wanted = {phrase: terms for phrase, terms in self.question.phrases.items() if _may_hold(profile, terms)}
-        lowered = ((text() or "") if wanted else "").lower()
-        profile.phrases += [terms for phrase, terms in wanted.items() if phrase in lowered]
+        self._add_quotes(profile, text)
         return profile
+
+    def _add_quotes(self, profile: Profile, text: Callable[[], str | None]) -> None:
+        """The phrases and literals of the question that the file has; ``text`` is read only if it may have one."""
+        phrases = {phrase: terms for phrase, terms in self.question.phrases.items() if _may_hold(profile, terms)}
+        literals = [literal for literal, terms in self.question.literals.items() if _may_hold(profile, terms)]
+        written = (text() or "") if phrases or literals else ""
+        lowered = written.lower() if phrases else ""
+        profile.phrases += [terms for phrase, terms in phrases.items() if phrase in lowered]
+        profile.literals += [literal for literal in literals if literal in written]
 
     def _meaning_of(self, word: str) -> Meaning | None:
         try:
@@ -190,6 +207,7 @@ class Reader:
                 if pair in wanted:
                     part = self._add(profile, pair, Meaning((pair,), 0.0, 0.0), outline.around(number))
                     part.hits.append((number, (pair,)))
+                    profile.lines[pair].add(number)
 
     def _add_definitions(self, profile: Profile) -> None:
         for position, definition in enumerate(profile.outline.definitions):
@@ -223,6 +241,7 @@ class Corpus:
     counted: dict[str, float]
     whole: dict[str, float]
     whole_names: dict[str, float]
+    literal_idf: dict[str, float]
 
 
 def survey(profiles: list[Profile], question: Question, counted: dict[str, float], total: int) -> Corpus:
@@ -245,7 +264,9 @@ def survey(profiles: list[Profile], question: Question, counted: dict[str, float
         {needle.key: needle.weight * counted[needle.key] for needle in needles if needle.is_name is is_name}
         for is_name in (False, True)
     )
-    return Corpus(idf, name_idf, average, gains, title_gains, counted, whole, whole_names)
+    literals = Counter(literal for profile in profiles for literal in profile.literals)
+    literal_idf = {literal: idf_of(size, n) for literal, n in literals.items()}
+    return Corpus(idf, name_idf, average, gains, title_gains, counted, whole, whole_names, literal_idf)
 
 
 def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
@@ -302,6 +323,8 @@ def measure(profile: Profile, question: Question, corpus: Corpus, named: float) 
         "stem_title": _weigh(corpus.title_gains, dict.fromkeys(in_stem, share)),
         "three_parts": sum(parts[:3]),
         "phrases": sum(sum(corpus.idf.get(term, 0.0) for term in terms) for terms in profile.phrases),
+        "literals": sum(corpus.literal_idf[literal] for literal in profile.literals),
+        "line": _best_line(profile, corpus.gains),
         "symbols": math.log1p(len(profile.owned)),
         "names_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_names.items() if w >= NAME_LIKENESS),
         **_used(profile, question, rare),
@@ -311,6 +334,16 @@ def measure(profile: Profile, question: Question, corpus: Corpus, named: float) 
         "stem_named": max(question.names.get(stem, 0.0), question.names.get(stem.capitalize(), 0.0)),
         "named": named,
     }
+
+
+def _best_line(profile: Profile, gains: dict[str, float]) -> float:
+    """What the terms that meet on one line are worth, on the line where that is most."""
+    totals: dict[int, float] = defaultdict(float)
+    for term, lines in profile.lines.items():
+        gain = gains.get(term, 0.0)
+        for line in lines:
+            totals[line] += gain
+    return max(totals.values(), default=0.0)
 
 
 def _weigh(gains: dict[str, float], amounts: dict[str, float]) -> float:

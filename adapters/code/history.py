@@ -29,6 +29,13 @@ FEW_MEETINGS = 4.0
 MOST_TOGETHER = 12
 """Source files of a commit beyond which they say nothing about each other."""
 
+TOLD_K1 = 1.2
+TOLD_LENGTH = 5.0
+"""The usual number of commits that tell of a file."""
+
+LONGEST_TOLD = 6.0
+"""Times that number beyond which more do not count."""
+
 LONG = 4.0
 """Times the usual length beyond which a message's length does not count any more."""
 
@@ -70,6 +77,7 @@ class History:
         average = sum(len(commit.terms) for commit in self.commits) / (len(self.commits) or 1) or 1.0
         self._norms = [math.sqrt(0.4 + 0.6 * min(len(commit.terms) / average, LONG)) for commit in self.commits]
         self._shares = [1.0 / math.sqrt(max(1, _sources(files))) for files in self.files]
+        self._lengths = {path: sum(self._shares[at] for at in places) for path, places in self.by_file.items()}
         self._alive: dict[str, dict[str, float]] = {}
 
     def like(self, weights: Mapping[str, float]) -> list[tuple[int, float]]:
@@ -99,9 +107,29 @@ class History:
                     numbers = found[path]
                     numbers[f"{name}_like"] = max(numbers.get(f"{name}_like", 0.0), share)
                     numbers[f"{name}_first"] = max(numbers.get(f"{name}_first", 0.0), 1.0 / (1 + place))
+        for path, value in self._told(question.terms).items():
+            found[path]["past_told"] = value
         if prefix:
             return {path[len(prefix) :]: numbers for path, numbers in found.items() if path.startswith(prefix)}
         return found
+
+    def _told(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """How well all messages about each file, taken as one text, answer ``weights``."""
+        counts: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        size = len(self.by_file)
+        for term, weight in weights.items():
+            amounts: dict[str, float] = defaultdict(float)
+            for at in self.by_term.get(term, ()):
+                for path in self.files[at]:
+                    amounts[path] += self._shares[at]
+            gain = weight * math.log(1 + (size - len(amounts) + 0.5) / (len(amounts) + 0.5))
+            for path, amount in amounts.items():
+                counts[path].append((gain, amount))
+        told: dict[str, float] = {}
+        for path, found in counts.items():
+            norm = TOLD_K1 * (0.3 + 0.7 * min(self._lengths[path] / TOLD_LENGTH, LONGEST_TOLD))
+            told[path] = sum(gain * amount * (TOLD_K1 + 1) / (amount + norm) for gain, amount in found)
+        return told
 
     def together(self, leaders: Mapping[str, float]) -> dict[str, float]:
         """For files that changed in the commits of ``leaders``: the strongest bond, times that leader's weight."""

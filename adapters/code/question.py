@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from .glossary import english_for
@@ -18,6 +18,7 @@ MAX_TERMS = 120
 MAX_NAMES = 40
 MAX_PATHS = 30
 MAX_PHRASES = 60
+MAX_LITERALS = 30
 
 TITLE_CHARS = 400
 """What of a long first line counts as the title; the rest of it is prose."""
@@ -45,6 +46,7 @@ _PATH = re.compile(
 )
 _DOTTED = re.compile(r"(?<![\w$])[A-Za-z_$][\w$]{0,100}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,100}){1,12}", re.ASCII)
 _THREE_WORDS = re.compile(r"(?=(?<![A-Za-z])([A-Za-z]{1,30} [A-Za-z]{1,30} [A-Za-z]{1,30})(?![A-Za-z]))")
+_LITERAL = re.compile(r"\"([^\"\n]{4,60})\"|'([^'\n]{4,60})'|`([^`\n]{4,60})`")
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 _CALLED = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\(")
 _TEST_WORDS = re.compile(
@@ -64,7 +66,8 @@ class Question:
     ``terms``, ``title`` and ``quoted`` map terms to weights: of all, of the first line, of code and traces.
     ``names`` maps identifiers, exactly as written, to how likely they are meant as such (0..1).
     ``joined`` maps neighbours written together to a weight. ``paths`` are as written; ``dotted`` holds the
-    parts of dotted names. ``phrases`` maps runs of three words to their terms. ``meant_paths`` are the paths of
+    parts of dotted names. ``phrases`` maps runs of three words to their terms, ``literals`` what stands in quotes and
+    is more than one word, as it is written. ``meant_paths`` are the paths of
     the first line and those that the caller names. ``words`` maps each term to a word of the query.
     """
 
@@ -74,6 +77,7 @@ class Question:
     names: dict[str, float]
     joined: dict[str, float]
     phrases: dict[str, tuple[str, ...]]
+    literals: dict[str, tuple[str, ...]] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
     meant_paths: frozenset[str] = frozenset()
     dotted: tuple[tuple[str, ...], ...] = ()
@@ -99,13 +103,15 @@ def read_question(query: str, files: Iterable[str] = (), symbols: Iterable[str] 
     meant = dict.fromkeys(path.removeprefix("./") for path in (*files, *_PATH.findall(title)))
     paths = meant | dict.fromkeys(path.removeprefix("./") for path in _PATH.findall(query))
     dotted = dict.fromkeys(tuple(re.split(r"\.|::|->|#", found)) for found in (*_DOTTED.findall(query), *symbols))
+    heaviest = _heaviest(terms, MAX_TERMS)
     return Question(
-        terms=_heaviest(terms, MAX_TERMS),
+        terms=heaviest,
         title=in_title or in_prose,
         quoted=in_code,
         names=_heaviest(names, MAX_NAMES),
         joined=_joined(title + "\n" + prose),
         phrases=_phrases(title, prose + "\n" + quoted),
+        literals=_literals("\n".join((title, prose, quoted)), heaviest),
         paths=tuple(paths)[:MAX_PATHS],
         meant_paths=frozenset(meant),
         dotted=tuple(parts for parts in dotted if len(parts) > 1)[:MAX_PATHS],
@@ -228,6 +234,18 @@ def _phrases(title: str, rest: str) -> dict[str, tuple[str, ...]]:
             if len(terms) > 1 and len(phrases) < MAX_PHRASES:
                 phrases.setdefault(phrase, terms)
     return phrases
+
+
+def _literals(text: str, wanted: Container[str]) -> dict[str, tuple[str, ...]]:
+    """What stands in quotes and is not a single word, with its terms among ``wanted``: messages, calls, options."""
+    literals: dict[str, tuple[str, ...]] = {}
+    for match in _LITERAL.finditer(text):
+        literal = match.group(match.lastindex or 0)
+        found = (term for name in NAME.findall(literal) for term in terms_of(name) if term in wanted)
+        terms = () if NAME.fullmatch(literal) else tuple(dict.fromkeys(found))
+        if terms and len(literals) < MAX_LITERALS:
+            literals.setdefault(literal, terms)
+    return literals
 
 
 def _heaviest(weights: dict[str, float], most: int) -> dict[str, float]:

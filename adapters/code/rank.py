@@ -13,65 +13,73 @@ from collections.abc import Mapping, Sequence
 from .kinds import FileKind, Role
 
 WEIGHTS: dict[str, float] = {
-    "title": 0.43,
-    "whole": 1.19,
-    "length": 0.05,
-    "definition": 0.44,
-    "compound": 0.44,
+    "title": 0.28,
+    "whole": 1.05,
+    "line": 0.57,
+    "definition": 0.45,
+    "compound": 0.4,
     "folder": 0.88,
-    "stem_title": 0.54,
-    "three_parts": 1.15,
-    "phrases": 0.33,
-    "symbols": 0.38,
-    "names_defined": 0.49,
-    "names_used": 0.63,
-    "words_used": 0.34,
+    "stem_title": 0.56,
+    "three_parts": 0.98,
+    "names_defined": 0.51,
+    "names_used": 0.59,
+    "words_used": 0.35,
+    "symbols": 0.43,
     "joined_used": 0.3,
-    "joined_stem": 0.91,
-    "stem_named": 0.35,
-    "named": 0.48,
-    "siblings": 0.4,
-    "is_config": -1.71,
-    "is_other_language": -0.84,
-    "is_declaration": -1.51,
+    "joined_stem": 0.9,
+    "phrases": 0.31,
+    "literals": 0.77,
+    "stem_named": 0.34,
+    "named": 0.46,
+    "siblings": 0.42,
+    "length": 0.07,
+    "is_config": -1.78,
+    "is_other_language": -0.87,
+    "is_declaration": -1.41,
     "is_aside": -6.0,
 }
 """What each number of ``features.measure``, scaled to at most 1, adds to a file's sum."""
 
 WEIGHTS_WITH_PAST: dict[str, float] = {
-    "title": 0.25,
-    "whole": 1.04,
-    "length": -0.64,
+    "title": 0.1,
+    "whole": 0.89,
+    "line": 0.51,
     "definition": 0.28,
-    "compound": 0.35,
-    "folder": 0.73,
+    "compound": 0.32,
+    "folder": 0.71,
     "stem_title": 0.35,
-    "three_parts": 0.96,
-    "phrases": 0.34,
-    "symbols": 0.38,
-    "names_defined": 0.49,
-    "names_used": 0.51,
-    "words_used": 0.14,
-    "joined_used": 0.24,
-    "joined_stem": 0.84,
-    "stem_named": 0.29,
-    "named": 0.54,
-    "siblings": 0.21,
-    "is_config": -1.66,
-    "is_other_language": -0.86,
-    "is_declaration": -1.29,
+    "three_parts": 0.77,
+    "names_defined": 0.51,
+    "names_used": 0.48,
+    "words_used": 0.11,
+    "symbols": 0.41,
+    "joined_used": 0.23,
+    "joined_stem": 0.82,
+    "phrases": 0.33,
+    "literals": 0.55,
+    "stem_named": 0.26,
+    "named": 0.53,
+    "siblings": 0.23,
+    "length": -0.48,
+    "is_config": -1.7,
+    "is_other_language": -0.87,
+    "is_declaration": -1.27,
     "is_aside": -6.0,
-    "past_like": 1.06,
-    "past_first": 0.26,
-    "past_last": 0.9,
-    "past_fixes": 0.41,
-    "past_changes": -0.64,
+    "past_like": 0.7,
+    "past_first": 0.16,
+    "past_told": 0.73,
+    "past_last": 0.87,
+    "past_changes": -0.82,
+    "past_fixes": 0.37,
 }
 """The same where the history is known; ``past_…`` are the numbers of ``History.signals``."""
 
 PAST = tuple(name for name in WEIGHTS_WITH_PAST if name.startswith("past_"))
 PAST_CHARS = 300
 """The length of a query beyond which the past counts for less: commits are told in few words, reports in many."""
+
+TOLD = "past_told"
+"""What all messages say together: of many words most are found somewhere, so that it counts for less still."""
 
 SPREAD = 3.0
 """How far behind the first, in sums, a file has a score of 1/e."""
@@ -111,7 +119,7 @@ def damp_past(rows: Sequence[dict[str, float]], length: int) -> None:
     factor = math.sqrt(PAST_CHARS / max(length, PAST_CHARS))
     for row in rows:
         for name in PAST:
-            row[name] = row.get(name, 0.0) * factor
+            row[name] = row.get(name, 0.0) * (factor * factor if name == TOLD else factor)
 
 
 def total(row: Mapping[str, float], weights: Mapping[str, float] = WEIGHTS) -> float:

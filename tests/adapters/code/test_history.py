@@ -108,3 +108,19 @@ def test_files_that_change_together_are_bound() -> None:
     assert {"money.py": 2 / (2 + 4.0)} == PAST.together({"cart.py": 1.0})
     assert {"money.py": 1 / 6, "test_storage.py": 1 / 5} == PAST.together({"cart.py": 0.5, "storage.py": 1.0})
     assert {} == PAST.together({"unknown.py": 1.0})
+
+
+def test_all_messages_about_a_file_are_one_text() -> None:
+    """Words of the question that several messages about a file hold meet in it."""
+    history = History(
+        [
+            commit(1, "upload", "both.py"),
+            commit(2, "backoff", "both.py"),
+            commit(3, "upload", "one.py"),
+            commit(4, "cart", "cart.py"),
+        ]
+    )
+    numbers = history.signals(read_question("upload backoff"))
+
+    assert numbers["both.py"]["past_told"] > numbers["one.py"]["past_told"] > 0
+    assert "past_told" not in numbers["cart.py"]

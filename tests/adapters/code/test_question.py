@@ -149,3 +149,18 @@ def test_any_query_is_read(query: str, files: list[str], symbols: list[str]) -> 
     assert all(0 < weight <= 1 for weight in question.names.values())
     assert set(question.terms) <= set(question.words)
     assert question == read_question(query, files, symbols)
+
+
+def test_remarks_of_a_template_are_left_out() -> None:
+    """What a form says to its writer is not part of the report, closed or not."""
+    question = read_question("upload fails\n<!-- thanks for\nreporting -->\nwith cookies\n<!-- checklist")
+
+    assert {"upload", "cook"} <= set(question.terms)
+    assert not {"report", "checklist"} & set(question.terms)
+
+
+def test_literals_are_more_than_a_word() -> None:
+    """Messages, calls and options in quotes are kept as written; a single word is a name already."""
+    literals = read_question("`retry` says 'connection lost' after \"--max-retries 3\"").literals
+
+    assert ["connection lost", "--max-retries 3"] == list(literals)

@@ -35,6 +35,17 @@ def test_flags_follow_the_path() -> None:
     assert [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)] == [(row["is_other_language"], row["is_declaration"]) for row in rows]
 
 
+def test_the_past_counts_for_less_in_long_queries() -> None:
+    """Beyond the usual length of a message its weight falls, most for what all messages say together."""
+    short = [{"past_like": 1.0, "past_told": 1.0, "body": 1.0}]
+    long = [dict(short[0])]
+    rank.damp_past(short, rank.PAST_CHARS)
+    rank.damp_past(long, 4 * rank.PAST_CHARS)
+
+    assert (1.0, 1.0) == (short[0]["past_like"], short[0]["past_told"])
+    assert (0.5, 0.25, 1.0) == (long[0]["past_like"], long[0]["past_told"], long[0]["body"])
+
+
 @given(st.lists(st.floats(-20, 20), max_size=20))
 def test_shares_keep_the_order(totals: list[float]) -> None:
     """Scores lie in 0..1, the best is 1, and more is never less."""
