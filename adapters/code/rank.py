@@ -1,7 +1,7 @@
 """From numbers to an order: each number is scaled within the question, then one linear sum.
 
-Law: the tables are all there is; nothing in them names a project. Their weights were set by hand, then fitted on
-bug fixes and issues of public projects, some of one, some of the other; ``benchmarks/localization`` measures them.
+Law: the tables are all there is; nothing in them names a project. Their weights were fitted on bug fixes and issues
+of public projects, but for ``is_aside``, which is set by hand; ``benchmarks/localization`` measures them.
 """
 
 from __future__ import annotations
