@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .index_doc import Document, KeptOutline
+from .index_doc import Kept, KeptLines, KeptOutline
 from .outline import Outline
 from .question import Question
 from .scan import kind_of_cached, path_terms
@@ -74,8 +74,9 @@ def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
 
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
-    """Whether the file has all of ``terms``, as one with the phrase has."""
-    return all(term in profile.terms for term in terms)
+    """Whether one definition has all of ``terms``, as one with the phrase, which stands on one line, has."""
+    wanted = set(terms)
+    return wanted <= profile.terms.keys() and any(wanted <= part.terms.keys() for part in profile.parts.values())
 
 
 class Reader:
@@ -104,19 +105,17 @@ class Reader:
             profile.phrases += [terms for phrase, terms in self.question.phrases.items() if phrase in lowered]
         return profile
 
-    def profile_of(self, path: str, document: Document, words: set[str], text: Callable[[], str | None]) -> Profile:
+    def profile_of(self, path: str, kept: Kept, words: Mapping[int, str], text: Callable[[], str | None]) -> Profile:
         """The same, but for hits, from what the index keeps of a file; of its words only ``words`` can have a meaning.
 
         ``text`` reads the file, and is called only when it may hold a phrase of the question.
         """
-        outline = KeptOutline(document.definitions)
-        profile = _empty(path, outline, document.length)
-        for at in [at for at, word in enumerate(document.words) if word in words]:
-            word = document.words[at]
+        profile = _empty(path, kept.outline, kept.length)
+        for at in kept.among(words):
+            word = words[kept.ids[at]]
             meaning = self._meaning_of(word)
             if meaning:
-                for position, count in document.homes_of(at):
-                    self._add(profile, word, meaning, position, count)
+                self._add_kept(profile, word, meaning, *kept.homes_of(at))
         self._add_definitions(profile)
         wanted = {phrase: terms for phrase, terms in self.question.phrases.items() if _may_hold(profile, terms)}
         lowered = ((text() or "") if wanted else "").lower()
@@ -140,26 +139,54 @@ class Reader:
         joined = question.joined.get(key, 0.0) if len(terms) > 1 or (key and key in question.joined) else 0.0
         return Meaning(terms, name, joined) if terms or name or joined else None
 
-    def add_hits(self, profile: Profile, document: Document, words: set[str]) -> None:
-        """Give ``profile``, which comes from ``document``, the lines of its hits."""
-        around = profile.outline.around
-        for at in [at for at, word in enumerate(document.words) if word in words]:
-            meaning = self._meaning_of(document.words[at])
+    def add_hits(self, profile: Profile, kept: Kept, lines: KeptLines, words: Mapping[int, str]) -> None:
+        """Give ``profile``, which comes from ``kept``, the lines of its hits."""
+        around, parts = profile.outline.around, profile.parts
+        hits: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        for at in kept.among(words):
+            meaning = self._meaning_of(words[kept.ids[at]])
             if meaning:
-                for line in document.lines_of(at):
-                    profile.parts[around(line)].hits.append((line, meaning.terms))
+                for line in lines.of(at):
+                    its = hits.get(line)
+                    if its is None:
+                        its = hits[line] = parts[around(line)].hits
+                    its.append((line, meaning.terms))
 
-    def _add(self, profile: Profile, word: str, meaning: Meaning, position: int, count: int = 1) -> Part:
-        """``word`` stands ``count`` times in the definition at ``position``."""
+    def _add_kept(
+        self, profile: Profile, word: str, meaning: Meaning, positions: memoryview, counts: memoryview
+    ) -> None:
+        """``word`` stands so often in each of the definitions at ``positions``."""
+        terms, parts = meaning.terms, profile.parts
+        total = sum(counts)
+        for term in terms:
+            profile.terms[term] = profile.terms.get(term, 0) + total
+        exact = {word: meaning.name} if meaning.name else {}
+        if meaning.name:
+            profile.names[word] += total
+        if meaning.joined:
+            key = joined_key(word)
+            profile.joined[key] = exact[key] = meaning.joined
+        for position, count in zip(positions, counts, strict=True):
+            part = parts.get(position)
+            if part is None:
+                part = parts[position] = Part(position)
+            in_part = part.terms
+            for term in terms:
+                in_part[term] = in_part.get(term, 0) + count
+            if exact:
+                part.exact.update(exact)
+
+    def _add(self, profile: Profile, word: str, meaning: Meaning, position: int) -> Part:
+        """``word`` stands once in the definition at ``position``."""
         part = profile.parts.get(position)
         if part is None:
             part = profile.parts[position] = Part(position)
         in_file, in_part = profile.terms, part.terms
         for term in meaning.terms:
-            in_file[term] = in_file.get(term, 0) + count
-            in_part[term] = in_part.get(term, 0) + count
+            in_file[term] = in_file.get(term, 0) + 1
+            in_part[term] = in_part.get(term, 0) + 1
         if meaning.name:
-            profile.names[word] += count
+            profile.names[word] += 1
             part.exact[word] = meaning.name
         if meaning.joined:
             key = joined_key(word)
@@ -181,17 +208,17 @@ class Reader:
                     part.hits.append((number, (pair,)))
 
     def _add_definitions(self, profile: Profile) -> None:
-        for position, definition in enumerate(profile.outline.definitions):
-            meaning = self._meanings.get(definition.name)
+        for position, name in enumerate(profile.outline.names):
+            meaning = self._meanings.get(name)
             if not meaning:
                 continue
             profile.defined_terms.update(meaning.terms)
-            if (definition.owner, definition.name) in self._owned:
+            if self._owned and (profile.outline.definitions[position].owner, name) in self._owned:
                 profile.owned.add(position)
             if meaning.name:
-                profile.defined_names[definition.name] = meaning.name
+                profile.defined_names[name] = meaning.name
             if meaning.joined:
-                profile.defined_joined[joined_key(definition.name)] = meaning.joined
+                profile.defined_joined[joined_key(name)] = meaning.joined
 
 
 @dataclass(frozen=True, slots=True)

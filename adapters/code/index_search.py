@@ -14,7 +14,7 @@ from functools import partial
 
 from ...core.ports import Cancellation
 from .features import Profile, Reader
-from .index_doc import NAME_PREFIX, Document, KeptOutline
+from .index_doc import NAME_PREFIX, Kept
 from .index_store import RACY, Entry, IndexStore
 from .kinds import Role
 from .question import Question
@@ -95,21 +95,23 @@ class Looked:
     profiles: list[Profile]
     stale: list[str]
     reader: Reader
-    words: set[str]
-    documents: dict[str, Document]
+    words: dict[int, str]
+    documents: dict[str, tuple[int, Kept]]
+    store: IndexStore
 
     def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
         """``profile`` with the lines of the file and its hits; None when it cannot be read any more."""
-        outline = profile.outline
-        if not isinstance(outline, KeptOutline):
+        known = self.documents.get(profile.path)
+        if known is None:
             return profile
         text = tree.text(profile.path)
         if text is None:
             return None
         if len(text) != profile.length:  # it has changed since it was looked at
             return self.reader.profile(profile.path, text)
-        outline.lines = text.split("\n")
-        self.reader.add_hits(profile, self.documents[profile.path], self.words)
+        number, kept = known
+        kept.outline.lines = text.split("\n")
+        self.reader.add_hits(profile, kept, self.store.lines(number), self.words)
         return profile
 
 
@@ -142,7 +144,7 @@ def profiles_of(
     words = _words_of(store, question)
     profiles: list[Profile] = []
     stale: list[str] = []
-    documents: dict[str, Document] = {}
+    documents: dict[str, tuple[int, Kept]] = {}
     for path, _ in found.candidates:
         check(cancelled)
         position = table.at.get(path)
@@ -152,7 +154,7 @@ def profiles_of(
             document = store.document(entry.doc)
             if document is None:
                 raise ValueError(f"the document of {path} is not there")
-            documents[path] = document
+            documents[path] = entry.doc, document
             profiles.append(reader.profile_of(path, document, words, partial(tree.text, path)))
             continue
         if entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
@@ -160,7 +162,7 @@ def profiles_of(
         text = tree.text(path) if stamp else None
         if text is not None:
             profiles.append(reader.profile(path, text))
-    return Looked(profiles, stale, reader, words, documents)
+    return Looked(profiles, stale, reader, words, documents, store)
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
@@ -248,12 +250,14 @@ def _score(
     return scores, max(cover.values(), default=0.0) / (everything or 1.0)
 
 
-def _words_of(store: IndexStore, question: Question) -> set[str]:
-    """All words of the index that can have a meaning for the question."""
-    words = set(question.names)
+def _words_of(store: IndexStore, question: Question) -> dict[int, str]:
+    """All words of the index that can have a meaning for the question, by their numbers."""
     keys = dict.fromkeys(question.terms)
     for joined in question.joined:
         keys |= dict.fromkeys((NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
-    for key in keys:
-        words.update(store.words(key))
+    words = store.words(keys)
+    for name in question.names:
+        number = store.number_of(name)
+        if number:
+            words[number] = name
     return words

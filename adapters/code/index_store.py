@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import zlib
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -19,9 +20,9 @@ from time import monotonic, sleep
 from ..local.journal_database import Database
 from ..local.journal_trouble import StorageError, Trouble
 from . import storage
-from .index_doc import Document, decode, encode, keys_of
+from .index_doc import Document, Kept, KeptLines, encode, encode_lines, first_key, keys_of
 
-VERSION = 1
+VERSION = 2
 FILE = "index.db"
 LOCK = "index.lock"
 COMPANIONS = ("", "-wal", "-shm", "-journal")
@@ -31,16 +32,21 @@ MOST_WORDS = 4000
 RACY = -1
 """Instead of a file's time, when it was read so soon after a change that another one may have the same time."""
 
+_NARROW = 0xFFFF
 LOCK_POLL = 0.01
+MOST_NUMBERED = 200_000
+"""Words whose numbers a writer remembers."""
 
 _SCHEMA = """
 CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
 CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
     PRIMARY KEY(tree, path)) WITHOUT ROWID;
-CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, body BLOB);
-CREATE TABLE posting(key TEXT, batch INTEGER, docs BLOB, counts BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
+CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, body BLOB, lines BLOB);
+CREATE TABLE posting(key TEXT, batch INTEGER, number INTEGER, body BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
 CREATE TABLE batch(id INTEGER PRIMARY KEY);
-CREATE TABLE word(key TEXT, word TEXT, PRIMARY KEY(key, word)) WITHOUT ROWID;
+CREATE TABLE word(key TEXT, word TEXT, id INTEGER, PRIMARY KEY(key, word)) WITHOUT ROWID;
+CREATE TABLE number(last INTEGER);
+INSERT INTO number VALUES(0);
 """
 
 
@@ -72,6 +78,7 @@ class IndexStore:
         self.folder = folder
         self.path = folder / FILE
         self._database = _open(self.path)
+        self._numbers: dict[str, int] = {}
 
     def close(self) -> None:
         self._database.close()
@@ -109,24 +116,35 @@ class IndexStore:
         )
         return Entry(path, *row) if row else None
 
-    def postings(self, key: str) -> Iterator[tuple[array[int], array[int]]]:
-        """The documents with ``key`` and how often each has it, batch by batch."""
-        for docs, counts in self._database.rows("SELECT docs, counts FROM posting WHERE key = ?", key):
-            yield array("I", docs), array("I", counts)
+    def postings(self, key: str) -> Iterator[tuple[memoryview, memoryview]]:
+        """The documents with ``key`` and how often each has it, batch by batch. Raises ValueError for damaged ones."""
+        for number, body in self._database.rows("SELECT number, body FROM posting WHERE key = ?", key):
+            yield _read_posting(number, body)
 
     def frequency(self, key: str) -> int:
         """About how many documents have ``key``; those that no tree has any more count too."""
-        return self._database.number("SELECT sum(length(docs)) FROM posting WHERE key = ?", key) // 4
+        return self._database.number("SELECT sum(number) FROM posting WHERE key = ?", key)
 
-    def words(self, key: str) -> list[str]:
-        """Words that have ``key``."""
-        rows = self._database.rows("SELECT word FROM word WHERE key = ? LIMIT ?", key, MOST_WORDS)
-        return [word for (word,) in rows]
+    def words(self, keys: Iterable[str]) -> dict[int, str]:
+        """Words that have one of ``keys``, by their numbers."""
+        found: dict[int, str] = {}
+        for key in keys:
+            found.update(self._database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MOST_WORDS))
+        return found
 
-    def document(self, doc: int) -> Document | None:
+    def number_of(self, word: str) -> int:
+        """The number of ``word``; 0 when no document has it."""
+        return self._database.number("SELECT id FROM word WHERE key = ? AND word = ?", first_key(word), word)
+
+    def document(self, doc: int) -> Kept | None:
         """One document. Raises ValueError when it is damaged."""
         row = self._database.row("SELECT body FROM doc WHERE id = ?", doc)
-        return decode(row[0]) if row else None
+        return Kept(row[0]) if row else None
+
+    def lines(self, doc: int) -> KeptLines:
+        """The lines of one document's words. Raises ValueError when they are damaged, or not there."""
+        row = self._database.row("SELECT lines FROM doc WHERE id = ?", doc)
+        return KeptLines(row[0] if row else b"")
 
     def known(self, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
         """Of ``digests`` those that are stored: document and length."""
@@ -161,6 +179,9 @@ class IndexStore:
         try:
             yield
             self._database.commit()
+        except BaseException:
+            self._numbers.clear()  # those that it gave are nobody's
+            raise
         finally:
             self._database.rollback()
 
@@ -187,41 +208,71 @@ class IndexStore:
 
     def add_documents(self, documents: dict[bytes, Document]) -> dict[bytes, int]:
         """Store new documents by their digests, as one batch; their numbers."""
+        if not documents:
+            return {}
         number = self._database.number("SELECT max(id) FROM doc")
         batch = number + 1
+        numbers = self._number(dict.fromkeys(word for document in documents.values() for word in document.words))
         ids: dict[bytes, int] = {}
         postings: dict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("I")))
-        words: set[tuple[str, str]] = set()
-        keys: dict[str, tuple[str, ...]] = {}
         rows = []
         for digest, document in documents.items():
             number += 1
             ids[digest] = number
-            rows.append((number, digest, document.length, encode(document)))
+            body = encode(document, [numbers[word][0] for word in document.words])
+            rows.append((number, digest, document.length, body, encode_lines(document)))
             found: dict[str, int] = {}
             start = 0
             for word, end in zip(document.words, document.ends, strict=True):
-                its = keys.get(word)
-                if its is None:
-                    its = keys[word] = keys_of(word)
-                    words.update((key, word) for key in its)
-                for key in its:
+                for key in numbers[word][1]:
                     found[key] = found.get(key, 0) + end - start
                 start = end
             for key, count in found.items():
                 docs, counts = postings[key]
                 docs.append(number)
                 counts.append(count)
-        if not documents:
-            return {}
         self._database.run("INSERT INTO batch VALUES(?)", batch)
-        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?)", rows)
+        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?, ?)", rows)
         self._database.many(
             "INSERT INTO posting VALUES(?, ?, ?, ?)",
-            [(key, batch, docs.tobytes(), counts.tobytes()) for key, (docs, counts) in sorted(postings.items())],
+            [(key, batch, len(docs), _posting(docs, counts)) for key, (docs, counts) in sorted(postings.items())],
         )
-        self._database.many("INSERT OR IGNORE INTO word VALUES(?, ?)", sorted(words))
         return ids
+
+    def _number(self, words: Iterable[str]) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """The number of each of ``words``, new ones included, and its keys."""
+        last = first = self._database.number("SELECT last FROM number")
+        if len(self._numbers) > MOST_NUMBERED:
+            self._numbers.clear()
+        found = {}
+        rows = []
+        for word in words:
+            keys = keys_of(word)
+            number = self._numbers.get(word) or (self.number_of(word) if first else 0)
+            if not number:
+                last = number = last + 1
+                rows += [(key, word, number) for key in keys or (first_key(word),)]
+            self._numbers[word] = number
+            found[word] = number, keys
+        self._database.many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
+        self._database.run("UPDATE number SET last = ?", last)
+        return found
+
+
+def _posting(docs: array[int], counts: array[int]) -> bytes:
+    """The documents with a key and how often each has it, with a checksum; ``_read_posting`` reads it."""
+    body = docs.tobytes() + (counts if max(counts) > _NARROW else array("H", counts)).tobytes()
+    return array("I", [zlib.crc32(body)]).tobytes() + body
+
+
+def _read_posting(number: int, body: bytes) -> tuple[memoryview, memoryview]:
+    view = memoryview(body)
+    middle = 4 + 4 * number
+    if len(body) not in (middle + 2 * number, middle + 4 * number):
+        raise ValueError("a posting does not have the length that it should have")
+    if zlib.crc32(view[4:]) != view[:4].cast("I")[0]:
+        raise ValueError("a posting is damaged")
+    return view[4:middle].cast("I"), view[middle:].cast("H" if len(body) == middle + 2 * number else "I")
 
 
 @contextlib.contextmanager

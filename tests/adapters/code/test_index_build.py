@@ -47,8 +47,9 @@ def words(folder: Path, root: Path) -> set[str]:
     tree = store.tree(str(root))
     assert tree
     documents = [store.document(entry.doc) for entry in store.entries(tree.id) if entry.doc]
+    known = dict(store._database.rows("SELECT id, word FROM word"))
     store.close()
-    return {word for document in documents if document for word in document.words}
+    return {known[number] for document in documents if document for number in document.ids}
 
 
 def paths(folder: Path, root: Path) -> dict[str, bool]:
