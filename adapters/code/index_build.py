@@ -19,8 +19,10 @@ from ...core.ports import Cancellation
 from ..local.git import MAX_FILES, NEVER, find_root, list_files
 from . import index_store
 from .index_doc import Document, read_document
+from .index_parse import parse_documents
 from .index_store import RACY, Entry, IndexStore, TreeState, alone, open_to_write
 from .kinds import Role
+from .languages import grammar_of
 from .scan import kind_of_cached
 from .tree import SourceCache, Tree
 
@@ -78,8 +80,11 @@ def update(
     paths: Sequence[str] = (),
     patience: float = 0.0,
     report: Report | None = None,
+    parses: bool = True,
 ) -> Update:
     """Bring the index in ``folder`` up to date with the tree at ``root`` (real), or only with ``paths`` of it.
+
+    ``parses`` says that there is time for the second part of it too (``index_parse``).
 
     Raises OSError and StorageError. Another writer at work for ``patience`` seconds is a problem, not a failure.
     """
@@ -97,9 +102,10 @@ def update(
             work = _Work(
                 store, root, tree, Tree(root, SourceCache(0)), cancelled, monotonic() + seconds, max_bytes, report
             )
-            if paths and tree.complete:
-                return _update_some(work, paths) or _update_all(work)
-            return _update_all(work)
+            done = (_update_some(work, paths) if paths and tree.complete else None) or _update_all(work)
+            if done.complete and parses:
+                parse_documents(store, tree.id, work.files, work.is_over, max_bytes, report)
+            return done
         finally:
             store.close()
 
@@ -256,7 +262,7 @@ def _read_one(work: _Work, path: str, seen: set[bytes]) -> tuple[Entry, bytes, D
     if data is None:
         return Entry(path, 0, 0, size, stamp), b"", None
     language = kind_of_cached(path).language
-    digest = hashlib.blake2b(language.encode() + b"\0" + data, digest_size=16).digest()
+    digest = hashlib.blake2b(f"{language} {grammar_of(path, data)}\0".encode() + data, digest_size=16).digest()
     entry = Entry(path, 0, 0, size, stamp)
     if digest in seen or work.store.known([digest]):
         return entry, digest, None

@@ -10,10 +10,10 @@ import re
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress
-from typing import overload
+from typing import Literal, overload
 
 from ...core.turn.redact import redact
 from .outline import Definition, Nesting, Outline
@@ -41,7 +41,8 @@ class Document:
 
     ``lines`` holds those of the first word, then those of the second, …; ``ends`` says where each word's end.
     ``homes`` holds likewise the positions of the definitions that the words stand in (-1: in none), ``counts`` how
-    often, and ``home_ends`` where each word's end. ``length`` is the text's, in characters.
+    often, and ``home_ends`` where each word's end. ``length`` is the text's, in characters; ``is_code`` says that it
+    can be parsed.
     """
 
     length: int
@@ -52,6 +53,7 @@ class Document:
     homes: array[int]
     counts: array[int]
     definitions: tuple[Definition, ...]
+    is_code: bool = False
 
 
 class KeptDefinitions(Sequence[Definition]):
@@ -107,10 +109,11 @@ class Kept:
         checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEAD].cast("I")
         if checksum != zlib.crc32(view[4:]):
             raise ValueError("no document: damaged")
-        wide = "I" if is_wide else "H"
+        wide: Literal["I", "H"] = "I" if is_wide else "H"
+        kinds: tuple[Literal["I", "H", "h"], ...] = ("I", wide, "h", wide, "I")
         parts: list[memoryview] = []
         at = 4 * _HEAD
-        for kind, number in (("I", words), (wide, words), ("h", homes), (wide, homes), ("I", 2 * definitions)):
+        for kind, number in zip(kinds, (words, words, homes, homes, 2 * definitions), strict=True):
             end = at + number * (4 if kind == "I" else 2)
             parts.append(view[at:end].cast(kind))
             at = end
@@ -176,7 +179,7 @@ def read_document(text: str, language: str) -> Document:
         homes.extend(found_in)
         counts.extend(found_in.values())
         home_ends.append(len(homes))
-    return Document(len(text), words, ends, lines, home_ends, homes, counts, outline.definitions)
+    return Document(len(text), words, ends, lines, home_ends, homes, counts, outline.definitions, bool(language))
 
 
 def _without_secrets(text: str) -> str:

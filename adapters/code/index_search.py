@@ -6,13 +6,15 @@ either way. A file that is not as it was indexed is read.
 
 from __future__ import annotations
 
+import builtins
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from ...core.ports import Cancellation
+from .codebase import by_name, code_among
 from .features import Profile, Reader
 from .index_doc import NAME_PREFIX, Kept
 from .index_store import RACY, Entry, IndexStore
@@ -71,9 +73,36 @@ class Table:
             for term in path_terms(entry.path):
                 self.of_term[term].append(position)
 
-    def are(self, roles: set[Role]) -> bytes:
+    @cached_property
+    def code(self) -> tuple[str, ...]:
+        """The files that hold code, in the order of ``CodeBase.files``."""
+        return code_among(entry.path for entry in self.entries)
+
+    @cached_property
+    def code_places(self) -> dict[int, int]:
+        """Where each file that holds code, by its position, stands among them."""
+        return {self.at[path]: place for place, path in enumerate(self.code)}
+
+    @cached_property
+    def code_by_name(self) -> dict[str, list[str]]:
+        """The files that hold code by their names and folders."""
+        return by_name(self.code)
+
+    @cached_property
+    def bytes(self) -> int:
+        """The length of all files that are read."""
+        return sum(entry.size for entry in self.entries)
+
+    @cached_property
+    def languages(self) -> Counter[str]:
+        """How many files there are of each language; empty for what is no code."""
+        return Counter(kind_of_cached(entry.path).language for entry in self.entries)
+
+    def are(self, roles: set[Role]) -> builtins.bytes:
         """For each file 1 if it is for one of ``roles``, else 0."""
-        return self._roles.translate(bytes([number < len(ROLES) and ROLES[number] in roles for number in range(256)]))
+        return self._roles.translate(
+            builtins.bytes([number < len(ROLES) and ROLES[number] in roles for number in range(256)])
+        )
 
     def paths(self, positions: Iterable[int]) -> list[str]:
         return [self.entries[position].path for position in positions]

@@ -20,7 +20,9 @@ from time import monotonic, sleep
 from ..local.journal_database import Database
 from ..local.journal_trouble import StorageError, Trouble
 from . import storage
+from .index_code import decode_code
 from .index_doc import Document, Kept, KeptLines, encode, encode_lines, first_key, keys_of
+from .parse import Parsed
 
 VERSION = 2
 FILE = "index.db"
@@ -41,7 +43,10 @@ _SCHEMA = """
 CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
 CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
     PRIMARY KEY(tree, path)) WITHOUT ROWID;
-CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, body BLOB, lines BLOB);
+CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, parsed INTEGER, body BLOB, lines BLOB);
+CREATE INDEX unparsed ON doc(id) WHERE parsed = 0;
+CREATE TABLE code(doc INTEGER PRIMARY KEY, body BLOB);
+CREATE TABLE defined(name TEXT, doc INTEGER, PRIMARY KEY(name, doc)) WITHOUT ROWID;
 CREATE TABLE posting(key TEXT, batch INTEGER, number INTEGER, body BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
 CREATE TABLE batch(id INTEGER PRIMARY KEY);
 CREATE TABLE word(key TEXT, word TEXT, id INTEGER, PRIMARY KEY(key, word)) WITHOUT ROWID;
@@ -90,6 +95,10 @@ class IndexStore:
     def is_current(self) -> bool:
         """Whether the file that is connected to is still the one in the folder."""
         return _identity(self.path) == self._database.identity
+
+    def is_same(self, other: IndexStore) -> bool:
+        """Whether both are connected to one file."""
+        return self._database.identity == other._database.identity
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -145,6 +154,39 @@ class IndexStore:
         """The lines of one document's words. Raises ValueError when they are damaged, or not there."""
         row = self._database.row("SELECT lines FROM doc WHERE id = ?", doc)
         return KeptLines(row[0] if row else b"")
+
+    def numbers_of(self, word: str) -> frozenset[int]:
+        """The numbers of ``word`` in all its spellings with capital letters."""
+        sql = "SELECT id FROM word WHERE key = ? AND lower(word) = ?"
+        keys = {_telling(spelling) for spelling in (word, word.lower())}
+        return frozenset(number for key in keys for (number,) in self._database.rows(sql, key, word.lower()))
+
+    def having(self, word: str) -> list[int]:
+        """Documents with a word like ``word``, and some others. Raises ValueError for damaged postings."""
+        return [doc for docs, _ in self.postings(_telling(word)) for doc in docs]
+
+    def frequency_of(self, word: str) -> int:
+        """About how many documents ``having`` gives."""
+        return self.frequency(_telling(word))
+
+    def defining(self, name: str) -> list[int]:
+        """The parsed documents that define ``name``."""
+        return [doc for (doc,) in self._database.rows("SELECT doc FROM defined WHERE name = ?", name)]
+
+    def code(self, doc: int) -> Parsed | None:
+        """What the syntax of a document says, if it was parsed. Raises ValueError when that is damaged."""
+        row = self._database.row("SELECT body FROM code WHERE doc = ?", doc)
+        return decode_code(row[0]) if row else None
+
+    def waiting(self, most: int) -> list[int]:
+        """Up to ``most`` documents of all trees that hold code and are not parsed yet."""
+        return [doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0 LIMIT ?", most)]
+
+    def unparsed(self, tree: int) -> list[Entry]:
+        """A file for each document of the tree that holds code and is not parsed yet."""
+        waiting = {doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0")}
+        found = {entry.doc: entry for entry in self.entries(tree) if entry.doc in waiting} if waiting else {}
+        return list(found.values())
 
     def known(self, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
         """Of ``digests`` those that are stored: document and length."""
@@ -220,7 +262,7 @@ class IndexStore:
             number += 1
             ids[digest] = number
             body = encode(document, [numbers[word][0] for word in document.words])
-            rows.append((number, digest, document.length, body, encode_lines(document)))
+            rows.append((number, digest, document.length, not document.is_code, body, encode_lines(document)))
             found: dict[str, int] = {}
             start = 0
             for word, end in zip(document.words, document.ends, strict=True):
@@ -232,12 +274,19 @@ class IndexStore:
                 docs.append(number)
                 counts.append(count)
         self._database.run("INSERT INTO batch VALUES(?)", batch)
-        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?, ?)", rows)
+        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
         self._database.many(
             "INSERT INTO posting VALUES(?, ?, ?, ?)",
             [(key, batch, len(docs), _posting(docs, counts)) for key, (docs, counts) in sorted(postings.items())],
         )
         return ids
+
+    def add_code(self, rows: Iterable[tuple[int, bytes, set[str]]]) -> None:
+        """Store what ``encode_code`` made of documents, with the names that they define."""
+        for doc, body, names in rows:
+            self._database.run("INSERT OR REPLACE INTO code VALUES(?, ?)", doc, body)
+            self._database.run("UPDATE doc SET parsed = 1 WHERE id = ?", doc)
+            self._database.many("INSERT OR IGNORE INTO defined VALUES(?, ?)", [(name, doc) for name in sorted(names)])
 
     def _number(self, words: Iterable[str]) -> dict[str, tuple[int, tuple[str, ...]]]:
         """The number of each of ``words``, new ones included, and its keys."""
@@ -247,16 +296,22 @@ class IndexStore:
         found = {}
         rows = []
         for word in words:
-            keys = keys_of(word)
+            keys = keys_of(word) or (first_key(word),)
             number = self._numbers.get(word) or (self.number_of(word) if first else 0)
             if not number:
                 last = number = last + 1
-                rows += [(key, word, number) for key in keys or (first_key(word),)]
+                rows += [(key, word, number) for key in keys]
             self._numbers[word] = number
             found[word] = number, keys
         self._database.many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
         self._database.run("UPDATE number SET last = ?", last)
         return found
+
+
+def _telling(word: str) -> str:
+    """The key that fewest other words share with ``word``."""
+    keys = keys_of(word)
+    return keys[-1] if keys else first_key(word)
 
 
 def _posting(docs: array[int], counts: array[int]) -> bytes:

@@ -35,6 +35,15 @@ EAGER_SECONDS = 0.4
 LAZY_FILES = 4000
 """Files that are looked at for changes with each question; those of a larger tree in turn."""
 
+RECENT_SECONDS = 0.5
+"""The tools of one turn look at the files for changes once; what they read they look at in any case."""
+
+MOST_UNPARSED = 60
+"""Files that are parsed when they are asked for; when more of them wait, the tools read the files."""
+
+MOST_WAITING = 5000
+"""Documents of all trees that may wait to be parsed, before it is not looked which of them are this tree's."""
+
 KEPT_TABLES = 3
 PATIENCE = 0.5
 """The longest that the builder waits at one file for questions to be answered first."""
@@ -58,6 +67,15 @@ class View:
     store: IndexStore
     table: Table
     is_behind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedView:
+    """An index whose files are parsed, all but the documents ``unparsed``."""
+
+    store: IndexStore
+    table: Table
+    unparsed: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,8 @@ class Library:
         self._stores: dict[Path, IndexStore] = {}
         self._tables: OrderedDict[str, tuple[IndexStore, int, Table]] = OrderedDict()
         self._turn: dict[str, int] = {}
+        self._looked: dict[str, float] = {}
+        self._spare: list[IndexStore] = []
         self._reading = RLock()
         self._lock = Lock()
 
@@ -116,13 +136,47 @@ class Library:
         if folder is None:
             yield None
             return
+        with self._asked(root), self._reading:
+            view = self._view(folder, root, 0.0)
+            with view.store.snapshot() if view else contextlib.nullcontext():
+                yield view
+
+    @contextlib.contextmanager
+    def parsed_view(self, root: str) -> Iterator[ParsedView | None]:
+        """The same with what the syntax of its files says; None when too much of that is missing.
+
+        Files that were looked at for changes less than ``RECENT_SECONDS`` ago are not looked at again. Holds up no
+        other question.
+        """
+        folder = self._folder(root)
+        if folder is None:
+            yield None
+            return
+        with self._asked(root):
+            with self._reading:
+                view = self._view(folder, root, RECENT_SECONDS)
+                store = self._own_store(view.store) if view else None
+            if view is None or store is None:
+                yield None
+                return
+            try:
+                with store.snapshot():
+                    waiting = store.waiting(MOST_WAITING)
+                    unparsed = [doc for doc in waiting if doc in view.table.of_doc]
+                    is_ready = len(waiting) < MOST_WAITING and len(unparsed) <= MOST_UNPARSED
+                    if not is_ready:
+                        self.build_soon(root)
+                    yield ParsedView(store, view.table, unparsed) if is_ready else None
+            finally:
+                self._spare.append(store)
+
+    @contextlib.contextmanager
+    def _asked(self, root: str) -> Iterator[None]:
+        """While it lasts the builder waits; what shows that the index is damaged has it built anew."""
         with self._lock:
             self._asking += 1
         try:
-            with self._reading:
-                view = self._view(folder, root)
-                with view.store.snapshot() if view else contextlib.nullcontext():
-                    yield view
+            yield
         except (StorageError, ValueError) as error:
             self._problems[root] = str(error)
             if not isinstance(error, StorageError) or error.trouble is Trouble.DAMAGED:
@@ -132,6 +186,29 @@ class Library:
         finally:
             with self._lock:
                 self._asking -= 1
+
+    def _own_store(self, store: IndexStore) -> IndexStore | None:
+        """Another connection to the index of ``store``, one that nobody uses now."""
+        for _ in range(len(self._spare)):
+            spare = self._spare.pop()
+            if spare.is_same(store):
+                return spare
+            spare.close()
+        found = open_to_read(store.folder)
+        if found and not found.is_same(store):
+            found.close()
+            return None
+        return found
+
+    def table(self, root: str) -> Table | None:
+        """The files of the tree as they are indexed, if they all are; brings nothing up to date."""
+        folder = self._folder(root)
+        with contextlib.suppress(StorageError, OSError), self._reading:
+            store = self._store(folder) if folder else None
+            tree = store.tree(root) if store else None
+            if store and tree and tree.complete:
+                return self._table(store, root, tree.id, tree.version)
+        return None
 
     def refresh(self, root: str, paths: Sequence[str] = (), seconds: float = 5.0) -> Update:
         """Bring an index that is there up to date at once; ``paths`` are all that changed, if that is known.
@@ -239,6 +316,8 @@ class Library:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
+            while self._spare:
+                self._spare.pop().close()
 
     def _folder(self, root: str) -> Path | None:
         if self._state_home is None or not self.keeps_indexes:
@@ -260,7 +339,8 @@ class Library:
                 self._stores[folder] = store
         return store
 
-    def _view(self, folder: Path, root: str) -> View | None:
+    def _view(self, folder: Path, root: str, recent: float) -> View | None:
+        """The index, brought up to date unless that was done in the last ``recent`` seconds."""
         store = self._store(folder)
         tree = store.tree(root) if store else None
         if store is None or tree is None or not tree.complete:
@@ -269,6 +349,9 @@ class Library:
                 self.build_soon(root)
             return None
         table = self._table(store, root, tree.id, tree.version)
+        if monotonic() - self._looked.get(root, -recent) < recent:
+            return View(store, table, is_behind=False)
+        self._looked[root] = monotonic()
         is_small = len(table.entries) <= EAGER_FILES
         changed = changed_among(root, self._next(root, table))
         is_listed = is_listed_as_before(root, tree) and not any(path.endswith(IGNORE_FILE) for path in changed)
@@ -278,7 +361,12 @@ class Library:
             self.build_soon(root)
             return View(store, table, is_behind=True)
         done = update(
-            folder, root, seconds=EAGER_SECONDS, max_bytes=self._max_bytes(), paths=changed if is_listed else ()
+            folder,
+            root,
+            seconds=EAGER_SECONDS,
+            max_bytes=self._max_bytes(),
+            paths=changed if is_listed else (),
+            parses=False,
         )
         tree = store.tree(root)
         if tree is None or not tree.complete:
