@@ -25,8 +25,11 @@ from .index_build import Report, Update, is_listed_as_before, too_large, update
 from .index_search import Table, changed_among
 from .index_store import IndexStore, open_to_read
 
-BUILD_SECONDS = 120.0
+BUILD_SECONDS = 240.0
 """What one process spends on building in the background, in all."""
+
+UPDATE_SECONDS = 2.0
+"""What each update of a complete index may take beside that, so that keeping up never ends."""
 
 EAGER_FILES = 8000
 """Files of a tree up to which it is listed anew before a question is answered, when files came or went."""
@@ -102,6 +105,7 @@ class Library:
         self._asking = 0
         self._left = BUILD_SECONDS
         self._builders: dict[str, Thread] = {}
+        self._given_up: set[str] = set()
         self._wanted: dict[str, int] = {}
         self._problems: dict[str, str] = {}
         self._stores: dict[Path, IndexStore] = {}
@@ -245,7 +249,7 @@ class Library:
     def build_soon(self, root: str) -> None:
         """Build or update the index of ``root`` in the background, unless that is under way or the time is used up."""
         with self._lock:
-            if not self._builds or self._closed.is_set() or self._left <= 0:
+            if not self._builds or self._closed.is_set() or root in self._given_up:
                 return
             is_new = not self._wanted.get(root)
             self._wanted[root] = self._wanted.get(root, 0) + 1
@@ -399,21 +403,33 @@ class Library:
             wanted = self._wanted[root]
             self._update_politely(root)
             with self._lock:
-                if wanted == self._wanted[root] or self._closed.is_set() or self._left <= 0:
+                if wanted == self._wanted[root] or self._closed.is_set() or root in self._given_up:
                     self._wanted[root] = 0
                     return
 
     def _update_politely(self, root: str) -> None:
         folder = self._folder(root)
+        if folder is None:
+            return
         started = monotonic()
+        free = UPDATE_SECONDS if self._is_complete(folder, root) else 0.0
         try:
-            if folder:
-                done = update(folder, root, _Polite(self), seconds=self._left, max_bytes=self._max_bytes())
-                self._problems[root] = done.problem
+            seconds = max(self._left, 0.0) + free
+            done = update(folder, root, _Polite(self), seconds=seconds, max_bytes=self._max_bytes())
+            self._problems[root] = done.problem
         except (OSError, StorageError, ValueError) as error:
             self._problems[root] = str(error)
         finally:
-            self._left -= monotonic() - started
+            self._left -= max(monotonic() - started - free, 0.0)
+            if self._left <= 0 and not self._is_complete(folder, root):
+                self._given_up.add(root)
+
+    def _is_complete(self, folder: Path, root: str) -> bool:
+        with contextlib.suppress(StorageError, OSError), self._reading:
+            store = self._store(folder)
+            tree = store.tree(root) if store else None
+            return bool(tree and tree.complete)
+        return False
 
 
 class _Polite:

@@ -298,6 +298,37 @@ def test_killed_builders_leave_a_sound_index(many: Path, folder: Path) -> None:
     assert {f"function_{number}" for number in range(150)} <= words(folder, many)
 
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from upbeat.adapters.code.index_build import update
+from upbeat.adapters.local.journal_trouble import StorageError
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    print(update(Path(sys.argv[1]), sys.argv[2]).complete)
+except (StorageError, OSError) as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 20_000, 60_000])
+def test_a_full_disk_leaves_a_sound_index(many: Path, folder: Path, room: int) -> None:
+    """Without room the builder fails and what it stored stays whole; with room the next one goes on."""
+    command = [sys.executable, "-c", FULL, str(folder), str(many), str(room)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if (folder / FILE).is_file() and (folder / FILE).stat().st_size:
+        store = open_to_read(folder)
+        tree = store.tree(str(many)) if store else None
+        assert not (tree and tree.complete)
+        if store:
+            store.close()
+
+    assert answer in ("StorageError\n", "OSError\n")
+    assert update(folder, str(many)).complete
+    assert {f"function_{number}" for number in range(150)} <= words(folder, many)
+
+
 def test_two_builders_at_once(many: Path, folder: Path) -> None:
     """One builds, the other one says that it does not; the outcome is whole."""
     both = [start(folder, many), start(folder, many)]
