@@ -213,8 +213,10 @@ def window(first: int, last: int, weights: dict[int, float], size: int = WINDOW_
 
 def _text(lines: Sequence[str], start: int, end: int) -> str:
     """The lines ``start``..``end``, without what is too long of any."""
-    bare = (line.rstrip() for line in lines[start - 1 : end])
-    return "\n".join(line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…" for line in bare)
+    bare = [line.rstrip() for line in lines[start - 1 : end]]
+    if max(map(len, bare), default=0) > MAX_LINE_CHARS:
+        bare = [line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…" for line in bare]
+    return "\n".join(bare)
 
 
 def _why(file: Ranked, part: Part | None, question: Question, corpus: Corpus) -> str:

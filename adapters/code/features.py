@@ -48,6 +48,9 @@ class Part:
     terms: dict[str, int] = field(default_factory=dict)
     exact: dict[str, float] = field(default_factory=dict)
     hits: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    norm: float = 0.0
+    """How its length counts, and the terms of its own name, once they were asked for."""
+    own: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -268,13 +271,14 @@ def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
 
 def _term_score(profile: Profile, part: Part, gains: dict[str, float]) -> float:
     """What the terms of one definition are worth, each by ``gains``."""
-    own: tuple[str, ...] = ()
-    length = FUNCTION_LINES * 2
-    if part.position >= 0:
-        definition = profile.outline.definitions[part.position]
-        own = terms_of(definition.name)
-        length = definition.end_line - definition.start_line + 1
-    norm = K1 * (1 - B + B * min(length / FUNCTION_LINES, 6.0))
+    if not part.norm:
+        length = FUNCTION_LINES * 2
+        if part.position >= 0:
+            definition = profile.outline.definitions[part.position]
+            part.own = terms_of(definition.name)
+            length = definition.end_line - definition.start_line + 1
+        part.norm = K1 * (1 - B + B * min(length / FUNCTION_LINES, 6.0))
+    own, norm = part.own, part.norm
     total = 0.0
     for term, count in part.terms.items():
         gain = gains.get(term)

@@ -12,6 +12,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 
@@ -121,13 +123,32 @@ def folder_stamps(root: str, folders: Iterable[str]) -> dict[str, int]:
     return stamps
 
 
-def is_listed_as_before(root: str, tree: TreeState) -> bool:
-    """Whether no file can have come or gone since the tree was listed, as far as folders and git's index tell."""
-    try:
-        known = json.loads(tree.folders)
-    except ValueError:
+def is_listed_as_before(root: str, tree: TreeState, start: int = 0, most: int = 1 << 30) -> bool:
+    """Whether no file can have come or gone since the tree was listed, as far as folders and git's index tell.
+
+    Of the folders ``most`` are looked at, from the one at ``start`` on.
+    """
+    known = _listed(tree.folders)
+    if not known:
         return False
-    return bool(known) and known == _listing_state(root, known["folders"])
+    folders = known["folders"]
+    some = folders if len(folders) <= most else dict(islice(folders.items(), start, start + most))
+    return known == {**known, "git": _git_state(root)} and some == folder_stamps(root, some)
+
+
+def folders_of(tree: TreeState) -> int:
+    """How many folders the tree had when it was listed."""
+    known = _listed(tree.folders)
+    return len(known["folders"]) if known else 0
+
+
+@lru_cache(maxsize=3)
+def _listed(text: str) -> dict[str, dict[str, int]] | None:
+    try:
+        known = json.loads(text)
+    except ValueError:
+        return None
+    return known or None
 
 
 def too_large(tree: TreeState) -> int | None:
@@ -136,9 +157,12 @@ def too_large(tree: TreeState) -> int | None:
 
 
 def _listing_state(root: str, folders: Iterable[str]) -> dict[str, object]:
+    return {"folders": folder_stamps(root, folders), "git": _git_state(root)}
+
+
+def _git_state(root: str) -> dict[str, int]:
     info = find_root(root)
-    index = folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
-    return {"folders": folder_stamps(root, folders), "git": index}
+    return folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
 
 
 def _is_worn(store: IndexStore) -> bool:

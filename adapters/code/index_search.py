@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from heapq import nlargest
 
 from ...core.ports import Cancellation
 from .codebase import by_name, code_among
@@ -62,6 +63,7 @@ class Table:
         self._roles = bytes(map(ROLES.index, roles))
         self.size_of_role: dict[Role, int] = defaultdict(int)
         self.count_of_role: dict[Role, int] = defaultdict(int)
+        self.groups: dict[frozenset[Role], _Group] = {}
         for position, entry in enumerate(entries):
             for name in names_of(entry.path):
                 self.of_name[name].append(position)
@@ -110,11 +112,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The files that are looked at together."""
+    """The files that are looked at together: where their documents are, and how their lengths count.
+
+    ``alone`` are the documents of one file, ``shared`` those of several equal ones.
+    """
 
     roles: set[Role]
     count: int
     average: float
+    alone: dict[int, int]
+    shared: dict[int, list[int]]
+    norms: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +219,27 @@ def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
 
 
 def _group(table: Table, roles: set[Role]) -> _Group:
+    key = frozenset(roles)
+    found = table.groups.get(key)
+    if found is None:
+        found = table.groups[key] = _new_group(table, roles)
+    return found
+
+
+def _new_group(table: Table, roles: set[Role]) -> _Group:
     count = sum(table.count_of_role[role] for role in roles)
-    return _Group(roles, count, sum(table.size_of_role[role] for role in roles) / (count or 1) or 1.0)
+    average = sum(table.size_of_role[role] for role in roles) / (count or 1) or 1.0
+    is_meant = table.are(roles)
+    alone: dict[int, int] = {}
+    shared: dict[int, list[int]] = {}
+    for doc, positions in table.of_doc.items():
+        meant = [position for position in positions if is_meant[position]]
+        if len(meant) == 1:
+            alone[doc] = meant[0]
+        elif meant:
+            shared[doc] = meant
+    norms = [K1 * (1 - B + B * min(entry.size / average, 8.0)) for entry in table.entries]
+    return _Group(roles, count, average, alone, shared, norms)
 
 
 def _choose(store: IndexStore, counted: Sequence[Counted], group: _Group, most: int) -> list[Counted]:
@@ -242,29 +269,26 @@ def _score(
     cancelled: Cancellation,
 ) -> tuple[dict[str, float], float]:
     """``scan._score`` from the index."""
-    group = _group(table, roles)
-    is_meant, entries = table.are(roles), table.entries
-    of_doc = table.of_doc
-    totals: dict[int, float] = defaultdict(float)
-    cover: dict[int, float] = defaultdict(float)
+    group, entries = _group(table, roles), table.entries
+    alone, shared, norms = group.alone, group.shared, group.norms
+    totals, cover = [0.0] * len(entries), [0.0] * len(entries)
     everything = 0.0
     for needle in chosen:
         check(cancelled)
-        hits = [
-            (position, count)
-            for docs, counts in store.postings(_key(needle))
-            for doc, count in zip(docs, counts, strict=True)
-            for position in of_doc.get(doc, ())
-            if is_meant[position]
-        ]
+        hits: list[tuple[int, int]] = []
+        for docs, counts in store.postings(_key(needle)):
+            hits += [(alone[doc], count) for doc, count in zip(docs, counts, strict=True) if doc in alone]
+            if shared:
+                pairs = [(doc, count) for doc, count in zip(docs, counts, strict=True) if doc in shared]
+                hits += [(position, count) for doc, count in pairs for position in shared[doc]]
         idf = idf_of(group.count, len(hits))
         result.idf.setdefault(needle.key, idf)
         gain = needle.weight * idf
         everything += gain
         for position, count in hits:
-            norm = K1 * (1 - B + B * min(entries[position].size / group.average, 8.0))
-            totals[position] += gain * count * (K1 + 1) / (count + norm)
+            totals[position] += gain * count * (K1 + 1) / (count + norms[position])
             cover[position] += gain
+    is_meant = table.are(roles)
     bonus: dict[int, float] = defaultdict(float)
     for term, weight in question.terms.items():
         for position in table.of_term.get(term, ()):
@@ -272,11 +296,13 @@ def _score(
                 bonus[position] += weight * result.idf.get(term, 1.0)
     result.scanned += group.count
     result.bytes += sum(table.size_of_role[one] for one in roles)
-    scores = {
-        entries[position].path: totals.get(position, 0.0) + PATH_FACTOR * bonus.get(position, 0.0)
-        for position in {*totals, *bonus}
-    }
-    return scores, max(cover.values(), default=0.0) / (everything or 1.0)
+    for position, value in bonus.items():
+        totals[position] += PATH_FACTOR * value
+    least = min(nlargest(CANDIDATES, totals))
+    return (
+        {entries[at].path: total for at, total in enumerate(totals) if total and total >= least},
+        max(cover, default=0.0) / (everything or 1.0),
+    )
 
 
 def _words_of(store: IndexStore, question: Question) -> dict[int, str]:

@@ -21,9 +21,9 @@ from ..local.journal_trouble import StorageError, Trouble
 from . import index_store, storage
 from .history import History
 from .history_store import HistoryStore
-from .index_build import Report, Update, is_listed_as_before, too_large, update
+from .index_build import Report, Update, folders_of, is_listed_as_before, too_large, update
 from .index_search import Table, changed_among
-from .index_store import IndexStore, open_to_read
+from .index_store import IndexStore, TreeState, open_to_read
 
 BUILD_SECONDS = 240.0
 """What one process spends on building in the background, in all."""
@@ -46,6 +46,9 @@ MOST_UNPARSED = 60
 
 MOST_WAITING = 5000
 """Documents of all trees that may wait to be parsed, before it is not looked which of them are this tree's."""
+
+LAZY_FOLDERS = 2000
+"""The same for folders, in which files may have come or gone."""
 
 KEPT_TABLES = 3
 PATIENCE = 0.5
@@ -111,6 +114,7 @@ class Library:
         self._stores: dict[Path, IndexStore] = {}
         self._tables: OrderedDict[str, tuple[IndexStore, int, Table]] = OrderedDict()
         self._turn: dict[str, int] = {}
+        self._folder_turn: dict[str, int] = {}
         self._looked: dict[str, float] = {}
         self._spare: list[IndexStore] = []
         self._reading = RLock()
@@ -358,7 +362,9 @@ class Library:
         self._looked[root] = monotonic()
         is_small = len(table.entries) <= EAGER_FILES
         changed = changed_among(root, self._next(root, table))
-        is_listed = is_listed_as_before(root, tree) and not any(path.endswith(IGNORE_FILE) for path in changed)
+        is_listed = is_listed_as_before(root, tree, *self._next_folders(root, tree)) and not any(
+            path.endswith(IGNORE_FILE) for path in changed
+        )
         if is_listed and not changed:
             return View(store, table, is_behind=False)
         if not is_small and not is_listed:
@@ -394,6 +400,12 @@ class Library:
         start = self._turn.get(root, 0)
         self._turn[root] = start + LAZY_FILES if start + LAZY_FILES < len(table.entries) else 0
         return list(table.entries[start : start + LAZY_FILES])
+
+    def _next_folders(self, root: str, tree: TreeState) -> tuple[int, int]:
+        """The folders whose turn it is: the first one, and how many."""
+        start = self._folder_turn.get(root, 0)
+        self._folder_turn[root] = start + LAZY_FOLDERS if start + LAZY_FOLDERS < folders_of(tree) else 0
+        return start, LAZY_FOLDERS
 
     def _build(self, root: str) -> None:
         """Update until nobody has asked for more meanwhile."""
