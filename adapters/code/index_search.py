@@ -10,6 +10,7 @@ import builtins
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from heapq import nlargest
@@ -54,7 +55,7 @@ class Table:
     """The files of one tree in memory: where each document, name, path's term and role is."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self.entries = entries
+        self.entries = list(entries)
         self.at = {entry.path: position for position, entry in enumerate(entries)}
         self.of_doc: dict[int, list[int]] = defaultdict(list)
         self.of_name: dict[str, list[int]] = defaultdict(list)
@@ -89,6 +90,25 @@ class Table:
     def code_by_name(self) -> dict[str, list[str]]:
         """The files that hold code by their names and folders."""
         return by_name(self.code)
+
+    def renewed(self, changes: Sequence[Entry]) -> Table | None:
+        """A table with ``changes``; None when it has to be made anew, because files came or are indexed now."""
+        places = [self.at.get(entry.path, -1) for entry in changes]
+        if any(
+            at < 0 or bool(self.entries[at].doc) != bool(entry.doc) for at, entry in zip(places, changes, strict=True)
+        ):
+            return None
+        other = copy(self)
+        other.entries, other.of_doc, other.groups = list(self.entries), self.of_doc.copy(), {}
+        other.size_of_role = self.size_of_role.copy()
+        other.__dict__.pop("bytes", None)
+        for at, entry in zip(places, changes, strict=True):
+            old = self.entries[at]
+            other.entries[at] = entry
+            other.size_of_role[ROLES[self._roles[at]]] += entry.size - old.size if entry.doc else 0
+            other.of_doc[old.doc] = [place for place in other.of_doc[old.doc] if place != at]
+            other.of_doc[entry.doc] = sorted({*other.of_doc[entry.doc], at}) if entry.doc else []
+        return other
 
     @cached_property
     def bytes(self) -> int:

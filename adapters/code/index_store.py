@@ -42,7 +42,7 @@ MOST_NUMBERED = 200_000
 _SCHEMA = """
 CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
 CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
-    PRIMARY KEY(tree, path)) WITHOUT ROWID;
+    version INTEGER, PRIMARY KEY(tree, path)) WITHOUT ROWID;
 CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, parsed INTEGER, body BLOB, lines BLOB);
 CREATE INDEX unparsed ON doc(id) WHERE parsed = 0;
 CREATE TABLE code(doc INTEGER PRIMARY KEY, body BLOB);
@@ -117,6 +117,13 @@ class IndexStore:
         """The files of a tree, sorted by their encoded paths."""
         rows = self._database.rows("SELECT path, doc, length, size, stamp FROM file WHERE tree = ?", tree)
         return [Entry(os.fsdecode(path), doc, length, size, stamp) for path, doc, length, size, stamp in rows]
+
+    def changes(self, tree: int, version: int, files: int) -> list[Entry] | None:
+        """The entries that changed since the tree had ``version`` and ``files`` files; None when files are gone."""
+        if self._database.number("SELECT count(*) FROM file WHERE tree = ?", tree) != files:
+            return None
+        sql = "SELECT path, doc, length, size, stamp FROM file WHERE tree = ? AND version > ?"
+        return [Entry(os.fsdecode(path), *rest) for path, *rest in self._database.rows(sql, tree, version)]
 
     def entry(self, tree: int, path: str) -> Entry | None:
         """One file of a tree."""
@@ -241,8 +248,10 @@ class IndexStore:
         )
 
     def put_entries(self, tree: int, entries: Iterable[Entry]) -> None:
-        rows = [(tree, os.fsencode(one.path), one.doc, one.length, one.size, one.stamp) for one in entries]
-        self._database.many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?)", rows)
+        """Store ``entries``, to be followed by ``change_tree`` in the same transaction."""
+        version = self._database.number("SELECT version FROM tree WHERE id = ?", tree) + 1
+        rows = [(tree, os.fsencode(one.path), one.doc, one.length, one.size, one.stamp, version) for one in entries]
+        self._database.many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
 
     def drop_entries(self, tree: int, paths: Iterable[str]) -> None:
         rows = [(tree, os.fsencode(path)) for path in paths]

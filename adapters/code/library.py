@@ -388,7 +388,11 @@ class Library:
         known = self._tables.get(root)
         if known and known[0] is store and known[1] == version:
             return known[2]
-        table = Table(store.entries(tree))
+        table = None
+        if known and known[0] is store:
+            changes = store.changes(tree, known[1], len(known[2].entries))
+            table = known[2].renewed(changes) if changes is not None else None
+        table = table or Table(store.entries(tree))
         self._tables[root] = (store, version, table)
         self._tables.move_to_end(root)
         while len(self._tables) > KEPT_TABLES:

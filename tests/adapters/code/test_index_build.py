@@ -16,6 +16,7 @@ from repositories import git, make_repository, write
 
 from upbeat.adapters.code import index_build
 from upbeat.adapters.code.index_build import Update, is_listed_as_before, update
+from upbeat.adapters.code.index_search import Table
 from upbeat.adapters.code.index_store import FILE, IndexStore, alone, open_to_read, open_to_write
 
 FILES = {
@@ -352,3 +353,43 @@ def test_a_worn_index_is_built_anew(root: Path, folder: Path, monkeypatch: pytes
         store.close()
 
     assert documents - alive <= max(alive, 2) + 4
+
+
+def table_of(folder: Path, root: Path) -> tuple[IndexStore, int, int]:
+    store = IndexStore(folder)
+    tree = store.tree(str(root))
+    assert tree
+    return store, tree.id, tree.version
+
+
+KEPT_OR_NOT: dict[str, tuple[Callable[[Path], object], bool]] = {
+    "nothing": (lambda root: None, True),
+    "an edit": (lambda root: write(root, {"a.py": "def gamma_ray(): pass\n" * 3}), True),
+    "the same content": (lambda root: write(root, {"a.py": "def beta():\n    return 2\n"}), True),
+    "a new file": (lambda root: write(root, {"c.py": "x = 1\n"}), False),
+    "a file gone": (lambda root: (root / "a.py").unlink(), False),
+    "one for another": (lambda root: ((root / "a.py").unlink(), write(root, {"c.py": "x = 1\n"})), False),
+}
+
+
+@pytest.mark.parametrize("change", KEPT_OR_NOT)
+def test_a_table_is_renewed(root: Path, folder: Path, change: str) -> None:
+    """What is taken over from the table before equals a new one; when files come or go it is made anew."""
+    update(folder, str(root))
+    store, tree, version = table_of(folder, root)
+    before = Table(store.entries(tree))
+    store.close()
+    work, is_renewed = KEPT_OR_NOT[change]
+    work(root)
+    update(folder, str(root))
+    store, tree, _ = table_of(folder, root)
+    after = Table(store.entries(tree))
+    changes = store.changes(tree, version, len(before.entries))
+    store.close()
+    renewed = before.renewed(changes) if changes is not None else None
+
+    assert is_renewed == (renewed is not None)
+    if renewed:
+        assert (after.entries, after.at, after.bytes) == (renewed.entries, renewed.at, renewed.bytes)
+        assert (after.size_of_role, after.count_of_role) == (renewed.size_of_role, renewed.count_of_role)
+        assert after.of_doc == {doc: places for doc, places in renewed.of_doc.items() if places}
