@@ -78,8 +78,12 @@ def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
     """Whether one definition has all of ``terms``, as one with the phrase, which stands on one line, has."""
+    known = profile.terms
+    for term in terms:
+        if term not in known:
+            return False
     wanted = set(terms)
-    return wanted <= profile.terms.keys() and any(wanted <= part.terms.keys() for part in profile.parts.values())
+    return any(wanted <= part.terms.keys() for part in profile.parts.values())
 
 
 class Reader:
@@ -120,9 +124,9 @@ class Reader:
             if meaning:
                 self._add_kept(profile, word, meaning, *kept.homes_of(at))
         self._add_definitions(profile)
-        wanted = {phrase: terms for phrase, terms in self.question.phrases.items() if _may_hold(profile, terms)}
+        wanted = [(phrase, terms) for phrase, terms in self.question.phrases.items() if _may_hold(profile, terms)]
         lowered = ((text() or "") if wanted else "").lower()
-        profile.phrases += [terms for phrase, terms in wanted.items() if phrase in lowered]
+        profile.phrases += [terms for phrase, terms in wanted if phrase in lowered]
         return profile
 
     def _meaning_of(self, word: str) -> Meaning | None:
@@ -148,21 +152,27 @@ class Reader:
         hits: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for at in kept.among(words):
             meaning = self._meaning_of(words[kept.ids[at]])
-            if meaning:
-                for line in lines.of(at):
-                    its = hits.get(line)
-                    if its is None:
-                        its = hits[line] = parts[around(line)].hits
-                    its.append((line, meaning.terms))
+            if not meaning:
+                continue
+            terms = meaning.terms
+            positions = kept.homes_of(at)[0]
+            if len(positions) == 1:
+                parts[positions[0]].hits.extend([(line, terms) for line in lines.of(at)])
+                continue
+            for line in lines.of(at):
+                its = hits.get(line)
+                if its is None:
+                    its = hits[line] = parts[around(line)].hits
+                its.append((line, terms))
 
     def _add_kept(
         self, profile: Profile, word: str, meaning: Meaning, positions: memoryview, counts: memoryview
     ) -> None:
         """``word`` stands so often in each of the definitions at ``positions``."""
-        terms, parts = meaning.terms, profile.parts
-        total = sum(counts)
+        terms, parts, in_file = meaning.terms, profile.parts, profile.terms
+        total = sum(counts) if len(counts) > 1 else counts[0]
         for term in terms:
-            profile.terms[term] = profile.terms.get(term, 0) + total
+            in_file[term] = in_file.get(term, 0) + total
         exact = {word: meaning.name} if meaning.name else {}
         if meaning.name:
             profile.names[word] += total
