@@ -225,14 +225,15 @@ class IndexStore:
     def transaction(self) -> Iterator[None]:
         """Everything in the block, or nothing."""
         self._database.begin()
+        is_stored = False
         try:
             yield
             self._database.commit()
-        except BaseException:
-            self._numbers.clear()  # those that it gave are nobody's
-            raise
+            is_stored = True
         finally:
-            self._database.rollback()
+            if not is_stored:
+                self._numbers.clear()  # those that it gave are nobody's
+                self._database.rollback()
 
     def add_tree(self, root: str) -> TreeState:
         """The tree at ``root``, made if need be."""
