@@ -104,9 +104,11 @@ def update(
             work = _Work(
                 store, root, tree, Tree(root, SourceCache(0)), cancelled, monotonic() + seconds, max_bytes, report
             )
-            done = (_update_some(work, paths) if paths and tree.complete else None) or _update_all(work)
+            some = _update_some(work, paths) if paths and tree.complete else None
+            done = some or _update_all(work)
             if done.complete and parses:
-                parse_documents(store, tree.id, work.files, work.is_over, max_bytes, report)
+                only = paths if some else ()
+                parse_documents(store, tree.id, work.files, work.is_over, max_bytes, only, report)
             return done
         finally:
             store.close()

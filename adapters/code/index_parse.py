@@ -6,7 +6,7 @@ have not been parsed yet. What was done stays, whenever it is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from .index_code import encode_code
 from .index_store import IndexStore
@@ -24,10 +24,14 @@ def parse_documents(
     files: Tree,
     is_over: Callable[[], bool],
     max_bytes: int,
+    paths: Iterable[str] = (),
     report: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Parse what of the tree is not parsed yet, until ``is_over``; how many documents were. Raises StorageError."""
-    waiting = store.unparsed(tree)
+    """Parse what of the tree, or of ``paths``, is not parsed yet, until ``is_over``; how many documents were.
+
+    Raises StorageError.
+    """
+    waiting = store.unparsed(tree, paths)
     done = 0
     for start in range(0, len(waiting), BATCH):
         if is_over() or store.size() > ROOM * max_bytes:

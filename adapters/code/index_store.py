@@ -189,11 +189,13 @@ class IndexStore:
         """Up to ``most`` documents of all trees that hold code and are not parsed yet."""
         return [doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0 LIMIT ?", most)]
 
-    def unparsed(self, tree: int) -> list[Entry]:
-        """A file for each document of the tree that holds code and is not parsed yet."""
+    def unparsed(self, tree: int, paths: Iterable[str] = ()) -> list[Entry]:
+        """A file for each document of the tree, or of ``paths``, that holds code and is not parsed yet."""
         waiting = {doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0")}
-        found = {entry.doc: entry for entry in self.entries(tree) if entry.doc in waiting} if waiting else {}
-        return list(found.values())
+        if not waiting:
+            return []
+        named = [entry for path in paths if (entry := self.entry(tree, path))]
+        return list({entry.doc: entry for entry in named or self.entries(tree) if entry.doc in waiting}.values())
 
     def known(self, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
         """Of ``digests`` those that are stored: document and length."""

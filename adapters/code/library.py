@@ -7,6 +7,7 @@ it, at a low priority, for so many seconds in all. What cannot be kept costs tim
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +47,9 @@ MOST_UNPARSED = 60
 
 MOST_WAITING = 5000
 """Documents of all trees that may wait to be parsed, before it is not looked which of them are this tree's."""
+
+MANY_FILES = 5000
+"""Files of a tree from which on looking for garbage among them would take as long as a question."""
 
 LAZY_FOLDERS = 2000
 """The same for folders, in which files may have come or gone."""
@@ -392,7 +396,10 @@ class Library:
         if known and known[0] is store:
             changes = store.changes(tree, known[1], len(known[2].entries))
             table = known[2].renewed(changes) if changes is not None else None
-        table = table or Table(store.entries(tree))
+        if table is None:
+            table = Table(store.entries(tree))
+            if len(table.entries) > MANY_FILES:
+                gc.freeze()
         self._tables[root] = (store, version, table)
         self._tables.move_to_end(root)
         while len(self._tables) > KEPT_TABLES:
