@@ -4,7 +4,8 @@
 
 ``TREES`` is what ``localization/trees.py`` made. For each number of FILES (default 1000 5000 50000) a repository of
 that many files is put together in SCRATCH from different trees, so that its words are as varied as theirs. The
-contenders take turns at the same queries: ``ci_search`` with the index, without it, and ``rg --count`` for the words.
+contenders take turns at the same queries: ``ci_search`` with the index, without it, the whole turn as it is prepared
+in the session's process, and ``rg --count`` for the words.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from pathlib import Path
 from upbeat.adapters.code.library import Library
 from upbeat.adapters.code.search import search
 from upbeat.adapters.code.tree import SourceCache
+from upbeat.adapters.local.environment import read_environment
+from upbeat.adapters.wiring import build
+from upbeat.core.contract.event import ClientName, Source
+from upbeat.core.pipeline import TurnRequest, prepare_turn
 
 QUERIES = 24
 PATIENCE = 1.1
@@ -81,6 +86,19 @@ def ripgrep(root: str, query: str) -> None:
     subprocess.run(command, stdout=subprocess.DEVNULL)
 
 
+class Turn:
+    """Turns prepared in this process, as a session's server does it."""
+
+    def __init__(self, root: str, state: Path) -> None:
+        environment = read_environment({"HOME": str(state / "home"), "XDG_STATE_HOME": str(state)})
+        self._runtime = build(environment).runtime
+        self._source = Source(ClientName.CLAUDE_CODE, root)
+
+    def run(self, prompt: str) -> None:
+        """Prepare one turn."""
+        prepare_turn(TurnRequest(self._source, prompt), self._runtime)
+
+
 def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]:
     """All rows for one repository."""
     never = threading.Event()
@@ -100,11 +118,24 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
     library.refresh(root)
     cache, files_only = SourceCache(), Library(None)
     files_only.histories = library.histories
-    search(root, queries[0], 10, (), (), SourceCache(), never, PATIENCE, library)
-    with_index, without, greps = [], [], []
+    turn = Turn(root, state)
+    for query in queries[:3]:
+        turn.run(query)
+        search(root, query, 10, (), (), SourceCache(), never, PATIENCE, library)
+    after = memory()
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("\nEDITED_LAST = True\n")
+    changed = timed(partial(turn.run, queries[3]))
+    with_index, without, turns, greps = [], [], [], []
+    searching, preparing = [], []
     for query in queries:
-        for values, kept in ((with_index, library), (without, files_only)):
-            values.append(timed(partial(search, root, query, 10, (), (), cache, never, PATIENCE, kept)))
+        started = time.process_time()
+        with_index.append(timed(partial(search, root, query, 10, (), (), cache, never, PATIENCE, library)))
+        searching.append((time.process_time() - started) * 1000)
+        without.append(timed(partial(search, root, query, 10, (), (), cache, never, PATIENCE, files_only)))
+        started = time.process_time()
+        turns.append(timed(partial(turn.run, query)))
+        preparing.append((time.process_time() - started) * 1000)
         if shutil.which("rg"):
             greps.append(timed(partial(ripgrep, root, query)))
     library.close()
@@ -116,9 +147,13 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
         ("update after an edit, path known", f"{statistics.median(edits):.0f}"),
         ("update after an edit, everything looked at", f"{statistics.median(updates):.0f}"),
         ("ci_search with the index, p50 / p95", spread(with_index)),
+        ("  processor time", spread(searching)),
+        ("the whole turn, p50 / p95", spread(turns)),
+        ("  processor time", spread(preparing)),
         ("ci_search without, files in memory, p50 / p95", spread(without)),
         ("rg --count of the query's words, p50 / p95", spread(greps) if greps else "not installed"),
-        ("memory after all, of it before, MB", f"{memory():.0f}, {before:.0f}"),
+        ("a turn right after an edit", f"{changed:.0f}"),
+        ("memory after building and three turns, of it before, MB", f"{after:.0f}, {before:.0f}"),
     ]
 
 

@@ -7,7 +7,7 @@ asked for, keeps both while the process lives, and says when time ran out (``is_
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from time import monotonic
 from typing import Protocol
@@ -25,7 +25,7 @@ CHECK_EVERY = 64
 CACHED_NAMES = 2_000_000
 """References and definitions that the cache of parsed files keeps, about 100 bytes each."""
 
-_SEARCHED = (Role.SOURCE, Role.TEST, Role.EXAMPLE, Role.VENDORED)
+SEARCHED = (Role.SOURCE, Role.TEST, Role.EXAMPLE, Role.VENDORED)
 """Roles whose files can define and use things, in the order in which they are asked."""
 
 
@@ -38,7 +38,7 @@ class CodeBase(Protocol):
     def parsed(self, path: str) -> Parsed | None:
         """What the file defines and uses; None when it may not or cannot be read, or time is over."""
 
-    def files_with(self, word: str) -> tuple[str, ...]:
+    def files_with(self, word: str) -> Iterable[str]:
         """The files in which the identifier ``word`` stands, those that seem to define it first."""
 
     def files_defining(self, word: str) -> tuple[str, ...]:
@@ -66,16 +66,17 @@ class ParseCache:
         self._files: OrderedDict[tuple[str, str], tuple[tuple[int, int], Parsed]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, root: str, source: Source) -> Parsed | None:
-        found = self._files.get((root, source.path))
-        return found[1] if found and found[0] == source.stamp else None
+    def get(self, root: str, path: str, stamp: tuple[int, int]) -> Parsed | None:
+        """What was kept of the file; ``stamp`` is its time and size."""
+        found = self._files.get((root, path))
+        return found[1] if found and found[0] == stamp else None
 
-    def put(self, root: str, source: Source, parsed: Parsed) -> None:
+    def put(self, root: str, path: str, stamp: tuple[int, int], parsed: Parsed) -> None:
         """Keep ``parsed``; the oldest go first."""
         with self._lock:
-            old = self._files.pop((root, source.path), None)
+            old = self._files.pop((root, path), None)
             self._size -= _weight(old[1]) if old else 0
-            self._files[(root, source.path)] = (source.stamp, parsed)
+            self._files[(root, path)] = (stamp, parsed)
             self._size += _weight(parsed)
             while self._size > self._limit and len(self._files) > 1:
                 self._size -= _weight(self._files.popitem(last=False)[1][1])
@@ -88,6 +89,23 @@ class ParseCache:
 
 def _weight(parsed: Parsed) -> int:
     return len(parsed.references) + len(parsed.definitions) + 1
+
+
+def code_among(paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of ``paths`` that hold code, in the order of ``CodeBase.files``."""
+    kinds = [(kind_of_cached(path), path) for path in paths]
+    code = [(SEARCHED.index(kind.role), path) for kind, path in kinds if kind.language and kind.role in SEARCHED]
+    return tuple(path for _, path in sorted(code))
+
+
+def by_name(paths: Iterable[str]) -> dict[str, list[str]]:
+    """``paths`` by their names without extension and by their folders, as ``CodeBase.named`` gives them."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        for part in {name.partition(".")[0], folder.rpartition("/")[2]}:
+            found.setdefault(part, []).append(path)
+    return found
 
 
 class ScannedCode:
@@ -114,11 +132,7 @@ class ScannedCode:
             listing = list_files(self._root, self._cancelled, LIST_SECONDS)
             check(self._cancelled)
             self.was_late |= listing.truncated
-            kinds = [(kind_of_cached(path), path) for path in listing.files]
-            code = [
-                (_SEARCHED.index(kind.role), path) for kind, path in kinds if kind.language and kind.role in _SEARCHED
-            ]
-            self._files = tuple(path for _, path in sorted(code))
+            self._files = code_among(listing.files)
         return self._files
 
     def parsed(self, path: str) -> Parsed | None:
@@ -126,7 +140,7 @@ class ScannedCode:
         source = self._source(path)
         if source is None:
             return None
-        found = self._parses.get(self._root, source)
+        found = self._parses.get(self._root, path, source.stamp)
         if found is None:
             if self.is_late():
                 return None
@@ -135,7 +149,7 @@ class ScannedCode:
                 return None
             found = parse(path, text.encode("utf-8", "replace"), self._cancelled)
             check(self._cancelled)
-            self._parses.put(self._root, source, found)
+            self._parses.put(self._root, path, source.stamp, found)
         return found
 
     def files_with(self, word: str) -> tuple[str, ...]:
@@ -157,11 +171,7 @@ class ScannedCode:
 
     def named(self, stem: str) -> tuple[str, ...]:
         if self._stems is None:
-            self._stems = {}
-            for path in self.files():
-                folder, _, name = path.rpartition("/")
-                for part in {name.partition(".")[0], folder.rpartition("/")[2]}:
-                    self._stems.setdefault(part, []).append(path)
+            self._stems = by_name(self.files())
         return tuple(self._stems.get(stem, ()))
 
     def holding(self, text: str) -> tuple[str, ...]:

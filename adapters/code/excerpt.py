@@ -6,8 +6,10 @@ Law: every row says where it is from. Where it has text, its line numbers are th
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ...core.contract.finding import Excerpt, Finding
 from .features import Corpus, Part, Profile, part_score
@@ -198,19 +200,23 @@ def window(first: int, last: int, weights: dict[int, float], size: int = WINDOW_
     """The ``size`` lines of ``first``..``last`` with the greatest weight, the earliest of equals."""
     if last - first < size:
         return first, last
+    lines = sorted(line for line in weights if first <= line <= last)
+    sums = list(accumulate((weights[line] for line in lines), initial=0.0))
     best_start, best = first, -1.0
-    total = sum(weights.get(line, 0.0) for line in range(first, first + size))
-    for start in range(first, last - size + 2):
+    for line in (first, *lines):  # a window can only be better than the one before it when a weight comes in
+        start = min(max(first, line - size + 1), last - size + 1)
+        total = sums[bisect_left(lines, start + size)] - sums[bisect_left(lines, start)]
         if total > best + 1e-9:
             best_start, best = start, total
-        total += weights.get(start + size, 0.0) - weights.get(start, 0.0)
     return best_start, best_start + size - 1
 
 
 def _text(lines: Sequence[str], start: int, end: int) -> str:
     """The lines ``start``..``end``, without what is too long of any."""
-    bare = (line.rstrip() for line in lines[start - 1 : end])
-    return "\n".join(line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…" for line in bare)
+    bare = [line.rstrip() for line in lines[start - 1 : end]]
+    if max(map(len, bare), default=0) > MAX_LINE_CHARS:
+        bare = [line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…" for line in bare]
+    return "\n".join(bare)
 
 
 def _why(file: Ranked, part: Part | None, question: Question, corpus: Corpus) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .index_doc import Document, KeptOutline
+from .index_doc import Kept, KeptLines, KeptOutline
 from .outline import Outline
 from .question import Question
 from .scan import NAME_LIKENESS, PATH_FACTOR, idf_of, kind_of_cached, needles_of, path_terms
@@ -51,6 +51,9 @@ class Part:
     terms: dict[str, int] = field(default_factory=dict)
     exact: dict[str, float] = field(default_factory=dict)
     hits: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    norm: float = 0.0
+    """How its length counts, and the terms of its own name, once they were asked for."""
+    own: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -91,8 +94,13 @@ def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
 
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
-    """Whether the file has all of ``terms``, as one with the phrase has."""
-    return all(term in profile.terms for term in terms)
+    """Whether one definition has all of ``terms``, as one with the phrase, which stands on one line, has."""
+    known = profile.terms
+    for term in terms:
+        if term not in known:
+            return False
+    wanted = set(terms)
+    return any(wanted <= part.terms.keys() for part in profile.parts.values())
 
 
 class Reader:
@@ -121,21 +129,21 @@ class Reader:
         self._add_quotes(profile, lambda: text)
         return profile
 
-    def profile_of(self, path: str, document: Document, words: set[str], text: Callable[[], str | None]) -> Profile:
+    def profile_of(
+        self, path: str, kept: Kept, lines: KeptLines, words: Mapping[int, str], text: Callable[[], str | None]
+    ) -> Profile:
         """The same, but for hits, from what the index keeps of a file; of its words only ``words`` can have a meaning.
 
         ``text`` reads the file, and is called only when it may hold a phrase of the question.
         """
-        outline = KeptOutline(document.definitions)
-        profile = _empty(path, outline, document.length)
-        for at in [at for at, word in enumerate(document.words) if word in words]:
-            word = document.words[at]
+        profile = _empty(path, kept.outline, kept.length)
+        for at in kept.among(words):
+            word = words[kept.ids[at]]
             meaning = self._meaning_of(word)
             if meaning:
-                for position, count in document.homes_of(at):
-                    self._add(profile, word, meaning, position, count)
+                self._add_kept(profile, word, meaning, *kept.homes_of(at))
                 for term in meaning.terms:
-                    profile.lines[term].update(document.lines_of(at))
+                    profile.lines[term].update(lines.of(at))
         self._add_definitions(profile)
         self._add_quotes(profile, text)
         return profile
@@ -166,28 +174,64 @@ class Reader:
         joined = question.joined.get(key, 0.0) if len(terms) > 1 or (key and key in question.joined) else 0.0
         return Meaning(terms, name, joined) if terms or name or joined else None
 
-    def add_hits(self, profile: Profile, document: Document, words: set[str]) -> None:
-        """Give ``profile``, which comes from ``document``, the lines of its hits."""
-        around = profile.outline.around
-        for at in [at for at, word in enumerate(document.words) if word in words]:
-            meaning = self._meaning_of(document.words[at])
-            if meaning:
-                for line in document.lines_of(at):
-                    profile.parts[around(line)].hits.append((line, meaning.terms))
+    def add_hits(self, profile: Profile, kept: Kept, lines: KeptLines, words: Mapping[int, str]) -> None:
+        """Give ``profile``, which comes from ``kept``, the lines of its hits."""
+        around, parts = profile.outline.around, profile.parts
+        hits: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        for at in kept.among(words):
+            meaning = self._meaning_of(words[kept.ids[at]])
+            if not meaning:
+                continue
+            terms = meaning.terms
+            positions = kept.homes_of(at)[0]
+            if len(positions) == 1:
+                parts[positions[0]].hits.extend([(line, terms) for line in lines.of(at)])
+                continue
+            for line in lines.of(at):
+                its = hits.get(line)
+                if its is None:
+                    its = hits[line] = parts[around(line)].hits
+                its.append((line, terms))
 
-    def _add(self, profile: Profile, word: str, meaning: Meaning, position: int, count: int = 1) -> Part:
-        """``word`` stands ``count`` times in the definition at ``position``."""
+    def _add_kept(
+        self, profile: Profile, word: str, meaning: Meaning, positions: memoryview, counts: memoryview
+    ) -> None:
+        """``word`` stands so often in each of the definitions at ``positions``."""
+        terms, parts, in_file = meaning.terms, profile.parts, profile.terms
+        total = sum(counts) if len(counts) > 1 else counts[0]
+        for term in terms:
+            in_file[term] = in_file.get(term, 0) + total
+        if len(terms) > 1:
+            profile.compounds[word] = terms
+        exact = {word: meaning.name} if meaning.name else {}
+        if meaning.name:
+            profile.names[word] += total
+        if meaning.joined:
+            key = joined_key(word)
+            profile.joined[key] = exact[key] = meaning.joined
+        for position, count in zip(positions, counts, strict=True):
+            part = parts.get(position)
+            if part is None:
+                part = parts[position] = Part(position)
+            in_part = part.terms
+            for term in terms:
+                in_part[term] = in_part.get(term, 0) + count
+            if exact:
+                part.exact.update(exact)
+
+    def _add(self, profile: Profile, word: str, meaning: Meaning, position: int) -> Part:
+        """``word`` stands once in the definition at ``position``."""
         part = profile.parts.get(position)
         if part is None:
             part = profile.parts[position] = Part(position)
         in_file, in_part = profile.terms, part.terms
         for term in meaning.terms:
-            in_file[term] = in_file.get(term, 0) + count
-            in_part[term] = in_part.get(term, 0) + count
+            in_file[term] = in_file.get(term, 0) + 1
+            in_part[term] = in_part.get(term, 0) + 1
         if len(meaning.terms) > 1:
             profile.compounds[word] = meaning.terms
         if meaning.name:
-            profile.names[word] += count
+            profile.names[word] += 1
             part.exact[word] = meaning.name
         if meaning.joined:
             key = joined_key(word)
@@ -210,18 +254,18 @@ class Reader:
                     profile.lines[pair].add(number)
 
     def _add_definitions(self, profile: Profile) -> None:
-        for position, definition in enumerate(profile.outline.definitions):
-            meaning = self._meanings.get(definition.name)
+        for position, name in enumerate(profile.outline.names):
+            meaning = self._meanings.get(name)
             if not meaning:
                 continue
             profile.defined_terms.update(meaning.terms)
-            profile.defined[definition.name] = meaning.terms
-            if (definition.owner, definition.name) in self._owned:
+            profile.defined[name] = meaning.terms
+            if self._owned and (profile.outline.definitions[position].owner, name) in self._owned:
                 profile.owned.add(position)
             if meaning.name:
-                profile.defined_names[definition.name] = meaning.name
+                profile.defined_names[name] = meaning.name
             if meaning.joined:
-                profile.defined_joined[joined_key(definition.name)] = meaning.joined
+                profile.defined_joined[joined_key(name)] = meaning.joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,13 +328,14 @@ def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
 
 def _term_score(profile: Profile, part: Part, gains: dict[str, float]) -> float:
     """What the terms of one definition are worth, each by ``gains``."""
-    own: tuple[str, ...] = ()
-    length = FUNCTION_LINES * 2
-    if part.position >= 0:
-        definition = profile.outline.definitions[part.position]
-        own = terms_of(definition.name)
-        length = definition.end_line - definition.start_line + 1
-    norm = K1 * (1 - B + B * min(length / FUNCTION_LINES, 6.0))
+    if not part.norm:
+        length = FUNCTION_LINES * 2
+        if part.position >= 0:
+            definition = profile.outline.definitions[part.position]
+            part.own = terms_of(definition.name)
+            length = definition.end_line - definition.start_line + 1
+        part.norm = K1 * (1 - B + B * min(length / FUNCTION_LINES, 6.0))
+    own, norm = part.own, part.norm
     total = 0.0
     for term, count in part.terms.items():
         gain = gains.get(term)

@@ -15,6 +15,7 @@ from .codebase import CodeBase
 from .excerpt import shown
 from .kinds import Role
 from .parse import Definition, Parsed
+from .references import calls_in, mentions, uses
 from .resolve import imports_file
 from .scan import kind_of_cached
 
@@ -130,8 +131,8 @@ def callers(code: CodeBase, place: Place, *, calls_only: bool = True) -> list[Ed
         if parsed is None:
             continue
         confidence = -1.0
-        for reference in parsed.references:
-            if reference.name != place.name or (calls_only and not reference.is_call):
+        for reference in uses(parsed, place.name):
+            if calls_only and not reference.is_call:
                 continue
             if path == place.path and reference.enclosing == place.position and not reference.is_call:
                 continue
@@ -149,11 +150,9 @@ def callees(code: CodeBase, place: Place, most: int = MAX_CALLEES) -> list[Edge]
     parsed = code.parsed(place.path)
     if parsed is None or not place.definition:
         return []
-    inside = _inner(parsed, place.position)
     lines: dict[str, int] = {}
-    for reference in parsed.references:
-        if reference.is_call and reference.enclosing in inside:
-            lines.setdefault(reference.name, reference.line)
+    for reference in calls_in(parsed, _inner(parsed, place.position)):
+        lines.setdefault(reference.name, reference.line)
     found: list[Edge] = []
     for name, line in islice(lines.items(), most):
         targets = _near(code, place.path, parsed, name)
@@ -224,7 +223,7 @@ def link(path: str, parsed: Parsed, target: Place, others: list[Place]) -> float
     if parsed.language in _BY_FOLDER and path.rpartition("/")[0] == target.path.rpartition("/")[0]:
         return SAME_PACKAGE
     files = {place.path for place in others}
-    if owner and any(reference.name == owner for reference in parsed.references):
+    if owner and mentions(parsed, owner):
         return OWNER_SEEN
     if len(files) <= 1:
         return ONLY_ONE

@@ -12,6 +12,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 
@@ -19,8 +21,10 @@ from ...core.ports import Cancellation
 from ..local.git import MAX_FILES, NEVER, find_root, list_files
 from . import index_store
 from .index_doc import Document, read_document
+from .index_parse import parse_documents
 from .index_store import RACY, Entry, IndexStore, TreeState, alone, open_to_write
 from .kinds import Role
+from .languages import grammar_of
 from .scan import kind_of_cached
 from .tree import SourceCache, Tree
 
@@ -78,8 +82,11 @@ def update(
     paths: Sequence[str] = (),
     patience: float = 0.0,
     report: Report | None = None,
+    parses: bool = True,
 ) -> Update:
     """Bring the index in ``folder`` up to date with the tree at ``root`` (real), or only with ``paths`` of it.
+
+    ``parses`` says that there is time for the second part of it too (``index_parse``).
 
     Raises OSError and StorageError. Another writer at work for ``patience`` seconds is a problem, not a failure.
     """
@@ -97,9 +104,12 @@ def update(
             work = _Work(
                 store, root, tree, Tree(root, SourceCache(0)), cancelled, monotonic() + seconds, max_bytes, report
             )
-            if paths and tree.complete:
-                return _update_some(work, paths) or _update_all(work)
-            return _update_all(work)
+            some = _update_some(work, paths) if paths and tree.complete else None
+            done = some or _update_all(work)
+            if done.complete and parses:
+                only = paths if some else ()
+                parse_documents(store, tree.id, work.files, work.is_over, max_bytes, only, report)
+            return done
         finally:
             store.close()
 
@@ -115,13 +125,32 @@ def folder_stamps(root: str, folders: Iterable[str]) -> dict[str, int]:
     return stamps
 
 
-def is_listed_as_before(root: str, tree: TreeState) -> bool:
-    """Whether no file can have come or gone since the tree was listed, as far as folders and git's index tell."""
-    try:
-        known = json.loads(tree.folders)
-    except ValueError:
+def is_listed_as_before(root: str, tree: TreeState, start: int = 0, most: int = 1 << 30) -> bool:
+    """Whether no file can have come or gone since the tree was listed, as far as folders and git's index tell.
+
+    Of the folders ``most`` are looked at, from the one at ``start`` on.
+    """
+    known = _listed(tree.folders)
+    if not known:
         return False
-    return bool(known) and known == _listing_state(root, known["folders"])
+    folders = known["folders"]
+    some = folders if len(folders) <= most else dict(islice(folders.items(), start, start + most))
+    return known == {**known, "git": _git_state(root)} and some == folder_stamps(root, some)
+
+
+def folders_of(tree: TreeState) -> int:
+    """How many folders the tree had when it was listed."""
+    known = _listed(tree.folders)
+    return len(known["folders"]) if known else 0
+
+
+@lru_cache(maxsize=3)
+def _listed(text: str) -> dict[str, dict[str, int]] | None:
+    try:
+        known = json.loads(text)
+    except ValueError:
+        return None
+    return known or None
 
 
 def too_large(tree: TreeState) -> int | None:
@@ -130,9 +159,12 @@ def too_large(tree: TreeState) -> int | None:
 
 
 def _listing_state(root: str, folders: Iterable[str]) -> dict[str, object]:
+    return {"folders": folder_stamps(root, folders), "git": _git_state(root)}
+
+
+def _git_state(root: str) -> dict[str, int]:
     info = find_root(root)
-    index = folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
-    return {"folders": folder_stamps(root, folders), "git": index}
+    return folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
 
 
 def _is_worn(store: IndexStore) -> bool:
@@ -256,7 +288,7 @@ def _read_one(work: _Work, path: str, seen: set[bytes]) -> tuple[Entry, bytes, D
     if data is None:
         return Entry(path, 0, 0, size, stamp), b"", None
     language = kind_of_cached(path).language
-    digest = hashlib.blake2b(language.encode() + b"\0" + data, digest_size=16).digest()
+    digest = hashlib.blake2b(f"{language} {grammar_of(path, data)}\0".encode() + data, digest_size=16).digest()
     entry = Entry(path, 0, 0, size, stamp)
     if digest in seen or work.store.known([digest]):
         return entry, digest, None

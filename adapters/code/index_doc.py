@@ -6,14 +6,14 @@ Law: a profile made from a document equals the one made from the text that the d
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, compress
+from typing import Literal, overload
 
 from ...core.turn.redact import redact
 from .outline import Definition, Nesting, Outline
@@ -28,8 +28,11 @@ _SUSPECT = re.compile(
 )
 """What a line with a secret has: a long run, or a telling name that something is assigned to."""
 
-HEAD = 20
-"""Bytes of the five sizes before everything else."""
+_NARROW = 0xFFFF
+"""The largest number in two bytes."""
+
+_HEAD = 7
+"""Whole numbers before everything else: checksum, length, words, homes, definitions, bytes of names, wide or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Document:
 
     ``lines`` holds those of the first word, then those of the second, …; ``ends`` says where each word's end.
     ``homes`` holds likewise the positions of the definitions that the words stand in (-1: in none), ``counts`` how
-    often, and ``home_ends`` where each word's end. ``length`` is the text's, in characters.
+    often, and ``home_ends`` where each word's end. ``length`` is the text's, in characters; ``is_code`` says that it
+    can be parsed.
     """
 
     length: int
@@ -49,28 +53,104 @@ class Document:
     homes: array[int]
     counts: array[int]
     definitions: tuple[Definition, ...]
+    is_code: bool = False
 
-    def lines_of(self, at: int) -> array[int]:
-        """The lines of the word at position ``at``, one for each time that it occurs."""
-        return self.lines[self.ends[at - 1] if at else 0 : self.ends[at]]
 
-    def homes_of(self, at: int) -> Iterator[tuple[int, int]]:
-        """The definitions that the word at position ``at`` stands in, and how often in each."""
-        start, end = self.home_ends[at - 1] if at else 0, self.home_ends[at]
-        return zip(self.homes[start:end], self.counts[start:end], strict=True)
+class KeptDefinitions(Sequence[Definition]):
+    """The definitions of a document, each made when it is asked for."""
+
+    def __init__(self, names: Sequence[str], owners: Sequence[str], starts: memoryview, ends: memoryview) -> None:
+        self.names = names
+        self.starts, self.ends = starts, ends
+        self._owners = owners
+        self._made: dict[int, Definition] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> Definition: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Definition]: ...
+    def __getitem__(self, at: int | slice) -> Definition | Sequence[Definition]:
+        try:
+            return self._made[at]  # type: ignore[index]
+        except (KeyError, TypeError):
+            if isinstance(at, slice):
+                return [self[one] for one in range(*at.indices(len(self)))]
+            found = self._made[at] = Definition(self.names[at], self.starts[at], self.ends[at], self._owners[at])
+            return found
 
 
 class KeptOutline:
     """The definitions of a document, as ``features`` asks for them; ``lines`` are the file's, once it is read."""
 
-    def __init__(self, definitions: tuple[Definition, ...]) -> None:
+    def __init__(self, definitions: KeptDefinitions) -> None:
         self.definitions = definitions
+        self.names = definitions.names
         self.lines: list[str] = []
-        self._nesting = Nesting(definitions)
+        self._nesting: Nesting | None = None
 
     def around(self, line: int) -> int:
         """The position of the innermost definition around ``line``, or -1."""
+        if self._nesting is None:
+            self._nesting = Nesting(self.definitions.starts.tolist(), self.definitions.ends.tolist())
         return self._nesting.around(line)
+
+
+class Kept:
+    """A document as it lies in the index: ``ids`` has the numbers of its words, in the order of ``Document.words``."""
+
+    def __init__(self, body: bytes) -> None:
+        """Raises ValueError for what ``encode`` did not make."""
+        view = memoryview(body)
+        if len(body) < 4 * _HEAD:
+            raise ValueError("no document: too short")
+        checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEAD].cast("I")
+        if checksum != zlib.crc32(view[4:]):
+            raise ValueError("no document: damaged")
+        wide: Literal["I", "H"] = "I" if is_wide else "H"
+        kinds: tuple[Literal["I", "H", "h"], ...] = ("I", wide, "h", wide, "I")
+        parts: list[memoryview] = []
+        at = 4 * _HEAD
+        for kind, number in zip(kinds, (words, words, homes, homes, 2 * definitions), strict=True):
+            end = at + number * (4 if kind == "I" else 2)
+            parts.append(view[at:end].cast(kind))
+            at = end
+        self.ids, self._home_ends, self._homes, self._counts, lines = parts
+        texts = str(view[at : at + size], "utf-8", "surrogatepass").split("\n")
+        if len(view) != at + size or (definitions and len(texts) != 2 * definitions):
+            raise ValueError("no document: its parts do not fit each other")
+        names, owners = texts[:definitions], texts[definitions:]
+        self.outline = KeptOutline(KeptDefinitions(names, owners, lines[:definitions], lines[definitions:]))
+
+    def among(self, words: Container[int]) -> Iterable[int]:
+        """The positions of its words that are in ``words``, in order."""
+        return compress(range(len(self.ids)), map(words.__contains__, self.ids))
+
+    def homes_of(self, at: int) -> tuple[memoryview, memoryview]:
+        """The definitions that the word at position ``at`` stands in, and how often in each."""
+        start, end = self._home_ends[at - 1] if at else 0, self._home_ends[at]
+        return self._homes[start:end], self._counts[start:end]
+
+
+class KeptLines:
+    """The lines of a document's words; kept apart, because few documents are asked for them."""
+
+    def __init__(self, body: bytes) -> None:
+        """Raises ValueError for what ``encode_lines`` did not make."""
+        try:
+            found = array("I", zlib.decompress(body))
+        except (zlib.error, ValueError) as error:
+            raise ValueError(f"no lines: {error}") from None
+        number = found[0] if found else 0
+        self._ends, self._lines = found[1 : 1 + number], found[1 + number :]
+        if not found or (self._ends[-1] if number else 0) != len(self._lines):
+            raise ValueError("no lines: the parts do not fit each other")
+
+    def of(self, at: int) -> array[int]:
+        """The lines of the word at position ``at``, one for each time that it occurs."""
+        return self._lines[self._ends[at - 1] if at else 0 : self._ends[at]]
 
 
 def read_document(text: str, language: str) -> Document:
@@ -99,7 +179,7 @@ def read_document(text: str, language: str) -> Document:
         homes.extend(found_in)
         counts.extend(found_in.values())
         home_ends.append(len(homes))
-    return Document(len(text), words, ends, lines, home_ends, homes, counts, outline.definitions)
+    return Document(len(text), words, ends, lines, home_ends, homes, counts, outline.definitions, bool(language))
 
 
 def _without_secrets(text: str) -> str:
@@ -131,32 +211,27 @@ def keys_of(word: str) -> tuple[str, ...]:
     return (*terms, NAME_PREFIX + joined_key(word)) if len(split_name(word)) > 1 else terms
 
 
-def encode(document: Document) -> bytes:
-    """``document`` as bytes: sizes, then words, ends, lines and definitions, compressed."""
-    words = "\n".join(document.words).encode("utf-8", "surrogatepass")
-    rows = [[one.name, one.start_line, one.end_line, one.owner] for one in document.definitions]
-    definitions = json.dumps(rows, separators=(",", ":")).encode()
-    head = array("I", [document.length, len(document.words), len(words), len(document.lines), len(document.homes)])
-    arrays = (document.ends, document.lines, document.home_ends, document.homes, document.counts)
-    return zlib.compress(b"".join((head.tobytes(), words, *(one.tobytes() for one in arrays), definitions)), 1)
+def first_key(word: str) -> str:
+    """The key under which the number of ``word`` is looked up; every word has one."""
+    return next(iter(keys_of(word)), NAME_PREFIX + joined_key(word))
 
 
-def decode(data: bytes) -> Document:
-    """What ``encode`` made. Raises ValueError for anything else."""
-    try:
-        raw = zlib.decompress(data)
-        length, number, size, places, homes = array("I", raw[:HEAD])
-        at = HEAD + size
-        words = tuple(raw[HEAD:at].decode("utf-8", "surrogatepass").split("\n")) if number else ()
-        arrays = []
-        for kind, count in (("I", number), ("I", places), ("I", number), ("i", homes), ("I", homes)):
-            arrays.append(array(kind, raw[at : at + 4 * count]))
-            at += 4 * count
-        definitions = tuple([Definition(*row) for row in json.loads(raw[at:])])
-    except (zlib.error, ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"no document: {error}") from None
-    ends, lines, home_ends, found_in, counts = arrays
-    lasts = (ends[-1] if ends else 0, home_ends[-1] if home_ends else 0)
-    if not len(words) == len(ends) == len(home_ends) == number or lasts != (len(lines), len(counts)):
-        raise ValueError("no document: its parts do not fit each other")
-    return Document(length, words, ends, lines, home_ends, found_in, counts, definitions)
+def encode(document: Document, ids: Sequence[int]) -> bytes:
+    """``document`` without its lines as bytes; ``ids`` are the numbers of its words. ``Kept`` reads it."""
+    is_wide = len(document.homes) > _NARROW or max(document.counts, default=0) > _NARROW
+    wide = "I" if is_wide else "H"
+    definitions = document.definitions
+    names = "\n".join([*(one.name for one in definitions), *(one.owner for one in definitions)])
+    text = names.encode("utf-8", "surrogatepass")
+    sizes = (document.length, len(ids), len(document.homes), len(definitions), len(text), int(is_wide))
+    lines = array("I", [*(one.start_line for one in definitions), *(one.end_line for one in definitions)])
+    homes = array("h", document.homes)
+    arrays = (array("I", ids), array(wide, document.home_ends), homes, array(wide, document.counts), lines)
+    body = b"".join((array("I", sizes).tobytes(), *(one.tobytes() for one in arrays), text))
+    return array("I", [zlib.crc32(body)]).tobytes() + body
+
+
+def encode_lines(document: Document) -> bytes:
+    """The lines of the words of ``document`` as bytes. ``KeptLines`` reads it."""
+    head = array("I", [len(document.ends)])
+    return zlib.compress(b"".join((head.tobytes(), document.ends.tobytes(), document.lines.tobytes())), 1)

@@ -6,15 +6,19 @@ either way. A file that is not as it was indexed is read.
 
 from __future__ import annotations
 
+import builtins
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from heapq import nlargest
 
 from ...core.ports import Cancellation
+from .codebase import by_name, code_among
 from .features import Profile, Reader
-from .index_doc import NAME_PREFIX, Document, KeptOutline
+from .index_doc import NAME_PREFIX, Kept
 from .index_store import RACY, Entry, IndexStore
 from .kinds import Role
 from .question import Question
@@ -51,7 +55,7 @@ class Table:
     """The files of one tree in memory: where each document, name, path's term and role is."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self.entries = entries
+        self.entries = list(entries)
         self.at = {entry.path: position for position, entry in enumerate(entries)}
         self.of_doc: dict[int, list[int]] = defaultdict(list)
         self.of_name: dict[str, list[int]] = defaultdict(list)
@@ -60,6 +64,7 @@ class Table:
         self._roles = bytes(map(ROLES.index, roles))
         self.size_of_role: dict[Role, int] = defaultdict(int)
         self.count_of_role: dict[Role, int] = defaultdict(int)
+        self.groups: dict[frozenset[Role], _Group] = {}
         for position, entry in enumerate(entries):
             for name in names_of(entry.path):
                 self.of_name[name].append(position)
@@ -71,9 +76,55 @@ class Table:
             for term in path_terms(entry.path):
                 self.of_term[term].append(position)
 
-    def are(self, roles: set[Role]) -> bytes:
+    @cached_property
+    def code(self) -> tuple[str, ...]:
+        """The files that hold code, in the order of ``CodeBase.files``."""
+        return code_among(entry.path for entry in self.entries)
+
+    @cached_property
+    def code_places(self) -> dict[int, int]:
+        """Where each file that holds code, by its position, stands among them."""
+        return {self.at[path]: place for place, path in enumerate(self.code)}
+
+    @cached_property
+    def code_by_name(self) -> dict[str, list[str]]:
+        """The files that hold code by their names and folders."""
+        return by_name(self.code)
+
+    def renewed(self, changes: Sequence[Entry]) -> Table | None:
+        """A table with ``changes``; None when it has to be made anew, because files came or are indexed now."""
+        places = [self.at.get(entry.path, -1) for entry in changes]
+        if any(
+            at < 0 or bool(self.entries[at].doc) != bool(entry.doc) for at, entry in zip(places, changes, strict=True)
+        ):
+            return None
+        other = copy(self)
+        other.entries, other.of_doc, other.groups = list(self.entries), self.of_doc.copy(), {}
+        other.size_of_role = self.size_of_role.copy()
+        other.__dict__.pop("bytes", None)
+        for at, entry in zip(places, changes, strict=True):
+            old = self.entries[at]
+            other.entries[at] = entry
+            other.size_of_role[ROLES[self._roles[at]]] += entry.size - old.size if entry.doc else 0
+            other.of_doc[old.doc] = [place for place in other.of_doc[old.doc] if place != at]
+            other.of_doc[entry.doc] = sorted({*other.of_doc[entry.doc], at}) if entry.doc else []
+        return other
+
+    @cached_property
+    def bytes(self) -> int:
+        """The length of all files that are read."""
+        return sum(entry.size for entry in self.entries)
+
+    @cached_property
+    def languages(self) -> Counter[str]:
+        """How many files there are of each language; empty for what is no code."""
+        return Counter(kind_of_cached(entry.path).language for entry in self.entries)
+
+    def are(self, roles: set[Role]) -> builtins.bytes:
         """For each file 1 if it is for one of ``roles``, else 0."""
-        return self._roles.translate(bytes([number < len(ROLES) and ROLES[number] in roles for number in range(256)]))
+        return self._roles.translate(
+            builtins.bytes([number < len(ROLES) and ROLES[number] in roles for number in range(256)])
+        )
 
     def paths(self, positions: Iterable[int]) -> list[str]:
         return [self.entries[position].path for position in positions]
@@ -81,11 +132,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The files that are looked at together."""
+    """The files that are looked at together: where their documents are, and how their lengths count.
+
+    ``alone`` are the documents of one file, ``shared`` those of several equal ones.
+    """
 
     roles: set[Role]
     count: int
     average: float
+    alone: dict[int, int]
+    shared: dict[int, list[int]]
+    norms: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +152,23 @@ class Looked:
     profiles: list[Profile]
     stale: list[str]
     reader: Reader
-    words: set[str]
-    documents: dict[str, Document]
+    words: dict[int, str]
+    documents: dict[str, tuple[int, Kept]]
+    store: IndexStore
 
     def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
         """``profile`` with the lines of the file and its hits; None when it cannot be read any more."""
-        outline = profile.outline
-        if not isinstance(outline, KeptOutline):
+        known = self.documents.get(profile.path)
+        if known is None:
             return profile
         text = tree.text(profile.path)
         if text is None:
             return None
         if len(text) != profile.length:  # it has changed since it was looked at
             return self.reader.profile(profile.path, text)
-        outline.lines = text.split("\n")
-        self.reader.add_hits(profile, self.documents[profile.path], self.words)
+        number, kept = known
+        kept.outline.lines = text.split("\n")
+        self.reader.add_hits(profile, kept, self.store.lines(number), self.words)
         return profile
 
 
@@ -142,7 +201,7 @@ def profiles_of(
     words = _words_of(store, question)
     profiles: list[Profile] = []
     stale: list[str] = []
-    documents: dict[str, Document] = {}
+    documents: dict[str, tuple[int, Kept]] = {}
     for path, _ in found.candidates:
         check(cancelled)
         position = table.at.get(path)
@@ -152,15 +211,16 @@ def profiles_of(
             document = store.document(entry.doc)
             if document is None:
                 raise ValueError(f"the document of {path} is not there")
-            documents[path] = document
-            profiles.append(reader.profile_of(path, document, words, partial(tree.text, path)))
+            documents[path] = entry.doc, document
+            lines = store.lines(entry.doc)
+            profiles.append(reader.profile_of(path, document, lines, words, partial(tree.text, path)))
             continue
         if entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
             stale.append(path)
         text = tree.text(path) if stamp else None
         if text is not None:
             profiles.append(reader.profile(path, text))
-    return Looked(profiles, stale, reader, words, documents)
+    return Looked(profiles, stale, reader, words, documents, store)
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
@@ -180,8 +240,27 @@ def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
 
 
 def _group(table: Table, roles: set[Role]) -> _Group:
+    key = frozenset(roles)
+    found = table.groups.get(key)
+    if found is None:
+        found = table.groups[key] = _new_group(table, roles)
+    return found
+
+
+def _new_group(table: Table, roles: set[Role]) -> _Group:
     count = sum(table.count_of_role[role] for role in roles)
-    return _Group(roles, count, sum(table.size_of_role[role] for role in roles) / (count or 1) or 1.0)
+    average = sum(table.size_of_role[role] for role in roles) / (count or 1) or 1.0
+    is_meant = table.are(roles)
+    alone: dict[int, int] = {}
+    shared: dict[int, list[int]] = {}
+    for doc, positions in table.of_doc.items():
+        meant = [position for position in positions if is_meant[position]]
+        if len(meant) == 1:
+            alone[doc] = meant[0]
+        elif meant:
+            shared[doc] = meant
+    norms = [K1 * (1 - B + B * min(entry.size / average, 8.0)) for entry in table.entries]
+    return _Group(roles, count, average, alone, shared, norms)
 
 
 def _choose(store: IndexStore, counted: Sequence[Counted], group: _Group, most: int) -> list[Counted]:
@@ -211,29 +290,26 @@ def _score(
     cancelled: Cancellation,
 ) -> tuple[dict[str, float], float]:
     """``scan._score`` from the index."""
-    group = _group(table, roles)
-    is_meant, entries = table.are(roles), table.entries
-    of_doc = table.of_doc
-    totals: dict[int, float] = defaultdict(float)
-    cover: dict[int, float] = defaultdict(float)
+    group, entries = _group(table, roles), table.entries
+    alone, shared, norms = group.alone, group.shared, group.norms
+    totals, cover = [0.0] * len(entries), [0.0] * len(entries)
     everything = 0.0
     for needle in chosen:
         check(cancelled)
-        hits = [
-            (position, count)
-            for docs, counts in store.postings(_key(needle))
-            for doc, count in zip(docs, counts, strict=True)
-            for position in of_doc.get(doc, ())
-            if is_meant[position]
-        ]
+        hits: list[tuple[int, int]] = []
+        for docs, counts in store.postings(_key(needle)):
+            hits += [(alone[doc], count) for doc, count in zip(docs, counts, strict=True) if doc in alone]
+            if shared:
+                pairs = [(doc, count) for doc, count in zip(docs, counts, strict=True) if doc in shared]
+                hits += [(position, count) for doc, count in pairs for position in shared[doc]]
         idf = idf_of(group.count, len(hits))
         result.idf.setdefault(needle.key, idf)
         gain = needle.weight * idf
         everything += gain
         for position, count in hits:
-            norm = K1 * (1 - B + B * min(entries[position].size / group.average, 8.0))
-            totals[position] += gain * count * (K1 + 1) / (count + norm)
+            totals[position] += gain * count * (K1 + 1) / (count + norms[position])
             cover[position] += gain
+    is_meant = table.are(roles)
     bonus: dict[int, float] = defaultdict(float)
     for term, weight in question.terms.items():
         for position in table.of_term.get(term, ()):
@@ -241,19 +317,23 @@ def _score(
                 bonus[position] += weight * result.idf.get(term, 1.0)
     result.scanned += group.count
     result.bytes += sum(table.size_of_role[one] for one in roles)
-    scores = {
-        entries[position].path: totals.get(position, 0.0) + PATH_FACTOR * bonus.get(position, 0.0)
-        for position in {*totals, *bonus}
-    }
-    return scores, max(cover.values(), default=0.0) / (everything or 1.0)
+    for position, value in bonus.items():
+        totals[position] += PATH_FACTOR * value
+    least = min(nlargest(CANDIDATES, totals))
+    return (
+        {entries[at].path: total for at, total in enumerate(totals) if total and total >= least},
+        max(cover, default=0.0) / (everything or 1.0),
+    )
 
 
-def _words_of(store: IndexStore, question: Question) -> set[str]:
-    """All words of the index that can have a meaning for the question."""
-    words = set(question.names)
+def _words_of(store: IndexStore, question: Question) -> dict[int, str]:
+    """All words of the index that can have a meaning for the question, by their numbers."""
     keys = dict.fromkeys(question.terms)
     for joined in question.joined:
         keys |= dict.fromkeys((NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
-    for key in keys:
-        words.update(store.words(key))
+    words = store.words(keys)
+    for name in question.names:
+        number = store.number_of(name)
+        if number:
+            words[number] = name
     return words

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import zlib
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -19,9 +20,11 @@ from time import monotonic, sleep
 from ..local.journal_database import Database
 from ..local.journal_trouble import StorageError, Trouble
 from . import storage
-from .index_doc import Document, decode, encode, keys_of
+from .index_code import decode_code
+from .index_doc import Document, Kept, KeptLines, encode, encode_lines, first_key, keys_of
+from .parse import Parsed
 
-VERSION = 1
+VERSION = 2
 FILE = "index.db"
 LOCK = "index.lock"
 COMPANIONS = ("", "-wal", "-shm", "-journal")
@@ -31,16 +34,24 @@ MOST_WORDS = 4000
 RACY = -1
 """Instead of a file's time, when it was read so soon after a change that another one may have the same time."""
 
+_NARROW = 0xFFFF
 LOCK_POLL = 0.01
+MOST_NUMBERED = 200_000
+"""Words whose numbers a writer remembers."""
 
 _SCHEMA = """
 CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
 CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
-    PRIMARY KEY(tree, path)) WITHOUT ROWID;
-CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, body BLOB);
-CREATE TABLE posting(key TEXT, batch INTEGER, docs BLOB, counts BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
+    version INTEGER, PRIMARY KEY(tree, path)) WITHOUT ROWID;
+CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, parsed INTEGER, body BLOB, lines BLOB);
+CREATE INDEX unparsed ON doc(id) WHERE parsed = 0;
+CREATE TABLE code(doc INTEGER PRIMARY KEY, body BLOB);
+CREATE TABLE defined(name TEXT, doc INTEGER, PRIMARY KEY(name, doc)) WITHOUT ROWID;
+CREATE TABLE posting(key TEXT, batch INTEGER, number INTEGER, body BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
 CREATE TABLE batch(id INTEGER PRIMARY KEY);
-CREATE TABLE word(key TEXT, word TEXT, PRIMARY KEY(key, word)) WITHOUT ROWID;
+CREATE TABLE word(key TEXT, word TEXT, id INTEGER, PRIMARY KEY(key, word)) WITHOUT ROWID;
+CREATE TABLE number(last INTEGER);
+INSERT INTO number VALUES(0);
 """
 
 
@@ -72,6 +83,7 @@ class IndexStore:
         self.folder = folder
         self.path = folder / FILE
         self._database = _open(self.path)
+        self._numbers: dict[str, int] = {}
 
     def close(self) -> None:
         self._database.close()
@@ -83,6 +95,10 @@ class IndexStore:
     def is_current(self) -> bool:
         """Whether the file that is connected to is still the one in the folder."""
         return _identity(self.path) == self._database.identity
+
+    def is_same(self, other: IndexStore) -> bool:
+        """Whether both are connected to one file."""
+        return self._database.identity == other._database.identity
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -102,6 +118,13 @@ class IndexStore:
         rows = self._database.rows("SELECT path, doc, length, size, stamp FROM file WHERE tree = ?", tree)
         return [Entry(os.fsdecode(path), doc, length, size, stamp) for path, doc, length, size, stamp in rows]
 
+    def changes(self, tree: int, version: int, files: int) -> list[Entry] | None:
+        """The entries that changed since the tree had ``version`` and ``files`` files; None when files are gone."""
+        if self._database.number("SELECT count(*) FROM file WHERE tree = ?", tree) != files:
+            return None
+        sql = "SELECT path, doc, length, size, stamp FROM file WHERE tree = ? AND version > ?"
+        return [Entry(os.fsdecode(path), *rest) for path, *rest in self._database.rows(sql, tree, version)]
+
     def entry(self, tree: int, path: str) -> Entry | None:
         """One file of a tree."""
         row = self._database.row(
@@ -109,24 +132,70 @@ class IndexStore:
         )
         return Entry(path, *row) if row else None
 
-    def postings(self, key: str) -> Iterator[tuple[array[int], array[int]]]:
-        """The documents with ``key`` and how often each has it, batch by batch."""
-        for docs, counts in self._database.rows("SELECT docs, counts FROM posting WHERE key = ?", key):
-            yield array("I", docs), array("I", counts)
+    def postings(self, key: str) -> Iterator[tuple[memoryview, memoryview]]:
+        """The documents with ``key`` and how often each has it, batch by batch. Raises ValueError for damaged ones."""
+        for number, body in self._database.rows("SELECT number, body FROM posting WHERE key = ?", key):
+            yield _read_posting(number, body)
 
     def frequency(self, key: str) -> int:
         """About how many documents have ``key``; those that no tree has any more count too."""
-        return self._database.number("SELECT sum(length(docs)) FROM posting WHERE key = ?", key) // 4
+        return self._database.number("SELECT sum(number) FROM posting WHERE key = ?", key)
 
-    def words(self, key: str) -> list[str]:
-        """Words that have ``key``."""
-        rows = self._database.rows("SELECT word FROM word WHERE key = ? LIMIT ?", key, MOST_WORDS)
-        return [word for (word,) in rows]
+    def words(self, keys: Iterable[str]) -> dict[int, str]:
+        """Words that have one of ``keys``, by their numbers."""
+        found: dict[int, str] = {}
+        for key in keys:
+            found.update(self._database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MOST_WORDS))
+        return found
 
-    def document(self, doc: int) -> Document | None:
+    def number_of(self, word: str) -> int:
+        """The number of ``word``; 0 when no document has it."""
+        return self._database.number("SELECT id FROM word WHERE key = ? AND word = ?", first_key(word), word)
+
+    def document(self, doc: int) -> Kept | None:
         """One document. Raises ValueError when it is damaged."""
         row = self._database.row("SELECT body FROM doc WHERE id = ?", doc)
-        return decode(row[0]) if row else None
+        return Kept(row[0]) if row else None
+
+    def lines(self, doc: int) -> KeptLines:
+        """The lines of one document's words. Raises ValueError when they are damaged, or not there."""
+        row = self._database.row("SELECT lines FROM doc WHERE id = ?", doc)
+        return KeptLines(row[0] if row else b"")
+
+    def numbers_of(self, word: str) -> frozenset[int]:
+        """The numbers of ``word`` in all its spellings with capital letters."""
+        sql = "SELECT id FROM word WHERE key = ? AND lower(word) = ?"
+        keys = {_telling(spelling) for spelling in (word, word.lower())}
+        return frozenset(number for key in keys for (number,) in self._database.rows(sql, key, word.lower()))
+
+    def having(self, word: str) -> list[int]:
+        """Documents with a word like ``word``, and some others. Raises ValueError for damaged postings."""
+        return [doc for docs, _ in self.postings(_telling(word)) for doc in docs]
+
+    def frequency_of(self, word: str) -> int:
+        """About how many documents ``having`` gives."""
+        return self.frequency(_telling(word))
+
+    def defining(self, name: str) -> list[int]:
+        """The parsed documents that define ``name``."""
+        return [doc for (doc,) in self._database.rows("SELECT doc FROM defined WHERE name = ?", name)]
+
+    def code(self, doc: int) -> Parsed | None:
+        """What the syntax of a document says, if it was parsed. Raises ValueError when that is damaged."""
+        row = self._database.row("SELECT body FROM code WHERE doc = ?", doc)
+        return decode_code(row[0]) if row else None
+
+    def waiting(self, most: int) -> list[int]:
+        """Up to ``most`` documents of all trees that hold code and are not parsed yet."""
+        return [doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0 LIMIT ?", most)]
+
+    def unparsed(self, tree: int, paths: Iterable[str] = ()) -> list[Entry]:
+        """A file for each document of the tree, or of ``paths``, that holds code and is not parsed yet."""
+        waiting = {doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0")}
+        if not waiting:
+            return []
+        named = [entry for path in paths if (entry := self.entry(tree, path))]
+        return list({entry.doc: entry for entry in named or self.entries(tree) if entry.doc in waiting}.values())
 
     def known(self, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
         """Of ``digests`` those that are stored: document and length."""
@@ -158,11 +227,15 @@ class IndexStore:
     def transaction(self) -> Iterator[None]:
         """Everything in the block, or nothing."""
         self._database.begin()
+        is_stored = False
         try:
             yield
             self._database.commit()
+            is_stored = True
         finally:
-            self._database.rollback()
+            if not is_stored:
+                self._numbers.clear()  # those that it gave are nobody's
+                self._database.rollback()
 
     def add_tree(self, root: str) -> TreeState:
         """The tree at ``root``, made if need be."""
@@ -178,8 +251,10 @@ class IndexStore:
         )
 
     def put_entries(self, tree: int, entries: Iterable[Entry]) -> None:
-        rows = [(tree, os.fsencode(one.path), one.doc, one.length, one.size, one.stamp) for one in entries]
-        self._database.many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?)", rows)
+        """Store ``entries``, to be followed by ``change_tree`` in the same transaction."""
+        version = self._database.number("SELECT version FROM tree WHERE id = ?", tree) + 1
+        rows = [(tree, os.fsencode(one.path), one.doc, one.length, one.size, one.stamp, version) for one in entries]
+        self._database.many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
 
     def drop_entries(self, tree: int, paths: Iterable[str]) -> None:
         rows = [(tree, os.fsencode(path)) for path in paths]
@@ -187,41 +262,84 @@ class IndexStore:
 
     def add_documents(self, documents: dict[bytes, Document]) -> dict[bytes, int]:
         """Store new documents by their digests, as one batch; their numbers."""
+        if not documents:
+            return {}
         number = self._database.number("SELECT max(id) FROM doc")
         batch = number + 1
+        numbers = self._number(dict.fromkeys(word for document in documents.values() for word in document.words))
         ids: dict[bytes, int] = {}
         postings: dict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("I")))
-        words: set[tuple[str, str]] = set()
-        keys: dict[str, tuple[str, ...]] = {}
         rows = []
         for digest, document in documents.items():
             number += 1
             ids[digest] = number
-            rows.append((number, digest, document.length, encode(document)))
+            body = encode(document, [numbers[word][0] for word in document.words])
+            rows.append((number, digest, document.length, not document.is_code, body, encode_lines(document)))
             found: dict[str, int] = {}
             start = 0
             for word, end in zip(document.words, document.ends, strict=True):
-                its = keys.get(word)
-                if its is None:
-                    its = keys[word] = keys_of(word)
-                    words.update((key, word) for key in its)
-                for key in its:
+                for key in numbers[word][1]:
                     found[key] = found.get(key, 0) + end - start
                 start = end
             for key, count in found.items():
                 docs, counts = postings[key]
                 docs.append(number)
                 counts.append(count)
-        if not documents:
-            return {}
         self._database.run("INSERT INTO batch VALUES(?)", batch)
-        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?)", rows)
+        self._database.many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
         self._database.many(
             "INSERT INTO posting VALUES(?, ?, ?, ?)",
-            [(key, batch, docs.tobytes(), counts.tobytes()) for key, (docs, counts) in sorted(postings.items())],
+            [(key, batch, len(docs), _posting(docs, counts)) for key, (docs, counts) in sorted(postings.items())],
         )
-        self._database.many("INSERT OR IGNORE INTO word VALUES(?, ?)", sorted(words))
         return ids
+
+    def add_code(self, rows: Iterable[tuple[int, bytes, set[str]]]) -> None:
+        """Store what ``encode_code`` made of documents, with the names that they define."""
+        for doc, body, names in rows:
+            self._database.run("INSERT OR REPLACE INTO code VALUES(?, ?)", doc, body)
+            self._database.run("UPDATE doc SET parsed = 1 WHERE id = ?", doc)
+            self._database.many("INSERT OR IGNORE INTO defined VALUES(?, ?)", [(name, doc) for name in sorted(names)])
+
+    def _number(self, words: Iterable[str]) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """The number of each of ``words``, new ones included, and its keys."""
+        last = first = self._database.number("SELECT last FROM number")
+        if len(self._numbers) > MOST_NUMBERED:
+            self._numbers.clear()
+        found = {}
+        rows = []
+        for word in words:
+            keys = keys_of(word) or (first_key(word),)
+            number = self._numbers.get(word) or (self.number_of(word) if first else 0)
+            if not number:
+                last = number = last + 1
+                rows += [(key, word, number) for key in keys]
+            self._numbers[word] = number
+            found[word] = number, keys
+        self._database.many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
+        self._database.run("UPDATE number SET last = ?", last)
+        return found
+
+
+def _telling(word: str) -> str:
+    """The key that fewest other words share with ``word``."""
+    keys = keys_of(word)
+    return keys[-1] if keys else first_key(word)
+
+
+def _posting(docs: array[int], counts: array[int]) -> bytes:
+    """The documents with a key and how often each has it, with a checksum; ``_read_posting`` reads it."""
+    body = docs.tobytes() + (counts if max(counts) > _NARROW else array("H", counts)).tobytes()
+    return array("I", [zlib.crc32(body)]).tobytes() + body
+
+
+def _read_posting(number: int, body: bytes) -> tuple[memoryview, memoryview]:
+    view = memoryview(body)
+    middle = 4 + 4 * number
+    if len(body) not in (middle + 2 * number, middle + 4 * number):
+        raise ValueError("a posting does not have the length that it should have")
+    if zlib.crc32(view[4:]) != view[:4].cast("I")[0]:
+        raise ValueError("a posting is damaged")
+    return view[4:middle].cast("I"), view[middle:].cast("H" if len(body) == middle + 2 * number else "I")
 
 
 @contextlib.contextmanager

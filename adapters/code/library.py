@@ -7,6 +7,7 @@ it, at a low priority, for so many seconds in all. What cannot be kept costs tim
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +22,15 @@ from ..local.journal_trouble import StorageError, Trouble
 from . import index_store, storage
 from .history import History
 from .history_store import HistoryStore
-from .index_build import Report, Update, is_listed_as_before, too_large, update
+from .index_build import Report, Update, folders_of, is_listed_as_before, too_large, update
 from .index_search import Table, changed_among
-from .index_store import IndexStore, open_to_read
+from .index_store import IndexStore, TreeState, open_to_read
 
-BUILD_SECONDS = 120.0
+BUILD_SECONDS = 240.0
 """What one process spends on building in the background, in all."""
+
+UPDATE_SECONDS = 2.0
+"""What each update of a complete index may take beside that, so that keeping up never ends."""
 
 EAGER_FILES = 8000
 """Files of a tree up to which it is listed anew before a question is answered, when files came or went."""
@@ -34,6 +38,21 @@ EAGER_FILES = 8000
 EAGER_SECONDS = 0.4
 LAZY_FILES = 4000
 """Files that are looked at for changes with each question; those of a larger tree in turn."""
+
+RECENT_SECONDS = 0.5
+"""The tools of one turn look at the files for changes once; what they read they look at in any case."""
+
+MOST_UNPARSED = 60
+"""Files that are parsed when they are asked for; when more of them wait, the tools read the files."""
+
+MOST_WAITING = 5000
+"""Documents of all trees that may wait to be parsed, before it is not looked which of them are this tree's."""
+
+MANY_FILES = 5000
+"""Files of a tree from which on looking for garbage among them would take as long as a question."""
+
+LAZY_FOLDERS = 2000
+"""The same for folders, in which files may have come or gone."""
 
 KEPT_TABLES = 3
 PATIENCE = 0.5
@@ -61,6 +80,15 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class ParsedView:
+    """An index whose files are parsed, all but the documents ``unparsed``."""
+
+    store: IndexStore
+    table: Table
+    unparsed: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class IndexState:
     """What there is of one tree's index. ``state``: off, none, building, partial, ready, too_large."""
 
@@ -84,11 +112,15 @@ class Library:
         self._asking = 0
         self._left = BUILD_SECONDS
         self._builders: dict[str, Thread] = {}
+        self._given_up: set[str] = set()
         self._wanted: dict[str, int] = {}
         self._problems: dict[str, str] = {}
         self._stores: dict[Path, IndexStore] = {}
         self._tables: OrderedDict[str, tuple[IndexStore, int, Table]] = OrderedDict()
         self._turn: dict[str, int] = {}
+        self._folder_turn: dict[str, int] = {}
+        self._looked: dict[str, float] = {}
+        self._spare: list[IndexStore] = []
         self._reading = RLock()
         self._lock = Lock()
 
@@ -116,13 +148,47 @@ class Library:
         if folder is None:
             yield None
             return
+        with self._asked(root), self._reading:
+            view = self._view(folder, root, 0.0)
+            with view.store.snapshot() if view else contextlib.nullcontext():
+                yield view
+
+    @contextlib.contextmanager
+    def parsed_view(self, root: str) -> Iterator[ParsedView | None]:
+        """The same with what the syntax of its files says; None when too much of that is missing.
+
+        Files that were looked at for changes less than ``RECENT_SECONDS`` ago are not looked at again. Holds up no
+        other question.
+        """
+        folder = self._folder(root)
+        if folder is None:
+            yield None
+            return
+        with self._asked(root):
+            with self._reading:
+                view = self._view(folder, root, RECENT_SECONDS)
+                store = self._own_store(view.store) if view else None
+            if view is None or store is None:
+                yield None
+                return
+            try:
+                with store.snapshot():
+                    waiting = store.waiting(MOST_WAITING)
+                    unparsed = [doc for doc in waiting if doc in view.table.of_doc]
+                    is_ready = len(waiting) < MOST_WAITING and len(unparsed) <= MOST_UNPARSED
+                    if not is_ready:
+                        self.build_soon(root)
+                    yield ParsedView(store, view.table, unparsed) if is_ready else None
+            finally:
+                self._spare.append(store)
+
+    @contextlib.contextmanager
+    def _asked(self, root: str) -> Iterator[None]:
+        """While it lasts the builder waits; what shows that the index is damaged has it built anew."""
         with self._lock:
             self._asking += 1
         try:
-            with self._reading:
-                view = self._view(folder, root)
-                with view.store.snapshot() if view else contextlib.nullcontext():
-                    yield view
+            yield
         except (StorageError, ValueError) as error:
             self._problems[root] = str(error)
             if not isinstance(error, StorageError) or error.trouble is Trouble.DAMAGED:
@@ -132,6 +198,29 @@ class Library:
         finally:
             with self._lock:
                 self._asking -= 1
+
+    def _own_store(self, store: IndexStore) -> IndexStore | None:
+        """Another connection to the index of ``store``, one that nobody uses now."""
+        for _ in range(len(self._spare)):
+            spare = self._spare.pop()
+            if spare.is_same(store):
+                return spare
+            spare.close()
+        found = open_to_read(store.folder)
+        if found and not found.is_same(store):
+            found.close()
+            return None
+        return found
+
+    def table(self, root: str) -> Table | None:
+        """The files of the tree as they are indexed, if they all are; brings nothing up to date."""
+        folder = self._folder(root)
+        with contextlib.suppress(StorageError, OSError), self._reading:
+            store = self._store(folder) if folder else None
+            tree = store.tree(root) if store else None
+            if store and tree and tree.complete:
+                return self._table(store, root, tree.id, tree.version)
+        return None
 
     def refresh(self, root: str, paths: Sequence[str] = (), seconds: float = 5.0) -> Update:
         """Bring an index that is there up to date at once; ``paths`` are all that changed, if that is known.
@@ -168,7 +257,7 @@ class Library:
     def build_soon(self, root: str) -> None:
         """Build or update the index of ``root`` in the background, unless that is under way or the time is used up."""
         with self._lock:
-            if not self._builds or self._closed.is_set() or self._left <= 0:
+            if not self._builds or self._closed.is_set() or root in self._given_up:
                 return
             is_new = not self._wanted.get(root)
             self._wanted[root] = self._wanted.get(root, 0) + 1
@@ -239,6 +328,8 @@ class Library:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
+            while self._spare:
+                self._spare.pop().close()
 
     def _folder(self, root: str) -> Path | None:
         if self._state_home is None or not self.keeps_indexes:
@@ -260,7 +351,8 @@ class Library:
                 self._stores[folder] = store
         return store
 
-    def _view(self, folder: Path, root: str) -> View | None:
+    def _view(self, folder: Path, root: str, recent: float) -> View | None:
+        """The index, brought up to date unless that was done in the last ``recent`` seconds."""
         store = self._store(folder)
         tree = store.tree(root) if store else None
         if store is None or tree is None or not tree.complete:
@@ -269,16 +361,26 @@ class Library:
                 self.build_soon(root)
             return None
         table = self._table(store, root, tree.id, tree.version)
+        if monotonic() - self._looked.get(root, -recent) < recent:
+            return View(store, table, is_behind=False)
+        self._looked[root] = monotonic()
         is_small = len(table.entries) <= EAGER_FILES
         changed = changed_among(root, self._next(root, table))
-        is_listed = is_listed_as_before(root, tree) and not any(path.endswith(IGNORE_FILE) for path in changed)
+        is_listed = is_listed_as_before(root, tree, *self._next_folders(root, tree)) and not any(
+            path.endswith(IGNORE_FILE) for path in changed
+        )
         if is_listed and not changed:
             return View(store, table, is_behind=False)
         if not is_small and not is_listed:
             self.build_soon(root)
             return View(store, table, is_behind=True)
         done = update(
-            folder, root, seconds=EAGER_SECONDS, max_bytes=self._max_bytes(), paths=changed if is_listed else ()
+            folder,
+            root,
+            seconds=EAGER_SECONDS,
+            max_bytes=self._max_bytes(),
+            paths=changed if is_listed else (),
+            parses=False,
         )
         tree = store.tree(root)
         if tree is None or not tree.complete:
@@ -290,7 +392,14 @@ class Library:
         known = self._tables.get(root)
         if known and known[0] is store and known[1] == version:
             return known[2]
-        table = Table(store.entries(tree))
+        table = None
+        if known and known[0] is store:
+            changes = store.changes(tree, known[1], len(known[2].entries))
+            table = known[2].renewed(changes) if changes is not None else None
+        if table is None:
+            table = Table(store.entries(tree))
+            if len(table.entries) > MANY_FILES:
+                gc.freeze()
         self._tables[root] = (store, version, table)
         self._tables.move_to_end(root)
         while len(self._tables) > KEPT_TABLES:
@@ -303,6 +412,12 @@ class Library:
         self._turn[root] = start + LAZY_FILES if start + LAZY_FILES < len(table.entries) else 0
         return list(table.entries[start : start + LAZY_FILES])
 
+    def _next_folders(self, root: str, tree: TreeState) -> tuple[int, int]:
+        """The folders whose turn it is: the first one, and how many."""
+        start = self._folder_turn.get(root, 0)
+        self._folder_turn[root] = start + LAZY_FOLDERS if start + LAZY_FOLDERS < folders_of(tree) else 0
+        return start, LAZY_FOLDERS
+
     def _build(self, root: str) -> None:
         """Update until nobody has asked for more meanwhile."""
         with contextlib.suppress(OSError, AttributeError):
@@ -311,21 +426,33 @@ class Library:
             wanted = self._wanted[root]
             self._update_politely(root)
             with self._lock:
-                if wanted == self._wanted[root] or self._closed.is_set() or self._left <= 0:
+                if wanted == self._wanted[root] or self._closed.is_set() or root in self._given_up:
                     self._wanted[root] = 0
                     return
 
     def _update_politely(self, root: str) -> None:
         folder = self._folder(root)
+        if folder is None:
+            return
         started = monotonic()
+        free = UPDATE_SECONDS if self._is_complete(folder, root) else 0.0
         try:
-            if folder:
-                done = update(folder, root, _Polite(self), seconds=self._left, max_bytes=self._max_bytes())
-                self._problems[root] = done.problem
+            seconds = max(self._left, 0.0) + free
+            done = update(folder, root, _Polite(self), seconds=seconds, max_bytes=self._max_bytes())
+            self._problems[root] = done.problem
         except (OSError, StorageError, ValueError) as error:
             self._problems[root] = str(error)
         finally:
-            self._left -= monotonic() - started
+            self._left -= max(monotonic() - started - free, 0.0)
+            if self._left <= 0 and not self._is_complete(folder, root):
+                self._given_up.add(root)
+
+    def _is_complete(self, folder: Path, root: str) -> bool:
+        with contextlib.suppress(StorageError, OSError), self._reading:
+            store = self._store(folder)
+            tree = store.tree(root) if store else None
+            return bool(tree and tree.complete)
+        return False
 
 
 class _Polite:

@@ -90,9 +90,9 @@ _COMPILED = {language: re.compile(pattern, re.M) for language, pattern in _PATTE
 class Nesting:
     """Which definition is the innermost one around a line. Definitions come in the order of their first lines."""
 
-    def __init__(self, definitions: Sequence[Definition]) -> None:
-        self._first_lines = [definition.start_line for definition in definitions]
-        self._last_lines = [definition.end_line for definition in definitions]
+    def __init__(self, first_lines: Sequence[int], last_lines: Sequence[int]) -> None:
+        self._first_lines = first_lines
+        self._last_lines = last_lines
         self._next: list[int] = []
         """For each definition the nearest one before it that does not end before it: the next to be asked."""
         open_ones: list[int] = []
@@ -118,7 +118,14 @@ class Outline:
         self._starts = _line_starts(self.lines)
         pattern = _COMPILED.get(language)
         self.definitions = _definitions(text, pattern, self) if pattern else ()
-        self._nesting = Nesting(self.definitions)
+        self._nesting = Nesting(
+            [one.start_line for one in self.definitions], [one.end_line for one in self.definitions]
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the definitions, in order."""
+        return [one.name for one in self.definitions]
 
     def line_at(self, offset: int) -> int:
         """The line that holds the character at ``offset``."""

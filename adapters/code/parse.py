@@ -9,7 +9,7 @@ patterns of ``outline``; ``is_exact`` says which of the two it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -107,7 +107,7 @@ class Parsed:
 
     language: str
     definitions: tuple[Definition, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: Sequence[Reference] = ()
     imports: tuple[Import, ...] = ()
     branches: int = 0
     comments: tuple[tuple[int, int], ...] = ()

@@ -5,10 +5,11 @@ Law: arguments are checked here before anything is opened, and every failure lea
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from time import monotonic
 from typing import Any
 
@@ -17,10 +18,13 @@ from ...core.contract.finding import ToolOutput
 from ...core.errors import ToolFailure
 from ...core.ports import Cancellation
 from ..local.git import find_root, head, list_files
+from ..local.journal_trouble import StorageError
 from . import arguments as take
 from .arguments import Arguments
 from .churn import churn
-from .codebase import ParseCache, ScannedCode
+from .codebase import CodeBase, ParseCache, ScannedCode
+from .index_codebase import IndexedCode
+from .index_search import Table
 from .library import IndexState, Library
 from .scan import check, kind_of_cached
 from .search import search
@@ -99,31 +103,24 @@ class EmbeddedProvider:
 
     def _index_status(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         take.nothing_else(args)
-        listing = list_files(root, cancelled, STATUS_SECONDS)
-        languages: Counter[str] = Counter()
-        size = 0
-        for number, path in enumerate(listing.files):
-            if number % 256 == 0:
-                check(cancelled)
-            languages[kind_of_cached(path).language] += 1
-            size += _size(f"{root}/{path}")
         info = find_root(root)
         index = self._library.state(root) if self._library else IndexState("off")
-        is_indexed = index.state == "ready"
+        table = self._library.table(root) if self._library and index.state == "ready" else None
+        known: _Listed = _from_table(table, bool(info.worktree)) if table else _from_files(root, cancelled)
         data = {
-            "indexed": is_indexed,
-            "mode": "index" if is_indexed else "scan",
+            "indexed": table is not None,
+            "mode": "index" if table else "scan",
             "index": asdict(index),
-            "files": len(listing.files),
-            "bytes": size,
-            "languages": {name: count for name, count in languages.most_common() if name},
-            "vcs": "git" if listing.by_git else "none",
+            "files": known.files,
+            "bytes": known.bytes,
+            "languages": {name: count for name, count in known.languages.most_common() if name},
+            "vcs": "git" if known.by_git else "none",
             "head": head(root),
             "problem": info.problem,
             "max_file_bytes": MAX_FILE_BYTES,
         }
-        summary = f"{len(listing.files)} files, {_STATES[index.state]}"
-        return ToolOutput(summary, (), data, truncated=listing.truncated)
+        summary = f"{known.files} files, {_STATES[index.state]}"
+        return ToolOutput(summary, (), data, truncated=known.truncated)
 
     def _search(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         query = take.text(args)
@@ -141,15 +138,15 @@ class EmbeddedProvider:
         take.nothing_else(args)
         started = monotonic()
         found = self._find(root, query, MAX_LIMIT, files, symbols, cancelled)
-        code = self._code(root, cancelled, GRAPH_SECONDS - (monotonic() - started))
-        return graph_rag(code, found, depth, budget, top_k)
+        seconds = GRAPH_SECONDS - (monotonic() - started)
+        return self._with_code(root, cancelled, seconds, lambda code: graph_rag(code, found, depth, budget, top_k))
 
     def _call_chain(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         symbol = take.text(args, "symbol", most=200)
         direction = take.choice(args, "direction", DIRECTIONS)
         depth = take.number(args, "depth", MAX_CHAIN)
         take.nothing_else(args)
-        return call_chain(self._code(root, cancelled, CHAIN_SECONDS), symbol, direction, depth)
+        return self._with_code(root, cancelled, CHAIN_SECONDS, lambda code: call_chain(code, symbol, direction, depth))
 
     def _bug_locate(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         query = take.text(args, may_lack=True, most=take.MAX_TRACE)
@@ -159,12 +156,13 @@ class EmbeddedProvider:
         take.nothing_else(args)
         if not (query.strip() or traces or errors):
             raise take.invalid("ci_bug_locate takes a query, traces or errors; all are missing")
-        code = self._code(root, cancelled, BUG_SECONDS)
 
         def search_too(words: str, most: int) -> ToolOutput:
             return self._find(root, words[: take.MAX_QUERY], most, (), (), cancelled)
 
-        return bug_locate(code, query, traces, errors, limit, search_too)
+        return self._with_code(
+            root, cancelled, BUG_SECONDS, lambda code: bug_locate(code, query, traces, errors, limit, search_too)
+        )
 
     def _impact(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         files, symbols = take.paths(args, "files", root), take.texts(args, "symbols")
@@ -172,27 +170,26 @@ class EmbeddedProvider:
         take.nothing_else(args)
         if not (files or symbols):
             raise take.invalid("ci_impact takes files or symbols; both are missing")
-        return impact(self._code(root, cancelled, IMPACT_SECONDS), files, symbols, depth)
+        return self._with_code(root, cancelled, IMPACT_SECONDS, lambda code: impact(code, files, symbols, depth))
 
     def _complexity(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         files, symbols = take.paths(args, "files", root), take.texts(args, "symbols")
         take.nothing_else(args)
         if not files:
             raise take.invalid("files takes the paths of the files to measure; it is missing")
-        return complexity(self._code(root, cancelled, COMPLEXITY_SECONDS), files, symbols)
+        return self._with_code(root, cancelled, COMPLEXITY_SECONDS, lambda code: complexity(code, files, symbols))
 
     def _hotspot(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
         days = take.number(args, "days", MAX_DAYS)
         top = take.number(args, "top", MAX_TOP)
         take.nothing_else(args)
-        code = self._code(root, cancelled, HOTSPOT_SECONDS)
 
         def changes() -> dict[str, int] | None:
             found = churn(root, days, cancelled, HOTSPOT_SECONDS)
             check(cancelled)
             return found
 
-        return hotspot(code, days, top, changes)
+        return self._with_code(root, cancelled, HOTSPOT_SECONDS, lambda code: hotspot(code, days, top, changes))
 
     def _find(
         self,
@@ -210,8 +207,44 @@ class EmbeddedProvider:
 
         return self._shared.get((root, query, limit, files, symbols), make, cancelled)
 
-    def _code(self, root: str, cancelled: Cancellation, seconds: float) -> ScannedCode:
-        return ScannedCode(root, self._cache, self._parses, cancelled, seconds)
+    def _with_code(
+        self, root: str, cancelled: Cancellation, seconds: float, ask: Callable[[CodeBase], ToolOutput]
+    ) -> ToolOutput:
+        """What ``ask`` makes of the code of ``root``: from the index, or else from the files."""
+        until = monotonic() + seconds
+        if self._library:
+            with contextlib.suppress(StorageError, ValueError, OSError), self._library.parsed_view(root) as view:
+                if view:
+                    return ask(IndexedCode(root, view, self._cache, self._parses, cancelled, seconds))
+        return ask(ScannedCode(root, self._cache, self._parses, cancelled, until - monotonic()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The files of a tree: how many, how long in bytes, in which languages."""
+
+    files: int
+    bytes: int
+    languages: Counter[str]
+    by_git: bool
+    truncated: bool = False
+
+
+def _from_files(root: str, cancelled: Cancellation) -> _Listed:
+    listing = list_files(root, cancelled, STATUS_SECONDS)
+    languages: Counter[str] = Counter()
+    size = 0
+    for number, path in enumerate(listing.files):
+        if number % 256 == 0:
+            check(cancelled)
+        languages[kind_of_cached(path).language] += 1
+        size += _size(f"{root}/{path}")
+    return _Listed(len(listing.files), size, languages, listing.by_git, listing.truncated)
+
+
+def _from_table(table: Table, by_git: bool) -> _Listed:
+    """As they are indexed: data, which is not read, has no size there."""
+    return _Listed(len(table.entries), table.bytes, table.languages, by_git)
 
 
 def _size(path: str) -> int:

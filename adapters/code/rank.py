@@ -90,7 +90,7 @@ DECLARATIONS = (".h", ".hh", ".hpp", ".hxx", ".pyi", ".d.ts")
 def scale(rows: Sequence[dict[str, float]]) -> None:
     """Divide every number by its largest among ``rows``."""
     for name in {name for row in rows for name in row}:
-        most = max(row.get(name, 0.0) for row in rows)
+        most = max([row.get(name, 0.0) for row in rows])
         if most > 0:
             for row in rows:
                 row[name] = row.get(name, 0.0) / most
@@ -124,7 +124,7 @@ def damp_past(rows: Sequence[dict[str, float]], length: int) -> None:
 
 def total(row: Mapping[str, float], weights: Mapping[str, float] = WEIGHTS) -> float:
     """The weighted sum of a scaled row."""
-    return sum(weight * row.get(name, 0.0) for name, weight in weights.items())
+    return sum([weight * row.get(name, 0.0) for name, weight in weights.items()])
 
 
 def as_shares(totals: Sequence[float]) -> list[float]:

@@ -29,6 +29,7 @@ _KINDS = (
 _KIND = {extension: kind for kind in _KINDS for extension in kind}
 
 
+@lru_cache(maxsize=16384)
 def imports_file(importer: str, statement: Import, target: str) -> bool:
     """Whether ``statement`` in the file ``importer`` can mean the file ``target`` (both relative paths)."""
     if _kind(importer) != _kind(target):

@@ -22,6 +22,9 @@ FILTERED = "[filtered]"
 _LONG_LINE = 240
 """Characters; of longer lines only the sentence goes."""
 _NOT_SQUEEZED = re.compile(r"[\W_]+")
+_ANY_NEEDLE = re.compile("|".join(sorted({re.escape(needle) for phrase in PHRASES for needle in phrase.needles})))
+_SHORT = 400
+"""Characters up to which one search for all needles is faster than one for each."""
 _SENTENCE_END = re.compile(r"[.!?;]+(?=\s|$)|[。！？；]+|\\n")
 
 
@@ -56,7 +59,8 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
     folded = fold(text)
     squeezed = _NOT_SQUEEZED.sub("", folded)
     places: list[int] = []
-    for phrase in PHRASES:
+    may_match = len(squeezed) > _SHORT or _ANY_NEEDLE.search(squeezed)
+    for phrase in PHRASES if may_match else ():
         if not any(needle in squeezed for needle in phrase.needles):
             continue
         if not phrase.squeezed:

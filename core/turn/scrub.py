@@ -13,7 +13,7 @@ from typing import Any
 from ..contract.finding import ANSWER, Finding
 from ..contract.report import Redaction, ToolError
 from ..ports import Run
-from .clean import clean
+from .clean import Cleaned, clean
 from .exclude import is_sensitive
 from .plan import relative_to
 from .truncate import Cap, fit
@@ -74,9 +74,13 @@ class _Washer:
         self.redactions: Counter[str] = Counter()
         self.filtered = 0
         self.cut = False
+        self._known: dict[str, Cleaned] = {}
+        """A result says the same names over and over; it is forgotten with the result."""
 
     def text(self, text: str) -> str:
-        cleaned = clean(text)
+        cleaned = self._known.get(text)
+        if cleaned is None:
+            cleaned = self._known[text] = clean(text)
         self.redactions.update(dict(cleaned.redactions))
         self.filtered += cleaned.filtered
         return cleaned.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from upbeat.adapters.code.features import Reader, measure, survey
-from upbeat.adapters.code.index_doc import keys_of, read_document
+from upbeat.adapters.code.index_doc import Kept, KeptLines, encode, encode_lines, read_document
 from upbeat.adapters.code.question import read_question
 
 UPLOADS = """
@@ -71,11 +71,11 @@ def test_a_document_says_the_same_as_the_text() -> None:
     """Lines, literals and long names are the same from what the index keeps."""
     question = read_question('upload_size_limit is ignored: "over its limit" for a chunk')
     document = read_document(UPLOADS, "python")
-    asked = {*question.terms, *question.names}
-    words = {word for word in document.words if word in asked or not asked.isdisjoint(keys_of(word))}
+    words = dict(enumerate(document.words))
+    stored, lines = Kept(encode(document, list(words))), KeptLines(encode_lines(document))
 
     read = Reader(question).profile("a.py", UPLOADS)
-    kept = Reader(question).profile_of("a.py", document, words, lambda: UPLOADS)
+    kept = Reader(question).profile_of("a.py", stored, lines, words, lambda: UPLOADS)
 
     assert (read.lines, read.literals, read.compounds, read.defined) == (
         kept.lines,

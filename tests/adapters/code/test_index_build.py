@@ -16,6 +16,7 @@ from repositories import git, make_repository, write
 
 from upbeat.adapters.code import index_build
 from upbeat.adapters.code.index_build import Update, is_listed_as_before, update
+from upbeat.adapters.code.index_search import Table
 from upbeat.adapters.code.index_store import FILE, IndexStore, alone, open_to_read, open_to_write
 
 FILES = {
@@ -47,8 +48,9 @@ def words(folder: Path, root: Path) -> set[str]:
     tree = store.tree(str(root))
     assert tree
     documents = [store.document(entry.doc) for entry in store.entries(tree.id) if entry.doc]
+    known = dict(store._database.rows("SELECT id, word FROM word"))
     store.close()
-    return {word for document in documents if document for word in document.words}
+    return {known[number] for document in documents if document for number in document.ids}
 
 
 def paths(folder: Path, root: Path) -> dict[str, bool]:
@@ -297,6 +299,37 @@ def test_killed_builders_leave_a_sound_index(many: Path, folder: Path) -> None:
     assert {f"function_{number}" for number in range(150)} <= words(folder, many)
 
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from upbeat.adapters.code.index_build import update
+from upbeat.adapters.local.journal_trouble import StorageError
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    print(update(Path(sys.argv[1]), sys.argv[2]).complete)
+except (StorageError, OSError) as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 20_000, 60_000])
+def test_a_full_disk_leaves_a_sound_index(many: Path, folder: Path, room: int) -> None:
+    """Without room the builder fails and what it stored stays whole; with room the next one goes on."""
+    command = [sys.executable, "-c", FULL, str(folder), str(many), str(room)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if (folder / FILE).is_file() and (folder / FILE).stat().st_size:
+        store = open_to_read(folder)
+        tree = store.tree(str(many)) if store else None
+        assert not (tree and tree.complete)
+        if store:
+            store.close()
+
+    assert answer in ("StorageError\n", "OSError\n")
+    assert update(folder, str(many)).complete
+    assert {f"function_{number}" for number in range(150)} <= words(folder, many)
+
+
 def test_two_builders_at_once(many: Path, folder: Path) -> None:
     """One builds, the other one says that it does not; the outcome is whole."""
     both = [start(folder, many), start(folder, many)]
@@ -320,3 +353,43 @@ def test_a_worn_index_is_built_anew(root: Path, folder: Path, monkeypatch: pytes
         store.close()
 
     assert documents - alive <= max(alive, 2) + 4
+
+
+def table_of(folder: Path, root: Path) -> tuple[IndexStore, int, int]:
+    store = IndexStore(folder)
+    tree = store.tree(str(root))
+    assert tree
+    return store, tree.id, tree.version
+
+
+KEPT_OR_NOT: dict[str, tuple[Callable[[Path], object], bool]] = {
+    "nothing": (lambda root: None, True),
+    "an edit": (lambda root: write(root, {"a.py": "def gamma_ray(): pass\n" * 3}), True),
+    "the same content": (lambda root: write(root, {"a.py": "def beta():\n    return 2\n"}), True),
+    "a new file": (lambda root: write(root, {"c.py": "x = 1\n"}), False),
+    "a file gone": (lambda root: (root / "a.py").unlink(), False),
+    "one for another": (lambda root: ((root / "a.py").unlink(), write(root, {"c.py": "x = 1\n"})), False),
+}
+
+
+@pytest.mark.parametrize("change", KEPT_OR_NOT)
+def test_a_table_is_renewed(root: Path, folder: Path, change: str) -> None:
+    """What is taken over from the table before equals a new one; when files come or go it is made anew."""
+    update(folder, str(root))
+    store, tree, version = table_of(folder, root)
+    before = Table(store.entries(tree))
+    store.close()
+    work, is_renewed = KEPT_OR_NOT[change]
+    work(root)
+    update(folder, str(root))
+    store, tree, _ = table_of(folder, root)
+    after = Table(store.entries(tree))
+    changes = store.changes(tree, version, len(before.entries))
+    store.close()
+    renewed = before.renewed(changes) if changes is not None else None
+
+    assert is_renewed == (renewed is not None)
+    if renewed:
+        assert (after.entries, after.at, after.bytes) == (renewed.entries, renewed.at, renewed.bytes)
+        assert (after.size_of_role, after.count_of_role) == (renewed.size_of_role, renewed.count_of_role)
+        assert after.of_doc == {doc: places for doc, places in renewed.of_doc.items() if places}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.code.features import Profile, Reader
-from upbeat.adapters.code.index_doc import KeptOutline, decode, encode, keys_of, read_document
+from upbeat.adapters.code.index_doc import Kept, KeptLines, encode, encode_lines, keys_of, read_document
 from upbeat.adapters.code.kinds import kind_of
 from upbeat.adapters.code.outline import Outline
 from upbeat.adapters.code.question import read_question
@@ -46,22 +46,50 @@ def test_a_document_says_what_its_text_says(path: str, question: str) -> None:
     text = dedent(FILES[path])
     document = read_document(text, kind_of(path).language)
     asked = read_question(question)
-    terms = set(asked.terms)
-    words = {word for word in document.words if terms & set(keys_of(word))} | set(document.words)
+    words = dict(enumerate(document.words, 7))
+    kept, lines = Kept(encode(document, list(words))), KeptLines(encode_lines(document))
 
     reader = Reader(asked)
-    kept = reader.profile_of(path, decode(encode(document)), words, lambda: text)
-    reader.add_hits(kept, document, words)
+    profile = reader.profile_of(path, kept, lines, words, lambda: text)
+    reader.add_hits(profile, kept, lines, words)
 
-    assert numbers(Reader(asked).profile(path, text)) == numbers(kept)
+    assert numbers(Reader(asked).profile(path, text)) == numbers(profile)
 
 
 @given(st.text("ab_A1 登录\n\tdef():", max_size=200), st.sampled_from(["python", "go", ""]))
 def test_documents_are_read_back(text: str, language: str) -> None:
-    """What is encoded comes back equal."""
+    """What is encoded comes back equal: words, where they stand, and definitions."""
     document = read_document(text, language)
+    ids = [3 * at for at in range(len(document.words))]
+    kept, lines = Kept(encode(document, ids)), KeptLines(encode_lines(document))
 
-    assert document == decode(encode(document))
+    assert (document.length, ids, document.definitions) == (
+        kept.length,
+        list(kept.ids),
+        tuple(kept.outline.definitions),
+    )
+    ends = [0, *document.ends]
+    assert [list(document.lines[ends[at] : ends[at + 1]]) for at in range(len(ids))] == [
+        list(lines.of(at)) for at in range(len(ids))
+    ]
+    homes = [kept.homes_of(at) for at in range(len(ids))]
+    assert list(document.homes) == [home for its, _ in homes for home in its]
+    assert list(document.counts) == [count for _, its in homes for count in its]
+
+
+def test_words_are_chosen_in_order() -> None:
+    """Only the words that are asked for are found, by their positions in the text."""
+    kept = Kept(encode(read_document("gamma alpha beta alpha", ""), [30, 10, 20]))
+
+    assert [0, 2] == list(kept.among({20, 30, 40}))
+
+
+def test_many_hits_are_counted() -> None:
+    """A word that stands more often than two bytes can say is counted all the same."""
+    document = read_document("a " * 70_000, "")
+    kept = Kept(encode(document, [1]))
+
+    assert [70_000] == list(kept.homes_of(0)[1])
 
 
 @given(st.text("ab_ \ndef():", max_size=120))
@@ -69,7 +97,7 @@ def test_definitions_are_found_around_lines(text: str) -> None:
     """The kept outline agrees with the one of the text on every line."""
     text = text.replace("d", "def d")
     outline, document = Outline(text, "python"), read_document(text, "python")
-    kept = KeptOutline(document.definitions)
+    kept = Kept(encode(document, range(len(document.words)))).outline
     lines = range(1, len(outline.lines) + 1)
 
     assert [outline.around(line) for line in lines] == [kept.around(line) for line in lines]
@@ -79,7 +107,29 @@ def test_definitions_are_found_around_lines(text: str) -> None:
 def test_anything_else_is_refused(data: bytes) -> None:
     """Bytes that are no document are refused with ValueError."""
     with pytest.raises(ValueError, match="no document"):
-        decode(data)
+        Kept(data)
+
+
+BAD_LINES = [b"", b"x", zlib.compress(b""), zlib.compress(b"abc"), zlib.compress(b"\1\0\0\0\7\0\0\0")]
+
+
+@pytest.mark.parametrize("data", BAD_LINES)
+def test_lines_that_do_not_fit_are_refused(data: bytes) -> None:
+    """Bytes that are no lines, or fewer than they say, are refused with ValueError."""
+    with pytest.raises(ValueError, match="no lines"):
+        KeptLines(data)
+
+
+@given(st.data())
+def test_one_wrong_byte_is_seen(data: st.DataObject) -> None:
+    """A document that is not as it was written is refused, wherever the damage is."""
+    body = encode(read_document("def alpha():\n    return beta\n", "python"), range(3))
+    at = data.draw(st.integers(0, len(body) - 1))
+    wrong = bytearray(body)
+    wrong[at] ^= data.draw(st.integers(1, 255))
+
+    with pytest.raises(ValueError, match="no document"):
+        Kept(bytes(wrong))
 
 
 KEYS = [
@@ -109,7 +159,8 @@ def test_secrets_are_not_kept(line: str) -> None:
     """No word of a secret is stored; the lines around it stay where they are."""
     document = read_document(f"first = 1\n{line}\nlast = 2\n", "python")
     kept = dict(zip(document.words, range(len(document.words)), strict=True))
+    lines = KeptLines(encode_lines(document))
 
     assert not [word for word in kept if any(part in word for part in ("AKIAQ", "9aF3kQ7", "hunter2"))]
     assert {"first", "last"} <= set(kept)
-    assert [3] == list(document.lines_of(kept["last"]))
+    assert [3] == list(lines.of(kept["last"]))

@@ -122,6 +122,26 @@ def test_renewing_follows_the_files(root: str, library: Library) -> None:
     assert ("ready", before + 1) == (library.state(root).state, library.state(root).files)
 
 
+def test_keeping_up_does_not_use_up_the_time(root: str, library: Library, tmp_path: Path) -> None:
+    """Small updates go on when the time for building is over; what is not whole by then is not built any more."""
+    indexed(library, root)
+    before = library._left
+    library.renew(root)
+    library.wait(root, WAIT)
+    after, library._left = library._left, 0.0
+    write(Path(root), {"shop/money.py": "def compute_discount(): pass\n"})
+    files = library.state(root).files
+    library.renew(root)
+    library.wait(root, WAIT)
+    spent = Library(tmp_path / "other")
+    spent._left = 0.0
+    spent.build_soon(root)
+    spent.wait(root, WAIT)
+
+    assert (before, files + 1) == (after, library.state(root).files)
+    assert ("partial", 0) == (spent.state(root).state, spent.state(root).indexed)
+
+
 def test_a_process_that_ends_soon_builds_nothing(root: str, tmp_path: Path) -> None:
     """Without ``builds`` a question is answered from the files, and an index that is there is used."""
     passing = Library(tmp_path / "state", builds=False)

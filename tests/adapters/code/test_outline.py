@@ -230,7 +230,7 @@ def test_no_text_takes_long(language: str) -> None:
 def test_the_innermost_definition_is_found(starts: list[tuple[int, int]]) -> None:
     """Whatever overlaps what, it is the last one to begin among those around the line."""
     definitions = [Definition("x", start, start + length) for start, length in sorted(starts)]
-    nesting = Nesting(definitions)
+    nesting = Nesting([one.start_line for one in definitions], [one.end_line for one in definitions])
 
     for line in range(45):
         around = [at for at, one in enumerate(definitions) if one.start_line <= line <= one.end_line]
