@@ -18,7 +18,7 @@ from heapq import nlargest
 from ...core.ports import Cancellation
 from .codebase import by_name, code_among
 from .features import Profile, Reader
-from .index_doc import NAME_PREFIX, Kept
+from .index_doc import NAME_PREFIX, Kept, KeptLines
 from .index_store import RACY, Entry, IndexStore
 from .kinds import Role
 from .question import Question
@@ -153,8 +153,7 @@ class Looked:
     stale: list[str]
     reader: Reader
     words: dict[int, str]
-    documents: dict[str, tuple[int, Kept]]
-    store: IndexStore
+    documents: dict[str, tuple[Kept, KeptLines]]
 
     def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
         """``profile`` with the lines of the file and its hits; None when it cannot be read any more."""
@@ -166,9 +165,9 @@ class Looked:
             return None
         if len(text) != profile.length:  # it has changed since it was looked at
             return self.reader.profile(profile.path, text)
-        number, kept = known
+        kept, lines = known
         kept.outline.lines = text.split("\n")
-        self.reader.add_hits(profile, kept, self.store.lines(number), self.words)
+        self.reader.add_hits(profile, kept, lines, self.words)
         return profile
 
 
@@ -201,7 +200,7 @@ def profiles_of(
     words = _words_of(store, question)
     profiles: list[Profile] = []
     stale: list[str] = []
-    documents: dict[str, tuple[int, Kept]] = {}
+    documents: dict[str, tuple[Kept, KeptLines]] = {}
     for path, _ in found.candidates:
         check(cancelled)
         position = table.at.get(path)
@@ -211,8 +210,8 @@ def profiles_of(
             document = store.document(entry.doc)
             if document is None:
                 raise ValueError(f"the document of {path} is not there")
-            documents[path] = entry.doc, document
             lines = store.lines(entry.doc)
+            documents[path] = document, lines
             profiles.append(reader.profile_of(path, document, lines, words, partial(tree.text, path)))
             continue
         if entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
@@ -220,7 +219,7 @@ def profiles_of(
         text = tree.text(path) if stamp else None
         if text is not None:
             profiles.append(reader.profile(path, text))
-    return Looked(profiles, stale, reader, words, documents, store)
+    return Looked(profiles, stale, reader, words, documents)
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:

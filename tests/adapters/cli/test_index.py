@@ -68,7 +68,8 @@ def test_a_terminal_shows_progress(
     run([])
     out, err = capsys.readouterr()
 
-    assert err.endswith("] 3/3 files\n")
+    assert "] 3/3 files\r" in err
+    assert err.endswith("] 2/2 files\n")
     assert "\r" not in out
 
 
