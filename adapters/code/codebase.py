@@ -32,6 +32,9 @@ SEARCHED = (Role.SOURCE, Role.TEST, Role.EXAMPLE, Role.VENDORED)
 class CodeBase(Protocol):
     """A repository's code. Paths are relative, with ``/``. Raises ``ToolFailure`` (timeout) when cancelled."""
 
+    source: str
+    """Where the answers come from: ``index`` or ``scan``."""
+
     def files(self) -> tuple[str, ...]:
         """The files that hold code, the project's own first, tests and examples after them."""
 
@@ -110,6 +113,8 @@ def by_name(paths: Iterable[str]) -> dict[str, list[str]]:
 
 class ScannedCode:
     """Implements ``CodeBase`` for one call of a tool, from the files themselves."""
+
+    source = "scan"
 
     def __init__(
         self, root: str, sources: SourceCache, parses: ParseCache, cancelled: Cancellation, seconds: float

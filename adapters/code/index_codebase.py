@@ -21,6 +21,8 @@ from .words import NAME
 class IndexedCode:
     """Implements ``CodeBase`` for one call of a tool. May raise StorageError, and ValueError for a damaged index."""
 
+    source = "index"
+
     def __init__(
         self,
         root: str,

@@ -75,7 +75,7 @@ def graph_rag(code: CodeBase, found: ToolOutput, depth: int, budget: int, top_k:
     ids = {node.place.id for node in kept}
     data: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "source": "scan",
+        "source": code.source,
         "token_count": tokens,
         "subgraph": {
             "nodes": [_node(node) for node in kept],
