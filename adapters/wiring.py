@@ -33,6 +33,8 @@ class Application:
     provider: ToolProvider
     servers: ServersProvider | None = None
     """The user's own tools among those of ``provider``."""
+    library: Library | None = None
+    """What ``provider`` keeps of repositories."""
 
     def warm_up(self, cwd: str) -> None:
         """Start the servers that turns in ``cwd`` may ask; waits for none."""
@@ -46,9 +48,11 @@ class Application:
                 self.servers.warm_up(situation.repository.root)
 
     def close(self) -> None:
-        """End the servers that were started."""
+        """End the servers that were started, and stop what is being indexed."""
         if self.servers is not None:
             self.servers.close()
+        if self.library is not None:
+            self.library.close()
 
 
 def build(environment: Environment | None = None, *, stays: bool = False, use: Use | None = None) -> Application:
@@ -88,7 +92,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         language=environment.language,
         index=known if stays else None,
     )
-    return Application(environment, runtime, provider, servers)
+    return Application(environment, runtime, provider, servers, known)
 
 
 def library(environment: Environment, *, builds: bool = True) -> Library:

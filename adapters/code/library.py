@@ -58,6 +58,7 @@ KEPT_TABLES = 3
 PATIENCE = 0.5
 """The longest that the builder waits at one file for questions to be answered first."""
 
+CLOSING_SECONDS = 0.1
 NICENESS = 10
 IGNORE_FILE = ".gitignore"
 
@@ -324,12 +325,16 @@ class Library:
         self._closed.set()
         for thread in list(self._builders.values()):
             thread.join(PATIENCE)
-        with self._reading:
+        if not self._reading.acquire(timeout=CLOSING_SECONDS):
+            return  # a question that is late is still reading; the end of the process ends it
+        try:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
             while self._spare:
                 self._spare.pop().close()
+        finally:
+            self._reading.release()
 
     def _folder(self, root: str) -> Path | None:
         if self._state_home is None or not self.keeps_indexes:

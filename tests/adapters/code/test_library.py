@@ -250,3 +250,24 @@ def test_state_counts(root: str, library: Library) -> None:
     assert (len(SHOP), "") == (state.files, state.problem)
     assert 0 < state.indexed <= state.files
     assert state.bytes > 4096
+
+
+def test_the_end_waits_for_no_late_question(root: str, library: Library) -> None:
+    """A library is closed while a question that nobody waits for any more still reads."""
+    indexed(library, root)
+    reads, may_end = threading.Event(), threading.Event()
+
+    def late() -> None:
+        with library.view(root) as view:
+            assert view
+            reads.set()
+            may_end.wait(WAIT)
+
+    thread = threading.Thread(target=late)
+    thread.start()
+    reads.wait(WAIT)
+    library.close()
+    may_end.set()
+    thread.join()
+
+    assert reads.is_set()
