@@ -29,7 +29,7 @@ from .journal.record import Record
 from .observations import applying
 from .pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
 from .ports import Situation, Transaction
-from .settings import Settings, Switch, Toggle
+from .settings import Mode, Settings, Switch, Toggle
 from .sightings import observations_of
 from .texts.workflow import texts
 from .turn.intent import read
@@ -332,12 +332,9 @@ def _is_question(event: Event) -> bool:
 
 def _renew(happening: _Happening) -> None:
     """The code is looked at anew when a session begins, and when a turn in which it was edited is over."""
-    index = happening.runtime.index
-    if (
-        index
-        and happening.settings.enabled is not Switch.OFF
-        and isinstance(happening.event, SessionStarted | TurnEnding)
-    ):
+    index, settings = happening.runtime.index, happening.settings
+    works = settings.enabled is not Switch.OFF and settings.mode is Mode.RUN
+    if index and works and isinstance(happening.event, SessionStarted | TurnEnding):
         index.renew(happening.situation.repository.root)
 
 

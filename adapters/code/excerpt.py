@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -74,7 +74,7 @@ def _escape(character: str) -> str:
 def findings(ranked: Sequence[Ranked], question: Question, corpus: Corpus) -> tuple[Finding, ...]:
     """One row for each file, best file first, with the places of it that are worth showing, inside ``MAX_CHARS``."""
     places = [_places(file, at, question, corpus) for at, file in enumerate(ranked)]
-    visible = _chosen([place for row in places for place in row])
+    visible = {place.key for place in _chosen([place for row in places for place in row])}
     return tuple(_row(file, row, visible, question, corpus) for file, row in zip(ranked, places, strict=True))
 
 
@@ -90,6 +90,11 @@ class _Place:
     end: int
     text: str
     worth: float
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The file, and the position of the definition in it."""
+        return self.at, self.part.position
 
     def meets(self, other: _Place) -> bool:
         return self.at == other.at and self.start <= other.end and other.start <= self.end
@@ -133,7 +138,7 @@ def _scored_parts(profile: Profile, corpus: Corpus) -> list[tuple[float, Part]]:
 
 
 def _row(
-    file: Ranked, places: Sequence[_Place], visible: Sequence[_Place], question: Question, corpus: Corpus
+    file: Ranked, places: Sequence[_Place], visible: Container[tuple[int, int]], question: Question, corpus: Corpus
 ) -> Finding:
     """The file's row: its best place, then the others that are shown, then those that are only named."""
     profile = file.profile
@@ -144,7 +149,7 @@ def _row(
         return Finding(path, kind="doc" if role is Role.DOCS else "file", score=file.score, why=why)
     main, *others = places
     definition = profile.outline.definitions[main.part.position] if main.part.position >= 0 else None
-    has_text = main in visible
+    has_text = main.key in visible
     start, end = (main.start, main.end) if has_text else _range(profile, main.part)
     return Finding(
         path=path,
@@ -161,10 +166,10 @@ def _row(
     )
 
 
-def _further(places: Sequence[_Place], visible: Sequence[_Place]) -> tuple[Excerpt, ...]:
+def _further(places: Sequence[_Place], visible: Container[tuple[int, int]]) -> tuple[Excerpt, ...]:
     """The further places of a file that are shown, as they follow in it, and the best of the others by name."""
-    here = sorted((place for place in places if place in visible), key=lambda place: place.start)
-    named = [place for place in places if place not in visible and place.symbol and place.share >= LEAST_ALSO]
+    here = sorted((place for place in places if place.key in visible), key=lambda place: place.start)
+    named = [place for place in places if place.key not in visible and place.symbol and place.share >= LEAST_ALSO]
     return (
         *(Excerpt(place.symbol, place.start, place.end, place.text, place.worth) for place in here),
         *(Excerpt(place.symbol, place.start, place.end) for place in named[:MAX_ALSO]),

@@ -36,7 +36,7 @@ from upbeat.core.contract.report import Client, Limit
 from upbeat.core.handle import HOOK_MS, handle, take_over
 from upbeat.core.pipeline import TurnRequest
 from upbeat.core.ports import Run
-from upbeat.core.settings import Switch
+from upbeat.core.settings import Mode, Switch
 from upbeat.core.turn.omit import SHOWN_BEFORE
 from upbeat.core.turn.truncate import Cap
 from upbeat.core.workflow.facts import fold
@@ -100,18 +100,19 @@ class _Index:
 
 
 @pytest.mark.parametrize(
-    ("event", "switch", "expected"),
+    ("event", "settings", "expected"),
     [
-        (SessionStarted(CLAUDE, "startup"), Switch.AUTO, ["/repo"]),
-        (TurnEnding(CLAUDE, "done"), Switch.AUTO, ["/repo"]),
-        (PromptSubmitted(CLAUDE, PROMPT), Switch.AUTO, []),
-        (SessionStarted(CLAUDE, "startup"), Switch.OFF, []),
+        (SessionStarted(CLAUDE, "startup"), {}, ["/repo"]),
+        (TurnEnding(CLAUDE, "done"), {}, ["/repo"]),
+        (PromptSubmitted(CLAUDE, PROMPT), {}, []),
+        (SessionStarted(CLAUDE, "startup"), {"enabled": Switch.OFF}, []),
+        (SessionStarted(CLAUDE, "startup"), {"mode": Mode.PLAN}, []),
     ],
 )
-def test_the_index_is_renewed(event: Event, switch: Switch, expected: list[str]) -> None:
-    """What is known of the code is renewed when a session begins and when a turn is over, unless all is off."""
+def test_the_index_is_renewed(event: Event, settings: dict[str, Any], expected: list[str]) -> None:
+    """The code is looked at anew when a session begins and when a turn is over, unless nothing is to be run."""
     index = _Index()
-    world = fake_world(situation(enabled=switch))
+    world = fake_world(situation(**settings))
     handle(event, replace(world.runtime, index=index))
 
     assert expected == index.renewed

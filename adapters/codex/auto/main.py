@@ -114,7 +114,8 @@ def _talk(parts: _Parts) -> int:
         from .codex_version import CodexVersion
         from .loop import Loop
 
-        background.submit(lambda: conversation.result().warm_up())
+        if not parts.options.plan:
+            background.submit(lambda: conversation.result().warm_up())
         loop = Loop(
             conversation,
             parts.show,
@@ -265,7 +266,8 @@ def _opened(parts: _Parts) -> Conversation:
     options = parts.options
     where = place(options.repo)
     use = Use.NEVER if options.plan else Use.ONCE
-    application = build(parts.environment, stays=parts.talks, use=None if parts.talks and not options.plan else use)
+    stays = parts.talks and not options.plan
+    application = build(parts.environment, stays=stays, use=None if stays else use)
     runtime = application.runtime
     source = Source(ClientName.CODEX_CLI, where.cwd)
     plans = options.plan or is_plan(runtime.surroundings.locate(source, options.repo, plan=True))

@@ -12,6 +12,8 @@ from fakes.codex.terminal import ALT_ENTER, CTRL_C, ENTER, UP, Terminal
 from fakes.codex.workbench import Workbench, make_workbench
 from repositories import PROMPT
 
+from upbeat.core.turn.omit import SHOWN_BEFORE
+
 pytestmark = pytest.mark.terminal
 
 OFF = {"CI_AUTO_TOOLS": "off"}
@@ -25,7 +27,10 @@ def bench(tmp_path: Path) -> Workbench:
 
 
 def test_three_turns_and_a_restart_are_one_thread(bench: Workbench) -> None:
-    """AC-002: the thread goes on from turn to turn and from run to run; the context is there before each prompt."""
+    """AC-002: the thread goes on from turn to turn and from run to run; the context is there before each prompt.
+
+    Lines that the thread has already are named and not repeated.
+    """
     bench.script(*[[{"say": f"answer {number}"}] for number in (1, 2, 3)])
     with Terminal(bench) as terminal:
         terminal.ask(PROMPT, "answer 1")
@@ -39,7 +44,8 @@ def test_three_turns_and_a_restart_are_one_thread(bench: Workbench) -> None:
 
     assert ["exec", "--json", "-"] == first["argv"]
     assert [["exec", "--json", "resume", thread_id, "-"]] * 2 == [second["argv"], third["argv"]]
-    assert [1, 1] == [call["stdin"].count("RETRY_LIMIT = 3") for call in (first, second)]
+    assert [1, 0] == [call["stdin"].count("RETRY_LIMIT = 3") for call in (first, second)]
+    assert [0, 1] == [min(call["stdin"].count(SHOWN_BEFORE), 1) for call in (first, second)]
     assert first["stdin"].endswith(f"\n\n{PROMPT}")
     assert third["stdin"] == "thanks"
 
