@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from ...core.contract.finding import Excerpt, Finding
-from .features import Corpus, Part, Profile, part_score
+from .features import Corpus, Part, Profile
 from .kinds import Role
+from .places import ranked_parts
 from .question import Question
 from .scan import kind_of_cached
 from .words import joined_key, terms_of
@@ -29,14 +30,14 @@ WINDOW_WORTH = 0.15
 
 MAX_CHARS = 11_000
 MAX_LINE_CHARS = 240
-MAX_PARTS = 12
+MAX_PARTS = 14
 """Places of one file that may be shown."""
 
 NEXT_FILE, FURTHER_FILE = 0.5, 0.8
 """What the places of the second file are worth of the first one's, and those of each further file of the one before."""
 
-SHARE_POWER, COST_POWER = 1.5, 0.2
-"""How steeply a place's worth falls with its share of the file's best score, and with the characters it takes."""
+COST_POWER = 0.2
+"""How steeply a place's worth falls with the characters it takes."""
 
 MAX_ALSO = 2
 """Further definitions of a file that are named without being shown."""
@@ -102,9 +103,8 @@ class _Place:
 
 def _places(file: Ranked, at: int, question: Question, corpus: Corpus) -> list[_Place]:
     """The parts of a file, best first, each with the lines that would be shown of it."""
-    parts = _scored_parts(file.profile, corpus)[:MAX_PARTS]
-    best = parts[0][0] if parts else 1.0
-    return [_place(file, at, part, score / best, question, corpus) for score, part in parts]
+    parts = ranked_parts(file.profile, question, corpus)[:MAX_PARTS]
+    return [_place(file, at, part, share, question, corpus) for share, part in parts]
 
 
 def _place(file: Ranked, at: int, part: Part, share: float, question: Question, corpus: Corpus) -> _Place:
@@ -114,7 +114,7 @@ def _place(file: Ranked, at: int, part: Part, share: float, question: Question, 
     start, end = (first, last) if is_whole else window(first, last, _weights(part, question, corpus))
     text = _text(outline.lines, start, end)
     of_file = NEXT_FILE * FURTHER_FILE ** (at - 1) if at else 1.0
-    worth = of_file * share**SHARE_POWER * (1.0 if is_whole else WINDOW_WORTH)
+    worth = of_file * share * (1.0 if is_whole else WINDOW_WORTH)
     worth /= max(len(text) / 1000, 0.05) ** COST_POWER
     symbol = outline.definitions[part.position].symbol if part.position >= 0 else ""
     return _Place(at, part, symbol, share, start, end, text, round(worth, 4))
@@ -129,12 +129,6 @@ def _chosen(places: Sequence[_Place]) -> list[_Place]:
             chosen.append(place)
             left -= len(place.text)
     return chosen
-
-
-def _scored_parts(profile: Profile, corpus: Corpus) -> list[tuple[float, Part]]:
-    """The parts of one file that say anything, best first."""
-    scored = [(part_score(profile, part, corpus), part) for part in profile.parts.values()]
-    return sorted((item for item in scored if item[0] > 0), key=lambda item: (-item[0], item[1].position))
 
 
 def _row(

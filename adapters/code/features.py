@@ -315,7 +315,7 @@ def survey(profiles: list[Profile], question: Question, counted: dict[str, float
 
 def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
     """How well one definition answers: its terms, weighed by rarity and length, and exact names."""
-    total = _term_score(profile, part, corpus.gains)
+    total = term_score(profile, part, corpus.gains)
     if part.position in profile.owned:
         total = total * OWNED_FACTOR + OWNED_BONUS
     if part.exact:
@@ -326,7 +326,7 @@ def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
     return total
 
 
-def _term_score(profile: Profile, part: Part, gains: dict[str, float]) -> float:
+def term_score(profile: Profile, part: Part, gains: dict[str, float]) -> float:
     """What the terms of one definition are worth, each by ``gains``."""
     if not part.norm:
         length = FUNCTION_LINES * 2

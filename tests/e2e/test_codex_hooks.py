@@ -99,7 +99,7 @@ def comparable(request: Request) -> dict[str, object]:
 
 
 def test_resumed_turn_gets_its_own_context(sandbox: Sandbox) -> None:
-    """A second turn of the same thread is prepared for its own prompt."""
+    """A second turn of the same thread is prepared for its own prompt; lines of the first turn are not repeated."""
     install(sandbox)
     first = ask(sandbox, QUESTION)
     thread = first.json_lines()[0]["thread_id"]
@@ -108,7 +108,8 @@ def test_resumed_turn_gets_its_own_context(sandbox: Sandbox) -> None:
 
     carriers = injected(main_requests(second.requests)[0])
     assert 2 == len(carriers)
-    assert "def discount_for(total):" in carriers[-1].text
+    assert "shop/discounts.py" in carriers[-1].text
+    assert 1 == sum(carrier.text.count("def discount_for(total):") for carrier in carriers)
 
 
 def test_wrapper_and_hook_never_both_inject(sandbox: Sandbox) -> None:
