@@ -326,7 +326,7 @@ PHRASES: dict[Tag, str] = {
         which files, which function, which functions, which module, which class, this project, our project,
         sidebar, navbar, dropdown, tooltip, checkbox, breadcrumb, importer, exporter, renderer, serializer,
         validator, resolver, reducer, crawler, scraper, indexer, dispatcher, bundler, transpiler, daemon, prisma,
-        laravel, startup time, nil, monorepo, locale, locales, prometheus, oom, state machine, if/else, e2e,
+        laravel, header file, header files, text node, text nodes, traceback frames, startup time, nil, monorepo, locale, locales, prometheus, oom, state machine, if/else, e2e,
         e2e suite, next dev, snapshot test, mockup component, cron, codeowners, linters, npm install, pip install,
         api 文档, which test, which tests, data model, dev server, magic number, magic numbers, memoize,
         unit tested, package manager, last commit, latest commit, previous commit, recent commits, this pr,

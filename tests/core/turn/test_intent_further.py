@@ -11,6 +11,7 @@ FURTHER = [
     # debug
     ("Fix Fu transformations TR15/TR16 to correctly handle odd powers", "debug"),
     ("Fix the typehint", "debug"),
+    ("reducing duplicate header file definitions", "feature"),
     ("the csv importer chokes on rows with trailing commas", "debug"),
     ("Can you take a look at why ci is red?", "debug"),
     ("users report being logged out randomly, I suspect the refresh token code in auth/session.go", "debug"),
