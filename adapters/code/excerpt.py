@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ...core.contract.finding import Excerpt, Finding
+from ...core.contract.finding import LEAST_WORTH, Excerpt, Finding
 from .features import Corpus, Part, Profile
 from .kinds import Role
 from .places import ranked_parts
@@ -19,13 +19,13 @@ from .question import Question
 from .scan import kind_of_cached
 from .words import joined_key, terms_of
 
-WHOLE_LINES = 150
+WHOLE_LINES = 200
 """A definition that is no longer is shown as a whole."""
 
 WINDOW_LINES = 20
 """Of a longer one, and of what stands outside of all, the heaviest lines."""
 
-WINDOW_WORTH = 0.15
+WINDOW_WORTH = 0.3
 """What a window is worth of what the whole would be."""
 
 MAX_CHARS = 11_000
@@ -33,8 +33,8 @@ MAX_LINE_CHARS = 240
 MAX_PARTS = 14
 """Places of one file that may be shown."""
 
-NEXT_FILE, FURTHER_FILE = 0.5, 0.8
-"""What the places of the second file are worth of the first one's, and those of each further file of the one before."""
+FILE_POWER = 3
+"""How steeply the worth of a file's places falls with its score: where the first is sure, it gets the room."""
 
 COST_POWER = 0.2
 """How steeply a place's worth falls with the characters it takes."""
@@ -113,11 +113,10 @@ def _place(file: Ranked, at: int, part: Part, share: float, question: Question, 
     is_whole = part.position >= 0 and last - first < WHOLE_LINES
     start, end = (first, last) if is_whole else window(first, last, _weights(part, question, corpus))
     text = _text(outline.lines, start, end)
-    of_file = NEXT_FILE * FURTHER_FILE ** (at - 1) if at else 1.0
-    worth = of_file * share * (1.0 if is_whole else WINDOW_WORTH)
+    worth = file.score**FILE_POWER * share * (1.0 if is_whole else WINDOW_WORTH)
     worth /= max(len(text) / 1000, 0.05) ** COST_POWER
     symbol = outline.definitions[part.position].symbol if part.position >= 0 else ""
-    return _Place(at, part, symbol, share, start, end, text, round(worth, 4))
+    return _Place(at, part, symbol, share, start, end, text, max(round(worth, 6), LEAST_WORTH))
 
 
 def _chosen(places: Sequence[_Place]) -> list[_Place]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
-from ...core.contract.finding import Finding, ToolOutput
+from ...core.contract.finding import LEAST_WORTH, Finding, ToolOutput
 from .codebase import CodeBase
 from .excerpt import shown
 from .graph import Edge, Place, callees, callers, importers, place_at, row
@@ -182,7 +182,7 @@ def _rows(code: CodeBase, kept: list[Node], least: float) -> tuple[Finding, ...]
         why = f"{node.relation} {near}" + (f" on line {node.edge.line}" if is_use else "")
         with_text = len(rows) < SHOWN_WITH_TEXT
         found = row(code, node.edge, node.score * least, why, with_text=with_text, at_call=is_use)
-        rows.append(replace(found, worth=found.score))
+        rows.append(replace(found, worth=max(found.score, LEAST_WORTH)))
     return tuple(rows)
 
 

@@ -9,6 +9,10 @@ ANSWER = "answer"
 """The kind of a finding that is the text of a user's own tool; its path names the tool, and no file."""
 
 
+LEAST_WORTH = 1e-6
+"""Of lines that may be left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """A further place in the file of a row. Lines count from 1 and include both ends.

@@ -107,6 +107,7 @@ def test_rows_show_exactly_the_lines_they_name(project: Path) -> None:
                 assert not shown & {(row.path, number) for number in numbers}
                 shown |= {(row.path, number) for number in numbers}
 
+    assert all(place.worth > 0 for row in output.findings for place in row.places() if place.text)
     scores = [row.score for row in output.findings]
     assert scores == sorted(scores, reverse=True)
     assert [entry["file"] for entry in output.data["candidates"]] == [row.path for row in output.findings]

@@ -181,7 +181,7 @@ def test_graph_rag_shows_what_is_around_the_answer(root: Path) -> None:
     assert ("shop/store.py", "Store._write") in places(output)
     assert not {("shop/store.py", "Store.put"), ("shop/upload.py", "receive")} & set(places(output))
     assert output.data["metadata"]["graph_available"]
-    assert all(0 < row.score < 0.5 and row.why for row in output.findings)
+    assert all(0 < row.score < 0.5 and row.why and row.worth > 0 for row in output.findings)
     found = call(root, "ci_search", query="Store.put refuses a name").findings
     assert max(row.score for row in output.findings) < min(row.score for row in found)
 
