@@ -132,9 +132,10 @@ def handle(
     return decision
 
 
-def take_over(source: Source, former: str, runtime: Runtime) -> None:
+def take_over(source: Source, former: str, runtime: Runtime, *, is_same: bool = True) -> None:
     """Let the session of ``source`` go on as ``former``, the name that it had before its client gave it one.
 
+    ``is_same``: the conversation is the one that ``former`` had; another has not been shown what that one was.
     One transaction: whatever happens, exactly one of the two has the workflow.
     """
     with runtime.journal.transaction() as transaction:
@@ -144,7 +145,7 @@ def take_over(source: Source, former: str, runtime: Runtime) -> None:
         facts: tuple[Fact, ...] = (SessionBegan(before.client, before.root),)
         if before.run:
             facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former),)
-        if before.shown:
+        if before.shown and is_same:
             facts += (Shown(before.shown),)
         at = timestamp(runtime.clock.now())
         record = Record(at, "SessionNamed", before.client, source.session_id, root=before.root, facts=facts)

@@ -130,6 +130,8 @@ class Flow:
         Until Codex names that, the state has a name of ours.
         """
         if self._session and thread_id == self._thread:
+            if not thread_id and self.state.shown:  # the last turn ended before Codex had a thread: this is a new one
+                self._opening = _injected(self._decide(SessionStarted(self._source(), "clear")))
             self._look()
             return
         self.leave()
@@ -151,7 +153,9 @@ class Flow:
     def _named(self, thread_id: str) -> None:
         """Codex has told on which thread the turn runs."""
         if self._session and thread_id.lower() != self._session.lower():
-            self.safely(UNDECIDED, lambda: take_over(self._source(thread_id), self._session, self._runtime))
+            former, is_same = self._session, not self._thread  # else Codex went on with another thread
+            source = self._source(thread_id)
+            self.safely(UNDECIDED, lambda: take_over(source, former, self._runtime, is_same=is_same))
             self._session = self._thread = thread_id
             if self._rollouts:
                 self._rollouts.follow(thread_id, is_new=True)

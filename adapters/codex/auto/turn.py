@@ -270,10 +270,19 @@ class Conversation:
         ending = self._send(ask)
         if isinstance(ending, Failed) and ending.why is Why.NO_ROLLOUT:
             self._gone(ending)
-            ending = self._send(replace(ask, thread_id=""))
+            ending = self._send(replace(ask, thread_id="", context=self._anew(ask)))
         if isinstance(ending, Completed):
             self._completed(ending, monotonic() - began)
         return ending
+
+    def _anew(self, ask: Ask) -> str:
+        """The context of ``ask`` for a thread that was shown nothing yet."""
+        if not ask.context:
+            return ""
+        request = self._request(ask.prompt, plan=False)
+        request = replace(request, cap=replace(request.cap, limit=max(request.cap.limit - len(ask.guidance), 0)))
+        done = self.flow.safely("could_not_prepare", lambda: prepare_turn(request, self._runtime))
+        return done.fused_context.for_model.additional_context if done else ask.context
 
     def _decided(self, prompt: str) -> tuple[TurnReport, str]:
         """What was prepared for ``prompt``, and what upbeat says about the workflow."""

@@ -355,3 +355,31 @@ def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id
     one.turn()
 
     assert {} == one.stored()
+
+
+@pytest.mark.parametrize(
+    ("turns", "gets_lines"),
+    [
+        ([good(FIRST), [GONE], good(SECOND), good(SECOND)], [True, False, True, True]),
+        ([good(FIRST), good(SECOND), good(SECOND)], [True, False, True]),
+    ],
+    ids=["gone", "another"],
+)
+def test_another_thread_has_been_shown_nothing(
+    tmp_path: Path, turns: list[list[Event]], gets_lines: list[bool]
+) -> None:
+    """Where Codex goes on with another thread than it was asked for, that one gets the lines as soon as it can."""
+    one = scene(tmp_path, *turns)
+    for _ in range(3):
+        one.turn()
+
+    assert gets_lines == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]
+
+
+def test_a_turn_that_ended_before_there_was_a_thread_has_shown_nothing(tmp_path: Path) -> None:
+    """The next prompt begins a thread, which gets the lines."""
+    one = scene(tmp_path, [Interrupted(2)], good(FIRST))
+    one.turn()
+    one.turn()
+
+    assert [True, True] == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]
