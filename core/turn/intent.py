@@ -117,11 +117,19 @@ def _query(masked: Masked, names: Iterable[str]) -> str:
     prose = _tidy("".join([*own, masked.text[at:]]))
     missing = [line for name in names if (line := " ".join(name.split())) not in prose]
     room = LONGEST_QUERY - min(LONGEST_QUERY // 2, sum(len(name) + 1 for name in missing))
-    query = prose[:room].strip()
+    query = _ends(prose, room)
     for name in missing:
         if len(query) + 1 + len(name) <= LONGEST_QUERY:
             query = f"{query}\n{name}".strip()
     return query
+
+
+def _ends(text: str, room: int) -> str:
+    """The beginning and the end of ``text``: a question stands before what was pasted with it, or after."""
+    if len(text) <= room:
+        return text
+    half = (room - 1) // 2
+    return f"{text[:half].rstrip()} {text[-half:].lstrip()}"
 
 
 def _tidy(text: str) -> str:

@@ -68,7 +68,8 @@ def test_query(prompt: str, query: str) -> None:
 def test_query_is_bounded() -> None:
     """Names keep up to half of a long query; what does not fit is left out whole."""
     query = read("x" * 9000 + "\n```\na.py\n```").query
-    assert query == "x" * (LONGEST_QUERY - 5) + "\na.py"
+    half = "x" * ((LONGEST_QUERY - 6) // 2)
+    assert query == f"{half} {half}\na.py"
     long = [f"{'n' * 190}{i}.py" for i in range(20)]
     query = read("y " * 4500 + "\n```\n" + "\n".join(long) + "\n```").query
     assert query.startswith(" ".join(["y"] * 1000))
@@ -154,3 +155,12 @@ def test_reads_anything_in_time(text: str) -> None:
     began = time.process_time()
     read(text)
     assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("paste", ["a,b,some,row,of,data\n" * 400, "word " * 2000, "重试上限" * 2500])
+def test_a_question_after_a_long_paste_is_asked(paste: str) -> None:
+    """What is pasted without a mark of its own does not push the question out of the query, wherever that stands."""
+    question = "where is the retry limit enforced in client.py?"
+
+    assert question in read(f"{paste}\n{question}").query
+    assert question in read(f"{question}\n{paste}").query
