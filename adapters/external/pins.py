@@ -14,6 +14,8 @@ from enum import Enum
 from pathlib import Path
 
 PINS_FILE = "upbeat/mcp-tools.json"
+LOST = ""
+"""Stands among the servers once pins could not be read: nothing is new any more, since nobody knows what was."""
 
 
 class Pin(Enum):
@@ -36,12 +38,15 @@ class Pins:
         if pins is None:
             return Pin.CHANGED
         known = pins.get(server, {}).get(tool)
-        return Pin.UNKNOWN if known is None else Pin.SAME if known == digest else Pin.CHANGED
+        if known is None:
+            return Pin.CHANGED if LOST in pins else Pin.UNKNOWN
+        return Pin.SAME if known == digest else Pin.CHANGED
 
     def pin(self, server: str, digests: Mapping[str, str]) -> None:
         """Approve the tools of ``server`` as they are. Raises OSError where that cannot be remembered."""
         with self._alone():
-            pins = self._read() or {}
+            known = self._read()
+            pins = {LOST: {}} if known is None else known
             pins[server] = pins.get(server, {}) | dict(digests)
             draft = self._path.with_name(f"{self._path.name}.draft")
             draft.touch(mode=0o600)

@@ -64,3 +64,18 @@ def test_pins_at_the_same_time(tmp_path: Path) -> None:
         thread.join()
 
     assert [Pin.SAME] * 12 == [Pins(tmp_path).look("docs", f"t{n}", "d") for n in range(12)]
+
+
+def test_approving_one_tool_approves_no_other(tmp_path: Path) -> None:
+    """Once the pins could not be read, a tool that was approved before is not new: it may have changed."""
+    file = tmp_path / PINS_FILE
+    file.parent.mkdir()
+    file.write_text("{")
+    pins = Pins(tmp_path)
+    pins.pin("docs", {"search": "a"})
+
+    assert [Pin.SAME, Pin.CHANGED, Pin.CHANGED] == [
+        pins.look("docs", "search", "a"),
+        pins.look("docs", "write", "w"),
+        pins.look("more", "search", "m"),
+    ]
