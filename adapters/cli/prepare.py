@@ -26,6 +26,7 @@ from ...core.pipeline import NO_CAP, TurnRequest, prepare_turn
 from ...core.turn import report
 from ...core.turn.clean import clean
 from ..wiring import CLIENTS, Use, build, wire
+from .ending import end_in_order
 
 MAX_INPUT = 32 * 1024 * 1024
 
@@ -39,6 +40,7 @@ class Outcome:
 
 
 def run(arguments: Sequence[str]) -> int:
+    end_in_order()
     show = as_text if "--text" in arguments else TurnReport.to_json
     try:
         options = _parser().parse_args(arguments)

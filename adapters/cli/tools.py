@@ -25,6 +25,7 @@ from ...core.turn.clean import clean
 from ...core.turn.plan import TOOLS
 from ...core.turn.strip import strip
 from ..wiring import Application, Use, build
+from .ending import end_in_order
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -53,6 +54,7 @@ def run(arguments: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _application() -> Iterator[Application]:
+    end_in_order()
     application = build(use=Use.BY_HAND)
     try:
         yield application

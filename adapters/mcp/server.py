@@ -195,7 +195,9 @@ def main(client: str) -> NoReturn:
     stdout = sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing but messages may reach the client
     server = Server(client, sys.stdin.buffer, stdout, read_environment())
-    signal.signal(signal.SIGINT, lambda *_: threading.Thread(target=server.leave_soon, daemon=True).start())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: threading.Thread(target=server.leave_soon, daemon=True).start())
     server.serve()
     sys.stderr.flush()
     os._exit(0)  # a thread that still loads or searches must not meet an interpreter that is shutting down

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from own_servers import odd, provider, settings
+from processes import environment
 
 from upbeat.adapters.external import Use
 from upbeat.adapters.external import provider as providing
@@ -244,3 +248,40 @@ def test_after_the_end_nothing_starts(make: Make, tmp_path: Path) -> None:
 
     assert (ErrorCode.TOOL_UNAVAILABLE, "odd has ended with its session") == failure(asked)
     assert not (tmp_path / "starts").exists()
+
+
+COMMANDS = (["mcp", "--client", "claude-code"], ["tools", "call", "odd.search"], ["prepare", "--prompt", "fix parse()"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: signal.Signals) -> None:
+    """A command that is told to end takes its servers with it: this one would not notice the end of its stdin."""
+    settings(tmp_path, odd("hangs", str(tmp_path / "starts")))
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-m", "upbeat", *command],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        end = time.monotonic() + 30
+        while not _started(tmp_path) and time.monotonic() < end:
+            time.sleep(0.02)
+        leader = _started(tmp_path)
+        process.send_signal(number)
+        process.wait(30)
+
+        assert leader
+        assert not is_running(leader)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _started(folder: Path) -> int:
+    """The server's process, once it has told."""
+    path = folder / "starts"
+    return int(path.read_text() or 0) if path.exists() else 0
