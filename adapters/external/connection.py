@@ -236,7 +236,7 @@ class Connection:
         if isinstance(error, ToolFailure):
             return error
         if isinstance(error, ModuleNotFoundError):
-            text = "asking your own tools needs the package mcp: pip install 'upbeat[mcp]'"
+            text = "asking your own tools needs the package mcp beside upbeat: pip install 'mcp>=2.3,<3'"
             return ToolFailure(ErrorCode.TOOL_UNAVAILABLE, text)
         account = self._pipes.account() if self._pipes else ""
         is_gone = self._pipes is None or self._pipes.ended.is_set()

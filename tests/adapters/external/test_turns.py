@@ -207,7 +207,7 @@ def test_without_the_sdk(home: Path, ask: Turn, monkeypatch: pytest.MonkeyPatch)
     report = ask(docs(home), asked=asked)
     asked.close()
 
-    way_out = "asking your own tools needs the package mcp: pip install 'upbeat[mcp]'"
+    way_out = "asking your own tools needs the package mcp beside upbeat: pip install 'mcp>=2.3,<3'"
 
     assert [f"tool unavailable; skipped: docs.search ({way_out})"] == limits(report)
 
