@@ -14,12 +14,16 @@ from typing import Any
 from .contract.codes import LimitCode
 from .contract.effect import NO_OPINION, Decision, Effect, Inject, Said, TellUser
 from .contract.event import (
+    AskingUser,
     Call,
+    Delegating,
     Event,
     Origin,
     PromptSubmitted,
     SessionStarted,
     Source,
+    ToolFinished,
+    ToolStarting,
     TurnEnding,
     UnknownEvent,
 )
@@ -42,6 +46,7 @@ from .workflow import command
 from .workflow.brief import TURN_CHARS
 from .workflow.decide import NEEDS_NOTHING, Need, decide, needs
 from .workflow.facts import (
+    Answered,
     Fact,
     HandoverOffered,
     SessionBegan,
@@ -61,6 +66,9 @@ HOOK_MS = 7000
 
 MAX_OBSERVED = 5
 """Observations that a new session is told."""
+
+_ANSWERS = (ToolStarting, ToolFinished, AskingUser, Delegating, TurnEnding)
+"""What a model does that has read its prompt."""
 
 _TOLD_AT_START = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
 
@@ -119,7 +127,7 @@ def handle(
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
         outcome = decide(event, state, _with_neighbours(scene, event, transaction, state)) if scene else NOTHING
-        outcome += _shown(turn) if scene else NOTHING
+        outcome += _shown(event, state, turn) if scene else NOTHING
         decision = _merged(turn, outcome)
         after = fold(outcome.facts, state) if outcome.facts else None
         transaction.append(_record(happening, decision, outcome, cannot(event, decision)), after)
@@ -195,7 +203,7 @@ def _prepared(event: PromptSubmitted, happening: _Happening, state: SessionState
     room = replace(cap, limit=max(cap.limit - 4 * TURN_CHARS, 0)) if speaks and cap is not NO_CAP else cap
     prompt = clip(event.prompt)
     request = happening.request or TurnRequest(event.source, prompt, occasion="UserPromptSubmit", most_ms=HOOK_MS)
-    request = replace(request, cap=room, shown=frozenset(state.shown))
+    request = replace(request, cap=room, shown=frozenset(state.shown) - frozenset(state.unread))
     turn = prepare_turn(request, happening.runtime, happening.situation)
     effects: list[Effect] = []
     if turn.fused_context.for_model.additional_context:
@@ -219,8 +227,10 @@ def _said_of(turn: TurnReport, happening: _Happening) -> Said:
     return Said("turn", "inject" if found else "nothing", because, looked, origin, round(milliseconds, 1))
 
 
-def _shown(turn: Decision) -> Outcome:
-    """What the model has seen from now on."""
+def _shown(event: Event, state: SessionState, turn: Decision) -> Outcome:
+    """What the model is shown with a prompt, and that it has read it once it does something."""
+    if state.unread and isinstance(event, _ANSWERS):
+        return Outcome((Answered(),))
     excerpts = excerpts_of(turn.report.fused_context.for_model.structured.items) if turn.report else ()
     return Outcome((Shown(excerpts),)) if excerpts else NOTHING
 

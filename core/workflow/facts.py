@@ -63,6 +63,13 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """The model has done something since its last prompt, and so has read what went with that."""
+
+    kind: Literal["answered"] = "answered"
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowStarted:
     """A workflow began, in place of any other; the loop starts anew."""
 
@@ -268,6 +275,7 @@ Fact = (
     | SessionClosed
     | Compacted
     | Shown
+    | Answered
     | WorkflowStarted
     | WorkflowAdopted
     | WorkflowEnded
@@ -307,9 +315,13 @@ def evolve(state: SessionState, fact: Fact) -> SessionState:
         case SessionClosed():
             return replace(state, has_ended=True)
         case Compacted():
-            return replace(state, compactions=state.compactions + 1, shown=())
+            return replace(state, compactions=state.compactions + 1, shown=(), unread=())
         case Shown():
-            return replace(state, shown=tuple(dict.fromkeys((*state.shown, *fact.excerpts)))[-MAX_SHOWN:])
+            read = (excerpt for excerpt in state.shown if excerpt not in state.unread)
+            shown = tuple(dict.fromkeys((*read, *fact.excerpts)))[-MAX_SHOWN:]
+            return replace(state, shown=shown, unread=fact.excerpts)
+        case Answered():
+            return replace(state, unread=())
         case WorkflowStarted():
             loop = Loop(started_at=fact.at, tokens_at_start=fact.tokens)
             return replace(state, run=fact.run, loop=loop, evidence=(), handover="")
@@ -320,7 +332,7 @@ def evolve(state: SessionState, fact: Fact) -> SessionState:
         case CommandRan():
             return replace(state, evidence=(*state.evidence, fact.evidence)[-MAX_EVIDENCE:])
         case TurnErred():  # what went with it may never have been read
-            return replace(state, loop=_evolve_loop(state.loop, fact), shown=())
+            return replace(state, loop=_evolve_loop(state.loop, fact), shown=(), unread=())
         case SentOn() | Released() | LoopEnded() | Overridden() | Worked() | AskedUser() | UserTalked():
             return replace(state, loop=_evolve_loop(state.loop, fact))
         case WorkflowReopened():

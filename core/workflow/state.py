@@ -164,6 +164,8 @@ class SessionState:
     compactions: int = 0
     shown: tuple[str, ...] = ()
     """The excerpts of the code that its model was shown and has not forgotten, the latest last."""
+    unread: tuple[str, ...] = ()
+    """Those of them that went with a prompt which the model has not begun to answer yet."""
     has_ended: bool = False
 
 

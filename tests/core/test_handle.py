@@ -29,6 +29,7 @@ from upbeat.core.contract.event import (
     ToolStarting,
     TurnEnding,
     TurnFailed,
+    TurnInterrupted,
     UnknownEvent,
 )
 from upbeat.core.contract.finding import ToolOutput
@@ -50,13 +51,14 @@ def _contexts(world: Any, *events: Event) -> list[str]:
 
 
 ASK = PromptSubmitted(CLAUDE, PROMPT)
+DONE = TurnEnding(CLAUDE, "done")
 SOURCE_LINE = "4| def send"
 
 
 def test_a_session_is_shown_the_same_lines_once() -> None:
     """The second turn names the place again, and says that its lines were shown; another session gets them."""
     world = fake_world(answers=ANSWERS)
-    first, second = _contexts(world, ASK, ASK)
+    first, _, second = _contexts(world, ASK, DONE, ASK)
     [other] = _contexts(world, replace(ASK, source=replace(CLAUDE, session_id="s-2")))
 
     assert [True, False, True] == [SOURCE_LINE in text for text in (first, second, other)]
@@ -74,7 +76,7 @@ def test_a_session_is_shown_the_same_lines_once() -> None:
 )
 def test_what_a_model_may_not_have_is_shown_again(event: Event) -> None:
     """After a compaction, and after a turn that failed, the lines are shown as if for the first time."""
-    first, _, again = _contexts(fake_world(answers=ANSWERS), ASK, event, ASK)
+    first, _, _, again = _contexts(fake_world(answers=ANSWERS), ASK, DONE, event, ASK)
 
     assert first == again
 
@@ -86,7 +88,23 @@ def test_what_was_shown_goes_with_a_new_name() -> None:
     named = replace(CLAUDE, session_id="thread-1")
     take_over(named, CLAUDE.session_id, world.runtime)
 
-    assert SHOWN_BEFORE in _contexts(world, replace(ASK, source=named))[0]
+    assert SHOWN_BEFORE in _contexts(world, replace(DONE, source=named), replace(ASK, source=named))[1]
+
+
+@pytest.mark.parametrize("event", [ASK, TurnInterrupted(CLAUDE)])
+def test_a_prompt_that_nobody_answered_has_shown_nothing(event: Event) -> None:
+    """What went with a prompt that was blocked or broken off before the model did anything is shown again."""
+    texts = _contexts(fake_world(answers=ANSWERS), ASK, event, ASK)
+
+    assert texts[0] == texts[2]
+
+
+@pytest.mark.parametrize("event", [DONE, ToolStarting(CLAUDE, Call("c", "Read", {}))])
+def test_a_model_that_does_something_has_read_its_prompt(event: Event) -> None:
+    """A call or the end of the turn shows that what went with the prompt was read, whatever becomes of the turn."""
+    texts = _contexts(fake_world(answers=ANSWERS), ASK, event, TurnInterrupted(CLAUDE), ASK)
+
+    assert SHOWN_BEFORE in texts[3]
 
 
 @dataclass
