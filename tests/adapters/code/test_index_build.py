@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -231,6 +232,22 @@ def test_a_damaged_index_is_built_anew(root: Path, folder: Path, damage: str) ->
 
     assert update(folder, str(root)).complete
     assert {"alpha", "beta"} <= words(folder, root)
+
+
+def test_secrets_in_code_are_not_kept(root: Path, folder: Path) -> None:
+    """What the syntax says of a file holds no secret of it: neither in a signature nor as a name."""
+    secret = "ghp_9aF3kQ7mZx2Lr8Tn5Vb1Wc6Yd4Ue0Hg3Js7K"
+    texts = {"s.py": f'TOKEN = "{secret}"\ndef f(token="{secret}"): pass\n', "s.lua": f'local t = "{secret}"\n'}
+    write(root, texts)
+    for path in texts:
+        os.utime(root / path, (1_000_000_000, 1_000_000_000))
+
+    update(folder, str(root))
+
+    store = IndexStore(folder)
+    bodies = [zlib.decompress(body) for (body,) in store._database.rows("SELECT body FROM code")]
+    store.close()
+    assert [False] * 4 == [secret.encode() in body for body in bodies]
 
 
 def test_only_its_owner_can_read_it(root: Path, folder: Path) -> None:
