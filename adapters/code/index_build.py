@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 
 from ...core.ports import Cancellation
-from ..local.git import MAX_FILES, NEVER, find_root, list_files
+from ..local.git import MAX_FILES, NEVER, SKIPPED_FOLDERS, find_root, list_files
 from . import index_store
 from .index_doc import Document, read_document
 from .index_parse import parse_documents
@@ -33,6 +33,9 @@ BATCH_BYTES = 6_000_000
 LIST_SECONDS = 20.0
 RACY_NS = 50_000_000
 """A change this close to the moment of looking may be followed by another one with the same time."""
+
+MOST_EMPTY = 2000
+"""Folders without a listed file that are watched for one: what is ignored may have any number of them."""
 
 MOST_BATCHES = 400
 """Batches after which looking things up is slow, and the index is built anew."""
@@ -192,7 +195,7 @@ def _update_all(work: _Work) -> Update:
         return Update(False, problem="stopped")
     if listing.truncated:
         return Update(False, problem=f"more than {MAX_FILES} files, or no time to list them")
-    folders = _listing_state(work.root, sorted({path.rpartition("/")[0] for path in listing.files} | {""}))
+    folders = _listing_state(work.root, sorted(_folders(work.root, listing.files)))
     state = json.dumps(_without_recent(folders, started))
     known = {entry.path: entry for entry in work.store.entries(work.tree.id)}
     changed: list[str] = []
@@ -207,6 +210,37 @@ def _update_all(work: _Work) -> Update:
             work.store.drop_entries(work.tree.id, known)
             work.store.change_tree(work.tree.id, False, "")
     return _read(work, changed, state, len(known))
+
+
+def _folders(root: str, files: Iterable[str]) -> set[str]:
+    """Where a file may come: the folders of ``files``, all above them, and those beside that hold none of them yet."""
+    folders = {path.rpartition("/")[0] for path in files} | {""}
+    for folder in list(folders):
+        while folder and (folder := folder.rpartition("/")[0]) not in folders:
+            folders.add(folder)
+    waiting = list(folders)
+    most = len(folders) + MOST_EMPTY
+    while waiting and len(folders) < most:
+        inner, _ = _folders_in(root, waiting.pop())
+        new = [name for name in inner if name not in folders]
+        waiting += [name for name in new if not _folders_in(root, name)[1]]
+        folders.update(new)
+    return folders
+
+
+def _folders_in(root: str, folder: str) -> tuple[list[str], bool]:
+    """The folders right below ``folder`` that are nobody's cache or build, and whether files are beside them."""
+    inner, has_files = [], False
+    try:
+        with os.scandir(f"{root}/{folder}") as scan:
+            for entry in scan:
+                if not entry.is_dir(follow_symlinks=False):
+                    has_files = True
+                elif entry.name not in SKIPPED_FOLDERS:
+                    inner.append(f"{folder}/{entry.name}" if folder else entry.name)
+    except OSError:
+        return [], True
+    return inner, has_files
 
 
 def _without_recent(state: dict[str, object], started: int) -> dict[str, object]:

@@ -276,6 +276,25 @@ def test_listing_changes_are_noticed(root: Path, folder: Path) -> None:
     assert not same()
 
 
+@pytest.mark.parametrize("new", ["src/new.py", "src/other/new.py", "empty/new.py", "empty/inner/new.py", "cache/new.py"])
+def test_files_in_folders_without_files_are_noticed(root: Path, folder: Path, new: str) -> None:
+    """A file shows by its folder too where none was before: above a package, in an empty folder, beside ignored ones."""
+    write(root, {"src/package/one.py": "x", "cache/ignored.py": "x"})
+    (root / "empty" / "inner").mkdir(parents=True)
+    for path in (root, *(path for path in root.rglob("*") if ".git" not in path.parts), root / ".git" / "index"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    update(folder, str(root))
+    store = IndexStore(folder)
+    tree = store.tree(str(root))
+    store.close()
+    assert tree
+    assert is_listed_as_before(str(root), tree)
+
+    write(root, {new: "x"})
+
+    assert not is_listed_as_before(str(root), tree)
+
+
 BUILD = """
 import sys
 from pathlib import Path
