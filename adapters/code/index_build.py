@@ -31,6 +31,9 @@ from .tree import SourceCache, Tree
 BATCH_FILES = 400
 BATCH_BYTES = 6_000_000
 LIST_SECONDS = 20.0
+IGNORE_FILE = ".gitignore"
+"""Where a change may let any file come or go."""
+
 RACY_NS = 50_000_000
 """A change this close to the moment of looking may be followed by another one with the same time."""
 
@@ -89,7 +92,7 @@ def update(
 ) -> Update:
     """Bring the index in ``folder`` up to date with the tree at ``root`` (real), or only with ``paths`` of it.
 
-    ``parses`` says that there is time for the second part of it too (``index_parse``).
+    ``parses`` says that there is time for the second part of it too (``index_parse``), and for building it anew.
 
     Raises OSError and StorageError. Another writer at work for ``patience`` seconds is a problem, not a failure.
     """
@@ -98,7 +101,7 @@ def update(
             return Update(False, problem="somebody else is building it")
         store = open_to_write(folder)
         try:
-            if not paths and _is_worn(store):
+            if parses and not paths and is_worn(store):
                 store.close()
                 index_store.remove(folder)
                 store = open_to_write(folder)
@@ -107,7 +110,8 @@ def update(
             work = _Work(
                 store, root, tree, Tree(root, SourceCache(0)), cancelled, monotonic() + seconds, max_bytes, report
             )
-            some = _update_some(work, paths) if paths and tree.complete else None
+            is_listed = tree.complete and not any(path.endswith(IGNORE_FILE) for path in paths)
+            some = _update_some(work, paths) if paths and is_listed else None
             done = some or _update_all(work)
             if done.complete and parses:
                 only = paths if some else ()
@@ -170,7 +174,7 @@ def _git_state(root: str) -> dict[str, int]:
     return folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
 
 
-def _is_worn(store: IndexStore) -> bool:
+def is_worn(store: IndexStore) -> bool:
     """Whether so much of the index is past that it is better built anew."""
     documents, alive, batches = store.counts()
     return batches > MOST_BATCHES or documents - alive > max(alive, LEAST_DEAD)

@@ -24,7 +24,8 @@ NAME_PREFIX = "."
 
 LEAST_DIGITS = 3
 _SUSPECT = re.compile(
-    r"(?P<key>-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY)|(?P<run>[A-Za-z0-9+/_=-]{20,})|(?P<named>(?i:passw|secret|token|api_?key|credential)[\w-]{0,40}[\"']?[ \t]*[:=])"
+    r"(?P<key>-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY)"
+    r"|(?P<run>[A-Za-z0-9+/_=-]{20,})|(?P<named>(?i:passw|secret|token|api_?key|credential)[\w-]{0,40}[\"']?[ \t]*[:=])"
 )
 """What text with a secret has: a key's first line, a long run, or a telling name that something is assigned to."""
 

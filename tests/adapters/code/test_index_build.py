@@ -276,9 +276,11 @@ def test_listing_changes_are_noticed(root: Path, folder: Path) -> None:
     assert not same()
 
 
-@pytest.mark.parametrize("new", ["src/new.py", "src/other/new.py", "empty/new.py", "empty/inner/new.py", "cache/new.py"])
+@pytest.mark.parametrize(
+    "new", ["src/new.py", "src/other/new.py", "empty/new.py", "empty/inner/new.py", "cache/new.py"]
+)
 def test_files_in_folders_without_files_are_noticed(root: Path, folder: Path, new: str) -> None:
-    """A file shows by its folder too where none was before: above a package, in an empty folder, beside ignored ones."""
+    """A file shows by its folder too where none was before: above a package, in an empty one."""
     write(root, {"src/package/one.py": "x", "cache/ignored.py": "x"})
     (root / "empty" / "inner").mkdir(parents=True)
     for path in (root, *(path for path in root.rglob("*") if ".git" not in path.parts), root / ".git" / "index"):
