@@ -342,3 +342,13 @@ def test_a_question_does_not_take_a_worn_index_away(
     write(Path(root), {"shop/new.py": "def frobnicate_widget(): pass\n"})
 
     assert "shop/new.py" == ask(root, "frobnicate_widget", other).findings[0].path
+
+
+def test_a_name_that_differs_by_its_number_is_found(tmp_path: Path, library: Library) -> None:
+    """Of many names that only a number tells apart the one in the question comes first, with the index and without."""
+    files = {f"src/m{number:03}.py": f"def handler_{number:04}(x):\n    return x\n" for number in range(90)}
+    root = str(make_repository(Path(os.path.realpath(tmp_path)) / "many", files))
+
+    assert "src/m077.py" == ask(root, "where is handler_0077 defined", None).findings[0].path
+    indexed(library, root)
+    assert "src/m077.py" == ask(root, "where is handler_0077 defined", library).findings[0].path
