@@ -64,7 +64,10 @@ def inside(root: str, path: str) -> str:
     """``path`` relative to ``root``; a failure when it leads out of it."""
     if "\0" in path:
         raise invalid("files takes paths; one has a NUL character")
-    real = os.path.realpath(os.path.join(root, path))
+    try:
+        real = os.path.realpath(os.path.join(root, path))
+    except UnicodeEncodeError:
+        raise invalid("files takes paths; one has half of a character") from None
     base = root.rstrip("/") + "/"
     if real != root and not real.startswith(base):
         raise invalid(f"{path} lies outside of the repository")

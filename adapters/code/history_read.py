@@ -13,6 +13,7 @@ from collections import Counter
 from ...core.ports import Cancellation
 from ..local.git import NEVER, RootInfo, read_head, run
 from .history import MAX_COMMITS, Commit
+from .index_doc import without_secrets
 from .words import NAME, STOP_WORDS, cjk_pairs, split_name, stem
 
 READ_SECONDS = 4.0
@@ -99,7 +100,7 @@ def parse_log(output: bytes) -> tuple[Commit, ...]:
                 changed.append(first)
         else:
             field = b""
-        text = message.decode("utf-8", "replace")
+        text = without_secrets(message.decode("utf-8", "replace"))
         files = tuple(changed) if len(changed) <= MAX_FILES_OF_COMMIT else ()
         commits.append(
             Commit(start.group(1).decode(), int(time), is_fix(text), message_terms(text), files, tuple(renamed))

@@ -21,7 +21,7 @@ from . import storage
 from .history import Commit, History
 from .history_read import READ_SECONDS, current_commit, is_ancestor, is_commit_id, read_commits
 
-VERSION = 1
+VERSION = 2
 KEPT_FILES = 4
 """Histories on disk of one repository: its worktrees stand on different commits."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 
 from ...core.ports import Cancellation
-from ..local.git import MAX_FILES, NEVER, find_root, list_files
+from ..local.git import MAX_FILES, NEVER, SKIPPED_FOLDERS, find_root, list_files
 from . import index_store
 from .index_doc import Document, read_document
 from .index_parse import parse_documents
@@ -31,8 +31,14 @@ from .tree import SourceCache, Tree
 BATCH_FILES = 400
 BATCH_BYTES = 6_000_000
 LIST_SECONDS = 20.0
+IGNORE_FILE = ".gitignore"
+"""Where a change may let any file come or go."""
+
 RACY_NS = 50_000_000
 """A change this close to the moment of looking may be followed by another one with the same time."""
+
+MOST_EMPTY = 2000
+"""Folders without a listed file that are watched for one: what is ignored may have any number of them."""
 
 MOST_BATCHES = 400
 """Batches after which looking things up is slow, and the index is built anew."""
@@ -86,7 +92,7 @@ def update(
 ) -> Update:
     """Bring the index in ``folder`` up to date with the tree at ``root`` (real), or only with ``paths`` of it.
 
-    ``parses`` says that there is time for the second part of it too (``index_parse``).
+    ``parses`` says that there is time for the second part of it too (``index_parse``), and for building it anew.
 
     Raises OSError and StorageError. Another writer at work for ``patience`` seconds is a problem, not a failure.
     """
@@ -95,7 +101,7 @@ def update(
             return Update(False, problem="somebody else is building it")
         store = open_to_write(folder)
         try:
-            if not paths and _is_worn(store):
+            if parses and not paths and is_worn(store):
                 store.close()
                 index_store.remove(folder)
                 store = open_to_write(folder)
@@ -104,7 +110,8 @@ def update(
             work = _Work(
                 store, root, tree, Tree(root, SourceCache(0)), cancelled, monotonic() + seconds, max_bytes, report
             )
-            some = _update_some(work, paths) if paths and tree.complete else None
+            is_listed = tree.complete and not any(path.endswith(IGNORE_FILE) for path in paths)
+            some = _update_some(work, paths) if paths and is_listed else None
             done = some or _update_all(work)
             if done.complete and parses:
                 only = paths if some else ()
@@ -167,7 +174,7 @@ def _git_state(root: str) -> dict[str, int]:
     return folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
 
 
-def _is_worn(store: IndexStore) -> bool:
+def is_worn(store: IndexStore) -> bool:
     """Whether so much of the index is past that it is better built anew."""
     documents, alive, batches = store.counts()
     return batches > MOST_BATCHES or documents - alive > max(alive, LEAST_DEAD)
@@ -192,7 +199,7 @@ def _update_all(work: _Work) -> Update:
         return Update(False, problem="stopped")
     if listing.truncated:
         return Update(False, problem=f"more than {MAX_FILES} files, or no time to list them")
-    folders = _listing_state(work.root, sorted({path.rpartition("/")[0] for path in listing.files} | {""}))
+    folders = _listing_state(work.root, sorted(_folders(work.root, listing.files)))
     state = json.dumps(_without_recent(folders, started))
     known = {entry.path: entry for entry in work.store.entries(work.tree.id)}
     changed: list[str] = []
@@ -207,6 +214,37 @@ def _update_all(work: _Work) -> Update:
             work.store.drop_entries(work.tree.id, known)
             work.store.change_tree(work.tree.id, False, "")
     return _read(work, changed, state, len(known))
+
+
+def _folders(root: str, files: Iterable[str]) -> set[str]:
+    """Where a file may come: the folders of ``files``, all above them, and those beside that hold none of them yet."""
+    folders = {path.rpartition("/")[0] for path in files} | {""}
+    for folder in list(folders):
+        while folder and (folder := folder.rpartition("/")[0]) not in folders:
+            folders.add(folder)
+    waiting = list(folders)
+    most = len(folders) + MOST_EMPTY
+    while waiting and len(folders) < most:
+        inner, _ = _folders_in(root, waiting.pop())
+        new = [name for name in inner if name not in folders]
+        waiting += [name for name in new if not _folders_in(root, name)[1]]
+        folders.update(new)
+    return folders
+
+
+def _folders_in(root: str, folder: str) -> tuple[list[str], bool]:
+    """The folders right below ``folder`` that are nobody's cache or build, and whether files are beside them."""
+    inner, has_files = [], False
+    try:
+        with os.scandir(f"{root}/{folder}") as scan:
+            for entry in scan:
+                if not entry.is_dir(follow_symlinks=False):
+                    has_files = True
+                elif entry.name not in SKIPPED_FOLDERS:
+                    inner.append(f"{folder}/{entry.name}" if folder else entry.name)
+    except OSError:
+        return [], True
+    return inner, has_files
 
 
 def _without_recent(state: dict[str, object], started: int) -> dict[str, object]:

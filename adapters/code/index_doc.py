@@ -24,9 +24,12 @@ NAME_PREFIX = "."
 
 LEAST_DIGITS = 3
 _SUSPECT = re.compile(
-    r"(?P<run>[A-Za-z0-9+/_=-]{20,})|(?P<named>(?i:passw|secret|token|api_?key|credential)[\w-]{0,40}[\"']?[ \t]*[:=])"
+    r"(?P<key>-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY)"
+    r"|(?P<run>[A-Za-z0-9+/_=-]{20,})|(?P<named>(?i:passw|secret|token|api_?key|credential)[\w-]{0,40}[\"']?[ \t]*[:=])"
 )
-"""What a line with a secret has: a long run, or a telling name that something is assigned to."""
+"""What text with a secret has: a key's first line, a long run, or a telling name that something is assigned to."""
+
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,60}PRIVATE KEY[^\n]*")
 
 _NARROW = 0xFFFF
 """The largest number in two bytes."""
@@ -157,7 +160,7 @@ def read_document(text: str, language: str) -> Document:
     """The document of ``text``."""
     outline = Outline(text, language)
     places: dict[str, list[int]] = {}
-    for number, line in enumerate(_without_secrets(text).split("\n"), 1):
+    for number, line in enumerate(without_secrets(text).split("\n"), 1):
         for word in NAME.findall(line):
             found = places.get(word)
             if found is None:
@@ -182,18 +185,18 @@ def read_document(text: str, language: str) -> Document:
     return Document(len(text), words, ends, lines, home_ends, homes, counts, outline.definitions, bool(language))
 
 
-def _without_secrets(text: str) -> str:
-    """``text`` with the secrets taken out of the lines that may hold one; the lines stay as many."""
+def without_secrets(text: str) -> str:
+    """``text`` with the secrets taken out of what may hold one; the lines stay as many."""
     parts: list[str] = []
     done = 0
     for match in _SUSPECT.finditer(text):
         if match.start() < done or (match.lastgroup == "run" and not _is_mixed(match.group())):
             continue
-        start = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.end())
+        start = max(text.rfind("\n", 0, match.start()) + 1, done)
+        last = _KEY_END.search(text, match.end()) if match.lastgroup == "key" else match
+        end = text.find("\n", last.end()) if last else -1
         end = len(text) if end < 0 else end
-        line = text[max(start, done) : end]
-        parts += [text[done : max(start, done)], redact(line).text.replace("\n", " ")]
+        parts += [text[done:start], redact(text[start:end], keeps_lines=True).text]
         done = end
     return "".join((*parts, text[done:])) if parts else text
 

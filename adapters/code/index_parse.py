@@ -1,7 +1,8 @@
 """The second part of an index: what the syntax of each file says, for the tools that follow calls and imports.
 
 Law: a question does not wait for it; it is done after the tree is complete, file by file, the stored documents that
-have not been parsed yet. What was done stays, whenever it is stopped.
+have not been parsed yet. What was done stays, whenever it is stopped. Secrets are taken out before: signatures and
+names of literals are kept as they are written.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from .index_code import encode_code
+from .index_doc import without_secrets
 from .index_store import IndexStore
 from .parse import parse
 from .tree import Tree
@@ -42,7 +44,7 @@ def parse_documents(
                 break
             text = files.text(entry.path) if files.stamp(entry.path) == (entry.size, entry.stamp) else None
             if text is not None:
-                parsed = parse(entry.path, text.encode("utf-8", "replace"))
+                parsed = parse(entry.path, without_secrets(text).encode("utf-8", "replace"))
                 rows.append((entry.doc, encode_code(parsed), {one.name for one in parsed.definitions}))
         with store.transaction():
             store.add_code(rows)

@@ -45,7 +45,7 @@ from .scan import (
     top,
     with_named,
 )
-from .tree import Tree
+from .tree import SourceCache, Tree
 from .words import joined_key, stem
 
 ROLES = tuple(Role)
@@ -223,17 +223,20 @@ def profiles_of(
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
-    """Of ``entries`` those whose files have another size or time now, or are gone."""
+    """Of ``entries`` those whose files have another size or time now, or are gone, or can be read now."""
     changed = []
+    tree = Tree(root, SourceCache(0))
     for entry in entries:
         if not entry.stamp:
+            if kind_of_cached(entry.path).role is not Role.DATA and tree.stamp(entry.path):
+                changed.append(entry.path)
             continue
         try:
             status = os.lstat(f"{root}/{entry.path}")
         except OSError:
             changed.append(entry.path)
             continue
-        if status.st_mtime_ns != entry.stamp or status.st_size != entry.size:
+        if (status.st_mtime_ns or 1) != entry.stamp or status.st_size != entry.size:
             changed.append(entry.path)
     return changed
 
@@ -318,7 +321,7 @@ def _score(
     result.bytes += sum(table.size_of_role[one] for one in roles)
     for position, value in bonus.items():
         totals[position] += PATH_FACTOR * value
-    least = min(nlargest(CANDIDATES, totals))
+    least = min(nlargest(CANDIDATES, totals), default=0.0)
     return (
         {entries[at].path: total for at, total in enumerate(totals) if total and total >= least},
         max(cover, default=0.0) / (everything or 1.0),

@@ -24,7 +24,7 @@ from .index_code import decode_code
 from .index_doc import Document, Kept, KeptLines, encode, encode_lines, first_key, keys_of
 from .parse import Parsed
 
-VERSION = 2
+VERSION = 3
 FILE = "index.db"
 LOCK = "index.lock"
 COMPANIONS = ("", "-wal", "-shm", "-journal")

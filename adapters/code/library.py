@@ -22,7 +22,7 @@ from ..local.journal_trouble import StorageError, Trouble
 from . import index_store, storage
 from .history import History
 from .history_store import HistoryStore
-from .index_build import Report, Update, folders_of, is_listed_as_before, too_large, update
+from .index_build import IGNORE_FILE, Report, Update, folders_of, is_listed_as_before, is_worn, too_large, update
 from .index_search import Table, changed_among
 from .index_store import IndexStore, TreeState, open_to_read
 
@@ -60,7 +60,6 @@ PATIENCE = 0.5
 
 CLOSING_SECONDS = 0.1
 NICENESS = 10
-IGNORE_FILE = ".gitignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +190,8 @@ class Library:
         try:
             yield
         except (StorageError, ValueError) as error:
+            if isinstance(error, UnicodeEncodeError):
+                raise  # of a lone surrogate in the question; the index is sound
             self._problems[root] = str(error)
             if not isinstance(error, StorageError) or error.trouble is Trouble.DAMAGED:
                 self.forget(root)
@@ -391,6 +392,8 @@ class Library:
         if tree is None or not tree.complete:
             self.build_soon(root)
             return None
+        if done.read and is_worn(store):
+            self.build_soon(root)
         return View(store, self._table(store, root, tree.id, tree.version), is_behind=not done.complete)
 
     def _table(self, store: IndexStore, root: str, tree: int, version: int) -> Table:

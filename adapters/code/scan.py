@@ -19,7 +19,7 @@ from ...core.ports import Cancellation
 from .kinds import Role, kind_of
 from .question import Question
 from .tree import Source, Tree
-from .words import terms_of
+from .words import split_name, terms_of
 
 MAX_FILES = 20_000
 MAX_BYTES = 300_000_000
@@ -236,7 +236,7 @@ def needles_of(question: Question) -> list[Counted]:
     found = [Counted(term.encode(), term, weight) for term, weight in question.terms.items() if is_telling(term)]
     for name, likeness in question.names.items():
         lower = name.lower()
-        if likeness >= NAME_LIKENESS and len(terms_of(name)) > 1:
+        if likeness >= NAME_LIKENESS and len(split_name(name)) > 1:
             found.append(Counted(lower.encode(), lower, likeness * NAME_FACTOR, is_name=True))
     return found
 

@@ -103,9 +103,9 @@ class Tree:
         return None if data is None else data.decode("utf-8", "replace")
 
     def stamp(self, path: str) -> tuple[int, int] | None:
-        """Size and time of change of ``path``; None when it is not to be read. Opens nothing."""
+        """Size and time of change (never 0) of ``path``; None when it is not to be read. Opens nothing."""
         status = self._status(path)
-        return None if isinstance(status, Skip) else (status.st_size, status.st_mtime_ns)
+        return None if isinstance(status, Skip) else (status.st_size, status.st_mtime_ns or 1)
 
     def data(self, path: str) -> bytes | None:
         """The content of ``path``; None when it is not to be read, or cannot be any more."""

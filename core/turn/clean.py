@@ -26,8 +26,11 @@ class Cleaned:
     filtered: int = 0
 
 
-def clean(text: str) -> Cleaned:
-    """Strip, redact and screen ``text``. Doing it twice changes nothing more."""
-    redacted = redact(strip(text))
+def clean(text: str, *, keeps_lines: bool = False) -> Cleaned:
+    """Strip, redact and screen ``text``. Doing it twice changes nothing more.
+
+    With ``keeps_lines``, for lines that are numbered, every line feed stays, and none is added.
+    """
+    redacted = redact(strip(text, keeps_lines=keeps_lines), keeps_lines=keeps_lines)
     screened = screen(redacted.text)
     return Cleaned(screened.text, redacted.redactions, screened.dropped)

@@ -43,14 +43,17 @@ class _Span:
     kind: str
 
 
-def redact(text: str) -> Redacted:
-    """``text`` with each secret replaced by ``<redacted:kind>``. Doing it twice changes nothing more."""
+def redact(text: str, *, keeps_lines: bool = False) -> Redacted:
+    """``text`` with each secret replaced by ``<redacted:kind>``. Doing it twice changes nothing more.
+
+    With ``keeps_lines`` the line ends of a secret stay, so that what follows keeps its line number.
+    """
     counts: Counter[str] = Counter()
     for _ in range(_ROUNDS):
         spans = _joined(_find(text))
         if not spans:
             break
-        text = _replaced(text, spans)
+        text = _replaced(text, spans, keeps_lines)
         counts.update(span.kind for span in spans)
     return Redacted(text, tuple(sorted(counts.items())))
 
@@ -76,10 +79,11 @@ def _joined(spans: Iterable[_Span]) -> list[_Span]:
     return joined
 
 
-def _replaced(text: str, spans: list[_Span]) -> str:
+def _replaced(text: str, spans: list[_Span], keeps_lines: bool) -> str:
     pieces, done = [], 0
     for span in spans:
-        pieces += [text[done : span.start], f"<redacted:{span.kind}>"]
+        lines = "\n" * text.count("\n", span.start, span.end) if keeps_lines else ""
+        pieces += [text[done : span.start], f"<redacted:{span.kind}>{lines}"]
         done = span.end
     return "".join([*pieces, text[done:]])
 

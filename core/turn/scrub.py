@@ -81,6 +81,13 @@ class _Washer:
         cleaned = self._known.get(text)
         if cleaned is None:
             cleaned = self._known[text] = clean(text)
+        return self._counted(cleaned)
+
+    def source(self, text: str) -> str:
+        """The lines of a file: each stays where it is, because they get their numbers afterwards."""
+        return self._counted(clean(text, keeps_lines=True))
+
+    def _counted(self, cleaned: Cleaned) -> str:
         self.redactions.update(dict(cleaned.redactions))
         self.filtered += cleaned.filtered
         return cleaned.text
@@ -90,10 +97,11 @@ class _Washer:
         return " ".join(self.text(text).split("\n"))
 
     def finding(self, finding: Finding) -> Finding:
-        text = self.text(finding.text)
         if finding.kind == ANSWER:
-            text, cut = fit(text, MAX_ANSWER)
+            text, cut = fit(self.text(finding.text), MAX_ANSWER)
             self.cut = self.cut or cut
+        else:
+            text = self.source(finding.text)
         return replace(
             finding,
             path=self.line(finding.path),
@@ -103,7 +111,7 @@ class _Washer:
             why=self.line(finding.why),
             text=text,
             claim=self.line(finding.claim),
-            more=tuple(replace(one, symbol=self.line(one.symbol), text=self.text(one.text)) for one in finding.more),
+            more=tuple(replace(one, symbol=self.line(one.symbol), text=self.source(one.text)) for one in finding.more),
         )
 
     def value(self, value: Any) -> Any:

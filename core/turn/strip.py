@@ -37,13 +37,18 @@ _UNSEEN = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def strip(text: str) -> str:
+def strip(text: str, *, keeps_lines: bool = False) -> str:
     """``text`` without terminal sequences, controls and invisible characters; line ends are ``\\n``.
 
     A lone surrogate becomes U+FFFD, a lone CR or a Unicode line separator a line feed. Emoji that were
-    joined fall apart into their parts. Doing it twice changes nothing more.
+    joined fall apart into their parts. Doing it twice changes nothing more. With ``keeps_lines`` there are as many
+    line feeds as before: an end of another kind becomes a space.
     """
-    text = _SEQUENCE.sub("", text)
-    text = _LINE_END.sub("\n", text)
+    text = _SEQUENCE.sub(_line_feeds_of if keeps_lines else "", text)
+    text = _LINE_END.sub((lambda end: _line_feeds_of(end) or " ") if keeps_lines else "\n", text)
     text = _UNSEEN.sub("", text)
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _line_feeds_of(found: re.Match[str]) -> str:
+    return "\n" * found.group().count("\n")

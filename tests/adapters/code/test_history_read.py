@@ -218,3 +218,14 @@ def test_what_git_prints_is_read_back(commits: list[tuple[int, str, list[str]]])
     assert [(time, message_terms(message), tuple(files)) for time, message, files in commits] == [
         (one.time, one.terms, one.files) for one in told
     ]
+
+
+def test_secrets_of_messages_are_not_kept() -> None:
+    """No part of a token in a message is a term of it."""
+    log = (
+        b"\x01" + b"a" * 40 + b"\x001700000000\x00Set ghp_9aF3kQ7mZx2Lr8Tn5Vb1Wc6Yd4Ueqwertyui for the broker\n\x00\x00"
+    )
+
+    terms = parse_log(log)[0].terms
+
+    assert (True, False) == ("set" in terms, any("qwerty" in term for term in terms))

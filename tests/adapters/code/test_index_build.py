@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -233,6 +234,22 @@ def test_a_damaged_index_is_built_anew(root: Path, folder: Path, damage: str) ->
     assert {"alpha", "beta"} <= words(folder, root)
 
 
+def test_secrets_in_code_are_not_kept(root: Path, folder: Path) -> None:
+    """What the syntax says of a file holds no secret of it: neither in a signature nor as a name."""
+    secret = "ghp_9aF3kQ7mZx2Lr8Tn5Vb1Wc6Yd4Ue0Hg3Js7K"
+    texts = {"s.py": f'TOKEN = "{secret}"\ndef f(token="{secret}"): pass\n', "s.lua": f'local t = "{secret}"\n'}
+    write(root, texts)
+    for path in texts:
+        os.utime(root / path, (1_000_000_000, 1_000_000_000))
+
+    update(folder, str(root))
+
+    store = IndexStore(folder)
+    bodies = [zlib.decompress(body) for (body,) in store._database.rows("SELECT body FROM code")]
+    store.close()
+    assert [False] * 4 == [secret.encode() in body for body in bodies]
+
+
 def test_only_its_owner_can_read_it(root: Path, folder: Path) -> None:
     """Folder and files are private."""
     update(folder, str(root))
@@ -257,6 +274,27 @@ def test_listing_changes_are_noticed(root: Path, folder: Path) -> None:
     assert same()
     write(root, {"b/new.py": "x"})
     assert not same()
+
+
+@pytest.mark.parametrize(
+    "new", ["src/new.py", "src/other/new.py", "empty/new.py", "empty/inner/new.py", "cache/new.py"]
+)
+def test_files_in_folders_without_files_are_noticed(root: Path, folder: Path, new: str) -> None:
+    """A file shows by its folder too where none was before: above a package, in an empty one."""
+    write(root, {"src/package/one.py": "x", "cache/ignored.py": "x"})
+    (root / "empty" / "inner").mkdir(parents=True)
+    for path in (root, *(path for path in root.rglob("*") if ".git" not in path.parts), root / ".git" / "index"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    update(folder, str(root))
+    store = IndexStore(folder)
+    tree = store.tree(str(root))
+    store.close()
+    assert tree
+    assert is_listed_as_before(str(root), tree)
+
+    write(root, {new: "x"})
+
+    assert not is_listed_as_before(str(root), tree)
 
 
 BUILD = """

@@ -153,6 +153,8 @@ SECRETS = [
     'PASSWORD = "hunter2horse"',
 ]
 
+KEY = [f"MIIEowIBAAKCAQEA{number}hunter{'xYz' * 14}" for number in range(6)]
+
 
 @pytest.mark.parametrize("line", SECRETS)
 def test_secrets_are_not_kept(line: str) -> None:
@@ -164,3 +166,15 @@ def test_secrets_are_not_kept(line: str) -> None:
     assert not [word for word in kept if any(part in word for part in ("AKIAQ", "9aF3kQ7", "hunter2"))]
     assert {"first", "last"} <= set(kept)
     assert [3] == list(lines.of(kept["last"]))
+
+
+def test_lines_of_a_key_are_not_kept() -> None:
+    """A private key goes with all of its lines, and what follows stays where it is."""
+    body = "\n".join(KEY)
+    text = f'k = """-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"""\nlast = 2\n'
+
+    document = read_document(text, "python")
+
+    assert not [word for word in document.words if "hunter" in word or "xYz" in word]
+    kept = dict(zip(document.words, range(len(document.words)), strict=True))
+    assert [9] == list(KeptLines(encode_lines(document)).of(kept["last"]))

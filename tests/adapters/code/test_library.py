@@ -11,10 +11,11 @@ from fakes.source_tree import FILES as SHOP
 from fakes.source_tree import make_source_tree
 from repositories import git, make_repository, write
 
+from upbeat.adapters.code import index_build, storage
 from upbeat.adapters.code import library as library_module
-from upbeat.adapters.code import storage
 from upbeat.adapters.code.index_store import FILE
 from upbeat.adapters.code.library import Library, Limits
+from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.code.search import search
 from upbeat.adapters.code.tree import SourceCache
 from upbeat.adapters.local.git import find_root
@@ -46,6 +47,12 @@ def indexed(library: Library, root: str) -> None:
     library.build_soon(root)
     library.wait(root, WAIT)
     assert "ready" == library.state(root).state
+
+
+def settle(root: str) -> None:
+    """Let all folders and git's index have changed long ago, so that they tell of every change."""
+    for path in (Path(root), Path(root, ".git", "index"), *(path for path in Path(root).rglob("*") if path.is_dir())):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
 
 
 QUESTIONS = [
@@ -271,3 +278,77 @@ def test_the_end_waits_for_no_late_question(root: str, library: Library) -> None
     thread.join()
 
     assert reads.is_set()
+
+
+def test_a_file_that_became_readable_is_found(root: str, library: Library) -> None:
+    """A file that was too large to be read, or is dated 1970, is read once it changed, though no folder tells of it."""
+    write(Path(root), {"shop/large.py": "#" * 600_000, "shop/old.py": "x = 1\n"})
+    os.utime(f"{root}/shop/old.py", (0, 0))
+    settle(root)
+    indexed(library, root)
+    assert not ask(root, "frobnicate_widget", library).findings
+
+    write(Path(root), {"shop/large.py": "def frobnicate_widget(): pass\n", "shop/old.py": "def unfrobnicate(): pass\n"})
+
+    assert "shop/large.py" == ask(root, "frobnicate_widget", library).findings[0].path
+    assert "shop/old.py" == ask(root, "unfrobnicate", library).findings[0].path
+
+
+def test_an_empty_tree_has_an_index(tmp_path: Path, library: Library) -> None:
+    """A question to a repository without files is answered from its index, which stays."""
+    folder = Path(os.path.realpath(tmp_path)) / "empty"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    root = str(folder)
+    indexed(library, root)
+
+    answer = ask(root, "retry limit", library)
+
+    assert ("index", ()) == (answer.data and answer.data["mode"], answer.findings)
+    assert ("ready", "") == (library.state(root).state, library.state(root).problem)
+
+
+def test_a_changed_ignore_file_lists_the_tree_anew(root: str, library: Library) -> None:
+    """What an edit of ``.gitignore`` leaves out is left out, when only that file is named as changed."""
+    write(Path(root), {".gitignore": "*.log\n", "shop/mine.py": "def frobnicate_widget(): pass\n"})
+    settle(root)
+    indexed(library, root)
+    write(Path(root), {".gitignore": "mine.py\n"})
+    os.utime(f"{root}/.gitignore", (1_000_000_000, 1_000_000_000))
+
+    library.refresh(root, [".gitignore"])
+
+    assert not ask(root, "frobnicate_widget", library).findings
+
+
+def test_half_a_character_does_not_damage_the_index(root: str, library: Library) -> None:
+    """A lone surrogate in a question cannot be looked up; the index stays."""
+    indexed(library, root)
+
+    EmbeddedProvider(library=library).call("ci_call_chain", {"symbol": "\ud83d"}, root, threading.Event())
+
+    assert ("ready", "") == (library.state(root).state, library.state(root).problem)
+
+
+def test_a_question_does_not_take_a_worn_index_away(
+    root: str, tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of many batches answers, new files included; it is built anew behind the question, if at all."""
+    indexed(library, root)
+    library.close()
+    monkeypatch.setattr(index_build, "MOST_BATCHES", 0)
+    other = Library(tmp_path / "state", builds=False)
+    ask(root, "file upload", other)
+    write(Path(root), {"shop/new.py": "def frobnicate_widget(): pass\n"})
+
+    assert "shop/new.py" == ask(root, "frobnicate_widget", other).findings[0].path
+
+
+def test_a_name_that_differs_by_its_number_is_found(tmp_path: Path, library: Library) -> None:
+    """Of many names that only a number tells apart the one in the question comes first, with the index and without."""
+    files = {f"src/m{number:03}.py": f"def handler_{number:04}(x):\n    return x\n" for number in range(90)}
+    root = str(make_repository(Path(os.path.realpath(tmp_path)) / "many", files))
+
+    assert "src/m077.py" == ask(root, "where is handler_0077 defined", None).findings[0].path
+    indexed(library, root)
+    assert "src/m077.py" == ask(root, "where is handler_0077 defined", library).findings[0].path

@@ -8,7 +8,7 @@ import pytest
 from fakes.runner import STARTED_AT, run_of
 
 from upbeat.core.contract.codes import ErrorCode
-from upbeat.core.contract.finding import ANSWER, Finding, ToolOutput
+from upbeat.core.contract.finding import ANSWER, Excerpt, Finding, ToolOutput
 from upbeat.core.contract.report import Redaction, ToolError, ToolResult
 from upbeat.core.ports import Run
 from upbeat.core.turn.scrub import MAX_ANSWER, Scrubbed, scrub, scrub_value
@@ -161,3 +161,22 @@ def test_other_texts_are_not_cut() -> None:
 
     assert scrubbed.output
     assert (9000, False) == (len(scrubbed.output.findings[0].text), scrubbed.result.truncated)
+
+
+LINES = [
+    "a\n-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEAxYz0\n" * 3 + "-----END RSA PRIVATE KEY-----\nlast",
+    "a\rb\nc\u2028d\r\r\ne\r\nlast",
+    "a\x1b]0;title\nb\x07\nlast",
+]
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_source_lines_stay_where_they_are(text: str) -> None:
+    """Whatever is taken out of a file's lines, the others keep their numbers."""
+    found = Finding("a.py", text=text, start_line=1, more=(Excerpt("b", 1, 9, text, 1.0),))
+
+    output = scrub(run_of("t", ToolOutput("", (found,)))).run.output
+
+    assert output
+    for shown in (output.findings[0].text, output.findings[0].more[0].text):
+        assert (text.count("\n"), "last") == (shown.count("\n"), shown.split("\n")[-1])
