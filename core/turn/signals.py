@@ -33,7 +33,10 @@ _LOOKS_LIKE_CODE = re.compile(
     re.MULTILINE,
 )
 _BEFORE_OPENING = " \t\n*-#"
-_SOMEBODYS = re.compile(r"\s*(?:my|his|her)\b|\s*(?:this|that|it|me)?\s*(?:$|[.!?])", re.IGNORECASE)
+_SOMEBODYS = re.compile(
+    r"\s*(?:my|his|her|me|us|up|yourself|english|grammar|punctuation|spelling)\b|\s*(?:this|that|it)?\s*(?:$|[.!?])",
+    re.IGNORECASE,
+)
 _AGAINST = frozenset({Tag.EVERYDAY, Tag.MATHS, Tag.GENERAL, Tag.TEXT})
 _MARKS = re.compile(r"[\\^$(){}\[\]=<>_|&]")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
