@@ -21,6 +21,9 @@ from .question import Question
 from .tree import Source, Tree
 from .words import split_name, terms_of
 
+LEAST_NUMBER = 3
+"""Digits of a number that tells names apart."""
+
 MAX_FILES = 20_000
 MAX_BYTES = 300_000_000
 MAX_COUNTED = 26
@@ -236,9 +239,15 @@ def needles_of(question: Question) -> list[Counted]:
     found = [Counted(term.encode(), term, weight) for term, weight in question.terms.items() if is_telling(term)]
     for name, likeness in question.names.items():
         lower = name.lower()
-        if likeness >= NAME_LIKENESS and len(split_name(name)) > 1:
+        if likeness >= NAME_LIKENESS and (len(terms_of(name)) > 1 or _has_number(name)):
             found.append(Counted(lower.encode(), lower, likeness * NAME_FACTOR, is_name=True))
     return found
+
+
+def _has_number(name: str) -> bool:
+    """Whether a number tells ``name`` from its likes, as in handler_0149; that of utf8 belongs to the word."""
+    parts = split_name(name)
+    return len(parts) > 1 and any(part.isdigit() and len(part) >= LEAST_NUMBER for part in parts)
 
 
 def is_telling(term: str) -> bool:
