@@ -112,7 +112,7 @@ def _place(file: Ranked, at: int, part: Part, share: float, question: Question, 
     first, last = _range(file.profile, part)
     is_whole = part.position >= 0 and last - first < WHOLE_LINES
     start, end = (first, last) if is_whole else window(first, last, _weights(part, question, corpus))
-    text = _text(outline.lines, start, end)
+    text = source_lines(outline.lines, start, end)
     worth = file.score**FILE_POWER * share * (1.0 if is_whole else WINDOW_WORTH)
     worth /= max(len(text) / 1000, 0.05) ** COST_POWER
     symbol = outline.definitions[part.position].symbol if part.position >= 0 else ""
@@ -209,7 +209,7 @@ def window(first: int, last: int, weights: dict[int, float], size: int = WINDOW_
     return best_start, best_start + size - 1
 
 
-def _text(lines: Sequence[str], start: int, end: int) -> str:
+def source_lines(lines: Sequence[str], start: int, end: int) -> str:
     """The lines ``start``..``end``, without what is too long of any."""
     bare = [line.rstrip() for line in lines[start - 1 : end]]
     if max(map(len, bare), default=0) > MAX_LINE_CHARS:

@@ -12,7 +12,7 @@ from itertools import islice
 
 from ...core.contract.finding import Finding
 from .codebase import CodeBase
-from .excerpt import shown
+from .excerpt import shown, source_lines
 from .kinds import Role
 from .parse import Definition, Parsed
 from .references import calls_in, mentions, uses
@@ -268,7 +268,7 @@ def row(code: CodeBase, edge: Edge, score: float, why: str, *, with_text: bool =
     place = edge.other
     first, last = place.line, place.definition.end_line if place.definition else 0
     start, end = _window(edge.line if at_call else first, first, last)
-    text = excerpt(code.lines(place.path), start, end) if with_text else ""
+    text = source_lines(code.lines(place.path), start, end) if with_text else ""
     return Finding(
         path=shown(place.path),
         title=place.definition.signature if place.definition else "",
@@ -287,12 +287,3 @@ def _window(line: int, first: int, last: int) -> tuple[int, int]:
     if not last:
         return line, line
     return max(first, line - 2), min(last, line + 4)
-
-
-MAX_LINE_CHARS = 240
-
-
-def excerpt(lines: list[str], start: int, end: int) -> str:
-    """The lines ``start``..``end``, long ones cut."""
-    kept = (line.rstrip() for line in lines[start - 1 : end])
-    return "\n".join(line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…" for line in kept)

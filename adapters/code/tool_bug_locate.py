@@ -13,8 +13,8 @@ from typing import Any
 from ...core.contract.finding import Finding, ToolOutput
 from ...core.turn.traces import Frame, read_frames
 from .codebase import CodeBase
-from .excerpt import shown
-from .graph import Place, excerpt, find_definitions, place_at
+from .excerpt import shown, source_lines
+from .graph import Place, find_definitions, place_at
 
 Search = Callable[[str, int], ToolOutput]
 """Searches for a text and a number of files."""
@@ -170,7 +170,7 @@ def _row(code: CodeBase, one: Candidate) -> Finding:
         end_line=max(last, first),
         score=round(one.confidence, 4),
         why=f"{one.why}, line {one.line}",
-        text=excerpt(lines, first, last),
+        text=source_lines(lines, first, last),
     )
 
 
