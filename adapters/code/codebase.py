@@ -111,10 +111,8 @@ def by_name(paths: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-class ScannedCode:
-    """Implements ``CodeBase`` for one call of a tool, from the files themselves."""
-
-    source = "scan"
+class TreeOfCall:
+    """The files of a repository for one call of a tool, and the time that it has: what every ``CodeBase`` needs."""
 
     def __init__(
         self, root: str, sources: SourceCache, parses: ParseCache, cancelled: Cancellation, seconds: float
@@ -124,13 +122,34 @@ class ScannedCode:
         self._deadline = monotonic() + seconds
         self._tree = Tree(root, sources)
         self._parses = parses
+        self.was_late = False
+        """Whether something was left out because time was over."""
+
+    def lines(self, path: str) -> list[str]:
+        check(self._cancelled)
+        text = self._tree.text(path)
+        return text.split("\n") if text is not None else []
+
+    def is_late(self) -> bool:
+        late = monotonic() > self._deadline
+        self.was_late |= late
+        return late
+
+
+class ScannedCode(TreeOfCall):
+    """Implements ``CodeBase`` for one call of a tool, from the files themselves."""
+
+    source = "scan"
+
+    def __init__(
+        self, root: str, sources: SourceCache, parses: ParseCache, cancelled: Cancellation, seconds: float
+    ) -> None:
+        super().__init__(root, sources, parses, cancelled, seconds)
         self._files: tuple[str, ...] | None = None
         self._sources: list[Source] | None = None
         self._known: dict[str, Source | None] = {}
         self._with: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._stems: dict[str, list[str]] | None = None
-        self.was_late = False
-        """Whether something was left out because time was over."""
 
     def files(self) -> tuple[str, ...]:
         if self._files is None:
@@ -182,16 +201,6 @@ class ScannedCode:
     def holding(self, text: str) -> tuple[str, ...]:
         needle = text.lower().encode("utf-8", "replace")
         return tuple(source.path for source in self._matching(lambda data: needle in data)) if needle.strip() else ()
-
-    def lines(self, path: str) -> list[str]:
-        check(self._cancelled)
-        text = self._tree.text(path)
-        return text.split("\n") if text is not None else []
-
-    def is_late(self) -> bool:
-        late = monotonic() > self._deadline
-        self.was_late |= late
-        return late
 
     def _source(self, path: str) -> Source | None:
         if path not in self._known:

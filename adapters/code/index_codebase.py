@@ -7,18 +7,17 @@ finds, as it is for ``ScannedCode``. What of the index is damaged raises, and is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from time import monotonic
 
 from ...core.ports import Cancellation
-from .codebase import CHECK_EVERY, ParseCache
+from .codebase import CHECK_EVERY, ParseCache, TreeOfCall
 from .library import ParsedView
 from .parse import Parsed, parse
 from .scan import check
-from .tree import SourceCache, Tree
+from .tree import SourceCache
 from .words import NAME
 
 
-class IndexedCode:
+class IndexedCode(TreeOfCall):
     """Implements ``CodeBase`` for one call of a tool. May raise StorageError, and ValueError for a damaged index."""
 
     source = "index"
@@ -32,16 +31,10 @@ class IndexedCode:
         cancelled: Cancellation,
         seconds: float,
     ) -> None:
-        self._root = root
+        super().__init__(root, sources, parses, cancelled, seconds)
         self._store, self._table, self._unparsed = view.store, view.table, view.unparsed
-        self._tree = Tree(root, sources)
-        self._parses = parses
-        self._cancelled = cancelled
-        self._deadline = monotonic() + seconds
         self._words: dict[int, frozenset[int]] = {}
         self._defining: dict[str, tuple[str, ...]] = {}
-        self.was_late = False
-        """Whether something was left out because time was over."""
 
     def files(self) -> tuple[str, ...]:
         return self._table.code
@@ -99,16 +92,6 @@ class IndexedCode:
             if source and needle in source.lowered:
                 found.append(path)
         return tuple(found)
-
-    def lines(self, path: str) -> list[str]:
-        check(self._cancelled)
-        text = self._tree.text(path)
-        return text.split("\n") if text is not None else []
-
-    def is_late(self) -> bool:
-        late = monotonic() > self._deadline
-        self.was_late |= late
-        return late
 
     def _kept(self, path: str, stamp: tuple[int, int]) -> Parsed | None:
         """What the index keeps of the file, if that is as it was."""
