@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.contract.event import (
+    Act,
     AgentStarted,
     AgentStopped,
     AskingUser,
@@ -69,8 +70,8 @@ class Dialect:
     """Who wrote a prompt, from the payload, the prompt and the subagent's id."""
     running: Callable[[Payload], int | None] = lambda _payload: None
     """Background tasks that go on without the turn; None when the client does not tell."""
-    asking: frozenset[str] = frozenset()
-    """Tools that ask the user."""
+    describe: Callable[[Call, str], Call] = lambda call, _cwd: call
+    """The call with what it does in words that belong to no client; the working directory for relative paths."""
     own: Mapping[str, Reader] = field(default_factory=dict)
     """Readers of the events that this client alone has, or tells in its own way."""
 
@@ -118,12 +119,12 @@ def _session_end(payload: Payload, source: Source, _dialect: Dialect) -> Event:
 
 
 def _tool_start(payload: Payload, source: Source, dialect: Dialect) -> Event:
-    call = call_of(payload)
+    call = dialect.describe(call_of(payload), source.cwd)
     if handing := dialect.handing.get(call.tool):
         agent, prompt, title = (optional(call.input, name) for name in (handing.agent, handing.prompt, handing.title))
         is_sealed = not isinstance(call.input.get(handing.prompt), str)
         return Delegating(source, call, agent, prompt, title, is_sealed)
-    if call.tool in dialect.asking:
+    if call.act is Act.ASK:
         return AskingUser(source, call)
     return ToolStarting(source, call, command_of(call))
 

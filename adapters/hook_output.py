@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..core.contract.effect import Decision, Effect, PutBefore
+from ..core.contract.effect import Decision, Effect, PutBefore, RewriteInput, RewriteOutput
 from ..core.contract.event import (
     AgentStarted,
     AgentStopped,
@@ -42,8 +42,12 @@ class Way(StrEnum):
     """The person sees it."""
     DENIAL = "denial"
     """The call does not happen, and the model reads why."""
+    QUESTION = "question"
+    """The person decides whether the call happens."""
     INPUT = "input"
     """The call's input is replaced."""
+    OUTPUT = "output"
+    """What the tool said is replaced."""
     BLOCK = "block"
     """The turn goes on with it as the next message."""
 
@@ -63,6 +67,8 @@ class Answers:
     """The client's name of an event: an answer with another one is lost."""
     rewriting_allows: bool
     """Whether the client takes a changed input only together with a permission."""
+    rewrite_output: Callable[[ToolFinished, str], dict[str, Any]]
+    """The answer that shows the model another text than the tool's; empty where the client cannot."""
 
 
 _NAMES: Mapping[type[Event], str] = {
@@ -93,7 +99,11 @@ def encode(event: Event, decision: Decision, answers: Answers) -> dict[str, Any]
             said.setdefault(way, []).append(effect.text)
     joined = {way: "\n".join(texts) for way, texts in said.items()}
     output: dict[str, Any] = {}
-    if specific := _specific(event, joined, answers):
+    specific = _specific(joined) | _new_input(event, decision, joined, answers)
+    if (text := joined.get(Way.OUTPUT)) and isinstance(event, ToolFinished):
+        output = answers.rewrite_output(event, text)
+        specific |= output.pop("hookSpecificOutput", {})
+    if specific:
         output["hookSpecificOutput"] = {"hookEventName": answers.event_name(event)} | specific
     if reason := joined.get(Way.BLOCK):
         output |= {"decision": "block", "reason": reason}
@@ -110,18 +120,33 @@ def degraded(event: Event, decision: Decision, answers: Answers) -> tuple[Effect
 def _way(event: Event, effect: Effect, answers: Answers) -> Way | None:
     if isinstance(effect, PutBefore) and (not isinstance(event, Delegating) or event.is_sealed):
         return None  # an input without the prompt that we know would lose what it had
+    if isinstance(effect, RewriteOutput):
+        can = isinstance(event, ToolFinished) and answers.rewrite_output(event, effect.text)
+        return answers.capabilities.get(type(event), {}).get(RewriteOutput) if can else None
     return answers.capabilities.get(type(event), {}).get(type(effect))
 
 
-def _specific(event: Event, said: Mapping[Way, str], answers: Answers) -> dict[str, Any]:
+def _specific(said: Mapping[Way, str]) -> dict[str, Any]:
     specific: dict[str, Any] = {}
     if reason := said.get(Way.DENIAL):
         specific |= {"permissionDecision": "deny", "permissionDecisionReason": reason}
-    elif (before := said.get(Way.INPUT)) and isinstance(event, Delegating):
-        prompt = {answers.handing[event.call.tool].prompt: f"{before}{RULE}{event.prompt}"}
-        if answers.rewriting_allows:
-            specific["permissionDecision"] = "allow"
-        specific["updatedInput"] = dict(event.call.input) | prompt
+    elif question := said.get(Way.QUESTION):
+        specific |= {"permissionDecision": "ask", "permissionDecisionReason": question}
     if context := said.get(Way.CONTEXT):
         specific["additionalContext"] = context
     return specific
+
+
+def _new_input(event: Event, decision: Decision, said: Mapping[Way, str], answers: Answers) -> dict[str, Any]:
+    """The whole input with what is changed in it; a client replaces all of it."""
+    if Way.INPUT not in said or Way.DENIAL in said or not isinstance(event, ToolStarting | AskingUser | Delegating):
+        return {}
+    changed: dict[str, Any] = {}
+    for effect in decision.effects:
+        if isinstance(effect, RewriteInput) and _way(event, effect, answers) is Way.INPUT:
+            changed |= effect.fields
+    before = "\n".join(one.text for one in decision.effects if isinstance(one, PutBefore) and one.text)
+    if before and isinstance(event, Delegating):
+        changed[answers.handing[event.call.tool].prompt] = f"{before}{RULE}{event.prompt}"
+    allowed = {"permissionDecision": "allow"} if answers.rewriting_allows else {}
+    return allowed | {"updatedInput": dict(event.call.input) | changed} if changed else {}

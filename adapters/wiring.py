@@ -68,6 +68,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .external.beside import Beside
     from .external.provider import ServersProvider
     from .local.clock import SystemClock
+    from .local.ground import LocalGround
     from .local.observations import ProjectMemory
     from .local.runner import ThreadRunner
     from .local.surroundings import LocalSurroundings
@@ -89,6 +90,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         transcripts=transcripts(),
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
+        ground=LocalGround(),
         language=environment.language,
         index=known if stays else None,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from .contract.codes import LimitCode
@@ -28,23 +28,24 @@ from .contract.event import (
     UnknownEvent,
 )
 from .contract.report import TurnReport
+from .happening import Happening, scene_of, with_neighbours
 from .journal.entry import RENAMED
 from .journal.record import Record
+from .merge import Merged, Voice, merge
 from .observations import applying
+from .panel import NOBODY, Panel
 from .pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
-from .ports import Situation, Transaction
-from .settings import Mode, Settings, Switch, Toggle
+from .ports import Transaction
+from .settings import Mode, Switch
 from .sightings import observations_of
 from .texts.workflow import texts
-from .turn.intent import read
 from .turn.mask import clip
 from .turn.omit import excerpts_of
-from .turn.reading import Intent
 from .turn.report import timestamp
 from .turn.truncate import Cap
 from .workflow import command
 from .workflow.brief import TURN_CHARS
-from .workflow.decide import NEEDS_NOTHING, Need, decide, needs
+from .workflow.decide import NEEDS_NOTHING, decide
 from .workflow.facts import (
     Answered,
     Fact,
@@ -54,15 +55,18 @@ from .workflow.facts import (
     Shown,
     WorkflowAdopted,
     WorkflowEnded,
-    fold,
 )
-from .workflow.loop import asks_user, newcomer
-from .workflow.outcome import NOTHING, Archive, Caps, Outcome, Scene, Tick
+from .workflow.fold import fold
+from .workflow.outcome import NOTHING, Archive, Outcome, Tick
 from .workflow.state import NEW, RunStatus, SessionState
-from .workflow.tasks import Tasks
 
 HOOK_MS = 7000
 """Milliseconds that a turn may take in a hook: clients give up on one after ten seconds."""
+
+WORKFLOW_RANK = 0
+TURN_RANK = 10
+CHAR_UNITS = 3
+"""Units of a client's cap that one character may take."""
 
 MAX_OBSERVED = 5
 """Observations that a new session is told."""
@@ -71,30 +75,6 @@ _ANSWERS = (ToolStarting, ToolFinished, AskingUser, Delegating, TurnEnding)
 """What a model does that has read its prompt."""
 
 _TOLD_AT_START = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
-
-
-@dataclass(frozen=True, slots=True)
-class _Happening:
-    """An event with all that is known around it."""
-
-    event: Event
-    runtime: Runtime
-    situation: Situation
-    started: float
-    request: TurnRequest | None = None
-
-    @property
-    def source(self) -> Source:
-        return self.event.source
-
-    @property
-    def settings(self) -> Settings:
-        return self.situation.settings
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the workflow has anything to say: it is switched off with everything else."""
-        return self.settings.enabled is not Switch.OFF and bool(self.source.session_id)
 
 
 Cannot = Callable[[Event, Decision], tuple[Effect, ...]]
@@ -120,21 +100,28 @@ def handle(
     """
     started = runtime.clock.monotonic()
     situation = runtime.surroundings.locate(event.source, request.repo_root if request else None, plan=False)
-    happening = _Happening(event, runtime, situation, started, request)
-    before = _state(happening)
-    turn = _turn(happening, before, cap)
-    scene = _scene(happening, before) if happening.is_on else None
+    happening = Happening(event, runtime, situation, started, request)
+    panel = Panel.of(happening) if happening.is_on else NOBODY
+    before = _state(happening, panel)
+    panel = panel.informed(happening, before)
+    turn = _turn(happening, before, _less(cap, panel.chars(happening, before)))
+    scene = scene_of(happening, before) if happening.is_on else None
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
-        outcome = decide(event, state, _with_neighbours(scene, event, transaction, state)) if scene else NOTHING
-        outcome += _shown(event, state, turn) if scene else NOTHING
-        decision = _merged(turn, outcome)
+        outcome = decide(event, state, with_neighbours(scene, event, transaction, state)) if scene else NOTHING
+        heard = panel.heard(happening, state)
+        merged = merge((*_own_voices(turn, outcome, panel), *heard.voices), panel.room(happening, state, cap))
+        outcome += _shown(event, state, turn) if scene and not panel.is_held_out else NOTHING
+        outcome += Outcome((*heard.facts, *panel.spent(happening, merged)))
+        decision = replace(turn, effects=merged.effects, said=merged.said)
         after = fold(outcome.facts, state) if outcome.facts else None
-        transaction.append(_record(happening, decision, outcome, cannot(event, decision)), after)
+        transaction.append(_record(happening, decision, merged, outcome, cannot(event, decision)), after)
         for fact in outcome.facts:
             if isinstance(fact, WorkflowAdopted):
                 _give_up(fact.from_session, event.source.session_id, runtime, transaction)
     _work(outcome, happening)
+    for errand in heard.errands:
+        runtime.ground.run(errand)
     _remember(happening, outcome, state)
     _renew(happening)
     return decision
@@ -173,15 +160,15 @@ def _give_up(
     transaction.append(record, fold(facts, state))
 
 
-def _state(happening: _Happening) -> SessionState:
+def _state(happening: Happening, panel: Panel) -> SessionState:
     """The session's state, to know what to look up; it may change until it is decided on."""
-    if not happening.is_on or isinstance(happening.event, NEEDS_NOTHING):
+    if not happening.is_on or (isinstance(happening.event, NEEDS_NOTHING) and not panel.looks_up):
         return SessionState()
     with happening.runtime.journal.transaction() as transaction:
         return transaction.state(happening.source.session_id)
 
 
-def _turn(happening: _Happening, state: SessionState, cap: Cap) -> Decision:
+def _turn(happening: Happening, state: SessionState, cap: Cap) -> Decision:
     """What upbeat says to a prompt or a new session beside the workflow."""
     match happening.event:
         case PromptSubmitted(origin=Origin.WRAPPED):
@@ -197,7 +184,7 @@ def _turn(happening: _Happening, state: SessionState, cap: Cap) -> Decision:
             return NO_OPINION
 
 
-def _prepared(event: PromptSubmitted, happening: _Happening, state: SessionState, cap: Cap) -> Decision:
+def _prepared(event: PromptSubmitted, happening: Happening, state: SessionState, cap: Cap) -> Decision:
     """The prepared turn, with room left for what the workflow has to say."""
     speaks = happening.is_on and (state.run is not None or command.read(event.prompt) is not None)
     room = replace(cap, limit=max(cap.limit - 4 * TURN_CHARS, 0)) if speaks and cap is not NO_CAP else cap
@@ -214,7 +201,7 @@ def _prepared(event: PromptSubmitted, happening: _Happening, state: SessionState
     return Decision(tuple(effects), turn, said=(_said_of(turn, happening),))
 
 
-def _said_of(turn: TurnReport, happening: _Happening) -> Said:
+def _said_of(turn: TurnReport, happening: Happening) -> Said:
     """The turn's own word: which tools found what."""
     found = len(turn.fused_context.for_model.additional_context)
     because = "; ".join(limit.text for limit in turn.limits) or "prepared"
@@ -235,7 +222,7 @@ def _shown(event: Event, state: SessionState, turn: Decision) -> Outcome:
     return Outcome((Shown(excerpts),)) if excerpts else NOTHING
 
 
-def _told_at_start(happening: _Happening, problems: tuple[str, ...]) -> Decision:
+def _told_at_start(happening: Happening, problems: tuple[str, ...]) -> Decision:
     """What is wrong with the settings and the workflows, once; and what was observed, where that is wanted.
 
     Who shows the limits of its turns shows there what is wrong with the settings.
@@ -249,7 +236,7 @@ def _told_at_start(happening: _Happening, problems: tuple[str, ...]) -> Decision
     return Decision(tuple(effects)) if effects else NO_OPINION
 
 
-def _observed(happening: _Happening) -> str:
+def _observed(happening: Happening) -> str:
     """The surest observations on this project, one a line."""
     if not happening.settings.observations_enabled:
         return ""
@@ -260,7 +247,7 @@ def _observed(happening: _Happening) -> str:
     return "\n".join([texts(runtime.language).observed, *lines]) if lines else ""
 
 
-def _remember(happening: _Happening, outcome: Outcome, before: SessionState) -> None:
+def _remember(happening: Happening, outcome: Outcome, before: SessionState) -> None:
     """What the event shows of how its user works, where that is wanted."""
     if not happening.settings.observations_enabled:
         return
@@ -270,78 +257,7 @@ def _remember(happening: _Happening, outcome: Outcome, before: SessionState) -> 
         happening.runtime.memory.record(happening.situation.repository.root, sightings, now)
 
 
-def _scene(happening: _Happening, state: SessionState) -> Scene:
-    """What the event is decided on. Only what it needs is looked up."""
-    event, runtime, settings = happening.event, happening.runtime, happening.settings
-    root, wanted = happening.situation.repository.root, needs(happening.event, state)
-    registry, _problems = runtime.workflows.load(root)
-    now = runtime.clock.now()
-    is_running = state.run is not None and state.run.is_running
-    features = runtime.workspace.in_progress(root) if Need.FEATURES in wanted else ()
-    feature = (state.run.feature or newcomer(state.run, features)) if state.run else ""
-    text = runtime.workspace.tasks(root, feature) if Need.TASKS in wanted and feature else None
-    return Scene(
-        at=now.timestamp(),
-        registry=registry,
-        caps=_caps(settings),
-        language=runtime.language,
-        root=root,
-        run_id=f"{int(now.timestamp() * 1000):012x}-{runtime.clock.nonce()[:6]}",
-        tree=runtime.workspace.tree(root) if Need.TREE in wanted else "",
-        tasks=None if text is None else Tasks.parse(text),
-        tokens=runtime.transcripts.tokens(event.source) if Need.TOKENS in wanted else None,
-        exit_code=_exit_code(happening) if Need.EXIT_CODE in wanted else None,
-        agent_id=_agent_id(happening) if Need.AGENT in wanted else "",
-        features=features,
-        is_question=is_running and _is_question(event),
-        needs_witness=not settings.workflow_believe_claims,
-    )
-
-
-def _with_neighbours(scene: Scene, event: Event, transaction: Transaction, state: SessionState) -> Scene:
-    """``scene`` with the other sessions, if it needs them: read in the same transaction as the state."""
-    if Need.NEIGHBOURS not in needs(event, state):
-        return scene
-    me = state.run.id if state.run else ""
-    others = (n for n in transaction.neighbours(scene.root) if n.state.run and n.state.run.id != me)
-    return replace(scene, neighbours=tuple(others))
-
-
-def _caps(settings: Settings) -> Caps:
-    return Caps(
-        is_on=settings.loop_enabled is Toggle.ON,
-        iterations=settings.loop_max_turns,
-        errors=settings.loop_max_errors,
-        stale=settings.loop_max_stale,
-        minutes=settings.loop_max_minutes,
-        tokens=settings.loop_max_tokens,
-    )
-
-
-def _exit_code(happening: _Happening) -> int | None:
-    call = _call(happening.event)
-    if call is None:
-        return None
-    return happening.runtime.transcripts.exit_codes(happening.source, frozenset({call.id})).get(call.id)
-
-
-def _agent_id(happening: _Happening) -> str:
-    call = _call(happening.event)
-    return happening.runtime.transcripts.agent_of(happening.source, call.id) if call else ""
-
-
-def _call(event: Event) -> Call | None:
-    return getattr(event, "call", None)
-
-
-def _is_question(event: Event) -> bool:
-    """A question: about the code, or whatever ends like one. A statement is taken for a word on the work."""
-    if not isinstance(event, PromptSubmitted):
-        return False
-    return asks_user(event.prompt) or read(event.prompt).intent is Intent.DOCS
-
-
-def _renew(happening: _Happening) -> None:
+def _renew(happening: Happening) -> None:
     """The code is looked at anew when a session begins, and when a turn in which it was edited is over."""
     index, settings = happening.runtime.index, happening.settings
     works = settings.enabled is not Switch.OFF and settings.mode is Mode.RUN
@@ -349,17 +265,26 @@ def _renew(happening: _Happening) -> None:
         index.renew(happening.situation.repository.root)
 
 
-def _merged(turn: Decision, outcome: Outcome) -> Decision:
-    """The workflow's word before the turn's."""
-    return replace(turn, effects=(*outcome.effects, *turn.effects), said=(*outcome.said, *turn.said))
+def _own_voices(turn: Decision, outcome: Outcome, panel: Panel) -> tuple[Voice, Voice]:
+    """The workflow's word before the turn's, and both before anybody else's."""
+    workflow = Voice("workflow", outcome.effects, WORKFLOW_RANK, outcome.said, is_budgeted=False)
+    prepared = Voice("turn", turn.effects, TURN_RANK, turn.said, is_budgeted=False, is_withheld=panel.is_held_out)
+    return workflow, prepared
 
 
-def _record(happening: _Happening, decision: Decision, outcome: Outcome, left_out: tuple[Effect, ...]) -> Record:
+def _less(cap: Cap, chars: int) -> Cap:
+    """``cap`` with room left for what others have to say."""
+    return replace(cap, limit=max(cap.limit - CHAR_UNITS * chars, 0)) if chars and cap is not NO_CAP else cap
+
+
+def _record(
+    happening: Happening, decision: Decision, merged: Merged, outcome: Outcome, left_out: tuple[Effect, ...]
+) -> Record:
     event, source, clock = happening.event, happening.source, happening.runtime.clock
     effects = tuple(
-        {"kind": _snake(type(effect).__name__), "text": effect.text}
+        {"kind": _snake(type(effect).__name__), "text": effect.text, "part": part}
         | ({"degraded": "the client cannot carry it out here"} if effect in left_out else {})
-        for effect in decision.effects
+        for effect, part in zip(decision.effects, merged.parts, strict=True)
     )
     return Record(
         at=timestamp(clock.now()),
@@ -384,8 +309,9 @@ def _about(event: Event) -> dict[str, Any]:
     for each in fields(event):
         value = getattr(event, each.name)
         if isinstance(value, Call):
-            found |= {"call_id": value.id, "tool": value.tool, "input": dict(value.input)}
-        elif each.name != "source" and value not in ("", None, ()):
+            found |= {"call_id": value.id, "tool": value.tool, "input": dict(value.input), "act": value.act.value}
+            found |= {"paths": list(value.paths)} if value.paths else {}
+        elif each.name not in ("source", "raw") and value not in ("", None, ()):
             found[each.name] = value
     return found
 
@@ -408,7 +334,7 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def _work(outcome: Outcome, happening: _Happening) -> None:
+def _work(outcome: Outcome, happening: Happening) -> None:
     """The files that follow from what was decided, once it is recorded."""
     root, workspace = happening.situation.repository.root, happening.runtime.workspace
     for chore in outcome.chores:

@@ -17,6 +17,7 @@ from .contract.report import Client, Limit, PlannedTool, ToolError, ToolResult, 
 from .ports import (
     Clock,
     CodeIndex,
+    Ground,
     Journal,
     Memory,
     Run,
@@ -78,6 +79,7 @@ class Runtime:
     transcripts: Transcripts
     workflows: Workflows
     memory: Memory
+    ground: Ground
     language: str = "en"
     index: CodeIndex | None = None
     """What lives as long as the process; a process for one turn has none to keep."""

@@ -16,6 +16,8 @@ from .settings import Settings
 if TYPE_CHECKING:
     from .journal.record import Record
     from .observations import Observation, Sighting
+    from .policies.errand import Errand
+    from .policies.look import Look
     from .workflow.registry import Registry
     from .workflow.state import SessionState
 
@@ -170,6 +172,16 @@ class Memory(Protocol):
 
     def record(self, root: str, sightings: Sequence[Sighting], now: float) -> None:
         """Add ``sightings``, redacted, at ``now`` (seconds since the epoch)."""
+
+
+class Ground(Protocol):
+    """What policies want to know of the world, and what they have done in it. Never raises."""
+
+    def look(self, look: Look, source: Source, root: str) -> object | None:
+        """The answer that ``look`` asks for, in the repository at ``root`` (real); None where it cannot be had."""
+
+    def run(self, errand: Errand) -> None:
+        """Do it, and wait for nothing."""
 
 
 class Transcripts(Protocol):

@@ -76,6 +76,11 @@ class Settings:
     observations_enabled: bool = False
     index_enabled: Toggle = Toggle.ON
     index_max_mb: int = 512
+    policies_on: tuple[str, ...] = ()
+    policies_off: tuple[str, ...] = ()
+    inject_max_chars_turn: int = 6000
+    inject_max_chars_session: int = 60000
+    inject_hold_out: int = 0
     servers: tuple[Server, ...] = ()
     """The servers of the user's own tools; from the user's own file only."""
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -183,6 +188,26 @@ KEYS: tuple[Key, ...] = (
         "workflow.believe_claims",
         "Believe a stage that says that tests pass, without having seen them run on the present files.",
     ),
+    Key("policies.on", "Names of policies that are switched on beside those that are by default (docs/policies.md)."),
+    Key("policies.off", "Names of policies that are switched off."),
+    Key(
+        "inject.max_chars_turn",
+        "Characters that policies and rules may put before the model between two prompts of its user.",
+        low=0,
+        high=100000,
+    ),
+    Key(
+        "inject.max_chars_session",
+        "Characters that policies and rules may put before the model in one session.",
+        low=0,
+        high=1_000_000,
+    ),
+    Key(
+        "inject.hold_out",
+        "Per cent of the occasions at which nothing is injected, to see what difference it makes (`upbeat stats`).",
+        low=0,
+        high=50,
+    ),
     Key(
         "journal.max_mb",
         "Megabytes that the journal may take; the oldest records go first. Only your own file counts.",
@@ -280,6 +305,8 @@ def _is_looser(key: Key, value: Any, current: Any) -> bool:
     """Whether ``value`` lets more happen than ``current``."""
     if key.name == "tools.disabled":
         return not set(current) <= set(value)
+    if key.name.startswith("policies."):
+        return bool(set(value) != set(current))  # a guard switched off, or a voice that its user has not asked for
     if key.name == "repo_root":
         return value.startswith(("/", "~")) or ".." in value.split("/")
     if key.name.startswith(("journal.", "index.")):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from upbeat.core.contract.effect import Said
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import Fact, SentOn, WorkflowStarted, fold
+from upbeat.core.workflow.facts import Fact, SentOn, WorkflowStarted
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import Run, SessionState, Step
 
 HARMLESS = "abcXYZ019 _-.:/ü仓库測試"

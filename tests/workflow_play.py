@@ -35,7 +35,8 @@ from upbeat.core.layers import Layer
 from upbeat.core.ports import Neighbour
 from upbeat.core.workflow import registry_file
 from upbeat.core.workflow.decide import decide
-from upbeat.core.workflow.facts import Fact, fold
+from upbeat.core.workflow.facts import Fact
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.machine import current
 from upbeat.core.workflow.outcome import Caps, Chore, Outcome, Scene
 from upbeat.core.workflow.registry import Registry

@@ -17,11 +17,10 @@ CALL_SECONDS = 5
 _LAUNCHER = ("/bin/sh", "${CLAUDE_PLUGIN_ROOT}/bin/upbeat")
 """Starts upbeat when the plugin is used where it lies in a checkout."""
 
-STARTING = "Agent|Task|AskUserQuestion|Bash|Edit|Write|NotebookEdit"
-"""Calls that hand work on, ask the user, or change something. Tools that only read are the most frequent ones, and
-nothing is ever said to them, so they are left alone: each hook costs 2-4 ms, and a server that hangs its timeout."""
-ENDED = "Agent|Task|Bash"
-"""Calls whose end is evidence. Over MCP a hook gets the whole result, and that of ``Read`` and ``Write`` is a file."""
+ANSWERED = "Agent|Task|Bash|Grep|Glob|WebFetch|WebSearch|mcp__.*"
+"""Calls whose answer counts: as evidence, or because it may be too long for the model."""
+DONE = "Read|Edit|MultiEdit|Write|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
+"""Calls of which it is enough to know that they are done: over MCP a hook gets the whole answer, here a file."""
 
 _COMMON = ("session_id", "transcript_path", "cwd", "agent_id")
 _CALL = ("tool_name", "tool_input", "tool_use_id")
@@ -37,7 +36,12 @@ _FIELDS = {
 }
 """Event -> what is passed of it. PreCompact is not among them: whatever a hook over MCP answers there, even nothing,
 is shown to the user, and ``{}`` goes into the summary. A session that was compacted starts again, and tells so."""
-_MATCHERS = {"PreToolUse": STARTING, "PostToolUse": ENDED, "PostToolUseFailure": ENDED}
+_MATCHERS: dict[str, tuple[str, ...]] = {
+    "PreToolUse": ("",),
+    "PostToolUse": (ANSWERED, DONE),
+    "PostToolUseFailure": ("",),
+}
+"""Every call may meet a rule of its user before it starts; a hook over MCP costs it 2-4 ms."""
 _COMMANDS = ("SessionStart", "SessionEnd")
 """Commands by every route: there is no MCP client yet at the start, and none any more at the end."""
 
@@ -87,9 +91,10 @@ def _rendered(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> d
     hooks: dict[str, Any] = {event: [{"hooks": [command | {"timeout": HOOK_SECONDS}]}] for event in _COMMANDS}
     for event in _FIELDS:
         seconds = CALL_SECONDS if event in _MATCHERS else HOOK_SECONDS
-        handler = (_over_mcp(event) if route == "mcp" else command) | {"timeout": seconds}
-        matcher: dict[str, Any] = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
-        hooks[event] = [matcher | {"hooks": [handler]}]
+        hooks[event] = []
+        for matcher in _MATCHERS.get(event, ("",)):
+            handler = (_over_mcp(event, matcher) if route == "mcp" else command) | {"timeout": seconds}
+            hooks[event].append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler]})
     servers = {NAME: {"command": server[0], "args": [*server[1:], CLIENT]}}
     return {
         ".mcp.json": as_json({"mcpServers": servers}),
@@ -97,6 +102,7 @@ def _rendered(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> d
     }
 
 
-def _over_mcp(event: str) -> dict[str, Any]:
-    passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in (*_COMMON, *_FIELDS[event])}
+def _over_mcp(event: str, matcher: str) -> dict[str, Any]:
+    names = (name for name in (*_COMMON, *_FIELDS[event]) if matcher != DONE or name != "tool_response")
+    passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in names}
     return {"type": "mcp_tool", "server": f"plugin:{NAME}:{NAME}", "tool": "hook", "input": passed}

@@ -11,7 +11,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.contract.effect import Decision, Deny, Effect, Inject, KeepGoing, PutBefore, TellUser
+from ...core.contract.effect import (
+    Ask,
+    Compact,
+    Decision,
+    Deny,
+    Effect,
+    Inject,
+    KeepGoing,
+    PutBefore,
+    RewriteInput,
+    RewriteOutput,
+    Stop,
+    TellUser,
+)
 from ...core.contract.event import (
     AgentStarted,
     AgentStopped,
@@ -46,6 +59,7 @@ from ..hook_format import (
     texts,
 )
 from ..hook_output import Answers, Capabilities, Way, Ways
+from .tools import describe, shown_instead
 
 CLIENT = ClientName.CLAUDE_CODE
 CAP = Cap(9800, Unit.UTF16)
@@ -55,19 +69,19 @@ _AGENT = Handing(agent="subagent_type", prompt="prompt", title="description")
 HANDING = {"Agent": _AGENT, "Task": _AGENT}
 """Hooks say ``Agent``; ``Task`` is what the tool was called before."""
 
-_BEFORE_A_CALL: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE, Deny: Way.DENIAL}
-_BESIDE: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE}
+_BESIDE: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE, Compact: Way.MESSAGE}
+_BEFORE_A_CALL: Ways = {**_BESIDE, Deny: Way.DENIAL, Ask: Way.QUESTION, RewriteInput: Way.INPUT}
 CAPABILITIES: Capabilities = {
     PromptSubmitted: _BESIDE,
     SessionStarted: _BESIDE,
     ToolStarting: _BEFORE_A_CALL,
     AskingUser: _BEFORE_A_CALL,
     Delegating: {**_BEFORE_A_CALL, PutBefore: Way.INPUT},
-    ToolFinished: _BESIDE,
+    ToolFinished: {**_BESIDE, RewriteOutput: Way.OUTPUT},
     Delegated: _BESIDE,
     AgentStarted: {Inject: Way.CONTEXT},
     AgentStopped: {KeepGoing: Way.CONTEXT},
-    TurnEnding: {KeepGoing: Way.CONTEXT, TellUser: Way.MESSAGE},
+    TurnEnding: {KeepGoing: Way.CONTEXT, TellUser: Way.MESSAGE, Stop: Way.MESSAGE, Compact: Way.MESSAGE},
 }
 """Context at the end of a turn makes it go on, as ``decision: block`` does, but is not shown as a problem, and
 reaches the model once: 2.1.329 sends the reason of a block twice, the second time with the hook's name."""
@@ -115,7 +129,7 @@ def _running(payload: Payload) -> int | None:
 
 
 def _tool_end(payload: Payload, source: Source) -> Event:
-    call, response = call_of(payload), structured(payload.get("tool_response"))
+    call, response = describe(call_of(payload), source.cwd), structured(payload.get("tool_response"))
     if call.tool in HANDING:
         return _delegated(payload, source)
     told = response if isinstance(response, Mapping) else {}
@@ -128,6 +142,7 @@ def _tool_end(payload: Payload, source: Source) -> Event:
         command_of(call),
         exit_code=0 if call.tool == SHELL and is_over else None,
         interrupted=is_interrupted,
+        raw=response,
     )
 
 
@@ -137,12 +152,12 @@ def _delegated(payload: Payload, source: Source) -> Event:
     content = told.get("content")
     is_done = isinstance(content, list) and optional(told, "status") != "async_launched"
     message = texts(content) if is_done else None
-    return Delegated(source, call_of(payload), optional(told, "agentId"), message)
+    return Delegated(source, describe(call_of(payload), source.cwd), optional(told, "agentId"), message)
 
 
 def _tool_failure(payload: Payload, source: Source) -> Event:
     """A shell command that ends with another code than 0 is a failure of the tool, and its output the error."""
-    call, error = call_of(payload), optional(payload, "error")
+    call, error = describe(call_of(payload), source.cwd), optional(payload, "error")
     if call.tool in HANDING:
         return Delegated(source, call, failed=True)
     ended = _EXIT_CODE.match(error) if call.tool == SHELL else None
@@ -177,13 +192,19 @@ def _event_name(event: Event) -> str:
     return hook_output.shared_name(event)
 
 
+def _rewritten(event: ToolFinished, text: str) -> dict[str, Any]:
+    """Nothing where the form of the tool's answer is not known: what does not fit is silently ignored."""
+    found = None if event.failed else shown_instead(event.call.tool, event.raw, text)
+    return {} if found is None else {"hookSpecificOutput": {"updatedToolOutput": found}}
+
+
 _DIALECT = Dialect(
     CLIENT,
     HANDING,
     agent_id=_agent_id,
     origin=_origin,
     running=_running,
-    asking=frozenset({"AskUserQuestion"}),
+    describe=describe,
     own={"PostToolUse": _tool_end, "PostToolUseFailure": _tool_failure, "StopFailure": _turn_failure},
 )
-_ANSWERS = Answers(CAPABILITIES, HANDING, event_name=_event_name, rewriting_allows=False)
+_ANSWERS = Answers(CAPABILITIES, HANDING, event_name=_event_name, rewriting_allows=False, rewrite_output=_rewritten)

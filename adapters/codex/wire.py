@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.contract.effect import Decision, Deny, Effect, Inject, KeepGoing, PutBefore, TellUser
+from ...core.contract.effect import (
+    Ask,
+    Compact,
+    Decision,
+    Deny,
+    Effect,
+    Inject,
+    KeepGoing,
+    PutBefore,
+    RewriteInput,
+    RewriteOutput,
+    Stop,
+    TellUser,
+)
 from ...core.contract.event import (
     AgentStarted,
     AgentStopped,
@@ -33,6 +46,7 @@ from ...core.turn.truncate import Cap, Unit
 from .. import hook_format, hook_output
 from ..hook_format import Dialect, Handing, Payload, call_of, command_of, mapping, optional, texts
 from ..hook_output import Answers, Capabilities, Way, Ways
+from .tools import describe
 
 CLIENT = ClientName.CODEX_CLI
 CAP = Cap(9800, Unit.UTF8)
@@ -45,19 +59,21 @@ HANDING = {
 """The second one's ``message`` is declared as encrypted: whatever is in it is neither read nor changed. The first
 one takes ``items`` instead of a ``message``, too; these are left alone."""
 
-_BEFORE_A_CALL: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE, Deny: Way.DENIAL}
-_BESIDE: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE}
-_GOING_ON: Ways = {KeepGoing: Way.BLOCK, TellUser: Way.MESSAGE}
+_BESIDE: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE, Compact: Way.MESSAGE}
+_BEFORE_A_CALL: Ways = {**_BESIDE, Deny: Way.DENIAL, Ask: Way.DENIAL, RewriteInput: Way.CONTEXT}
+"""A question is none that Codex asks, so it denies and says what to weigh. A changed input comes only with a
+permission, which is not ours to give; so the model is told what to change."""
+_GOING_ON: Ways = {KeepGoing: Way.BLOCK, TellUser: Way.MESSAGE, Stop: Way.MESSAGE, Compact: Way.MESSAGE}
 CAPABILITIES: Capabilities = {
     PromptSubmitted: _BESIDE,
     SessionStarted: _BESIDE,
     ToolStarting: _BEFORE_A_CALL,
     AskingUser: _BEFORE_A_CALL,
     Delegating: {**_BEFORE_A_CALL, PutBefore: Way.INPUT},
-    ToolFinished: _BESIDE,
+    ToolFinished: {**_BESIDE, RewriteOutput: Way.OUTPUT},
     Delegated: _BESIDE,
-    AgentStarted: _BESIDE,
-    AgentStopped: _GOING_ON,
+    AgentStarted: {Inject: Way.CONTEXT, TellUser: Way.MESSAGE},
+    AgentStopped: {KeepGoing: Way.BLOCK, TellUser: Way.MESSAGE},
     Compacting: {TellUser: Way.MESSAGE},
     TurnEnding: _GOING_ON,
     TurnInterrupted: {TellUser: Way.MESSAGE},
@@ -98,7 +114,7 @@ def _origin(_payload: Payload, prompt: str, agent_id: str) -> Origin:
 
 def _tool_end(payload: Payload, source: Source) -> Event:
     """Codex tells no exit code; a command that fails ends like one that does not."""
-    call, response = call_of(payload), payload.get("tool_response")
+    call, response = describe(call_of(payload), source.cwd), payload.get("tool_response")
     if call.tool in HANDING:
         return Delegated(source, call, optional(mapping(response), "agent_id"))
     output = response if isinstance(response, str) else texts(mapping(response).get("content"))
@@ -109,12 +125,19 @@ def _interrupt(_payload: Payload, source: Source) -> Event:
     return TurnInterrupted(source)
 
 
+def _rewritten(_event: ToolFinished, text: str) -> dict[str, Any]:
+    """The reason of a block takes the place of what the tool said."""
+    return {"decision": "block", "reason": text}
+
+
 _DIALECT = Dialect(
     CLIENT,
     HANDING,
     agent_id=_agent_id,
     origin=_origin,
-    asking=frozenset({"request_user_input"}),
+    describe=describe,
     own={"PostToolUse": _tool_end, "Interrupt": _interrupt},
 )
-_ANSWERS = Answers(CAPABILITIES, HANDING, event_name=hook_output.shared_name, rewriting_allows=True)
+_ANSWERS = Answers(
+    CAPABILITIES, HANDING, event_name=hook_output.shared_name, rewriting_allows=True, rewrite_output=_rewritten
+)

@@ -24,7 +24,7 @@ from ...core.journal.fit import MAX_NAME, fit_text
 from ...core.journal.record import Record
 from ...core.ports import Clock, Neighbour, Transaction
 from ...core.turn.report import timestamp
-from ...core.workflow.facts import fold
+from ...core.workflow.fold import fold
 from ...core.workflow.state import NEW, SessionState
 from . import journal_prune, journal_reading
 from .journal_file import JournalFile

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...core.journal.codec import facts_in, state_in, text_of
 from ...core.journal.entry import Pruned, Retention
 from ...core.turn.report import timestamp
-from ...core.workflow.facts import fold
+from ...core.workflow.fold import fold
 from ...core.workflow.state import NEW, SessionState
 
 if TYPE_CHECKING:

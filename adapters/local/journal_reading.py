@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.journal.chain import GENESIS, Break, Link, first_break
 from ...core.journal.codec import facts_in, state_in
 from ...core.journal.entry import Entry, Health, KnownSession, Verified
-from ...core.workflow.facts import fold
+from ...core.workflow.fold import fold
 from ...core.workflow.state import NEW, SessionState
 
 if TYPE_CHECKING:

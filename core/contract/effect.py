@@ -33,6 +33,28 @@ class Deny:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """Let the person decide whether the call happens; ``text`` says what is to be weighed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteInput:
+    """Let the call happen with ``fields`` of its input replaced, the rest as it was. ``text`` says what changed."""
+
+    text: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteOutput:
+    """Show the model ``text`` in the place of what the tool said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PutBefore:
     """Put ``text`` in front of the prompt that is handed to another agent; the rest of the call stays as it is."""
 
@@ -46,7 +68,21 @@ class KeepGoing:
     text: str
 
 
-Effect = Inject | TellUser | Deny | PutBefore | KeepGoing
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Let the turn end, whoever wants to send it on; ``text`` tells the person why."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """The conversation should be summarised now; ``text`` tells the person so where the client cannot be told."""
+
+    text: str
+
+
+Effect = Inject | TellUser | Deny | Ask | RewriteInput | RewriteOutput | PutBefore | KeepGoing | Stop | Compact
 
 
 @dataclass(frozen=True, slots=True)

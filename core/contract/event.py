@@ -71,13 +71,64 @@ class SessionEnded:
     reason: str = ""
 
 
+class Act(StrEnum):
+    """What a call of a tool does, whatever the client calls the tool."""
+
+    READ = "read"
+    """Files are looked at."""
+    EDIT = "edit"
+    """Parts of files are replaced."""
+    WRITE = "write"
+    """Whole files are written."""
+    SEARCH = "search"
+    FETCH = "fetch"
+    """Something comes from the web."""
+    SHELL = "shell"
+    PLAN = "plan"
+    """The agent's own list of tasks is written."""
+    ASK = "ask"
+    DELEGATE = "delegate"
+    OTHER = "other"
+
+
+CHANGES_FILES = frozenset({Act.EDIT, Act.WRITE})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Text that a call puts into a file. ``before`` is what it takes out, where the call tells."""
+
+    path: str
+    text: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One entry of the agent's own list of tasks. ``id`` is empty where a call tells the whole list."""
+
+    text: str
+    is_done: bool
+    id: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool. ``id`` is the client's, the same before and after; ``input`` is what the model gave."""
+    """One call of a tool. ``id`` is the client's, the same before and after; ``input`` is what the model gave.
+
+    The rest is ``input`` in words that belong to no client: ``paths`` are absolute, as far as the call names files;
+    ``changes`` and ``tasks`` are what it writes.
+    """
 
     id: str
     tool: str
     input: Mapping[str, Any]
+    act: Act = Act.OTHER
+    paths: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    is_whole_list: bool = False
+    """``tasks`` are all there are, and not one more or one changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +151,8 @@ class ToolFinished:
     exit_code: int | None = None
     failed: bool = False
     interrupted: bool = False
+    raw: Any = field(default=None, compare=False, repr=False)
+    """The answer in the client's own form: for its adapter alone, and for no record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from ..texts.workflow import texts
 from ..turn.strip import strip
 from . import verdict as verdicts
 from .brief import CUT, names, of_step, verdict_words
-from .facts import MAX_PARKED_CHARS, AgentParked, AgentTold, CallLinked, CallLost, Fact, StepStarted, fold
+from .facts import MAX_PARKED_CHARS, AgentParked, AgentTold, CallLinked, CallLost, Fact, StepStarted
+from .fold import fold
 from .handoff import check
 from .machine import call_returned, missing_before
 from .outcome import NOTHING, Outcome, Scene, Tick, said

@@ -28,7 +28,8 @@ from ..turn.strip import strip
 from . import verdict as verdicts
 from .brief import onward, progress, unfinished, waiting
 from .delegation import HANDOFF_CHARS, concluded, judged, orphans
-from .facts import FeatureTaken, LoopEnded, Released, SentOn, WorkflowEnded, fold
+from .facts import FeatureTaken, LoopEnded, Released, SentOn, WorkflowEnded
+from .fold import fold
 from .handoff import check
 from .machine import current, is_done, step_ended
 from .outcome import NOTHING, Archive, Outcome, Scene, said

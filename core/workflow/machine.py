@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .facts import CallReturned, Fact, RepairPlanned, StepFinished, WorkflowEnded, fold
+from .facts import CallReturned, Fact, RepairPlanned, StepFinished, WorkflowEnded
+from .fold import fold
 from .registry import SPEC, VERIFY, Groups, Registry, Stage, Workflow, mode_of, stage_of
 from .state import Run, RunStatus, SessionState, Step, StepStatus
 from .verdict import Verdict

@@ -41,8 +41,8 @@ from .facts import (
     WorkflowEnded,
     WorkflowReopened,
     WorkflowStarted,
-    fold,
 )
+from .fold import fold
 from .loop import CLIENT_CAP
 from .machine import begin
 from .outcome import NOTHING, Outcome, Scene, said

@@ -151,6 +151,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """What one policy has noted for itself. ``stays``: a compaction does not end it."""
+
+    policy: str
+    notes: tuple[str, ...]
+    stays: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """All that is known of one session."""
 
@@ -167,6 +176,15 @@ class SessionState:
     unread: tuple[str, ...] = ()
     """Those of them that went with a prompt which the model has not begun to answer yet."""
     has_ended: bool = False
+    notebook: tuple[Page, ...] = ()
+    spent_turn: int = 0
+    """Characters that policies and rules have injected since the last prompt."""
+    spent: int = 0
+    """The same since the session began."""
+
+    def notes(self, policy: str) -> tuple[str, ...]:
+        """What ``policy`` has noted; nothing at first."""
+        return next((page.notes for page in self.notebook if page.policy == policy), ())
 
 
 NEW = SessionState()

@@ -13,7 +13,8 @@ from journal_values import RUN, STARTED, record, step
 
 from upbeat.adapters.local.journal import SqliteJournal
 from upbeat.core.ports import Journal
-from upbeat.core.workflow.facts import SessionBegan, SessionClosed, fold
+from upbeat.core.workflow.facts import SessionBegan, SessionClosed
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, SessionState
 
 Make = Callable[[Path], Journal]

@@ -40,7 +40,7 @@ from upbeat.core.ports import Run
 from upbeat.core.settings import Mode, Switch
 from upbeat.core.turn.omit import SHOWN_BEFORE
 from upbeat.core.turn.truncate import Cap
-from upbeat.core.workflow.facts import fold
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, RunStatus
 
 
@@ -152,7 +152,7 @@ def test_a_prompt_gets_its_context() -> None:
         record.root,
     )
     assert {"prompt": PROMPT, "origin": "user"} == record.about
-    assert ({"kind": "inject", "text": CONTEXT},) == record.effects
+    assert ({"kind": "inject", "text": CONTEXT, "part": "turn"},) == record.effects
     assert {
         "run_id": decision.report.run_id,
         "limits": ["tool_unavailable"],

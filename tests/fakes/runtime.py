@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fakes.clock import FakeClock
+from fakes.ground import FakeGround
 from fakes.journal import MemoryJournal
 from fakes.runner import FakeRunner
 from fakes.surroundings import FakeSurroundings
@@ -28,11 +29,12 @@ class FakeWorld:
     workspace: FakeWorkspace = field(default_factory=FakeWorkspace)
     transcripts: FakeTranscripts = field(default_factory=FakeTranscripts)
     memory: FakeMemory = field(default_factory=FakeMemory)
+    ground: FakeGround = field(default_factory=FakeGround)
 
     @property
     def runtime(self) -> Runtime:
         parts = (self.surroundings, self.runner, self.clock, self.journal, self.workspace, self.transcripts)
-        return Runtime(*parts, BuiltInWorkflows(), self.memory)
+        return Runtime(*parts, BuiltInWorkflows(), self.memory, self.ground)
 
 
 def fake_world(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from upbeat.adapters.claude import wire
 from upbeat.core.contract.effect import NO_OPINION, Decision, Deny, Inject, KeepGoing, PutBefore, TellUser
 from upbeat.core.contract.event import (
+    Act,
     AgentStarted,
     AgentStopped,
     AskingUser,
@@ -225,7 +226,7 @@ def test_an_agent_that_could_not_be_started() -> None:
     """A failed call of the tool for agents has made none."""
     event = wire.decode(TOOL | {"hook_event_name": "PostToolUseFailure", "tool_name": "Agent", "error": "no"})
 
-    assert Delegated(HERE, Call("t", "Agent", {}), failed=True) == event
+    assert Delegated(HERE, Call("t", "Agent", {}, Act.DELEGATE), failed=True) == event
 
 
 @pytest.mark.parametrize(

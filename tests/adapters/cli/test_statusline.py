@@ -14,7 +14,8 @@ from fakes.clock import FakeClock
 from upbeat.adapters.cli.statusline import JOURNAL, stored_state
 from upbeat.adapters.local.journal import SqliteJournal
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import WorkflowStarted, fold
+from upbeat.core.workflow.facts import WorkflowStarted
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, Run, Step
 
 STARTED = (WorkflowStarted(Run("r", "tdd", (Step("TEST", "TEST", 0), Step("DEV", "DEV", 1))), at=1.0),)

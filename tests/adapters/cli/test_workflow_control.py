@@ -11,7 +11,8 @@ from repositories import make_repository
 
 from upbeat.adapters.local.journal import SqliteJournal
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted, fold
+from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, Run, RunStatus, Step
 
 STATE = ".local/state"

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.claude import wire as claude
 from upbeat.adapters.codex import wire
+from upbeat.adapters.codex.tools import describe
 from upbeat.core.contract.effect import Decision, Deny, Inject, KeepGoing, PutBefore, TellUser
 from upbeat.core.contract.event import (
     AgentStarted,
@@ -170,7 +171,7 @@ def test_every_recorded_call_decodes(thread: str, payload: dict[str, Any]) -> No
 )
 def test_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
     """Work that is handed on is told from a tool; a prompt that is not plain text is sealed."""
-    call = Call("c", fields["tool_name"], fields["tool_input"])
+    call = describe(Call("c", fields["tool_name"], fields["tool_input"]), HERE.cwd)
 
     assert event(call) == wire.decode(PROMPT | {"hook_event_name": "PreToolUse", "tool_use_id": "c"} | fields)
 
@@ -202,7 +203,7 @@ def test_results(fields: dict[str, Any], event: Callable[[Call], object]) -> Non
     """What came of a call is told; no exit code is, because Codex tells none."""
     given = PROMPT | {"hook_event_name": "PostToolUse", "tool_use_id": "c", "tool_input": {"command": "make"}}
 
-    assert event(Call("c", fields["tool_name"], {"command": "make"})) == wire.decode(given | fields)
+    assert event(describe(Call("c", fields["tool_name"], {"command": "make"}), HERE.cwd)) == wire.decode(given | fields)
 
 
 @pytest.mark.parametrize("name", ["PreCompact", "SessionStart", "Stop", "SessionEnd", "Interrupt"])

@@ -21,7 +21,8 @@ from upbeat.adapters.local.journal import SqliteJournal
 from upbeat.core.errors import JournalUnreadable
 from upbeat.core.journal.chain import Break
 from upbeat.core.journal.entry import Pruned, Retention, Verified
-from upbeat.core.workflow.facts import SentOn, SessionClosed, fold
+from upbeat.core.workflow.facts import SentOn, SessionClosed
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, SessionState
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"

@@ -13,7 +13,8 @@ from journal_values import FACTS, RUN, STATES, record
 from upbeat.core.journal.chain import canonical
 from upbeat.core.journal.codec import KINDS, body_of, facts_in, fitted, record_in, state_in, text_of
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import Fact, SentOn, StepFinished, WorkflowStarted, fold
+from upbeat.core.workflow.facts import Fact, SentOn, StepFinished, WorkflowStarted
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, SessionState
 from upbeat.core.workflow.verdict import Verdict
 

@@ -7,7 +7,8 @@ from workflow_play import FAIL, PASS, REJECT, Play, with_own
 
 from upbeat.core.contract.event import AgentStarted, AgentStopped, Call, Delegating, Source
 from upbeat.core.workflow.brief import DELEGATED_CHARS
-from upbeat.core.workflow.facts import MAX_PARKED_CHARS, WorkflowEnded, fold
+from upbeat.core.workflow.facts import MAX_PARKED_CHARS, WorkflowEnded
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import RunStatus, StepStatus
 from upbeat.core.workflow.verdict import Verdict
 

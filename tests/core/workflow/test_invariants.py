@@ -13,7 +13,8 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, registry
 
-from upbeat.core.workflow.facts import SentOn, StepFinished, StepStarted, WorkflowEnded, fold
+from upbeat.core.workflow.facts import SentOn, StepFinished, StepStarted, WorkflowEnded
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.machine import BAD, missing_before
 from upbeat.core.workflow.outcome import Caps
 from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus

@@ -7,7 +7,8 @@ from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, with_own
 
 from upbeat.core.contract.event import ClientName
 from upbeat.core.ports import Neighbour
-from upbeat.core.workflow.facts import LoopEnded, Released, SessionClosed, fold
+from upbeat.core.workflow.facts import LoopEnded, Released, SessionClosed
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.loop import LEASE_SECONDS, asks_user
 from upbeat.core.workflow.outcome import Archive, Caps, Tick
 from upbeat.core.workflow.state import RunStatus, StepStatus

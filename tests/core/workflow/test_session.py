@@ -18,7 +18,8 @@ from upbeat.core.contract.event import (
 from upbeat.core.ports import Neighbour
 from upbeat.core.workflow.brief import RESUMED_CHARS, TURN_CHARS
 from upbeat.core.workflow.decide import Need, needs
-from upbeat.core.workflow.facts import HandoverOffered, WorkflowAdopted, WorkflowEnded, fold
+from upbeat.core.workflow.facts import HandoverOffered, WorkflowAdopted, WorkflowEnded
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.session import OFFER_SECONDS
 from upbeat.core.workflow.state import RunStatus, StepStatus
 

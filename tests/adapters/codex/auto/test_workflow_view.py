@@ -9,7 +9,8 @@ from workflow_play import Play, registry
 
 from upbeat.adapters.codex.auto.texts import CHINESE, ENGLISH, Texts
 from upbeat.adapters.codex.auto.workflow_view import NO_STAGE, listed, stage, standing
-from upbeat.core.workflow.facts import LoopEnded, WorkflowEnded, fold
+from upbeat.core.workflow.facts import LoopEnded, WorkflowEnded
+from upbeat.core.workflow.fold import fold
 from upbeat.core.workflow.state import NEW, RunStatus, SessionState
 from upbeat.core.workflow.tasks import Tasks
 

@@ -1,0 +1,112 @@
+"""What the calls of Claude Code's tools do, in words that belong to no client."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...core.contract.event import Act, Call, Change, Task
+from ..hook_format import SHELL, optional, structured
+
+Describer = Callable[[Call, str], Call]
+
+_ALONE: Mapping[str, Act] = {
+    SHELL: Act.SHELL,
+    "Grep": Act.SEARCH,
+    "Glob": Act.SEARCH,
+    "WebFetch": Act.FETCH,
+    "WebSearch": Act.FETCH,
+    "AskUserQuestion": Act.ASK,
+    "Agent": Act.DELEGATE,
+    "Task": Act.DELEGATE,
+}
+"""Tools of which nothing more has to be known."""
+
+
+def describe(call: Call, cwd: str) -> Call:
+    """``call`` with what it does; ``cwd`` is where relative paths begin."""
+    if reader := _READERS.get(call.tool):
+        return reader(call, cwd)
+    return replace(call, act=_ALONE.get(call.tool, Act.OTHER))
+
+
+def _path(call: Call, field: str, cwd: str) -> tuple[str, ...]:
+    path = optional(call.input, field)
+    return (os.path.normpath(os.path.join(cwd, path)),) if path else ()
+
+
+def _read(call: Call, cwd: str) -> Call:
+    return replace(call, act=Act.READ, paths=_path(call, "file_path", cwd))
+
+
+def _edit(call: Call, cwd: str) -> Call:
+    paths = _path(call, "file_path", cwd)
+    parts = structured(call.input.get("edits"))
+    edits = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else [call.input]
+    changes = tuple(
+        Change(path, optional(edit, "new_string"), optional(edit, "old_string")) for path in paths for edit in edits
+    )
+    return replace(call, act=Act.EDIT, paths=paths, changes=changes)
+
+
+def _write(call: Call, cwd: str) -> Call:
+    paths = _path(call, "file_path", cwd)
+    changes = tuple(Change(path, optional(call.input, "content")) for path in paths)
+    return replace(call, act=Act.WRITE, paths=paths, changes=changes)
+
+
+def _notebook(call: Call, cwd: str) -> Call:
+    paths = _path(call, "notebook_path", cwd)
+    changes = tuple(Change(path, optional(call.input, "new_source")) for path in paths)
+    return replace(call, act=Act.EDIT, paths=paths, changes=changes)
+
+
+def _todos(call: Call, _cwd: str) -> Call:
+    told = structured(call.input.get("todos"))
+    todos = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+    tasks = tuple(Task(optional(one, "content"), optional(one, "status") == "completed") for one in todos)
+    return replace(call, act=Act.PLAN, tasks=tasks, is_whole_list=True)
+
+
+def _new_task(call: Call, _cwd: str) -> Call:
+    """Its number is in the answer only."""
+    return replace(call, act=Act.PLAN, tasks=(Task(optional(call.input, "subject"), is_done=False),))
+
+
+def _changed_task(call: Call, _cwd: str) -> Call:
+    is_done = optional(call.input, "status") in ("completed", "deleted")
+    task = Task(optional(call.input, "subject"), is_done, optional(call.input, "taskId"))
+    return replace(call, act=Act.PLAN, tasks=(task,))
+
+
+_READERS: Mapping[str, Describer] = {
+    "Read": _read,
+    "Edit": _edit,
+    "MultiEdit": _edit,
+    "Write": _write,
+    "NotebookEdit": _notebook,
+    "TodoWrite": _todos,
+    "TaskCreate": _new_task,
+    "TaskUpdate": _changed_task,
+}
+
+
+def shown_instead(tool: str, response: Any, text: str) -> Any | None:
+    """``response`` with ``text`` in the place of what the model reads of it; None where its form is not known.
+
+    Claude Code takes a changed answer only in the form that the tool's own has.
+    """
+    match tool, response:
+        case ("Bash", {"stdout": str(), "stderr": str()}):
+            return {**response, "stdout": text, "stderr": ""}
+        case ("Read", {"file": {"content": str()} as file}):
+            return {**response, "file": {**file, "content": text}}
+        case ("Grep", {"content": str()}):
+            return {**response, "content": text}
+        case (str(name), list()) if name.startswith("mcp__"):
+            return [{"type": "text", "text": text}]
+        case (str(name), str()) if name.startswith("mcp__"):
+            return text
+    return None

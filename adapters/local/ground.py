@@ -1,0 +1,27 @@
+"""What policies want to know of this machine's files, and what they have done outside the conversation.
+
+Law: nothing outside the repository is read, and nothing in it can make this raise; what cannot be had is None.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ...core.contract.event import Source
+from ...core.policies.errand import Errand
+from ...core.policies.look import Existing, Look
+
+
+class LocalGround:
+    """Implements ``core.ports.Ground``."""
+
+    def look(self, look: Look, source: Source, root: str) -> object | None:  # noqa: ARG002 -- the port's
+        """The answer to ``look``."""
+        match look:
+            case Existing():
+                return frozenset(path for path in look.paths if os.path.lexists(path))
+            case _:
+                return None
+
+    def run(self, errand: Errand) -> None:
+        """Nothing yet."""

@@ -1,0 +1,126 @@
+"""Who is asked about an event beside the workflow: the policies that are on, and the rules of its user.
+
+``Panel.of`` says who; ``informed`` looks up what they want to know, outside of any transaction; ``heard`` asks them on
+the state as it is then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .contract.effect import Inject, Said
+from .contract.event import Origin, PromptSubmitted, SessionStarted
+from .happening import Happening
+from .merge import Merged, Room, Voice
+from .policies import POLICIES
+from .policies.errand import Errand
+from .policies.judge import Opinion, in_force, judge, looks
+from .policies.look import Look
+from .policies.policy import Policy, View
+from .turn.truncate import Cap
+from .workflow.facts import ContextSpent, Fact, Noted
+from .workflow.state import SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the panel says to one event."""
+
+    voices: tuple[Voice, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    errands: tuple[Errand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Who is asked, with what they know. ``is_held_out``: whatever they inject is left out this time."""
+
+    policies: tuple[Policy, ...] = ()
+    found: Mapping[Look, Any] = field(default_factory=dict)
+    is_held_out: bool = False
+
+    @classmethod
+    def of(cls, happening: Happening) -> Panel:
+        """The policies that have something to say to the event."""
+        settings, kind = happening.settings, type(happening.event)
+        policies = in_force(POLICIES, settings.policies_on, settings.policies_off)
+        share = settings.inject_hold_out
+        drawn = bool(share) and int(happening.runtime.clock.nonce()[:8], 16) % 100 < share
+        return cls(tuple(one for one in policies if kind in one.on), is_held_out=drawn)
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether the session's state is wanted before it is decided on."""
+        return bool(self.policies)
+
+    def informed(self, happening: Happening, state: SessionState) -> Panel:
+        """The panel with what its members want to know."""
+        wanted = looks(happening.event, state, self.policies)
+        root, source = happening.situation.repository.root, happening.source
+        found = {
+            look: answer for look in wanted if (answer := happening.runtime.ground.look(look, source, root)) is not None
+        }
+        return replace(self, found=found)
+
+    def heard(self, happening: Happening, state: SessionState) -> Heard:
+        """What the members say."""
+        if not self.policies:
+            return Heard()
+        runtime = happening.runtime
+        view = View(
+            state=state,
+            at=runtime.clock.now().timestamp(),
+            language=runtime.language,
+            root=happening.situation.repository.root,
+            found=self.found,
+        )
+        opinions = judge(happening.event, view, self.policies)
+        facts = tuple(
+            Noted(one.policy.name, one.word.notes, one.policy.stays)
+            for one in opinions
+            if one.word.notes is not None and one.word.notes != state.notes(one.policy.name)
+        )
+        errands = tuple(errand for one in opinions for errand in one.word.errands)
+        return Heard(tuple(self._voice(one, happening) for one in opinions), facts, errands)
+
+    def chars(self, happening: Happening, state: SessionState) -> int:
+        """Characters that the members will inject with a prompt, as far as can be said before it is prepared."""
+        if not isinstance(happening.event, PromptSubmitted) or self.is_held_out:
+            return 0
+        effects = (effect for voice in self.heard(happening, state).voices for effect in voice.effects)
+        return sum(len(effect.text) + 1 for effect in effects if isinstance(effect, Inject))
+
+    def room(self, happening: Happening, state: SessionState, cap: Cap) -> Room:
+        """How much context goes in."""
+        settings = happening.settings
+        turn = 0 if self._is_new_turn(happening) else state.spent_turn
+        return Room(
+            cap, max(settings.inject_max_chars_turn - turn, 0), max(settings.inject_max_chars_session - state.spent, 0)
+        )
+
+    def spent(self, happening: Happening, merged: Merged) -> tuple[Fact, ...]:
+        """What the members have spent of it."""
+        is_new = self._is_new_turn(happening)
+        return (ContextSpent(merged.spent, is_new),) if merged.spent else ()
+
+    def _voice(self, opinion: Opinion, happening: Happening) -> Voice:
+        policy, word = opinion.policy, opinion.word
+        part = f"policy {policy.name}"
+        if opinion.failure:
+            said = Said(part, "could not evaluate", opinion.failure)
+        else:
+            kinds = ", ".join(dict.fromkeys(type(effect).__name__ for effect in word.effects)) or "notes"
+            looked = {"names": list(word.names)} if word.names else {}
+            said = Said(part, kinds, word.because, looked, happening.settings.origins.get("policies.on", ""))
+        words = (said,) if word.effects or opinion.failure or word.because else ()
+        return Voice(part, word.effects, policy.rank, words, is_withheld=self.is_held_out)
+
+    @staticmethod
+    def _is_new_turn(happening: Happening) -> bool:
+        event = happening.event
+        return isinstance(event, SessionStarted) or (isinstance(event, PromptSubmitted) and event.origin is Origin.USER)
+
+
+NOBODY = Panel()

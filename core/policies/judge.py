@@ -1,0 +1,57 @@
+"""Asks the policies that are on. Law: the fault of one policy costs that policy's word, and is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..contract.event import Event
+from ..workflow.state import SessionState
+from .look import Look
+from .policy import SILENT, Policy, View, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one policy says to one event. ``failure`` is what went wrong in it."""
+
+    policy: Policy
+    word: Word
+    failure: str = ""
+
+
+def in_force(policies: Iterable[Policy], on: Iterable[str], off: Iterable[str]) -> tuple[Policy, ...]:
+    """Those that are on: by default or by name in ``on``, and not by name in ``off``."""
+    wanted, unwanted = frozenset(on), frozenset(off)
+    return tuple(one for one in policies if (one.is_on or one.name in wanted) and one.name not in unwanted)
+
+
+def looks(event: Event, state: SessionState, policies: Iterable[Policy]) -> tuple[Look, ...]:
+    """What the policies want to know of the world before they are asked, each thing once."""
+    wanted = (look for one in policies if type(event) in one.on for look in one.looks(event, state))
+    return tuple(dict.fromkeys(wanted))
+
+
+def judge(event: Event, view: View, policies: Iterable[Policy]) -> tuple[Opinion, ...]:
+    """What the policies say to ``event``; those that say nothing at all are left out."""
+    return tuple(_opinions(event, view, policies))
+
+
+def _opinions(event: Event, view: View, policies: Iterable[Policy]) -> Iterator[Opinion]:
+    for policy in policies:
+        rule = policy.on.get(type(event))
+        if rule is None:
+            continue
+        try:
+            word = rule(event, replace(view, notes=view.state.notes(policy.name)))
+        except Exception as error:  # the boundary of policies: the others, and the workflow, are still heard
+            yield Opinion(policy, SILENT, f"{type(error).__name__}: {error}"[:200])
+            continue
+        if word != SILENT:
+            yield Opinion(policy, word)
+
+
+def lookup(found: Mapping[Look, Any], look: Look, default: Any = None) -> Any:
+    """What was found for ``look``, or ``default``."""
+    return found.get(look, default)

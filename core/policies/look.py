@@ -1,0 +1,77 @@
+"""What policies may ask to have looked up before they are asked. Law: values only; ``Ground`` answers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAbove:
+    """The files called one of ``names`` in the folder of ``path`` (absolute) and above, up to the repository's root.
+
+    Answer: ``tuple[Document, ...]``, the nearest first; nothing outside the repository is read.
+    """
+
+    path: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """Which of ``paths`` (absolute) exist. Answer: ``frozenset[str]``."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """How full the model's window is. Answer: ``Use``; nothing where the client's record does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFiles:
+    """What has changed in the working tree. Answer: ``tuple[ChangedFile, ...]``, at most 50, sorted by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesIn:
+    """The files of one folder of the repository (``folder`` is relative to its root), by name.
+
+    Answer: ``tuple[Document, ...]``, at most 20, each at most 20,000 characters.
+    """
+
+    folder: str
+    ending: str = ".md"
+
+
+Look = FilesAbove | Existing | ContextUse | ChangedFiles | FilesIn
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text file of the repository. ``path`` is relative to its root; ``text`` is cleaned and without secrets."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Tokens in the model's window, and how many go in; ``window`` is 0 where nobody tells."""
+
+    tokens: int
+    window: int = 0
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1 or a little more; 0 where the window is unknown."""
+        return self.tokens / self.window if self.window else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file that differs from the last commit; lines are None for a binary or a new one that was not counted."""
+
+    path: str
+    added: int | None = None
+    removed: int | None = None
