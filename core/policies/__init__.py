@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from . import (
+    recover_from_failed_edit,
+)
 from .policy import Policy
 
-POLICIES: tuple[Policy, ...] = ()
+POLICIES: tuple[Policy, ...] = (recover_from_failed_edit.POLICY,)
 BY_NAME = {policy.name: policy for policy in POLICIES}

@@ -1,0 +1,49 @@
+"""When an edit that did not apply is met with the way to mend it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import call, finished, said_by
+
+from upbeat.core.contract.event import Act, ToolFinished
+from upbeat.core.policies.recover_from_failed_edit import POLICY
+
+EDIT = call("Edit", Act.EDIT, paths=("/repo/a.py",))
+SAME = finished(EDIT, "No changes to make: old_string and new_string are exactly the same.", failed=True)
+
+SAYS_NOTHING = {
+    "an edit that applied": finished(EDIT, "The file /repo/a.py has been updated."),
+    "an edit that its user broke off": replace(SAME, interrupted=True),
+    "a file that is not there": finished(EDIT, "File does not exist.", failed=True),
+    "a file that may not be written": finished(EDIT, "EACCES: permission denied", failed=True),
+    "a read that failed": finished(call("Read", Act.READ), "string not found", failed=True),
+    "a command that says so": finished(call("Bash", Act.SHELL), "old_string not found", failed=True),
+    "an edit that puts such a text into a file": finished(EDIT, "+ raise Error('not found')"),
+}
+
+SAYS = {
+    "both texts are the same": (SAME, "are the same"),
+    "the text is not there": (finished(EDIT, "String to replace not found in file.", failed=True), "does not stand"),
+    "the text is there twice": (finished(EDIT, "Found 2 matches of the string", failed=True), "several places"),
+    "a patch that does not fit": (
+        finished(call("apply_patch", Act.EDIT), "apply_patch verification failed: Failed to find expected lines"),
+        "does not stand",
+    ),
+}
+
+
+@pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: ToolFinished) -> None:
+    """Says nothing for what is no edit that failed by its texts."""
+    assert said_by(POLICY, event) == ()
+
+
+@pytest.mark.parametrize(("event", "words"), SAYS.values(), ids=SAYS)
+def test_says(event: ToolFinished, words: str) -> None:
+    """Says why the edit did not apply, in both languages."""
+    [effect] = said_by(POLICY, event)
+
+    assert words in effect.text
+    assert said_by(POLICY, event, language="zh") != (effect,)
