@@ -50,7 +50,7 @@ def answer(client: str, fields: Mapping[str, Any], application: Application) -> 
             event = replace(event, origin=Origin.WRAPPED)
         if application.environment.wrapped and isinstance(event, TurnEnding):
             return {}  # codex-auto decides itself whether its turn is the last one
-        output: dict[str, Any] = codec.encode(event, handle(event, application.runtime, codec.CAP, codec.degraded))
+        output: dict[str, Any] = codec.encode(event, handle(event, application.runtime, codec.CAP, codec.shortfalls))
     except ClientError as error:
         _log_unreadable(application, client, str(error))
         return {}

@@ -2,7 +2,7 @@
 
 Law: ``encode`` emits only what the client's table of capabilities says it carries out at that event, and only
 keys that the stricter client accepts: Codex drops an answer with an unknown key whole. What the table lacks is
-told by ``degraded``, so that nobody believes in an effect that nobody saw.
+told by ``shortfalls``, so that nobody believes in an effect that nobody saw.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..core.contract.effect import Decision, Effect, PutBefore, RewriteInput, RewriteOutput
+from ..core.contract.effect import Ask, Compact, Decision, Effect, PutBefore, RewriteInput, RewriteOutput
 from ..core.contract.event import (
     AgentStarted,
     AgentStopped,
@@ -51,6 +51,14 @@ class Way(StrEnum):
     BLOCK = "block"
     """The turn goes on with it as the next message."""
 
+
+LEFT_OUT = "the client cannot carry it out here"
+_WEAKER: Mapping[tuple[type[Effect], Way], str] = {
+    (Ask, Way.DENIAL): "denied, because the client asks nobody",
+    (RewriteInput, Way.CONTEXT): "the model is told what to change",
+    (Compact, Way.MESSAGE): "the person is told",
+}
+"""Ways that are less than what was wanted."""
 
 Ways = Mapping[type[Effect], Way]
 Capabilities = Mapping[type[Event], Ways]
@@ -112,9 +120,14 @@ def encode(event: Event, decision: Decision, answers: Answers) -> dict[str, Any]
     return output
 
 
-def degraded(event: Event, decision: Decision, answers: Answers) -> tuple[Effect, ...]:
-    """The effects that ``encode`` leaves out, because the client cannot carry them out at this event."""
-    return tuple(effect for effect in decision.effects if effect.text and _way(event, effect, answers) is None)
+def shortfalls(event: Event, decision: Decision, answers: Answers) -> tuple[str, ...]:
+    """For each effect how far the client falls short of it at this event; empty where it does not."""
+    return tuple(_shortfall(event, effect, answers) if effect.text else "" for effect in decision.effects)
+
+
+def _shortfall(event: Event, effect: Effect, answers: Answers) -> str:
+    way = _way(event, effect, answers)
+    return LEFT_OUT if way is None else _WEAKER.get((type(effect), way), "")
 
 
 def _way(event: Event, effect: Effect, answers: Answers) -> Way | None:

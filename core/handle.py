@@ -77,24 +77,24 @@ _ANSWERS = (ToolStarting, ToolFinished, AskingUser, Delegating, TurnEnding)
 _TOLD_AT_START = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
 
 
-Cannot = Callable[[Event, Decision], tuple[Effect, ...]]
-"""Which effects of a decision a client cannot carry out at an event."""
+Shortfalls = Callable[[Event, Decision], tuple[str, ...]]
+"""For each effect of a decision how far a client falls short of it at an event; empty where it does not."""
 
 
-def _everything_can_be(_event: Event, _decision: Decision) -> tuple[Effect, ...]:
-    return ()
+def _none(_event: Event, decision: Decision) -> tuple[str, ...]:
+    return ("",) * len(decision.effects)
 
 
 def handle(
     event: Event,
     runtime: Runtime,
     cap: Cap = NO_CAP,
-    cannot: Cannot = _everything_can_be,
+    shortfalls: Shortfalls = _none,
     request: TurnRequest | None = None,
 ) -> Decision:
     """The decision on one event of a client, recorded in the journal.
 
-    ``cap`` is what the client can carry, ``cannot`` what it leaves out: that is recorded as such. ``request`` is how
+    ``cap`` is what the client can carry, ``shortfalls`` what it cannot: that is recorded. ``request`` is how
     turns are prepared for a client that drives them itself and shows their limits; its ``repo_root`` counts for
     every event, and its cap for none.
     """
@@ -115,7 +115,7 @@ def handle(
         outcome += Outcome((*heard.facts, *panel.spent(happening, merged)))
         decision = replace(turn, effects=merged.effects, said=merged.said)
         after = fold(outcome.facts, state) if outcome.facts else None
-        transaction.append(_record(happening, decision, merged, outcome, cannot(event, decision)), after)
+        transaction.append(_record(happening, decision, merged, outcome, shortfalls(event, decision)), after)
         for fact in outcome.facts:
             if isinstance(fact, WorkflowAdopted):
                 _give_up(fact.from_session, event.source.session_id, runtime, transaction)
@@ -278,13 +278,13 @@ def _less(cap: Cap, chars: int) -> Cap:
 
 
 def _record(
-    happening: Happening, decision: Decision, merged: Merged, outcome: Outcome, left_out: tuple[Effect, ...]
+    happening: Happening, decision: Decision, merged: Merged, outcome: Outcome, short: tuple[str, ...]
 ) -> Record:
     event, source, clock = happening.event, happening.source, happening.runtime.clock
     effects = tuple(
         {"kind": _snake(type(effect).__name__), "text": effect.text, "part": part}
-        | ({"degraded": "the client cannot carry it out here"} if effect in left_out else {})
-        for effect, part in zip(decision.effects, merged.parts, strict=True)
+        | ({"degraded": lacks} if lacks else {})
+        for effect, part, lacks in zip(decision.effects, merged.parts, short, strict=True)
     )
     return Record(
         at=timestamp(clock.now()),

@@ -15,7 +15,7 @@ from upbeat.adapters.codex import wire as codex
 from upbeat.adapters.hook_output import Way
 from upbeat.core.contract import codes
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, text_of
-from upbeat.core.contract.effect import Deny, Inject, KeepGoing, PutBefore, TellUser
+from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event
 from upbeat.core.servers import SERVER_KEYS, TOOL_KEYS
 from upbeat.core.servers import Key as ServerKey
@@ -92,11 +92,13 @@ def _said_of(module: str, fallback: str) -> str:
     return "\n\n".join(part.replace("``", "`") for part in paragraphs if not part.startswith("Law:"))
 
 
-_EFFECTS = (Inject, TellUser, Deny, PutBefore, KeepGoing)
+_EFFECTS = get_args(Effect)
 _WAYS = {
     Way.CONTEXT: "context",
     Way.MESSAGE: "message",
     Way.DENIAL: "denial",
+    Way.QUESTION: "question",
+    Way.OUTPUT: "changed answer",
     Way.INPUT: "changed input",
     Way.BLOCK: "block",
 }

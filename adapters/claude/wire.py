@@ -16,7 +16,6 @@ from ...core.contract.effect import (
     Compact,
     Decision,
     Deny,
-    Effect,
     Inject,
     KeepGoing,
     PutBefore,
@@ -99,9 +98,9 @@ def encode(event: Event, decision: Decision) -> dict[str, Any]:
     return hook_output.encode(event, decision, _ANSWERS)
 
 
-def degraded(event: Event, decision: Decision) -> tuple[Effect, ...]:
-    """The effects of ``decision`` that Claude Code cannot carry out at this event."""
-    return hook_output.degraded(event, decision, _ANSWERS)
+def shortfalls(event: Event, decision: Decision) -> tuple[str, ...]:
+    """For each effect of ``decision`` how far the client falls short of it at this event; empty where it does not."""
+    return hook_output.shortfalls(event, decision, _ANSWERS)
 
 
 def _agent_id(payload: Payload) -> str:

@@ -20,14 +20,20 @@ OLDEST_CLAUDE = {
 ROUTES = ("mcp", "command")
 
 
-def hooks(client: Any, route: Any) -> dict[str, dict[str, Any]]:
-    """Event -> its one handler, with the matcher in it."""
+def handlers(client: Any, route: Any) -> list[tuple[str, dict[str, Any]]]:
+    """(event, handler) of each entry, with the matcher in the handler."""
     table = json.loads(client.layout(route).rendered["hooks/hooks.json"])["hooks"]
-    found = {}
-    for event, [entry] in table.items():
-        [handler] = entry["hooks"]
-        found[event] = handler | {"matcher": entry.get("matcher", "")}
-    return found
+    return [
+        (event, handler | {"matcher": entry.get("matcher", "")})
+        for event, entries in table.items()
+        for entry in entries
+        for handler in entry["hooks"]
+    ]
+
+
+def hooks(client: Any, route: Any) -> dict[str, dict[str, Any]]:
+    """Event -> its handler; the first one of several."""
+    return dict(reversed(handlers(client, route)))
 
 
 def recorded(event: str) -> list[dict[str, Any]]:
@@ -67,13 +73,25 @@ def test_codex_names_only_fields_that_are_there(event: str) -> None:
     assert passed == {"hook_event_name": event} | {name: "${" + name + "}" for name in names}
 
 
-@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
-def test_claude_leaves_reading_alone(event: str) -> None:
-    """Tools that only read have no hook; those that hand on work, run commands or change files have one."""
-    tools = hooks(claude, "mcp")[event]["matcher"].split("|")
+def test_every_call_of_claude_meets_the_rules_of_its_user() -> None:
+    """Before a call and after a failed one there is one hook for all tools; an event has one handler for each tool."""
+    found = handlers(claude, "mcp")
+    matchers = [handler["matcher"] for event, handler in found if event == "PostToolUse"]
+    tools = [tool for matcher in matchers for tool in matcher.split("|")]
 
-    assert {"Agent", "Task", "Bash"} <= set(tools)
-    assert not {"Read", "Grep", "Glob", "WebFetch", "*", ""} & set(tools)
+    assert [""] == [handler["matcher"] for event, handler in found if event == "PreToolUse"]
+    assert [""] == [handler["matcher"] for event, handler in found if event == "PostToolUseFailure"]
+    assert len(tools) == len(set(tools))
+
+
+def test_answers_that_are_files_are_not_passed() -> None:
+    """Of tools that read and write files the hook gets the call, and not the file; of others their answer."""
+    passed = {h["matcher"]: "tool_response" in h["input"] for e, h in handlers(claude, "mcp") if e == "PostToolUse"}
+
+    assert {True: True, False: False} == {"Bash" in matcher.split("|"): told for matcher, told in passed.items()}
+    assert {"Read", "Write", "Edit"} <= {
+        tool for matcher, told in passed.items() if not told for tool in matcher.split("|")
+    }
 
 
 def test_the_plugin_in_the_checkout_is_the_same() -> None:

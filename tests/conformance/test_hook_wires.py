@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from fakes.runtime import fake_world
@@ -13,7 +13,8 @@ from fakes.surroundings import situation
 
 from upbeat.adapters.claude import wire as claude
 from upbeat.adapters.codex import wire as codex
-from upbeat.core.contract.effect import Decision, Deny, Effect, Inject, KeepGoing, PutBefore, TellUser
+from upbeat.adapters.hook_output import LEFT_OUT
+from upbeat.core.contract.effect import Decision, Effect, RewriteInput
 from upbeat.core.contract.event import Call, ClientName, Event, Source, ToolFinished, TurnEnding
 from upbeat.core.handle import handle
 
@@ -60,7 +61,7 @@ PAIRS: list[tuple[str, Fields, Fields]] = [
         {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": {"questions": []}},
         {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": {"questions": []}},
     ),
-    ("PostToolUse", {**SHELL, "tool_response": {"stdout": "3 passed"}}, {**SHELL, "tool_response": "3 passed"}),
+    ("PostToolUse", {**SHELL, "tool_response": {"stdout": "3 passed", "stderr": "", "interrupted": False}}, {**SHELL, "tool_response": "3 passed"}),
     ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
     ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
     ("SubagentStop", {**AGENT, **LAST, "stop_hook_active": True}, {**AGENT, **LAST, "stop_hook_active": True}),
@@ -100,7 +101,7 @@ def test_the_same_happening_is_the_same_event(name: str, in_claude: Fields, in_c
     assert ours == text
 
 
-EFFECTS: tuple[type[Effect], ...] = (Inject, TellUser, Deny, PutBefore, KeepGoing)
+EFFECTS: tuple[type[Effect], ...] = get_args(Effect)
 DIFFERENT = {
     ("AgentStarted", "TellUser"): "Claude Code shows no message of this event",
     ("AgentStopped", "TellUser"): "Claude Code shows no message of this event",
@@ -127,8 +128,8 @@ def test_an_effect_is_carried_out_or_told(name: str, in_claude: Fields, in_codex
     told = []
     for codec, fields in ((claude, {**IN_CLAUDE, **in_claude}), (codex, {**IN_CODEX, **in_codex})):
         event = codec.decode({**fields, "hook_event_name": name})
-        decision = Decision((effect("words"),))
-        is_degraded = bool(codec.degraded(event, decision))
+        decision = Decision((RewriteInput("words", {"x": 1}) if effect is RewriteInput else effect("words"),))
+        is_degraded = codec.shortfalls(event, decision) == (LEFT_OUT,)
         assert is_degraded is not bool(codec.encode(event, decision))
         told.append(is_degraded)
 

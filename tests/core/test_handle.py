@@ -349,9 +349,9 @@ def test_a_run_has_one_owner() -> None:
 def test_what_a_client_cannot_do_is_recorded() -> None:
     """An effect that the client leaves out is in the record, as degraded."""
     world = fake_world(situation(problems=("a: b",)))
-    handle(SessionStarted(CLAUDE, "startup"), world.runtime, cannot=lambda _event, decision: decision.effects)
+    handle(SessionStarted(CLAUDE, "startup"), world.runtime, shortfalls=lambda _event, _decision: ("it cannot",))
 
-    assert ["the client cannot carry it out here"] == [e["degraded"] for e in world.journal.records[0].effects]
+    assert ["it cannot"] == [e["degraded"] for e in world.journal.records[0].effects]
 
 
 def test_files_follow_what_was_decided() -> None:

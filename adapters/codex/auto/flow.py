@@ -40,6 +40,7 @@ from ....core.turn.truncate import Cap
 from ....core.workflow.registry import Registry
 from ....core.workflow.state import NEW, SessionState
 from ....core.workflow.tasks import Tasks
+from ...hook_output import LEFT_OUT
 from . import transport
 from .rollouts import Answered, Changed, Deed, Ran, Rollouts, Spawned
 from .show import inner_command
@@ -65,10 +66,10 @@ _SPAWNS = ("spawn_agent", "spawnAgent")
 """Calls that start agents, as the two ways to Codex name them; its record says more of them."""
 
 
-def cannot(event: Event, decision: Decision) -> tuple[Effect, ...]:
-    """The effects of ``decision`` that are left out without hooks."""
+def shortfalls(event: Event, decision: Decision) -> tuple[str, ...]:
+    """For each effect of ``decision`` whether it is left out without hooks."""
     carried = _CARRIED.get(type(event), (TellUser,))
-    return tuple(effect for effect in decision.effects if not isinstance(effect, carried))
+    return tuple("" if isinstance(effect, carried) else LEFT_OUT for effect in decision.effects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,7 @@ class Flow:
     def _decide(self, event: Event, cap: Cap = NO_CAP, request: TurnRequest | None = None) -> Decision | None:
         """What the core decides on ``event``, told to the person as far as it is for them."""
         request = request or TurnRequest(event.source, "", OCCASION, self._where.repo)
-        decision = self.safely(UNDECIDED, lambda: handle(event, self._runtime, cap, cannot, request))
+        decision = self.safely(UNDECIDED, lambda: handle(event, self._runtime, cap, shortfalls, request))
         if decision is None:
             return None
         for effect in decision.effects:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wire_play import left_out_by
 
 from upbeat.adapters.claude import wire
 from upbeat.core.contract.effect import NO_OPINION, Decision, Deny, Inject, KeepGoing, PutBefore, TellUser
@@ -466,7 +467,7 @@ def test_what_is_left_out_is_told(event: Any, left_out: tuple[Any, ...]) -> None
     """An effect that the client cannot carry out at an event is named; one without words is none."""
     everything = Decision((Inject("i"), TellUser("t"), Deny("d"), PutBefore("p"), KeepGoing("k"), Inject("")))
 
-    assert left_out == wire.degraded(event, everything)
+    assert left_out == left_out_by(wire, event, everything)
 
 
 def test_the_cap_leaves_room() -> None:

@@ -14,11 +14,24 @@ from fakes.runtime import fake_world
 from fakes.surroundings import situation
 from hypothesis import given
 from hypothesis import strategies as st
+from wire_play import left_out_by
 
 from upbeat.adapters.claude import wire as claude
 from upbeat.adapters.codex import wire
 from upbeat.adapters.codex.tools import describe
-from upbeat.core.contract.effect import Decision, Deny, Inject, KeepGoing, PutBefore, TellUser
+from upbeat.core.contract.effect import (
+    Ask,
+    Compact,
+    Decision,
+    Deny,
+    Inject,
+    KeepGoing,
+    PutBefore,
+    RewriteInput,
+    RewriteOutput,
+    Stop,
+    TellUser,
+)
 from upbeat.core.contract.event import (
     AgentStarted,
     AgentStopped,
@@ -276,17 +289,18 @@ EVENTS = [
     (TurnInterrupted(HERE), "interrupt"),
 ]
 ONE_OF_EACH = [Inject("a"), TellUser('quote " and \u2028 and 仓库'), Deny("no"), PutBefore("p"), KeepGoing("go")]
+OTHERS = [Ask("sure?"), RewriteInput("r", {"x": 1}), RewriteOutput("short"), Stop("enough"), Compact("now")]
 
 
 @pytest.mark.parametrize(("event", "schema"), EVENTS, ids=lambda value: getattr(type(value), "__name__", value))
-@given(effects=st.lists(st.sampled_from(ONE_OF_EACH), max_size=4))
+@given(effects=st.lists(st.sampled_from(ONE_OF_EACH + OTHERS), max_size=4))
 def test_codex_accepts_every_answer(event: Any, schema: str, effects: list[Any]) -> None:
     """Codex drops an answer with anything it does not know; ours validate against its own schemas."""
     decision = Decision(tuple(effects))
     output = wire.encode(event, decision)
 
     SCHEMAS[schema].validate(output)
-    assert bool(output) == (len(effects) > len(wire.degraded(event, decision)))
+    assert bool(output) == (len(effects) > len(left_out_by(wire, event, decision)))
 
 
 @pytest.mark.parametrize(
@@ -343,7 +357,7 @@ def test_encode(event: Any, effects: tuple[Any, ...], output: dict[str, Any]) ->
 )
 def test_what_is_left_out_is_told(event: Any, left_out: tuple[Any, ...]) -> None:
     """An effect that Codex cannot carry out at an event is named."""
-    assert left_out == wire.degraded(event, Decision(tuple(ONE_OF_EACH)))
+    assert left_out == left_out_by(wire, event, Decision(tuple(ONE_OF_EACH)))
 
 
 @pytest.mark.parametrize(
