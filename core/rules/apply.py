@@ -12,7 +12,7 @@ from ..contract.effect import Ask, Deny, Effect, Inject, KeepGoing, TellUser
 from ..contract.event import AgentStopped, Event, Origin, PromptSubmitted, TurnEnding
 from .rule import EVENTS, NO_MATCH, Action, Condition, Fail, Outcome, Owner, Rule, Verdict
 from .seen import Seen
-from .words import UNKNOWN_TEXT, UNTRUSTED_TEXT, heading, shown_name
+from .words import UNCLEAR, UNKNOWN_TEXT, UNTRUSTED_TEXT, heading, shown_name
 
 _TIGHTENS = (Action.DENY, Action.ASK)
 _SHOWN = 120
@@ -23,7 +23,7 @@ def apply(rule: Rule, event: Event, root: str, *, language: str = "en", seen: Se
 
     ``seen`` is the event as looked at for other rules already.
     """
-    if not _is_about(rule, event):
+    if not is_about(rule, event):
         return NO_MATCH
     try:
         verdict, because = _judged(rule, seen or Seen(event, root))
@@ -34,7 +34,7 @@ def apply(rule: Rule, event: Event, root: str, *, language: str = "en", seen: Se
     return Outcome(verdict, _effect(rule, event, verdict, because, language), because)
 
 
-def _is_about(rule: Rule, event: Event) -> bool:
+def is_about(rule: Rule, event: Event) -> bool:
     """Whether the rule has anything to say of this kind of event, from this client and this tool."""
     if not rule.is_enabled or type(event) not in EVENTS[rule.event].events:
         return False
@@ -99,7 +99,7 @@ def _effect(rule: Rule, event: Event, verdict: Verdict, because: str, language: 
     if verdict is Verdict.UNKNOWN:
         if rule.fail is Fail.OPEN or rule.action not in _TIGHTENS:
             return None
-        why = because if rule.owner is not Owner.STRANGER else because[:_SHOWN]
+        why = UNCLEAR.of(language) if rule.owner is Owner.STRANGER else because
         return _said(rule, event, UNKNOWN_TEXT.of(language).format(rule=name, why=why))
     if rule.owner is Owner.STRANGER:
         return _said(rule, event, UNTRUSTED_TEXT.of(language).format(rule=name)) if rule.action in _TIGHTENS else None

@@ -150,6 +150,11 @@ class Rule:
     """Empty: every client."""
     owner: Owner = Owner.USER
     is_enabled: bool = True
+    once: bool = False
+    """Its text is said once in a session, and again after a compaction."""
+    description: str = ""
+    is_borrowed: bool = False
+    """It is another program's, which asks it itself in its own client."""
     problem: str = ""
     """Why it cannot be evaluated at all, such as a pattern that is none."""
 

@@ -19,6 +19,8 @@ UNKNOWN_TEXT = Words(
     "such as one plain command at a time, or ask the person you work for.",
     "规则 {rule} 在此无法判断（{why}），按其设置以安全为先。请改用可以读懂的方式（例如一次一条简单命令），或询问用户。",
 )
+UNCLEAR = Words("it cannot be said whether it matches", "无法判断是否匹配")
+"""For a file that nobody has trusted: what is wrong in it may be what it wants to be read."""
 _HEADINGS = {
     Action.TELL: Words("upbeat, rule {name}: ", "upbeat 规则 {name}："),
     Action.ASK: Words("Rule {name}: ", "规则 {name}："),
