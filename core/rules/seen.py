@@ -17,8 +17,7 @@ from ..contract.event import (
     ToolFinished,
     TurnEnding,
 )
-from ..workflow.runners import unwrap
-from ..workflow.shell import MAX_LINE, read_line
+from ..shell import commands
 from .pattern import MAX_TEXT
 from .rule import Where
 
@@ -94,17 +93,13 @@ def _texts(found: Iterable[str], gap: str = "") -> Texts:
 
 
 def _commands(seen: Seen) -> Texts:
-    """Each simple command as it is written and without what wraps it; its words with a space between them."""
+    """Each simple command without what wraps it, and from each wrapper on; its words with a space between them."""
     line = getattr(seen.event, "command", "")
-    if not line:
+    if not line.strip():
         return NOTHING
-    every = read_line(line).every
-    forms = (form for words in every for form in (words, unwrap(words)) if form)
-    is_read = bool(every) or not line.strip()
-    gap = (
-        "" if is_read else "the shell line is too long" if len(line) > MAX_LINE else "the shell line was not understood"
-    )
-    return _texts((" ".join(form) for form in forms), gap)
+    found = commands(line)
+    forms = ((*one.wrappers[at:], *one.words) for one in found.items for at in range(len(one.wrappers), -1, -1))
+    return _texts((" ".join(form) for form in forms), "the shell line: " + "; ".join(found.gaps) if found.gaps else "")
 
 
 def _paths(seen: Seen) -> Texts:
