@@ -91,7 +91,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         transcripts=transcripts(),
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
-        ground=LocalGround(),
+        ground=LocalGround(environment),
         rules=RuleFiles(environment),
         language=environment.language,
         index=known if stays else None,
