@@ -169,4 +169,4 @@ def _add(stack: list[Any], keys: list[str | None], value: Value) -> None:
 
 
 def _scalar(text: str, style: str | None) -> str:
-    return "" if style is None and text.lower() in _EMPTY else text
+    return "" if not style and text.lower() in _EMPTY else text
