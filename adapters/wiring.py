@@ -70,6 +70,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .local.clock import SystemClock
     from .local.ground import LocalGround
     from .local.observations import ProjectMemory
+    from .local.rules import RuleFiles
     from .local.runner import ThreadRunner
     from .local.surroundings import LocalSurroundings
     from .local.workflows import WorkflowFiles
@@ -90,7 +91,8 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         transcripts=transcripts(),
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
-        ground=LocalGround(),
+        ground=LocalGround(environment),
+        rules=RuleFiles(environment),
         language=environment.language,
         index=known if stays else None,
     )

@@ -28,7 +28,7 @@ from .contract.event import (
     UnknownEvent,
 )
 from .contract.report import TurnReport
-from .happening import Happening, scene_of, with_neighbours
+from .happening import Happening, rules_told, scene_of, with_neighbours
 from .journal.entry import RENAMED
 from .journal.record import Record
 from .merge import Merged, Voice, merge
@@ -179,7 +179,7 @@ def _turn(happening: Happening, state: SessionState, cap: Cap) -> Decision:
             return Decision(silent_because=LimitCode.NOT_A_USER_PROMPT)
         case SessionStarted():
             _registry, problems = happening.runtime.workflows.load(happening.situation.repository.root)
-            return _told_at_start(happening, problems)
+            return _told_at_start(happening, (*problems, *rules_told(happening)))
         case _:
             return NO_OPINION
 

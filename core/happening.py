@@ -16,6 +16,9 @@ from .workflow.outcome import Caps, Scene
 from .workflow.state import SessionState
 from .workflow.tasks import Tasks
 
+MAX_NAMED = 5
+"""Files that wait for trust and are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Happening:
@@ -39,6 +42,16 @@ class Happening:
     def is_on(self) -> bool:
         """Whether the workflow has anything to say: it is switched off with everything else."""
         return self.settings.enabled is not Switch.OFF and bool(self.source.session_id)
+
+
+def rules_told(happening: Happening) -> tuple[str, ...]:
+    """What is wrong with the rules here, and which of them wait for trust: a sentence each."""
+    book = happening.runtime.rules.load(happening.situation.repository.root)
+    if not book.untrusted or not happening.is_on:
+        return book.problems
+    named = ", ".join(book.untrusted[:MAX_NAMED])
+    more = f" and {len(book.untrusted) - MAX_NAMED} more" if len(book.untrusted) > MAX_NAMED else ""
+    return (*book.problems, f"rules that you have not trusted may only tighten (`upbeat trust`): {named}{more}")
 
 
 def scene_of(happening: Happening, state: SessionState) -> Scene:

@@ -19,6 +19,8 @@ from .policies.errand import Errand
 from .policies.judge import Opinion, in_force, judge, looks
 from .policies.look import Look
 from .policies.policy import Policy, View
+from .rules import book
+from .rules.rule import Rule
 from .turn.truncate import Cap
 from .workflow.facts import ContextSpent, Fact, Noted
 from .workflow.state import SessionState
@@ -38,22 +40,25 @@ class Panel:
     """Who is asked, with what they know. ``is_held_out``: whatever they inject is left out this time."""
 
     policies: tuple[Policy, ...] = ()
+    rules: tuple[Rule, ...] = ()
     found: Mapping[Look, Any] = field(default_factory=dict)
     is_held_out: bool = False
 
     @classmethod
     def of(cls, happening: Happening) -> Panel:
-        """The policies that have something to say to the event."""
+        """The policies and the rules that have something to say to the event."""
         settings, kind = happening.settings, type(happening.event)
         policies = in_force(POLICIES, settings.policies_on, settings.policies_off)
         share = settings.inject_hold_out
         drawn = bool(share) and int(happening.runtime.clock.nonce()[:8], 16) % 100 < share
-        return cls(tuple(one for one in policies if kind in one.on), is_held_out=drawn)
+        known = happening.runtime.rules.load(happening.situation.repository.root).rules
+        rules = book.in_force(known, happening.event, settings.rules_hookify)
+        return cls(tuple(one for one in policies if kind in one.on), rules, is_held_out=drawn)
 
     @property
     def looks_up(self) -> bool:
         """Whether the session's state is wanted before it is decided on."""
-        return bool(self.policies)
+        return bool(self.policies or self.rules)
 
     def informed(self, happening: Happening, state: SessionState) -> Panel:
         """The panel with what its members want to know."""
@@ -66,8 +71,10 @@ class Panel:
 
     def heard(self, happening: Happening, state: SessionState) -> Heard:
         """What the members say."""
+        answer = self._asked(happening, state)
+        facts: tuple[Fact, ...] = () if answer.noted is None else (Noted(book.PAGE, answer.noted),)
         if not self.policies:
-            return Heard()
+            return Heard(answer.voices, facts)
         runtime = happening.runtime
         view = View(
             state=state,
@@ -77,13 +84,22 @@ class Panel:
             found=self.found,
         )
         opinions = judge(happening.event, view, self.policies)
-        facts = tuple(
+        facts += tuple(
             Noted(one.policy.name, one.word.notes, one.policy.stays)
             for one in opinions
             if one.word.notes is not None and one.word.notes != state.notes(one.policy.name)
         )
         errands = tuple(errand for one in opinions for errand in one.word.errands)
-        return Heard(tuple(self._voice(one, happening) for one in opinions), facts, errands)
+        voices = (*answer.voices, *(self._voice(one, happening) for one in opinions))
+        return Heard(voices, facts, errands)
+
+    def _asked(self, happening: Happening, state: SessionState) -> book.Answer:
+        """What the rules say."""
+        if not self.rules:
+            return book.Answer()
+        root, language = happening.situation.repository.root, happening.runtime.language
+        notes = state.notes(book.PAGE)
+        return book.ask(self.rules, happening.event, root, notes, language, is_held_out=self.is_held_out)
 
     def chars(self, happening: Happening, state: SessionState) -> int:
         """Characters that the members will inject with a prompt, as far as can be said before it is prepared."""

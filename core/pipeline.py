@@ -20,6 +20,7 @@ from .ports import (
     Ground,
     Journal,
     Memory,
+    Rules,
     Run,
     Situation,
     Surroundings,
@@ -80,6 +81,7 @@ class Runtime:
     workflows: Workflows
     memory: Memory
     ground: Ground
+    rules: Rules
     language: str = "en"
     index: CodeIndex | None = None
     """What lives as long as the process; a process for one turn has none to keep."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .observations import Observation, Sighting
     from .policies.errand import Errand
     from .policies.look import Look
+    from .rules.book import RuleBook
     from .workflow.registry import Registry
     from .workflow.state import SessionState
 
@@ -162,6 +163,13 @@ class Workflows(Protocol):
 
     def load(self, root: str) -> tuple[Registry, tuple[str, ...]]:
         """Those in force in the repository at ``root``, and a sentence for everything that is wrong with its files."""
+
+
+class Rules(Protocol):
+    """What rules there are."""
+
+    def load(self, root: str) -> RuleBook:
+        """Those of the user and of the repository at ``root``, with what is wrong with their files. Never raises."""
 
 
 class Memory(Protocol):

@@ -78,6 +78,7 @@ class Settings:
     index_max_mb: int = 512
     policies_on: tuple[str, ...] = ()
     policies_off: tuple[str, ...] = ()
+    rules_hookify: str = "codex"
     inject_max_chars_turn: int = 6000
     inject_max_chars_session: int = 60000
     inject_hold_out: int = 0
@@ -190,6 +191,11 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("policies.on", "Names of policies that are switched on beside those that are by default (docs/policies.md)."),
     Key("policies.off", "Names of policies that are switched off."),
+    Key(
+        "rules.hookify",
+        "Where hookify's rules (.claude/hookify.*.local.md) are asked: off, codex (Claude Code has hookify), all.",
+        choices=("off", "codex", "all"),
+    ),
     Key(
         "inject.max_chars_turn",
         "Characters that policies and rules may put before the model between two prompts of its user.",

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from .contract.event import Event, PromptSubmitted, ToolFinished
 from .observations import ObservationType, Sighting
+from .shell import read_line, unwrap
 from .turn.intent import read
 from .turn.reading import Intent
 from .workflow.facts import CommandRan, Fact, StepFinished, WorkflowStarted
 from .workflow.registry import stage_of
-from .workflow.runners import kind_of_program, unwrap
-from .workflow.shell import read_line
+from .workflow.runners import kind_of_program
 from .workflow.state import NEW, Evidence, SessionState
 from .workflow.verdict import Verdict
 

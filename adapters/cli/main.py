@@ -17,6 +17,7 @@ COMMANDS = {
     "install": "write the plugin for a client and say how to switch it on",
     "uninstall": "take a client's plugin away again",
     "workflow": "list, show and check the workflows; start, stop, continue, resume one",
+    "rules": "list, show, check, add and remove rules of your own and of the project",
     "specs": "list, make and move the features in specs/features",
     "tools": "list the ci_* tools, or call one",
     "index": "index this repository for the ci_* tools, or bring its index up to date",
@@ -25,7 +26,7 @@ COMMANDS = {
     "why": "explain one record: what decided, on what grounds, from which file",
     "observations": "list what upbeat has learnt here; show, forget, clear",
     "run": "run a command and tell its exit code, also where the client hides it",
-    "trust": "trust this project's settings and workflows as they are now",
+    "trust": "trust this project's settings, workflows and rules as they are now",
     "statusline": "print one line for Claude Code's status bar, from its JSON on stdin",
     "schema": "print the JSON Schema of the contract",
 }

@@ -1,6 +1,7 @@
-"""``upbeat trust``: let this project's settings and workflow files, with their present content, do what they ask for.
+"""``upbeat trust``: let this project's settings, workflows and rules, with their present content, do what they ask for.
 
-Until then its settings may only tighten and its workflows do not count: a cloned repository is not its user.
+Until then its settings and rules may only tighten, its workflows do not count, and rules that it has for other
+programs (`.cursor/rules`, `.claude/rules`, `.github/instructions`) are not shown: a cloned repository is not its user.
 Its `.mcp.json` is trusted with them where your settings take a server from it. A change of a file ends the trust in it.
 """
 
@@ -9,13 +10,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...core.turn.strip import strip
 from ..claude.servers import servers_file
-from ..local.environment import read_environment
+from ..local.documents import read_text
+from ..local.environment import Environment, read_environment
 from ..local.git import find_root
+from ..local.guidance import guidance_files
+from ..local.rules import ENDING, FOLDER, MAX_BYTES, find_rules
 from ..local.settings import PROJECT_FILES, load_user_settings, project_file
 from ..local.trust import trust
 from ..local.workflows import PROJECT_FILE, workflow_file
@@ -30,14 +34,28 @@ def run(arguments: Sequence[str]) -> int:
     takes_servers = any(server.taken_from == "claude" for server in load_user_settings(environment).servers)
     of_servers = servers_file(root) if takes_servers else None
     paths = [path for path in (project_file(root), workflow_file(root), of_servers) if path]
+    paths += _of_rules(root, environment)
     if not paths:
-        names = ", ".join((*PROJECT_FILES, PROJECT_FILE))
+        names = ", ".join((*PROJECT_FILES, PROJECT_FILE, f"{FOLDER}/*{ENDING}"))
         print(f"upbeat: nothing to trust: {root} has none of {names}", file=sys.stderr)
         return 2
     for path in paths:
         _show(path, trust(path, environment), root)
         print(f"upbeat: {path} is trusted with this content; a change of it ends that", file=sys.stderr)
     return 0
+
+
+def _of_rules(root: str, environment: Environment) -> Iterator[Path]:
+    """The project's rule files that can be read; of the others it is told why not."""
+    found = find_rules(root, environment)
+    for problem in found.problems:
+        print(f"upbeat: {problem}", file=sys.stderr)
+    own = [(file.path, file.shown) for file in found.files if not file.is_users]
+    for path, shown in [*own, *((file.path, file.shown) for file in guidance_files(root))]:
+        if problem := read_text(path, root, MAX_BYTES).problem:
+            print(f"upbeat: {shown}: {problem}", file=sys.stderr)
+        else:
+            yield path
 
 
 def _show(path: Path, data: bytes, root: str) -> None:

@@ -24,6 +24,7 @@ class Environment:
     config_home: Path
     state_home: Path
     data_home: Path
+    home: Path = Path("/")
     codex_home: Path = Path("/.codex")
     language: str = "en"
     client_session: str = ""
@@ -58,6 +59,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         config_home=_folder(env, "XDG_CONFIG_HOME", home / ".config"),
         state_home=_folder(env, "XDG_STATE_HOME", home / ".local" / "state"),
         data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
+        home=home,
         codex_home=Path(env.get("CODEX_HOME") or home / ".codex"),
         language=_language(env),
         client_session=env.get(CLIENT_SESSION, ""),

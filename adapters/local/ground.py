@@ -9,17 +9,24 @@ import os
 
 from ...core.contract.event import Source
 from ...core.policies.errand import Errand
-from ...core.policies.look import Existing, Look
+from ...core.policies.look import Existing, Look, RulesAbout
+from .environment import Environment
+from .guidance import GuidanceFiles
 
 
 class LocalGround:
     """Implements ``core.ports.Ground``."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._guidance = GuidanceFiles(environment)
 
     def look(self, look: Look, source: Source, root: str) -> object | None:  # noqa: ARG002 -- the port's
         """The answer to ``look``."""
         match look:
             case Existing():
                 return frozenset(path for path in look.paths if os.path.lexists(path))
+            case RulesAbout():
+                return self._guidance.about(root, look.paths)
             case _:
                 return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from .environment import Environment
@@ -17,7 +18,7 @@ TRUST_FILE = "upbeat/trusted.json"
 
 def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
     """Whether the user has trusted the content with ``digest`` at this very place."""
-    return bool(digest) and _trusted(environment).get(str(path.resolve())) == digest
+    return bool(digest) and trusted_contents(environment).get(str(path.resolve())) == digest
 
 
 def trust(path: Path, environment: Environment) -> bytes:
@@ -28,7 +29,7 @@ def trust(path: Path, environment: Environment) -> bytes:
     data = path.read_bytes()
     store = environment.state_home / TRUST_FILE
     store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    trusted = _trusted(environment) | {str(path.resolve()): digest_of(data)}
+    trusted = dict(trusted_contents(environment)) | {str(path.resolve()): digest_of(data)}
     draft = store.with_name(f"{store.name}.{os.getpid()}")
     draft.write_text(json.dumps(trusted, indent=2), encoding="utf-8")
     draft.replace(store)
@@ -40,7 +41,8 @@ def digest_of(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def _trusted(environment: Environment) -> dict[str, str]:
+def trusted_contents(environment: Environment) -> Mapping[str, str]:
+    """Every trusted content, by its real place."""
     try:
         stored = json.loads((environment.state_home / TRUST_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):

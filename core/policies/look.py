@@ -44,7 +44,17 @@ class FilesIn:
     ending: str = ".md"
 
 
-Look = FilesAbove | Existing | ContextUse | ChangedFiles | FilesIn
+@dataclass(frozen=True, slots=True)
+class RulesAbout:
+    """The rules about ``paths`` (absolute) that other programs have in the repository, and that are trusted.
+
+    Answer: ``tuple[Guidance, ...]`` (``core.rules.guidance``), the nearest first.
+    """
+
+    paths: tuple[str, ...]
+
+
+Look = FilesAbove | Existing | ContextUse | ChangedFiles | FilesIn | RulesAbout
 
 
 @dataclass(frozen=True, slots=True)

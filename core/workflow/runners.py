@@ -1,7 +1,7 @@
 """Which commands run tests, build, lint or check types. Law: a table; nothing here knows the shell.
 
-A command is the words of one program call, the program first, without what only wraps it (``time``, ``npx``, ``uv
-run``). One that only shows, lists or plans is none.
+A command is the words of one program call, the program first, without what only wraps it (``shell.unwrap``). One that
+only shows, lists or plans is none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from ..shell.wrappers import ASSIGNMENT
+
 TESTS = "tests"
 BUILD = "build"
 LINT = "lint"
@@ -17,129 +19,11 @@ TYPES = "types"
 KINDS = (TESTS, BUILD, TYPES, LINT)
 """In the order in which they count, when one line does several of them."""
 
-MAX_UNWRAPPED = 8
-
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SHOWS = frozenset({"--help", "--version", "--usage", "--dry-run", "--dryrun", "--list", "--list-tests", "--listTests"})
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
-
-
-# --- wrappers: the words that run another command --------------------------------------------------------
-
-_WRAPPERS: dict[str, str] = {
-    "time": "",
-    "nice": "-n --adjustment",
-    "ionice": "-c -n -p",
-    "nohup": "",
-    "command": "",
-    "exec": "-a",
-    "sudo": "-u -g -C -D -h -p -r -t -U --user --group",
-    "doas": "-u -C",
-    "stdbuf": "-i -o -e",
-    "unbuffer": "",
-    "caffeinate": "-t -w",
-    "xvfb-run": "-n -s -e -f -p -w --server-args --server-num",
-    "npx": "-p --package",
-    "bunx": "",
-    "pnpx": "",
-    "uvx": "--from --with --python -p",
-    "chronic": "",
-    "env": "-u --unset -C --chdir",
-}
-"""Program -> its options that take a value of their own; the first other word is the program that it runs."""
-
-_RUN_WORDS: dict[tuple[str, str], str] = {
-    ("uv", "run"): "--with --python -p --extra --group --project --directory --package --env-file --with-requirements",
-    ("uv", "tool"): "--from --with",
-    ("poetry", "run"): "",
-    ("pipenv", "run"): "",
-    ("pdm", "run"): "-p --project",
-    ("hatch", "run"): "",
-    ("rye", "run"): "",
-    ("pixi", "run"): "-e --environment --manifest-path",
-    ("conda", "run"): "-n --name -p --prefix --cwd",
-    ("mamba", "run"): "-n --name -p --prefix --cwd",
-    ("bundle", "exec"): "",
-    ("npm", "exec"): "-p --package -w --workspace",
-    ("pnpm", "exec"): "--filter -F -C --dir",
-    ("pnpm", "dlx"): "--package",
-    ("yarn", "exec"): "",
-    ("yarn", "dlx"): "-p --package",
-    ("bun", "x"): "",
-    ("mise", "exec"): "",
-    ("mise", "x"): "",
-    ("asdf", "exec"): "",
-    ("direnv", "exec"): "",
-    ("dotenv", "run"): "-f --file",
-    ("rtx", "exec"): "",
-    ("upbeat", "run"): "",
-}
-"""Program and word that run another command -> their options that take a value."""
-
-
-def unwrap(words: Sequence[str]) -> tuple[str, ...]:
-    """``words`` without what wraps the program; the program without its folders."""
-    left = list(words)
-    for _ in range(MAX_UNWRAPPED):
-        while left and _ASSIGNMENT.match(left[0]):
-            left.pop(0)
-        if not left:
-            return ()
-        left[0] = left[0].rpartition("/")[2] or left[0]
-        inner = _inner(left)
-        if inner is None:
-            return tuple(left)
-        left = inner
-    return ()
-
-
-def _inner(words: list[str]) -> list[str] | None:
-    """The command that ``words`` wrap; None when they wrap none."""
-    program, second = words[0], words[1] if len(words) > 1 else ""
-    if program == "timeout":
-        return _after_options(words[1:], "-k --kill-after -s --signal")[1:]
-    if (program, second) == ("direnv", "exec"):
-        return words[3:]
-    if (program, second) in _RUN_WORDS:
-        return _after_options(words[2:], _RUN_WORDS[program, second])
-    if program == "command" and second in ("-v", "-V"):
-        return None
-    if program in _WRAPPERS and len(words) > 1:
-        return _after_options(words[1:], _WRAPPERS[program])
-    return None
-
-
-def _after_options(words: list[str], with_value: str) -> list[str]:
-    """``words`` from the first that is no option on."""
-    valued = with_value.split()
-    at = 0
-    while at < len(words):
-        word = words[at]
-        if word == "--":
-            return words[at + 1 :]
-        if not word.startswith("-"):
-            break
-        at += 2 if word in valued else 1
-    return words[at:]
-
-
-def script_of(words: Sequence[str]) -> tuple[str, bool] | None:
-    """The script that ``bash -c SCRIPT`` runs, and whether it fails with any part of a pipe; None for others."""
-    if not words or words[0] not in _SHELLS:
-        return None
-    for at, word in enumerate(words[1:], start=1):
-        if re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", word) and at + 1 < len(words):
-            rest = [other for other in words[at + 1 :] if other != "pipefail"]
-            options = words[1 : at + 1]
-            has_pipefail = "pipefail" in words and any(other.endswith("o") for other in options)
-            return (rest[0], has_pipefail) if rest else None
-        if not word.startswith(("-", "+")) and word != "pipefail":
-            return None
-    return None
 
 
 # --- programs --------------------------------------------------------------------------------------------
@@ -385,7 +269,7 @@ def _of_tasks(program: str, rest: list[str]) -> str:
     for word in rest:
         if skip or word.startswith("-"):
             skip = not skip and word in _TASK_VALUES
-        elif not _ASSIGNMENT.match(word):
+        elif not ASSIGNMENT.match(word):
             names.append(word)
     if program in ("make", "gmake") and not names:
         return BUILD

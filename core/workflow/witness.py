@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ..shell import Words, read_line, unwrap
 from ..texts.witness_phrases import BECAUSE, TOLD
 from ..texts.witness_phrases import KINDS as NAMES
-from .runners import KINDS, MENTIONS, kind_of_program, unwrap
-from .shell import Words, read_line
+from .runners import KINDS, MENTIONS, kind_of_program
 from .state import Evidence
 
 MAX_SHOWN = 80

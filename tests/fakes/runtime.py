@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fakes.clock import FakeClock
 from fakes.ground import FakeGround
 from fakes.journal import MemoryJournal
+from fakes.rules import FakeRules
 from fakes.runner import FakeRunner
 from fakes.surroundings import FakeSurroundings
 from fakes.workspace import BuiltInWorkflows, FakeMemory, FakeTranscripts, FakeWorkspace
@@ -30,11 +31,12 @@ class FakeWorld:
     transcripts: FakeTranscripts = field(default_factory=FakeTranscripts)
     memory: FakeMemory = field(default_factory=FakeMemory)
     ground: FakeGround = field(default_factory=FakeGround)
+    rules: FakeRules = field(default_factory=FakeRules)
 
     @property
     def runtime(self) -> Runtime:
         parts = (self.surroundings, self.runner, self.clock, self.journal, self.workspace, self.transcripts)
-        return Runtime(*parts, BuiltInWorkflows(), self.memory, self.ground)
+        return Runtime(*parts, BuiltInWorkflows(), self.memory, self.ground, self.rules)
 
 
 def fake_world(

@@ -8,20 +8,18 @@ or that redefines what commands mean, proves nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
-from .runners import script_of, unwrap
+from .syntax import MAX_DEPTH, Words, commands_in, nodes_in, root_of, text_of, words_of
+from .wrappers import script_of, unwrap
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
-MAX_LINE = 20_000
-MAX_DEPTH = 40
-
-Words = tuple[str, ...]
+MAX_SCRIPTS = 4
+"""How deep ``bash -c`` may stand in ``bash -c``."""
 
 _REDEFINES = frozenset({"alias", "trap", "enable", "hash", "eval", "builtin"})
 _LEAVES = frozenset({"exit", "return", "exec", "logout"})
@@ -59,12 +57,10 @@ def read_line(command: str) -> Line:
 
 
 def _read(command: str, options: _Options, depth: int) -> Line:
-    if len(command) > MAX_LINE or "\0" in command or depth > 4:
+    root = root_of(command) if depth <= MAX_SCRIPTS else None
+    if root is None or root.has_error:
         return Line()
-    root = _parser().parse(command.encode("utf-8", "replace")).root_node
-    if root.has_error:
-        return Line()
-    everything = [words for node in _commands(root) if (words := _words(node))]
+    everything = [words for node in commands_in(root) if (words := words_of(node))]
     is_timed_not = any(words[0] == "time" and "!" in words for words in everything)
     if is_timed_not or any(words[0] in _REDEFINES for words in everything) or _misleads(root):
         return Line(hidden=_inner(everything), every=_inner(everything))
@@ -130,7 +126,7 @@ def _is_odd_list(part: Node) -> bool:
         part = body
     if part.type != "list":
         return False
-    return _leaves(part) or any(node.type == "||" for node in _nodes(part))
+    return _leaves(part) or any(node.type == "||" for node in nodes_in(part))
 
 
 def _of_list(node: Node, walk: _Walk, depth: int) -> list[Words]:
@@ -154,9 +150,9 @@ def _of_redirected(node: Node, walk: _Walk, depth: int) -> list[Words]:
 
 
 def _of_command(node: Node, walk: _Walk, depth: int) -> list[Words]:
-    if any(_DECIDES_WHAT_RUNS.match(_text(one)) for one in node.children if one.type == "variable_assignment"):
+    if any(_DECIDES_WHAT_RUNS.match(text_of(one)) for one in node.children if one.type == "variable_assignment"):
         return []
-    words = _words(node)
+    words = words_of(node)
     if words and words[0] == "set":
         walk.options = _set(walk.options, words[1:])
         return []
@@ -185,7 +181,8 @@ def _set(options: _Options, words: Words) -> _Options:
 def _leaves(node: Node) -> bool:
     """Whether the shell may be gone after ``node``: what comes later need not run."""
     return any(
-        not _LEAVES.isdisjoint((*_words(command)[:1], *unwrap(_words(command))[:1])) for command in _commands(node)
+        not _LEAVES.isdisjoint((*words_of(command)[:1], *unwrap(words_of(command))[:1]))
+        for command in commands_in(node)
     )
 
 
@@ -194,7 +191,7 @@ def _always_fails(node: Node) -> bool:
     if node.type in ("compound_statement", "subshell"):
         inner = [child for child in node.named_children if child.type not in _NOTHING]
         return bool(inner) and _always_fails(inner[-1]) and not any(_leaves(one) for one in inner[:-1])
-    words = _words(node) if node.type == "command" else ()
+    words = words_of(node) if node.type == "command" else ()
     match words:
         case ("false",):
             return True
@@ -211,7 +208,7 @@ def _inner(commands: Sequence[Words]) -> tuple[Words, ...]:
         if script is None:
             found.append(words)
             continue
-        line = _read(script[0], _Options(), MAX_DEPTH // 10)
+        line = _read(script[0], _Options(), MAX_SCRIPTS)
         found += line.every
     return tuple(found)
 
@@ -221,56 +218,7 @@ def _misleads(root: Node) -> bool:
 
     The shell negates the whole pipe, the parser a part of it.
     """
-    if _LEAVES_WELL.search(_text(root)):
+    if _LEAVES_WELL.search(text_of(root)):
         return True
-    types = {node.type for node in _nodes(root)}
+    types = {node.type for node in nodes_in(root)}
     return "function_definition" in types or ("!" in types and not types.isdisjoint({"|", "|&"}))
-
-
-def _commands(root: Node) -> Iterator[Node]:
-    return (node for node in _nodes(root) if node.type == "command")
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    """``root`` and everything below it, in order."""
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += reversed(node.children)
-
-
-def _words(command: Node) -> Words:
-    """The program and its arguments; a word with a variable in it stays as it is written, without quotes."""
-    found = []
-    for number, child in enumerate(command.children):
-        if child.type == "command_name":
-            found.append(_plain(child.children[0]) if child.children else _text(child))
-        elif command.field_name_for_child(number) == "argument":
-            found.append(_plain(child))
-    return tuple(found)
-
-
-def _plain(node: Node) -> str:
-    """The text of a word as the command gets it."""
-    text = _text(node)
-    if node.type == "concatenation":
-        return "".join(_plain(child) for child in node.children)
-    if node.type == "raw_string":
-        return text[1:-1]
-    if node.type == "string":
-        return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
-    return text.replace("\\\n", "").replace("\\", "") if node.type == "word" else text
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-@cache
-def _parser() -> Parser:
-    """tree-sitter's parser for bash; loading it takes some milliseconds, so only when it is needed."""
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
-
-    return Parser(Language(tree_sitter_bash.language()))

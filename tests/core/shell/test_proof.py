@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.shell import Line, read_line
+from upbeat.core.shell import Line, read_line
 from upbeat.core.workflow.witness import kind_of
 
 PIECES = (

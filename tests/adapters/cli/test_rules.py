@@ -1,0 +1,140 @@
+"""``upbeat rules``: a rule is written, shown, checked and taken away; ``upbeat trust`` covers what a project has."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from commands import Here
+from repositories import write
+
+ADD = ("rules", "add", "no-rm", "--event", "before-tool", "--tool", "shell", "--action", "deny")
+FILE = ".upbeat/rules/no-rm.md"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return write(tmp_path / "repo", {"a.py": "", ".git/HEAD": ""}).resolve()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
+    """What was written is a rule from then on, and none after it was taken away."""
+    added = here(*ADD, "--pattern", r"rm\s+'-rf'", "--text", "Move it to trash/.", cwd=repo, home=home)
+    listed = here("rules", "list", cwd=repo, home=home)
+    shown = here("rules", "show", "no-rm", cwd=repo, home=home)
+    checked = here("rules", "check", cwd=repo, home=home)
+    removed = here("rules", "remove", "no-rm", cwd=repo, home=home)
+
+    text = "---\nevent: before-tool\ntool: shell\npattern: 'rm\\s+''-rf'''\naction: deny\n---\nMove it to trash/.\n"
+    waits = "not trusted: it may only tighten, and its text is not shown"
+    says = r"deny at before-tool of shell where the command has rm\s+'-rf'"
+    assert (0, f"{repo}/{FILE}\n") == (added.code, added.stdout.decode())
+    assert f"no-rm  {says}\n       {FILE} ({waits})\n" == listed.stdout.decode()
+    assert f"no-rm: {says} ({waits})\n# {FILE}\n{text}" == shown.stdout.decode()
+    assert (0, "nothing is wrong\n") == (checked.code, checked.stdout.decode())
+    assert (0, f"removed {FILE}\n", False) == (removed.code, removed.stdout.decode(), (repo / FILE).exists())
+
+
+def test_ones_own(here: Here, repo: Path, home: Path) -> None:
+    """A user's own rule is for every project, and needs no trust."""
+    added = here(*ADD, "--user", "--once", "--text", "x", cwd=repo, home=home)
+    here(
+        "rules",
+        "add",
+        "hint",
+        "--event",
+        "prompt",
+        "--action",
+        "inject",
+        "--once",
+        "--user",
+        "--text",
+        "x",
+        cwd=repo,
+        home=home,
+    )
+    listed = json.loads(here("rules", "list", "--json", cwd=repo, home=home).stdout)
+
+    assert (1, "upbeat: no-rm.md:5: once is for action: tell and action: inject\n") == (added.code, added.stderr)
+    assert ("1.0", [("hint", "user", True)]) == (
+        listed["schema_version"],
+        [(rule["name"], rule["owner"], rule["once"]) for rule in listed["rules"]],
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((*ADD, "--pattern", "(?=x)", "--text", "x"), "looking ahead"),
+        (("rules", "add", "../x", "--event", "prompt", "--action", "tell", "--text", "x"), "is no name for a rule"),
+        (("rules", "remove", "nothing"), "no rule 'nothing'; upbeat rules list shows all"),
+        (("rules", "show", "kep"), "did you mean 'keep'?"),
+        (("rules", "remove", "keep", "--user"), "you have no rule 'keep'"),
+        (("rules", "remove", "h"), "is hookify's; remove it there"),
+        (("rules", "add", "keep", "--event", "prompt", "--action", "tell", "--text", "x"), "is there already"),
+        (("rules", "check", "nowhere.md"), "cannot be read"),
+    ],
+)
+def test_what_cannot_be(here: Here, repo: Path, home: Path, arguments: tuple[str, ...], words: str) -> None:
+    """It is told with the way out, and nothing has changed."""
+    write(
+        repo,
+        {
+            ".upbeat/rules/keep.md": "---\nevent: prompt\naction: tell\n---\nx\n",
+            ".claude/hookify.h.local.md": "---\nevent: bash\npattern: x\n---\nx\n",
+        },
+    )
+    before = sorted(repo.rglob("*"))
+    done = here(*arguments, cwd=repo, home=home)
+
+    assert (1, True) == (done.code, words in done.stderr)
+    assert before == sorted(repo.rglob("*"))
+
+
+def test_check_tells_everything(here: Here, repo: Path, home: Path) -> None:
+    """Every mistake of every file, with line and key; a file anywhere can be checked before it is used."""
+    write(repo, {".upbeat/rules/bad.md": "---\nevnt: x\naction: den\n---\nx\n", "draft.md": "x"})
+    every = here("rules", "check", cwd=repo, home=home)
+    one = here("rules", "check", "draft.md", cwd=repo, home=home)
+
+    assert (1, 3, 1, 1) == (every.code, every.stderr.count("bad.md:"), one.code, one.stderr.count("draft.md:1:"))
+
+
+def test_trust(here: Here, repo: Path, home: Path) -> None:
+    """All rule files of the project are shown and trusted, those of other programs too; what cannot be is told."""
+    write(
+        repo,
+        {
+            ".upbeat/rules/a.md": "---\nevent: prompt\naction: inject\n---\nOurs \x1b[31m.\n",
+            ".cursor/rules/b.mdc": "---\nglobs: *.ts\n---\nCursor's.\n",
+            ".github/copilot-instructions.md": "Copilot's.\n",
+            ".upbeat/rules/large.md": "x" * 70_000,
+        },
+    )
+    done = here("trust", cwd=repo, home=home)
+    listed = here("rules", "list", cwd=repo, home=home)
+
+    shown = done.stdout.decode()
+    assert (0, [True] * 3, False) == (
+        done.code,
+        [words in shown for words in ("Ours", "Cursor's.", "Copilot's.")],
+        "\x1b" in shown,
+    )
+    assert (3, True) == (done.stderr.count("is trusted"), "large.md: larger than" in done.stderr)
+    assert "not trusted" not in listed.stdout.decode()
+
+
+def test_text_of_stdin(here: Here, repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule's text can come on stdin; what is shown of a file has no controls."""
+    monkeypatch.setattr("sys.stdin", StringIO("Words \x1b[31m.\n"))
+    added = here("rules", "add", "x", "--event", "prompt", "--action", "tell", cwd=repo, home=home)
+    shown = here("rules", "show", "x", cwd=repo, home=home)
+
+    assert (0, True, False) == (added.code, b"Words" in shown.stdout, b"\x1b" in shown.stdout)

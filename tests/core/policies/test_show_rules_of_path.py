@@ -1,0 +1,102 @@
+"""When the rules for a file that other programs keep are shown: at its first touch, and never twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_CODEX, ROOT, Talk, call, finished, said_by, starting, view_of
+
+from upbeat.core.contract.effect import Inject
+from upbeat.core.contract.event import Act, ClientName, Event, SessionStarted, ToolFinished
+from upbeat.core.policies.look import RulesAbout
+from upbeat.core.policies.show_rules_of_path import MAX_RULES, MAX_TEXT, POLICY
+from upbeat.core.rules.globs import Globs
+from upbeat.core.rules.guidance import EVERY, Guidance
+
+PATH = f"{ROOT}/src/a.ts"
+LOOK = RulesAbout((PATH,))
+TYPES = Guidance(".cursor/rules/ts.mdc", "/repo/.cursor/rules/ts.mdc", Globs(("*.ts",)), "Strict types.", "d")
+CLAUDES = replace(
+    TYPES,
+    path=".claude/rules/all.md",
+    real="/repo/.claude/rules/all.md",
+    globs=EVERY,
+    text="Short lines.",
+    native=frozenset({ClientName.CLAUDE_CODE}),
+)
+READ = finished(call("Read", Act.READ, (PATH,)), "…")
+EDIT = finished(call("Edit", Act.EDIT, (PATH,)), "done")
+
+SAYS_NOTHING: dict[str, tuple[Event, tuple[Guidance, ...]]] = {
+    "a file without rules": (READ, ()),
+    "a read that failed": (replace(READ, failed=True), (TYPES,)),
+    "another call": (finished(call("Grep", Act.SEARCH), "…"), (TYPES,)),
+    "a rule that the client reads itself": (READ, (CLAUDES,)),
+}
+
+
+@pytest.mark.parametrize(("event", "rules"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: ToolFinished, rules: tuple[Guidance, ...]) -> None:
+    """Says nothing where no file was touched, or nothing is to be shown for it."""
+    assert () == said_by(POLICY, event, found={LOOK: rules})
+
+
+@pytest.mark.parametrize("event", [READ, EDIT, finished(call("Write", Act.WRITE, (PATH,)), "done")])
+def test_says(event: ToolFinished) -> None:
+    """Shows the rule under its name, as the project's own, in both languages."""
+    text = (
+        "Rules of this project for src/a.ts, from .cursor/rules/ts.mdc. The person you work for has trusted them; "
+        "follow them here.\nStrict types.\n(End of .cursor/rules/ts.mdc)"
+    )
+    [chinese] = said_by(POLICY, event, language="zh", found={LOOK: (TYPES,)})
+
+    assert (Inject(text),) == said_by(POLICY, event, found={LOOK: (TYPES,)})
+    assert chinese.text.startswith("本项目针对 src/a.ts 的规则")
+
+
+def test_in_the_other_client() -> None:
+    """What Claude Code reads itself is shown in Codex; what its user has for every project is called theirs."""
+    there = finished(call("apply_patch", Act.EDIT, (PATH,)), "done", source=IN_CODEX)
+    mine = replace(CLAUDES, path="~/.claude/rules/all.md", is_users=True)
+    [theirs] = said_by(POLICY, there, found={LOOK: (CLAUDES,)})
+    [users] = said_by(POLICY, there, found={LOOK: (mine,)})
+
+    assert (True, True) == (
+        theirs.text.startswith("Rules of this project for src/a.ts, from .claude/rules/all.md."),
+        users.text.startswith("Rules of the person you work for, for src/a.ts, from ~/.claude/rules/all.md."),
+    )
+
+
+def test_once() -> None:
+    """A rule is shown once, however often its files are touched; so is a copy of it, and a link to it."""
+    copy = replace(TYPES, path="web/.cursor/rules/ts.mdc", real="/repo/web/.cursor/rules/ts.mdc")
+    link = replace(TYPES, path="b.mdc", text="Strict types, and more.")
+    talk = Talk(POLICY, {LOOK: (TYPES, copy, link)})
+
+    assert [1, 0, 0] == [len(talk.say(READ)), len(talk.say(EDIT)), len(talk.say(READ))]
+
+
+def test_bounds() -> None:
+    """A long rule is cut and says where the rest is; of many rules the next touch shows the next."""
+    many = tuple(
+        replace(TYPES, path=f"{number}.mdc", real=f"/{number}", text=f"{number}" + "x" * MAX_TEXT)
+        for number in range(MAX_RULES + 2)
+    )
+    talk = Talk(POLICY, {LOOK: many})
+    first, second, third = talk.say(READ), talk.say(READ), talk.say(READ)
+
+    assert (MAX_RULES, 2, 0) == (len(first), len(second), len(third))
+    assert "… (0.mdc has the rest)" in first[0].text
+    assert len(first[0].text) < MAX_TEXT + 300
+
+
+def test_it_looks_only_after_a_touch() -> None:
+    """Nothing is looked up for an event in which no file was touched."""
+    events: tuple[Event, ...] = (
+        READ,
+        starting(call("Read", Act.READ, (PATH,))),
+        SessionStarted(HERE, "startup"),
+    )
+
+    assert [(LOOK,), (), ()] == [POLICY.looks(event, view_of(POLICY).state) for event in events]

@@ -1,0 +1,97 @@
+"""Globs mean what they mean in a ``.gitignore``, with braces; whatever they are, they take no time."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.rules.globs import Globs, problem_of, split
+
+MATCHES = [
+    ("*.ts", "a.ts"),
+    ("*.ts", "src/deep/a.ts"),
+    ("src/*.ts", "src/a.ts"),
+    ("src/**/*.ts", "src/a.ts"),
+    ("src/**/*.ts", "src/a/b/c.ts"),
+    ("**/*.{ts,tsx}", "a/b.tsx"),
+    ("{src,lib}/**", "lib/a/b"),
+    ("docs", "docs/a.md"),
+    ("docs/", "docs/a.md"),
+    ("**", "a"),
+    (".env*", "a/.env.local"),
+    ("a?c", "abc"),
+    ("[ab].py", "a.py"),
+    ("src/a b.ts", "src/a b.ts"),
+    ("源码/*", "源码/一.ts"),
+    ("*.env", "a\nb.env"),
+    ("/etc/**", "etc/passwd"),
+]
+MATCHES_NOT = [
+    ("*.ts", "a.tsx"),
+    ("src/*.ts", "src/a/b.ts"),
+    ("src/*.ts", "lib/src/a.ts"),
+    ("/a.ts", "src/a.ts"),
+    ("docs/", "docs"),
+    ("*.{ts,js}", "a.py"),
+    ("a?c", "a/c"),
+]
+
+
+@pytest.mark.parametrize(("glob", "path"), MATCHES)
+def test_matches(glob: str, path: str) -> None:
+    """The path is meant."""
+    assert Globs((glob,)).match(path)
+
+
+@pytest.mark.parametrize(("glob", "path"), MATCHES_NOT)
+def test_matches_not(glob: str, path: str) -> None:
+    """The path is not meant."""
+    assert not Globs((glob,)).match(path)
+
+
+def test_the_last_one_counts() -> None:
+    """``!`` takes out what was taken in before, and can be taken in again."""
+    globs = Globs(("src/**", "!src/gen/**", "src/gen/keep.ts"))
+
+    assert [True, False, True] == [globs.match(path) for path in ("src/a.ts", "src/gen/a.ts", "src/gen/keep.ts")]
+
+
+@pytest.mark.parametrize(
+    ("text", "globs"),
+    [
+        ("a", ("a",)),
+        ("a, b", ("a", "b")),
+        ("a/{b,c}, d", ("a/{b,c}", "d")),
+        (",, a ,", ("a",)),
+        ("", ()),
+        ("}a,b", ("}a", "b")),
+    ],
+)
+def test_split(text: str, globs: tuple[str, ...]) -> None:
+    """Commas divide, but within braces."""
+    assert globs == split(text)
+
+
+@pytest.mark.parametrize("glob", ["a\\", "#x", "{1..100000}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "x" * 501, " "])
+def test_what_is_no_glob(glob: str) -> None:
+    """What cannot be a glob, or becomes too many, is told."""
+    assert problem_of((glob,))
+
+
+def test_no_glob_takes_long() -> None:
+    """Many stars against a long path that nearly matches."""
+    globs = Globs(("*a" * 100 + "b",))
+    before = process_time()
+
+    assert not globs.match("a" * 4000)
+    assert process_time() - before < 1
+
+
+@given(st.lists(st.sampled_from(list("*?[]{},!/\\ab.")), max_size=12).map("".join), st.text(max_size=12))
+def test_nothing_makes_it_raise(glob: str, path: str) -> None:
+    """Any text is a glob that matches or does not, or is told to be none."""
+    if not problem_of((glob,)):
+        assert Globs((glob,)).match(path) in (True, False)

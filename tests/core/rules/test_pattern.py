@@ -1,0 +1,47 @@
+"""Expressions of users take time in proportion to the text, whatever they are."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from upbeat.core.rules.pattern import MAX_PATTERN, Pattern, problem_of
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        (Pattern("a.c", is_anchored=True), "abc x", True),
+        (Pattern("a.c", is_anchored=True), "x abc", False),
+        (Pattern("a|b", is_anchored=True), "xb", False),
+        (Pattern("a.*c", is_anchored=True), "a\nc", True),
+        (Pattern("b.d"), "abcd", True),
+        (Pattern("^b"), "a\nb", True),
+        (Pattern("a.b"), "a\nb", False),
+        (Pattern("ABC", ignores_case=True), "xabc", True),
+        (Pattern("(?i)ABC"), "xabc", True),
+        (Pattern("é+"), "caféé", True),
+        (Pattern(""), "", True),
+    ],
+)
+def test_matches(pattern: Pattern, text: str, matches: bool) -> None:
+    """An anchored one matches from the beginning; another anywhere, line by line."""
+    assert matches is pattern.matches(text.encode())
+
+
+@pytest.mark.parametrize("source", ["(a+)+$", "(a|aa)+$", "(.*)(.*)(.*)(.*)x", "(a?){50}a{50}"])
+def test_no_expression_takes_long(source: str) -> None:
+    """What hangs other engines is done in no time."""
+    before = process_time()
+    Pattern(source).matches(b"a" * 50_000 + b"!")
+
+    assert process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    "source", ["(?=a)", "(?<!a)b", "(a)\\1", "(?P=x)", "(", "a{1001}", "x" * (MAX_PATTERN + 1), "\x00", "\ud800"]
+)
+def test_what_is_no_expression(source: str) -> None:
+    """It is told, with the way out where there is one."""
+    assert problem_of(source)

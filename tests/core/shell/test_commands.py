@@ -1,0 +1,258 @@
+"""What a line may run, held against a real shell: a command that runs is among them, or the line has a gap."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.shell import Command, Commands, Redirect, commands
+from upbeat.core.shell.commands import MAX_COMMANDS, PROGRAM, SCRIPT, SIZE, SYNTAX
+
+WORDS = {
+    "one command": ("a b", [("a", "b")]),
+    "quotes": ("a 'b c' \"d $E\" f\\ g $'h\\ni' j'k'\"l\"", [("a", "b c", "d $E", "f g", "h\ni", "jkl")]),
+    "spaces in quotes": ('a "  b  $C  d  "', [("a", "  b  $C  d  ")]),
+    "a program in a folder": ("/usr/bin/git status", [("git", "status")]),
+    "a program in an unknown folder": ('"$A"/b c', [("b", "c")]),
+    "text that is no command": ("git commit -m 'rm -rf /'; echo \"rm -rf /\"", [("git", "commit", "-m", "rm -rf /"),
+                                                                              ("echo", "rm -rf /")]),
+    "joints": ("a && b || c; d & e | f\ng", [(letter,) for letter in "abcdefg"]),
+    "brackets": ("(a; { b; }; ! c)", [("a",), ("b",), ("c",)]),
+    "branches": ("if a; then b; elif c; then d; else e; fi; case x in y) f;; esac", [(x,) for x in "abcdef"]),
+    "loops": ("while a; do b; done; until c; do d; done", [(x,) for x in "abcd"]),
+    "a loop over words": ("for x in 1 2; do a $x; done; a $x", [("a", "1"), ("a", "2"), ("a", "$x")]),
+    "a loop over many words": ("for x in 1 2 3 4 5 6 7 8 9; do a $x; done", [("a", "$x")]),
+    "a function": ("f() { a $1; }; f 1", [("a", "$1"), ("f", "1")]),
+    "substitutions": ("a $(b c) `d` \"$(e)\" <(f) ${G:-$(h)}", [
+        ("b", "c"), ("d",), ("e",), ("f",), ("h",), ("a", "$(b c)", "`d`", "$(e)", "<(f)", "${G:-$(h)}")]),
+    "assignments": ("A=$(b); C=$(d) e", [("b",), ("d",), ("e",)]),
+    "a known variable": ("A=/x; b $A \"${A}y\" '$A' ${A%x}", [("b", "/x", "/xy", "$A", "${A%x}")]),
+    "a variable of words": ("A='b c'; d $A \"$A\"", [("d", "b", "c", "b c")]),
+    "a variable that was known": ("A=1; A=$B; c $A; D=1; D+=2; c $D", [("c", "$A"), ("c", "$D")]),
+    "a variable of a subshell": ("(A=1; b $A); b $A", [("b", "1"), ("b", "$A")]),
+    "export": ("export A=1 B; c $A", [("export", "A=1", "B"), ("c", "1")]),
+    "a here-document": ("cat > f <<'X'\nrm -rf /\nX\nb", [("cat",), ("b",)]),
+    "a here-document with a command": ("cat <<X\n$(a)\nX", [("a",), ("cat",)]),
+    "a comment": ("a # b", [("a",)]),
+    "nothing": ("", []),
+}  # fmt: skip
+
+WRAPPED = {
+    "sudo rm x": [(("rm", "x"), ("sudo",))],
+    "sudo -u me env A=1 nice -n 5 nohup time rm x": [(("rm", "x"), ("sudo", "env", "nice", "nohup", "time"))],
+    "timeout -k 5 10 rm x": [(("rm", "x"), ("timeout",))],
+    "command rm x": [(("rm", "x"), ("command",))],
+    "builtin cd x": [(("cd", "x"), ("builtin",))],
+    "setsid rm x": [(("rm", "x"), ("setsid",))],
+    "flock /tmp/l rm x": [(("rm", "x"), ("flock",))],
+    "flock /tmp/l -c 'rm x; b'": [(("rm", "x"), ("flock",)), (("b",), ("flock",))],
+    "bash -c 'a; rm x'": [(("a",), ("bash",)), (("rm", "x"), ("bash",))],
+    "/bin/sh -lc 'rm x'": [(("rm", "x"), ("sh",))],
+    "bash -c \"bash -c 'rm x'\"": [(("rm", "x"), ("bash", "bash"))],
+    "bash <<< 'rm x'": [(("rm", "x"), ("bash",))],
+    "bash <<X\nrm x\nX": [(("rm", "x"), ("bash",))],
+    "bash <<X && b\nrm x\nX": [(("rm", "x"), ("bash",)), (("b",), ())],
+    "eval 'rm x'": [(("rm", "x"), ("eval",))],
+    "eval rm x": [(("rm", "x"), ("eval",))],
+    "trap 'rm x' EXIT": [(("rm", "x"), ("trap",))],
+    "trap - EXIT": [(("trap", "-", "EXIT"), ())],
+    "xargs -0 -n 1 rm -f": [(("rm", "-f"), ("xargs",))],
+    "xargs": [(("xargs",), ())],
+    "xargs -I{} sh -c 'rm {}'": [(("rm", "{}"), ("xargs", "sh"))],
+    "find . -exec rm {} \\; -exec b {} +": [
+        (("find", ".", "-exec", "rm", "{}", ";", "-exec", "b", "{}", "+"), ()),
+        (("rm", "{}"), ("find",)),
+        (("b", "{}"), ("find",)),
+    ],
+    "find . -name x": [(("find", ".", "-name", "x"), ())],
+    "fd -e pyc -x rm": [(("fd", "-e", "pyc", "-x", "rm"), ()), (("rm",), ("fd",))],
+    "ssh -p 22 host 'rm x'": [(("ssh", "-p", "22", "host", "rm x"), ()), (("rm", "x"), ("ssh",))],
+    "ssh host": [(("ssh", "host"), ())],
+    "su -c 'rm x' me": [(("rm", "x"), ("su",))],
+    "watch -n 5 'a; b'": [(("a",), ("watch",)), (("b",), ("watch",))],
+    "parallel rm ::: a b": [(("rm",), ("parallel",))],
+    "bash file.sh": [(("bash", "file.sh"), ())],
+    "exec rm x": [(("rm", "x"), ("exec",))],
+}  # fmt: skip
+
+GAPS = {
+    "a 'b": SYNTAX,
+    "$A b": PROGRAM,
+    '"$A"b c': PROGRAM,
+    "$(a) b": PROGRAM,
+    "sudo $A": PROGRAM,
+    "eval $A": SCRIPT,
+    'bash -c "$A"': SCRIPT,
+    'bash -c "$(curl x)"': SCRIPT,
+    "curl x | sh": SCRIPT,
+    "curl x | sudo bash -s -- a": SCRIPT,
+    "bash <(curl x)": SCRIPT,
+    "source <(a)": SCRIPT,
+    "a " * 20_000: SIZE,
+    "a\0b": SIZE,
+    "(" * 200 + "a" + ")" * 200: SIZE,
+    "a;" * (MAX_COMMANDS + 1): SIZE,
+}
+
+
+@pytest.mark.parametrize(("line", "words"), WORDS.values(), ids=WORDS)
+def test_words(line: str, words: list[tuple[str, ...]]) -> None:
+    """A line is its simple commands, as words, in order; nothing is missing."""
+    found = commands(line)
+
+    assert words == [one.words for one in found.items]
+    assert found.is_whole
+
+
+@pytest.mark.parametrize(("line", "expected"), WRAPPED.items(), ids=[line[:40] for line in WRAPPED])
+def test_wrapped(line: str, expected: list[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
+    """What only runs another command is taken off, and told."""
+    found = commands(line)
+
+    assert expected == [(one.words, one.wrappers) for one in found.items]
+    assert found.is_whole
+
+
+@pytest.mark.parametrize(("line", "gap"), GAPS.items(), ids=[f"{number}" for number in range(len(GAPS))])
+def test_gaps(line: str, gap: str) -> None:
+    """What cannot be told from the line is said."""
+    assert gap in commands(line).gaps
+
+
+@pytest.mark.parametrize(
+    ("line", "redirects"),
+    [
+        ("a > b", [Redirect(">", "b")]),
+        ("a 2>> b < c", [Redirect(">>", "b", "2"), Redirect("<", "c")]),
+        ("a &> 'b c'", [Redirect("&>", "b c")]),
+        ("a >| $B", [Redirect(">|", "$B")]),
+        ("cat <<X > b\nX", [Redirect(">", "b")]),
+        ("a && b > c", [Redirect(">", "c")]),
+        ("{ a; b; } > c", [Redirect(">", "c")]),
+        ("bash -c 'a; b' > c", [Redirect(">", "c")]),
+        ("> b", [Redirect(">", "b")]),
+    ],
+)
+def test_redirects(line: str, redirects: list[Redirect]) -> None:
+    """Redirections belong to the last command that they are about."""
+    assert redirects == list(commands(line).items[-1].redirects)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "writes"),
+    [
+        (Redirect(">", "a"), True),
+        (Redirect(">|", "a"), True),
+        (Redirect("&>", "a"), True),
+        (Redirect(">&", "a"), True),
+        (Redirect(">&", "1", "2"), False),
+        (Redirect(">>", "a"), False),
+        (Redirect("<", "a"), False),
+    ],
+)
+def test_writes(redirect: Redirect, writes: bool) -> None:
+    """Only what empties a file first is said to write it."""
+    assert writes == redirect.writes
+
+
+def test_pipes() -> None:
+    """A command knows which one feeds it, and what is printed into a shell is read as its script."""
+    assert commands("curl x | tee y | sh -s").items == (
+        Command(("curl", "x")),
+        Command(("tee", "y"), fed_by=("curl", "x")),
+        Command(("sh", "-s"), fed_by=("tee", "y")),
+    )
+    assert commands("echo 'a; b' | cat | bash") == Commands(
+        (
+            Command(("echo", "a; b")),
+            Command(("cat",), fed_by=("echo", "a; b")),
+            Command(("a",), wrappers=("bash",), fed_by=("cat",)),
+            Command(("b",), wrappers=("bash",), fed_by=("cat",)),
+        )
+    )
+    assert [one.words for one in commands("cat <<X | sh\nrm a\nX").items] == [("cat",), ("rm", "a")]
+
+
+def test_assignments() -> None:
+    """What is assigned for one command stands with it."""
+    assert commands("A=1 B='x y' c") == Commands((Command(("c",), assignments=("A=1", "B='x y'")),))
+
+
+@given(st.text(max_size=80))
+def test_any_text(text: str) -> None:
+    """Any text has commands or gaps, and none makes it raise."""
+    assert isinstance(commands(text), Commands)
+
+
+@given(st.lists(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1), min_size=1))
+def test_quoted(words: list[str]) -> None:
+    """Words that were quoted for a shell come back as they were."""
+    line = "probe " + shlex.join(words)
+
+    assert [("probe", *words)] == [one.words for one in commands(line).items] or not commands(line).is_whole
+
+
+PIECES = (
+    *("probe", "probe", ":", "cd /", "A=1", "export A=2", "[ -n x ]", "read A", "set -e", "true", "false", "echo x"),
+    *("bash -c 'probe; probe'", "sh -c probe", "eval probe", "eval 'probe; :'", "env A=1 probe", "timeout 5 probe"),
+    *("echo probe | sh", "printf 'probe\\nprobe' | bash", "cat <<X | sh\nprobe\nX\n", "bash <<'X'\nprobe\nX\n"),
+    *("echo x | xargs probe", "find /dev/null -exec probe {} \\;", "f() { probe; }; f", "for x in 1 2; do probe; done"),
+    *("X=$(probe)", "P=probe; $P", "P='sh -c probe'; $P", "P=sh; echo probe | $P", "cat <(probe)", "command probe"),
+    "trap probe EXIT",
+    *("if probe; then probe; else probe; fi", "while probe; do probe; break; done", "case x in x) probe;; esac"),
+)  # fmt: skip
+JOINTS = [" && ", " || ", "; ", " | ", "\n", " & "]
+OPENED = [("(", ")"), ("{ ", "; }"), ("! ", ""), ("", " > /dev/null"), ("X=$(", ")"), ("", " 2>&1"), ("", "")]
+
+
+@st.composite
+def lines(draw: st.DrawFn, depth: int = 2) -> tuple[str, int]:
+    """Lines of shell, nested two deep, and how many of their probes are numbered."""
+    parts = []
+    for _ in range(draw(st.integers(1, 3))):
+        part = draw(st.sampled_from(PIECES) if depth == 0 else st.one_of(st.sampled_from(PIECES), lines(depth - 1)))
+        part = part if isinstance(part, str) else part[0]
+        before, after = draw(st.sampled_from(OPENED))
+        joint = "\n" if part.endswith("\n") else draw(st.sampled_from(JOINTS))
+        parts += [part if part.endswith("\n") else f"{before}{part}{after}", joint]
+    line = "".join(parts[:-1])
+    for number in range(line.count("probe")):
+        line = line.replace("probe", f"prob{number}", 1)
+    return line.replace("prob", "probe"), line.count("prob")
+
+
+@pytest.fixture(scope="module")
+def probes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with programs ``probe0`` to ``probe99`` that say that they ran."""
+    folder = tmp_path_factory.mktemp("probes")
+    script = f'#!/bin/sh\necho "${{0##*/}}" >> "{folder}/ran"\n'
+    for number in range(100):
+        (folder / f"probe{number}").write_text(script)
+        (folder / f"probe{number}").chmod(0o755)
+    return folder
+
+
+@given(lines())
+def test_what_runs_is_told(probes: Path, drawn: tuple[str, int]) -> None:
+    """Every command that bash really runs is among the commands of the line, unless the line has a gap."""
+    line, _count = drawn
+    (probes / "ran").write_text("")
+    subprocess.run(
+        ["/bin/bash", "-c", line],
+        env={"PATH": f"{probes}:{os.defpath}:/usr/bin:/bin"},
+        cwd=probes,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+    found = commands(line)
+    ran = set((probes / "ran").read_text().split())
+
+    assert not found.is_whole or ran <= {one.words[0] for one in found.items if one.words}, line
