@@ -58,7 +58,7 @@ from ..hook_format import (
     texts,
 )
 from ..hook_output import Answers, Capabilities, Way, Ways
-from .tools import describe, shown_instead
+from .tools import answered, describe, shown_instead
 
 CLIENT = ClientName.CLAUDE_CODE
 CAP = Cap(9800, Unit.UTF16)
@@ -131,6 +131,7 @@ def _tool_end(payload: Payload, source: Source) -> Event:
     call, response = describe(call_of(payload), source.cwd), structured(payload.get("tool_response"))
     if call.tool in HANDING:
         return _delegated(payload, source)
+    call = answered(call, response)
     told = response if isinstance(response, Mapping) else {}
     is_interrupted = flag(told, "interrupted")
     is_over = not is_interrupted and not optional(told, "backgroundTaskId")

@@ -105,10 +105,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One entry of the agent's own list of tasks. ``id`` is empty where a call tells the whole list."""
+    """One entry of the agent's own list of tasks. ``id`` is empty where a call tells the whole list.
+
+    What a call that changes an entry does not speak of is left as it was: ``text`` is empty then, ``is_done`` None.
+    """
 
     text: str
-    is_done: bool
+    is_done: bool | None
     id: str = ""
 
 
