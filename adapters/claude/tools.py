@@ -116,6 +116,8 @@ def shown_instead(tool: str, response: Any, text: str) -> Any | None:
             return {**response, "file": {**file, "content": text}}
         case ("Grep", {"content": str()}):
             return {**response, "content": text}
+        case ("WebFetch", {"result": str()}):
+            return {**response, "result": text}
         case (str(name), list()) if name.startswith("mcp__"):
             return [{"type": "text", "text": text}]
         case (str(name), str()) if name.startswith("mcp__"):

@@ -147,7 +147,10 @@ def _tool_end(payload: Payload, source: Source) -> Event:
 
 
 def _delegated(payload: Payload, source: Source) -> Event:
-    """An agent that works in the background answers later: its launch has no message."""
+    """An agent that works in the background answers later: its launch has no message.
+
+    How it is gone on with is not told: Claude Code says so itself, at the end of its answer and of a launch.
+    """
     told = mapping(payload.get("tool_response"))
     content = told.get("content")
     is_done = isinstance(content, list) and optional(told, "status") != "async_launched"
@@ -159,7 +162,7 @@ def _tool_failure(payload: Payload, source: Source) -> Event:
     """A shell command that ends with another code than 0 is a failure of the tool, and its output the error."""
     call, error = describe(call_of(payload), source.cwd), optional(payload, "error")
     if call.tool in HANDING:
-        return Delegated(source, call, failed=True)
+        return Delegated(source, call, failed=True, error="" if flag(payload, "is_interrupt") else error)
     ended = _EXIT_CODE.match(error) if call.tool == SHELL else None
     return ToolFinished(
         source,
@@ -177,7 +180,7 @@ def _output(response: object) -> str:
     if isinstance(response, str):
         return response
     if isinstance(response, Mapping):
-        streams = [optional(response, "stdout"), optional(response, "stderr")]
+        streams = [optional(response, name) for name in ("stdout", "stderr", "content", "result")]
         return "\n".join(stream for stream in streams if stream) or texts(response.get("content"))
     return texts(response)
 
