@@ -119,7 +119,8 @@ def shown_instead(tool: str, response: Any, text: str) -> Any | None:
         case ("WebFetch", {"result": str()}):
             return {**response, "result": text}
         case (str(name), list()) if name.startswith("mcp__"):
-            return [{"type": "text", "text": text}]
+            others = [block for block in response if not (isinstance(block, Mapping) and block.get("type") == "text")]
+            return [{"type": "text", "text": text}, *others]
         case (str(name), str()) if name.startswith("mcp__"):
             return text
     return None
