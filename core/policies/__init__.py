@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     doubt_empty_answer,
+    question_needless_comments,
     recover_from_failed_edit,
     recover_from_invalid_json,
     remind_of_agents,
@@ -18,6 +19,7 @@ from .policy import Policy
 
 POLICIES: tuple[Policy, ...] = (
     doubt_empty_answer.POLICY,
+    question_needless_comments.POLICY,
     recover_from_failed_edit.POLICY,
     recover_from_invalid_json.POLICY,
     remind_of_agents.POLICY,

@@ -39,8 +39,9 @@ _OF_AN_ANSWER = re.compile(
 )
 """Somebody else's JSON was no good, and not that of the call."""
 
-_HINTS = ("argument", "parameter", "input", "params", "tool use", "tool call", "function call", "-32700", "provided as")
-"""One of these stands in every such error."""
+_CALLS = ("argument", "param", "input", "tool call", "tool use", "function call", "-32700", "provided as")
+_BREAKS = ("json", "unexpected", "untermin", "expect", "escape", "control char", "pars", "trailing", "extra data")
+"""One of each stands in every such error."""
 
 _PLACE = re.compile(
     r"\b(?:at )?(?:position|line|column|char(?:acter)?|offset) \d{1,9}(?:[ ,:]+(?:column|char) \d{1,9})?"
@@ -68,9 +69,10 @@ def _delegated(event: Delegated, view: View) -> Word:
 
 def _met(tool: str, text: str, view: View) -> Word:
     head = _head(text)
-    if not any(hint in head.lower() for hint in _HINTS) or _OF_AN_ANSWER.search(head):
+    low = head.lower()
+    if not any(word in low for word in _BREAKS) or not any(word in low for word in _CALLS):
         return SILENT
-    if not _OF_ARGUMENTS.search(head):
+    if _OF_AN_ANSWER.search(head) or not _OF_ARGUMENTS.search(head):
         return SILENT
     note = sha256(f"{tool}\n{head}".encode("utf-8", "replace")).hexdigest()[:12]
     if note in view.notes:
