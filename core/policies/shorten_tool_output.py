@@ -46,9 +46,14 @@ _MISSING = Words(
 
 
 def _looks(event: Event, _state: SessionState) -> tuple[Look, ...]:
-    if not isinstance(event, ToolFinished) or event.failed or event.call.act not in LIMITS:
-        return ()
-    return (ContextUse(),) if _tokens(event.output) > LEAST else ()
+    return (ContextUse(),) if isinstance(event, ToolFinished) and _may_be_long(event) else ()
+
+
+def _may_be_long(event: ToolFinished) -> bool:
+    """Codex does this itself, and would put an answer of ours that is longer than 10,000 bytes into a file."""
+    if event.failed or event.call.act not in LIMITS or event.source.client is ClientName.CODEX_CLI:
+        return False
+    return _tokens(event.output) > LEAST
 
 
 def _tokens(text: str) -> int:
@@ -64,10 +69,9 @@ def allowed(act: Act, use: Use | None) -> int:
 
 
 def _finished(event: ToolFinished, view: View) -> Word:
-    act, text = event.call.act, event.output
-    if event.failed or act not in LIMITS or (size := _tokens(text)) <= LEAST:
+    if not _may_be_long(event):
         return SILENT
-    most = allowed(act, view.found.get(ContextUse()))
+    size, most = _tokens(event.output), allowed(event.call.act, view.found.get(ContextUse()))
     if size <= most:
         return SILENT
     shown = _shortened(event, most, view.language)
@@ -121,9 +125,7 @@ POLICY = Policy(
             Carries.DEGRADED,
             "lists of files (Glob, Grep without lines) and WebSearch stay whole: their form holds no text",
         ),
-        ClientName.CODEX_CLI: Standing(
-            Carries.DEGRADED, "MCP tools only: it searches in the shell, and its web search reaches no hook"
-        ),
+        ClientName.CODEX_CLI: Standing(Carries.NATIVE, "Codex leaves out the middle of what tools say by itself"),
     },
     looks=_looks,
 )

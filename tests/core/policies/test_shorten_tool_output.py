@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_play import call, finished, said_by
+from policy_play import IN_CODEX, call, finished, said_by
 
 from upbeat.core.contract.effect import RewriteOutput
 from upbeat.core.contract.event import Act, ToolFinished
@@ -31,6 +31,7 @@ SAYS_NOTHING = {
     "an edit": finished(call("Edit", Act.EDIT), of(200_000)),
     "an agent's plan": finished(call("TodoWrite", Act.PLAN), of(200_000)),
     "an error": finished(FETCH, of(200_000), failed=True),
+    "an MCP tool in Codex, which cuts it itself": finished(MCP, of(200_000), source=IN_CODEX),
     "nothing": finished(FETCH),
 }
 
