@@ -81,6 +81,7 @@ class Panel:
             at=runtime.clock.now().timestamp(),
             language=runtime.language,
             root=happening.situation.repository.root,
+            nonce=runtime.clock.nonce(),
             found=self.found,
         )
         opinions = judge(happening.event, view, self.policies)

@@ -12,6 +12,7 @@ from upbeat.core.policies.policy import Policy, View, Word
 from upbeat.core.workflow.state import Page, SessionState
 
 ROOT = "/repo"
+NONCE = "0123456789ab"
 HERE = Source(ClientName.CLAUDE_CODE, ROOT, "s")
 IN_CODEX = Source(ClientName.CODEX_CLI, ROOT, "s")
 IN_AGENT = Source(ClientName.CLAUDE_CODE, ROOT, "s", "agent-1")
@@ -54,7 +55,7 @@ def view_of(
     at: float = 1000.0,
 ) -> View:
     """What ``policy`` sees beside an event."""
-    return View(state or SessionState(), notes, at, language, ROOT, found or {})
+    return View(state or SessionState(), notes, at, language, ROOT, NONCE, found or {})
 
 
 def asked(policy: Policy, event: Event, view: View | None = None) -> Word:
@@ -77,7 +78,7 @@ class Talk:
 
     def say(self, event: Event) -> tuple[Effect, ...]:
         """The effects at ``event``; its notes are kept."""
-        view = View(self.state, self.state.notes(self.policy.name), self.at, self.language, ROOT, self.found)
+        view = View(self.state, self.state.notes(self.policy.name), self.at, self.language, ROOT, NONCE, self.found)
         word = asked(self.policy, event, view)
         if word.notes is not None:
             page = Page(self.policy.name, word.notes, self.policy.stays)

@@ -17,9 +17,9 @@ CALL_SECONDS = 5
 _LAUNCHER = ("/bin/sh", "${CLAUDE_PLUGIN_ROOT}/bin/upbeat")
 """Starts upbeat when the plugin is used where it lies in a checkout."""
 
-ANSWERED = "Agent|Task|Bash|Grep|Glob|WebFetch|WebSearch|mcp__.*"
-"""Calls whose answer counts: as evidence, or because it may be too long for the model."""
-DONE = "Read|Edit|MultiEdit|Write|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
+ANSWERED = "Agent|Task|Bash|Grep|Glob|WebFetch|WebSearch|TaskCreate|TaskUpdate|mcp__.*"
+"""Calls whose answer counts: as evidence, for the number of a task, or because it may be too long for the model."""
+DONE = "Read|Edit|MultiEdit|Write|NotebookEdit|TodoWrite"
 """Calls of which it is enough to know that they are done: over MCP a hook gets the whole answer, here a file."""
 
 _COMMON = ("session_id", "transcript_path", "cwd", "agent_id")

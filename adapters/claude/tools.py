@@ -71,12 +71,13 @@ def _todos(call: Call, _cwd: str) -> Call:
 
 
 def _new_task(call: Call, _cwd: str) -> Call:
-    """Its number is in the answer only."""
+    """Its number is in the answer only: ``answered`` adds it."""
     return replace(call, act=Act.PLAN, tasks=(Task(optional(call.input, "subject"), is_done=False),))
 
 
 def _changed_task(call: Call, _cwd: str) -> Call:
-    is_done = optional(call.input, "status") in ("completed", "deleted")
+    status = optional(call.input, "status")
+    is_done = status in ("completed", "deleted") if status else None
     task = Task(optional(call.input, "subject"), is_done, optional(call.input, "taskId"))
     return replace(call, act=Act.PLAN, tasks=(task,))
 
@@ -93,6 +94,16 @@ _READERS: Mapping[str, Describer] = {
 }
 
 
+def answered(call: Call, response: Any) -> Call:
+    """``call`` with what only its answer tells: the number of a new task, and that nothing was changed."""
+    match call.tool, response:
+        case ("TaskCreate", {"task": {"id": str(number)}}):
+            return replace(call, tasks=tuple(replace(task, id=number) for task in call.tasks))
+        case ("TaskUpdate", {"success": False}):
+            return replace(call, tasks=())
+    return call
+
+
 def shown_instead(tool: str, response: Any, text: str) -> Any | None:
     """``response`` with ``text`` in the place of what the model reads of it; None where its form is not known.
 
@@ -105,8 +116,11 @@ def shown_instead(tool: str, response: Any, text: str) -> Any | None:
             return {**response, "file": {**file, "content": text}}
         case ("Grep", {"content": str()}):
             return {**response, "content": text}
+        case ("WebFetch", {"result": str()}):
+            return {**response, "result": text}
         case (str(name), list()) if name.startswith("mcp__"):
-            return [{"type": "text", "text": text}]
+            others = [block for block in response if not (isinstance(block, Mapping) and block.get("type") == "text")]
+            return [{"type": "text", "text": text}, *others]
         case (str(name), str()) if name.startswith("mcp__"):
             return text
     return None

@@ -58,7 +58,7 @@ from ..hook_format import (
     texts,
 )
 from ..hook_output import Answers, Capabilities, Way, Ways
-from .tools import describe, shown_instead
+from .tools import answered, describe, shown_instead
 
 CLIENT = ClientName.CLAUDE_CODE
 CAP = Cap(9800, Unit.UTF16)
@@ -131,6 +131,7 @@ def _tool_end(payload: Payload, source: Source) -> Event:
     call, response = describe(call_of(payload), source.cwd), structured(payload.get("tool_response"))
     if call.tool in HANDING:
         return _delegated(payload, source)
+    call = answered(call, response)
     told = response if isinstance(response, Mapping) else {}
     is_interrupted = flag(told, "interrupted")
     is_over = not is_interrupted and not optional(told, "backgroundTaskId")
@@ -146,7 +147,10 @@ def _tool_end(payload: Payload, source: Source) -> Event:
 
 
 def _delegated(payload: Payload, source: Source) -> Event:
-    """An agent that works in the background answers later: its launch has no message."""
+    """An agent that works in the background answers later: its launch has no message.
+
+    How it is gone on with is not told: Claude Code says so itself, at the end of its answer and of a launch.
+    """
     told = mapping(payload.get("tool_response"))
     content = told.get("content")
     is_done = isinstance(content, list) and optional(told, "status") != "async_launched"
@@ -158,7 +162,7 @@ def _tool_failure(payload: Payload, source: Source) -> Event:
     """A shell command that ends with another code than 0 is a failure of the tool, and its output the error."""
     call, error = describe(call_of(payload), source.cwd), optional(payload, "error")
     if call.tool in HANDING:
-        return Delegated(source, call, failed=True)
+        return Delegated(source, call, failed=True, error="" if flag(payload, "is_interrupt") else error)
     ended = _EXIT_CODE.match(error) if call.tool == SHELL else None
     return ToolFinished(
         source,
@@ -176,7 +180,7 @@ def _output(response: object) -> str:
     if isinstance(response, str):
         return response
     if isinstance(response, Mapping):
-        streams = [optional(response, "stdout"), optional(response, "stderr")]
+        streams = [optional(response, name) for name in ("stdout", "stderr", "content", "result")]
         return "\n".join(stream for stream in streams if stream) or texts(response.get("content"))
     return texts(response)
 

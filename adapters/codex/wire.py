@@ -6,6 +6,7 @@ an event does not have is dropped whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ from ...core.contract.event import (
     AgentStarted,
     AgentStopped,
     AskingUser,
+    Call,
     ClientName,
     Compacting,
     Delegated,
@@ -57,6 +59,9 @@ HANDING = {
 }
 """The second one's ``message`` is declared as encrypted: whatever is in it is neither read nor changed. The first
 one takes ``items`` instead of a ``message``, too; these are left alone."""
+
+_NAME = re.compile(r"[\w/.-]{1,200}")
+"""What Codex calls its agents."""
 
 _BESIDE: Ways = {Inject: Way.CONTEXT, TellUser: Way.MESSAGE, Compact: Way.MESSAGE}
 _BEFORE_A_CALL: Ways = {**_BESIDE, Deny: Way.DENIAL, Ask: Way.DENIAL, RewriteInput: Way.CONTEXT}
@@ -115,9 +120,18 @@ def _tool_end(payload: Payload, source: Source) -> Event:
     """Codex tells no exit code; a command that fails ends like one that does not."""
     call, response = describe(call_of(payload), source.cwd), payload.get("tool_response")
     if call.tool in HANDING:
-        return Delegated(source, call, optional(mapping(response), "agent_id"))
+        return _delegated(source, call, mapping(response))
     output = response if isinstance(response, str) else texts(mapping(response).get("content"))
     return ToolFinished(source, call, output, command_of(call))
+
+
+def _delegated(source: Source, call: Call, told: Payload) -> Event:
+    """The older tool tells a thread, the newer one a path; another tool each goes on with it."""
+    agent_id, path = optional(told, "agent_id"), optional(told, "task_name")
+    resume = f'send_input with target "{agent_id}"' if _NAME.fullmatch(agent_id) else ""
+    if not resume and _NAME.fullmatch(path):
+        resume = f'followup_task with target "{path}"'
+    return Delegated(source, call, agent_id, resume=resume)
 
 
 def _interrupt(_payload: Payload, source: Source) -> Event:

@@ -105,10 +105,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One entry of the agent's own list of tasks. ``id`` is empty where a call tells the whole list."""
+    """One entry of the agent's own list of tasks. ``id`` is empty where a call tells the whole list.
+
+    What a call that changes an entry does not speak of is left as it was: ``text`` is empty then, ``is_done`` None.
+    """
 
     text: str
-    is_done: bool
+    is_done: bool | None
     id: str = ""
 
 
@@ -183,7 +186,9 @@ class Delegated:
     """The call that hands work to another agent has returned.
 
     ``message`` is the agent's answer, or None while it still works; ``agent_id`` is empty when the client does
-    not tell which agent the call became. ``failed``: no agent came of it.
+    not tell which agent the call became. ``failed``: no agent came of it, and ``error`` is what the client said of
+    that; it is empty where nobody told, and where its user broke the call off. ``resume`` is the call that goes on
+    with the agent, in the client's own words; empty where nothing is known, and where the client tells its model.
     """
 
     source: Source
@@ -191,6 +196,8 @@ class Delegated:
     agent_id: str = ""
     message: str | None = None
     failed: bool = False
+    error: str = ""
+    resume: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 from . import (
+    doubt_empty_answer,
+    question_needless_comments,
     recover_from_failed_edit,
+    recover_from_invalid_json,
+    remind_of_agents,
+    remind_of_skills,
+    remind_of_tasks,
+    repair_failed_delegation,
+    shorten_tool_output,
     show_rules_of_path,
+    tell_how_to_resume_agent,
+    verify_agents_work,
 )
 from .policy import Policy
 
-POLICIES: tuple[Policy, ...] = (recover_from_failed_edit.POLICY, show_rules_of_path.POLICY)
+POLICIES: tuple[Policy, ...] = (
+    doubt_empty_answer.POLICY,
+    question_needless_comments.POLICY,
+    recover_from_failed_edit.POLICY,
+    recover_from_invalid_json.POLICY,
+    remind_of_agents.POLICY,
+    remind_of_skills.POLICY,
+    remind_of_tasks.POLICY,
+    repair_failed_delegation.POLICY,
+    shorten_tool_output.POLICY,
+    show_rules_of_path.POLICY,
+    tell_how_to_resume_agent.POLICY,
+    verify_agents_work.POLICY,
+)
 BY_NAME = {policy.name: policy for policy in POLICIES}

@@ -58,6 +58,8 @@ class View:
     at: float = 0.0
     language: str = "en"
     root: str = ""
+    nonce: str = ""
+    """Hexadecimal digits that nobody can foresee, for a frame around what is shown of the repository."""
     found: Mapping[Look, Any] = field(default_factory=dict)
     """What was looked up of what the policy asked for; nothing there where that failed."""
 

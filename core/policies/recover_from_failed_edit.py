@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from ..contract.effect import Inject
-from ..contract.event import CHANGES_FILES, ToolFinished
-from .policy import SILENT, Policy, View, Word, Words
+from ..contract.event import CHANGES_FILES, ClientName, ToolFinished
+from .policy import SILENT, Carries, Policy, Standing, View, Word, Words
 
 _CAUSES: tuple[tuple[re.Pattern[str], Words], ...] = (
     (
@@ -18,10 +18,24 @@ _CAUSES: tuple[tuple[re.Pattern[str], Words], ...] = (
         Words("the old text stands in several places", "旧文本出现在多处"),
     ),
     (
+        re.compile(r"modified since|has changed since|not been read|read it first", re.IGNORECASE),
+        Words("the file is not what was read last", "文件与上次读取的不一致"),
+    ),
+    (
+        re.compile(r"invalid (patch|hunk)|not a valid (patch|hunk)", re.IGNORECASE),
+        Words("the patch itself has not the right form", "补丁本身的格式不正确"),
+    ),
+    (
         re.compile(r"not found|no match|failed to find|could not find|unexpected context", re.IGNORECASE),
         Words("the old text does not stand there", "文件里没有这段旧文本"),
     ),
 )
+_FAILED = re.compile(r"(?:Script error:\s*)?apply_patch verification failed|Exit code: [1-9]")
+"""How the answer of a patch begins that did not apply, where the client does not tell so otherwise."""
+
+LONGEST_READ = 2000
+"""Characters of an error that are read; the old text that it quotes is not."""
+
 _TEXT = Words(
     "The edit of {path} did not apply: {cause}. Read that part of the file again, say what you expected there, "
     "then edit what really stands there.",
@@ -32,9 +46,10 @@ _TEXT = Words(
 def _finished(event: ToolFinished, view: View) -> Word:
     if event.interrupted or event.call.act not in CHANGES_FILES:
         return SILENT
-    if not event.failed and not event.output.startswith("apply_patch verification failed"):
+    if not event.failed and not _FAILED.match(event.output):
         return SILENT
-    cause = next((words for pattern, words in _CAUSES if pattern.search(event.output[:2000])), None)
+    said = event.output[:LONGEST_READ].partition("\nString: ")[0]
+    cause = next((words for pattern, words in _CAUSES if pattern.search(said)), None)
     if cause is None:
         return SILENT
     path = ", ".join(event.call.paths[:3]) or event.call.tool
@@ -59,4 +74,12 @@ POLICY = Policy(
         "修改已生效、被用户中断，或因其他原因失败（权限、文件不存在）时",
     ),
     on={ToolFinished: _finished},
+    clients={
+        ClientName.CLAUDE_CODE: Standing(
+            Carries.DEGRADED, "edits that fail while they run; those that the client refuses before reach no such hook"
+        ),
+        ClientName.CODEX_CLI: Standing(
+            Carries.DEGRADED, "patches whose answer is told; its hooks may be told nothing of a call that failed"
+        ),
+    },
 )

@@ -15,7 +15,7 @@ from upbeat.adapters.claude import wire as claude
 from upbeat.adapters.codex import wire as codex
 from upbeat.adapters.hook_output import LEFT_OUT
 from upbeat.core.contract.effect import Decision, Effect, RewriteInput
-from upbeat.core.contract.event import Call, ClientName, Event, Source, ToolFinished, TurnEnding
+from upbeat.core.contract.event import Call, ClientName, Delegated, Event, Source, ToolFinished, TurnEnding
 from upbeat.core.handle import handle
 
 PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "permission_mode": "default"}
@@ -61,7 +61,11 @@ PAIRS: list[tuple[str, Fields, Fields]] = [
         {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": {"questions": []}},
         {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": {"questions": []}},
     ),
-    ("PostToolUse", {**SHELL, "tool_response": {"stdout": "3 passed", "stderr": "", "interrupted": False}}, {**SHELL, "tool_response": "3 passed"}),
+    (
+        "PostToolUse",
+        {**SHELL, "tool_response": {"stdout": "3 passed", "stderr": "", "interrupted": False}},
+        {**SHELL, "tool_response": "3 passed"},
+    ),
     ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
     ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
     ("SubagentStop", {**AGENT, **LAST, "stop_hook_active": True}, {**AGENT, **LAST, "stop_hook_active": True}),
@@ -80,6 +84,8 @@ def alike(event: Event) -> Event:
         event = replace(event, exit_code=None)
     if isinstance(event, TurnEnding):  # nor what still runs
         event = replace(event, running=None)
+    if isinstance(event, Delegated):  # Claude Code tells its model itself how an agent is gone on with
+        event = replace(event, resume="")
     return event
 
 

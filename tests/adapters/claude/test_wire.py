@@ -199,6 +199,8 @@ def test_recorded_commands(name: str, expected: tuple[object, ...]) -> None:
         ({"tool_name": "Read", "tool_response": {"type": "text", "file": {}}}, ("", None, False, False)),
         ({"tool_name": "mcp__a__b", "tool_response": [{"type": "text", "text": "x"}]}, ("x", None, False, False)),
         ({"tool_name": "mcp__a__b", "tool_response": "plain"}, ("plain", None, False, False)),
+        ({"tool_name": "Grep", "tool_response": {"mode": "content", "content": "a:1"}}, ("a:1", None, False, False)),
+        ({"tool_name": "WebFetch", "tool_response": {"code": 200, "result": "page"}}, ("page", None, False, False)),
         ({"hook_event_name": "PostToolUseFailure", "error": "Exit code 3\nout"}, ("out", 3, True, False)),
         ({"hook_event_name": "PostToolUseFailure", "error": "Exit code 3"}, ("", 3, True, False)),
         ({"hook_event_name": "PostToolUseFailure", "error": "Exit code 3 x"}, ("Exit code 3 x", None, True, False)),
@@ -223,11 +225,13 @@ def test_how_a_tool_ended(fields: dict[str, Any], expected: tuple[object, ...]) 
     assert expected == (output, event.exit_code, event.failed, event.interrupted)
 
 
-def test_an_agent_that_could_not_be_started() -> None:
-    """A failed call of the tool for agents has made none."""
-    event = wire.decode(TOOL | {"hook_event_name": "PostToolUseFailure", "tool_name": "Agent", "error": "no"})
+@pytest.mark.parametrize(("fields", "error"), [({}, "no"), ({"is_interrupt": True}, ""), ({"error": ""}, "")])
+def test_an_agent_that_could_not_be_started(fields: dict[str, Any], error: str) -> None:
+    """A failed call of the tool for agents has made none; why is told, unless its user broke it off."""
+    failure = {"hook_event_name": "PostToolUseFailure", "tool_name": "Agent", "error": "no"}
 
-    assert Delegated(HERE, Call("t", "Agent", {}, Act.DELEGATE), failed=True) == event
+    expected = Delegated(HERE, Call("t", "Agent", {}, Act.DELEGATE), failed=True, error=error)
+    assert expected == wire.decode(TOOL | failure | fields)
 
 
 @pytest.mark.parametrize(

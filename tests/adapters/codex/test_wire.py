@@ -194,12 +194,13 @@ def test_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
     [
         (
             {"tool_name": "spawn_agent", "tool_response": '{"agent_id":"a1","nickname":"Newton"}'},
-            lambda call: Delegated(HERE, call, "a1"),
+            lambda call: Delegated(HERE, call, "a1", resume='send_input with target "a1"'),
         ),
         (
             {"tool_name": "collaborationspawn_agent", "tool_response": '{"task_name":"/root/x"}'},
-            lambda call: Delegated(HERE, call),
+            lambda call: Delegated(HERE, call, resume='followup_task with target "/root/x"'),
         ),
+        ({"tool_name": "spawn_agent", "tool_response": {"agent_id": "a b"}}, lambda call: Delegated(HERE, call, "a b")),
         ({"tool_name": "spawn_agent", "tool_response": None}, lambda call: Delegated(HERE, call)),
         (
             {"tool_name": "Bash", "tool_response": '{"agent_id": 1}\n'},
@@ -210,7 +211,7 @@ def test_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
             lambda call: ToolFinished(HERE, call, "x"),
         ),
     ],
-    ids=["v1", "v2", "nothing told", "shell output that is JSON", "MCP"],
+    ids=["v1", "v2", "an odd name", "nothing told", "shell output that is JSON", "MCP"],
 )
 def test_results(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
     """What came of a call is told; no exit code is, because Codex tells none."""

@@ -20,6 +20,8 @@ SAYS_NOTHING = {
     "a file that may not be written": finished(EDIT, "EACCES: permission denied", failed=True),
     "a read that failed": finished(call("Read", Act.READ), "string not found", failed=True),
     "a command that says so": finished(call("Bash", Act.SHELL), "old_string not found", failed=True),
+    "an error whose quotation says so": finished(EDIT, "Disk full.\nString: not found", failed=True),
+    "a patch that applied": finished(call("apply_patch", Act.EDIT), "Exit code: 0\nOutput:\nSuccess. not found.py"),
     "an edit that puts such a text into a file": finished(EDIT, "+ raise Error('not found')"),
 }
 
@@ -27,6 +29,23 @@ SAYS = {
     "both texts are the same": (SAME, "are the same"),
     "the text is not there": (finished(EDIT, "String to replace not found in file.", failed=True), "does not stand"),
     "the text is there twice": (finished(EDIT, "Found 2 matches of the string", failed=True), "several places"),
+    "a file that somebody changed": (
+        finished(EDIT, "File has been modified since read, either by the user or by a linter.", failed=True),
+        "not what was read last",
+    ),
+    "a file that was not read": (finished(EDIT, "File has not been read yet.", failed=True), "not what was read last"),
+    "an edit that its client refused": (
+        finished(EDIT, "<tool_use_error>String to replace not found in file.\nString: 2 matches", failed=True),
+        "does not stand",
+    ),
+    "a patch without form": (
+        finished(call("apply_patch", Act.EDIT), "apply_patch verification failed: invalid hunk at line 2"),
+        "right form",
+    ),
+    "a patch whose program failed": (
+        finished(call("apply_patch", Act.EDIT), "Exit code: 1\nOutput:\nFailed to find context 'def f():' in a.py"),
+        "does not stand",
+    ),
     "a patch that does not fit": (
         finished(call("apply_patch", Act.EDIT), "apply_patch verification failed: Failed to find expected lines"),
         "does not stand",

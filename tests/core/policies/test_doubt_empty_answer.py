@@ -1,0 +1,56 @@
+"""When an agent's answer is not taken for work done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_CODEX, call, said_by
+
+from upbeat.core.contract.effect import Inject, KeepGoing
+from upbeat.core.contract.event import Act, AgentStopped, Delegated
+from upbeat.core.policies.doubt_empty_answer import LONGEST, POLICY, says_nothing
+
+AGENT = call("Agent", Act.DELEGATE)
+STOPPED = AgentStopped(HERE, "a1", "general-purpose", "")
+BACK = Delegated(HERE, AGENT, "a1", "")
+
+SAYS_NOTHING = {
+    "an agent that still works": replace(BACK, message=None),
+    "a call of which no agent came": replace(BACK, failed=True),
+    "an answer": replace(BACK, message="Three files use it."),
+    "a verdict": replace(STOPPED, message='<!-- VERDICT: {"result": "PASS"} -->'),
+    "a verdict in one word": replace(STOPPED, message="PASS"),
+    "a number": replace(STOPPED, message="42"),
+    "a yes": replace(BACK, message="Yes."),
+    "a short answer with a file": replace(STOPPED, message="Done: core/a.py"),
+    "a short Chinese answer": replace(BACK, message="已修复超时"),
+    "an agent that was asked already": replace(STOPPED, continued=True),
+}
+
+EMPTY = ["", " \n\t", "Done.", "**Done!**", "OK", "…", "Task completed.", "I'm done.", "任务已完成。", "完成", "---\n✓"]
+
+
+@pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: Delegated | AgentStopped) -> None:
+    """Says nothing to an answer that says anything, and asks only once."""
+    assert said_by(POLICY, event) == ()
+
+
+@pytest.mark.parametrize("message", EMPTY)
+@pytest.mark.parametrize("source", [HERE, IN_CODEX], ids=lambda source: source.client.value)
+def test_says(message: str, source: object) -> None:
+    """Sends the agent back for a report, and warns its caller, in both languages."""
+    stopped, back = replace(STOPPED, message=message, source=source), replace(BACK, message=message, source=source)
+
+    assert [type(effect) for effect in said_by(POLICY, stopped)] == [KeepGoing]
+    assert [type(effect) for effect in said_by(POLICY, back)] == [Inject]
+    for event in (stopped, back):
+        assert said_by(POLICY, event, language="zh") != said_by(POLICY, event)
+
+
+@pytest.mark.parametrize(("blanks", "is_empty"), [(LONGEST - 4, True), (LONGEST - 3, False)])
+def test_only_short_answers_are_read(blanks: int, is_empty: bool) -> None:
+    """An answer that is longer than the bound counts as one, unless there is nothing in it at all."""
+    assert is_empty == says_nothing("done" + " " * blanks)
+    assert says_nothing(" " * 10 * LONGEST)

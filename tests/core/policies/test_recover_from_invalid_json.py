@@ -1,0 +1,92 @@
+"""When arguments that were no JSON are met with what to mend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, Talk, call, finished, said_by
+
+from upbeat.core.contract.event import Act, Delegated, ToolFinished
+from upbeat.core.policies.recover_from_invalid_json import LONGEST_ANSWER, MOST_SHOWN, POLICY
+
+MCP = call("mcp__a__b", Act.OTHER)
+AGENT = call("Agent", Act.DELEGATE)
+BROKEN = "Invalid arguments: Unexpected token } in JSON at position 41"
+FAILED = finished(MCP, BROKEN, failed=True)
+EDIT_FAILED = finished(
+    call("Edit", Act.EDIT), f"String to replace not found in file.\nString: throw Error('{BROKEN}')", failed=True
+)
+
+SAYS_NOTHING = {
+    "a call that went well": finished(MCP, "3 results"),
+    "an answer without text": finished(MCP),
+    "a command that prints it": finished(call("Bash", Act.SHELL), BROKEN, failed=True),
+    "a file that holds it": finished(call("Read", Act.READ), BROKEN),
+    "a search that finds it": finished(call("Grep", Act.SEARCH), f"a.py:1: {BROKEN}"),
+    "a log that quotes it further below": finished(MCP, f"12:01 started\n12:02 {BROKEN}"),
+    "a text that quotes it behind the bound": finished(MCP, "x" * MOST_SHOWN + BROKEN),
+    "a long answer that begins with it": finished(MCP, BROKEN + " " * LONGEST_ANSWER),
+    "an edit whose old text holds it": EDIT_FAILED,
+    "a call that its user broke off": replace(FAILED, interrupted=True),
+    "a server that got HTML": finished(MCP, "Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON", failed=True),
+    "a server whose own input was no good": finished(MCP, "Invalid input: response was not valid JSON", failed=True),
+    "JSON that somebody else broke": finished(MCP, "package.json: Unexpected token } in JSON", failed=True),
+    "arguments that lack a field": finished(MCP, "Invalid arguments: missing field `q`", failed=True),
+    "another failure": finished(MCP, "connection refused", failed=True),
+    "an agent that answers so": Delegated(HERE, AGENT, "a1", BROKEN),
+    "an agent that failed otherwise": Delegated(HERE, AGENT, failed=True, error="Agent type 'x' not found"),
+}
+
+SAYS = {
+    "a tool that failed": FAILED,
+    "a tool that answers so": finished(MCP, BROKEN),
+    "just short enough": finished(MCP, BROKEN.ljust(LONGEST_ANSWER)),
+    "the protocol's own code": finished(MCP, "MCP error -32700: Parse error", failed=True),
+    "serde's words": finished(MCP, "failed to parse function arguments: EOF while parsing a string", failed=True),
+    "Python's words": finished(MCP, "bad tool call: Expecting property name enclosed in double quotes", failed=True),
+    "an object that came as text": finished(
+        call("Write", Act.WRITE),
+        "InputValidationError: Write failed due to the following issue:\n"
+        "The parameter `edits` type is expected as `array` but provided as `string`",
+        failed=True,
+    ),
+    "input that is no JSON": finished(
+        call("NotebookEdit", Act.EDIT), "The tool input is not valid JSON: Bad control character", failed=True
+    ),
+    "an agent's call": Delegated(HERE, AGENT, failed=True, error="tool input could not be parsed as JSON"),
+}
+
+
+@pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: ToolFinished | Delegated) -> None:
+    """Says nothing for what is no error of the call's own arguments."""
+    assert said_by(POLICY, event) == ()
+
+
+@pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
+def test_says(event: ToolFinished | Delegated) -> None:
+    """Says what to mend, and where as far as that is told, in both languages."""
+    [effect] = said_by(POLICY, event)
+
+    assert f"The arguments of {event.call.tool} were no valid JSON" in effect.text
+    assert ("(at position 41)" in effect.text) == ("position 41" in getattr(event, "output", ""))
+    assert said_by(POLICY, event, language="zh") != (effect,)
+
+
+def test_says_it_once() -> None:
+    """The same error of the same tool is met once; another one, or another tool's, is met as well."""
+    talk = Talk(POLICY)
+    other = replace(FAILED, call=call("mcp__a__c", Act.OTHER))
+    said = [len(talk.say(event)) for event in (FAILED, FAILED, other, FAILED, replace(FAILED, output=f"{BROKEN}2"))]
+
+    assert said == [1, 0, 1, 0, 1]
+
+
+def test_remembers_so_many() -> None:
+    """Notes stay few, whatever comes."""
+    talk = Talk(POLICY)
+    for number in range(60):
+        talk.say(replace(FAILED, output=f"Invalid arguments: Unexpected token {number} in JSON"))
+
+    assert len(talk.state.notes(POLICY.name)) == 20

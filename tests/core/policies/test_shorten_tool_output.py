@@ -1,0 +1,112 @@
+"""When the middle of a long answer is left out, and what stays of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy_play import IN_CODEX, call, finished, said_by
+
+from upbeat.core.contract.effect import RewriteOutput
+from upbeat.core.contract.event import Act, ToolFinished
+from upbeat.core.policies.look import ContextUse, Use
+from upbeat.core.policies.shorten_tool_output import BYTES, LEAST, LIMITS, POLICY, allowed
+from upbeat.core.turn.truncate import Unit, measure
+from upbeat.core.workflow.state import SessionState
+
+FETCH, SEARCH, MCP = call("WebFetch", Act.FETCH), call("Grep", Act.SEARCH), call("mcp__a__b", Act.OTHER)
+
+
+def of(tokens: int, line: str = "some words of a page\n") -> str:
+    """A text of so many tokens, in lines."""
+    return (line * (tokens * BYTES // len(line) + 1))[: tokens * BYTES]
+
+
+SAYS_NOTHING = {
+    "a page of the limit": finished(FETCH, of(LIMITS[Act.FETCH])),
+    "a search of the limit": finished(SEARCH, of(LIMITS[Act.SEARCH])),
+    "an MCP tool at the limit": finished(MCP, of(LIMITS[Act.OTHER])),
+    "a command": finished(call("Bash", Act.SHELL), of(200_000)),
+    "a file": finished(call("Read", Act.READ), of(200_000)),
+    "an edit": finished(call("Edit", Act.EDIT), of(200_000)),
+    "an agent's plan": finished(call("TodoWrite", Act.PLAN), of(200_000)),
+    "an error": finished(FETCH, of(200_000), failed=True),
+    "an MCP tool in Codex, which cuts it itself": finished(MCP, of(200_000), source=IN_CODEX),
+    "nothing": finished(FETCH),
+}
+
+SAYS = {
+    "a page above it": finished(FETCH, of(LIMITS[Act.FETCH] + 1)),
+    "a search above it": finished(SEARCH, of(LIMITS[Act.SEARCH] + 1)),
+    "an MCP tool above it": finished(MCP, of(LIMITS[Act.OTHER] + 1)),
+    "a page in one line": finished(FETCH, "x" * 200_000),
+    "a page of Chinese": finished(FETCH, "页面文字\n" * 20_000),
+}
+
+
+@pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: ToolFinished) -> None:
+    """Leaves whole what is short enough, and what commands, files and errors say."""
+    assert said_by(POLICY, event) == ()
+
+
+@pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
+@pytest.mark.parametrize(("language", "words"), [("en", "were left out here"), ("zh", "此处省略了")])
+def test_says(event: ToolFinished, language: str, words: str) -> None:
+    """Keeps head and tail inside the limit, with a line between that says what is missing, in both languages."""
+    [effect] = said_by(POLICY, event, language=language)
+    head, _, rest = effect.text.partition("\n\n[…")
+    note, _, tail = rest.rpartition("…]\n\n")
+
+    assert isinstance(effect, RewriteOutput)
+    assert words in note
+    assert event.output.startswith(head)
+    assert event.output.endswith(tail)
+    assert head
+    assert tail
+    kept = measure(head + tail, Unit.UTF8)
+    assert 0.8 * LIMITS[event.call.act] * BYTES <= kept <= LIMITS[event.call.act] * BYTES
+
+
+@pytest.mark.parametrize(
+    ("use", "tokens"),
+    [
+        (None, 10_000),
+        (Use(150_000), 10_000),
+        (Use(150_000, 200_000), 10_000),
+        (Use(180_000, 200_000), 10_000),
+        (Use(190_000, 200_000), 5_000),
+        (Use(199_000, 200_000), LEAST),
+        (Use(250_000, 200_000), LEAST),
+    ],
+)
+def test_a_window_that_fills_allows_less(use: Use | None, tokens: int) -> None:
+    """Half of what is left is the limit, where that is known and less than the fixed one, down to a least."""
+    assert tokens == allowed(Act.FETCH, use)
+
+
+@pytest.mark.parametrize(("tokens", "is_cut"), [(5_000, False), (5_001, True)])
+def test_looks_at_the_window(tokens: int, is_cut: bool) -> None:
+    """A page that would pass is cut when the window is nearly full."""
+    event = finished(FETCH, of(tokens))
+
+    assert is_cut == bool(said_by(POLICY, event, found={ContextUse(): Use(190_000, 200_000)}))
+    assert POLICY.looks(event, SessionState()) == (ContextUse(),)
+
+
+@pytest.mark.parametrize("event", [finished(FETCH, of(LEAST)), finished(call("Bash", Act.SHELL), of(90_000))])
+def test_looks_at_nothing_for_what_stays_whole(event: ToolFinished) -> None:
+    """The window is not looked up where the answer stays as it is whatever it is."""
+    assert POLICY.looks(event, SessionState()) == ()
+
+
+@given(st.text(min_size=1, max_size=40), st.integers(1, 4))
+def test_what_is_kept_is_what_was_said(line: str, times: int) -> None:
+    """Whatever the text, head and tail are its own, and the limit holds."""
+    text = (line * (LEAST * BYTES * times // len(line.encode("utf-8", "surrogatepass")) + 3))[: LEAST * BYTES * 5]
+    for effect in said_by(POLICY, finished(FETCH, text), found={ContextUse(): Use(9, 10)}):
+        head, _, rest = effect.text.partition("\n\n[… about")
+        tail = rest.rpartition(". …]\n\n")[2]
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert measure(head + tail, Unit.UTF8) <= LEAST * BYTES
