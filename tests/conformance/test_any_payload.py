@@ -1,0 +1,252 @@
+"""Whatever a client sends, every policy gives a decision that the client takes, and none fails.
+
+The recorded payloads of both clients are bent in every way. ``UPBEAT_EXAMPLES=100000`` looks at so many of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema_rs
+from fakes.runtime import FakeWorld, fake_world
+from fakes.surroundings import situation
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.claude import wire as claude
+from upbeat.adapters.codex import wire as codex
+from upbeat.core.contract.event import Source
+from upbeat.core.errors import ClientError
+from upbeat.core.handle import handle
+from upbeat.core.policies import BY_NAME
+from upbeat.core.policies.errand import Errand
+from upbeat.core.policies.look import (
+    ChangedFile,
+    ChangedFiles,
+    ContextUse,
+    Document,
+    Existing,
+    FilesAbove,
+    FilesIn,
+    Look,
+    Use,
+)
+from upbeat.core.turn.truncate import Unit, measure
+
+RECORDED = Path(__file__).parents[1] / "recorded"
+Payload = dict[str, Any]
+
+
+def _of_claude() -> list[Payload]:
+    paths = sorted((RECORDED / "claude-code/hooks").glob("*.json"))
+    return [json.loads(path.read_text(encoding="utf-8"))["payload"] for path in paths]
+
+
+def _of_codex() -> list[Payload]:
+    lines = (
+        line
+        for path in sorted((RECORDED / "codex/hooks").glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").split("\n")
+    )
+    return [json.loads(line)["stdin"] for line in lines if line]
+
+
+PAYLOADS: Mapping[ModuleType, list[Payload]] = {claude: _of_claude(), codex: _of_codex()}
+SCHEMAS = {
+    path.name.partition(".")[0]: jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+    for path in (RECORDED / "codex/hook_schemas").glob("*.output.json")
+}
+LIMIT = 10_000
+"""Units of a client's cap (UTF-16 for Claude Code, bytes for Codex) that it takes whole."""
+
+WORDS = (
+    *(
+        "",
+        " ",
+        "rm -rf /",
+        "git commit -m 'rm -rf /'",
+        "bash -c 'rm -rf ~'",
+        "vim a.py",
+        "git rebase -i HEAD~3",
+        "cat a/b.py",
+    ),
+    *(
+        "tmux new -d -s work",
+        "echo x > a.py",
+        "tail -f log | head",
+        "git status",
+        "for x in *; do rm $x; done",
+        "$(",
+        "'",
+    ),
+    *(
+        "/upbeat:goal ship it",
+        "[goal: ship it]",
+        "/upbeat:goal off",
+        "/upbeat:quiet",
+        "/upbeat:start-work",
+        "/deploy now",
+    ),
+    *(
+        "stop",
+        "ulw fix it",
+        "search: retries",
+        "深入: 看看重试",
+        "think hard about it",
+        "继续",
+        "/upbeat:tdd add retries",
+    ),
+    *(
+        "String to replace not found in file.",
+        "Found 2 matches",
+        "No changes to make: old_string and new_string are the same",
+    ),
+    *("Unexpected token } in JSON at position 3", "JSONDecodeError: Expecting value", "InputValidationError: x"),
+    *("Agent type 'x' not found. Available agents: a, b", "Done.", "(no output)", "What shall I do?", "完成了吗？"),
+    *(
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+# now a is b\n+b\n*** End Patch",
+        "*** Begin Patch\n*** Add File: a.md\n+x",
+    ),
+    *(
+        "# increment i\ni += 1\n",
+        "/repo/a.py",
+        "../../etc/passwd",
+        "a\0b",
+        "\ud800",
+        "\u202e",
+        "x" * 3000,
+        "仓库" * 3000,
+        "y\n" * 200_000,
+    ),
+    *(
+        "TodoWrite",
+        "TaskCreate",
+        "TaskUpdate",
+        "Read",
+        "Write",
+        "Edit",
+        "Grep",
+        "WebFetch",
+        "mcp__a__b",
+        "update_plan",
+        "apply_patch",
+    ),
+    *(
+        "Bash",
+        "Agent",
+        "spawn_agent",
+        "AskUserQuestion",
+        "true",
+        "compact",
+        "startup",
+        "upbeat:planner",
+        "[]",
+        '{"a": 1}',
+        "null",
+    ),
+)
+VALUES = st.one_of(
+    st.sampled_from(WORDS),
+    st.text(max_size=40),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.lists(st.sampled_from(WORDS), max_size=3),
+    st.dictionaries(
+        st.sampled_from(("content", "status", "todos", "command", "prompt", "stdout")), st.sampled_from(WORDS)
+    ),
+    st.lists(
+        st.fixed_dictionaries({"content": st.sampled_from(WORDS), "status": st.sampled_from(("pending", "completed"))})
+    ),
+)
+
+
+@st.composite
+def bent(draw: st.DrawFn, codec: ModuleType) -> Payload:
+    """A recorded payload with some of its values changed or gone, in any depth, all of one session."""
+    payload = copy.deepcopy(draw(st.sampled_from(PAYLOADS[codec])))
+    for _ in range(draw(st.integers(0, 4))):
+        place: Any = payload
+        while True:
+            names = list(place) if isinstance(place, dict) else list(range(len(place)))
+            if not names:
+                break
+            name = draw(st.sampled_from(names))
+            if isinstance(place[name], dict | list) and place[name] and draw(st.booleans()):
+                place = place[name]
+                continue
+            place[name] = draw(VALUES)
+            break
+    return payload | {"session_id": "s", "cwd": "/repo"}
+
+
+COURSES = st.sampled_from(list(PAYLOADS)).flatmap(
+    lambda codec: st.tuples(st.just(codec), st.lists(bent(codec), min_size=1, max_size=5))
+)
+
+
+@dataclass
+class AnyGround:
+    """A ground where everything that is asked for is there."""
+
+    share: float = 0.8
+    errands: list[Errand] = field(default_factory=list)
+
+    def look(self, look: Look, source: Source, root: str) -> object | None:
+        match look:
+            case Existing():
+                return frozenset(look.paths)
+            case ContextUse():
+                return Use(int(self.share * 200_000), 200_000)
+            case ChangedFiles():
+                return (ChangedFile("a.py", 3, 1), ChangedFile("b.bin"))
+            case FilesAbove():
+                return (Document("a/AGENTS.md", "Use tabs.\n"), Document("AGENTS.md", "x" * 30_000))
+            case FilesIn():
+                return (Document("notes/a.md", "text"),)
+            case _:
+                return None
+
+    def run(self, errand: Errand) -> None:
+        self.errands.append(errand)
+
+
+def world() -> FakeWorld:
+    made = fake_world(situation(policies_on=tuple(BY_NAME)))
+    made.ground = AnyGround()  # type: ignore[assignment]
+    return made
+
+
+@given(course=COURSES)
+def test_no_policy_fails_and_no_answer_is_too_much(course: tuple[ModuleType, list[Payload]]) -> None:
+    """Every decision is one that the client takes whole, and no policy could not be evaluated."""
+    codec, payloads = course
+    here = world()
+    for payload in payloads:
+        try:
+            event = codec.decode(payload)
+        except ClientError:
+            continue
+        decision = handle(event, here.runtime, codec.CAP, codec.shortfalls)
+        answer = codec.encode(event, decision)
+        assert_taken(codec, answer, payload["hook_event_name"])
+    failures = [said for record in here.journal.records for said in record.said if said.decided == "could not evaluate"]
+    assert [] == failures
+
+
+def assert_taken(codec: ModuleType, answer: Payload, name: str) -> None:
+    """The answer is JSON, in the client's form, and each of its texts is below the client's cap."""
+    assert answer == json.loads(json.dumps(answer))
+    specific = answer.get("hookSpecificOutput", {})
+    for text in (answer.get("systemMessage", ""), specific.get("additionalContext", ""), answer.get("reason", "")):
+        assert measure(text, Unit.UTF16 if codec is claude else Unit.UTF8) <= LIMIT
+    if codec is codex and answer:
+        SCHEMAS[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()].validate(answer)
