@@ -25,7 +25,7 @@ WHOLE_LINES = 200
 WINDOW_LINES = 20
 """Of a longer one, and of what stands outside of all, the heaviest lines."""
 
-WINDOW_WORTH = 0.3
+WINDOW_WORTH = 0.45
 """What a window is worth of what the whole would be."""
 
 MAX_CHARS = 11_000
@@ -39,13 +39,18 @@ FILE_POWER = 3
 COST_POWER = 0.2
 """How steeply a place's worth falls with the characters it takes."""
 
+ASIDE_WORTH = 0.1
+"""What lines of tests, documentation and examples are worth of what those of sources would be, unless they are asked
+for: a report that names a failing test is about what the test calls."""
+
 MAX_ALSO = 2
 """Further definitions of a file that are named without being shown."""
 
 LEAST_ALSO = 0.25
 """Of the best part's score, for a definition to be named."""
 
-MAX_WORDS = 4
+MAX_WORDS = 2
+"""Words, and names, that a row says it was found by: the lines that it has instead say more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,8 @@ def _place(file: Ranked, at: int, part: Part, share: float, question: Question, 
     start, end = (first, last) if is_whole else window(first, last, _weights(part, question, corpus))
     text = source_lines(outline.lines, start, end)
     worth = file.score**FILE_POWER * share * (1.0 if is_whole else WINDOW_WORTH)
+    if not question.asks_for(kind_of_cached(file.profile.path).role):
+        worth *= ASIDE_WORTH
     worth /= max(len(text) / 1000, 0.05) ** COST_POWER
     symbol = outline.definitions[part.position].symbol if part.position >= 0 else ""
     return _Place(at, part, symbol, share, start, end, text, max(round(worth, 6), LEAST_WORTH))

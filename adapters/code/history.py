@@ -106,7 +106,8 @@ class History:
                 for path in self.files[at]:
                     numbers = found[path]
                     numbers[f"{name}_like"] = max(numbers.get(f"{name}_like", 0.0), share)
-                    numbers[f"{name}_first"] = max(numbers.get(f"{name}_first", 0.0), 1.0 / (1 + place))
+                    if name == "past":
+                        numbers["past_first"] = max(numbers.get("past_first", 0.0), 1.0 / (1 + place))
         for path, value in self._told(question.terms).items():
             found[path]["past_told"] = value
         if prefix:

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from .glossary import english_for
+from .kinds import Role
 from .words import NAME, NOISE_WORDS, STOP_WORDS, cjk_pairs, cjk_runs, joined_key, split_name, stem, terms_of
 
 MAX_TERMS = 120
@@ -84,6 +85,11 @@ class Question:
     words: dict[str, str] = field(default_factory=dict)
     wants_tests: bool = False
     wants_docs: bool = False
+
+    def asks_for(self, role: Role) -> bool:
+        """Whether files of ``role`` may be what is asked for: sources always are."""
+        wanted = {Role.SOURCE: True, Role.CONFIG: True, Role.TEST: self.wants_tests, Role.DOCS: self.wants_docs}
+        return wanted.get(role, False)
 
 
 def read_question(query: str, files: Iterable[str] = (), symbols: Iterable[str] = ()) -> Question:

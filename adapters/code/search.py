@@ -215,8 +215,7 @@ def _aside(path: str, role: Role, question: Question, named: dict[str, float]) -
         meant.endswith(path) or path.endswith(meant) for meant in question.meant_paths
     ):
         return 0.0
-    is_asked = (role is Role.TEST and question.wants_tests) or (role is Role.DOCS and question.wants_docs)
-    return ASKED_ASIDE if is_asked else 1.0
+    return ASKED_ASIDE if question.asks_for(role) else 1.0
 
 
 def _profiles(tree: Tree, found: Scan, question: Question, cancelled: Cancellation, deadline: float) -> list[Profile]:

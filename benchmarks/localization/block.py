@@ -9,7 +9,6 @@ all planned tools, redaction, rendering. A gold function is shown when at least 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import statistics
 import sys
@@ -23,6 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
+from trees import read_cases  # noqa: E402
 from turns import application  # noqa: E402
 
 from upbeat.adapters.code.parse import parse  # noqa: E402
@@ -199,13 +199,8 @@ def main() -> None:
     parser.add_argument("--worst", type=int, default=0, help="print so many blocks that name no gold file first")
     options = parser.parse_args()
     by_repo: dict[str, list[Score]] = defaultdict(list)
-    lines = options.cases.read_text(encoding="utf-8").splitlines()
     with tempfile.TemporaryDirectory() as home:
-        for line in lines[: options.limit or None : options.every]:
-            case = json.loads(line)
-            tree = options.trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
-            if not tree.is_dir():
-                continue
+        for case, tree in read_cases(options.cases, options.trees, options.limit, options.every):
             found, text = ask(case, tree, patient(Path(home)), options.chars)
             by_repo[case["repo"]].append(found)
             if not found.file_named and options.worst > 0:

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trees import read_cases
+
 from upbeat.adapters.code.library import Library
 from upbeat.adapters.code.search import search
 from upbeat.adapters.code.tree import SourceCache
@@ -72,11 +74,8 @@ def main() -> None:
     options = parser.parse_args()
     others = json.loads(options.queries.read_text(encoding="utf-8")) if options.queries else None
     by_repo: dict[str, list[Outcome]] = defaultdict(list)
-    lines = options.cases.read_text(encoding="utf-8").splitlines()
-    for line in lines[: options.limit or None : options.every]:
-        case = json.loads(line)
-        tree = options.trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
-        if not tree.is_dir() or (others is not None and case["id"] not in others):
+    for case, tree in read_cases(options.cases, options.trees, options.limit, options.every):
+        if others is not None and case["id"] not in others:
             continue
         by_repo[case["repo"]].append(ask(case, tree, None if options.no_history else Library(None)))
         if others is not None:

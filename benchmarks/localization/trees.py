@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,22 @@ def git_directory(mirrors: Path, repository: str) -> Path | None:
     return next((path for path in (top / ".git", top) if (path / "HEAD").is_file()), None)
 
 
+def tree_of(case: dict[str, Any], trees: Path) -> Path:
+    """Where the tree of ``case`` is, or would be."""
+    return trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
+
+
+def read_cases(path: Path, trees: Path, limit: int = 0, every: int = 1) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The cases in ``path`` whose trees are there, with them: every ``every``-th of the first ``limit`` (0: all)."""
+    for line in path.read_text(encoding="utf-8").splitlines()[: limit or None : every]:
+        case = json.loads(line)
+        if tree_of(case, trees).is_dir():
+            yield case, tree_of(case, trees)
+
+
 def put(case: dict[str, Any], mirrors: Path, trees: Path) -> str:
     """Make the case's tree; what came of it in a word."""
-    tree = trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
+    tree = tree_of(case, trees)
     mirror = git_directory(mirrors, case.get("mirror_repo", case["repo"]))
     if mirror is None:
         return "no mirror"

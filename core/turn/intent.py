@@ -16,10 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..texts.opening_phrases import TYPES
 from ..texts.phrases import Tag, words
 from .clauses import cut
 from .lexicon import Hit, find_phrases, fold
 from .mask import PASTED, Masked, Voice, clip, mask
+from .opening import MARK, as_told, read_opening
 from .reading import Intent, Reading
 from .requests import Heard, deeds_of, hear
 from .shapes import Kind
@@ -37,8 +39,6 @@ _CLIENT_COMMANDS = words(
     tasks"""
 )
 _QUESTION = re.compile(r"[?？][ \t]*$|[吗嗎呢么麼][ \t]*$", re.MULTILINE)
-_MARK = "\x01"
-"""Stands for a mention in the prose; part of no word."""
 
 
 def read(prompt: str) -> Reading:
@@ -48,15 +48,16 @@ def read(prompt: str) -> Reading:
     if command and command[1] in _CLIENT_COMMANDS:
         return Reading(Intent.NONE)
     masked = mask(text)
-    mentions = find_mentions(masked)
+    opening = read_opening(fold(masked.prose))
+    mentions = tuple(one for one in find_mentions(masked) if one.start >= opening.start or one.name not in TYPES)
     prose = fold(_without(masked.prose, mentions))
-    clauses = cut(prose, find_phrases(prose))
+    clauses = cut(prose, as_told(prose, find_phrases(prose), opening))
     kept = without_writing(clauses, prose, mentions)
     heard = [hear(clause) for clause in kept]
     # "Don't change parser.py, explain it" is about parser.py; "don't touch x.py, what's the weather" is not.
     asks_more = any(one.request and one.request is not Tag.ASK for one in heard)
     counted = speaking(mentions, clauses, kept, asks_more)
-    signs = weigh(masked, kept, counted)
+    signs = weigh(masked, kept, counted, opening)
     targets = targets_of(mentions, text)
     query = _query(masked, targets.files + targets.symbols + targets.errors)
     is_request = any(one.request or one.fault or one.tags & {Tag.CHANGE, Tag.ATTEND} for one in heard)
@@ -78,7 +79,7 @@ def _without(prose: str, mentions: Iterable[Mention]) -> str:
     at = 0
     for mention in mentions:
         if mention.voice is None and mention.start >= at and mention.weight > 1:
-            parts += [prose[at : mention.start], _MARK * (mention.end - mention.start)]
+            parts += [prose[at : mention.start], MARK * (mention.end - mention.start)]
             at = mention.end
     return "".join(parts) + prose[at:]
 

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..texts.opening_phrases import CORRECTIONS, DENIALS, UPGRADES
 from ..texts.phrases import Tag
 from .clauses import Clause, is_noun
 from .lexicon import Hit
 from .mask import Masked, Span, Voice
+from .opening import NO_OPENING, Opening
 from .reading import Signal, SignalType
 from .shapes import Kind
 from .targets import Mention
@@ -32,12 +34,18 @@ _LOOKS_LIKE_CODE = re.compile(
     r"|\b(?:def|return|import|const|class)\s|\w\s=\s|Error\b|Exception\b|^\s*[$#]\s\w",
     re.MULTILINE,
 )
-_BEFORE_OPENING = " \t\n*-#"
+_VERSION = re.compile(r"[^.!?\n]{1,60}?\sv?\d+(?:\.\d+)+\b|[^.!?\n]{1,60}?\sv\d+\b")
+"""What an upgrade names: to v10, from 1.2 to 1.3."""
+
 _SOMEBODYS = re.compile(
-    r"\s*(?:my|his|her|me|us|up|yourself|english|grammar|punctuation|spelling)\b|\s*(?:this|that|it)?\s*(?:$|[.!?])",
+    r"\s*(?:my|his|her|me|us|up|yourself|english|grammar|punctuation|spelling)\b"
+    r"|\s*(?:this|that|it|all|everything|now|again|already)?\s*(?:$|[.,!?，。！？])",
     re.IGNORECASE,
 )
 _AGAINST = frozenset({Tag.EVERYDAY, Tag.MATHS, Tag.GENERAL, Tag.TEXT})
+_NAME = re.compile(r"\W[A-Za-z_][\w.-]{1,60}\W")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,6})(?![\w-])")
+_DONE_BY_CODE = frozenset({Tag.SYMPTOM, Tag.PLACE, Tag.CRAFT1, Tag.CRAFT2, Tag.CRAFT3})
 _MARKS = re.compile(r"[\\^$(){}\[\]=<>_|&]")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
@@ -53,12 +61,15 @@ class Sign:
     what: str
 
 
-def weigh(masked: Masked, clauses: Iterable[Clause], mentions: Iterable[Mention]) -> tuple[Sign, ...]:
+def weigh(
+    masked: Masked, clauses: Iterable[Clause], mentions: Iterable[Mention], opening: Opening = NO_OPENING
+) -> tuple[Sign, ...]:
     """The signs in ``clauses``, in the ``mentions`` and in what is pasted, in order of appearance."""
     in_chinese = bool(_CHINESE.search(masked.prose))
     clauses = tuple(clauses)
     found = [sign for clause in clauses for sign in _of_clause(clause, in_chinese)]
-    found += () if in_chinese else _of_opening(masked, clauses)
+    found += _of_opening(masked, clauses, opening, in_chinese)
+    found += _of_names(masked, clauses)
     found += [_of_mention(mention) for mention in mentions if mention.weight]
     found += [sign for span in masked.spans if (sign := _of_span(span, masked.text))]
     return tuple(sorted(found, key=lambda sign: (sign.start, sign.end)))
@@ -109,15 +120,44 @@ def signals_of(masked: Masked, signs: Iterable[Sign]) -> tuple[Signal, ...]:
     return tuple(seen.values())[:MOST]
 
 
-def _of_opening(masked: Masked, clauses: tuple[Clause, ...]) -> Iterator[Sign]:
-    """A prompt that begins with "fix …", as commit messages do, is about code while nothing speaks against it."""
+def _of_opening(masked: Masked, clauses: tuple[Clause, ...], opening: Opening, in_chinese: bool) -> Iterator[Sign]:
+    """A prompt that begins as commit messages do ("fix …", "fix: …") is about code while nothing speaks against it."""
     hits = [hit for clause in clauses for hit in clause.hits]
-    if not hits or any(hit.tags & _AGAINST for hit in hits):
+    if any(hit.tags & _AGAINST for hit in hits) or _SOMEBODYS.match(masked.prose, opening.start):
         return
-    first = hits[0]
-    opens = first.start < LONGEST and not masked.prose[: first.start].strip(_BEFORE_OPENING)
-    if opens and Tag.DEBUG in first.tags and not is_noun(first) and not _SOMEBODYS.match(masked.prose, first.end):
+    if opening.weight:
+        yield Sign(SignalType.IMPLICIT, 0, opening.start, opening.weight, "label")
+    first = next((hit for hit in hits if hit.start >= opening.start), None)
+    if (
+        in_chinese
+        or not first
+        or first.start != opening.start
+        or is_noun(first)
+        or _SOMEBODYS.match(masked.prose, first.end)
+    ):
+        return
+    if Tag.DEBUG in first.tags:
+        weight = 1 if first.phrase in CORRECTIONS else ENOUGH
+        yield Sign(SignalType.IMPLICIT, first.start, first.end, weight, "opens:" + first.phrase)
+    elif first.phrase in DENIALS and any(hit.tags & _DONE_BY_CODE for hit in hits if 0 <= hit.start - first.end <= 1):
+        yield Sign(SignalType.IMPLICIT, first.start, first.end, 1, "opens:" + first.phrase)
+    elif first.phrase in UPGRADES and _VERSION.match(masked.prose, first.end):
         yield Sign(SignalType.IMPLICIT, first.start, first.end, ENOUGH, "opens:" + first.phrase)
+
+
+def _of_names(masked: Masked, clauses: Iterable[Clause]) -> Iterator[Sign]:
+    """Words in quotation marks that the sentence calls a parameter, a module; and options of a command line."""
+    called = {hit.start for clause in clauses for hit in clause.said if hit.tags & {Tag.CRAFT2, Tag.CRAFT3}}
+    for span in masked.spans:
+        if (
+            span.voice is Voice.QUOTE
+            and called & {span.end, span.end + 1}
+            and _NAME.fullmatch(masked.text, span.start, span.end)
+        ):
+            yield Sign(SignalType.IMPLICIT, span.start, span.end, ENOUGH, masked.text[span.start : span.end])
+    for found in _OPTION.finditer(masked.prose):
+        weight = ENOUGH if "-" in found[1] else 1
+        yield Sign(SignalType.IMPLICIT, found.start(), found.end(), weight, found[0])
 
 
 def _of_clause(clause: Clause, in_chinese: bool) -> Iterator[Sign]:

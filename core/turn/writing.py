@@ -22,14 +22,17 @@ _MAKES_CODE = re.compile(r"\s?(?:的|功能|模板|服务|接口|模块|页|\x01
 
 
 def without_writing(clauses: tuple[Clause, ...], prose: str, mentions: tuple[Mention, ...]) -> tuple[Clause, ...]:
-    """The clauses that may be about code; none where text that stands in the prompt is to be worked on."""
-    kept = []
+    """The clauses that may be about code.
+
+    Where text that stands in the prompt is to be worked on, only those before it are, if they name code surely.
+    """
+    kept: list[Clause] = []
     goes_on = False
     for clause in clauses:
         composes = _composes(clause, prose)
         if composes or _is_on_text(clause, mentions):
             if clause.mark in (":", "：") or any(Tag.DEICTIC in hit.tags for hit in clause.hits):
-                return ()
+                return tuple(kept) if any(_names_surely(before, mentions) for before in kept) else ()
             goes_on = composes
         elif not goes_on:
             kept.append(clause)

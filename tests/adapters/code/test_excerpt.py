@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.excerpt import shown, window
+from upbeat.adapters.code.excerpt import ASIDE_WORTH, Ranked, findings, shown, window
+from upbeat.adapters.code.features import Reader, survey
+from upbeat.adapters.code.question import read_question
 
 WEIGHTS = st.dictionaries(st.integers(1, 80), st.floats(0.1, 5), max_size=20)
 
@@ -44,3 +47,34 @@ def test_shown_escapes() -> None:
     """Control characters, bidi controls and bytes that are no text become escapes."""
     assert "a\\nb\\u202e\\xff\\x1b.py" == shown("a\nb\u202e\udcff\x1b.py")
     assert "目录/my file.py" == shown("目录/my file.py")
+
+
+def worths(query: str, *paths: str) -> list[float]:
+    """What the best place of each of ``paths`` is worth, where all have the same text and score."""
+    question = read_question(query)
+    profiles = [Reader(question).profile(path, "def total_price(cart):\n    return cart.price\n") for path in paths]
+    corpus = survey(profiles, question, {}, 10)
+    return [row.worth for row in findings([Ranked(one, 1.0, 1.0) for one in profiles], question, corpus)]
+
+
+@pytest.mark.parametrize("path", ["tests/test_cart.py", "vendor/cart.py", "examples/cart.py"])
+def test_what_lies_aside_is_worth_little(path: str) -> None:
+    """Lines of a named test do not take the room of the sources that it calls."""
+    source, aside = worths(f"total_price is wrong, see {path}", "shop/cart.py", path)
+    assert aside == pytest.approx(ASIDE_WORTH * source, rel=0.01)
+
+
+def test_what_is_asked_for_is_worth_as_much() -> None:
+    """A question for tests is answered with their lines."""
+    source, test = worths("extend the tests of total_price", "shop/cart.py", "tests/test_cart.py")
+    assert source == test
+
+
+def test_a_row_says_little_of_why() -> None:
+    """A row names two words and two names that it was found by: its lines say the rest."""
+    question = read_question("`total_price` `cart_rows` `tax_rate` are wrong: price, cart, rows, tax, rate, total")
+    text = "def total_price(cart_rows, tax_rate):\n    return sum(cart_rows) * tax_rate\n"
+    profile = Reader(question).profile("shop/cart.py", text)
+    row = findings([Ranked(profile, 1.0, 0.0)], question, survey([profile], question, {}, 10))[0]
+    names, words = row.why.split("; ")
+    assert (2, 2) == (names.count(",") + 1, words.count(",") + 1)

@@ -28,6 +28,12 @@ SHOWN = [
     ("explain `load`, it used to work", [(EXPLICIT, "`load`"), (HISTORICAL, "used to work")]),
     ("how are sessions validated", [(IMPLICIT, "sessions"), (IMPLICIT, "validated")]),
     ("explain `npm ci` in (a.py)", [(CODE, "`npm ci`"), (EXPLICIT, "a.py")]),
+    ("the 'cart' parameter is lost", [(IMPLICIT, "'cart'"), (IMPLICIT, "parameter")]),
+    ("“cart”参数没有了", [(IMPLICIT, "“cart”"), (IMPLICIT, "参数")]),
+    ("add --no-cart to it", [(IMPLICIT, "--no-cart")]),
+    ("fix(cart): 没有了", [(IMPLICIT, "fix"), (IMPLICIT, "fix(cart):")]),
+    ("upgrade carts to v10", [(IMPLICIT, "upgrade")]),
+    ("bump carts from 1.2 to 1.3", [(IMPLICIT, "bump")]),
     ("what's the weather", []),
     ("explain\n```\nroses are red\n```", []),
 ]
@@ -58,6 +64,10 @@ NOT_ENOUGH = [
     "explain sales(last year)",
     "I have one class and one test at school",
     "explain 'the cache'",
+    "explain the 'wonder' drug",
+    "well --really",
+    "upgrade my phone to v10",
+    "I like chapter v10",
 ]
 
 

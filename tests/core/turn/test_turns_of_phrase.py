@@ -81,6 +81,8 @@ WRITING = [
     ("translate the word function", "none"),
     ("translate 'a_b' into French, thanks", "none"),
     ("is this paragraph fine: we refactor the API module and fix bugs", "none"),
+    ("fix parser.py. Translate this text: hello", "debug"),
+    ("parse_all() is broken. No S letter at the end of it:", "debug"),
 ]
 
 COMPOUNDS = [
