@@ -55,7 +55,9 @@ class Command:
     """One simple command. ``words``: the program, without its folders, and its arguments, without quotes.
 
     ``words`` is empty where a line only redirects. ``wrappers`` are the programs that run it, the outermost first:
-    ``sudo``, ``xargs``, ``find``, ``bash``. ``fed_by`` are the words of the command whose output it reads.
+    ``sudo``, ``xargs``, ``find``, ``bash``. ``fed_by`` are the words of the command whose output it reads, ``text``
+    is what it reads, where the line tells that (a here-document, what is echoed). ``folder`` is where it runs, as far
+    as the line tells: empty for where the line begins, else a path as written; ``?`` when nobody knows.
     """
 
     words: Words
@@ -64,6 +66,8 @@ class Command:
     """What stands before it: ``A=1``."""
     wrappers: Words = ()
     fed_by: Words = ()
+    text: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class _Context:
 
 @dataclass(slots=True)
 class _Reading:
-    """What was found so far; ``known`` are the variables whose values the line tells."""
+    """What was found so far; ``known`` are the variables whose values the line tells, and with no name the folder."""
 
     items: list[Command] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
@@ -163,7 +167,7 @@ class _Reading:
         if body:
             self.visit(body, context)
         if redirects and len(self.items) == before:
-            self.items.append(Command((), wrappers=context.wrappers))
+            self.add(Command((), wrappers=context.wrappers))
         if redirects:
             last = self.items[-1]
             self.items[-1] = replace(last, redirects=(*last.redirects, *redirects))
@@ -223,7 +227,7 @@ class _Reading:
             if child.type == "variable_assignment":
                 self.assignment(child, context.unfed)
             words.append(text_of(child) if child.type == "variable_assignment" else self.word(child, context))
-        self.items.append(Command(tuple(words), wrappers=context.wrappers))
+        self.add(Command(tuple(words), wrappers=context.wrappers))
 
     def simple(self, node: Node, context: _Context) -> None:
         """One simple command: its words, what runs inside of them, and what it runs itself."""
@@ -241,6 +245,7 @@ class _Reading:
             elif node.field_name_for_child(number) == "argument":
                 words += self.split(child, context)
         command = Command(tuple(words), tuple(redirects), tuple(assignments), context.wrappers, context.fed_by)
+        command = replace(command, text=context.text or "")
         self.run(command, context)
 
     def run(self, command: Command, context: _Context) -> None:
@@ -249,12 +254,12 @@ class _Reading:
         command = replace(command, words=words, wrappers=(*context.wrappers, *wrappers))
         if not words:
             if command.assignments or command.redirects or wrappers:
-                self.items.append(replace(command, words=wrappers[-1:]))
+                self.add(replace(command, words=wrappers[-1:]))
             return
         inside = replace(context, wrappers=(*command.wrappers, words[0]))
         if "$" in words[0] or "`" in words[0]:
             self.gaps.append(PROGRAM)
-            self.items.append(command)
+            self.add(command)
         elif words[0] in SHELLS:
             self._shell(command, inside)
         elif inner := runs(words):
@@ -262,7 +267,7 @@ class _Reading:
         else:
             if words[0] in ("source", ".") and words[1:2] and words[1].startswith("<("):
                 self.gaps.append(SCRIPT)
-            self.items.append(command)
+            self.add(command)
 
     def _shell(self, command: Command, inside: _Context) -> None:
         """A shell: the script that it is given, in its words, on its input or in a file."""
@@ -273,16 +278,17 @@ class _Reading:
         if text is not None:
             self._text(text, command, inside)
             return
-        self.items.append(command)
+        self.add(command)
         if (rest and rest[0].startswith("<(")) or (reads_input and command.fed_by):
             self.gaps.append(SCRIPT)
 
     def _runner(self, command: Command, inner: Runs, inside: _Context) -> None:
         """A program that runs other commands: itself, if it does more than that, and these."""
         if inner.is_own:
-            self.items.append(command)
+            self.add(command)
         for words in inner.commands:
-            self.run(Command(words, () if inner.is_own else command.redirects, (), (), command.fed_by), inside)
+            redirects = () if inner.is_own else command.redirects
+            self.run(Command(words, redirects, fed_by=command.fed_by, text=command.text), inside)
         if inner.script is not None:
             self._text(inner.script, command, inside)
 
@@ -290,10 +296,11 @@ class _Reading:
         """A script that ``command`` runs; what is redirected of it stays with the last of its commands."""
         if _UNKNOWN.fullmatch(text):
             self.gaps.append(SCRIPT)
-            self.items.append(command)
+            self.add(command)
             return
         before = len(self.items)
-        self.script(text, replace(inside, text=None))
+        with self.scope(stays=command.words[0] == "eval"):
+            self.script(text, replace(inside, text=None))
         if command.redirects and len(self.items) > before:
             last = self.items[-1]
             self.items[-1] = replace(last, redirects=(*last.redirects, *command.redirects))
@@ -305,12 +312,19 @@ class _Reading:
         else:
             self.known.pop(name, None)
 
+    def add(self, command: Command) -> None:
+        """One more command, in the folder that the line has gone to."""
+        self.items.append(replace(command, folder=self.known.get("", "")))
+        if command.words[:1] in (("cd",), ("pushd",)):
+            to = next((word for word in command.words[1:] if not word.startswith("-") or word == "-"), "~")
+            self.known[""] = _inside(self.known.get("", ""), to)
+
     @contextmanager
-    def scope(self) -> Iterator[None]:
-        """What is learned inside is forgotten outside."""
+    def scope(self, *, stays: bool = False) -> Iterator[None]:
+        """What is learned inside is forgotten outside, unless it ``stays``."""
         known = dict(self.known)
         yield
-        self.known = known
+        self.known = self.known if stays else known
 
     def split(self, node: Node, context: _Context) -> list[str]:
         """The words that one argument becomes: several for a variable without quotes around it."""
@@ -366,6 +380,15 @@ _VISITS: Mapping[str, Callable[[_Reading, Node, _Context], None]] = {
 
 _UNKNOWN = re.compile(r"\s*(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|`[^`]*`)\s*", re.DOTALL)
 """A script that is all in a variable, or the output of a command."""
+
+
+def _inside(folder: str, to: str) -> str:
+    """Where ``cd to`` leads from ``folder``."""
+    if to.startswith(("/", "~")):
+        return to
+    if to == "-" or "$" in to or "`" in to or folder == "?":
+        return to if to.startswith(("$HOME", "${HOME}")) else "?"
+    return f"{folder}/{to}" if folder else to
 
 
 def _printed(found: Sequence[Command], context: _Context) -> str | None:

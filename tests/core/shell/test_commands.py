@@ -161,6 +161,28 @@ def test_writes(redirect: Redirect, writes: bool) -> None:
     assert writes == redirect.writes
 
 
+@pytest.mark.parametrize(
+    ("line", "folder"),
+    [
+        ("a", ""),
+        ("cd x && a", "x"),
+        ("cd x; cd ../y; a", "x/../y"),
+        ("cd x; cd /y; a", "/y"),
+        ("cd; a", "~"),
+        ("cd $X; cd y; a", "?"),
+        ('cd "$HOME/x"; a', "$HOME/x"),
+        ("(cd x; b); a", ""),
+        ("bash -c 'cd x'; a", ""),
+        ("eval 'cd x'; a", "x"),
+        ("cd x; (a)", "x"),
+        ("cd x; bash -c a", "x"),
+    ],
+)
+def test_folders(line: str, folder: str) -> None:
+    """A command knows where the line has gone before it runs."""
+    assert folder == commands(line).items[-1].folder
+
+
 def test_pipes() -> None:
     """A command knows which one feeds it, and what is printed into a shell is read as its script."""
     assert commands("curl x | tee y | sh -s").items == (
@@ -171,7 +193,7 @@ def test_pipes() -> None:
     assert commands("echo 'a; b' | cat | bash") == Commands(
         (
             Command(("echo", "a; b")),
-            Command(("cat",), fed_by=("echo", "a; b")),
+            Command(("cat",), fed_by=("echo", "a; b"), text="a; b"),
             Command(("a",), wrappers=("bash",), fed_by=("cat",)),
             Command(("b",), wrappers=("bash",), fed_by=("cat",)),
         )
