@@ -76,7 +76,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .local.workspace import LocalWorkspace
 
     environment = environment or read_environment()
-    clock = SystemClock()
+    clock, records = SystemClock(), transcripts()
     known = library(environment, builds=stays)
     use = use or (Use.SESSION if stays else Use.NEVER)
     servers = ServersProvider(environment, use, {"codex": codex_servers.server, "claude": claude_servers.server})
@@ -87,10 +87,10 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         clock=clock,
         journal=journal(environment),
         workspace=LocalWorkspace(clock),
-        transcripts=transcripts(),
+        transcripts=records,
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
-        ground=LocalGround(),
+        ground=LocalGround(records),
         language=environment.language,
         index=known if stays else None,
     )
