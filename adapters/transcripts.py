@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..core.contract.event import ClientName, Source
 from ..core.ports import Transcripts
+
+if TYPE_CHECKING:
+    from ..core.policies.look import Use
 
 
 class TranscriptsOfClients:
@@ -18,6 +22,11 @@ class TranscriptsOfClients:
         """Tokens that the session has used in all; None when its transcript does not tell."""
         transcripts = self._by_client.get(source.client)
         return transcripts.tokens(source) if transcripts and source.transcript else None
+
+    def context(self, source: Source) -> Use | None:
+        """How full the window is of the agent that the event happened in; None when its transcript does not tell."""
+        transcripts = self._by_client.get(source.client)
+        return transcripts.context(source) if transcripts and source.transcript else None
 
     def agent_of(self, source: Source, call_id: str) -> str:
         """The id of the agent that a delegating call became; empty when the transcript does not tell."""

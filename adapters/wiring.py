@@ -69,6 +69,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .external.provider import ServersProvider
     from .local.clock import SystemClock
     from .local.ground import LocalGround
+    from .local.guidance import GuidanceFiles
     from .local.observations import ProjectMemory
     from .local.rules import RuleFiles
     from .local.runner import ThreadRunner
@@ -77,7 +78,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .local.workspace import LocalWorkspace
 
     environment = environment or read_environment()
-    clock = SystemClock()
+    clock, records = SystemClock(), transcripts()
     known = library(environment, builds=stays)
     use = use or (Use.SESSION if stays else Use.NEVER)
     servers = ServersProvider(environment, use, {"codex": codex_servers.server, "claude": claude_servers.server})
@@ -88,10 +89,10 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         clock=clock,
         journal=journal(environment),
         workspace=LocalWorkspace(clock),
-        transcripts=transcripts(),
+        transcripts=records,
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
-        ground=LocalGround(environment),
+        ground=LocalGround(records, GuidanceFiles(environment)),
         rules=RuleFiles(environment),
         language=environment.language,
         index=known if stays else None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .journal.record import Record
     from .observations import Observation, Sighting
     from .policies.errand import Errand
-    from .policies.look import Look
+    from .policies.look import Look, Use
     from .rules.book import RuleBook
     from .workflow.registry import Registry
     from .workflow.state import SessionState
@@ -197,6 +197,12 @@ class Transcripts(Protocol):
 
     def tokens(self, source: Source) -> int | None:
         """Tokens that the session has used in all; None when its transcript does not tell."""
+
+    def context(self, source: Source) -> Use | None:
+        """How full the window of the agent in ``source`` is, as of its last answer.
+
+        None when its transcript does not tell, and after a compaction until it has answered again.
+        """
 
     def agent_of(self, source: Source, call_id: str) -> str:
         """The id of the agent that a delegating call became; empty when the transcript does not tell."""

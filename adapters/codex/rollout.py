@@ -1,4 +1,5 @@
-"""What Codex's own record of a thread (its rollout) tells: tokens, exit codes, and which agent a call became.
+"""What Codex's own record of a thread (its rollout) tells: tokens, how full the model's window is, exit codes, and
+which agent a call became.
 
 Law: a rollout is data. It is read backwards from its end, 4 MB at most, and nothing in it can make this raise.
 Codex writes a command's end and a spawned agent's id there before it calls the hooks for them; the hooks
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...core.contract.event import Source
+from ...core.policies.look import Use
 from ..local.lines import lines_backwards, size_and_file
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -35,6 +37,15 @@ class CodexRollouts:
         if own is None:
             return None
         return own + sum(_tokens_in(other) or 0 for other in _subagents(path))
+
+    def context(self, source: Source) -> Use | None:
+        """How full the window of the thread of ``source`` is: an event in a subagent names the subagent's rollout."""
+        for line in _lines(source.transcript):
+            if b'"token_count"' in line and (use := _window(_payload(line))):
+                return use
+            if b'"compacted"' in line and _kind(line) == "compacted":
+                return None
+        return None
 
     def exit_codes(self, source: Source, call_ids: frozenset[str]) -> Mapping[str, int]:
         """The exit codes of those ``call_ids`` that have ended in the thread of ``source``."""
@@ -99,6 +110,16 @@ def _usage(payload: Mapping[str, Any]) -> int | None:
     return max(given - (cached if isinstance(cached, int) else 0), 0) + max(made, 0)
 
 
+def _window(payload: Mapping[str, Any]) -> Use | None:
+    """The tokens of the last request and its answer, and how many the model takes, as Codex tells both."""
+    match payload:
+        case {"type": "token_count", "info": {"last_token_usage": {"total_tokens": int(tokens)}} as info}:
+            window = info.get("model_context_window")
+            is_told = isinstance(window, int) and not isinstance(window, bool) and window > 0
+            return Use(tokens, window if is_told else 0) if tokens > 0 else None
+    return None
+
+
 def _of_session(source: Source) -> str:
     """The rollout of the session's root thread: a subagent's events name the subagent's."""
     path, session = source.transcript, source.session_id
@@ -135,9 +156,18 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 def _payload(line: bytes) -> dict[str, Any]:
+    payload = _value(line).get("payload")
+    return payload if isinstance(payload, dict) else {}
+
+
+def _kind(line: bytes) -> str:
+    kind = _value(line).get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _value(line: bytes) -> dict[str, Any]:
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    payload = value.get("payload") if isinstance(value, dict) else None
-    return payload if isinstance(payload, dict) else {}
+    return value if isinstance(value, dict) else {}

@@ -6,29 +6,51 @@ Law: nothing outside the repository is read, and nothing in it can make this rai
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from ...core.contract.event import Source
 from ...core.policies.errand import Errand
-from ...core.policies.look import Existing, Look, RulesAbout
-from .environment import Environment
-from .guidance import GuidanceFiles
+from ...core.policies.look import ChangedFiles, ContextUse, Existing, FilesAbove, FilesIn, Look, RulesAbout
+
+if TYPE_CHECKING:
+    from ...core.ports import Transcripts
+    from .guidance import GuidanceFiles
 
 
 class LocalGround:
-    """Implements ``core.ports.Ground``."""
+    """Implements ``core.ports.Ground``; ``transcripts`` tell how full a window is, ``guidance`` which files have rules."""
 
-    def __init__(self, environment: Environment) -> None:
-        self._guidance = GuidanceFiles(environment)
+    def __init__(self, transcripts: Transcripts | None = None, guidance: GuidanceFiles | None = None) -> None:
+        self._transcripts = transcripts
+        self._guidance = guidance
 
-    def look(self, look: Look, source: Source, root: str) -> object | None:  # noqa: ARG002 -- the port's
+    def look(self, look: Look, source: Source, root: str) -> object | None:
         """The answer to ``look``."""
+        try:
+            return self._answer(look, source, root)
+        except (OSError, ValueError):  # names that the system does not take
+            return None
+
+    def run(self, errand: Errand) -> None:
+        """Nothing yet."""
+
+    def _answer(self, look: Look, source: Source, root: str) -> object | None:
         match look:
             case Existing():
                 return frozenset(path for path in look.paths if os.path.lexists(path))
             case RulesAbout():
-                return self._guidance.about(root, look.paths)
-            case _:
-                return None
+                return self._guidance.about(root, look.paths) if self._guidance else None
+            case ContextUse():
+                return self._transcripts.context(source) if self._transcripts else None
+            case FilesAbove():
+                from .ground_documents import above
 
-    def run(self, errand: Errand) -> None:
-        """Nothing yet."""
+                return above(root, look.path, look.names)
+            case FilesIn():
+                from .ground_documents import inside
+
+                return inside(root, look.folder, look.ending)
+            case ChangedFiles():
+                from .ground_changes import changed_files
+
+                return changed_files(root)

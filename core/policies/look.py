@@ -25,7 +25,10 @@ class Existing:
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """How full the model's window is. Answer: ``Use``; nothing where the client's record does not tell."""
+    """How full the window of the agent is that the event happened in, as of its last answer.
+
+    Answer: ``Use``; nothing where the client's record does not tell, as between a compaction and the next answer.
+    """
 
 
 @dataclass(frozen=True, slots=True)

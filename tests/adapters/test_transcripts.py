@@ -24,6 +24,7 @@ def test_each_client_has_its_own() -> None:
 
     assert [True, True, None] == [tokens and tokens > 0 for tokens in map(CLIENTS.tokens, (claude, codex, nobody))]
     assert [{}, {"call_15": 3}, {}] == [CLIENTS.exit_codes(one, calls) for one in (claude, codex, nobody)]
+    assert [True, True, False] == [CLIENTS.context(one) is not None for one in (claude, codex, nobody)]
     assert [False, True, False] == [bool(CLIENTS.agent_of(one, "call_2")) for one in (claude, codex, nobody)]
 
 
@@ -31,8 +32,9 @@ def test_without_a_transcript() -> None:
     """Where the client names no transcript, nothing is told."""
     source = Source(ClientName.CODEX_CLI, "/")
 
-    assert (None, {}, "") == (
+    assert (None, None, {}, "") == (
         CLIENTS.tokens(source),
+        CLIENTS.context(source),
         CLIENTS.exit_codes(source, frozenset({"a"})),
         CLIENTS.agent_of(source, "a"),
     )

@@ -9,6 +9,7 @@ from workflow_play import registry
 
 from upbeat.core.contract.event import Source
 from upbeat.core.observations import Observation, Sighting
+from upbeat.core.policies.look import Use
 from upbeat.core.workflow.registry import Registry
 
 
@@ -44,11 +45,15 @@ class FakeTranscripts:
     """Implements ``core.ports.Transcripts`` from tables."""
 
     used: int | None = None
+    use: Use | None = None
     codes: dict[str, int] = field(default_factory=dict)
     agents: dict[str, str] = field(default_factory=dict)
 
     def tokens(self, source: Source) -> int | None:
         return self.used
+
+    def context(self, source: Source) -> Use | None:
+        return self.use
 
     def exit_codes(self, source: Source, call_ids: frozenset[str]) -> Mapping[str, int]:
         return {call_id: code for call_id, code in self.codes.items() if call_id in call_ids}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from upbeat.adapters.claude.transcript import ClaudeTranscripts
 from upbeat.core.contract.event import ClientName, Source
+from upbeat.core.policies.look import Use
 
 RECORDED = Path(__file__).parents[2] / "recorded/claude-code/transcripts"
 SESSION = "62a32bfb-6605-49d0-8fb2-960d1c0546f1"
@@ -59,10 +61,60 @@ def test_tokens_grow_with_the_file(tmp_path: Path) -> None:
     assert 1 == transcripts.tokens(source(file))
 
 
+def test_context_of_a_session() -> None:
+    """The window is as full as the last request with its answer; a subagent has a window of its own."""
+    main = source(RECORDED / f"{SESSION}.jsonl")
+    agents = [path.stem.removeprefix("agent-") for path in sorted((RECORDED / SESSION / "subagents").iterdir())]
+    transcripts = ClaudeTranscripts()
+
+    assert Use(20577 + 10) == transcripts.context(main)
+    assert [Use(11662 + 10), Use(11971 + 10), Use(7472 + 10)] == [
+        transcripts.context(replace(main, agent_id=agent)) for agent in agents
+    ]
+    assert None is transcripts.context(replace(main, agent_id="../../x"))
+
+
+def answer(tokens: int, model: str = "claude-opus-5-5", *, aside: bool = False, **more: int) -> str:
+    usage = {"input_tokens": tokens, **more}
+    message = {"id": "m", "model": model, "usage": usage}
+    return json.dumps({"type": "assistant", "isSidechain": aside, "message": message}) + "\n"
+
+
+BOUNDARY = json.dumps({"type": "system", "subtype": "compact_boundary", "compactMetadata": {"preTokens": 9}}) + "\n"
+CONTEXTS = {
+    "everything that went in and came out": (
+        answer(1, cache_creation_input_tokens=20, cache_read_input_tokens=300, output_tokens=4000),
+        Use(4321, 1_000_000),
+    ),
+    "a model of which nobody says how many go in": (answer(5, "claude-next"), Use(5)),
+    "the last answer": (answer(5) + answer(7) + '{"type":"user"}\n', Use(7, 1_000_000)),
+    "not that of another agent": (answer(5) + answer(7, aside=True), Use(5, 1_000_000)),
+    "not what the client made up": (answer(5) + answer(0, "<synthetic>"), Use(5, 1_000_000)),
+    "nothing since a compaction": (answer(5) + BOUNDARY + '{"type":"user"}\n', None),
+    "an answer after a compaction": (answer(5) + BOUNDARY + answer(2), Use(2, 1_000_000)),
+    "a text that speaks of one": (
+        answer(5) + '{"type":"user","message":"\\"compact_boundary\\" \\"usage\\" \\"assistant\\""}\n',
+        Use(5, 1_000_000),
+    ),
+    "odd lines": ('["assistant","usage"]\n{"type":"assistant","message":{"usage":[]}}\n', None),
+    "nothing": ("", None),
+}
+
+
+@pytest.mark.parametrize(("text", "use"), CONTEXTS.values(), ids=CONTEXTS)
+def test_context(tmp_path: Path, text: str, use: Use | None) -> None:
+    """Only answers of the model itself count, and only what is known of it is told."""
+    file = tmp_path / "a.jsonl"
+    file.write_text(text)
+
+    assert use == ClaudeTranscripts().context(source(file))
+
+
 @pytest.mark.parametrize("path", ["", "/nowhere/a.jsonl", "/etc/passwd", "/dev/zero", "a\0.jsonl"])
 def test_no_transcript(path: str) -> None:
     """Without a transcript there is no number."""
     assert None is ClaudeTranscripts().tokens(source(path))
+    assert None is ClaudeTranscripts().context(source(path))
 
 
 def test_odd_lines_are_passed_over(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from upbeat.adapters.codex.rollout import MAX_BYTES, CodexRollouts
 from upbeat.core.contract.event import ClientName, Source
+from upbeat.core.policies.look import Use
 
 RECORDED = Path(__file__).parents[2] / "recorded/codex/rollouts"
 V1 = "01a1fd01-2e37-7813-91f1-b9fe9b81087b"
@@ -48,6 +50,45 @@ def test_cached_input_does_not_count(tmp_path: Path) -> None:
     file.write_text(line % 95 + line % 100 + '{"type":"event_msg","payload":{"type":"token_count","info":null}}\n')
 
     assert 17 == CodexRollouts().tokens(source("", str(file)))
+
+
+def token_count(tokens: object, window: object = 258400) -> str:
+    info = {"last_token_usage": {"total_tokens": tokens}, "model_context_window": window}
+    return json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n"
+
+
+def test_context_of_a_thread() -> None:
+    """The window is as full as the last request with its answer, in the thread of the event."""
+    rollouts = CodexRollouts()
+
+    assert Use(11386 + 10, 258400) == rollouts.context(source(V1, rollout(V1)))
+    assert Use(11002 + 10, 258400) == rollouts.context(source(V1, rollout(V1_FIRST)))
+
+
+CONTEXTS = {
+    "the last one counts": (token_count(10) + token_count(30), Use(30, 258400)),
+    "a line that is not yet written does not": (token_count(10) + token_count(30)[:-4], Use(10, 258400)),
+    "nobody says how many go in": (token_count(30, None), Use(30)),
+    "a window that is no number": (token_count(30, True), Use(30)),
+    "limits without tokens": (token_count(30) + '{"payload":{"type":"token_count","info":null}}\n', Use(30, 258400)),
+    "nothing since a compaction": (token_count(30) + '{"type":"compacted","payload":{}}\n', None),
+    "an answer after a compaction": ('{"type":"compacted","payload":{}}\n' + token_count(5), Use(5, 258400)),
+    "a text that speaks of one": (
+        token_count(30) + '{"type":"event_msg","payload":{"text":"\\"compacted\\" \\"token_count\\""}}\n',
+        Use(30, 258400),
+    ),
+    "odd values": (token_count("7") + token_count(-1) + "[1]\n" + '"token_count"\n', None),
+    "nothing": ("", None),
+}
+
+
+@pytest.mark.parametrize(("text", "use"), CONTEXTS.values(), ids=CONTEXTS)
+def test_context(tmp_path: Path, text: str, use: Use | None) -> None:
+    """Only what Codex says itself is told, and nothing between a compaction and the next answer."""
+    file = tmp_path / "rollout-x.jsonl"
+    file.write_text(text)
+
+    assert use == CodexRollouts().context(source("", str(file)))
 
 
 def test_exit_codes() -> None:
@@ -94,6 +135,7 @@ def test_no_rollout(path: str) -> None:
     rollouts = CodexRollouts()
 
     assert None is rollouts.tokens(source(V1, path))
+    assert None is rollouts.context(source(V1, path))
     assert {} == rollouts.exit_codes(source(V1, path), frozenset({"call_15"}))
     assert "" == rollouts.agent_of(source(V1, path), "call_2")
 
