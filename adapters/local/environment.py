@@ -25,6 +25,7 @@ class Environment:
     state_home: Path
     data_home: Path
     codex_home: Path = Path("/.codex")
+    claude_home: Path = Path("/.claude")
     language: str = "en"
     client_session: str = ""
     """The session of the client that this process was started by, where the client tells."""
@@ -59,6 +60,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         state_home=_folder(env, "XDG_STATE_HOME", home / ".local" / "state"),
         data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
         codex_home=Path(env.get("CODEX_HOME") or home / ".codex"),
+        claude_home=Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
         language=_language(env),
         client_session=env.get(CLIENT_SESSION, ""),
         wrapped=bool(env.get(WRAPPED)),
