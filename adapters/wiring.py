@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..core.ports import ToolProvider, Transcripts
     from .code.library import Library
     from .external.provider import ServersProvider
+    from .history import History
     from .local.journal import SqliteJournal
 
 CLIENTS = ("claude-code", "codex-cli")
@@ -121,6 +122,22 @@ def transcripts() -> Transcripts:
     from .transcripts import TranscriptsOfClients
 
     return TranscriptsOfClients({ClientName.CLAUDE_CODE: ClaudeTranscripts(), ClientName.CODEX_CLI: CodexRollouts()})
+
+
+def history(environment: Environment) -> History:
+    """The past of this user; nothing is read before it is asked."""
+    from ..core.contract.event import ClientName
+    from .claude import tools as claude_tools
+    from .claude.history import ClaudeHistory
+    from .codex import tools as codex_tools
+    from .codex.history import CodexHistory
+    from .history import History
+
+    return History(
+        (ClaudeHistory(environment.claude_home), CodexHistory(environment.codex_home)),
+        journal(environment).each,
+        {ClientName.CLAUDE_CODE: claude_tools.describe, ClientName.CODEX_CLI: codex_tools.describe},
+    )
 
 
 def journal(environment: Environment) -> SqliteJournal:

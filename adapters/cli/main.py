@@ -24,6 +24,7 @@ COMMANDS = {
     "status": "show this repository's sessions, and how the journal is",
     "log": "list the records of all sessions; log prune, log verify",
     "why": "explain one record: what decided, on what grounds, from which file",
+    "backtest": "what a rule would have done in your past sessions, and what became of those calls",
     "observations": "list what upbeat has learnt here; show, forget, clear",
     "run": "run a command and tell its exit code, also where the client hides it",
     "trust": "trust this project's settings, workflows and rules as they are now",

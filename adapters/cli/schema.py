@@ -1,4 +1,4 @@
-"""``upbeat schema [report|request]``: the JSON Schema of contract v1, as ``config/schema/v1`` holds it."""
+"""``upbeat schema [report|request|backtest]``: the JSON Schema of contract v1, as ``config/schema/v1`` holds it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-NAMES = {"report": "turn-report.schema.json", "request": "prepare-request.schema.json"}
+NAMES = {
+    "report": "turn-report.schema.json",
+    "request": "prepare-request.schema.json",
+    "backtest": "backtest.schema.json",
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -18,11 +22,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def schema_text(name: str) -> str:
-    """The schema called ``report`` or ``request``, as the bytes of its golden file."""
+    """The schema called ``name``, as the bytes of its golden file."""
+    from pydantic import TypeAdapter
+
     from ...core.contract.report import TurnReport
     from ...core.contract.request import PrepareRequest
+    from ...core.rules.backtest import Report
 
-    models: dict[str, Any] = {"report": TurnReport, "request": PrepareRequest}
+    models: dict[str, Any] = {"report": TurnReport, "request": PrepareRequest, "backtest": Report}
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    schema |= models[name].model_json_schema(mode="serialization" if name == "report" else "validation")
+    schema |= TypeAdapter(models[name]).json_schema(mode="validation" if name == "request" else "serialization")
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

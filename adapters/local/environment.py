@@ -26,6 +26,7 @@ class Environment:
     data_home: Path
     home: Path = Path("/")
     codex_home: Path = Path("/.codex")
+    claude_home: Path = Path("/.claude")
     language: str = "en"
     client_session: str = ""
     """The session of the client that this process was started by, where the client tells."""
@@ -61,6 +62,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
         home=home,
         codex_home=Path(env.get("CODEX_HOME") or home / ".codex"),
+        claude_home=Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
         language=_language(env),
         client_session=env.get(CLIENT_SESSION, ""),
         wrapped=bool(env.get(WRAPPED)),

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_NEIGHBOURS = 50
+PAGE = 500
+"""Records that are read at a time where all are wanted."""
 SET_ASIDE = "journal_set_aside"
 UNREADABLE_STATE = "journal_state_unreadable"
 PATIENCE = 4.0
@@ -126,6 +128,17 @@ class SqliteJournal:
         with self._reading() as database:
             key = _name(session_id)
             return journal_reading.records(database, key, fit_text(root), last, after) if database else ()
+
+    def each(self, since: str, root: str = "") -> Iterator[Entry]:
+        """The records from ``since`` (UTC, ISO 8601) on, in order, of one repository if given; a few at a time."""
+        found: tuple[Entry, ...] = ()
+        while not found or len(found) == PAGE:
+            after = found[-1].seq if found else 0
+            with self._reading() as database:
+                found = journal_reading.following(database, after, since, fit_text(root), PAGE) if database else ()
+            if not found:
+                return
+            yield from found
 
     def record(self, seq: int) -> Entry | None:
         """The record with this number."""

@@ -32,6 +32,16 @@ def records(database: Database, session_id: str, root: str, last: int, after: in
     return tuple(_entry(row) for row in reversed(rows))
 
 
+def following(database: Database, after: int, since: str, root: str, most: int) -> tuple[Entry, ...]:
+    """The first ``most`` records behind the number ``after``, of the time from ``since`` on, in order."""
+    where: str = "seq > ? AND at >= ?"
+    values: list[Any] = [after, since]
+    if root:
+        where += " AND CASE WHEN json_valid(body) THEN json_extract(body, '$.root') END = ?"
+        values.append(root)
+    return tuple(_entry(row) for row in database.rows(f"{_COLUMNS} WHERE {where} ORDER BY seq LIMIT ?", *values, most))
+
+
 def record(database: Database, seq: int) -> Entry | None:
     """The record with this number."""
     row = database.row(f"{_COLUMNS} WHERE seq = ?", seq)

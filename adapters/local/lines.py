@@ -6,10 +6,12 @@ raised for what a file holds or does not. A last line without an end is not yet 
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 CHUNK = 256 * 1024
 MAX_LINE = 8 * 1024 * 1024
@@ -82,6 +84,15 @@ def new_lines(path: str, bookmark: Bookmark, most: int) -> Iterator[bytes]:
         return
     finally:
         os.close(descriptor)
+
+
+def object_in(line: bytes) -> dict[str, Any]:
+    """The JSON object that a line is; empty when it is another thing, or none at all."""
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def size_and_file(path: str) -> tuple[int, tuple[int, int]] | None:

@@ -1,0 +1,120 @@
+"""The past in Claude Code's transcripts: recorded ones, and broken ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from journal_values import JSON
+
+from upbeat.adapters.claude.history import ClaudeHistory
+from upbeat.core.contract.event import Delegated, Delegating, PromptSubmitted, ToolFinished, ToolStarting, TurnEnding
+from upbeat.core.rules.history import Ended, Fate, Happened, Past
+
+HOME = Path(__file__).parents[2] / "recorded" / "claude-code"
+
+
+def told(path: str, since: str = "") -> list[Happened]:
+    return list(ClaudeHistory(HOME).read(path, since))
+
+
+def transcript(session: str) -> str:
+    [found] = (HOME / "projects" / "-home-dev-shop").glob(f"**/{session}*.jsonl")
+    return str(found)
+
+
+def fates(happened: list[Happened]) -> list[Fate]:
+    return [one.fate for one in happened if isinstance(one, Ended)]
+
+
+def test_a_session_is_told_as_its_hooks_would_have() -> None:
+    """Prompt, calls with what they do, answers of those that ran, and the end of the turn, in their order."""
+    happened = told(transcript("e6ffe2b4"))
+    events = [one.event for one in happened if isinstance(one, Past)]
+
+    assert {
+        PromptSubmitted: 1,
+        ToolStarting: 6,
+        ToolFinished: 3,
+        Delegating: 1,
+        Delegated: 1,
+        TurnEnding: 1,
+    } == Counter(map(type, events))
+    assert "BEGIN work" == events[0].prompt  # type: ignore[union-attr]
+    assert ("Bash", "ls", "s") == (events[1].call.tool, events[1].command, "s")  # type: ignore[union-attr]
+    assert ["/home/dev/shop/shop/cart.py"] == [
+        path for event in events if isinstance(event, ToolFinished) for path in event.call.paths if "cart" in path
+    ]
+
+
+@pytest.mark.parametrize(
+    ("session", "expected"),
+    [
+        ("e6ffe2b4", [Fate.SUCCEEDED, *[Fate.DENIED] * 2, Fate.SUCCEEDED, Fate.DENIED, Fate.SUCCEEDED, Fate.SUCCEEDED]),
+        ("2f3e882e", [Fate.FAILED, Fate.DENIED]),
+        ("c973405c", [Fate.DENIED, Fate.DENIED, Fate.SUCCEEDED, Fate.FAILED]),
+        ("101c8c89", [Fate.DENIED, Fate.DENIED, Fate.SUCCEEDED, Fate.FAILED]),
+    ],
+    ids=["2.1.329", "its user said no", "a hook and a rule said no, 2.1.197", "a hook and a rule said no, 2.1.329"],
+)
+def test_what_became_of_calls(session: str, expected: list[Fate]) -> None:
+    """An error of a tool is a failure; a call that was not let through is denied, in both versions."""
+    assert expected == fates(told(transcript(session)))
+
+
+def test_a_subagent_is_told_with_its_session() -> None:
+    """The calls of a subagent's own transcript carry its name and its session's; its orders are no prompt."""
+    happened = told(transcript("agent-a4f5b08fce26d0480"))
+    sources = {
+        (one.event.source.session_id[:8], one.event.source.agent_id) for one in happened if isinstance(one, Past)
+    }
+
+    assert {("e6ffe2b4", "a4f5b08fce26d0480")} == sources
+    assert [ToolStarting, ToolFinished] == [type(one.event) for one in happened if isinstance(one, Past)]
+
+
+def test_what_is_older_is_left_out() -> None:
+    """Nothing before the given time is told."""
+    assert [] == told(transcript("e6ffe2b4"), since="2026-11-23")
+
+
+def test_transcripts_are_found_with_those_of_subagents(tmp_path: Path) -> None:
+    """Sessions and subagents, and nothing else that lies there, through no link."""
+    shutil.copytree(HOME / "projects", tmp_path / "projects")
+    project = tmp_path / "projects" / "-home-dev-shop"
+    (project / "notes.md").write_text("x")
+    (project / "link.jsonl").symlink_to(transcript("e6ffe2b4"))
+    (project / "memory").mkdir()
+    (project / "memory" / "deep.jsonl").write_text("{}")
+
+    assert 5 == len(ClaudeHistory(tmp_path).recordings(0))
+    assert [] == ClaudeHistory(tmp_path).recordings(4e9)
+    assert [] == ClaudeHistory(tmp_path / "nowhere").recordings(0)
+
+
+def test_nothing_in_a_transcript_makes_reading_fail(tmp_path: Path) -> None:
+    """Lines of other kinds, halves of lines and other forms of the same fields are passed over."""
+    lines = Path(transcript("e6ffe2b4")).read_bytes().splitlines()
+    path = tmp_path / "s.jsonl"
+
+    @given(st.lists(st.sampled_from(lines), max_size=6), JSON, st.integers(0, 400))
+    def check(known: list[bytes], content: object, cut: int) -> None:
+        odd = [
+            {"type": kind, "timestamp": "2026-11-22T04:00:00Z", "message": message}
+            for kind in ("user", "assistant")
+            for message in (
+                content,
+                {"content": content},
+                {"content": [{"type": "tool_use", "id": "x", "name": "Bash", "input": content}]},
+                {"content": [{"type": "tool_result", "tool_use_id": "x", "content": content}]},
+            )
+        ]
+        path.write_bytes(b"\n".join([*known, *(json.dumps(one).encode() for one in odd), lines[1][:cut]]) + b"\n")
+        told(str(path))
+
+    check()
