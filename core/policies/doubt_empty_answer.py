@@ -87,9 +87,7 @@ POLICY = Policy(
     on={AgentStopped: _stopped, Delegated: _delegated},
     clients={
         ClientName.CLAUDE_CODE: WORKS,
-        ClientName.CODEX_CLI: Standing(
-            Carries.DEGRADED, "the agent is asked; its caller hears no more of it by a hook"
-        ),
+        ClientName.CODEX_CLI: Standing(Carries.DEGRADED, "asking the agent; its caller hears nothing of it by a hook"),
     },
     rank=60,
 )

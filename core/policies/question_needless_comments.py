@@ -48,6 +48,15 @@ _NARRATES = re.compile(
 
 _WORD = re.compile(r"[A-Za-z]+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CODE_WORD = re.compile(r"[A-Za-z_]\w*")
+_CALLED = re.compile(r"(?:\b|_)(?:([a-z]+)|(?<=_)([A-Z][a-z]+))\w*\(")
+"""The first word of the name of what is called, which is a verb mostly; a name in capitals is that of a thing."""
+_DEFINES = re.compile(
+    r"(?:export |default |pub(?:\(\w+\))? |public |private |protected |static |inline |async |const |type |typedef |#)*"
+    r"(?:def|class|func|fn|function|struct|enum|interface|trait|impl|void|define)\b"
+    r"|(?!if|for|while|switch|else|return|with|match)[\w*]++ [\w *]*+\([^;=]*+$"
+)
+"""What begins a definition: the comment above it is its documentation."""
 _FILLER = frozenset(
     [
         *(
@@ -83,7 +92,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
     "import": ("import", "imports"),
     "print": ("print", "output", "display", "log"),
     "class": ("class", "define"),
-    "def ": ("function", "method", "define"),
+    "def": ("function", "method", "define"),
     "func": ("function", "method", "define"),
     "function": ("function", "method", "define"),
     "raise": ("raise", "throw", "error"),
@@ -132,21 +141,23 @@ def _needless(change: Change) -> Iterator[tuple[Comment, Words]]:
 
 
 def repeats(comment: str, code: str) -> bool:
-    """Whether every word of ``comment`` stands in ``code``, or says no more than a sign in it."""
-    if (
-        not code
-        or len(comment) > _LONGEST_READ
-        or not comment.isascii()
-        or any(sign in comment for sign in "`=()[]?;:")
-    ):
+    """Whether ``comment`` says in words what ``code`` does: it begins with what is done, to names that stand there.
+
+    A heading, or the name of what is below, is none of these.
+    """
+    is_prose = " " in comment and comment.isascii() and not any(sign in comment for sign in "`=()[]?;:|")
+    if not code or not is_prose or len(comment) > _LONGEST_READ or _DEFINES.match(code[:_LONGEST_READ]):
         return False
     words = [word for word in map(str.lower, _WORD.findall(comment)) if word not in _FILLER]
     if not 2 <= len(words) <= _MOST_WORDS:
         return False
-    names = {_stem(part.lower()) for part in _PARTS.findall(code[:_LONGEST_READ])}
-    does = {_stem(word) for sign, said in _ACTIONS.items() if sign in code for word in said}
-    stems = [_stem(word) for word in words]
-    return all(stem in names or stem in does for stem in stems) and any(stem in names - does for stem in stems)
+    code = code[:_LONGEST_READ]
+    signs = {sign for sign in _ACTIONS if (sign in _CODE_WORD.findall(code) if sign.isalpha() else sign in code)}
+    does = {_stem(word) for sign in signs for word in _ACTIONS[sign]}
+    called = {_stem((low or high).lower()) for low, high in _CALLED.findall(code)}
+    names = {_stem(part.lower()) for part in _PARTS.findall(code)}
+    first, *others = (_stem(word) for word in words)
+    return first in does | called and all(stem in names | does for stem in others) and not names.isdisjoint(others)
 
 
 def _stem(word: str) -> str:

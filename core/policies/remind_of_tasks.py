@@ -73,7 +73,9 @@ POLICY = Policy(
         ClientName.CLAUDE_CODE: Standing(
             Carries.WORKS, "where the session has tools for tasks; models of today have them only when its user says so"
         ),
-        ClientName.CODEX_CLI: Standing(Carries.DEGRADED, "works as far as Codex tells its hooks of update_plan"),
+        ClientName.CODEX_CLI: Standing(
+            Carries.DEGRADED, "the lists that Codex tells its hooks of (update_plan), which no recording shows"
+        ),
     },
     stays=True,
     rank=70,

@@ -123,7 +123,7 @@ POLICY = Policy(
     clients={
         ClientName.CLAUDE_CODE: Standing(
             Carries.DEGRADED,
-            "lists of files (Glob, Grep without lines) and WebSearch stay whole: their form holds no text",
+            "answers that are text: lists of files (Glob, Grep without lines) and WebSearch stay whole",
         ),
         ClientName.CODEX_CLI: Standing(Carries.NATIVE, "Codex leaves out the middle of what tools say by itself"),
     },

@@ -24,6 +24,9 @@ from .policy import EVERYWHERE, SILENT, Policy, View, Word, Words
 MAX_SHOWN = 12
 """Files that are named; of more, only how many."""
 
+MOST_LOOKED_AT = 50
+"""Files that the look tells at most: there may be more."""
+
 _NAME = "verify-agents-work"
 _BACK = "back "
 _JUDGED = "judged "
@@ -124,7 +127,8 @@ def _shown(view: View, *also: str) -> Word:
     if not files or not view.nonce:
         return Word(notes=forgets) if forgets is not None else SILENT
     shown = frame(_listed(files, view.language), view.nonce, source="git status")
-    text = _TEXT.of(view.language).format(count=len(back), files=len(files), frame=shown)
+    number = f"{len(files)}+" if len(files) >= MOST_LOOKED_AT else str(len(files))
+    text = _TEXT.of(view.language).format(count=len(back), files=number, frame=shown)
     names = tuple(one.path for one in files[:MAX_SHOWN])
     return Word((Inject(text),), f"{len(back)} agents are back, {len(files)} files differ", forgets, names)
 

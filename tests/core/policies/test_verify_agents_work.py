@@ -11,7 +11,7 @@ from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, said_
 
 from upbeat.core.contract.event import Act, AgentStopped, Delegated, Event, Origin, PromptSubmitted
 from upbeat.core.policies.look import ChangedFile, ChangedFiles, Look
-from upbeat.core.policies.verify_agents_work import MAX_SHOWN, POLICY
+from upbeat.core.policies.verify_agents_work import MAX_SHOWN, MOST_LOOKED_AT, POLICY
 from upbeat.core.workflow.state import NEW, Assignment, Loop, Page, Run, RunStatus, SessionState, Step
 
 TREE: Mapping[Look, Any] = {ChangedFiles(): (ChangedFile("core/a.py", 3, 1), ChangedFile("new.bin"))}
@@ -115,6 +115,15 @@ def test_names_so_many_files(count: int, more: bool) -> None:
     [effect] = said_by(POLICY, BACK, found={ChangedFiles(): files})
 
     assert ("… and 1 more" in effect.text) == more
+
+
+@pytest.mark.parametrize(("count", "words"), [(MOST_LOOKED_AT - 1, "49 file(s)"), (MOST_LOOKED_AT, "50+ file(s)")])
+def test_there_may_be_more_than_were_looked_at(count: int, words: str) -> None:
+    """Where the look has reached its bound, the number is not told as all of them."""
+    files = tuple(ChangedFile(f"{index}.py", 1, 0) for index in range(count))
+    [effect] = said_by(POLICY, BACK, found={ChangedFiles(): files})
+
+    assert words in effect.text
 
 
 def test_a_path_is_data() -> None:
