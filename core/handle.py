@@ -1,7 +1,8 @@
 """One event of a client goes in, a decision comes out, and one record of it stays.
 
 The turn is prepared outside the transaction, because tools take seconds; what the workflow says is decided inside
-it, on the state as it is then. Law: every event leaves one record, and what the record says is what was decided.
+it, on the state as it is then. Law: every event that tells something leaves one record, and what the record says
+is what was decided.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ def handle(
     turns are prepared for a client that drives them itself and shows their limits; its ``repo_root`` counts for
     every event, and its cap for none.
     """
+    if isinstance(event, UnknownEvent) and event.is_noise:
+        return NO_OPINION
     started = runtime.clock.monotonic()
     situation = runtime.surroundings.locate(event.source, request.repo_root if request else None, plan=False)
     happening = Happening(event, runtime, situation, started, request)
@@ -311,7 +314,7 @@ def _about(event: Event) -> dict[str, Any]:
         if isinstance(value, Call):
             found |= {"call_id": value.id, "tool": value.tool, "input": dict(value.input), "act": value.act.value}
             found |= {"paths": list(value.paths)} if value.paths else {}
-        elif each.name not in ("source", "raw") and value not in ("", None, ()):
+        elif each.name not in ("source", "raw", "is_noise") and value not in ("", None, ()):
             found[each.name] = value
     return found
 

@@ -29,6 +29,7 @@ _FIELDS = {
     "PreToolUse": _CALL,
     "PostToolUse": (*_CALL, "tool_response"),
     "PostToolUseFailure": (*_CALL, "error", "is_interrupt"),
+    "PostToolBatch": ("tool_calls",),
     "SubagentStart": ("agent_type",),
     "SubagentStop": ("agent_type", "stop_hook_active", "last_assistant_message"),
     "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks"),
@@ -42,6 +43,8 @@ _MATCHERS: dict[str, tuple[str, ...]] = {
     "PostToolUseFailure": ("",),
 }
 """Every call may meet a rule of its user before it starts; a hook over MCP costs it 2-4 ms."""
+_OVER_MCP_ONLY = ("PostToolBatch",)
+"""Comes after every call, and tells only of calls that were refused before they began: too dear for a process."""
 _COMMANDS = ("SessionStart", "SessionEnd")
 """Commands by every route: there is no MCP client yet at the start, and none any more at the end."""
 
@@ -91,6 +94,8 @@ def _rendered(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> d
     hooks: dict[str, Any] = {event: [{"hooks": [command | {"timeout": HOOK_SECONDS}]}] for event in _COMMANDS}
     for event in _FIELDS:
         seconds = CALL_SECONDS if event in _MATCHERS else HOOK_SECONDS
+        if route == "command" and event in _OVER_MCP_ONLY:
+            continue
         hooks[event] = []
         for matcher in _MATCHERS.get(event, ("",)):
             handler = (_over_mcp(event, matcher) if route == "mcp" else command) | {"timeout": seconds}

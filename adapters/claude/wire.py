@@ -40,7 +40,9 @@ from ...core.contract.event import (
     ToolStarting,
     TurnEnding,
     TurnFailed,
+    UnknownEvent,
 )
+from ...core.errors import ClientError
 from ...core.turn.frame import is_framed
 from ...core.turn.truncate import Cap, Unit
 from .. import hook_format, hook_output
@@ -85,6 +87,7 @@ CAPABILITIES: Capabilities = {
 """Context at the end of a turn makes it go on, as ``decision: block`` does, but is not shown as a problem, and
 reaches the model once: 2.1.329 sends the reason of a block twice, the second time with the hook's name."""
 
+_REFUSED = re.compile(r"\s*<tool_use_error>(.{0,4000}?)(?:</tool_use_error>|\Z)", re.DOTALL)
 _EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")
 
 
@@ -189,7 +192,31 @@ def _turn_failure(payload: Payload, source: Source) -> Event:
     return TurnFailed(source, optional(payload, "error") or "unknown", optional(payload, "last_assistant_message"))
 
 
+def _batch(payload: Payload, source: Source) -> Event:
+    """The first call of a batch that was refused: of such a call nothing else tells. All others were told before."""
+    calls = structured(payload.get("tool_calls"))
+    for one in calls if isinstance(calls, list) else ():
+        if isinstance(one, Mapping) and (refusal := _refusal(one.get("tool_response"))):
+            try:
+                call = describe(call_of(one), source.cwd)
+            except ClientError:
+                continue
+            if call.tool in HANDING:
+                return Delegated(source, call, failed=True, error=refusal, refused=True)
+            return ToolFinished(source, call, refusal, command_of(call), failed=True, refused=True)
+    return UnknownEvent(source, "PostToolBatch", is_noise=True)
+
+
+def _refusal(response: object) -> str:
+    """Why a call was refused, from its answer as the model reads it; empty for every other answer."""
+    text = response if isinstance(response, str) else texts(response)
+    found = _REFUSED.match(text)
+    return found[1] if found else ""
+
+
 def _event_name(event: Event) -> str:
+    if isinstance(event, ToolFinished | Delegated) and event.refused:
+        return "PostToolBatch"
     if isinstance(event, ToolFinished | Delegated) and event.failed:
         return "PostToolUseFailure"
     return hook_output.shared_name(event)
@@ -208,6 +235,11 @@ _DIALECT = Dialect(
     origin=_origin,
     running=_running,
     describe=describe,
-    own={"PostToolUse": _tool_end, "PostToolUseFailure": _tool_failure, "StopFailure": _turn_failure},
+    own={
+        "PostToolUse": _tool_end,
+        "PostToolUseFailure": _tool_failure,
+        "StopFailure": _turn_failure,
+        "PostToolBatch": _batch,
+    },
 )
 _ANSWERS = Answers(CAPABILITIES, HANDING, event_name=_event_name, rewriting_allows=False, rewrite_output=_rewritten)

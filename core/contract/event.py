@@ -154,6 +154,8 @@ class ToolFinished:
     exit_code: int | None = None
     failed: bool = False
     interrupted: bool = False
+    refused: bool = False
+    """The client took the call for invalid and never started it."""
     raw: Any = field(default=None, compare=False, repr=False)
     """The answer in the client's own form: for its adapter alone, and for no record."""
 
@@ -198,6 +200,8 @@ class Delegated:
     failed: bool = False
     error: str = ""
     resume: str = ""
+    refused: bool = False
+    """The client took the call for invalid and never started it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +282,8 @@ class UnknownEvent:
     source: Source
     name: str
     fields: tuple[str, ...] = field(default=())
+    is_noise: bool = False
+    """It happens all the time and tells nothing: there is no record of it."""
 
 
 Event = (

@@ -6,7 +6,7 @@ import re
 
 from ..contract.effect import Inject
 from ..contract.event import CHANGES_FILES, ClientName, ToolFinished
-from .policy import SILENT, Carries, Policy, Standing, View, Word, Words
+from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
 
 _CAUSES: tuple[tuple[re.Pattern[str], Words], ...] = (
     (
@@ -75,11 +75,7 @@ POLICY = Policy(
     ),
     on={ToolFinished: _finished},
     clients={
-        ClientName.CLAUDE_CODE: Standing(
-            Carries.DEGRADED, "edits that fail while they run; those that the client refuses before reach no such hook"
-        ),
-        ClientName.CODEX_CLI: Standing(
-            Carries.DEGRADED, "patches whose answer is told; its hooks may be told nothing of a call that failed"
-        ),
+        ClientName.CLAUDE_CODE: WORKS,
+        ClientName.CODEX_CLI: Standing(Carries.CANNOT, "its hooks are told nothing of a patch that failed"),
     },
 )

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from ..contract.effect import Inject
 from ..contract.event import Act, ClientName, Delegated, ToolFinished
-from .policy import SILENT, Carries, Policy, Standing, View, Word, Words
+from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
 
 MOST_SHOWN = 200
 """Characters at the beginning of an answer in which such an error stands; further below it is a quotation."""
@@ -109,9 +109,7 @@ POLICY = Policy(
     ),
     on={ToolFinished: _finished, Delegated: _delegated},
     clients={
-        ClientName.CLAUDE_CODE: Standing(
-            Carries.DEGRADED, "errors that the tool itself tells; arguments that the client refuses reach no such hook"
-        ),
+        ClientName.CLAUDE_CODE: WORKS,
         ClientName.CODEX_CLI: Standing(
             Carries.DEGRADED, "errors in the answer of a tool; its hooks are told nothing of a call that failed"
         ),

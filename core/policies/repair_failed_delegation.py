@@ -9,7 +9,7 @@ from typing import Any
 
 from ..contract.effect import Inject
 from ..contract.event import ClientName, Delegated
-from .policy import SILENT, Carries, Policy, Standing, View, Word, Words
+from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
 
 _LONGEST_ERROR = 4000
 """Characters of an error that are read: a list of agents may be long."""
@@ -148,9 +148,7 @@ POLICY = Policy(
     ),
     on={Delegated: _delegated},
     clients={
-        ClientName.CLAUDE_CODE: Standing(
-            Carries.DEGRADED, "errors of the call itself; one whose fields the client refuses is not told to this hook"
-        ),
+        ClientName.CLAUDE_CODE: WORKS,
         ClientName.CODEX_CLI: Standing(Carries.CANNOT, "its hooks are told nothing of a call that failed"),
     },
 )

@@ -37,6 +37,7 @@ SEEN_AS: dict[str, tuple[str, ...]] = {
     "PreToolUse": ("ToolStarting", "Delegating"),
     "PostToolUse": ("ToolFinished", "Delegated"),
     "PostToolUseFailure": ("ToolFinished that failed",),
+    "PostToolBatch": (),  # tells only of calls that were refused
     "SubagentStart": ("AgentStarted",),
     "SubagentStop": ("AgentStopped",),
     "Stop": ("TurnEnding",),
