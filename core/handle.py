@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from .contract.codes import LimitCode
-from .contract.effect import NO_OPINION, Decision, Effect, Inject, Said, TellUser
+from .contract.effect import NO_OPINION, Decision, Effect, Inject, Said, Stop, TellUser
 from .contract.event import (
     AskingUser,
     Call,
@@ -50,6 +50,8 @@ from .workflow.facts import (
     Answered,
     Fact,
     HandoverOffered,
+    Released,
+    SentOn,
     SessionBegan,
     SessionClosed,
     Shown,
@@ -111,6 +113,7 @@ def handle(
         outcome = decide(event, state, with_neighbours(scene, event, transaction, state)) if scene else NOTHING
         heard = panel.heard(happening, state)
         merged = merge((*_own_voices(turn, outcome, panel), *heard.voices), panel.room(happening, state, cap))
+        outcome = _not_sent_on(outcome, merged)
         outcome += _shown(event, state, turn) if scene and not panel.is_held_out else NOTHING
         outcome += Outcome((*heard.facts, *panel.spent(happening, merged)))
         decision = replace(turn, effects=merged.effects, said=merged.said)
@@ -125,6 +128,14 @@ def handle(
     _remember(happening, outcome, state)
     _renew(happening)
     return decision
+
+
+def _not_sent_on(outcome: Outcome, merged: Merged) -> Outcome:
+    """``outcome`` where somebody's ``Stop`` lets the turn end that the workflow would have sent on."""
+    if not any(isinstance(effect, Stop) for effect in merged.effects):
+        return outcome
+    facts = tuple(Released("silenced") if isinstance(fact, SentOn) else fact for fact in outcome.facts)
+    return replace(outcome, facts=facts)
 
 
 def take_over(source: Source, former: str, runtime: Runtime, *, is_same: bool = True) -> None:

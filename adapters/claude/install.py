@@ -31,7 +31,7 @@ _FIELDS = {
     "PostToolUseFailure": (*_CALL, "error", "is_interrupt"),
     "SubagentStart": ("agent_type",),
     "SubagentStop": ("agent_type", "stop_hook_active", "last_assistant_message"),
-    "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks"),
+    "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks", "permission_mode"),
     "StopFailure": ("error", "last_assistant_message"),
 }
 """Event -> what is passed of it. PreCompact is not among them: whatever a hook over MCP answers there, even nothing,

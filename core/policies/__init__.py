@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from . import (
     doubt_empty_answer,
+    finish_todo_list,
+    notify_user,
+    pursue_goal,
     question_needless_comments,
     recover_from_failed_edit,
     recover_from_invalid_json,
@@ -13,6 +16,7 @@ from . import (
     repair_failed_delegation,
     shorten_tool_output,
     show_rules_of_path,
+    silence_continuation,
     tell_how_to_resume_agent,
     verify_agents_work,
 )
@@ -20,6 +24,9 @@ from .policy import Policy
 
 POLICIES: tuple[Policy, ...] = (
     doubt_empty_answer.POLICY,
+    finish_todo_list.POLICY,
+    notify_user.POLICY,
+    pursue_goal.POLICY,
     question_needless_comments.POLICY,
     recover_from_failed_edit.POLICY,
     recover_from_invalid_json.POLICY,
@@ -29,6 +36,7 @@ POLICIES: tuple[Policy, ...] = (
     repair_failed_delegation.POLICY,
     shorten_tool_output.POLICY,
     show_rules_of_path.POLICY,
+    silence_continuation.POLICY,
     tell_how_to_resume_agent.POLICY,
     verify_agents_work.POLICY,
 )
