@@ -50,6 +50,7 @@ from .workflow.facts import (
     Answered,
     Fact,
     HandoverOffered,
+    Noted,
     Released,
     SentOn,
     SessionBegan,
@@ -153,6 +154,7 @@ def take_over(source: Source, former: str, runtime: Runtime, *, is_same: bool = 
             facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former),)
         if before.shown and is_same:
             facts += (Shown(before.shown),)
+        facts += tuple(Noted(page.policy, page.notes, page.stays) for page in before.notebook if page.stays or is_same)
         at = timestamp(runtime.clock.now())
         record = Record(at, "SessionNamed", before.client, source.session_id, root=before.root, facts=facts)
         transaction.append(record, fold(facts, present))

@@ -23,7 +23,8 @@ def _prompt(event: PromptSubmitted, view: View) -> Word:
 
 
 def _ending(event: TurnEnding, view: View) -> Word:
-    if event.source.agent_id or event.running or not view.notes or view.at - float(view.notes[0]) < SHORTEST_SECONDS:
+    began = view.notes[0] if view.notes else ""
+    if event.source.agent_id or event.running or not began.isdecimal() or view.at - float(began) < SHORTEST_SECONDS:
         return SILENT
     asks = asks_user(event.message)
     if not asks and _goes_on(view):

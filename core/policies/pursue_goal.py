@@ -108,7 +108,7 @@ def _goal_of(notes: tuple[str, ...]) -> _Goal | None:
     note = next((one for one in notes if one.startswith(_NOTE)), "")
     id_, _, rest = note[len(_NOTE) :].partition(" ")
     since, _, text = rest.partition(" ")
-    return _Goal(id_, float(since), text) if since.isdigit() and text else None
+    return _Goal(id_, float(since), text) if since.isdecimal() and text else None
 
 
 def _prompt(event: PromptSubmitted, view: View) -> Word:

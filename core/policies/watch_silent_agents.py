@@ -66,7 +66,7 @@ def _session(event: SessionStarted, view: View) -> Word:
 
 
 def _number(text: str) -> float:
-    return float(text) if text.isdigit() else 0.0
+    return float(text) if text.isdecimal() else 0.0
 
 
 _DEGRADED = Standing(Carries.DEGRADED, "a reminder at the next event: a hook sees starts and ends, and nothing between")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fakes.runtime import FakeWorld, fake_world
@@ -9,7 +10,7 @@ from fakes.shop import CLAUDE
 
 from upbeat.core.contract.effect import KeepGoing, Stop
 from upbeat.core.contract.event import Act, Call, Event, PromptSubmitted, Task, ToolFinished, ToolStarting, TurnEnding
-from upbeat.core.handle import handle
+from upbeat.core.handle import handle, take_over
 from upbeat.core.workflow.facts import Released, SentOn
 from upbeat.core.workflow.state import SessionState
 
@@ -63,6 +64,18 @@ def test_quiet_silences_the_workflow_too() -> None:
         any(isinstance(fact, SentOn) for fact in facts),
     )
     assert 1 == state_of(world).loop.iterations
+
+
+def test_what_was_set_before_the_session_had_its_name_holds() -> None:
+    """A goal of the first prompt is that of the thread which its client begins for it."""
+    world = fake_world()
+    handle(prompt("/upbeat:goal all tests pass"), world.runtime)
+    named = replace(CLAUDE, session_id="thread-1")
+    take_over(named, CLAUDE.session_id, world.runtime)
+    with world.journal.transaction() as transaction:
+        notes = transaction.state("thread-1").notes("pursue-goal")
+
+    assert "all tests pass" in notes[0]
 
 
 def test_a_stop_word_silences_everything() -> None:
