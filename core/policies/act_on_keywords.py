@@ -63,8 +63,8 @@ POLICY = Policy(
     original="keyword-detector",
     number=29,
     what=Words(
-        "A prompt that begins with `ulw `, `search:` or `analyze:` (or the same in Chinese) gets a few lines on how to go "
-        "about it: all of it with checks, a broad search first, or an analysis before any edit.",
+        "A prompt that begins with `ulw `, `search:` or `analyze:` (or the same in Chinese) gets a few lines on how to "
+        "go about it: all of it with checks, a broad search first, or an analysis before any edit.",
         "以 `ulw `、`search:`／搜索： 或 `analyze:`／分析：／深入： 开头的提示会附上几行做法："
         "全部做完并检查、先广泛搜索，或先分析再修改。",
     ),
