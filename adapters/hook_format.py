@@ -149,7 +149,8 @@ def _compacting(payload: Payload, source: Source, _dialect: Dialect) -> Event:
 
 def _turn_end(payload: Payload, source: Source, dialect: Dialect) -> Event:
     message = optional(payload, "last_assistant_message")
-    return TurnEnding(source, message, flag(payload, "stop_hook_active"), dialect.running(payload))
+    is_planning = optional(payload, "permission_mode") == "plan"
+    return TurnEnding(source, message, flag(payload, "stop_hook_active"), dialect.running(payload), is_planning)
 
 
 _SHARED: Mapping[str, Callable[[Payload, Source, Dialect], Event | None]] = {

@@ -84,16 +84,17 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     use = use or (Use.SESSION if stays else Use.NEVER)
     servers = ServersProvider(environment, use, {"codex": codex_servers.server, "claude": claude_servers.server})
     provider = Beside(EmbeddedProvider(library=known), servers)
+    workspace = LocalWorkspace(clock)
     runtime = Runtime(
         surroundings=LocalSurroundings(environment),
         runner=ThreadRunner(provider, clock),
         clock=clock,
         journal=journal(environment),
-        workspace=LocalWorkspace(clock),
+        workspace=workspace,
         transcripts=records,
         workflows=WorkflowFiles(environment),
         memory=ProjectMemory(environment.state_home),
-        ground=LocalGround(records, GuidanceFiles(environment)),
+        ground=LocalGround(records, GuidanceFiles(environment), workspace, environment),
         rules=RuleFiles(environment),
         language=environment.language,
         index=known if stays else None,

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from .contract.codes import LimitCode
-from .contract.effect import NO_OPINION, Decision, Effect, Inject, Said, TellUser
+from .contract.effect import NO_OPINION, Decision, Effect, Inject, Said, Stop, TellUser
 from .contract.event import (
     AskingUser,
     Call,
@@ -51,6 +51,9 @@ from .workflow.facts import (
     Answered,
     Fact,
     HandoverOffered,
+    Noted,
+    Released,
+    SentOn,
     SessionBegan,
     SessionClosed,
     Shown,
@@ -114,6 +117,7 @@ def handle(
         outcome = decide(event, state, with_neighbours(scene, event, transaction, state)) if scene else NOTHING
         heard = panel.heard(happening, state)
         merged = merge((*_own_voices(turn, outcome, panel), *heard.voices), panel.room(happening, state, cap))
+        outcome = _not_sent_on(outcome, merged)
         outcome += _shown(event, state, turn) if scene and not panel.is_held_out else NOTHING
         outcome += Outcome((*heard.facts, *panel.spent(happening, merged)))
         decision = replace(turn, effects=merged.effects, said=merged.said)
@@ -128,6 +132,14 @@ def handle(
     _remember(happening, outcome, state)
     _renew(happening)
     return decision
+
+
+def _not_sent_on(outcome: Outcome, merged: Merged) -> Outcome:
+    """``outcome`` where somebody's ``Stop`` lets the turn end that the workflow would have sent on."""
+    if not any(isinstance(effect, Stop) for effect in merged.effects):
+        return outcome
+    facts = tuple(Released("silenced") if isinstance(fact, SentOn) else fact for fact in outcome.facts)
+    return replace(outcome, facts=facts)
 
 
 def take_over(source: Source, former: str, runtime: Runtime, *, is_same: bool = True) -> None:
@@ -145,6 +157,7 @@ def take_over(source: Source, former: str, runtime: Runtime, *, is_same: bool = 
             facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former),)
         if before.shown and is_same:
             facts += (Shown(before.shown),)
+        facts += tuple(Noted(page.policy, page.notes, page.stays) for page in before.notebook if page.stays or is_same)
         at = timestamp(runtime.clock.now())
         record = Record(at, "SessionNamed", before.client, source.session_id, root=before.root, facts=facts)
         transaction.append(record, fold(facts, present))

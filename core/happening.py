@@ -67,7 +67,7 @@ def scene_of(happening: Happening, state: SessionState) -> Scene:
     return Scene(
         at=now.timestamp(),
         registry=registry,
-        caps=_caps(settings),
+        caps=caps_of(settings),
         language=runtime.language,
         root=root,
         run_id=f"{int(now.timestamp() * 1000):012x}-{runtime.clock.nonce()[:6]}",
@@ -91,7 +91,8 @@ def with_neighbours(scene: Scene, event: Event, transaction: Transaction, state:
     return replace(scene, neighbours=tuple(others))
 
 
-def _caps(settings: Settings) -> Caps:
+def caps_of(settings: Settings) -> Caps:
+    """How far a loop may go."""
     return Caps(
         is_on=settings.loop_enabled is Toggle.ON,
         iterations=settings.loop_max_turns,

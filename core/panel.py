@@ -12,7 +12,7 @@ from typing import Any
 
 from .contract.effect import Inject, Said
 from .contract.event import Origin, PromptSubmitted, SessionStarted
-from .happening import Happening
+from .happening import Happening, caps_of
 from .merge import Merged, Room, Voice
 from .policies import POLICIES
 from .policies.errand import Errand
@@ -83,6 +83,7 @@ class Panel:
             root=happening.situation.repository.root,
             nonce=runtime.clock.nonce(),
             found=self.found,
+            caps=caps_of(happening.settings),
         )
         opinions = judge(happening.event, view, self.policies)
         facts += tuple(

@@ -32,7 +32,8 @@ on = ["greet"]
 
 {_table()}
 
-Codex's column holds with the plugin installed. codex-auto drives Codex itself, and can do what no hook can:
+Codex's column holds with the plugin installed. codex-auto drives Codex itself, and can do what no hook can; each
+is said when it happens, and its name in `policies.off` switches it off ([more](codex-auto.md)):
 
 {_lines(f"- **{one.original}** ({one.number}): {one.codex_auto}." for one in ABSENT if one.codex_auto)}
 

@@ -32,7 +32,7 @@ _FIELDS = {
     "PostToolBatch": ("tool_calls",),
     "SubagentStart": ("agent_type",),
     "SubagentStop": ("agent_type", "stop_hook_active", "last_assistant_message"),
-    "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks"),
+    "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks", "permission_mode"),
     "StopFailure": ("error", "last_assistant_message"),
 }
 """Event -> what is passed of it. PreCompact is not among them: whatever a hook over MCP answers there, even nothing,

@@ -1,7 +1,8 @@
-"""``upbeat trust``: let this project's settings, workflows and rules, with their present content, do what they ask for.
+"""``upbeat trust``: let this project's settings, workflows, rules and prompts do what they ask for, as they are now.
 
-Until then its settings and rules may only tighten, its workflows do not count, and rules that it has for other
-programs (`.cursor/rules`, `.claude/rules`, `.github/instructions`) are not shown: a cloned repository is not its user.
+Until then its settings and rules may only tighten, its workflows and prompts (`.claude/commands`) do not count, and
+rules that it has for other programs (`.cursor/rules`, `.claude/rules`, `.github/instructions`) are not shown: a cloned
+repository is not its user.
 Its `.mcp.json` is trusted with them where your settings take a server from it. A change of a file ends the trust in it.
 """
 
@@ -19,6 +20,7 @@ from ..local.documents import read_text
 from ..local.environment import Environment, read_environment
 from ..local.git import find_root
 from ..local.guidance import guidance_files
+from ..local.prompt_files import COMMANDS, project_prompts
 from ..local.rules import ENDING, FOLDER, MAX_BYTES, find_rules
 from ..local.settings import PROJECT_FILES, load_user_settings, project_file
 from ..local.trust import trust
@@ -35,8 +37,9 @@ def run(arguments: Sequence[str]) -> int:
     of_servers = servers_file(root) if takes_servers else None
     paths = [path for path in (project_file(root), workflow_file(root), of_servers) if path]
     paths += _of_rules(root, environment)
+    paths += project_prompts(root)
     if not paths:
-        names = ", ".join((*PROJECT_FILES, PROJECT_FILE, f"{FOLDER}/*{ENDING}"))
+        names = ", ".join((*PROJECT_FILES, PROJECT_FILE, f"{FOLDER}/*{ENDING}", COMMANDS))
         print(f"upbeat: nothing to trust: {root} has none of {names}", file=sys.stderr)
         return 2
     for path in paths:

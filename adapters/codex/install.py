@@ -28,7 +28,7 @@ _FIELDS = {
     "PostToolUse": (*_CALL, "tool_response"),
     "SubagentStart": ("agent_id", "agent_type"),
     "SubagentStop": ("agent_id", "agent_type", *_STOP),
-    "Stop": _STOP,
+    "Stop": (*_STOP, "permission_mode"),
 }
 """Only fields that the event always has, if only as null: Codex fails a hook that names one it lacks. Tools have no
 matcher, because reading is done by the shell here: there is no frequent tool that could be left alone."""

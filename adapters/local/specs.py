@@ -88,7 +88,11 @@ class SpecFiles:
 
     def in_progress(self, root: str) -> tuple[str, ...]:
         """The names of the features in progress, sorted."""
-        return tuple(feature.name for feature in _features(root, Status.IN_PROGRESS))
+        return self.named(root, Status.IN_PROGRESS)
+
+    def named(self, root: str, status: Status) -> tuple[str, ...]:
+        """The names of the features of that status, sorted; never raises."""
+        return tuple(feature.name for feature in _features(root, status))
 
     # for people
 

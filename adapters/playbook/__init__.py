@@ -158,6 +158,27 @@ Say which one and why in one sentence. Then start it with upbeat's tool `workflo
         body="The user wants the workflow to go on: do what upbeat says beside this prompt.\n",
     ),
     CommandText(
+        "goal",
+        "Set a goal that turns are sent on for; off ends it. · 设定目标并续跑至达成；off 结束。",
+        hint="goal | off",
+        body="""\
+The user sets a goal for this session, or takes it back, and upbeat says beside this prompt what holds now. Work on the
+goal at once. If upbeat says nothing, its hooks do not run: tell the user to look with `upbeat doctor`.
+""",
+    ),
+    CommandText(
+        "start-work",
+        "Take up a feature of specs/features by its name. · 按名称接手 specs/features 中的特性。",
+        hint="name",
+        body="Do what upbeat says beside this prompt. If it says nothing, show the output of `upbeat specs list`.\n",
+        tools="Bash(upbeat specs:*)",
+    ),
+    CommandText(
+        "quiet",
+        "Let turns end until the next prompt, whatever is left. · 下一条提示之前不再自动续跑。",
+        body="upbeat sends nothing on until the user's next prompt. Say so in one sentence. Do nothing else.\n",
+    ),
+    CommandText(
         "why",
         "Show what upbeat did last, and why. · 显示 upbeat 上一步做了什么及原因。",
         body="Run `upbeat why --last` and show its output as it is. Do nothing else.\n",

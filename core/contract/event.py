@@ -237,12 +237,14 @@ class TurnEnding:
     """The main agent wants to end its turn with ``message``; ``running`` background tasks go on without it.
 
     ``continued``: a hook already sent it on in this turn. ``running`` is None when the client does not tell.
+    ``is_planning``: the client is in the mode in which nothing is to be changed yet.
     """
 
     source: Source
     message: str
     continued: bool = False
     running: int | None = None
+    is_planning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from . import (
+    act_on_keywords,
     doubt_empty_answer,
+    expand_slash_command,
+    finish_todo_list,
+    notify_user,
+    pursue_goal,
     question_needless_comments,
     recover_from_failed_edit,
     recover_from_invalid_json,
@@ -13,13 +18,21 @@ from . import (
     repair_failed_delegation,
     shorten_tool_output,
     show_rules_of_path,
+    silence_continuation,
+    start_work_on_plan,
     tell_how_to_resume_agent,
     verify_agents_work,
+    watch_silent_agents,
 )
 from .policy import Policy
 
 POLICIES: tuple[Policy, ...] = (
+    act_on_keywords.POLICY,
     doubt_empty_answer.POLICY,
+    expand_slash_command.POLICY,
+    finish_todo_list.POLICY,
+    notify_user.POLICY,
+    pursue_goal.POLICY,
     question_needless_comments.POLICY,
     recover_from_failed_edit.POLICY,
     recover_from_invalid_json.POLICY,
@@ -29,7 +42,10 @@ POLICIES: tuple[Policy, ...] = (
     repair_failed_delegation.POLICY,
     shorten_tool_output.POLICY,
     show_rules_of_path.POLICY,
+    silence_continuation.POLICY,
+    start_work_on_plan.POLICY,
     tell_how_to_resume_agent.POLICY,
     verify_agents_work.POLICY,
+    watch_silent_agents.POLICY,
 )
 BY_NAME = {policy.name: policy for policy in POLICIES}

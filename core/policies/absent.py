@@ -39,7 +39,7 @@ ABSENT: tuple[Absent, ...] = (
         Words("Goes on after a turn that failed because the window was full.", "窗口写满导致回合失败后继续。"),
         _native("it compacts by itself before the limit; a hook hears of a failed turn and can do nothing"),
         _cannot("no event tells of a failed turn"),
-        "summarises the thread and tries again, at most twice, and says so",
+        "summarises the thread and goes on with the request, at most twice (`recover-from-full-context`)",
     ),
     Absent(
         8,
@@ -47,7 +47,7 @@ ABSENT: tuple[Absent, ...] = (
         Words("Mends a history that the provider refuses.", "修复被服务方拒绝的会话历史。"),
         _cannot(_NO_HISTORY),
         _cannot(_NO_HISTORY),
-        "goes on in a fork or a new thread with what it knows, and says so",
+        "goes on in a new thread with the prompt, its context and the workflow (`leave-refused-history`)",
     ),
     Absent(
         17,
@@ -62,7 +62,7 @@ ABSENT: tuple[Absent, ...] = (
         Words("More effort for a prompt that asks to think hard.", "提示要求深入思考时提高推理强度。"),
         _native("it reads such words itself, and no hook sets the effort"),
         _cannot("no hook sets the effort"),
-        "sets the effort of that turn",
+        "sets the effort of that turn (`think-hard`)",
     ),
     Absent(
         31,
@@ -86,7 +86,7 @@ ABSENT: tuple[Absent, ...] = (
         Words("The highest effort for the strongest model.", "对最强模型使用最高推理强度。"),
         _cannot("no hook sets the effort"),
         _cannot("no hook sets the effort"),
-        "takes the effort from its user and sets it for each turn",
+        "takes the effort from its user (`--effort`) and sets it for each turn",
     ),
     Absent(
         40,

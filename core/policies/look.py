@@ -57,7 +57,22 @@ class RulesAbout:
     paths: tuple[str, ...]
 
 
-Look = FilesAbove | Existing | ContextUse | ChangedFiles | FilesIn | RulesAbout
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The features of the repository that are worked on or wait. Answer: ``Plans``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """The file behind ``/name`` that a client of the user keeps prompts in.
+
+    Answer: ``Document``, its path as people write it; a file of the repository only with its user's trust.
+    """
+
+    name: str
+
+
+Look = FilesAbove | Existing | ContextUse | ChangedFiles | FilesIn | RulesAbout | Features | PromptFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +103,11 @@ class ChangedFile:
     path: str
     added: int | None = None
     removed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """Names of features, sorted: those that are worked on, and those that wait."""
+
+    in_progress: tuple[str, ...] = ()
+    backlog: tuple[str, ...] = ()

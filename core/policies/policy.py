@@ -13,6 +13,7 @@ from typing import Any
 
 from ..contract.effect import Effect
 from ..contract.event import ClientName, Event
+from ..workflow.outcome import Caps
 from ..workflow.state import SessionState
 from .errand import Errand
 from .look import Look
@@ -62,6 +63,8 @@ class View:
     """Hexadecimal digits that nobody can foresee, for a frame around what is shown of the repository."""
     found: Mapping[Look, Any] = field(default_factory=dict)
     """What was looked up of what the policy asked for; nothing there where that failed."""
+    caps: Caps = field(default_factory=Caps)
+    """How far its user lets turns be sent on."""
 
 
 class Carries(StrEnum):

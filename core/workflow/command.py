@@ -1,8 +1,8 @@
 """What a prompt asks of the workflow itself. Law: only what is unmistakable counts; everything else is a prompt.
 
 A command opens the prompt (``/upbeat:standard add retries``, ``$upbeat:standard …`` where the client has no slash
-commands of plugins), or names a workflow in brackets (``[workflow:standard]``) outside code and quotes. A stop word
-counts when it is all there is.
+commands of plugins), or names a workflow in brackets (``[workflow:standard]``, ``[goal: …]``) outside code and quotes.
+A stop word counts when it is all there is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..turn.mask import mask
+from ..turn.mask import clip, mask
 
 
 class Verb(StrEnum):
@@ -47,9 +47,10 @@ GO_ON_WORDS = (
 
 _SLASH = re.compile(r"\s*[/$](?:upbeat:)(?:source-command-)?([\w-]+)[ \t]*(.*)", re.DOTALL | re.ASCII)
 _BRACKET = re.compile(r"\[workflow:\s*([\w-]+)\s*\]", re.IGNORECASE)
+_GOAL = re.compile(r"\[goal:([^\[\]]{1,4000})\]", re.IGNORECASE)
 _ENDS = " \t\r\n.!?,~。！？，、…～"
 _VERBS = {"stop": Verb.STOP, "continue": Verb.GO_ON}
-_OTHERS = frozenset({"status", "why", "auto", "plan", "help"})
+_OTHERS = frozenset({"status", "why", "auto", "plan", "help", "goal", "quiet", "start-work"})
 
 
 def read(prompt: str) -> Command | None:
@@ -65,12 +66,33 @@ def read(prompt: str) -> Command | None:
     if words in GO_ON_WORDS:
         return Command(Verb.GO_ON)
     if not _BRACKET.search(prompt):
-        return None  # what quotes and fences are costs milliseconds
+        return Command(Verb.OTHER) if _bracketed_goal(prompt) else None  # what quotes and fences are costs milliseconds
     masked = mask(prompt)
     if bracket := _BRACKET.search(masked.prose):
         goal = (masked.text[: bracket.start()] + masked.text[bracket.end() :]).strip()
         return Command(Verb.START, bracket[1].lower(), goal)
-    return None
+    return Command(Verb.OTHER) if _bracketed_goal(prompt) else None
+
+
+def beside(prompt: str) -> tuple[str, str] | None:
+    """The name and the rest of a command that the workflow has nothing to do with; None for everything else.
+
+    ``[goal: TEXT]`` anywhere outside code and quotes is the command ``goal``.
+    """
+    if slash := _SLASH.match(prompt):
+        name = slash[1].lower()
+        return (name, slash[2].strip()) if name in _OTHERS else None
+    goal = _bracketed_goal(prompt)
+    return ("goal", goal) if goal else None
+
+
+def _bracketed_goal(prompt: str) -> str:
+    """The text in ``[goal: …]``, unless it is only shown."""
+    if not _GOAL.search(prompt):
+        return ""
+    masked = mask(clip(prompt))
+    found = _GOAL.search(masked.prose)
+    return masked.text[found.start(1) : found.end(1)].strip() if found else ""
 
 
 def resolve(name: str, known: Container[str]) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..turn.mask import Voice, mask
 
-_MARKER = re.compile(
-    r"(?:<|&lt;)!--\s{0,20}VERDICT\s{0,20}[:：]?\s{0,20}(.{0,1000}?)\s{0,20}--!?(?:>|&gt;)", re.IGNORECASE | re.DOTALL
-)
+_FORM = r"(?:<|&lt;)!--\s{0,20}%s\s{0,20}[:：]?\s{0,20}(.{0,%d}?)\s{0,20}--!?(?:>|&gt;)"
 """Also as Codex shows it to an agent that is sent back: its hook prompts have ``<`` and ``>`` escaped."""
+_MARKER = re.compile(_FORM % ("VERDICT", 1000), re.IGNORECASE | re.DOTALL)
+_GOAL = re.compile(_FORM % ("GOAL", 4000), re.IGNORECASE | re.DOTALL)
 _PAIR = re.compile(r"""["'“”]?(\w{1,40})["'“”]?\s{0,9}[:=]\s{0,9}["'“”]?([^"'“”,{}]{0,200})["'“”]?""")
 _NOT_AN_END = re.compile(r"[^\n]")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "`": "`"}
@@ -35,16 +35,26 @@ class Marker:
 
 def markers(text: str) -> tuple[Marker, ...]:
     """The markers that ``text`` says, in order."""
-    found = list(_MARKER.finditer(text))
+    return tuple(_read(one) for one in _said(text, _MARKER))
+
+
+def goals(text: str) -> tuple[Mapping[str, str], ...]:
+    """The fields of each ``<!-- GOAL: {…} -->`` that ``text`` says, in order."""
+    return tuple(_fields(one[1].strip()) for one in _said(text, _GOAL))
+
+
+def _said(text: str, form: re.Pattern[str]) -> list[re.Match[str]]:
+    """Where ``text`` says something of the form itself, and does not only show it."""
+    found = list(form.finditer(text))
     if not found:
-        return ()
+        return []
     bare = without(text, (one.span() for one in found))
     shown = [span for span in mask(bare).spans if span.voice in (Voice.FENCE, Voice.INLINE)]
-    return tuple(
-        _read(one)
+    return [
+        one
         for one in found
         if not any(span.start <= one.start() < span.end for span in shown) and not _is_quoted(text, one)
-    )
+    ]
 
 
 def without(text: str, places: Iterable[tuple[int, int]], filler: str = " ") -> str:

@@ -71,6 +71,7 @@ PAIRS: list[tuple[str, Fields, Fields]] = [
     ("SubagentStop", {**AGENT, **LAST, "stop_hook_active": True}, {**AGENT, **LAST, "stop_hook_active": True}),
     ("Stop", {**LAST, "background_tasks": []}, LAST),
     ("Stop", {**LAST, "stop_hook_active": True}, {**LAST, "stop_hook_active": True}),
+    ("Stop", {**LAST, "permission_mode": "plan"}, {**LAST, "permission_mode": "plan"}),
     ("PreCompact", {"trigger": "auto", "custom_instructions": None}, {"trigger": "auto"}),
 ]
 

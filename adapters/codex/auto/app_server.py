@@ -6,6 +6,7 @@ the server dies its turn has failed; the next one starts it again and resumes th
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -165,15 +166,19 @@ class AppServerTransport:
         self._ready: dict[str, Future[Fields]] = {}
         """Threads that the server holds, or was asked to; a new one that nobody has taken yet is under ``""``."""
         self._memory = Memory()
+        self._usual: dict[str, str] = {}
+        """How hard the model of a thread thinks as its user has set it, once that is known."""
+        self._raised: set[str] = set()
+        """Threads whose last turn had an effort of its own."""
         self._turns = 0
         self._may_restart = True
 
     # --- the Transport ---
 
-    def planned_command(self, thread_id: str) -> str:
+    def planned_command(self, thread_id: str, effort: str = "") -> str:
         """The command that runs, and as a shell comment what it is asked."""
         opening = f"thread/resume {thread_id}" if thread_id else "thread/start"
-        return f"codex app-server  # {opening}, turn/start"
+        return f"codex app-server  # {opening}, turn/start" + (f" with effort {effort}" if effort else "")
 
     def room(self, prompt: str) -> int:
         """The context has room of its own; the prompt only has to fit itself."""
@@ -249,10 +254,35 @@ class AppServerTransport:
             fields["additionalContext"] = context
         if self.model:
             fields["model"] = self.model
+        if effort := self._effort(thread_id, ask.effort):
+            fields["effort"] = effort
         for event in turn.events("turn/start", fields):
             if isinstance(event, Failed) and event.why is Why.REFUSED:
                 self._ready.pop(thread_id, None)  # it may have let the thread go: the next turn asks for it again
             yield event
+
+    def _effort(self, thread_id: str, wanted: str) -> str:
+        """What to send: an effort holds for the turns that follow, too, so the usual one is set again after it."""
+        if wanted:
+            self._usual.setdefault(thread_id, self._usual_effort(self._ready[thread_id]))
+            self._raised.add(thread_id)
+            return wanted
+        if thread_id not in self._raised:
+            return ""
+        self._raised.discard(thread_id)
+        return self._usual.get(thread_id, "")
+
+    def _usual_effort(self, opened: Future[Fields]) -> str:
+        """That of the user's settings, which the thread was opened with, or else the model's own."""
+        answer = opened.result() if opened.done() and not opened.exception() else {}
+        if effort := answer.get("reasoningEffort"):
+            return str(effort)
+        with contextlib.suppress(ConnectionLost, TooSlow, RequestRefused):
+            found = self._connection.ask("model/list", {}).result(_ANSWER_SECONDS).get("data")
+            models = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+            of_thread = (one for one in models if one.get("model") == (self.model or answer.get("model")))
+            return next((str(one.get("defaultReasoningEffort") or "") for one in of_thread), "")
+        return ""
 
     def _compacting(self, thread_id: str) -> Iterator[Event]:
         turn = self._turn()

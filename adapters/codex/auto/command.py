@@ -15,6 +15,9 @@ from .transport import Ask
 MAX_PROMPT = 1_048_576
 """Characters that Codex takes in one turn."""
 
+EFFORT = "model_reasoning_effort"
+"""Codex's setting for how hard the model thinks."""
+
 _OURS = ("--json", "-C", "--cd", "--last", "--all")
 _NOT_FLAGS = ("--", "-", "resume", "review", "fork", "help", "-h", "--help", "-V", "--version")
 
@@ -28,27 +31,38 @@ class Command:
     flags: tuple[str, ...] = ()
     outside_git: bool = False
 
-    def arguments(self, thread_id: str) -> list[str]:
-        """The arguments of one turn on ``thread_id``, or on a new thread.
+    def arguments(self, thread_id: str, effort: str = "") -> list[str]:
+        """The arguments of one turn on ``thread_id``, or on a new thread; ``effort`` holds for it alone.
 
         ``-C`` and ``-s`` are not understood behind ``resume``, so all flags stand before it. ``--json`` comes last
         of them: it ends the values of a greedy flag such as ``-i``.
         """
         resume = ["resume", thread_id] if thread_id else []
-        return [*self._opening(), *resume, "-"]
+        return [*self._opening(effort), *resume, "-"]
 
     def fork_arguments(self, thread_id: str) -> list[str]:
         """The arguments that copy ``thread_id``; without a prompt no turn is run."""
         return [*self._opening(), "fork", thread_id]
 
-    def _opening(self) -> list[str]:
+    def _opening(self, effort: str = "") -> list[str]:
         folder = ["-C", f"./{self.folder}" if self.folder.startswith("-") else self.folder] if self.folder else []
         check = ["--skip-git-repo-check"] if self.outside_git else []
-        return ["exec", *folder, *self.flags, *check, "--json"]
+        thinks = ["-c", f"{EFFORT}={effort}"] if effort else []
+        return ["exec", *folder, *self.flags, *thinks, *check, "--json"]
 
-    def shown(self, thread_id: str) -> str:
+    def shown(self, thread_id: str, effort: str = "") -> str:
         """The same as one line for a shell, for people and for the plan."""
-        return shlex.join([self.program, *self.arguments(thread_id)])
+        return shlex.join([self.program, *self.arguments(thread_id, effort)])
+
+
+def effort_in(flags: Sequence[str]) -> str:
+    """The effort that ``flags`` set for every turn, the last one that counts; empty when none does."""
+    found = ""
+    for flag in flags:
+        before, is_set, value = flag.partition(f"{EFFORT}=")
+        if is_set and before in ("", "-c", "-c=", "--config="):
+            found = value.strip("\"' ")
+    return found
 
 
 def problem_with(flags: Sequence[str]) -> str:

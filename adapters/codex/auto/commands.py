@@ -1,8 +1,8 @@
 """The slash commands: one table, which completion and help are made from too.
 
 Law: no command sends a prompt, but for ``/workflow start`` and ``continue``, which are short for one. A command never
-reaches Codex as text, and a text that only looks like one is not swallowed: a path is a prompt, and what begins with a
-slash and a word that is no command is answered with the nearest one.
+reaches Codex as text, and a text that only looks like one is not swallowed: a path is a prompt, and so is the name of
+one that the person keeps; what begins with a slash and another word is answered with the nearest command.
 """
 
 from __future__ import annotations
@@ -83,6 +83,11 @@ def parse(text: str) -> tuple[str, str] | None:
         return None
     name, argument = (found[1] or "").lower(), (found[2] or "").strip()
     return ("workflow", name) if name in _OF_WORKFLOW and not argument else (name, argument)
+
+
+def is_known(name: str) -> bool:
+    """Whether there is a command ``name``."""
+    return name in _BY_NAME
 
 
 def leaves(name: str) -> bool:

@@ -81,8 +81,8 @@ class ExecTransport:
         self._verbatim = verbatim
         """Whether each line of Codex is told as it came, too, behind the event that it is."""
 
-    def planned_command(self, thread_id: str) -> str:
-        return self._command.shown(thread_id)
+    def planned_command(self, thread_id: str, effort: str = "") -> str:
+        return self._command.shown(thread_id, effort)
 
     def room(self, prompt: str) -> int:
         return room(prompt)
@@ -96,7 +96,7 @@ class ExecTransport:
             return
         with self._signals.watched():
             try:
-                process = self._start(ask.thread_id)
+                process = self._start(ask)
             except OSError as error:
                 yield Failed(Why.NO_PROGRAM, f"{self._program}: {error.strerror}")
                 return
@@ -115,9 +115,9 @@ class ExecTransport:
     def close(self) -> None:
         return  # no process outlives its turn
 
-    def _start(self, thread_id: str) -> subprocess.Popen[bytes]:
+    def _start(self, ask: Ask) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            guarded([self._program, *self._command.arguments(thread_id)]),
+            guarded([self._program, *self._command.arguments(ask.thread_id, ask.effort)]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

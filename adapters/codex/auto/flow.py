@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ....core.contract.effect import Decision, Deny, Effect, Inject, KeepGoing, TellUser
+from ....core.contract.effect import Decision, Deny, Effect, Inject, KeepGoing, Stop, TellUser
 from ....core.contract.event import (
+    Act,
     Call,
     ClientName,
     Commanded,
@@ -23,6 +24,7 @@ from ....core.contract.event import (
     SessionEnded,
     SessionStarted,
     Source,
+    Task,
     ToolFinished,
     ToolStarting,
     TurnEnding,
@@ -55,7 +57,7 @@ LATE_SECONDS = 5.0
 _CARRIED: dict[type[Event], tuple[type[Effect], ...]] = {
     SessionStarted: (Inject, TellUser),
     PromptSubmitted: (Inject, TellUser),
-    TurnEnding: (KeepGoing, TellUser),
+    TurnEnding: (KeepGoing, Stop, TellUser),
 }
 """What codex-auto can carry out; at all other events it can only tell the person."""
 
@@ -174,10 +176,14 @@ class Flow:
         self._see(self._session)
         report = decision.report if decision else None
         context = report.fused_context.for_model.additional_context if report else ""
-        said = [*self._opening, *(text for text in _injected(decision) if text != context)]
-        self._opening = ()
-        guidance = "\n\n".join(said)
+        said = [self.opening(), *(text for text in _injected(decision) if text != context)]
+        guidance = "\n\n".join(text for text in said if text)
         return report, guidance if len(guidance) < request.cap.limit else ""
+
+    def opening(self) -> str:
+        """What the model is to know since the session began or was summarised; told once."""
+        said, self._opening = self._opening, ()
+        return "\n\n".join(said)
 
     def event(self, event: transport.Event) -> None:
         """Something that Codex tells in a turn."""
@@ -194,6 +200,8 @@ class Flow:
                 self._decide(SessionStarted(self._source(), "resume"))  # agents that still worked are gone
             case transport.CommandRun() | transport.FileChange() if not self._has_record():
                 self._told(event)
+            case transport.Planned():
+                self._planned(event)
             case transport.ToolCall() if event.tool not in _SPAWNS:
                 self._decide(ToolStarting(self._source(), Call(self._own(event.item), event.tool, {})))
             case _:
@@ -297,6 +305,12 @@ class Flow:
         self._decide(ToolStarting(source, call))
         self._decide(ToolFinished(source, call))
 
+    def _planned(self, plan: transport.Planned) -> None:
+        """The model has written its list of tasks; a hook tells the same one."""
+        tasks = tuple(Task(step.text, is_done=step.status == "completed") for step in plan.steps)
+        call = Call(self._own("plan"), "update_plan", {}, Act.PLAN, tasks=tasks, is_whole_list=True)
+        self._decide(ToolFinished(self._source(), call))
+
     def _own(self, item: str) -> str:
         """An id for ``item`` that no other turn has: those of ``codex exec`` begin anew."""
         return f"{self._turn}-{item}"
@@ -310,7 +324,7 @@ class Flow:
         if decision is None:
             return None
         for effect in decision.effects:
-            if isinstance(effect, TellUser):
+            if isinstance(effect, TellUser | Stop):
                 self._tell(effect.text)
             elif isinstance(effect, Deny) and self._guard_text:
                 self._tell(f"{self._guard_text} {effect.text}")

@@ -91,6 +91,8 @@ class Loop:
             wanted = commands.parse(text)
             if wanted and commands.leaves(wanted[0]):
                 break
+            if wanted and wanted[0] and not commands.is_known(wanted[0]) and self.conversation.has_prompt(wanted[0]):
+                wanted = None
             prompt = commands.prompt_of(*wanted) if wanted else text
             code = self._command(*wanted) if wanted and not prompt else self._answer(prompt)
             if code:

@@ -258,10 +258,11 @@ def _opened(parts: _Parts) -> Conversation:
     """The conversation of this place, with its session taken up."""
     from ....core.contract.event import ClientName, Source
     from ...wiring import Use, build
+    from .command import effort_in
     from .connect import Wanted, connect
     from .flow import Unlooped
     from .rollouts import Rollouts, codex_home
-    from .turn import Conversation, is_plan, place
+    from .turn import Conversation, Effort, is_plan, place
 
     options = parts.options
     where = place(options.repo)
@@ -289,6 +290,7 @@ def _opened(parts: _Parts) -> Conversation:
         app_server=way.app_server,
         rollouts=Rollouts(codex_home(variables)),
         end_servers=application.close,
+        effort=Effort(options.effort, effort_in(options.flags)),
     )
     parts.show.root = conversation.root
     conversation.resume(plan=plans, new=options.new)

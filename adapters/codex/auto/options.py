@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from .exec_transport import IDLE_SECONDS
 from .session import DEFAULT, is_session_name
 
 TRANSPORTS = ("auto", "exec", "app-server")
+_EFFORT = re.compile("[a-z]{1,20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Options:
     repo: str | None = None
     codex: str = "codex"
     idle_seconds: float = IDLE_SECONDS
+    effort: str = ""
+    """How hard the model is to think, in Codex's words; empty leaves it to Codex."""
     flags: tuple[str, ...] = ()
 
 
@@ -55,6 +59,8 @@ def parse(arguments: Sequence[str]) -> Options:
         raise RequestError("--session takes up to 64 letters, digits, dots, hyphens or underscores")
     if given.idle_timeout < 0:
         raise RequestError("--idle-timeout takes seconds, or 0 for none")
+    if given.effort and not _EFFORT.fullmatch(given.effort):
+        raise RequestError("--effort takes a word that the model knows, such as low, medium, high or xhigh")
     if problem := problem_with(flags):
         raise RequestError(problem)
     return Options(
@@ -70,6 +76,7 @@ def parse(arguments: Sequence[str]) -> Options:
         repo=given.repo,
         codex=given.codex,
         idle_seconds=given.idle_timeout,
+        effort=given.effort,
         flags=flags,
     )
 
@@ -113,6 +120,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repo", metavar="DIR", help="work there (default: here)")
     parser.add_argument(
         "--codex", metavar="PATH", default="codex", help="the Codex program (default: on the search path)"
+    )
+    parser.add_argument(
+        "--effort",
+        metavar="LEVEL",
+        default="",
+        help="how hard the model thinks: low, medium, high … (default: Codex's)",
     )
     parser.add_argument(
         "--idle-timeout",

@@ -56,6 +56,12 @@ class Texts:
     way_app_server: str
     no_app_server: str
     compact_nothing: str
+    thinks: str
+    nearly_full: str
+    no_room: str
+    refused_history: str
+    go_on_shorter: str
+    go_on_elsewhere: str
     status: str
     more_lines_after: str
     not_run: str
@@ -186,6 +192,13 @@ ENGLISH = Texts(
     way_exec="codex app-server cannot be had, so codex exec is used: {reason}",
     way_app_server="connected to codex app-server",
     no_app_server="codex app-server cannot be had ({reason}); use --transport exec, or leave it out",
+    thinks="this turn thinks harder (effort {effort})",
+    nearly_full="the session fills {share:.0%} of the model's window; Codex summarises it before this turn",
+    no_room="the session no longer fits into the model; going on with a summary in {seconds:g} s ({attempt} of {most})",
+    refused_history="the provider does not take the history of this session any more ({reason})",
+    go_on_shorter="The conversation was too long, and was summarised. Go on with my last request, which was: {prompt}",
+    go_on_elsewhere="An earlier conversation about this broke off in the middle of the work. Look at what has been "
+    "done already, then go on with this request: {prompt}",
     compact_nothing="there is nothing to compact before the first prompt, and codex exec cannot do it at all",
     status="repository {repository}\nsession    {name}: {session}\nlooking up {enabled}, {mode}\n"
     "transport  {transport}\ncommand    {command}",
@@ -349,6 +362,12 @@ CHINESE = Texts(
     way_exec="无法使用 codex app-server，改用 codex exec：{reason}",
     way_app_server="已连接 codex app-server",
     no_app_server="无法使用 codex app-server（{reason}）；请用 --transport exec，或不写这个参数",
+    thinks="本轮将更深入地思考（effort {effort}）",
+    nearly_full="会话已占模型窗口的 {share:.0%}；本轮之前 Codex 会先压缩",
+    no_room="会话已超出模型的上下文；{seconds:g} 秒后压缩并继续，第 {attempt} 次（最多 {most} 次）",
+    refused_history="提供方不再接受本会话的历史（{reason}）",
+    go_on_shorter="对话过长，已压缩为摘要。请继续我的上一个请求：{prompt}",
+    go_on_elsewhere="之前关于此事的对话在中途断开。请先查看已完成的部分，再继续这个请求：{prompt}",
     compact_nothing="第一条提示词之前没有可以压缩的内容；codex exec 也不支持压缩",
     status="仓库 {repository}\n会话 {name}：{session}\n查找 {enabled}，{mode}\n传输 {transport}\n命令 {command}",
     more_lines_after="… 后面还有 {count} 行",

@@ -17,12 +17,14 @@ class Ask:
     """One turn: the person's words, what was prepared for them (may be empty), and the thread to go on with.
 
     ``guidance`` is what upbeat itself says about the workflow that runs: no data of the repository, and not framed.
+    ``effort`` is how hard the model is to think in this turn, in Codex's words; empty leaves it to Codex.
     """
 
     prompt: str
     context: str = ""
     thread_id: str = ""
     guidance: str = ""
+    effort: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +363,7 @@ class Transport(Protocol):
 
     name: str
 
-    def planned_command(self, thread_id: str) -> str:
+    def planned_command(self, thread_id: str, effort: str = "") -> str:
         """The command line that a turn on ``thread_id`` (empty: a new thread) would start, quoted for a shell."""
 
     def room(self, prompt: str) -> int:

@@ -1,7 +1,8 @@
 """One turn after the other on one thread: prepare, send, show, remember, and go on while the workflow wants it.
 
 Law: a prompt that may have reached the model is never sent again. Only where Codex refused to resume because the
-thread is gone, before it read anything, is the same prompt sent to a new thread, and that is said.
+thread is gone, before it read anything, or a provider refused the thread's history, before the model did anything, is
+the same prompt sent to a new thread, and that is said. What follows a thread that was too long refers to the prompt.
 """
 
 from __future__ import annotations
@@ -19,21 +20,55 @@ from ....core.contract.codes import LimitCode
 from ....core.contract.event import ClientName, Source
 from ....core.contract.report import Client, Inputs, Limit, TurnReport
 from ....core.pipeline import Runtime, TurnRequest, prepare_turn
+from ....core.policies.look import PromptFile
 from ....core.ports import Situation
 from ....core.settings import Mode, SessionMode
+from ....core.turn import effort as efforts
 from ....core.turn.report import Moment, empty, hash_of, timestamp
 from ....core.turn.truncate import Cap, Unit
 from .flow import OCCASION, Flow, Where
+from .recovery import Hands, Recovery
 from .rollouts import Rollouts
 from .session import Session, is_thread_id
 from .sessions import Known, Sessions
 from .show import Show, Style
-from .transport import Ask, Completed, Ending, Event, Failed, Interrupted, Refused, ThreadStarted, Transport, Usage, Why
+from .transport import (
+    Ask,
+    Began,
+    CommandRun,
+    Completed,
+    Delta,
+    Ending,
+    Event,
+    Failed,
+    FileChange,
+    Interrupted,
+    Message,
+    Refused,
+    ThreadStarted,
+    ToolCall,
+    Transport,
+    Usage,
+    Why,
+)
 
 if TYPE_CHECKING:
     from .app_server import AppServerTransport
 
 WARM_UP = "explain the main function"
+_WORK = (Message, Delta, Began, CommandRun, FileChange, ToolCall)
+"""What the model does in a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard the model is to think: in every turn (empty: Codex decides), and what Codex was told by other means."""
+
+    wanted: str = ""
+    usual: str = ""
+
+
+CODEXS_OWN = Effort()
 
 
 @dataclass(slots=True)
@@ -65,8 +100,13 @@ class Conversation:
         app_server: AppServerTransport | None = None,
         rollouts: Rollouts | None = None,
         end_servers: Callable[[], None] | None = None,
+        effort: Effort = CODEXS_OWN,
     ) -> None:
         self._runtime = runtime
+        self._effort = effort
+        self._has_worked = False
+        """The model has done something in the turn that was sent last."""
+        self.recovery = Recovery(self._hands(), show.texts)
         self._end_servers = end_servers
         self._transport = transport
         self._show = show
@@ -172,6 +212,10 @@ class Conversation:
         self.flow.enter(self.session.thread_id)
         return self._follow(self.app_server.compact(self.session.thread_id), self.session.thread_id, "")
 
+    def has_prompt(self, name: str) -> bool:
+        """Whether the person keeps a prompt that ``/name`` calls."""
+        return self._runtime.ground.look(PromptFile(name), self._source(), self.root) is not None
+
     def resume_command(self, *, always_named: bool = False) -> str:
         """The command that goes on with this session later."""
         return self.sessions.command(self._place.repo, always_named=always_named)
@@ -199,7 +243,7 @@ class Conversation:
 
     def planned_command(self) -> str:
         """The command line of the next turn."""
-        return self._transport.planned_command(self._thread_id())
+        return self._transport.planned_command(self._thread_id(), self._effort.wanted)
 
     def warm_up(self) -> None:
         """Pay for the first look at the repository before anybody waits for it. What it finds is thrown away.
@@ -254,14 +298,16 @@ class Conversation:
     def _turns(self, prompt: str) -> Ending:
         """The turn of ``prompt``, and those that follow because the workflow has work left."""
         self.enter()
+        if self.app_server and self.session and self.recovery.make_room(self._show.context_used):
+            self._show.begin()
         report, guidance = self._decided(prompt)
         self._show.prepared(report)
         context = report.fused_context.for_model.additional_context
-        ending = self._one(Ask(prompt, context, self._thread_id(), guidance))
+        ending = self._one(Ask(prompt, context, self._thread_id(), guidance, self._effort_for(prompt)))
         while onward := self.flow.after(ending):
             self._show.goes_on(onward)
             self._show.begin()
-            ending = self._one(Ask(onward, thread_id=self._thread_id()))
+            ending = self._one(Ask(onward, thread_id=self._thread_id(), effort=self._effort.wanted))
         return ending
 
     def _one(self, ask: Ask) -> Ending:
@@ -271,9 +317,36 @@ class Conversation:
         if isinstance(ending, Failed) and ending.why is Why.NO_ROLLOUT:
             self._gone(ending)
             ending = self._send(replace(ask, thread_id="", context=self._anew(ask)))
+        ending = self.recovery.after(ask, ending)
         if isinstance(ending, Completed):
             self._completed(ending, monotonic() - began)
         return ending
+
+    def _effort_for(self, prompt: str) -> str:
+        """What to send as the effort of the turn of ``prompt``."""
+        usual = self._effort.wanted or self._effort.usual
+        found = efforts.effort_for(prompt, usual, is_on=self._is_on(efforts.NAME))
+        if found == usual:
+            return self._effort.wanted
+        self._show.line(self._show.texts.thinks.format(effort=found), Style.DIM)
+        return found
+
+    def _is_on(self, name: str) -> bool:
+        """Whether what is done here under this name is wanted."""
+        return name not in self.situate().settings.policies_off
+
+    def _hands(self) -> Hands:
+        return Hands(
+            tell=lambda sentence: self._show.line(sentence, Style.DIM),
+            send=self._send,
+            compact=self.compact,
+            leave=lambda reason: self._gone(Failed(Why.BAD_REQUEST, reason)),
+            anew=self._anew,
+            opening=lambda: self.flow.opening(),
+            thread_id=self._thread_id,
+            has_worked=lambda: self._has_worked,
+            is_on=self._is_on,
+        )
 
     def _anew(self, ask: Ask) -> str:
         """The context of ``ask`` for a thread that was shown nothing yet."""
@@ -317,6 +390,7 @@ class Conversation:
 
     def _follow(self, told: Iterator[Event], asked_for: str, prompt: str) -> Ending:
         ending: Ending = Failed(Why.NO_ENDING)
+        self._has_worked = False
         with closing(told) as events:  # type: ignore[type-var]
             for event in events:
                 self.flow.event(event)
@@ -326,6 +400,7 @@ class Conversation:
                     case Completed() | Failed() | Interrupted():
                         ending = event
                     case _:
+                        self._has_worked = self._has_worked or isinstance(event, _WORK)
                         self._show.event(event)
         return ending
 

@@ -255,6 +255,14 @@ def test_what_still_runs(tasks: object, running: int | None) -> None:
     assert TurnEnding(HERE, "", running=running) == event
 
 
+@pytest.mark.parametrize(("mode", "is_planning"), [("plan", True), ("default", False), ("", False)])
+def test_the_mode_in_which_nothing_is_changed_yet(mode: str, is_planning: bool) -> None:
+    """The end of a turn tells whether its client only plans."""
+    event = wire.decode(PROMPT | {"hook_event_name": "Stop", "permission_mode": mode})
+
+    assert TurnEnding(HERE, "", is_planning=is_planning) == event
+
+
 @pytest.mark.parametrize("name", ["PreCompact", "SessionStart", "Stop", "SessionEnd", "StopFailure"])
 def test_a_subagents_own_life_is_not_the_sessions(name: str) -> None:
     """What happens to a subagent's conversation is no event of the session."""

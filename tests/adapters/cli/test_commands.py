@@ -174,7 +174,9 @@ def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> No
 def test_nothing_to_trust(here: Here, repo: Path, tmp_path: Path) -> None:
     """Without a file of its own a project has nothing to trust."""
     done = here("trust", cwd=repo, home=tmp_path)
-    names = "config/auto-tools.toml, .upbeat/auto-tools.toml, .upbeat/workflows.toml, .upbeat/rules/*.md"
+    names = (
+        "config/auto-tools.toml, .upbeat/auto-tools.toml, .upbeat/workflows.toml, .upbeat/rules/*.md, .claude/commands"
+    )
 
     assert (2, f"upbeat: nothing to trust: {repo} has none of {names}\n") == (done.code, done.stderr)
 

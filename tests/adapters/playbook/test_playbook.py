@@ -108,7 +108,7 @@ def test_every_workflow_has_a_command() -> None:
             started[name] = resolve(slash.workflow, CONFIG["workflows"])
 
     assert set(CONFIG["workflows"]) == set(started.values())
-    assert {"auto", "status", "stop", "continue", "why"} == set(COMMANDS) - set(started)
+    assert {"auto", "status", "stop", "continue", "goal", "start-work", "quiet", "why"} == set(COMMANDS) - set(started)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from workflow_play import registry
 
-from upbeat.core.workflow.command import Command, Verb, read, resolve
+from upbeat.core.workflow.command import Command, Verb, beside, read, resolve
 
 COMMANDS = {
     "/upbeat:standard add retries": Command(Verb.START, "standard", "add retries"),
@@ -26,6 +26,10 @@ COMMANDS = {
     "Go on.": Command(Verb.GO_ON),
     "/upbeat:status": Command(Verb.OTHER),
     "/upbeat:auto do it": Command(Verb.OTHER),
+    "/upbeat:goal all tests pass": Command(Verb.OTHER),
+    "[goal: all tests pass] add retries": Command(Verb.OTHER),
+    "$upbeat:quiet": Command(Verb.OTHER),
+    "/upbeat:start-work retries": Command(Verb.OTHER),
 }
 
 PROMPTS = [
@@ -43,6 +47,8 @@ PROMPTS = [
     "/upbeat standard",
     "upbeat:standard add retries",
     "[workflow full]",
+    "`[goal: all tests pass]`",
+    "[goal: ]",
     "[workflow:]",
     "the workflow: full",
     "/other:standard add retries",
@@ -62,6 +68,22 @@ def test_is_a_command(prompt: str, command: Command) -> None:
 def test_is_no_command(prompt: str) -> None:
     """These prompts are prompts."""
     assert read(prompt) is None
+
+
+def test_what_is_beside_the_workflow() -> None:
+    """A command that the workflow leaves alone is told with what stands behind it; no other prompt is."""
+    prompts = (
+        "/upbeat:goal  all tests\npass ",
+        "x [goal: a `b` c]",
+        "/upbeat:quiet",
+        "/upbeat:quick x",
+        "goal",
+        "stop",
+    )
+
+    assert [("goal", "all tests\npass"), ("goal", "a `b` c"), ("quiet", ""), None, None, None] == [
+        beside(prompt) for prompt in prompts
+    ]
 
 
 def test_names_resolve() -> None:

@@ -191,7 +191,8 @@ class Server:
             emit(id=number, result={"userAgent": f"codex-auto/{version} (fake)"})
 
     def thread(self, number: int, thread_id: str) -> None:
-        emit(id=number, result={"thread": {"id": thread_id}})
+        effort = {"reasoningEffort": self.start["effort"]} if "effort" in self.start else {}
+        emit(id=number, result={"thread": {"id": thread_id}, **effort})
 
     def refuse(self, number: int, text: str) -> None:
         emit(id=number, error={"code": -32600, "message": text})

@@ -21,8 +21,8 @@ class FakeTransport:
         self.forked: list[str] = []
         self.is_closed = False
 
-    def planned_command(self, thread_id: str) -> str:
-        return f"fake {thread_id}".strip()
+    def planned_command(self, thread_id: str, effort: str = "") -> str:
+        return f"fake {thread_id} {effort}".strip()
 
     def room(self, prompt: str) -> int:
         return self._room - len(prompt)

@@ -131,6 +131,16 @@ def test_the_model_can_be_changed(bench: Bench) -> None:
     assert ["gpt-6"] == [fields.get("model") for fields in bench.received("turn/start")]
 
 
+def test_an_effort_is_for_one_turn(bench: Bench) -> None:
+    """Codex keeps an effort for the turns that follow: the next one without gets the thread's usual one back, once."""
+    bench.script(starts=[{"effort": "medium"}])
+    transport = bench.open()
+    for effort in ("", "high", "xhigh", "", ""):
+        list(transport.send(Ask("hello", thread_id=THREAD, effort=effort)))
+
+    assert [None, "high", "xhigh", "medium", None] == [one.get("effort") for one in bench.received("turn/start")]
+
+
 def test_garbage_and_huge_lines(bench: Bench) -> None:
     """Lines that are no messages are passed over; one of several megabytes is whole."""
     events = bench.turn({"raw": "not json"}, {"raw": "[1]"}, {"raw": ""}, {"huge": 5_000_000})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.adapters.codex.auto.command import MAX_PROMPT, Command, compose, problem_with, room
+from upbeat.adapters.codex.auto.command import MAX_PROMPT, Command, compose, effort_in, problem_with, room
 from upbeat.adapters.codex.auto.transport import Ask
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
@@ -28,6 +28,31 @@ THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 def test_flags_stand_before_resume(command: Command, thread_id: str, line: str) -> None:
     """AC-002: the session is in the command, behind all flags, and the prompt is not."""
     assert line == command.shown(thread_id)
+
+
+def test_the_effort_of_a_turn_comes_last() -> None:
+    """How hard the model thinks is in the command of one turn, behind what the person says for all of them."""
+    command = Command(flags=("-c", "model_reasoning_effort=low"))
+
+    assert f"codex exec {' '.join(command.flags)} -c model_reasoning_effort=high --json resume {THREAD} -" == (
+        command.shown(THREAD, "high")
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "effort"),
+    [
+        ((), ""),
+        (("-m", "gpt-5.5", "-c", "model='x'"), ""),
+        (("-c", "model_reasoning_effort=low"), "low"),
+        (('-cmodel_reasoning_effort="xhigh"',), "xhigh"),
+        (("--config=model_reasoning_effort=low", "--config", "model_reasoning_effort='high'"), "high"),
+        (("-c", "plan_mode_reasoning_effort=low"), ""),
+    ],
+)
+def test_the_effort_that_flags_set(flags: tuple[str, ...], effort: str) -> None:
+    """What the person has told Codex for every turn is known; the last one counts."""
+    assert effort == effort_in(flags)
 
 
 @pytest.mark.parametrize(

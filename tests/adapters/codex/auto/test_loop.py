@@ -70,6 +70,21 @@ def test_a_workflow_is_driven_from_the_terminal(bench: Workbench) -> None:
     assert [True, True, True] == [sign in prompt for sign, prompt in zip(signs, bench.prompts(), strict=True)]
 
 
+def test_a_saved_prompt_is_called_by_its_name(bench: Workbench) -> None:
+    """A name that no command has, and a file of the person's own, is a prompt: it goes with what the file says."""
+    file = bench.home / ".codex/prompts/audit.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("Audit $1 for races.")
+    bench.script([{"say": "audited"}])
+    with Terminal(bench) as terminal:
+        terminal.ask("/audit a.py", "audited")
+        terminal.ask("/audits a.py", "/audits")
+        assert terminal.leave() == 0
+    [prompt] = bench.prompts()
+
+    assert ("Audit a.py for races." in prompt, prompt.endswith("/audit a.py")) == (True, True)
+
+
 def test_ctrl_c_stops_the_turn_and_nothing_else(bench: Workbench) -> None:
     """The turn ends, its processes with it, and the next prompt goes on with the same thread."""
     bench.script(WAITING, [{"say": "still here"}])

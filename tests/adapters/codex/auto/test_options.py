@@ -24,6 +24,7 @@ from upbeat.core.errors import RequestError
         (["--no-loop", "x"], Options(prompt="x", no_loop=True)),
         (["x", "--", "-m", "y", "-c", "a=b"], Options(prompt="x", flags=("-m", "y", "-c", "a=b"))),
         (["--"], Options()),
+        (["--effort", "xhigh"], Options(effort="xhigh")),
         (["--codex", "/x", "--idle-timeout", "0"], Options(codex="/x", idle_seconds=0)),
     ],
 )
@@ -38,6 +39,8 @@ def test_words_become_options(words: list[str], options: Options) -> None:
         ["--json", "--transport", "app-server"],
         ["--json", "--plan"],
         ["--session", ""],
+        ["--effort", "very high"],
+        ["--effort", "x=y"],
         ["--", "word"],
         ["--", "--json"],
     ],

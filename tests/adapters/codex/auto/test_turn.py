@@ -177,7 +177,7 @@ def test_a_thread_that_is_gone_again_is_not_tried_again(tmp_path: Path) -> None:
     assert len(one.transport.asked) == 2
 
 
-@pytest.mark.parametrize("why", [why for why in Why if why is not Why.NO_ROLLOUT])
+@pytest.mark.parametrize("why", [why for why in Why if why not in (Why.NO_ROLLOUT, Why.CONTEXT_FULL)])
 def test_no_other_failure_is_repeated(tmp_path: Path, why: Why) -> None:
     """A prompt that may be part of the thread is not sent twice, and a held thread is not left silently."""
     scene(tmp_path, good(FIRST)).turn()

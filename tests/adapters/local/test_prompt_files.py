@@ -1,0 +1,108 @@
+"""The prompts that a person keeps, and the features of a repository, as policies get to know them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.local.clock import SystemClock
+from upbeat.adapters.local.environment import Environment, read_environment
+from upbeat.adapters.local.ground import LocalGround
+from upbeat.adapters.local.prompt_files import MAX_CHARS
+from upbeat.adapters.local.specs import SpecFiles
+from upbeat.adapters.local.trust import trust
+from upbeat.core.contract.event import ClientName, Source
+from upbeat.core.policies.look import Document, Existing, Features, Look, Plans, PromptFile
+
+SOURCE = Source(ClientName.CODEX_CLI, "/", "s")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Environment:
+    return read_environment({"HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "repo"
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def found(look: Look, root: Path, home: Environment) -> object | None:
+    return LocalGround(specs=SpecFiles(SystemClock()), environment=home).look(look, SOURCE, str(root))
+
+
+def test_what_exists(root: Path, home: Environment) -> None:
+    """Of the paths that are asked for, those that are there."""
+    there = str(put(root / "a", ""))
+
+    assert frozenset({there}) == found(Existing((there, str(root / "b"))), root, home)
+
+
+def test_features(root: Path, home: Environment) -> None:
+    """The features that are worked on, and those that wait; a folder that is none is left out."""
+    for name in ("in-progress/retry", "backlog/login", "paused/other", "backlog/Not A Name"):
+        put(root / "specs/features" / name / "tasks.md", "- [ ] DEV\n")
+
+    assert Plans(("retry",), ("login",)) == found(Features(), root, home)
+    assert Plans() == found(Features(), root / "nowhere", home)
+
+
+@pytest.mark.parametrize("name", ["nothing", "x:y", "a" * 300])
+def test_a_prompt_without_a_file(name: str, root: Path, home: Environment) -> None:
+    """Where there is no file nothing is known."""
+    assert found(PromptFile(name), root, home) is None
+
+
+def test_a_users_own_prompt(root: Path, home: Environment) -> None:
+    """Codex's folder comes before Claude Code's; secrets and controls are taken out."""
+    put(home.claude_home / "commands/review.md", "Claude's")
+    second = put(home.claude_home / "commands/git/log.md", "Log $1")
+    first = put(home.codex_home / "prompts/review.md", "Review \x1b[31m$1\x1b[0m with ghp_" + "aB3dE6gH9j" * 4)
+
+    assert [
+        Document(str(first), "Review $1 with <redacted:github-token>"),
+        Document(str(second), "Log $1"),
+    ] == [found(PromptFile(name), root, home) for name in ("review", "git:log")]
+
+
+def test_a_projects_prompt_needs_trust(root: Path, home: Environment) -> None:
+    """Before and after a change the user's own file of that name counts, or none."""
+    path = put(root / ".claude/commands/review.md", "Project's")
+    before = found(PromptFile("review"), root, home)
+    trust(path, home)
+    trusted = found(PromptFile("review"), root, home)
+    put(path, "Something else")
+
+    assert (None, Document(".claude/commands/review.md", "Project's"), None) == (
+        before,
+        trusted,
+        found(PromptFile("review"), root, home),
+    )
+
+
+def test_a_prompt_that_cannot_be_read(root: Path, home: Environment) -> None:
+    """A folder, bytes that are no text, and a file that is too long are none."""
+    prompts = home.codex_home / "prompts"
+    (prompts / "folder.md").mkdir(parents=True)
+    (prompts / "bytes.md").write_bytes(b"\xff\xfe\xff")
+    put(prompts / "long.md", "x" * (4 * MAX_CHARS + 1))
+
+    assert [None] * 3 == [found(PromptFile(name), root, home) for name in ("folder", "bytes", "long")]
+
+
+def test_a_link_out_of_the_repository(root: Path, home: Environment, tmp_path: Path) -> None:
+    """A project's file that lies elsewhere does not count, trusted or not."""
+    outside = put(tmp_path / "outside.md", "x")
+    link = root / ".claude/commands/out.md"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside)
+    trust(link, home)
+
+    assert found(PromptFile("out"), root, home) is None

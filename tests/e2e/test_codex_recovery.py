@@ -1,0 +1,129 @@
+"""codex-auto on the real Codex: effort for one turn, threads that are nearly full, too long, or refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .received import Request
+from .runs import Finished, ScriptRules
+from .sandbox import Sandbox
+from .terminal import CTRL_D, Terminal
+from .test_app_server import config
+from .test_codex_auto import OFF, PTY, once, session
+
+pytestmark = pytest.mark.e2e
+
+FULL = [{"failed": "context_length_exceeded", "message": "too long"}]
+REFUSED = {"error": {"message": "No tool output found for function call call_9.", "type": "invalid_request_error"}}
+SUMMARY = "CONTEXT CHECKPOINT COMPACTION"
+
+
+def efforts(turns: list[Request]) -> list[str]:
+    return [turn.body["reasoning"]["effort"] for turn in turns]
+
+
+def compactions(done: Finished | Terminal) -> int:
+    """Requests in which Codex asks for a summary."""
+    return sum(SUMMARY in json.dumps(request.body) for request in done.launch.requests())
+
+
+def talked(sandbox: Sandbox, prompts: list[tuple[str, str]], script: ScriptRules = (), **env: str) -> Terminal:
+    """A talk over the app-server: each prompt, and the words that are waited for behind it."""
+    with Terminal(sandbox, ["codex-auto", "--transport", "app-server"], script=script, **(PTY | OFF | env)) as terminal:
+        for prompt, words in prompts:
+            terminal.wait_for("›")
+            terminal.submit(prompt)
+            terminal.wait_for(words)
+        terminal.send(CTRL_D)
+        assert terminal.wait_for_exit() == 0
+    assert [] == terminal.launch.left_behind()
+    return terminal
+
+
+def test_thinking_hard_is_for_one_turn_by_exec(sandbox: Sandbox) -> None:
+    """The turn of a prompt that asks for it has a high effort, and the next one the usual."""
+    asked = once(sandbox, "think hard: question-one", **OFF)
+    after = once(sandbox, "question-two", **OFF)
+    given = once(sandbox, "--effort", "low", "question-three", **OFF)
+
+    assert [["high"], ["medium"], ["low"]] == [efforts(done.turns) for done in (asked, after, given)]
+    assert ("thinks harder (effort high)" in asked.stderr, "thinks" in after.stderr) == (True, False)
+
+
+def test_thinking_hard_is_for_one_turn_by_app_server(sandbox: Sandbox) -> None:
+    """Codex keeps an effort for the turns that follow; the next turn sets the usual one again."""
+    prompts = [("question-one", "answer 1"), ("ultrathink question-two", "answer 2"), ("question-three", "answer 3")]
+    talk = talked(sandbox, prompts)
+
+    assert ["medium", "high", "medium"] == efforts(talk.launch.turns())
+
+
+def test_a_thread_that_is_too_long_goes_on_by_exec(sandbox: Sandbox) -> None:
+    """Codex summarises such a thread before its next turn; codex-auto sends that, with the request, and says so."""
+    first = once(sandbox, "question-one", **OFF)
+    thread = session(sandbox)
+    done = once(sandbox, "question-two", script=[{"when": "question-two", "reply": FULL}], **OFF)
+
+    assert (0, 0, 1) == (first.exit_code, done.exit_code, compactions(done))
+    assert "going on with a summary in 2 s (1 of 2)" in done.stderr
+    assert thread == session(sandbox)
+    assert "Go on with my last request, which was: question-two" in json.dumps(done.turns[-1].body)
+
+
+def test_a_thread_that_is_too_long_goes_on_by_app_server(sandbox: Sandbox) -> None:
+    """The app-server is told to summarise, on the same thread."""
+    script = [{"when": "question-two", "reply": FULL}]
+    talk = talked(sandbox, [("question-one", "answer 1"), ("question-two", "answer 3")], script)
+
+    assert 1 == compactions(talk)
+    assert "Go on with my last request, which was: question-two" in json.dumps(talk.launch.turns()[-1].body)
+
+
+def test_it_is_tried_twice(sandbox: Sandbox) -> None:
+    """A thread that does not fit whatever is tried fails, with the way out."""
+    once(sandbox, "question-one", **OFF)
+    done = once(sandbox, "question-two", script=[{"kind": "main", "times": 0, "reply": FULL}], **OFF)
+
+    assert (1, 3) == (done.exit_code, len(done.turns))
+    assert "/new starts another" in done.stderr
+
+
+def test_a_refused_history_is_left(sandbox: Sandbox) -> None:
+    """The prompt goes to a new thread, and that is said."""
+    once(sandbox, "question-one", **OFF)
+    former = session(sandbox)
+    script: list[dict[str, Any]] = [{"when": "question-two", "reply": [{"error": 400, "body": REFUSED}]}]
+    done = once(sandbox, "question-two", script=script, **OFF)
+
+    assert (0, "Stub answer 2.\n") == (done.exit_code, done.stdout)
+    assert former != session(sandbox)
+    assert "does not take the history" in done.stderr
+    assert (1, 0) == (done.turns[-1].count("question-two"), done.turns[-1].count("question-one"))
+
+
+def test_a_nearly_full_thread_is_summarised_first(sandbox: Sandbox) -> None:
+    """From 78 per cent of the window on, before the next turn, once."""
+    config(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
+    talk = talked(sandbox, [("question-one", "answer 1"), ("question-two", "answer 2"), ("question-three", "answer 3")])
+
+    assert 1 <= compactions(talk)
+    assert "Codex summarises it before this turn" in talk.shown
+
+
+def test_the_list_of_the_model_sends_a_turn_on(sandbox: Sandbox) -> None:
+    """By codex-auto alone, without hooks: the model's open tasks are named to it, until they are done."""
+    config(sandbox, "tools.update_plan.enabled = true")
+    plan = {"plan": [{"step": "write tests", "status": "pending"}, {"step": "rename", "status": "completed"}]}
+    done_plan = {"plan": [{"step": "write tests", "status": "completed"}, {"step": "rename", "status": "completed"}]}
+    script = [
+        {"when": "question-one", "reply": [{"tool": "update_plan", "input": plan}]},
+        {"when": "Plan updated", "reply": [{"text": "I stop here."}]},
+        {"when": "tasks are still open", "reply": [{"tool": "update_plan", "input": done_plan}]},
+    ]
+    talk = talked(sandbox, [("question-one", "upbeat goes on")], script, CI_AUTO_TOOLS="auto")
+
+    asked = [turn.count("tasks are still open") for turn in talk.launch.turns()]
+    assert [0, 0, 1] == asked[:3]
