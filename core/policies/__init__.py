@@ -13,6 +13,7 @@ from . import (
     repair_failed_delegation,
     shorten_tool_output,
     show_rules_of_path,
+    stop_destructive_commands,
     tell_how_to_resume_agent,
     verify_agents_work,
 )
@@ -29,6 +30,7 @@ POLICIES: tuple[Policy, ...] = (
     repair_failed_delegation.POLICY,
     shorten_tool_output.POLICY,
     show_rules_of_path.POLICY,
+    stop_destructive_commands.POLICY,
     tell_how_to_resume_agent.POLICY,
     verify_agents_work.POLICY,
 )
