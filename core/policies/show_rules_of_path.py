@@ -35,11 +35,13 @@ _END = Words("(End of {path})", "（{path} 结束）")
 
 
 def _looks(event: Event, _state: SessionState) -> tuple[Look, ...]:
-    paths = touched(event)
+    paths = touched(event) if isinstance(event, ToolFinished) and not event.failed else ()
     return (RulesAbout(paths),) if paths else ()
 
 
 def _finished(event: ToolFinished, view: View) -> Word:
+    if event.failed:
+        return SILENT
     paths = touched(event)
     found: tuple[Guidance, ...] = view.found.get(RulesAbout(paths), ()) if paths else ()
     if not found:
