@@ -48,6 +48,12 @@ _WORKED_OUT = re.compile(r"[$`*?\[{]|^~")
 MAX_FILES = 1000
 """Files of one call that are looked at."""
 MAX_PATH = 4096
+MAX_STEPS = 2_000_000_000
+"""Steps of expressions that all rules may take at one event: at worst a second and a half, in practice a tenth."""
+MAX_STEPS_OF_STRANGERS = 200_000_000
+OVERHEAD = 64
+"""Bytes that any text counts for beside its own."""
+TOO_MUCH = "too much to look at in one event"
 
 
 @dataclass(slots=True)
@@ -58,6 +64,8 @@ class Seen:
     root: str
     _known: dict[Where, Texts] = field(default_factory=dict)
     _files: Files | None = None
+    _spent: int = 0
+    _spent_by_strangers: int = 0
 
     @property
     def call(self) -> Call | None:
@@ -76,6 +84,18 @@ class Seen:
         if self._files is None:
             self._files = _files(self)
         return self._files
+
+    def affords(self, size: int, length: int, *, is_strangers: bool) -> bool:
+        """Whether there are steps left to hold ``size`` of them against ``length`` bytes; they are spent then.
+
+        What nobody has trusted has an account of its own, so that it leaves its user's rules the time that they need.
+        """
+        steps = size * (length + OVERHEAD)
+        if is_strangers:
+            self._spent_by_strangers += steps
+            return self._spent_by_strangers <= MAX_STEPS_OF_STRANGERS
+        self._spent += steps
+        return self._spent <= MAX_STEPS
 
     def relative(self, path: str) -> str:
         """``path`` as globs see it: relative to the root, or from ``/`` on for one outside, without the slash."""

@@ -229,7 +229,7 @@ COULD_NOT: dict[str, tuple[str, Event]] = {
     ),
     "more content than is looked at": (
         "event: before-tool\ntool: write\npattern: needle\naction: deny",
-        starting(replace(WRITES, changes=(Change("/repo/a", "x" * 1_000_001 + "needle"),))),
+        starting(replace(WRITES, changes=(Change("/repo/a", "x" * 300_000 + "needle"),))),
     ),
 }
 
@@ -345,7 +345,7 @@ def test_a_fault_in_one_rule_is_its_third_outcome() -> None:
     """What goes wrong in evaluating a rule costs that rule's word, and with ``fail: closed`` it is safe."""
 
     class Odd:
-        sources = ("x",)
+        size = 1
 
         def match(self, _path: str) -> bool:
             raise RuntimeError("odd")
