@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LocalGround:
-    """Implements ``core.ports.Ground``. ``transcripts`` tell how full a window is, ``guidance`` which rules a file has."""
+    """Implements ``core.ports.Ground``; ``transcripts`` tell of windows, ``guidance`` of rules about files."""
 
     def __init__(self, transcripts: Transcripts | None = None, guidance: GuidanceFiles | None = None) -> None:
         self._transcripts = transcripts

@@ -17,8 +17,8 @@ from .documents import MAX_ENTRIES, listed, read_text, stamp
 from .environment import Environment
 from .trust import TRUST_FILE, trusted_contents
 
-USER_FOLDER = ".claude/rules"
-"""Below the home folder."""
+USER_FOLDER = "rules"
+"""In the user's folder of Claude Code."""
 MAX_FILES = 200
 """Files of one folder and all below it."""
 MAX_DEPTH = 6
@@ -107,11 +107,13 @@ def _find(root: str, base: str, environment: Environment) -> tuple[list[str], li
     folders, files = _of_base(root, base)
     found, more = list(folders), list(files)
     if not base:
-        users = str(environment.home / USER_FOLDER)
+        users = str(environment.claude_home / USER_FOLDER)
         kind = KINDS["claude"]
         below, names = _tree(users, None, kind.ending)
         found += below
-        more += [GuidanceFile(Path(users, name), f"~/{USER_FOLDER}/{_shown(name)}", kind, "", True) for name in names]
+        more += [
+            GuidanceFile(Path(users, name), f"~/.claude/{USER_FOLDER}/{_shown(name)}", kind, "", True) for name in names
+        ]
     return found, more
 
 
