@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from ...core.rules.guidance import COPILOT_FILE, EVERY, KINDS, Guidance, Kind, read
-from .documents import MAX_ENTRIES, listed, read_text, stamp
+from .documents import MAX_ENTRIES, listed, read_text, settled, stamp
 from .environment import Environment
 from .trust import TRUST_FILE, trusted_contents
 
@@ -60,15 +60,16 @@ class GuidanceFiles:
         known = self._kept.get((root, base))
         if known is not None and known[1] == tuple(map(stamp, known[0])):
             return known[2]
-        folders, files = _find(root, base, self._environment)
-        store = str(self._environment.state_home / TRUST_FILE)
-        places = (*folders, *(str(file.path) for file in files), store)
-        stamps = tuple(map(stamp, places))
-        rules = tuple(self._read(root, files))
+        found, stamps = settled(lambda: _find(root, base, self._environment), self._places)
+        rules = tuple(self._read(root, found[1]))
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[root, base] = (places, stamps, rules)
+        self._kept[root, base] = (self._places(found), stamps, rules)
         return rules
+
+    def _places(self, found: tuple[list[str], list[GuidanceFile]]) -> tuple[str, ...]:
+        folders, files = found
+        return (*folders, *(str(file.path) for file in files), str(self._environment.state_home / TRUST_FILE))
 
     def _read(self, root: str, files: Iterable[GuidanceFile]) -> Iterator[Guidance]:
         trusted = trusted_contents(self._environment)

@@ -22,6 +22,7 @@ from ..contract.event import (
 )
 from ..policies.touched import touched
 from ..shell import Commands, commands
+from ..shell.commands import SIZE, SYNTAX
 from .pattern import MAX_TEXT
 from .rule import Where
 
@@ -138,9 +139,12 @@ def _files(seen: Seen) -> Files:
 
 
 def _files_of_line(event: Event, line: str) -> tuple[tuple[str, ...], str]:
-    """What a shell line reads and where it redirects to, as far as it tells; and what it does not tell."""
+    """What a shell line reads and where it redirects to, as far as it tells; and what it does not tell.
+
+    What a program or a script opens by itself no line tells, and that is no gap.
+    """
     found = commands(line) if line.strip() else Commands()
-    paths, gaps = list(touched(event)), list(found.gaps)
+    paths, gaps = list(touched(event)), [gap for gap in found.gaps if gap in (SYNTAX, SIZE)]
     for one in found.items:
         for redirect in one.redirects:
             if redirect.target.isdecimal() or redirect.target in ("-", "/dev/null", ""):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from time import process_time
 
-from policy_play import HERE, IN_CODEX, ROOT, call, shell, starting
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, call, shell, starting
 
 from upbeat.core.contract.effect import Deny, Inject, Said
 from upbeat.core.contract.event import Act, Change, PromptSubmitted
@@ -48,13 +48,16 @@ def test_each_has_its_voice() -> None:
 
 
 def test_once() -> None:
-    """What is to be said once is noted, and not said again until the note is gone."""
+    """What is to be said once is noted, and not said again until the note is gone; a subagent has not heard it."""
     first = ask((SAY,), LS, ROOT, ("older.md",), "en")
     again = ask((SAY,), LS, ROOT, first.noted or (), "en")
 
-    assert ((1, ("older.md", "say.md")), (0, None)) == (
+    in_agent = ask((SAY,), starting(shell("ls"), IN_AGENT), ROOT, first.noted or (), "en")
+
+    assert ((1, ("older.md", "say.md")), (0, None), 1) == (
         (len(first.voices), first.noted),
         (len(again.voices), again.noted),
+        len(in_agent.voices),
     )
 
 
