@@ -32,6 +32,7 @@ CORE_MAY_IMPORT = {
     "json",
     "math",
     "pathspec",
+    "posixpath",
     "pydantic",
     "re",
     "re2",

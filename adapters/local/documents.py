@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from .trust import digest_of
 
+T = TypeVar("T")
+TRIES = 3
+JUST_NOW = 50_000_000
+"""Nanoseconds; file systems tell times in steps of some milliseconds."""
 MAX_ENTRIES = 20_000
 """Entries of one folder that are looked at."""
 
@@ -95,6 +102,24 @@ def stamp(path: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def settled(find: Callable[[], T], places: Callable[[T], Iterable[str]]) -> tuple[T, tuple[object, ...]]:
+    """What ``find`` finds, and the stamps of its ``places``, taken so that no later change goes unnoticed.
+
+    No stamps, so that it is looked for again the next time, where something keeps changing or has changed just now:
+    the next change could bear the same time.
+    """
+    found = find()
+    for _ in range(TRIES):
+        stamps = tuple(map(stamp, places(found)))
+        again = find()
+        if again == found:
+            now = time.time_ns()
+            is_new = any(now - JUST_NOW < one[0] <= now for one in stamps if one)
+            return found, () if is_new else stamps
+        found = again
+    return found, ()
 
 
 def _read(descriptor: int, most: int) -> bytes:

@@ -24,7 +24,6 @@ class Environment:
     config_home: Path
     state_home: Path
     data_home: Path
-    home: Path = Path("/")
     codex_home: Path = Path("/.codex")
     claude_home: Path = Path("/.claude")
     language: str = "en"
@@ -60,7 +59,6 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         config_home=_folder(env, "XDG_CONFIG_HOME", home / ".config"),
         state_home=_folder(env, "XDG_STATE_HOME", home / ".local" / "state"),
         data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
-        home=home,
         codex_home=Path(env.get("CODEX_HOME") or home / ".codex"),
         claude_home=Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
         language=_language(env),

@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 
 from ...core.rules.guidance import COPILOT_FILE, EVERY, KINDS, Guidance, Kind, read
-from .documents import MAX_ENTRIES, listed, read_text, stamp
+from .documents import MAX_ENTRIES, listed, read_text, settled, stamp
 from .environment import Environment
 from .trust import TRUST_FILE, trusted_contents
 
-USER_FOLDER = ".claude/rules"
-"""Below the home folder."""
+USER_FOLDER = "rules"
+"""In the user's folder of Claude Code."""
 MAX_FILES = 200
 """Files of one folder and all below it."""
 MAX_DEPTH = 6
@@ -60,15 +60,16 @@ class GuidanceFiles:
         known = self._kept.get((root, base))
         if known is not None and known[1] == tuple(map(stamp, known[0])):
             return known[2]
-        folders, files = _find(root, base, self._environment)
-        store = str(self._environment.state_home / TRUST_FILE)
-        places = (*folders, *(str(file.path) for file in files), store)
-        stamps = tuple(map(stamp, places))
-        rules = tuple(self._read(root, files))
+        found, stamps = settled(lambda: _find(root, base, self._environment), self._places)
+        rules = tuple(self._read(root, found[1]))
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[root, base] = (places, stamps, rules)
+        self._kept[root, base] = (self._places(found), stamps, rules)
         return rules
+
+    def _places(self, found: tuple[list[str], list[GuidanceFile]]) -> tuple[str, ...]:
+        folders, files = found
+        return (*folders, *(str(file.path) for file in files), str(self._environment.state_home / TRUST_FILE))
 
     def _read(self, root: str, files: Iterable[GuidanceFile]) -> Iterator[Guidance]:
         trusted = trusted_contents(self._environment)
@@ -107,11 +108,13 @@ def _find(root: str, base: str, environment: Environment) -> tuple[list[str], li
     folders, files = _of_base(root, base)
     found, more = list(folders), list(files)
     if not base:
-        users = str(environment.home / USER_FOLDER)
+        users = str(environment.claude_home / USER_FOLDER)
         kind = KINDS["claude"]
         below, names = _tree(users, None, kind.ending)
         found += below
-        more += [GuidanceFile(Path(users, name), f"~/{USER_FOLDER}/{_shown(name)}", kind, "", True) for name in names]
+        more += [
+            GuidanceFile(Path(users, name), f"~/.claude/{USER_FOLDER}/{_shown(name)}", kind, "", True) for name in names
+        ]
     return found, more
 
 

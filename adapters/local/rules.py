@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...core.rules.book import RuleBook
 from ...core.rules.rule import Owner, Rule
-from .documents import Listing, Text, listed, read_text, stamp
+from .documents import Listing, Text, listed, read_text, settled, stamp
 from .environment import Environment
 from .trust import TRUST_FILE, trusted_contents
 
@@ -113,18 +113,15 @@ class RuleFiles:
 
     def load(self, root: str) -> RuleBook:
         known = self._loaded.get(root)
-        if known is not None and known[1] == _stamps(known[0]):
+        if known is not None and known[1] == tuple(map(stamp, known[0])):
             return known[2]
-        found = find_rules(root, self._environment)
-        places = (*found.places, str(self._environment.state_home / TRUST_FILE))
-        stamps = _stamps(places)
+        found, stamps = settled(lambda: find_rules(root, self._environment), self._places)
         book = load_rules(root, self._environment, found)
-        self._loaded[root] = (places, stamps, book)
+        self._loaded[root] = (self._places(found), stamps, book)
         return book
 
-
-def _stamps(places: Iterable[str]) -> tuple[object, ...]:
-    return tuple(map(stamp, places))
+    def _places(self, found: Found) -> tuple[str, ...]:
+        return (*found.places, str(self._environment.state_home / TRUST_FILE))
 
 
 def _read(file: FoundFile, text: Text, *, is_trusted: bool) -> tuple[Iterable[Rule], Iterable[str]]:

@@ -35,11 +35,13 @@ _END = Words("(End of {path})", "（{path} 结束）")
 
 
 def _looks(event: Event, _state: SessionState) -> tuple[Look, ...]:
-    paths = touched(event)
+    paths = touched(event) if isinstance(event, ToolFinished) and not event.failed else ()
     return (RulesAbout(paths),) if paths else ()
 
 
 def _finished(event: ToolFinished, view: View) -> Word:
+    if event.failed:
+        return SILENT
     paths = touched(event)
     found: tuple[Guidance, ...] = view.found.get(RulesAbout(paths), ()) if paths else ()
     if not found:
@@ -47,13 +49,13 @@ def _finished(event: ToolFinished, view: View) -> Word:
     known = set(view.notes)
     new: list[Guidance] = []
     for one in found:
-        marks = _marks(one)
+        marks = _marks(one, event)
         if event.source.client not in one.native and known.isdisjoint(marks) and len(new) < MAX_RULES:
             new.append(one)
             known.update(marks)
     if not new:
         return SILENT
-    notes = (*view.notes, *(mark for one in new for mark in _marks(one)))
+    notes = (*view.notes, *(mark for one in new for mark in _marks(one, event)))
     names = tuple(one.path for one in new)
     effects = tuple(Inject(_text(one, paths, view)) for one in new)
     return Word(effects, f"first touch of {_files(new[0], paths, view)}", notes, names)
@@ -73,10 +75,14 @@ def _files(rule: Guidance, paths: Iterable[str], view: View) -> str:
     return ", ".join([path[:200] for path in relative if rule.is_about(path)][:3])
 
 
-def _marks(rule: Guidance) -> tuple[str, str]:
-    """What is noted of a rule: where it lies and what it says; a copy of it, and a link to it, are the same."""
+def _marks(rule: Guidance, event: ToolFinished) -> tuple[str, str]:
+    """What is noted of a rule: where it lies and what it says; a copy of it, and a link to it, are the same.
+
+    A subagent has not read what its caller was shown, nor the other way round.
+    """
+    agent = event.source.agent_id[-12:]
     place = hashlib.sha256(rule.real.encode("utf-8", "replace")).hexdigest()[:16]
-    return f"at {place}", f"is {hashlib.sha256(rule.text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    return f"{agent} at {place}", f"{agent} is {hashlib.sha256(rule.text.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 POLICY = Policy(

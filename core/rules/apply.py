@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..contract.effect import Ask, Deny, Effect, Inject, KeepGoing, TellUser
 from ..contract.event import AgentStopped, Event, Origin, PromptSubmitted, TurnEnding
 from .rule import EVENTS, NO_MATCH, Action, Condition, Fail, Outcome, Owner, Rule, Verdict
-from .seen import Seen
+from .seen import TOO_MUCH, Seen
 from .words import UNCLEAR, UNKNOWN_TEXT, UNTRUSTED_TEXT, heading, shown_name
 
 _TIGHTENS = (Action.DENY, Action.ASK)
@@ -62,7 +62,7 @@ def _judged(rule: Rule, seen: Seen) -> tuple[Verdict, str]:
         return Verdict.UNKNOWN, rule.problem
     because: list[str] = []
     gaps: list[str] = []
-    for verdict, words in (_of_paths(rule, seen), *(_of_condition(one, seen) for one in rule.conditions)):
+    for verdict, words in (_of_paths(rule, seen), *(_of_condition(rule, one, seen) for one in rule.conditions)):
         if verdict is Verdict.NO:
             return verdict, ""
         (gaps if verdict is Verdict.UNKNOWN else because).append(words)
@@ -75,22 +75,29 @@ def _of_paths(rule: Rule, seen: Seen) -> tuple[Verdict, str]:
     if rule.paths is None:
         return Verdict.YES, ""
     found = seen.files()
-    path = next((path for path in found.paths if rule.paths.match(path)), None)
-    if path is not None:
-        return Verdict.YES, f"path: {path[:_SHOWN]}"
+    for path in found.paths:
+        if not seen.affords(rule.paths.size, len(path), is_strangers=rule.owner is Owner.STRANGER):
+            return Verdict.UNKNOWN, TOO_MUCH
+        if rule.paths.match(path):
+            return Verdict.YES, f"path: {path[:_SHOWN]}"
     return (Verdict.UNKNOWN, found.gap) if found.gap else (Verdict.NO, "")
 
 
-def _of_condition(condition: Condition, seen: Seen) -> tuple[Verdict, str]:
+def _of_condition(rule: Rule, condition: Condition, seen: Seen) -> tuple[Verdict, str]:
     found = seen.texts(condition.where)
-    text = next((text for text in found.texts if condition.pattern.matches(text)), None)
-    if text is not None and not condition.is_absent:
-        return Verdict.YES, f"{condition.where}: {text[:_SHOWN].decode('utf-8', 'replace')}"
-    if text is not None:
-        return Verdict.NO, ""
+    compiled = condition.pattern.compiled()
+    for text in found.texts:
+        if not seen.affords(compiled.size, len(text), is_strangers=rule.owner is Owner.STRANGER):
+            return Verdict.UNKNOWN, TOO_MUCH
+        if compiled.find(text):
+            return (Verdict.NO, "") if condition.is_absent else (Verdict.YES, f"{condition.where}: {_shown(text)}")
     if found.gap:
         return Verdict.UNKNOWN, found.gap
     return (Verdict.YES, f"{condition.where}: not there") if condition.is_absent and found.texts else (Verdict.NO, "")
+
+
+def _shown(text: bytes) -> str:
+    return text[:_SHOWN].decode("utf-8", "replace")
 
 
 def _effect(rule: Rule, event: Event, verdict: Verdict, because: str, language: str) -> Effect | None:

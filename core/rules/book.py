@@ -64,9 +64,10 @@ def ask(
         if outcome.verdict is Verdict.NO:
             continue
         if rule.once and outcome.effect is not None:
-            if rule.file in spoken:
+            mark = f"{event.source.agent_id[-12:]} {rule.file}".strip()  # another agent has not heard it
+            if mark in spoken:
                 continue
-            spoken.append(rule.file)
+            spoken.append(mark)
         voices.append(_voice(rule, outcome, is_held_out=is_held_out))
     return Answer(tuple(voices), tuple(spoken) if len(spoken) > len(noted) else None)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .pattern import compile_bytes
+
 MAX_GLOBS = 100
 """Globs in one rule, after the braces are written out."""
 MAX_GLOB = 500
@@ -21,6 +23,11 @@ class Globs:
     """Globs in their order."""
 
     sources: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Steps that all of them may take for one byte of a path."""
+        return _size(self.sources)
 
     def match(self, path: str) -> bool:
         """Whether ``path`` is meant: relative to where the globs begin, with ``/``, without one in front."""
@@ -64,22 +71,23 @@ def problem_of(sources: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=1024)
+def _size(sources: tuple[str, ...]) -> int:
+    return sum(compiled.programsize for _takes_in, compiled in _compiled(sources))
+
+
+@lru_cache(maxsize=1024)
 def _compiled(sources: tuple[str, ...]) -> tuple[tuple[bool, Any], ...]:
     """(whether it takes in, expression) of each glob. Raises ValueError for what is none."""
     import bracex
-    import re2
     from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
 
-    options = re2.Options()
-    options.log_errors = False
-    options.dot_nl = True  # a name may hold a line end, and is no other file for it
     found = []
     for source in sources:
         for glob in bracex.iexpand(source, keep_escapes=True, limit=MAX_GLOBS):
             regex, takes_in = GitIgnoreBasicPattern.pattern_to_regex(glob)
             if regex is not None:
                 text = regex if isinstance(regex, str) else regex.decode()
-                found.append((bool(takes_in), re2.compile(text.encode("utf-8", "replace"), options)))
+                found.append((bool(takes_in), compile_bytes(text.encode("utf-8", "replace"), dot_is_all=True)))
             if len(found) > MAX_GLOBS:
                 raise ValueError(f"more than {MAX_GLOBS} globs")
     return tuple(found)

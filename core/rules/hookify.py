@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..contract.event import ClientName
 from ..layers import did_you_mean, shown
+from ..turn.strip import strip
 from .front_matter import read as read_front_matter
 from .pattern import Pattern
 from .rule import Action, Condition, Owner, Rule, Where
@@ -67,7 +68,7 @@ def read(text: str, name: str, file: str, owner: Owner) -> RuleFile:
             reading.wrong(key, f"unknown key {shown(key)}{did_you_mean(key, _KEYS)}")
     event = _choice(reading, "event", (*_EVENTS, _ALL), _ALL)
     action = _choice(reading, "action", _ACTIONS, "warn")
-    called = reading.text("name") or name
+    called = strip(reading.text("name") or name).replace("\n", " ")[:80]
     if not front.body:
         reading.wrong("name", "says nothing: its text stands below the second ---")
     if len(front.body) > MAX_TEXT:
@@ -83,10 +84,10 @@ def read(text: str, name: str, file: str, owner: Owner) -> RuleFile:
             continue
         rules.append(
             Rule(
-                name=called[:80],
+                name=called,
                 event=one.event,
                 action=one.actions.get(action, Action.TELL),
-                text=shown_text(front.body),
+                text=shown_text(front.body, owner),
                 file=file,
                 line=min(front.lines.values(), default=1),
                 tools=matcher if matcher and one.tools else one.tools,

@@ -7,16 +7,19 @@ it is held against a text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 MAX_PATTERN = 2000
 """Characters of an expression."""
-MAX_TEXT = 1_000_000
+MAX_TEXT = 262_144
 """Bytes of a text that an expression is held against."""
+MAX_SIZE = 2000
+"""Steps of the program that RE2 makes of an expression; a plain one has some dozens."""
 
-_MAX_MEMORY = 1 << 21
+_MAX_MEMORY = 1 << 19
 """Bytes that one expression may take when it is compiled, and when it runs."""
 _LACKS = (
     (re.compile(r"\(\?<?[=!]"), "looking ahead or behind, (?= (?! (?<= (?<!, is not to be had; say it in two rules"),
@@ -37,11 +40,21 @@ class Pattern:
     is_anchored: bool = False
     ignores_case: bool = False
 
+    def compiled(self) -> Compiled:
+        """What finds it. Raises ``re2.error`` for what is no expression."""
+        return _compiled(self.source, self.is_anchored, self.ignores_case)
+
     def matches(self, text: bytes) -> bool:
         """Whether it matches ``text`` (UTF-8)."""
-        flags = ("s" if self.is_anchored else "m") + ("i" if self.ignores_case else "")
-        compiled = _compiled(f"(?{flags}){self.source}")
-        return bool(compiled.match(text) if self.is_anchored else compiled.search(text))
+        return bool(self.compiled().find(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """``find`` takes a text (UTF-8) and gives nothing, or what was found; it takes at most ``size`` steps a byte."""
+
+    find: Callable[[bytes], object]
+    size: int
 
 
 def problem_of(source: str) -> str:
@@ -53,7 +66,7 @@ def problem_of(source: str) -> str:
     import re2
 
     try:
-        _compiled(f"(?s){source}")
+        size = _compiled(source, False, False).size
     except re2.error as error:
         reason = next((words for lack, words in _LACKS if lack.search(source)), "")
         told = error.args[0] if error.args else b""
@@ -61,15 +74,22 @@ def problem_of(source: str) -> str:
         return f"is no regular expression of RE2: {said[:120]}" + (f"; {reason}" if reason else "")
     except UnicodeEncodeError:
         return "holds half a character"
-    return ""
+    return f"is too large: {size} steps, at most {MAX_SIZE}; count less far" if size > MAX_SIZE else ""
 
 
 @lru_cache(maxsize=2048)
-def _compiled(source: str) -> Any:
-    """The compiled expression; raises ``re2.error`` for what is none."""
+def _compiled(source: str, is_anchored: bool, ignores_case: bool) -> Compiled:
+    flags = ("s" if is_anchored else "m") + ("i" if ignores_case else "")
+    found = compile_bytes(f"(?{flags}){source}".encode())
+    return Compiled(found.match if is_anchored else found.search, found.programsize)
+
+
+def compile_bytes(source: bytes, *, dot_is_all: bool = False) -> Any:
+    """RE2's own object; ``dot_is_all``: ``.`` is a line end, too. Raises ``re2.error`` for what is no expression."""
     import re2  # some milliseconds, and only who has rules pays for it
 
     options = re2.Options()
     options.max_mem = _MAX_MEMORY
     options.log_errors = False
-    return re2.compile(source.encode(), options)
+    options.dot_nl = dot_is_all
+    return re2.compile(source, options)

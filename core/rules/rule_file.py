@@ -131,10 +131,13 @@ class Reading:
 
     def expression(self, key: str, sources: tuple[str, ...]) -> str:
         """One expression for any of ``sources``."""
-        for source in sources:
-            if problem := pattern.problem_of(source):
-                self.wrong(key, f"{key} {shown(source)} {problem}")
-        return sources[0] if len(sources) == 1 else "|".join(f"(?:{source})" for source in sources)
+        wrong = [(source, problem) for source in sources if (problem := pattern.problem_of(source))]
+        for source, problem in wrong:
+            self.wrong(key, f"{key} {shown(source)} {problem}")
+        whole = sources[0] if len(sources) == 1 else "|".join(f"(?:{source})" for source in sources)
+        if not wrong and (problem := pattern.problem_of(whole)):
+            self.wrong(key, f"{key}: all together {problem}")
+        return whole
 
 
 def read(text: str, name: str, file: str, owner: Owner) -> RuleFile:
@@ -183,7 +186,7 @@ def _rule(reading: Reading, name: str, owner: Owner) -> Rule | None:
         name=name,
         event=event,
         action=does,
-        text=shown_text(front.body),
+        text=shown_text(front.body, owner),
         file=reading.file,
         line=min(front.lines.values(), default=1),
         tools=frozenset(tools),
@@ -198,9 +201,9 @@ def _rule(reading: Reading, name: str, owner: Owner) -> Rule | None:
     )
 
 
-def shown_text(body: str) -> str:
-    """A rule's text as it may be shown and sent: no controls, no secrets."""
-    return redact(strip(body)).text
+def shown_text(body: str, owner: Owner) -> str:
+    """A rule's text as it may be shown and sent: no controls, no secrets; nothing of what nobody has trusted."""
+    return "" if owner is Owner.STRANGER else redact(strip(body[:MAX_TEXT])).text
 
 
 def _choice(reading: Reading, key: str, choices: tuple[str, ...], default: str = "") -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..contract.event import (
     CHANGES_FILES,
+    Act,
     AgentStopped,
     Call,
     Delegated,
@@ -17,7 +20,9 @@ from ..contract.event import (
     ToolFinished,
     TurnEnding,
 )
-from ..shell import commands
+from ..policies.touched import touched
+from ..shell import Commands, commands
+from ..shell.commands import SIZE, SYNTAX
 from .pattern import MAX_TEXT
 from .rule import Where
 
@@ -39,9 +44,17 @@ class Files:
 
 
 NOTHING = Texts()
+_WORKED_OUT = re.compile(r"[$`*?\[{]|^~")
+"""What a shell makes another name of."""
 MAX_FILES = 1000
 """Files of one call that are looked at."""
 MAX_PATH = 4096
+MAX_STEPS = 2_000_000_000
+"""Steps of expressions that all rules may take at one event: at worst a second and a half, in practice a tenth."""
+MAX_STEPS_OF_STRANGERS = 200_000_000
+OVERHEAD = 64
+"""Bytes that any text counts for beside its own."""
+TOO_MUCH = "too much to look at in one event"
 
 
 @dataclass(slots=True)
@@ -52,6 +65,8 @@ class Seen:
     root: str
     _known: dict[Where, Texts] = field(default_factory=dict)
     _files: Files | None = None
+    _spent: int = 0
+    _spent_by_strangers: int = 0
 
     @property
     def call(self) -> Call | None:
@@ -66,14 +81,22 @@ class Seen:
         return known
 
     def files(self) -> Files:
-        """The files that the call names, as globs see them."""
+        """The files that the call names, as globs see them; of a shell line those that it reads or redirects to."""
         if self._files is None:
-            call, gap = self.call, self.texts(Where.PATH).gap
-            paths = call.paths if call else ()
-            if len(paths) > MAX_FILES or any(len(path) > MAX_PATH for path in paths):
-                gap = gap or "too many files, or too long a name"
-            self._files = Files(tuple(self.relative(path)[:MAX_PATH] for path in paths[:MAX_FILES]), gap)
+            self._files = _files(self)
         return self._files
+
+    def affords(self, size: int, length: int, *, is_strangers: bool) -> bool:
+        """Whether there are steps left to hold ``size`` of them against ``length`` bytes; they are spent then.
+
+        What nobody has trusted has an account of its own, so that it leaves its user's rules the time that they need.
+        """
+        steps = size * (length + OVERHEAD)
+        if is_strangers:
+            self._spent_by_strangers += steps
+            return self._spent_by_strangers <= MAX_STEPS_OF_STRANGERS
+        self._spent += steps
+        return self._spent <= MAX_STEPS
 
     def relative(self, path: str) -> str:
         """``path`` as globs see it: relative to the root, or from ``/`` on for one outside, without the slash."""
@@ -102,12 +125,40 @@ def _commands(seen: Seen) -> Texts:
     return _texts((" ".join(form) for form in forms), "the shell line: " + "; ".join(found.gaps) if found.gaps else "")
 
 
-def _paths(seen: Seen) -> Texts:
+def _files(seen: Seen) -> Files:
     call = seen.call
     if call is None:
-        return NOTHING
+        return Files()
     gap = "the call does not tell which files it changes" if call.act in CHANGES_FILES and not call.paths else ""
-    return _texts((seen.relative(path) for path in call.paths), gap)
+    paths = call.paths
+    if call.act is Act.SHELL and not paths:
+        paths, gap = _files_of_line(seen.event, getattr(seen.event, "command", ""))
+    if len(paths) > MAX_FILES or any(len(path) > MAX_PATH for path in paths):
+        gap = gap or "too many files, or too long a name"
+    return Files(tuple(seen.relative(path)[:MAX_PATH] for path in paths[:MAX_FILES]), gap)
+
+
+def _files_of_line(event: Event, line: str) -> tuple[tuple[str, ...], str]:
+    """What a shell line reads and where it redirects to, as far as it tells; and what it does not tell.
+
+    What a program or a script opens by itself no line tells, and that is no gap.
+    """
+    found = commands(line) if line.strip() else Commands()
+    paths, gaps = list(touched(event)), [gap for gap in found.gaps if gap in (SYNTAX, SIZE)]
+    for one in found.items:
+        for redirect in one.redirects:
+            if redirect.target.isdecimal() or redirect.target in ("-", "/dev/null", ""):
+                continue
+            if one.folder == "?" or _WORKED_OUT.search(redirect.target + one.folder):
+                gaps.append("a file whose name is not in the line")
+            else:
+                paths.append(posixpath.normpath(posixpath.join(event.source.cwd, one.folder, redirect.target)))
+    return tuple(dict.fromkeys(paths)), "the shell line: " + "; ".join(dict.fromkeys(gaps)) if gaps else ""
+
+
+def _paths(seen: Seen) -> Texts:
+    found = seen.files()
+    return _texts(found.paths, found.gap)
 
 
 def _changes(pick: Callable[[Any], str]) -> Callable[[Seen], Texts]:

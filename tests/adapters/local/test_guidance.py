@@ -83,7 +83,7 @@ def test_a_change_is_noticed(root: Path, home: Environment) -> None:
 
 def test_the_users_own(root: Path, home: Environment) -> None:
     """What its user has for Claude Code needs no trust, and is known as theirs."""
-    write(home.home, {".claude/rules/style/mine.md": "---\npaths: '*.ts'\n---\nMine.\n"})
+    write(home.claude_home, {"rules/style/mine.md": "---\npaths: '*.ts'\n---\nMine.\n"})
     [one] = GuidanceFiles(home).about(str(root), [str(root / "web/a.ts")])
 
     assert ("~/.claude/rules/style/mine.md", True) == (one.path, one.is_users)

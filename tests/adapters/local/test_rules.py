@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time, sleep
 
 import pytest
 from repositories import write
@@ -92,6 +92,7 @@ def test_files_are_read_again_when_they_change(root: Path, home: Environment) ->
     files = RuleFiles(home)
     seen = [files.load(str(root))]
     path = write(root, {f"{FOLDER}/a.md": DENY}) / FOLDER / "a.md"
+    sleep(0.1)  # what has changed just now is looked at again anyway
     seen += [files.load(str(root)), files.load(str(root))]
     path.write_text(DENY.replace("rm", "rmdir"))
     seen.append(files.load(str(root)))
@@ -158,6 +159,19 @@ def test_ten_thousand_files(root: Path, home: Environment) -> None:
 
     assert (MAX_FILES, "00000", "00199") == (len(book.rules), book.rules[0].name, book.rules[-1].name)
     assert (f"{FOLDER}: 9800 rule files more than the {MAX_FILES} that are read; they do not count",) == book.problems
+
+
+def test_two_hundred_files_as_large_as_can_be(root: Path, home: Environment) -> None:
+    """Front matter, expressions, globs and text at their limits are read in seconds."""
+    for number in range(MAX_FILES):
+        globs = ", ".join(f"a{number}{letter}{{b,c}}*{{d,e}}*{{f,g}}*" for letter in "abcdefghijkl")
+        front = f"event: before-tool\ntool: write\naction: deny\npaths: '{globs}'\npattern: '(a|b){{400}}{number}'"
+        write(root, {f"{FOLDER}/{number:03}.md": f"---\n{front}\n---\n" + "key=x " * 1300})
+    before = process_time()
+    book = load_rules(str(root), home)
+
+    assert process_time() - before < 20
+    assert (MAX_FILES, ()) == (len(book.rules), book.problems)
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred\nline.md", b"\xff\xfe.md", "‮reversed.md", ".md", "a" * 250 + ".md"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_CODEX, ROOT, Talk, call, finished, said_by, starting, view_of
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, Talk, call, finished, said_by, starting, view_of
 
 from upbeat.core.contract.effect import Inject
 from upbeat.core.contract.event import Act, ClientName, Event, SessionStarted, ToolFinished
@@ -69,12 +69,17 @@ def test_in_the_other_client() -> None:
 
 
 def test_once() -> None:
-    """A rule is shown once, however often its files are touched; so is a copy of it, and a link to it."""
+    """A rule is shown once, however often its files are touched; so is a copy of it, and a link to it.
+
+    An agent that was handed work has not seen it, and is shown it once.
+    """
     copy = replace(TYPES, path="web/.cursor/rules/ts.mdc", real="/repo/web/.cursor/rules/ts.mdc")
     link = replace(TYPES, path="b.mdc", text="Strict types, and more.")
     talk = Talk(POLICY, {LOOK: (TYPES, copy, link)})
 
-    assert [1, 0, 0] == [len(talk.say(READ)), len(talk.say(EDIT)), len(talk.say(READ))]
+    in_agent = replace(READ, source=IN_AGENT)
+
+    assert [1, 0, 0, 1, 0] == [len(talk.say(event)) for event in (READ, EDIT, READ, in_agent, in_agent)]
 
 
 def test_bounds() -> None:

@@ -130,6 +130,11 @@ MATCHES: dict[str, tuple[str, Event]] = {
     "tools that begin so": ("event: before-tool\ntool: mcp__github__*\naction: deny", starting(MCP)),
     "a file": ("event: before-tool\ntool: read\npaths: .env\naction: deny", starting(READS)),
     "a file after it was read": ("event: after-tool\ntool: read\npaths: '**/.env'\naction: inject", finished(READS)),
+    "a file that a shell line writes": (
+        "event: before-tool\npaths: src/*.ts\naction: deny",
+        starting(shell("cd src && echo x > a.ts")),
+    ),
+    "a file that it adds to": ("event: before-tool\npaths: .env\naction: deny", starting(shell("echo A=1 >>.env"))),
     "a file outside": ("event: before-tool\npaths: /etc/**\naction: deny", starting(OUTSIDE)),
     "a path by its pattern": ("event: before-tool\ntool: read\npattern: \\.env$\naction: deny", starting(READS)),
     "content": (
@@ -177,6 +182,10 @@ MATCHES_NOT: dict[str, tuple[str, Event]] = {
     "a rule that is off": ("event: before-tool\nenabled: false\naction: deny", starting(MCP)),
     "another file": ("event: before-tool\npaths: '*.py'\naction: deny", starting(WRITES)),
     "a file that is taken out": ("event: before-tool\npaths: ['*.ts', '!src/**']\naction: deny", starting(WRITES)),
+    "a shell line that writes another file": (
+        "event: before-tool\npaths: src/*.ts\naction: deny",
+        starting(shell("echo x > a.ts 2>&1 2>/dev/null")),
+    ),
     "a call without files": ("event: before-tool\npaths: '**'\naction: deny", starting(MCP)),
     "other content": ("event: before-tool\ntool: write\npattern: const\naction: deny", starting(WRITES)),
     "what is taken out of a file": ("event: before-tool\ntool: write\npattern: old\naction: deny", starting(WRITES)),
@@ -209,6 +218,10 @@ def test_matches_not(front: str, event: Event) -> None:
 
 COULD_NOT: dict[str, tuple[str, Event]] = {
     "a patch that names no file": ("event: before-tool\ntool: edit\npaths: .env\naction: deny", starting(BLIND)),
+    "a file that the shell has to work out": (
+        "event: before-tool\npaths: .env\naction: deny",
+        starting(shell("echo x > $FILE")),
+    ),
     "a patch without content": ("event: before-tool\ntool: edit\npattern: x\naction: deny", starting(BLIND)),
     "a prompt that is sealed": (
         "event: before-tool\ntool: delegate\npattern: x\naction: deny",
@@ -216,7 +229,7 @@ COULD_NOT: dict[str, tuple[str, Event]] = {
     ),
     "more content than is looked at": (
         "event: before-tool\ntool: write\npattern: needle\naction: deny",
-        starting(replace(WRITES, changes=(Change("/repo/a", "x" * 1_000_001 + "needle"),))),
+        starting(replace(WRITES, changes=(Change("/repo/a", "x" * 300_000 + "needle"),))),
     ),
 }
 
@@ -332,7 +345,7 @@ def test_a_fault_in_one_rule_is_its_third_outcome() -> None:
     """What goes wrong in evaluating a rule costs that rule's word, and with ``fail: closed`` it is safe."""
 
     class Odd:
-        sources = ("x",)
+        size = 1
 
         def match(self, _path: str) -> bool:
             raise RuntimeError("odd")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import process_time
 
-from policy_play import HERE, IN_CODEX, ROOT, call, shell, starting
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, call, shell, starting
 
 from upbeat.core.contract.effect import Deny, Inject, Said
-from upbeat.core.contract.event import Act, PromptSubmitted
+from upbeat.core.contract.event import Act, Change, PromptSubmitted
 from upbeat.core.merge import Room, Voice, merge
 from upbeat.core.rules import rule_file
 from upbeat.core.rules.book import RANK, ask, in_force
@@ -47,13 +48,16 @@ def test_each_has_its_voice() -> None:
 
 
 def test_once() -> None:
-    """What is to be said once is noted, and not said again until the note is gone."""
+    """What is to be said once is noted, and not said again until the note is gone; a subagent has not heard it."""
     first = ask((SAY,), LS, ROOT, ("older.md",), "en")
     again = ask((SAY,), LS, ROOT, first.noted or (), "en")
 
-    assert ((1, ("older.md", "say.md")), (0, None)) == (
+    in_agent = ask((SAY,), starting(shell("ls"), IN_AGENT), ROOT, first.noted or (), "en")
+
+    assert ((1, ("older.md", "say.md")), (0, None), 1) == (
         (len(first.voices), first.noted),
         (len(again.voices), again.noted),
+        len(in_agent.voices),
     )
 
 
@@ -90,6 +94,22 @@ def test_borrowed_rules() -> None:
     assert [(0, 0), (0, 1), (1, 1)] == [
         (len(in_force((lent,), LS, how)), len(in_force((lent,), there, how))) for how in ("off", "codex", "all")
     ]
+
+
+def test_strangers_leave_time_to_ones_own() -> None:
+    """Rules of a hostile repository that take as long as they can end as not evaluated; one's own are asked."""
+    slow = "event: before-tool\ntool: write\npattern: '(a|b)*a(a|b){{150}}{n}'\naction: deny"
+    strangers = tuple(rule(f"s{n}", slow.format(n=n), Owner.STRANGER) for n in range(200))
+    own = rule("own", "event: before-tool\ntool: write\npattern: needle\naction: deny")
+    text = "".join("ab"[n * n % 7 % 2] for n in range(200_000)) + "needle"
+    event = starting(call("Write", Act.WRITE, ("/repo/a",), (Change("/repo/a", text),)))
+    before = process_time()
+    answer = ask((*strangers, own), event, ROOT, (), "en")
+
+    assert process_time() - before < 5
+    assert ("rule own", "Deny") == (answer.voices[-1].part, answer.voices[-1].said[0].decided)
+    assert {"could not evaluate"} == {voice.said[0].decided for voice in answer.voices[:-1]}
+    assert len(answer.voices) > 150
 
 
 def test_a_denial_stands_over_the_rest() -> None:

@@ -97,6 +97,11 @@ WRONG: dict[str, tuple[str, str]] = {
     "a back reference": ("event: prompt\naction: tell\npattern: (a)\\1", "a back reference"),
     "a possessive count": ("event: prompt\naction: tell\npattern: a++", "possessive"),
     "an open bracket": ("event: prompt\naction: tell\npattern: '('", "missing )"),
+    "more steps than an expression may have": ("event: prompt\naction: tell\npattern: a.{0,900}c", "is too large"),
+    "more steps together": (
+        "event: prompt\naction: tell\npattern: ['a{300}b', 'c{300}d', 'e{300}f', 'g{300}h', 'i{300}j', 'k{900}l']",
+        "all together is too large",
+    ),
     "a program that is too large": ("event: prompt\naction: tell\npattern: '((a{1,500}){1,500})'", "RE2"),
     "a comment as a glob": ("event: before-tool\naction: deny\npaths: '#x'", "is a comment"),
 }
