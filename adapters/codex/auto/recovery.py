@@ -1,6 +1,6 @@
 """What is done about a thread that is too long, or whose history the provider does not take.
 
-Law: each thing that is tried is said before it is done, counted, and can be switched off by its name in ``policies.off``.
+Law: each thing that is tried is said before it is done, counted, and switched off by its name in ``policies.off``.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ def test_everything_set() -> None:
         config_home=Path("/c"),
         state_home=Path("/s"),
         data_home=Path("/d"),
-        home=Path("/home/a"),
         codex_home=Path("/home/a/.codex"),
         claude_home=Path("/c2"),
         language="zh",

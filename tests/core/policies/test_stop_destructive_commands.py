@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from destructive_lines import ASKED, HARMLESS, STOPPED
 from hypothesis import given
 from hypothesis import strategies as st
-from destructive_lines import ASKED, HARMLESS, STOPPED
 from policy_play import HERE, IN_CODEX, ROOT, asked, call, said_by, shell, starting, view_of
 
 from upbeat.core.contract.effect import Ask, Deny
