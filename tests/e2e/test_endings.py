@@ -1,0 +1,44 @@
+"""Goals, lists and the kill switch behind the hooks of the real clients."""
+
+from __future__ import annotations
+
+import pytest
+from processes import read_log
+
+from .sandbox import Sandbox
+from .workflow_scripts import Round
+from .workflow_sessions import CLIENTS, carry_out, prepare
+
+pytestmark = pytest.mark.e2e
+
+MET = 'All pass. <!-- GOAL: {"result": "MET", "audit": "make test: 12 passed, none skipped"} -->'
+ROUNDS: list[Round] = ["I have begun.", MET]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("prompt", ["[goal: all tests pass]", "/upbeat:goal all tests pass"])
+def test_a_goal_sends_the_turn_on_until_it_is_met(sandbox: Sandbox, client: str, prompt: str) -> None:
+    """The turn goes on once, and ends with the line that says how the goal was checked."""
+    prepare(sandbox, client)
+    written = prompt.replace("/", "$", 1) if client == "codex" else prompt
+    done = carry_out(sandbox, client, written, ROUNDS)
+    endings = [entry for entry in read_log(sandbox.home) if entry["event"] == "TurnEnding"]
+
+    assert 0 == done.exit_code
+    assert [0, 1] == [turn.count("The goal of the user is not shown to be met yet") for turn in done.turns]
+    assert 1 == done.turns[0].count("The user has set a goal for this session")
+    assert [["keep_going"], ["tell_user"]] == [[one["kind"] for one in entry["effects"]] for entry in endings]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_quiet_lets_the_workflow_rest(sandbox: Sandbox, client: str) -> None:
+    """A session that was told to be quiet ends its turn, though a workflow has work left; the next prompt goes on."""
+    prepare(sandbox, client)
+    carry_out(sandbox, client, "[workflow:single] add retries to save_order", ["Which database?"])
+    session = read_log(sandbox.home)[-1]["session_id"]
+    quiet = "$upbeat:quiet" if client == "codex" else "/upbeat:quiet"
+    done = carry_out(sandbox, client, quiet, ["I am quiet now."], session=session)
+    last = [entry for entry in read_log(sandbox.home) if entry["event"] == "TurnEnding"][-1]
+
+    assert (0, 1) == (done.exit_code, len(done.turns))
+    assert ["stop"] == [one["kind"] for one in last["effects"]]
