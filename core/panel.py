@@ -33,6 +33,8 @@ class Heard:
     voices: tuple[Voice, ...] = ()
     facts: tuple[Fact, ...] = ()
     errands: tuple[Errand, ...] = ()
+    once: tuple[tuple[str, str], ...] = ()
+    """(voice, mark) of what rules say once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,8 @@ class Panel:
     def heard(self, happening: Happening, state: SessionState) -> Heard:
         """What the members say."""
         answer = self._asked(happening, state)
-        facts: tuple[Fact, ...] = () if answer.noted is None else (Noted(book.PAGE, answer.noted),)
         if not self.policies:
-            return Heard(answer.voices, facts)
+            return Heard(answer.voices, once=answer.once)
         runtime = happening.runtime
         view = View(
             state=state,
@@ -86,14 +87,19 @@ class Panel:
             caps=caps_of(happening.settings),
         )
         opinions = judge(happening.event, view, self.policies)
-        facts += tuple(
+        facts = tuple(
             Noted(one.policy.name, one.word.notes, one.policy.stays)
             for one in opinions
             if one.word.notes is not None and one.word.notes != state.notes(one.policy.name)
         )
         errands = tuple(errand for one in opinions for errand in one.word.errands)
         voices = (*answer.voices, *(self._voice(one, happening) for one in opinions))
-        return Heard(voices, facts, errands)
+        return Heard(voices, facts, errands, answer.once)
+
+    def noted(self, heard: Heard, merged: Merged, state: SessionState) -> tuple[Fact, ...]:
+        """What rules say once and have said: what had no room comes again."""
+        marks = tuple(mark for part, mark in heard.once if part in merged.parts)
+        return (Noted(book.PAGE, (*state.notes(book.PAGE), *marks)),) if marks else ()
 
     def _asked(self, happening: Happening, state: SessionState) -> book.Answer:
         """What the rules say."""

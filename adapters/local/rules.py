@@ -95,7 +95,7 @@ def load_rules(root: str, environment: Environment, found: Found | None = None) 
         if text.problem:
             problems.append(f"{file.shown}: {text.problem}")
             continue
-        is_trusted = file.is_users or trusted.get(str(file.path.resolve())) == text.digest
+        is_trusted = file.is_users or trusted.get(os.path.realpath(file.path)) == text.digest
         if not is_trusted:
             untrusted.append(file.shown)
         rules_here, wrong = _read(file, text, is_trusted=is_trusted)

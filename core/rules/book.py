@@ -30,10 +30,10 @@ class RuleBook:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the rules say to one event. ``noted`` takes the place of what was noted; None leaves that as it is."""
+    """What the rules say to one event. ``once`` has (voice, mark) of what is not to be said again once it was heard."""
 
     voices: tuple[Voice, ...] = ()
-    noted: tuple[str, ...] | None = None
+    once: tuple[tuple[str, str], ...] = ()
 
 
 def in_force(rules: Iterable[Rule], event: Event, borrowed: str) -> tuple[Rule, ...]:
@@ -57,19 +57,19 @@ def ask(
 ) -> Answer:
     """What ``rules`` say to ``event`` in the repository at ``root``; ``noted`` is what was noted before."""
     seen = Seen(event, root)
-    voices = []
-    spoken = list(noted)
+    voices: list[Voice] = []
+    once: list[tuple[str, str]] = []
     for rule in rules:
         outcome = apply(rule, event, root, language=language, seen=seen)
         if outcome.verdict is Verdict.NO:
             continue
         if rule.once and outcome.effect is not None:
             mark = f"{event.source.agent_id[-12:]} {rule.file}".strip()  # another agent has not heard it
-            if mark in spoken:
+            if mark in noted:
                 continue
-            spoken.append(mark)
+            once.append((f"rule {rule.name}", mark))
         voices.append(_voice(rule, outcome, is_held_out=is_held_out))
-    return Answer(tuple(voices), tuple(spoken) if len(spoken) > len(noted) else None)
+    return Answer(tuple(voices), tuple(once))
 
 
 def _voice(rule: Rule, outcome: Outcome, *, is_held_out: bool) -> Voice:

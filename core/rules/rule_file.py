@@ -21,8 +21,8 @@ from .globs import Globs
 from .pattern import Pattern
 from .rule import EVENTS, OFFERED, Action, Condition, Fail, Owner, Rule, Where
 
-MAX_TEXT = 8000
-"""Characters of a rule's text."""
+MAX_TEXT = 5000
+"""Characters of a rule's text: what is longer would have no room in a turn."""
 MAX_ITEMS = 100
 """Entries in one key."""
 

@@ -166,7 +166,7 @@ def test_two_hundred_files_as_large_as_can_be(root: Path, home: Environment) -> 
     for number in range(MAX_FILES):
         globs = ", ".join(f"a{number}{letter}{{b,c}}*{{d,e}}*{{f,g}}*" for letter in "abcdefghijkl")
         front = f"event: before-tool\ntool: write\naction: deny\npaths: '{globs}'\npattern: '(a|b){{400}}{number}'"
-        write(root, {f"{FOLDER}/{number:03}.md": f"---\n{front}\n---\n" + "key=x " * 1300})
+        write(root, {f"{FOLDER}/{number:03}.md": f"---\n{front}\n---\n" + "key=x " * 800})
     before = process_time()
     book = load_rules(str(root), home)
 

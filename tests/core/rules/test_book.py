@@ -50,14 +50,14 @@ def test_each_has_its_voice() -> None:
 def test_once() -> None:
     """What is to be said once is noted, and not said again until the note is gone; a subagent has not heard it."""
     first = ask((SAY,), LS, ROOT, ("older.md",), "en")
-    again = ask((SAY,), LS, ROOT, first.noted or (), "en")
+    again = ask((SAY,), LS, ROOT, ("older.md", "say.md"), "en")
+    in_agent = ask((SAY,), starting(shell("ls"), IN_AGENT), ROOT, ("say.md",), "en")
 
-    in_agent = ask((SAY,), starting(shell("ls"), IN_AGENT), ROOT, first.noted or (), "en")
-
-    assert ((1, ("older.md", "say.md")), (0, None), 1) == (
-        (len(first.voices), first.noted),
-        (len(again.voices), again.noted),
-        len(in_agent.voices),
+    assert ((("rule say", "say.md"),), (), (), (("rule say", "agent-1 say.md"),)) == (
+        first.once,
+        again.once,
+        again.voices,
+        in_agent.once,
     )
 
 

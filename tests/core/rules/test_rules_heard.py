@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fakes.rules import FakeRules
 from fakes.runtime import FakeWorld, fake_world
 from fakes.surroundings import situation
@@ -54,6 +56,20 @@ def test_once_in_a_session_and_again_after_a_compaction() -> None:
     said = [handle(event, world.runtime).effects for event in (READ, READ, SessionStarted(HERE, "compact"), READ)]
 
     assert [1, 0, 0, 1] == [sum(isinstance(effect, Inject) for effect in effects) for effects in said]
+
+
+def test_what_had_no_room_comes_again() -> None:
+    """What is to be said once and was left out is not taken for said."""
+    world = fake_world(situation(inject_max_chars_turn=30))
+    world.rules = FakeRules(RuleBook((replace(ONCE, text="x" * 40),)))
+    narrow = handle(READ, world.runtime).effects
+    world.surroundings.found = situation()
+
+    assert ((), 1, ()) == (
+        narrow,
+        len(handle(READ, world.runtime).effects),
+        handle(READ, world.runtime).effects,
+    )
 
 
 def test_a_prompt_has_room_for_its_rules() -> None:
