@@ -69,6 +69,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .external.provider import ServersProvider
     from .local.clock import SystemClock
     from .local.ground import LocalGround
+    from .local.heap import collect_rarely
     from .local.observations import ProjectMemory
     from .local.runner import ThreadRunner
     from .local.surroundings import LocalSurroundings
@@ -94,6 +95,8 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         language=environment.language,
         index=known if stays else None,
     )
+    if stays:
+        collect_rarely()
     return Application(environment, runtime, provider, servers, known)
 
 

@@ -94,13 +94,15 @@ def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
 
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
-    """Whether one definition has all of ``terms``, as one with the phrase, which stands on one line, has."""
-    known = profile.terms
+    """Whether one line has all of ``terms``, as one with the phrase or literal has."""
+    lines = profile.lines
+    shared: set[int] | None = None
     for term in terms:
-        if term not in known:
+        its = lines.get(term)
+        if not its:
             return False
-    wanted = set(terms)
-    return any(wanted <= part.terms.keys() for part in profile.parts.values())
+        shared = its if shared is None else shared & its
+    return bool(shared)
 
 
 class Reader:
@@ -109,6 +111,8 @@ class Reader:
     def __init__(self, question: Question) -> None:
         self.question = question
         self._meanings: dict[str, Meaning | None] = {}
+        self._known: dict[int, tuple[str, Meaning] | None] = {}
+        """Words of the index by their numbers."""
         self._owned = {pair for dotted in question.dotted for pair in pairwise(dotted)}
 
     def profile(self, path: str, text: str) -> Profile:
@@ -136,17 +140,25 @@ class Reader:
 
         ``text`` reads the file, and is called only when it may hold a phrase of the question.
         """
-        profile = _empty(path, kept.outline, kept.length)
+        profile = _empty(path, kept.outline(), kept.length)
+        known = self._known
         for at in kept.among(words):
-            word = words[kept.ids[at]]
-            meaning = self._meaning_of(word)
-            if meaning:
-                self._add_kept(profile, word, meaning, *kept.homes_of(at))
-                for term in meaning.terms:
-                    profile.lines[term].update(lines.of(at))
+            number = kept.ids[at]
+            found = known[number] if number in known else self._learn(number, words[number])
+            if found:
+                self._add_kept(profile, *found, *kept.homes_of(at))
+                if found[1].terms:
+                    on = lines.of(at)
+                    for term in found[1].terms:
+                        profile.lines[term].update(on)
         self._add_definitions(profile)
         self._add_quotes(profile, text)
         return profile
+
+    def _learn(self, number: int, word: str) -> tuple[str, Meaning] | None:
+        meaning = self._meaning_of(word)
+        found = self._known[number] = (word, meaning) if meaning else None
+        return found
 
     def _add_quotes(self, profile: Profile, text: Callable[[], str | None]) -> None:
         """The phrases and literals of the question that the file has; ``text`` is read only if it may have one."""
@@ -179,10 +191,10 @@ class Reader:
         around, parts = profile.outline.around, profile.parts
         hits: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for at in kept.among(words):
-            meaning = self._meaning_of(words[kept.ids[at]])
-            if not meaning:
+            found = self._known.get(kept.ids[at])
+            if not found:
                 continue
-            terms = meaning.terms
+            terms = found[1].terms
             positions = kept.homes_of(at)[0]
             if len(positions) == 1:
                 parts[positions[0]].hits.extend([(line, terms) for line in lines.of(at)])

@@ -107,6 +107,7 @@ class Kept:
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for what ``encode`` did not make."""
         view = memoryview(body)
+        self.size = len(body)
         if len(body) < 4 * _HEAD:
             raise ValueError("no document: too short")
         checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEAD].cast("I")
@@ -125,7 +126,15 @@ class Kept:
         if len(view) != at + size or (definitions and len(texts) != 2 * definitions):
             raise ValueError("no document: its parts do not fit each other")
         names, owners = texts[:definitions], texts[definitions:]
-        self.outline = KeptOutline(KeptDefinitions(names, owners, lines[:definitions], lines[definitions:]))
+        self._definitions = KeptDefinitions(names, owners, lines[:definitions], lines[definitions:])
+
+    def outline(self) -> KeptOutline:
+        """Its definitions, without lines; one for each who asks, as lines may be added."""
+        return KeptOutline(self._definitions)
+
+    def has_any(self, numbers: Container[int]) -> bool:
+        """Whether a word of the document has one of ``numbers``."""
+        return any(map(numbers.__contains__, self.ids))
 
     def among(self, words: Container[int]) -> Iterable[int]:
         """The positions of its words that are in ``words``, in order."""
@@ -150,6 +159,11 @@ class KeptLines:
         self._ends, self._lines = found[1 : 1 + number], found[1 + number :]
         if not found or (self._ends[-1] if number else 0) != len(self._lines):
             raise ValueError("no lines: the parts do not fit each other")
+
+    @property
+    def size(self) -> int:
+        """Bytes that they take."""
+        return 4 * (len(self._ends) + len(self._lines))
 
     def of(self, at: int) -> array[int]:
         """The lines of the word at position ``at``, one for each time that it occurs."""

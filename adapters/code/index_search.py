@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -166,7 +166,7 @@ class Looked:
         if len(text) != profile.length:  # it has changed since it was looked at
             return self.reader.profile(profile.path, text)
         kept, lines = known
-        kept.outline.lines = text.split("\n")
+        profile.outline.lines = text.split("\n")
         self.reader.add_hits(profile, kept, lines, self.words)
         return profile
 
@@ -190,33 +190,45 @@ def look_up(store: IndexStore, table: Table, question: Question, cancelled: Canc
 
 
 def profiles_of(
-    store: IndexStore, table: Table, tree: Tree, found: Scan, question: Question, cancelled: Cancellation
+    store: IndexStore,
+    table: Table,
+    tree: Tree,
+    found: Scan,
+    question: Question,
+    cancelled: Cancellation,
+    fresh: Container[int] = (),
 ) -> Looked:
-    """A careful look at each candidate.
+    """A careful look at each candidate; those at the positions ``fresh`` are known to be as they were indexed.
 
     Raises StorageError, ValueError for a damaged document, and ``ToolFailure`` when cancelled.
     """
     reader = Reader(question)
     words = _words_of(store, question)
-    profiles: list[Profile] = []
     stale: list[str] = []
+    sound: dict[str, int] = {}
+    for path, _ in found.candidates:
+        position = table.at.get(path)
+        entry = table.entries[position] if position is not None else None
+        if entry and entry.doc and position in fresh:
+            sound[path] = entry.doc
+            continue
+        stamp = tree.stamp(path)
+        if entry and entry.doc and stamp == (entry.size, entry.stamp):
+            sound[path] = entry.doc
+        elif entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
+            stale.append(path)
+    kept = store.documents(sound.values())
+    profiles: list[Profile] = []
     documents: dict[str, tuple[Kept, KeptLines]] = {}
     for path, _ in found.candidates:
         check(cancelled)
-        position = table.at.get(path)
-        entry = table.entries[position] if position is not None else None
-        stamp = tree.stamp(path)
-        if entry and entry.doc and stamp == (entry.size, entry.stamp):
-            document = store.document(entry.doc)
-            if document is None:
+        if path in sound:
+            if sound[path] not in kept:
                 raise ValueError(f"the document of {path} is not there")
-            lines = store.lines(entry.doc)
-            documents[path] = document, lines
+            document, lines = documents[path] = kept[sound[path]]
             profiles.append(reader.profile_of(path, document, lines, words, partial(tree.text, path)))
             continue
-        if entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
-            stale.append(path)
-        text = tree.text(path) if stamp else None
+        text = tree.text(path)
         if text is not None:
             profiles.append(reader.profile(path, text))
     return Looked(profiles, stale, reader, words, documents)

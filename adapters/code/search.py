@@ -145,7 +145,7 @@ def _look_in_index(
             history = opening.result(deadline) if opening else None
             past = history.signals(question, prefix_of(root)) if history else {}
             add_past_candidates(found, past, view.table.at)
-            looked = profiles_of(view.store, view.table, tree, found, question, cancelled)
+            looked = profiles_of(view.store, view.table, tree, found, question, cancelled, view.fresh)
     except (StorageError, ValueError, OSError):
         return None
     if looked.stale:
