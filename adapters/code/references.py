@@ -7,7 +7,7 @@ for each.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import overload
 
 from .parse import Parsed, Reference
@@ -36,15 +36,27 @@ class KeptReferences(Sequence[Reference]):
 
     def named(self, name: str) -> list[Reference]:
         """Those of ``name``, in order."""
-        if name not in self.names:
+        try:
+            wanted = self.names.index(name)
+        except ValueError:
             return []
-        wanted = self.names.index(name)
-        return [self[at] for at, number in enumerate(self._which) if number == wanted]
+        return [self[at] for at in _places_of(wanted, self._which)]
 
-    def calls_in(self, positions: Container[int]) -> list[Reference]:
+    def calls_in(self, positions: Collection[int]) -> list[Reference]:
         """The calls inside of the definitions at ``positions``, in order."""
-        enclosing = self._enclosing
-        return [self[at] for at, is_call in enumerate(self._calls) if is_call and enclosing[at] in positions]
+        places = [at for position in positions for at in _places_of(position, self._enclosing)]
+        return [self[at] for at in sorted(places) if self._calls[at]]
+
+
+def _places_of(value: int, column: array[int]) -> Iterator[int]:
+    """Where ``value`` stands in ``column``, in order."""
+    data, wanted = column.tobytes(), array(column.typecode, [value]).tobytes()
+    width = len(wanted)
+    at = data.find(wanted)
+    while at >= 0:
+        if at % width == 0:
+            yield at // width
+        at = data.find(wanted, at + 1)
 
 
 def uses(parsed: Parsed, name: str) -> Iterable[Reference]:
@@ -53,7 +65,7 @@ def uses(parsed: Parsed, name: str) -> Iterable[Reference]:
     return found.named(name) if isinstance(found, KeptReferences) else [one for one in found if one.name == name]
 
 
-def calls_in(parsed: Parsed, positions: Container[int]) -> Iterable[Reference]:
+def calls_in(parsed: Parsed, positions: Collection[int]) -> Iterable[Reference]:
     """The calls inside of the definitions at ``positions``, in order."""
     found = parsed.references
     if isinstance(found, KeptReferences):

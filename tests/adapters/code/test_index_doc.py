@@ -66,7 +66,7 @@ def test_documents_are_read_back(text: str, language: str) -> None:
     assert (document.length, ids, document.definitions) == (
         kept.length,
         list(kept.ids),
-        tuple(kept.outline.definitions),
+        tuple(kept.outline().definitions),
     )
     ends = [0, *document.ends]
     assert [list(document.lines[ends[at] : ends[at + 1]]) for at in range(len(ids))] == [
@@ -97,7 +97,7 @@ def test_definitions_are_found_around_lines(text: str) -> None:
     """The kept outline agrees with the one of the text on every line."""
     text = text.replace("d", "def d")
     outline, document = Outline(text, "python"), read_document(text, "python")
-    kept = Kept(encode(document, range(len(document.words)))).outline
+    kept = Kept(encode(document, range(len(document.words)))).outline()
     lines = range(1, len(outline.lines) + 1)
 
     assert [outline.around(line) for line in lines] == [kept.around(line) for line in lines]
