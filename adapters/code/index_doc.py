@@ -140,6 +140,11 @@ class Kept:
         """The positions of its words that are in ``words``, in order."""
         return compress(range(len(self.ids)), map(words.__contains__, self.ids))
 
+    def count_of(self, at: int) -> int:
+        """How often the word at position ``at`` stands in the document."""
+        start, end = self._home_ends[at - 1] if at else 0, self._home_ends[at]
+        return self._counts[start] if end - start == 1 else sum(self._counts[start:end])
+
     def homes_of(self, at: int) -> tuple[memoryview, memoryview]:
         """The definitions that the word at position ``at`` stands in, and how often in each."""
         start, end = self._home_ends[at - 1] if at else 0, self._home_ends[at]

@@ -147,16 +147,29 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Candidates that were looked at closely. ``stale`` are the paths that are not as they were indexed."""
+    """Candidates that were looked at. ``stale`` are the paths that are not as they were indexed.
+
+    Only while the index is open they can be completed.
+    """
 
     profiles: list[Profile]
     stale: list[str]
     reader: Reader
     words: dict[int, str]
-    documents: dict[str, tuple[Kept, KeptLines]]
+    documents: dict[str, tuple[int, Kept]]
+    lines: dict[int, KeptLines]
+
+    def complete(self, profiles: Sequence[Profile], store: IndexStore, tree: Tree) -> None:
+        """Look closely at ``profiles``. Raises StorageError, and ValueError for damaged lines."""
+        its = [(profile, *known) for profile in profiles if (known := self.documents.get(profile.path))]
+        self.lines.update(store.lines([doc for _, doc, _ in its]))
+        for profile, doc, kept in its:
+            if doc not in self.lines:
+                raise ValueError(f"the lines of {profile.path} are not there")
+            self.reader.complete(profile, kept, self.lines[doc], self.words, partial(tree.text, profile.path))
 
     def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
-        """``profile`` with the lines of the file and its hits; None when it cannot be read any more."""
+        """``profile``, complete, with the lines of the file and its hits; None when it cannot be read any more."""
         known = self.documents.get(profile.path)
         if known is None:
             return profile
@@ -165,9 +178,9 @@ class Looked:
             return None
         if len(text) != profile.length:  # it has changed since it was looked at
             return self.reader.profile(profile.path, text)
-        kept, lines = known
+        doc, kept = known
         profile.outline.lines = text.split("\n")
-        self.reader.add_hits(profile, kept, lines, self.words)
+        self.reader.add_hits(profile, kept, self.lines[doc], self.words)
         return profile
 
 
@@ -198,7 +211,7 @@ def profiles_of(
     cancelled: Cancellation,
     fresh: Container[int] = (),
 ) -> Looked:
-    """A careful look at each candidate; those at the positions ``fresh`` are known to be as they were indexed.
+    """A look at each candidate as a whole; those at the positions ``fresh`` are known to be as they were indexed.
 
     Raises StorageError, ValueError for a damaged document, and ``ToolFailure`` when cancelled.
     """
@@ -219,19 +232,19 @@ def profiles_of(
             stale.append(path)
     kept = store.documents(sound.values())
     profiles: list[Profile] = []
-    documents: dict[str, tuple[Kept, KeptLines]] = {}
+    documents: dict[str, tuple[int, Kept]] = {}
     for path, _ in found.candidates:
         check(cancelled)
         if path in sound:
             if sound[path] not in kept:
                 raise ValueError(f"the document of {path} is not there")
-            document, lines = documents[path] = kept[sound[path]]
-            profiles.append(reader.profile_of(path, document, lines, words, partial(tree.text, path)))
+            documents[path] = sound[path], kept[sound[path]]
+            profiles.append(reader.sketch(path, kept[sound[path]], words))
             continue
         text = tree.text(path)
         if text is not None:
             profiles.append(reader.profile(path, text))
-    return Looked(profiles, stale, reader, words, documents)
+    return Looked(profiles, stale, reader, words, documents, {})
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:

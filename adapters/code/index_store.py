@@ -171,22 +171,23 @@ class IndexStore:
             found = self._keep(doc, row[0]) if row else None
         return found
 
-    def documents(self, docs: Iterable[int]) -> dict[int, tuple[Kept, KeptLines]]:
-        """Those of ``docs`` that are there, with the lines of their words. Raises ValueError for damaged ones."""
-        found: dict[int, tuple[Kept, KeptLines]] = {}
-        missing: list[int] = []
-        for doc in docs:
-            kept, lines = self._recent.get(doc), self._recent_lines.get(doc)
-            if kept and lines:
-                found[doc] = kept, lines
-            else:
-                missing.append(doc)
-        sql = "SELECT id, body, lines FROM doc WHERE id IN (SELECT value FROM json_each(?))"
-        for doc, body, packed in self._database.rows(sql, json.dumps(missing)) if missing else ():
-            lines = KeptLines(packed)
+    def documents(self, docs: Iterable[int]) -> dict[int, Kept]:
+        """Those of ``docs`` that are there. Raises ValueError for damaged ones."""
+        found = {doc: self._recent.get(doc) for doc in docs}
+        missing = json.dumps([doc for doc, kept in found.items() if kept is None])
+        sql = "SELECT id, body FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+        new = {doc: self._keep(doc, body) for doc, body in self._database.rows(sql, missing)}
+        return {doc: kept for doc, kept in found.items() if kept} | new
+
+    def lines(self, docs: Iterable[int]) -> dict[int, KeptLines]:
+        """The lines of the words of those of ``docs`` that are there. Raises ValueError for damaged ones."""
+        found = {doc: self._recent_lines.get(doc) for doc in docs}
+        missing = json.dumps([doc for doc, lines in found.items() if lines is None])
+        sql = "SELECT id, lines FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+        new = {doc: KeptLines(packed) for doc, packed in self._database.rows(sql, missing)}
+        for doc, lines in new.items():
             self._recent_lines.put(doc, lines, lines.size)
-            found[doc] = self._keep(doc, body), lines
-        return found
+        return {doc: lines for doc, lines in found.items() if lines} | new
 
     def _keep(self, doc: int, body: bytes) -> Kept:
         kept = Kept(body)

@@ -31,7 +31,7 @@ def numbers(profile: Profile) -> dict[str, object]:
         "terms": profile.terms,
         "names": profile.names,
         "joined": profile.joined,
-        "defined": (profile.defined_terms, profile.defined_names, profile.defined_joined),
+        "defined": (profile.defined, profile.defined_names, profile.defined_joined),
         "parts": parts,
         "phrases": profile.phrases,
         "owned": profile.owned,
@@ -50,7 +50,8 @@ def test_a_document_says_what_its_text_says(path: str, question: str) -> None:
     kept, lines = Kept(encode(document, list(words))), KeptLines(encode_lines(document))
 
     reader = Reader(asked)
-    profile = reader.profile_of(path, kept, lines, words, lambda: text)
+    profile = reader.sketch(path, kept, words)
+    reader.complete(profile, kept, lines, words, lambda: text)
     reader.add_hits(profile, kept, lines, words)
 
     assert numbers(Reader(asked).profile(path, text)) == numbers(profile)

@@ -69,9 +69,50 @@ def test_is_idempotent(text: str) -> None:
 
 FRAGMENTS = (
     *("AKIA" + "Q3EGRRZ7ZKD5LMNO", "sk-", "xoxb-0123456789", "ghp_", "x" * 20, "A1b2C3d4E5f6G7h8J9k0L1m2", "eyJ"),
-    *("password", "api", "_", "-", "key", ":", "=", " ", "'", '"', "hunter2!", "token", "Bearer ", "https://u:", "@h.com"),
-    *("Ignore", " all", " previous", " instructions", "you are now ", "dan", "<|im_", "start|>", "[INST]", "assistant:"),
-    *("\n", "\r", "\x1b", "\u200b", "\u2028", "def f(x):", "src/a.py", "登录", "value", "密码", "--secret ", "-u a:", "//"),
+    *(
+        "password",
+        "api",
+        "_",
+        "-",
+        "key",
+        ":",
+        "=",
+        " ",
+        "'",
+        '"',
+        "hunter2!",
+        "token",
+        "Bearer ",
+        "https://u:",
+        "@h.com",
+    ),
+    *(
+        "Ignore",
+        " all",
+        " previous",
+        " instructions",
+        "you are now ",
+        "dan",
+        "<|im_",
+        "start|>",
+        "[INST]",
+        "assistant:",
+    ),
+    *(
+        "\n",
+        "\r",
+        "\x1b",
+        "\u200b",
+        "\u2028",
+        "def f(x):",
+        "src/a.py",
+        "登录",
+        "value",
+        "密码",
+        "--secret ",
+        "-u a:",
+        "//",
+    ),
     *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"),
 )
 
@@ -88,4 +129,6 @@ def test_one_unclean_text_does_not_hide_the_others() -> None:
     texts = [f"src/module_{number}.py" for number in range(64)]
 
     assert texts == list(spotless(texts))
-    assert [text for text in texts if text not in texts[40:48]] == list(spotless([*texts[:40], FRAGMENTS[0], *texts[41:]]))
+    assert [text for text in texts if text not in texts[40:48]] == list(
+        spotless([*texts[:40], FRAGMENTS[0], *texts[41:]])
+    )
