@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -423,9 +424,10 @@ class Library:
 
     def _next(self, root: str, table: Table) -> range:
         """The positions of the files whose turn it is to be looked at."""
-        start = self._turn.get(root, 0)
-        self._turn[root] = start + LAZY_FILES if start + LAZY_FILES < len(table.entries) else 0
-        return range(start, start + LAZY_FILES)
+        start, files = self._turn.get(root, 0), len(table.entries)
+        share = math.ceil(files / max(math.ceil(files / LAZY_FILES), 1))  # as many each time
+        self._turn[root] = start + share if start + share < files else 0
+        return range(start, start + share)
 
     def _next_folders(self, root: str, tree: TreeState) -> tuple[int, int]:
         """The folders whose turn it is: the first one, and how many."""

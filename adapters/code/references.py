@@ -7,7 +7,8 @@ for each.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import overload
 
 from .parse import Parsed, Reference
@@ -42,10 +43,11 @@ class KeptReferences(Sequence[Reference]):
             return []
         return [self[at] for at in _places_of(wanted, self._which)]
 
-    def calls_in(self, positions: Collection[int]) -> list[Reference]:
+    def calls_in(self, positions: Container[int]) -> list[Reference]:
         """The calls inside of the definitions at ``positions``, in order."""
-        places = [at for position in positions for at in _places_of(position, self._enclosing)]
-        return [self[at] for at in sorted(places) if self._calls[at]]
+        calls = self._calls
+        places = compress(range(len(calls)), map(positions.__contains__, self._enclosing))
+        return [self[at] for at in places if calls[at]]
 
 
 def _places_of(value: int, column: array[int]) -> Iterator[int]:
@@ -65,7 +67,7 @@ def uses(parsed: Parsed, name: str) -> Iterable[Reference]:
     return found.named(name) if isinstance(found, KeptReferences) else [one for one in found if one.name == name]
 
 
-def calls_in(parsed: Parsed, positions: Collection[int]) -> Iterable[Reference]:
+def calls_in(parsed: Parsed, positions: Container[int]) -> Iterable[Reference]:
     """The calls inside of the definitions at ``positions``, in order."""
     found = parsed.references
     if isinstance(found, KeptReferences):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 
-YOUNG = 50_000
-"""New objects after which cycles are looked for; a prepared turn makes about as many that live for long enough."""
+YOUNG = 200_000
+"""New objects after which cycles are looked for: more than a prepared turn holds at once, so that it is not held up."""
 
 OLDER = 20
 """Such looks after which older objects are looked at too."""
