@@ -59,8 +59,9 @@ class Part:
     exact: dict[str, float] = field(default_factory=dict)
     hits: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     norm: float = 0.0
-    """How its length counts, and the terms of its own name, once they were asked for."""
+    """How its length counts, the terms of its own name, and what it is worth, once they were asked for."""
     own: tuple[str, ...] = ()
+    score: float | None = None
 
 
 @dataclass(slots=True)
@@ -100,12 +101,11 @@ def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
     """Whether one line has all of ``terms``, as one with the phrase or literal has."""
     lines = profile.lines
-    shared: set[int] | None = None
     for term in terms:
-        its = lines.get(term)
-        if not its:
+        if term not in lines:
             return False
-        shared = its if shared is None else shared & its
+    first, *others = sorted([lines[term] for term in terms], key=len)
+    shared = first.intersection(*others)
     return bool(shared)
 
 
@@ -332,6 +332,12 @@ def survey(profiles: list[Profile], question: Question, counted: dict[str, float
 
 def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
     """How well one definition answers: its terms, weighed by rarity and length, and exact names."""
+    if part.score is None:
+        part.score = _part_score(profile, part, corpus)
+    return part.score
+
+
+def _part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
     total = term_score(profile, part, corpus.gains)
     if part.position in profile.owned:
         total = total * OWNED_FACTOR + OWNED_BONUS

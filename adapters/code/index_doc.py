@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress
+from sys import byteorder
 from typing import Literal, overload
 
 from ...core.turn.redact import redact
@@ -107,7 +108,7 @@ class Kept:
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for what ``encode`` did not make."""
         view = memoryview(body)
-        self.size = len(body)
+        self._body, self.size = body, len(body)
         if len(body) < 4 * _HEAD:
             raise ValueError("no document: too short")
         checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEAD].cast("I")
@@ -132,9 +133,16 @@ class Kept:
         """Its definitions, without lines; one for each who asks, as lines may be added."""
         return KeptOutline(self._definitions)
 
-    def has_any(self, numbers: Container[int]) -> bool:
+    def has_any(self, numbers: Iterable[int]) -> bool:
         """Whether a word of the document has one of ``numbers``."""
-        return any(map(numbers.__contains__, self.ids))
+        for number in numbers:
+            wanted = number.to_bytes(4, byteorder)
+            at = self._body.find(wanted, 4 * _HEAD, 4 * (_HEAD + len(self.ids)))
+            while at >= 0:
+                if at % 4 == 0:
+                    return True
+                at = self._body.find(wanted, at + 1, 4 * (_HEAD + len(self.ids)))
+        return False
 
     def among(self, words: Container[int]) -> Iterable[int]:
         """The positions of its words that are in ``words``, in order."""

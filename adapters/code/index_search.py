@@ -158,6 +158,8 @@ class Looked:
     words: dict[int, str]
     documents: dict[str, tuple[int, Kept]]
     lines: dict[int, KeptLines]
+    texts: dict[str, str | None]
+    """Files that were read."""
 
     def complete(self, profiles: Sequence[Profile], store: IndexStore, tree: Tree) -> None:
         """Look closely at ``profiles``. Raises StorageError, and ValueError for damaged lines."""
@@ -166,14 +168,20 @@ class Looked:
         for profile, doc, kept in its:
             if doc not in self.lines:
                 raise ValueError(f"the lines of {profile.path} are not there")
-            self.reader.complete(profile, kept, self.lines[doc], self.words, partial(tree.text, profile.path))
+            text = partial(self._text, profile.path, tree)
+            self.reader.complete(profile, kept, self.lines[doc], self.words, text)
+
+    def _text(self, path: str, tree: Tree) -> str | None:
+        if path not in self.texts:
+            self.texts[path] = tree.text(path)
+        return self.texts[path]
 
     def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
         """``profile``, complete, with the lines of the file and its hits; None when it cannot be read any more."""
         known = self.documents.get(profile.path)
         if known is None:
             return profile
-        text = tree.text(profile.path)
+        text = self._text(profile.path, tree)
         if text is None:
             return None
         if len(text) != profile.length:  # it has changed since it was looked at
@@ -244,7 +252,7 @@ def profiles_of(
         text = tree.text(path)
         if text is not None:
             profiles.append(reader.profile(path, text))
-    return Looked(profiles, stale, reader, words, documents, {})
+    return Looked(profiles, stale, reader, words, documents, {}, {})
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
