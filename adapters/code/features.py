@@ -143,22 +143,23 @@ class Reader:
         Of the file's words only ``words`` can have a meaning.
         """
         profile = _empty(path, kept.outline(), kept.length)
-        known, ids, in_file = self._known, kept.ids, profile.terms
+        known, ids, count_of, in_file = self._known, kept.ids, kept.count_of, profile.terms
         for at in kept.among(words):
             number = ids[at]
             meaning = known[number] if number in known else self._learn(number, words[number])
             if meaning is None:
                 continue
-            total = kept.count_of(at)
+            total = count_of(at)
             terms = meaning.terms
             for term in terms:
                 in_file[term] = in_file.get(term, 0) + total
             if len(terms) > 1:
                 profile.compounds[meaning.word] = terms
-            if meaning.name:
-                profile.names[meaning.word] += total
-            if meaning.joined:
-                profile.joined[meaning.key] = meaning.joined
+            if meaning.exact:
+                if meaning.name:
+                    profile.names[meaning.word] += total
+                if meaning.joined:
+                    profile.joined[meaning.key] = meaning.joined
         self._add_definitions(profile)
         return profile
 

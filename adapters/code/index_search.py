@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from heapq import nlargest
+from itertools import compress
 
 from ...core.ports import Cancellation
 from .codebase import by_name, code_among
@@ -49,6 +50,8 @@ from .tree import SourceCache, Tree
 from .words import joined_key, stem
 
 ROLES = tuple(Role)
+LEAST = 1e-300
+"""More than nothing: the least that a file may have to be a candidate."""
 
 
 class Table:
@@ -333,7 +336,8 @@ def _score(
         check(cancelled)
         hits: list[tuple[int, int]] = []
         for docs, counts in store.postings(_key(needle)):
-            hits += [(alone[doc], count) for doc, count in zip(docs, counts, strict=True) if doc in alone]
+            places = zip(map(alone.get, docs), counts, strict=True)
+            hits += [(position, count) for position, count in places if position is not None]
             if shared:
                 pairs = [(doc, count) for doc, count in zip(docs, counts, strict=True) if doc in shared]
                 hits += [(position, count) for doc, count in pairs for position in shared[doc]]
@@ -354,9 +358,9 @@ def _score(
     result.bytes += sum(table.size_of_role[one] for one in roles)
     for position, value in bonus.items():
         totals[position] += PATH_FACTOR * value
-    least = min(nlargest(CANDIDATES, totals), default=0.0)
+    least = max(min(nlargest(CANDIDATES, filter(None, totals)), default=0.0), LEAST)
     return (
-        {entries[at].path: total for at, total in enumerate(totals) if total and total >= least},
+        {entries[at].path: totals[at] for at in compress(range(len(totals)), map(least.__le__, totals))},
         max(cover, default=0.0) / (everything or 1.0),
     )
 

@@ -21,6 +21,9 @@ from .truncate import Cap, fit
 MAX_ANSWER = Cap(3000)
 """How much of the text of a user's own tool goes into a turn: the code shall have its share."""
 
+_BARE = (int, float)
+"""Values without a text in them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
@@ -83,6 +86,8 @@ def _names_in(run: Run) -> Iterator[str]:
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
+    elif value is None or isinstance(value, _BARE):
+        return
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield str(key)
@@ -147,6 +152,8 @@ class _Washer:
         """A JSON value with every string cleaned, keys included."""
         if isinstance(value, str):
             return self.text(value)
+        if value is None or isinstance(value, _BARE):
+            return value
         if isinstance(value, Mapping):
             return {self.text(str(key)): self.value(inner) for key, inner in value.items()}
         if isinstance(value, Sequence):
