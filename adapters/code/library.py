@@ -21,8 +21,7 @@ from time import monotonic, sleep
 from ..local.git import find_root
 from ..local.journal_trouble import StorageError, Trouble
 from . import index_store, storage
-from .history import History
-from .history_store import HistoryStore
+from .history_store import HistoryStore, Opening
 from .index_build import IGNORE_FILE, Report, Update, folders_of, is_listed_as_before, is_worn, too_large, update
 from .index_search import Table, changed_among
 from .index_store import IndexStore, TreeState, open_to_read
@@ -483,26 +482,3 @@ class _Polite:
         while self._library._asking and not self._library._closed.is_set() and monotonic() < until:
             sleep(0.005)
         return self._library._closed.is_set()
-
-
-class Opening:
-    """A history that is being read, beside the question that wants it.
-
-    What comes too late for one question is there for the next: only the library's end stops the reading.
-    """
-
-    def __init__(self, histories: HistoryStore, root: str, closed: Event) -> None:
-        self._history = histories.ready(root)
-        self._thread: Thread | None = None
-        if self._history is None:
-            self._thread = Thread(target=self._read, args=(histories, root, closed), daemon=True)
-            self._thread.start()
-
-    def result(self, deadline: float) -> History | None:
-        """The history; None when there is none by ``deadline`` (``monotonic``)."""
-        if self._thread:
-            self._thread.join(max(deadline - monotonic(), 0.0))
-        return self._history
-
-    def _read(self, histories: HistoryStore, root: str, closed: Event) -> None:
-        self._history = histories.get(root, closed)

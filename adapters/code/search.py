@@ -20,10 +20,10 @@ from ..local.journal_trouble import StorageError
 from . import rank
 from .excerpt import Ranked, findings, shown
 from .features import Corpus, Profile, Reader, measure, measure_closely, rarity_of_literals, survey
-from .history_store import prefix_of
+from .history_store import Opening, prefix_of
 from .index_search import Looked, look_up, profiles_of
 from .kinds import Role
-from .library import Library, Opening
+from .library import Library
 from .question import Question, read_question
 from .scan import Scan, check, kind_of_cached, scan
 from .tree import SourceCache, Tree

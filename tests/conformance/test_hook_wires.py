@@ -61,7 +61,11 @@ PAIRS: list[tuple[str, Fields, Fields]] = [
         {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": {"questions": []}},
         {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": {"questions": []}},
     ),
-    ("PostToolUse", {**SHELL, "tool_response": {"stdout": "3 passed", "stderr": "", "interrupted": False}}, {**SHELL, "tool_response": "3 passed"}),
+    (
+        "PostToolUse",
+        {**SHELL, "tool_response": {"stdout": "3 passed", "stderr": "", "interrupted": False}},
+        {**SHELL, "tool_response": "3 passed"},
+    ),
     ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
     ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
     ("SubagentStop", {**AGENT, **LAST, "stop_hook_active": True}, {**AGENT, **LAST, "stop_hook_active": True}),
