@@ -15,6 +15,7 @@ from upbeat.adapters.code.index_doc import Kept, KeptLines, encode, encode_lines
 from upbeat.adapters.code.kinds import kind_of
 from upbeat.adapters.code.outline import Outline
 from upbeat.adapters.code.question import read_question
+from upbeat.adapters.code.words import NAME
 
 QUESTIONS = [
     "file upload permissions are wrong: FILE_UPLOAD_PERMISSIONS",
@@ -91,6 +92,26 @@ def test_many_hits_are_counted() -> None:
     kept = Kept(encode(document, [1]))
 
     assert [70_000] == list(kept.homes_of(0)[1])
+
+
+@given(st.text("ab_A \n", max_size=200), st.sets(st.integers(1, 2000), max_size=3))
+def test_words_are_counted_and_found(text: str, asked: set[int]) -> None:
+    """How often a word stands in a document, and whether one of some numbers does, whatever bytes lie beside it."""
+    document = read_document(text, "")
+    ids = [257 * at + 1 for at in range(len(document.words))]
+    kept = Kept(encode(document, ids))
+
+    assert [NAME.findall(text).count(word) for word in document.words] == [kept.count_of(at) for at in range(len(ids))]
+    assert bool(asked & set(ids)) == kept.has_any(asked)
+    assert [True] * len(ids) == [kept.has_any([0, number]) for number in ids]
+
+
+def test_outlines_are_not_shared() -> None:
+    """The lines that one question adds are not there for the next."""
+    kept = Kept(encode(read_document("def a():\n    pass", "python"), [1, 2, 3]))
+    kept.outline().lines = ["def a():"]
+
+    assert [] == kept.outline().lines
 
 
 @given(st.text("ab_ \ndef():", max_size=120))
