@@ -71,6 +71,7 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
     from .local.clock import SystemClock
     from .local.ground import LocalGround
     from .local.guidance import GuidanceFiles
+    from .local.heap import collect_rarely
     from .local.observations import ProjectMemory
     from .local.rules import RuleFiles
     from .local.runner import ThreadRunner
@@ -99,6 +100,8 @@ def build(environment: Environment | None = None, *, stays: bool = False, use: U
         language=environment.language,
         index=known if stays else None,
     )
+    if stays:
+        collect_rarely()
     return Application(environment, runtime, provider, servers, known)
 
 

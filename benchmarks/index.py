@@ -91,7 +91,7 @@ class Turn:
 
     def __init__(self, root: str, state: Path) -> None:
         environment = read_environment({"HOME": str(state / "home"), "XDG_STATE_HOME": str(state)})
-        self._runtime = build(environment).runtime
+        self._runtime = build(environment, stays=True).runtime
         self._source = Source(ClientName.CLAUDE_CODE, root)
 
     def run(self, prompt: str) -> None:

@@ -31,6 +31,7 @@ from .ports import (
 )
 from .settings import Mode, SessionMode, Settings, Switch
 from .turn import report
+from .turn.clean import Cleaned
 from .turn.fuse import fuse
 from .turn.intent import read
 from .turn.omit import omit_shown
@@ -174,7 +175,8 @@ def conclude(prepared: Prepared, runs: tuple[Run, ...], moment: Moment) -> TurnR
     request, situation = prepared.request, prepared.situation
     planned_tools = {tool.tool for tool in prepared.planned.plan.tools}
     strangers = [run.result.tool for run in runs if run.result.tool not in planned_tools]
-    scrubbed = [scrub(run) for run in runs if run.result.tool in planned_tools]
+    known: dict[str, Cleaned] = {}
+    scrubbed = [scrub(run, known) for run in runs if run.result.tool in planned_tools]
     results = [one.run.result for one in scrubbed]
     findings = [(one.run.result.tool, f) for one in scrubbed if one.run.output for f in one.run.output.findings]
     fused = omit_shown(fuse(findings), request.shown)

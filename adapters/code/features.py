@@ -1,14 +1,15 @@
 """The careful look at one candidate: how its text, names and path answer the question.
 
-Law: a file is read as a whole, as its definitions and as a path, and each view gives its own numbers. What a
-word means to the question is worked out once for all files (``Reader``).
+Law: a file is read as a whole, as its definitions and as a path, and each view gives its own numbers; what the
+definitions and lines say is only asked of files that the rest speaks for. What a word means to the question is worked
+out once for all files (``Reader``).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -36,11 +37,17 @@ DEFINED_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one word of a file says about the question. ``name`` is how likely it is meant exactly."""
+    """What one word of a file says about the question. ``name`` is how likely it is meant exactly.
 
+    ``key`` is the word as ``joined_key`` has it, ``exact`` says under which names it counts, and how much.
+    """
+
+    word: str
     terms: tuple[str, ...]
-    name: float
-    joined: float
+    name: float = 0.0
+    joined: float = 0.0
+    key: str = ""
+    exact: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -52,8 +59,9 @@ class Part:
     exact: dict[str, float] = field(default_factory=dict)
     hits: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     norm: float = 0.0
-    """How its length counts, and the terms of its own name, once they were asked for."""
+    """How its length counts, the terms of its own name, and what it is worth, once they were asked for."""
     own: tuple[str, ...] = ()
+    score: float | None = None
 
 
 @dataclass(slots=True)
@@ -66,7 +74,6 @@ class Profile:
     terms: dict[str, int]
     names: Counter[str]
     joined: dict[str, float]
-    defined_terms: Counter[str]
     defined_names: dict[str, float]
     defined_joined: dict[str, float]
     parts: dict[int, Part]
@@ -88,19 +95,18 @@ class Profile:
 
 
 def _empty(path: str, outline: Outline | KeptOutline, length: int) -> Profile:
-    return Profile(
-        path, outline, length, {}, Counter(), {}, Counter(), {}, {}, {}, [], set(), {}, defaultdict(set), [], {}
-    )
+    return Profile(path, outline, length, {}, Counter(), {}, {}, {}, {}, [], set(), {}, defaultdict(set), [], {})
 
 
 def _may_hold(profile: Profile, terms: tuple[str, ...]) -> bool:
-    """Whether one definition has all of ``terms``, as one with the phrase, which stands on one line, has."""
-    known = profile.terms
+    """Whether one line has all of ``terms``, as one with the phrase or literal has."""
+    lines = profile.lines
     for term in terms:
-        if term not in known:
+        if term not in lines:
             return False
-    wanted = set(terms)
-    return any(wanted <= part.terms.keys() for part in profile.parts.values())
+    first, *others = sorted([lines[term] for term in terms], key=len)
+    shared = first.intersection(*others)
+    return bool(shared)
 
 
 class Reader:
@@ -109,6 +115,8 @@ class Reader:
     def __init__(self, question: Question) -> None:
         self.question = question
         self._meanings: dict[str, Meaning | None] = {}
+        self._known: dict[int, Meaning | None] = {}
+        """The same for words of the index, by their numbers."""
         self._owned = {pair for dotted in question.dotted for pair in pairwise(dotted)}
 
     def profile(self, path: str, text: str) -> Profile:
@@ -120,7 +128,7 @@ class Reader:
             meaning = self._meaning_of(word)
             if meaning:
                 line = outline.line_at(match.start())
-                self._add(profile, word, meaning, outline.around(line)).hits.append((line, meaning.terms))
+                self._add(profile, meaning, outline.around(line)).hits.append((line, meaning.terms))
                 for term in meaning.terms:
                     profile.lines[term].add(line)
         if not text.isascii():
@@ -129,24 +137,63 @@ class Reader:
         self._add_quotes(profile, lambda: text)
         return profile
 
-    def profile_of(
-        self, path: str, kept: Kept, lines: KeptLines, words: Mapping[int, str], text: Callable[[], str | None]
-    ) -> Profile:
-        """The same, but for hits, from what the index keeps of a file; of its words only ``words`` can have a meaning.
+    def sketch(self, path: str, kept: Kept, words: Mapping[int, str]) -> Profile:
+        """The same, as far as it is about the file as a whole, from what the index keeps of it.
+
+        Of the file's words only ``words`` can have a meaning.
+        """
+        profile = _empty(path, kept.outline(), kept.length)
+        known, ids, count_of, in_file = self._known, kept.ids, kept.count_of, profile.terms
+        for at in kept.among(words):
+            number = ids[at]
+            meaning = known[number] if number in known else self._learn(number, words[number])
+            if meaning is None:
+                continue
+            total = count_of(at)
+            terms = meaning.terms
+            for term in terms:
+                in_file[term] = in_file.get(term, 0) + total
+            if len(terms) > 1:
+                profile.compounds[meaning.word] = terms
+            if meaning.exact:
+                if meaning.name:
+                    profile.names[meaning.word] += total
+                if meaning.joined:
+                    profile.joined[meaning.key] = meaning.joined
+        self._add_definitions(profile)
+        return profile
+
+    def _learn(self, number: int, word: str) -> Meaning | None:
+        found = self._known[number] = self._meaning_of(word)
+        return found
+
+    def complete(
+        self, profile: Profile, kept: Kept, lines: KeptLines, words: Mapping[int, str], text: Callable[[], str | None]
+    ) -> None:
+        """Give ``profile``, a ``sketch`` of ``kept``, its definitions and lines, and what is quoted; but no hits.
 
         ``text`` reads the file, and is called only when it may hold a phrase of the question.
         """
-        profile = _empty(path, kept.outline, kept.length)
+        known, ids, parts, on_line = self._known, kept.ids, profile.parts, profile.lines
         for at in kept.among(words):
-            word = words[kept.ids[at]]
-            meaning = self._meaning_of(word)
-            if meaning:
-                self._add_kept(profile, word, meaning, *kept.homes_of(at))
-                for term in meaning.terms:
-                    profile.lines[term].update(lines.of(at))
-        self._add_definitions(profile)
+            meaning = known[ids[at]]
+            if meaning is None:
+                continue
+            terms, exact = meaning.terms, meaning.exact
+            if terms:
+                its = lines.of(at)
+                for term in terms:
+                    on_line[term].update(its)
+            for position, count in zip(*kept.homes_of(at), strict=True):
+                part = parts.get(position)
+                if part is None:
+                    part = parts[position] = Part(position)
+                in_part = part.terms
+                for term in terms:
+                    in_part[term] = in_part.get(term, 0) + count
+                if exact:
+                    part.exact.update(exact)
         self._add_quotes(profile, text)
-        return profile
 
     def _add_quotes(self, profile: Profile, text: Callable[[], str | None]) -> None:
         """The phrases and literals of the question that the file has; ``text`` is read only if it may have one."""
@@ -167,20 +214,23 @@ class Reader:
     def _meaning(self, word: str) -> Meaning | None:
         question = self.question
         if not word.isascii():  # a pair of CJK characters
-            return Meaning((word,), 0.0, 0.0) if word in question.terms else None
-        terms = tuple(term for term in terms_of(word) if term in question.terms)
+            return Meaning(word, (word,)) if word in question.terms else None
+        terms = tuple([term for term in terms_of(word) if term in question.terms])
         name = question.names.get(word, 0.0)
         key = joined_key(word) if question.joined else ""
-        joined = question.joined.get(key, 0.0) if len(terms) > 1 or (key and key in question.joined) else 0.0
-        return Meaning(terms, name, joined) if terms or name or joined else None
+        joined = question.joined.get(key, 0.0)
+        if not (terms or name or joined):
+            return None
+        exact = {word: name} if name else {}
+        return Meaning(word, terms, name, joined, key, exact | {key: joined} if joined else exact)
 
     def add_hits(self, profile: Profile, kept: Kept, lines: KeptLines, words: Mapping[int, str]) -> None:
         """Give ``profile``, which comes from ``kept``, the lines of its hits."""
         around, parts = profile.outline.around, profile.parts
         hits: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for at in kept.among(words):
-            meaning = self._meaning_of(words[kept.ids[at]])
-            if not meaning:
+            meaning = self._known.get(kept.ids[at])
+            if meaning is None:
                 continue
             terms = meaning.terms
             positions = kept.homes_of(at)[0]
@@ -193,34 +243,8 @@ class Reader:
                     its = hits[line] = parts[around(line)].hits
                 its.append((line, terms))
 
-    def _add_kept(
-        self, profile: Profile, word: str, meaning: Meaning, positions: memoryview, counts: memoryview
-    ) -> None:
-        """``word`` stands so often in each of the definitions at ``positions``."""
-        terms, parts, in_file = meaning.terms, profile.parts, profile.terms
-        total = sum(counts) if len(counts) > 1 else counts[0]
-        for term in terms:
-            in_file[term] = in_file.get(term, 0) + total
-        if len(terms) > 1:
-            profile.compounds[word] = terms
-        exact = {word: meaning.name} if meaning.name else {}
-        if meaning.name:
-            profile.names[word] += total
-        if meaning.joined:
-            key = joined_key(word)
-            profile.joined[key] = exact[key] = meaning.joined
-        for position, count in zip(positions, counts, strict=True):
-            part = parts.get(position)
-            if part is None:
-                part = parts[position] = Part(position)
-            in_part = part.terms
-            for term in terms:
-                in_part[term] = in_part.get(term, 0) + count
-            if exact:
-                part.exact.update(exact)
-
-    def _add(self, profile: Profile, word: str, meaning: Meaning, position: int) -> Part:
-        """``word`` stands once in the definition at ``position``."""
+    def _add(self, profile: Profile, meaning: Meaning, position: int) -> Part:
+        """A word stands once in the definition at ``position``."""
         part = profile.parts.get(position)
         if part is None:
             part = profile.parts[position] = Part(position)
@@ -229,14 +253,12 @@ class Reader:
             in_file[term] = in_file.get(term, 0) + 1
             in_part[term] = in_part.get(term, 0) + 1
         if len(meaning.terms) > 1:
-            profile.compounds[word] = meaning.terms
+            profile.compounds[meaning.word] = meaning.terms
         if meaning.name:
-            profile.names[word] += 1
-            part.exact[word] = meaning.name
+            profile.names[meaning.word] += 1
         if meaning.joined:
-            key = joined_key(word)
-            profile.joined[key] = meaning.joined
-            part.exact[key] = meaning.joined
+            profile.joined[meaning.key] = meaning.joined
+        part.exact.update(meaning.exact)
         return part
 
     def _add_cjk(self, profile: Profile, outline: Outline) -> None:
@@ -249,7 +271,7 @@ class Reader:
                 continue
             for pair in cjk_pairs(" ".join(cjk_runs(line))):
                 if pair in wanted:
-                    part = self._add(profile, pair, Meaning((pair,), 0.0, 0.0), outline.around(number))
+                    part = self._add(profile, Meaning(pair, (pair,)), outline.around(number))
                     part.hits.append((number, (pair,)))
                     profile.lines[pair].add(number)
 
@@ -258,14 +280,13 @@ class Reader:
             meaning = self._meanings.get(name)
             if not meaning:
                 continue
-            profile.defined_terms.update(meaning.terms)
             profile.defined[name] = meaning.terms
             if self._owned and (profile.outline.definitions[position].owner, name) in self._owned:
                 profile.owned.add(position)
             if meaning.name:
                 profile.defined_names[name] = meaning.name
             if meaning.joined:
-                profile.defined_joined[joined_key(name)] = meaning.joined
+                profile.defined_joined[meaning.key] = meaning.joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +306,6 @@ class Corpus:
     counted: dict[str, float]
     whole: dict[str, float]
     whole_names: dict[str, float]
-    literal_idf: dict[str, float]
 
 
 def survey(profiles: list[Profile], question: Question, counted: dict[str, float], total: int) -> Corpus:
@@ -308,13 +328,17 @@ def survey(profiles: list[Profile], question: Question, counted: dict[str, float
         {needle.key: needle.weight * counted[needle.key] for needle in needles if needle.is_name is is_name}
         for is_name in (False, True)
     )
-    literals = Counter(literal for profile in profiles for literal in profile.literals)
-    literal_idf = {literal: idf_of(size, n) for literal, n in literals.items()}
-    return Corpus(idf, name_idf, average, gains, title_gains, counted, whole, whole_names, literal_idf)
+    return Corpus(idf, name_idf, average, gains, title_gains, counted, whole, whole_names)
 
 
 def part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
     """How well one definition answers: its terms, weighed by rarity and length, and exact names."""
+    if part.score is None:
+        part.score = _part_score(profile, part, corpus)
+    return part.score
+
+
+def _part_score(profile: Profile, part: Part, corpus: Corpus) -> float:
     total = term_score(profile, part, corpus.gains)
     if part.position in profile.owned:
         total = total * OWNED_FACTOR + OWNED_BONUS
@@ -345,7 +369,7 @@ def term_score(profile: Profile, part: Part, gains: dict[str, float]) -> float:
 
 
 def measure(profile: Profile, question: Question, corpus: Corpus, named: float) -> dict[str, float]:
-    """The raw numbers of one file; see ``rank.WEIGHTS`` for what they are worth."""
+    """The raw numbers of one file as a whole; see ``rank.WEIGHTS`` for what they are worth."""
     norm = K1 * (1 - B + B * min(profile.length / corpus.average, 6.0))
     saturated = {term: count * (K1 + 1) / (count + norm) for term, count in profile.terms.items()}
     folder, _, name = profile.path.rpartition("/")
@@ -353,7 +377,6 @@ def measure(profile: Profile, question: Question, corpus: Corpus, named: float) 
     stem_terms = terms_of(stem)
     in_stem = [term for term in stem_terms if term in question.terms]
     share = len(in_stem) / (len(stem_terms) or 1)
-    parts = sorted((part_score(profile, part, corpus) for part in profile.parts.values()), reverse=True)
     rare = corpus.name_idf
     return {
         "body": _weigh(corpus.gains, saturated),
@@ -364,10 +387,6 @@ def measure(profile: Profile, question: Question, corpus: Corpus, named: float) 
         "compound": max((_compound(n, terms, corpus) for n, terms in profile.compounds.items()), default=0.0),
         "folder": _weigh(corpus.gains, dict.fromkeys(path_terms(folder), 1.0)),
         "stem_title": _weigh(corpus.title_gains, dict.fromkeys(in_stem, share)),
-        "three_parts": sum(parts[:3]),
-        "phrases": sum(sum(corpus.idf.get(term, 0.0) for term in terms) for terms in profile.phrases),
-        "literals": sum(corpus.literal_idf[literal] for literal in profile.literals),
-        "line": _best_line(profile, corpus.gains),
         "symbols": math.log1p(len(profile.owned)),
         "names_defined": sum(w * rare.get(n, 0.0) for n, w in profile.defined_names.items() if w >= NAME_LIKENESS),
         **_used(profile, question, rare),
@@ -376,6 +395,23 @@ def measure(profile: Profile, question: Question, corpus: Corpus, named: float) 
         "stem_named": max(question.names.get(stem, 0.0), question.names.get(stem.capitalize(), 0.0)),
         "named": named,
     }
+
+
+def measure_closely(profile: Profile, corpus: Corpus, literal_idf: Mapping[str, float]) -> dict[str, float]:
+    """The raw numbers of its definitions and lines, and of what is quoted; ``literal_idf`` is of the literals."""
+    parts = sorted((part_score(profile, part, corpus) for part in profile.parts.values()), reverse=True)
+    return {
+        "three_parts": sum(parts[:3]),
+        "phrases": sum(sum(corpus.idf.get(term, 0.0) for term in terms) for terms in profile.phrases),
+        "literals": sum(literal_idf[literal] for literal in profile.literals),
+        "line": _best_line(profile, corpus.gains),
+    }
+
+
+def rarity_of_literals(profiles: Collection[Profile], total: int) -> dict[str, float]:
+    """How telling each literal is that some of ``profiles`` have, which are the best of ``total``."""
+    literals = Counter(literal for profile in profiles for literal in profile.literals)
+    return {literal: idf_of(total, count) for literal, count in literals.items()}
 
 
 def _best_line(profile: Profile, gains: dict[str, float]) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from ...core.contract.finding import Finding
@@ -171,7 +172,7 @@ def _near(code: CodeBase, path: str, parsed: Parsed, name: str) -> list[Place]:
     if own:
         return own
     for statement in parsed.imports:
-        tail = re.split(r"[./\\:]+", statement.module.rstrip("./"))[-1]
+        tail = _tail(statement.module)
         words = dict.fromkeys((tail, *statement.names)) if name in statement.names else (tail,)
         for other in (path for word in words for path in code.named(word)[:MAX_FILES_OF_NAME]):
             if other != path and imports_file(path, statement, other):
@@ -180,6 +181,12 @@ def _near(code: CodeBase, path: str, parsed: Parsed, name: str) -> list[Place]:
                 if found:
                     return found
     return []
+
+
+@lru_cache(maxsize=4096)
+def _tail(module: str) -> str:
+    """The last part of a module's name."""
+    return re.split(r"[./\\:]+", module.rstrip("./"))[-1]
 
 
 def _definitions_in(path: str, parsed: Parsed, name: str) -> list[Place]:

@@ -11,7 +11,7 @@ import json
 import os
 from collections import OrderedDict
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
@@ -81,6 +81,29 @@ class HistoryStore:
                 storage.write(folder / f"history-{head}.json", encode(head, history.commits))
                 storage.sweep(folder, PATTERN, KEPT_FILES)
         return history
+
+
+class Opening:
+    """A history that is being read, beside the question that wants it.
+
+    What comes too late for one question is there for the next: only the library's end stops the reading.
+    """
+
+    def __init__(self, histories: HistoryStore, root: str, closed: Event) -> None:
+        self._history = histories.ready(root)
+        self._thread: Thread | None = None
+        if self._history is None:
+            self._thread = Thread(target=self._read, args=(histories, root, closed), daemon=True)
+            self._thread.start()
+
+    def result(self, deadline: float) -> History | None:
+        """The history; None when there is none by ``deadline`` (``monotonic``)."""
+        if self._thread:
+            self._thread.join(max(deadline - monotonic(), 0.0))
+        return self._history
+
+    def _read(self, histories: HistoryStore, root: str, closed: Event) -> None:
+        self._history = histories.get(root, closed)
 
 
 def prefix_of(root: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...core.ports import Cancellation
 from .codebase import CHECK_EVERY, ParseCache, TreeOfCall
+from .index_doc import Kept
 from .library import ParsedView
 from .parse import Parsed, parse
 from .scan import check
@@ -33,7 +34,7 @@ class IndexedCode(TreeOfCall):
     ) -> None:
         super().__init__(root, sources, parses, cancelled, seconds)
         self._store, self._table, self._unparsed = view.store, view.table, view.unparsed
-        self._words: dict[int, frozenset[int]] = {}
+        self._parsed: dict[str, Parsed | None] = {}
         self._defining: dict[str, tuple[str, ...]] = {}
 
     def files(self) -> tuple[str, ...]:
@@ -41,6 +42,11 @@ class IndexedCode(TreeOfCall):
 
     def parsed(self, path: str) -> Parsed | None:
         check(self._cancelled)
+        if path not in self._parsed:
+            self._parsed[path] = self._parse(path)
+        return self._parsed[path]
+
+    def _parse(self, path: str) -> Parsed | None:
         stamp = self._tree.stamp(path)
         if stamp is None:
             return None
@@ -70,7 +76,7 @@ class IndexedCode(TreeOfCall):
             docs = self._store.defining(word)
             if self._unparsed:
                 ids = self._store.numbers_of(word)
-                docs = [*docs, *(doc for doc in self._unparsed if not ids.isdisjoint(self._words_in(doc)))]
+                docs = [*docs, *(doc for doc in self._unparsed if self._document(doc).has_any(ids))]
             known = self._defining[word] = tuple(self._ordered(docs))
         return known
 
@@ -117,17 +123,14 @@ class IndexedCode(TreeOfCall):
         rarest = min(parts, key=lambda part: self._store.frequency_of(part))
         wanted = [self._store.numbers_of(part) for part in dict.fromkeys(parts)]
         for path in self._ordered(self._store.having(rarest)):
-            words_in = self._words_in(self._table.entries[self._table.at[path]].doc)
-            if not any(ids.isdisjoint(words_in) for ids in wanted):
+            kept = self._document(self._table.entries[self._table.at[path]].doc)
+            if all(kept.has_any(numbers) for numbers in wanted):
                 yield path
 
-    def _words_in(self, doc: int) -> frozenset[int]:
-        found = self._words.get(doc)
+    def _document(self, doc: int) -> Kept:
+        found = self._store.document(doc)
         if found is None:
-            kept = self._store.document(doc)
-            if kept is None:
-                raise ValueError(f"document {doc} is not there")
-            found = self._words[doc] = frozenset(kept.ids)
+            raise ValueError(f"document {doc} is not there")
         return found
 
     def _ordered(self, docs: Iterable[int]) -> list[str]:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, compress
+from sys import byteorder
 from typing import Literal, overload
 
 from ...core.turn.redact import redact
@@ -107,6 +108,7 @@ class Kept:
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for what ``encode`` did not make."""
         view = memoryview(body)
+        self._body, self.size = body, len(body)
         if len(body) < 4 * _HEAD:
             raise ValueError("no document: too short")
         checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEAD].cast("I")
@@ -125,11 +127,31 @@ class Kept:
         if len(view) != at + size or (definitions and len(texts) != 2 * definitions):
             raise ValueError("no document: its parts do not fit each other")
         names, owners = texts[:definitions], texts[definitions:]
-        self.outline = KeptOutline(KeptDefinitions(names, owners, lines[:definitions], lines[definitions:]))
+        self._definitions = KeptDefinitions(names, owners, lines[:definitions], lines[definitions:])
+
+    def outline(self) -> KeptOutline:
+        """Its definitions, without lines; one for each who asks, as lines may be added."""
+        return KeptOutline(self._definitions)
+
+    def has_any(self, numbers: Iterable[int]) -> bool:
+        """Whether a word of the document has one of ``numbers``."""
+        for number in numbers:
+            wanted = number.to_bytes(4, byteorder)
+            at = self._body.find(wanted, 4 * _HEAD, 4 * (_HEAD + len(self.ids)))
+            while at >= 0:
+                if at % 4 == 0:
+                    return True
+                at = self._body.find(wanted, at + 1, 4 * (_HEAD + len(self.ids)))
+        return False
 
     def among(self, words: Container[int]) -> Iterable[int]:
         """The positions of its words that are in ``words``, in order."""
         return compress(range(len(self.ids)), map(words.__contains__, self.ids))
+
+    def count_of(self, at: int) -> int:
+        """How often the word at position ``at`` stands in the document."""
+        start, end = self._home_ends[at - 1] if at else 0, self._home_ends[at]
+        return self._counts[start] if end - start == 1 else sum(self._counts[start:end])
 
     def homes_of(self, at: int) -> tuple[memoryview, memoryview]:
         """The definitions that the word at position ``at`` stands in, and how often in each."""
@@ -150,6 +172,11 @@ class KeptLines:
         self._ends, self._lines = found[1 : 1 + number], found[1 + number :]
         if not found or (self._ends[-1] if number else 0) != len(self._lines):
             raise ValueError("no lines: the parts do not fit each other")
+
+    @property
+    def size(self) -> int:
+        """Bytes that they take."""
+        return 4 * (len(self._ends) + len(self._lines))
 
     def of(self, at: int) -> array[int]:
         """The lines of the word at position ``at``, one for each time that it occurs."""

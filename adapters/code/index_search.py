@@ -9,11 +9,12 @@ from __future__ import annotations
 import builtins
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from heapq import nlargest
+from itertools import compress
 
 from ...core.ports import Cancellation
 from .codebase import by_name, code_among
@@ -49,6 +50,8 @@ from .tree import SourceCache, Tree
 from .words import joined_key, stem
 
 ROLES = tuple(Role)
+LEAST = 1e-300
+"""More than nothing: the least that a file may have to be a candidate."""
 
 
 class Table:
@@ -147,27 +150,48 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Candidates that were looked at closely. ``stale`` are the paths that are not as they were indexed."""
+    """Candidates that were looked at. ``stale`` are the paths that are not as they were indexed.
+
+    Only while the index is open they can be completed.
+    """
 
     profiles: list[Profile]
     stale: list[str]
     reader: Reader
     words: dict[int, str]
-    documents: dict[str, tuple[Kept, KeptLines]]
+    documents: dict[str, tuple[int, Kept]]
+    lines: dict[int, KeptLines]
+    texts: dict[str, str | None]
+    """Files that were read."""
+
+    def complete(self, profiles: Sequence[Profile], store: IndexStore, tree: Tree) -> None:
+        """Look closely at ``profiles``. Raises StorageError, and ValueError for damaged lines."""
+        its = [(profile, *known) for profile in profiles if (known := self.documents.get(profile.path))]
+        self.lines.update(store.lines([doc for _, doc, _ in its]))
+        for profile, doc, kept in its:
+            if doc not in self.lines:
+                raise ValueError(f"the lines of {profile.path} are not there")
+            text = partial(self._text, profile.path, tree)
+            self.reader.complete(profile, kept, self.lines[doc], self.words, text)
+
+    def _text(self, path: str, tree: Tree) -> str | None:
+        if path not in self.texts:
+            self.texts[path] = tree.text(path)
+        return self.texts[path]
 
     def with_lines(self, profile: Profile, tree: Tree) -> Profile | None:
-        """``profile`` with the lines of the file and its hits; None when it cannot be read any more."""
+        """``profile``, complete, with the lines of the file and its hits; None when it cannot be read any more."""
         known = self.documents.get(profile.path)
         if known is None:
             return profile
-        text = tree.text(profile.path)
+        text = self._text(profile.path, tree)
         if text is None:
             return None
         if len(text) != profile.length:  # it has changed since it was looked at
             return self.reader.profile(profile.path, text)
-        kept, lines = known
-        kept.outline.lines = text.split("\n")
-        self.reader.add_hits(profile, kept, lines, self.words)
+        doc, kept = known
+        profile.outline.lines = text.split("\n")
+        self.reader.add_hits(profile, kept, self.lines[doc], self.words)
         return profile
 
 
@@ -190,36 +214,48 @@ def look_up(store: IndexStore, table: Table, question: Question, cancelled: Canc
 
 
 def profiles_of(
-    store: IndexStore, table: Table, tree: Tree, found: Scan, question: Question, cancelled: Cancellation
+    store: IndexStore,
+    table: Table,
+    tree: Tree,
+    found: Scan,
+    question: Question,
+    cancelled: Cancellation,
+    fresh: Container[int] = (),
 ) -> Looked:
-    """A careful look at each candidate.
+    """A look at each candidate as a whole; those at the positions ``fresh`` are known to be as they were indexed.
 
     Raises StorageError, ValueError for a damaged document, and ``ToolFailure`` when cancelled.
     """
     reader = Reader(question)
     words = _words_of(store, question)
-    profiles: list[Profile] = []
     stale: list[str] = []
-    documents: dict[str, tuple[Kept, KeptLines]] = {}
+    sound: dict[str, int] = {}
     for path, _ in found.candidates:
-        check(cancelled)
         position = table.at.get(path)
         entry = table.entries[position] if position is not None else None
+        if entry and entry.doc and position in fresh:
+            sound[path] = entry.doc
+            continue
         stamp = tree.stamp(path)
         if entry and entry.doc and stamp == (entry.size, entry.stamp):
-            document = store.document(entry.doc)
-            if document is None:
-                raise ValueError(f"the document of {path} is not there")
-            lines = store.lines(entry.doc)
-            documents[path] = document, lines
-            profiles.append(reader.profile_of(path, document, lines, words, partial(tree.text, path)))
-            continue
-        if entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
+            sound[path] = entry.doc
+        elif entry is None or (entry.stamp != RACY and stamp != ((entry.size, entry.stamp) if entry.stamp else None)):
             stale.append(path)
-        text = tree.text(path) if stamp else None
+    kept = store.documents(sound.values())
+    profiles: list[Profile] = []
+    documents: dict[str, tuple[int, Kept]] = {}
+    for path, _ in found.candidates:
+        check(cancelled)
+        if path in sound:
+            if sound[path] not in kept:
+                raise ValueError(f"the document of {path} is not there")
+            documents[path] = sound[path], kept[sound[path]]
+            profiles.append(reader.sketch(path, kept[sound[path]], words))
+            continue
+        text = tree.text(path)
         if text is not None:
             profiles.append(reader.profile(path, text))
-    return Looked(profiles, stale, reader, words, documents)
+    return Looked(profiles, stale, reader, words, documents, {}, {})
 
 
 def changed_among(root: str, entries: Iterable[Entry]) -> list[str]:
@@ -300,7 +336,8 @@ def _score(
         check(cancelled)
         hits: list[tuple[int, int]] = []
         for docs, counts in store.postings(_key(needle)):
-            hits += [(alone[doc], count) for doc, count in zip(docs, counts, strict=True) if doc in alone]
+            places = zip(map(alone.get, docs), counts, strict=True)
+            hits += [(position, count) for position, count in places if position is not None]
             if shared:
                 pairs = [(doc, count) for doc, count in zip(docs, counts, strict=True) if doc in shared]
                 hits += [(position, count) for doc, count in pairs for position in shared[doc]]
@@ -321,9 +358,9 @@ def _score(
     result.bytes += sum(table.size_of_role[one] for one in roles)
     for position, value in bonus.items():
         totals[position] += PATH_FACTOR * value
-    least = min(nlargest(CANDIDATES, totals), default=0.0)
+    least = max(min(nlargest(CANDIDATES, filter(None, totals)), default=0.0), LEAST)
     return (
-        {entries[at].path: total for at, total in enumerate(totals) if total and total >= least},
+        {entries[at].path: totals[at] for at in compress(range(len(totals)), map(least.__le__, totals))},
         max(cover, default=0.0) / (everything or 1.0),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import zlib
 from array import array
@@ -23,6 +24,7 @@ from . import storage
 from .index_code import decode_code
 from .index_doc import Document, Kept, KeptLines, encode, encode_lines, first_key, keys_of
 from .parse import Parsed
+from .recent import Recent
 
 VERSION = 3
 FILE = "index.db"
@@ -33,6 +35,9 @@ MOST_WORDS = 4000
 
 RACY = -1
 """Instead of a file's time, when it was read so soon after a change that another one may have the same time."""
+
+RECENT_BYTES = 16_000_000
+"""Of documents, and of their lines, that are kept for the next question."""
 
 _NARROW = 0xFFFF
 LOCK_POLL = 0.01
@@ -84,6 +89,12 @@ class IndexStore:
         self.path = folder / FILE
         self._database = _open(self.path)
         self._numbers: dict[str, int] = {}
+        self._recent: Recent[Kept] = Recent(RECENT_BYTES)
+        self._recent_lines: Recent[KeptLines] = Recent(RECENT_BYTES)
+
+    def share(self, other: IndexStore) -> None:
+        """Keep documents together with ``other``, which is connected to the same file."""
+        self._recent, self._recent_lines = other._recent, other._recent_lines
 
     def close(self) -> None:
         self._database.close()
@@ -154,13 +165,34 @@ class IndexStore:
 
     def document(self, doc: int) -> Kept | None:
         """One document. Raises ValueError when it is damaged."""
-        row = self._database.row("SELECT body FROM doc WHERE id = ?", doc)
-        return Kept(row[0]) if row else None
+        found = self._recent.get(doc)
+        if found is None:
+            row = self._database.row("SELECT body FROM doc WHERE id = ?", doc)
+            found = self._keep(doc, row[0]) if row else None
+        return found
 
-    def lines(self, doc: int) -> KeptLines:
-        """The lines of one document's words. Raises ValueError when they are damaged, or not there."""
-        row = self._database.row("SELECT lines FROM doc WHERE id = ?", doc)
-        return KeptLines(row[0] if row else b"")
+    def documents(self, docs: Iterable[int]) -> dict[int, Kept]:
+        """Those of ``docs`` that are there. Raises ValueError for damaged ones."""
+        found = {doc: self._recent.get(doc) for doc in docs}
+        missing = json.dumps([doc for doc, kept in found.items() if kept is None])
+        sql = "SELECT id, body FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+        new = {doc: self._keep(doc, body) for doc, body in self._database.rows(sql, missing)}
+        return {doc: kept for doc, kept in found.items() if kept} | new
+
+    def lines(self, docs: Iterable[int]) -> dict[int, KeptLines]:
+        """The lines of the words of those of ``docs`` that are there. Raises ValueError for damaged ones."""
+        found = {doc: self._recent_lines.get(doc) for doc in docs}
+        missing = json.dumps([doc for doc, lines in found.items() if lines is None])
+        sql = "SELECT id, lines FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+        new = {doc: KeptLines(packed) for doc, packed in self._database.rows(sql, missing)}
+        for doc, lines in new.items():
+            self._recent_lines.put(doc, lines, lines.size)
+        return {doc: lines for doc, lines in found.items() if lines} | new
+
+    def _keep(self, doc: int, body: bytes) -> Kept:
+        kept = Kept(body)
+        self._recent.put(doc, kept, kept.size)
+        return kept
 
     def numbers_of(self, word: str) -> frozenset[int]:
         """The numbers of ``word`` in all its spellings with capital letters."""

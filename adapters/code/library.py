@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +21,7 @@ from time import monotonic, sleep
 from ..local.git import find_root
 from ..local.journal_trouble import StorageError, Trouble
 from . import index_store, storage
-from .history import History
-from .history_store import HistoryStore
+from .history_store import HistoryStore, Opening
 from .index_build import IGNORE_FILE, Report, Update, folders_of, is_listed_as_before, is_worn, too_large, update
 from .index_search import Table, changed_among
 from .index_store import IndexStore, TreeState, open_to_read
@@ -48,8 +48,8 @@ MOST_UNPARSED = 60
 MOST_WAITING = 5000
 """Documents of all trees that may wait to be parsed, before it is not looked which of them are this tree's."""
 
-MANY_FILES = 5000
-"""Files of a tree from which on looking for garbage among them would take as long as a question."""
+MANY_FILES = 500
+"""Files of a tree from which on looking for garbage among them would be felt in a question."""
 
 LAZY_FOLDERS = 2000
 """The same for folders, in which files may have come or gone."""
@@ -72,11 +72,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An index that is good for a question. ``is_behind`` says that files may have come or gone since."""
+    """An index that is good for a question. ``is_behind`` says that files may have come or gone since.
+
+    ``fresh`` are the positions of files that were looked at just now, and are as they were indexed.
+    """
 
     store: IndexStore
     table: Table
     is_behind: bool
+    fresh: range = range(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +216,8 @@ class Library:
         if found and not found.is_same(store):
             found.close()
             return None
+        if found:
+            found.share(store)
         return found
 
     def table(self, root: str) -> Table | None:
@@ -371,12 +377,13 @@ class Library:
             return View(store, table, is_behind=False)
         self._looked[root] = monotonic()
         is_small = len(table.entries) <= EAGER_FILES
-        changed = changed_among(root, self._next(root, table))
+        fresh = self._next(root, table)
+        changed = changed_among(root, table.entries[fresh.start : fresh.stop])
         is_listed = is_listed_as_before(root, tree, *self._next_folders(root, tree)) and not any(
             path.endswith(IGNORE_FILE) for path in changed
         )
         if is_listed and not changed:
-            return View(store, table, is_behind=False)
+            return View(store, table, is_behind=False, fresh=fresh)
         if not is_small and not is_listed:
             self.build_soon(root)
             return View(store, table, is_behind=True)
@@ -414,11 +421,12 @@ class Library:
             self._tables.popitem(last=False)
         return table
 
-    def _next(self, root: str, table: Table) -> list[index_store.Entry]:
-        """The files whose turn it is to be looked at."""
-        start = self._turn.get(root, 0)
-        self._turn[root] = start + LAZY_FILES if start + LAZY_FILES < len(table.entries) else 0
-        return list(table.entries[start : start + LAZY_FILES])
+    def _next(self, root: str, table: Table) -> range:
+        """The positions of the files whose turn it is to be looked at."""
+        start, files = self._turn.get(root, 0), len(table.entries)
+        share = math.ceil(files / max(math.ceil(files / LAZY_FILES), 1))  # as many each time
+        self._turn[root] = start + share if start + share < files else 0
+        return range(start, start + share)
 
     def _next_folders(self, root: str, tree: TreeState) -> tuple[int, int]:
         """The folders whose turn it is: the first one, and how many."""
@@ -474,26 +482,3 @@ class _Polite:
         while self._library._asking and not self._library._closed.is_set() and monotonic() < until:
             sleep(0.005)
         return self._library._closed.is_set()
-
-
-class Opening:
-    """A history that is being read, beside the question that wants it.
-
-    What comes too late for one question is there for the next: only the library's end stops the reading.
-    """
-
-    def __init__(self, histories: HistoryStore, root: str, closed: Event) -> None:
-        self._history = histories.ready(root)
-        self._thread: Thread | None = None
-        if self._history is None:
-            self._thread = Thread(target=self._read, args=(histories, root, closed), daemon=True)
-            self._thread.start()
-
-    def result(self, deadline: float) -> History | None:
-        """The history; None when there is none by ``deadline`` (``monotonic``)."""
-        if self._thread:
-            self._thread.join(max(deadline - monotonic(), 0.0))
-        return self._history
-
-    def _read(self, histories: HistoryStore, root: str, closed: Event) -> None:
-        self._history = histories.get(root, closed)

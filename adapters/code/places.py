@@ -7,6 +7,7 @@ by hand on top; ``benchmarks/localization/block.py`` measures what comes of them
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from .features import Corpus, Part, Profile, part_score, term_score
 from .question import Question
@@ -46,9 +47,6 @@ def _measure(score: float, profile: Profile, part: Part, question: Question, cor
     has, its best line, how often it has the words whatever its length, whether the question names it with its owner
     (``Session.send``), and whether it lies outside of all definitions.
     """
-    lines: dict[int, set[str]] = {}
-    for line, terms in part.hits:
-        lines.setdefault(line, set()).update(terms)
     gains = corpus.gains
     name = profile.outline.definitions[part.position].name if part.position >= 0 else ""
     words = terms_of(name)
@@ -57,8 +55,17 @@ def _measure(score: float, profile: Profile, part: Part, question: Question, cor
         "title": term_score(profile, part, corpus.title_gains),
         "name": question.names.get(name, 0.0),
         "name_words": sum(term in question.terms for term in words) / (len(words) or 1),
-        "line": max((sum(gains.get(term, 0.0) for term in terms) for terms in lines.values()), default=0.0),
+        "line": _best_line(part, gains),
         "spread": sum(gains.get(term, 0.0) * math.log1p(count) for term, count in part.terms.items()),
         "is_owned": float(part.position in profile.owned),
         "is_outside": float(part.position < 0),
     }
+
+
+def _best_line(part: Part, gains: Mapping[str, float]) -> float:
+    """What the terms that meet on one line are worth, on the line where that is most."""
+    lines: dict[int, tuple[str, ...]] = {}
+    for line, terms in part.hits:
+        known = lines.get(line)
+        lines[line] = terms if known is None or known == terms else known + terms
+    return max([sum([gains.get(term, 0.0) for term in {*terms}]) for terms in {*lines.values()}], default=0.0)

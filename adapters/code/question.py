@@ -69,7 +69,8 @@ class Question:
     ``joined`` maps neighbours written together to a weight. ``paths`` are as written; ``dotted`` holds the
     parts of dotted names. ``phrases`` maps runs of three words to their terms, ``literals`` what stands in quotes and
     is more than one word, as it is written. ``meant_paths`` are the paths of
-    the first line and those that the caller names. ``words`` maps each term to a word of the query.
+    the first line and those that the caller names. ``words`` maps each term to a word of the query;
+    ``length`` is its length in characters.
     """
 
     terms: dict[str, float]
@@ -85,6 +86,7 @@ class Question:
     words: dict[str, str] = field(default_factory=dict)
     wants_tests: bool = False
     wants_docs: bool = False
+    length: int = 0
 
     def asks_for(self, role: Role) -> bool:
         """Whether files of ``role`` may be what is asked for: sources always are."""
@@ -124,6 +126,7 @@ def read_question(query: str, files: Iterable[str] = (), symbols: Iterable[str] 
         words=words,
         wants_tests=bool(_TEST_WORDS.search(title)),
         wants_docs=bool(_DOCS_WORDS.search(title)),
+        length=len(query),
     )
 
 

@@ -7,7 +7,8 @@ for each.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import overload
 
 from .parse import Parsed, Reference
@@ -36,15 +37,28 @@ class KeptReferences(Sequence[Reference]):
 
     def named(self, name: str) -> list[Reference]:
         """Those of ``name``, in order."""
-        if name not in self.names:
+        try:
+            wanted = self.names.index(name)
+        except ValueError:
             return []
-        wanted = self.names.index(name)
-        return [self[at] for at, number in enumerate(self._which) if number == wanted]
+        return [self[at] for at in _places_of(wanted, self._which)]
 
     def calls_in(self, positions: Container[int]) -> list[Reference]:
         """The calls inside of the definitions at ``positions``, in order."""
-        enclosing = self._enclosing
-        return [self[at] for at, is_call in enumerate(self._calls) if is_call and enclosing[at] in positions]
+        calls = self._calls
+        places = compress(range(len(calls)), map(positions.__contains__, self._enclosing))
+        return [self[at] for at in places if calls[at]]
+
+
+def _places_of(value: int, column: array[int]) -> Iterator[int]:
+    """Where ``value`` stands in ``column``, in order."""
+    data, wanted = column.tobytes(), array(column.typecode, [value]).tobytes()
+    width = len(wanted)
+    at = data.find(wanted)
+    while at >= 0:
+        if at % width == 0:
+            yield at // width
+        at = data.find(wanted, at + 1)
 
 
 def uses(parsed: Parsed, name: str) -> Iterable[Reference]:

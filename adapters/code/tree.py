@@ -150,10 +150,15 @@ class Tree:
         return status
 
     def _is_inside(self, folder: str) -> bool:
-        """Whether ``folder`` really lies below the root: no part of it is a link."""
+        """Whether ``folder`` really lies below the root: no part of it is a link, and none leads up."""
         known = self._inside.get(folder)
         if known is None:
-            known = os.path.realpath(f"{self.root}/{folder}") == f"{self.root.rstrip('/')}/{folder}"
+            known, whole = True, ""
+            for part in folder.split("/"):
+                whole = f"{whole}/{part}" if whole else part
+                if known and whole not in self._inside:
+                    self._inside[whole] = part not in ("", ".", "..") and not os.path.islink(f"{self.root}/{whole}")
+                known = known and self._inside[whole]
             self._inside[folder] = known
         return known
 

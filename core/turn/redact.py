@@ -58,12 +58,28 @@ def redact(text: str, *, keeps_lines: bool = False) -> Redacted:
     return Redacted(text, tuple(sorted(counts.items())))
 
 
+def may_hide_secrets(text: str) -> bool:
+    """Whether something in ``text`` has the form of a secret. If not, ``redact`` leaves each of its lines as it is."""
+    lowered = _lower(text)
+    runs = " ".join(_RUN.findall(text))
+    return (
+        "PRIVATE KEY" in text
+        or any(rule.literal in runs and rule.pattern.search(text) for rule in RULES)
+        or (any(map(lowered.__contains__, _SCHEMES)) and _SCHEME.search(text) is not None)
+        or ("://" in text and "@" in text and any(form.search(text) for form in (_USERINFO, _USER_ONLY)))
+        or ("--" in text and _FLAG.search(lowered) is not None)
+        or ("-u" in text and _USER_FLAG.search(text) is not None)
+        or (any(map(lowered.__contains__, _TELLING)) and _ASSIGNED.search(lowered) is not None)
+    )
+
+
 def _find(text: str) -> Iterator[_Span]:
     yield from _private_keys(text)
     yield from _known_formats(text)
-    yield from _headers(text)
-    yield from _command_lines(text)
-    yield from _assigned(text)
+    lowered = _lower(text)
+    yield from _headers(text, lowered)
+    yield from _command_lines(text, lowered)
+    yield from _assigned(text, lowered)
 
 
 def _joined(spans: Iterable[_Span]) -> list[_Span]:
@@ -94,9 +110,14 @@ _CROSSED_OUT = re.compile("[xX*._-]{8,}")
 _AWS_SECRET_BEHIND_ID = re.compile(r"[\s,;:|\"']{1,8}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
 
 
+_RUN = re.compile(r"[^\s\"'`<>(){}\[\],;|\\]{15,}+")
+"""What a secret with a format is, or is part of: the shortest has fifteen characters."""
+
+
 def _known_formats(text: str) -> Iterator[_Span]:
-    for rank, rule in enumerate(RULES, start=1):
-        if rule.literal not in text:
+    runs = " ".join(_RUN.findall(text))
+    for rank, rule in enumerate(RULES, start=1) if runs else ():
+        if rule.literal not in runs:
             continue
         for found in rule.pattern.finditer(text):
             start, end = found.span(found.re.groups)
@@ -186,15 +207,16 @@ def _skip(pattern: re.Pattern[str], text: str, place: int) -> int:
 _SCHEME = re.compile(
     r"(?:[Bb]earer|BEARER|[Bb]asic|BASIC|[Tt]oken|[Aa]pi-?(?:[Kk]ey|[Tt]oken))[ \t]{1,8}([A-Za-z0-9._~+/-]{6,}+={0,2})"
 )
+_SCHEMES = ("bearer", "basic", "token", "apikey", "api-key")
 _AUTHORIZATION = re.compile(
     r"(?:[Aa]uth|AUTH)(?:orization|ORIZATION)[\"'\\\]]{0,4}[ \t]{0,8}[:=,][ \t]{0,8}[\"'\\bf]{0,4}$"
 )
 _LONGEST_HEADER = 48
 
 
-def _headers(text: str) -> Iterator[_Span]:
-    """Credentials behind ``Bearer``, ``Basic`` and the like."""
-    for found in _SCHEME.finditer(text):
+def _headers(text: str, lowered: str) -> Iterator[_Span]:
+    """Credentials behind ``Bearer``, ``Basic`` and the like; ``lowered`` is ``text`` in lower case."""
+    for found in _SCHEME.finditer(text) if any(map(lowered.__contains__, _SCHEMES)) else ():
         value, scheme = found[1], found[0][:5].lower()
         before = text[max(found.start() - _LONGEST_HEADER, 0) : found.start()]
         if _AUTHORIZATION.search(before):
@@ -228,7 +250,7 @@ _FLAG = re.compile(
 _USER_FLAG = re.compile(r"-(?<![\w-]-)(?:u|-user)[ =]{0,2}[\"']?[\w.@+-]{0,64}[\"']?:[\"']?([^\s\"'`<>|;&]{6,255})")
 
 
-def _command_lines(text: str) -> Iterator[_Span]:
+def _command_lines(text: str, lowered: str) -> Iterator[_Span]:
     """Secrets in URLs and behind flags such as ``--password``."""
     rank = len(RULES) + 2
     if "://" in text and "@" in text:
@@ -238,7 +260,7 @@ def _command_lines(text: str) -> Iterator[_Span]:
         for found in _USER_ONLY.finditer(text):
             if is_secret(found[1], chosen=False, literal=True):
                 yield _Span(*found.span(1), rank, "url-password")
-    for found in _FLAG.finditer(_lower(text)) if "--" in text else ():
+    for found in _FLAG.finditer(lowered) if "--" in text else ():
         start, end = found.span("value")
         if is_secret(text[start:end], chosen=found["name"].startswith(_CHOSEN), literal=True):
             yield _Span(start, end, rank, _kind(found["name"]))
@@ -282,6 +304,12 @@ _ASSIGNED = re.compile(
     """,
     re.VERBOSE,
 )
+_TELLING = (
+    *("passw", "passphrase", "passcode", "pwd", "_pass", "-pass", "secret", "token", "authorization", "credential"),
+    *("_auth", "key", "密", "口令", "令牌", "私"),
+)
+"""What each name of ``_ASSIGNED`` has in it."""
+
 _LITERAL_LINE = re.compile(
     r"(?:^|\n)[ \t]{0,40}(?:[-+>$#][ \t]{0,4})?(?:(?:export|set|ENV|ARG)[ \t]+)?[A-Z][A-Z0-9_]{0,60}$"
 )
@@ -289,9 +317,9 @@ _LONGEST_NAME = 128
 _REST = re.compile(r"[^\s\"'`<>“”「」『』，。；、！？（）]{0,256}")
 
 
-def _assigned(text: str) -> Iterator[_Span]:
+def _assigned(text: str, lowered: str) -> Iterator[_Span]:
     """Values of telling names: in code, JSON, YAML, environment files, headers and prose."""
-    for found in _ASSIGNED.finditer(_lower(text)):
+    for found in _ASSIGNED.finditer(lowered) if any(map(lowered.__contains__, _TELLING)) else ():
         name, group = found["name"], found.lastgroup or "bare"
         start, end = found.span(group)
         literal = group != "bare" or _is_literal(text, found)

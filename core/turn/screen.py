@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from .fold import fold
-from .screen_phrases import INSTRUCTION_TAG, PHRASES
+from .screen_phrases import INSTRUCTION_TAG, PHRASES, Phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,15 +54,28 @@ def screen(text: str) -> Screened:
     return Screened("".join(chain.from_iterable(zip_longest(kept, ends, fillvalue=""))), len(filtered))
 
 
+def may_address(text: str) -> bool:
+    """Whether ``text`` has a phrase in it. If not, ``screen`` leaves each of its lines as it is."""
+    folded = fold(text)
+    squeezed = _NOT_SQUEEZED.sub("", folded)
+    found = (phrase.pattern.search(squeezed if phrase.squeezed else folded) for phrase in _possible(squeezed))
+    return any(found) or INSTRUCTION_TAG.search(text) is not None
+
+
+def _possible(squeezed: str) -> Iterator[Phrase]:
+    """The phrases that can be in the text that is ``squeezed``."""
+    has = squeezed.__contains__
+    for phrase in PHRASES if len(squeezed) > _SHORT or _ANY_NEEDLE.search(squeezed) else ():
+        if any(map(has, phrase.needles)) and (not phrase.further or any(map(has, phrase.further))):
+            yield phrase
+
+
 def _matches(text: str) -> Iterator[tuple[int, int]]:
     """Where the model is addressed, as places in ``text``."""
     folded = fold(text)
     squeezed = _NOT_SQUEEZED.sub("", folded)
     places: list[int] = []
-    may_match = len(squeezed) > _SHORT or _ANY_NEEDLE.search(squeezed)
-    for phrase in PHRASES if may_match else ():
-        if not any(needle in squeezed for needle in phrase.needles):
-            continue
+    for phrase in _possible(squeezed):
         if not phrase.squeezed:
             yield from (found.span() for found in phrase.pattern.finditer(folded))
             continue

@@ -13,21 +13,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """``pattern`` is looked for in the squeezed text, or in the folded one if not ``squeezed``."""
+    """``pattern`` is looked for in the squeezed text, or in the folded one if not ``squeezed``.
+
+    It cannot match where none of ``needles`` stands, nor where there are ``further`` ones and none of them does.
+    """
 
     needles: tuple[str, ...]
     pattern: re.Pattern[str]
     squeezed: bool
+    further: tuple[str, ...] = ()
 
 
-def _squeezed(needles: str, *parts: str) -> Phrase:
-    return Phrase(tuple(needles.split()), re.compile("".join(parts)), squeezed=True)
+def _squeezed(needles: str, *parts: str, further: str = "") -> Phrase:
+    return Phrase(tuple(needles.split()), re.compile("".join(parts)), squeezed=True, further=tuple(further.split()))
 
 
-def _spoken(needles: str, *parts: str) -> Phrase:
+def _spoken(needles: str, *parts: str, further: str = "") -> Phrase:
     """A phrase in which each blank stands for one to eight characters that are no letters."""
     words = "".join(parts).replace(" ", r"[\W_]{1,8}")
-    return Phrase(tuple(needles.split()), re.compile(rf"\b(?:{words})\b"), squeezed=False)
+    pattern = re.compile(rf"\b(?:{words})\b")
+    return Phrase(tuple(needles.split()), pattern, squeezed=False, further=tuple(further.split()))
 
 
 def _marker(needles: str, *parts: str) -> Phrase:
@@ -37,6 +42,7 @@ def _marker(needles: str, *parts: str) -> Phrase:
 # English
 
 _IGNORE = "(?:ignore|disregard|forget|overlook|donotfollow|dontfollow|stopfollowing|donotobey|dontobey|stopobeying)"
+_IGNORING = "ignore disregard forget overlook donotfollow dontfollow stopfollowing donotobey dontobey stopobeying"
 _ALL = "(?:all|any|every|each|both|of|the|these|those|this|that|your|my|our|its|and|other|everything|what){0,5}"
 _PAST = "(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|system|developer|safety)"
 _MORE = "(?:ly|and|or|given|stated|system|user|developer|safety|previous|prior|set|of){0,3}"
@@ -64,8 +70,11 @@ PHRASES: tuple[Phrase, ...] = (
         f"|(?:override|bypass){_ALL}{_PAST}{_MORE}(?:instruction|prompt|directive|guideline)",
         f"|{_IGNORE}(?:all|any|of|your|the|my|everything){{1,4}}(?:instruction|directive|guideline)s?"
         "(?:above|before|youweregiven|youhave|sofar|given|andinstead)|disregard(?:all|everything|any)?(?:of)?(?:the)?above",
+        further=f"{_IGNORING} override bypass",
     ),
-    _squeezed("rules", f"{_IGNORE}{_ALL}(?:previous|prior|above|earlier|preceding|system){_MORE}rules"),
+    _squeezed(
+        "rules", f"{_IGNORE}{_ALL}(?:previous|prior|above|earlier|preceding|system){_MORE}rules", further=_IGNORING
+    ),
     _squeezed(
         "ignoreall ignoreev ignorean forgetall forgetev forgetan",
         "(?:ignore|forget)(?:all|everything|anything)(?:of)?(?:the)?(?:above|before|youknow|youweretold|ihavesaid|isaid)",
@@ -91,11 +100,15 @@ PHRASES: tuple[Phrase, ...] = (
         "instruction task orders",
         "(?:new|updated|revised|real) (?:instructions?|task|orders) "
         r"(?:for (?:you|the (?:ai|assistant|agent|model))|from (?:the )?(?:user|system|developer|admin\w*))",
+        further="new updated revised real",
     ),
     _spoken(
         "ai llm model agent assistant claude codex gpt",
         "(?:attention|note to|message to|message for|instructions? for|instructions? to|dear) "
         rf"(?:the |any |all |an )?{_AI}|(?:if you are|as) an? {_AI} (?:you |please|do |must|then |reading )",
+        further="attention noteto messageto messagefor instructionfor instructionsfor instructionto instructionsto dear"
+        " ifyouarea asaai asallm asalanguage asacoding asaclaude asacodex asachatgpt asagpt"
+        " asanai asanllm asanlanguage asancoding asanclaude asancodex asanchatgpt asangpt",
     ),
     _spoken(
         "actas behaveas respondas answeras",
@@ -107,6 +120,7 @@ PHRASES: tuple[Phrase, ...] = (
         "(?:you (?:must|should|will|can|may)|please) (?:now )?(?:ignore|disregard|forget|bypass|override) "
         "(?:(?:all|any|the|your|every) ){0,3}"
         "(?:instructions?|safety|guidelines?|restrictions|guardrails|system|previous|prior)",
+        further="you please",
     ),
     _spoken(
         "modeis modeen modeac modenow modeon",

@@ -6,20 +6,23 @@ Law: nothing that a tool said reaches a report, a model or a log before it went 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..contract.finding import ANSWER, Finding
 from ..contract.report import Redaction, ToolError
 from ..ports import Run
-from .clean import Cleaned, clean
+from .clean import Cleaned, clean, spotless
 from .exclude import is_sensitive
 from .plan import relative_to
 from .truncate import Cap, fit
 
 MAX_ANSWER = Cap(3000)
 """How much of the text of a user's own tool goes into a turn: the code shall have its share."""
+
+_BARE = (int, float)
+"""Values without a text in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,14 @@ class Scrubbed:
     filtered: int
 
 
-def scrub(run: Run) -> Scrubbed:
-    """``run`` with every text cleaned; findings in sensitive or outside paths are gone."""
-    washer = _Washer()
+def scrub(run: Run, known: dict[str, Cleaned] | None = None) -> Scrubbed:
+    """``run`` with every text cleaned; findings in sensitive or outside paths are gone.
+
+    ``known`` has texts that were cleaned before, as the same names are in many results; it grows.
+    """
+    washer = _Washer({} if known is None else known)
     result = run.result
+    washer.look_over(_names_in(run))
     error = result.error
     if error:
         error = ToolError(code=error.code, message=washer.text(error.message))
@@ -57,7 +64,7 @@ def scrub(run: Run) -> Scrubbed:
 
 def scrub_value(value: Any) -> Any:
     """A JSON value with every string in it cleaned; for logs."""
-    return _Washer().value(value)
+    return _Washer({}).value(value)
 
 
 def _may_show(finding: Finding) -> bool:
@@ -67,15 +74,42 @@ def _may_show(finding: Finding) -> bool:
     return bool(relative_to(path, "/")) and not path.startswith("/") and not is_sensitive(path)
 
 
+def _names_in(run: Run) -> Iterator[str]:
+    """The short texts of ``run``: all but source lines."""
+    yield run.result.summary
+    for finding in run.output.findings if run.output else ():
+        yield from (finding.path, finding.title, finding.symbol, finding.kind, finding.why, finding.claim)
+        yield from (one.symbol for one in finding.more)
+    yield from _strings(run.output.data if run.output else None)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif value is None or isinstance(value, _BARE):
+        return
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _strings(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _strings(inner)
+
+
 class _Washer:
     """Cleans texts and counts what it took out."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: dict[str, Cleaned]) -> None:
         self.redactions: Counter[str] = Counter()
         self.filtered = 0
         self.cut = False
-        self._known: dict[str, Cleaned] = {}
-        """A result says the same names over and over; it is forgotten with the result."""
+        self._known = known
+
+    def look_over(self, texts: Iterable[str]) -> None:
+        """Find out together which of ``texts`` are clean: most are, and one by one it takes twice as long."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update((text, Cleaned(text)) for text in spotless(new))
 
     def text(self, text: str) -> str:
         cleaned = self._known.get(text)
@@ -118,6 +152,8 @@ class _Washer:
         """A JSON value with every string cleaned, keys included."""
         if isinstance(value, str):
             return self.text(value)
+        if value is None or isinstance(value, _BARE):
+            return value
         if isinstance(value, Mapping):
             return {self.text(str(key)): self.value(inner) for key, inner in value.items()}
         if isinstance(value, Sequence):

@@ -34,6 +34,9 @@ _UNSEEN = re.compile(
 )
 """Unicode's Default_Ignorable_Code_Point, with the controls and the interlinear annotations."""
 
+_PLAIN = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
+"""ASCII that stays as it is."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -44,6 +47,8 @@ def strip(text: str, *, keeps_lines: bool = False) -> str:
     joined fall apart into their parts. Doing it twice changes nothing more. With ``keeps_lines`` there are as many
     line feeds as before: an end of another kind becomes a space.
     """
+    if text.isascii() and not text.encode("ascii").translate(None, _PLAIN):
+        return text
     text = _SEQUENCE.sub(_line_feeds_of if keeps_lines else "", text)
     text = _LINE_END.sub((lambda end: _line_feeds_of(end) or " ") if keeps_lines else "\n", text)
     text = _UNSEEN.sub("", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from upbeat.adapters.code.features import Reader, measure, survey
+from upbeat.adapters.code.features import Reader, measure, measure_closely, rarity_of_literals, survey
 from upbeat.adapters.code.index_doc import Kept, KeptLines, encode, encode_lines, read_document
 from upbeat.adapters.code.question import read_question
 
@@ -31,7 +31,11 @@ def rows(query: str, **texts: str) -> dict[str, dict[str, float]]:
     reader = Reader(question)
     profiles = [reader.profile(f"{name}.py", text) for name, text in texts.items()]
     corpus = survey(profiles, question, {}, len(profiles))
-    return {name: measure(profile, question, corpus, 0.0) for name, profile in zip(texts, profiles, strict=True)}
+    literals = rarity_of_literals(profiles, len(profiles))
+    return {
+        name: measure(profile, question, corpus, 0.0) | measure_closely(profile, corpus, literals)
+        for name, profile in zip(texts, profiles, strict=True)
+    }
 
 
 def test_terms_on_one_line_are_worth_more_than_apart() -> None:
@@ -75,7 +79,9 @@ def test_a_document_says_the_same_as_the_text() -> None:
     stored, lines = Kept(encode(document, list(words))), KeptLines(encode_lines(document))
 
     read = Reader(question).profile("a.py", UPLOADS)
-    kept = Reader(question).profile_of("a.py", stored, lines, words, lambda: UPLOADS)
+    reader = Reader(question)
+    kept = reader.sketch("a.py", stored, words)
+    reader.complete(kept, stored, lines, words, lambda: UPLOADS)
 
     assert (read.lines, read.literals, read.compounds, read.defined) == (
         kept.lines,

@@ -15,6 +15,7 @@ from upbeat.adapters.code.index_doc import Kept, KeptLines, encode, encode_lines
 from upbeat.adapters.code.kinds import kind_of
 from upbeat.adapters.code.outline import Outline
 from upbeat.adapters.code.question import read_question
+from upbeat.adapters.code.words import NAME
 
 QUESTIONS = [
     "file upload permissions are wrong: FILE_UPLOAD_PERMISSIONS",
@@ -31,7 +32,7 @@ def numbers(profile: Profile) -> dict[str, object]:
         "terms": profile.terms,
         "names": profile.names,
         "joined": profile.joined,
-        "defined": (profile.defined_terms, profile.defined_names, profile.defined_joined),
+        "defined": (profile.defined, profile.defined_names, profile.defined_joined),
         "parts": parts,
         "phrases": profile.phrases,
         "owned": profile.owned,
@@ -50,7 +51,8 @@ def test_a_document_says_what_its_text_says(path: str, question: str) -> None:
     kept, lines = Kept(encode(document, list(words))), KeptLines(encode_lines(document))
 
     reader = Reader(asked)
-    profile = reader.profile_of(path, kept, lines, words, lambda: text)
+    profile = reader.sketch(path, kept, words)
+    reader.complete(profile, kept, lines, words, lambda: text)
     reader.add_hits(profile, kept, lines, words)
 
     assert numbers(Reader(asked).profile(path, text)) == numbers(profile)
@@ -66,7 +68,7 @@ def test_documents_are_read_back(text: str, language: str) -> None:
     assert (document.length, ids, document.definitions) == (
         kept.length,
         list(kept.ids),
-        tuple(kept.outline.definitions),
+        tuple(kept.outline().definitions),
     )
     ends = [0, *document.ends]
     assert [list(document.lines[ends[at] : ends[at + 1]]) for at in range(len(ids))] == [
@@ -92,12 +94,32 @@ def test_many_hits_are_counted() -> None:
     assert [70_000] == list(kept.homes_of(0)[1])
 
 
+@given(st.text("ab_A \n", max_size=200), st.sets(st.integers(1, 2000), max_size=3))
+def test_words_are_counted_and_found(text: str, asked: set[int]) -> None:
+    """How often a word stands in a document, and whether one of some numbers does, whatever bytes lie beside it."""
+    document = read_document(text, "")
+    ids = [257 * at + 1 for at in range(len(document.words))]
+    kept = Kept(encode(document, ids))
+
+    assert [NAME.findall(text).count(word) for word in document.words] == [kept.count_of(at) for at in range(len(ids))]
+    assert bool(asked & set(ids)) == kept.has_any(asked)
+    assert [True] * len(ids) == [kept.has_any([0, number]) for number in ids]
+
+
+def test_outlines_are_not_shared() -> None:
+    """The lines that one question adds are not there for the next."""
+    kept = Kept(encode(read_document("def a():\n    pass", "python"), [1, 2, 3]))
+    kept.outline().lines = ["def a():"]
+
+    assert [] == kept.outline().lines
+
+
 @given(st.text("ab_ \ndef():", max_size=120))
 def test_definitions_are_found_around_lines(text: str) -> None:
     """The kept outline agrees with the one of the text on every line."""
     text = text.replace("d", "def d")
     outline, document = Outline(text, "python"), read_document(text, "python")
-    kept = Kept(encode(document, range(len(document.words)))).outline
+    kept = Kept(encode(document, range(len(document.words)))).outline()
     lines = range(1, len(outline.lines) + 1)
 
     assert [outline.around(line) for line in lines] == [kept.around(line) for line in lines]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.turn.clean import Cleaned, clean
+from upbeat.core.turn.clean import Cleaned, clean, spotless
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 PIECES = [
@@ -65,3 +65,70 @@ def test_is_idempotent(text: str) -> None:
     once = clean(text)
 
     assert Cleaned(once.text) == clean(once.text)
+
+
+FRAGMENTS = (
+    *("AKIA" + "Q3EGRRZ7ZKD5LMNO", "sk-", "xoxb-0123456789", "ghp_", "x" * 20, "A1b2C3d4E5f6G7h8J9k0L1m2", "eyJ"),
+    *(
+        "password",
+        "api",
+        "_",
+        "-",
+        "key",
+        ":",
+        "=",
+        " ",
+        "'",
+        '"',
+        "hunter2!",
+        "token",
+        "Bearer ",
+        "https://u:",
+        "@h.com",
+    ),
+    *(
+        "Ignore",
+        " all",
+        " previous",
+        " instructions",
+        "you are now ",
+        "dan",
+        "<|im_",
+        "start|>",
+        "[INST]",
+        "assistant:",
+    ),
+    *(
+        "\n",
+        "\r",
+        "\x1b",
+        "\u200b",
+        "\u2028",
+        "def f(x):",
+        "src/a.py",
+        "登录",
+        "value",
+        "密码",
+        "--secret ",
+        "-u a:",
+        "//",
+    ),
+    *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"),
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=5).map("".join), max_size=14))
+def test_what_is_spotless_together_is_clean_by_itself(texts: list[str]) -> None:
+    """Looking at many texts at once passes none that has something in it, wherever it is cut between them."""
+    for text in spotless(texts):
+        assert Cleaned(text) == clean(text) == clean(text, keeps_lines=True)
+
+
+def test_one_unclean_text_does_not_hide_the_others() -> None:
+    """Where one of many texts has something in it, most of the others are found to be spotless."""
+    texts = [f"src/module_{number}.py" for number in range(64)]
+
+    assert texts == list(spotless(texts))
+    assert [text for text in texts if text not in texts[40:48]] == list(
+        spotless([*texts[:40], FRAGMENTS[0], *texts[41:]])
+    )

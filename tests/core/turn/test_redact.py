@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.turn.redact import Redacted, redact
+from upbeat.core.turn.redact import _RUN, Redacted, redact
+from upbeat.core.turn.secret_rules import RULES, Rule
 
 # Put together from pieces, so that no scanner takes this file for a leak.
 HEX32 = "0123456789abcdef" * 2
@@ -480,3 +482,12 @@ def test_a_turn_is_quick() -> None:
     redact(text)
 
     assert time.process_time() - start < 0.03
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.literal)
+def test_formats_are_long_unbroken_runs(rule: Rule) -> None:
+    """No format is shorter than the runs that are looked through for it, and none has a literal with a gap."""
+    least, _ = import_module("re._parser").parse(rule.pattern.pattern).getwidth()
+
+    assert least >= 15
+    assert [rule.literal * 15] == _RUN.findall(rule.literal * 15)
