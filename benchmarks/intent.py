@@ -1,0 +1,60 @@
+"""How well prompts are understood: precision and recall of the intent on labelled prompts.
+
+    python benchmarks/intent.py [--misses] [FILE ...]
+
+A file has one prompt a line, ``intent<TAB>prompt`` with ``\\n`` for line ends; by default the lists of
+``tests/recorded/prompts``: the words were chosen with ``labelled.tsv``, ``held_out.tsv`` was written afterwards.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from upbeat.core.turn.intent import read
+from upbeat.core.turn.reading import Intent
+
+PROMPTS = Path(__file__).parents[1] / "tests/recorded/prompts"
+
+
+def labelled(path: Path) -> list[tuple[Intent, str]]:
+    """(intent, prompt) of each line."""
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return [(Intent(intent), prompt.replace("\\n", "\n")) for intent, prompt in rows]
+
+
+def counted(prompts: list[tuple[Intent, str]]) -> Counter[tuple[Intent, Intent]]:
+    """(wanted, understood) and how often."""
+    return Counter((wanted, read(prompt).intent) for wanted, prompt in prompts)
+
+
+def rates(counts: Counter[tuple[Intent, Intent]], of: frozenset[Intent]) -> tuple[float, float]:
+    """Precision and recall of the intents ``of`` taken as one."""
+    hits = sum(n for (wanted, understood), n in counts.items() if wanted in of and understood in of)
+    wanted = sum(n for (one, _), n in counts.items() if one in of)
+    understood = sum(n for (_, one), n in counts.items() if one in of)
+    return hits / max(understood, 1), hits / max(wanted, 1)
+
+
+ABOUT_CODE = frozenset(Intent) - {Intent.NONE}
+
+
+def main() -> None:
+    names = [name for name in sys.argv[1:] if not name.startswith("--")]
+    print("| list | intent | prompts | precision | recall |\n|---|---|---:|---:|---:|")
+    for path in [Path(name) for name in names] or sorted(PROMPTS.glob("*.tsv"), reverse=True):
+        prompts = labelled(path)
+        counts = counted(prompts)
+        for name, of in [("about code", ABOUT_CODE), *((one.value, frozenset({one})) for one in Intent)]:
+            precision, recall = rates(counts, of)
+            there = sum(n for (wanted, _), n in counts.items() if wanted in of)
+            print(f"| {path.stem} | {name} | {there} | {100 * precision:.1f} | {100 * recall:.1f} |")
+        if "--misses" in sys.argv:
+            for wanted, prompt in prompts:
+                if (understood := read(prompt).intent) is not wanted:
+                    print(f"{wanted} taken for {understood}: {prompt!r}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
