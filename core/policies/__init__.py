@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from . import (
     act_on_keywords,
+    advise_compaction,
     doubt_empty_answer,
     expand_slash_command,
     finish_todo_list,
+    greet,
     keep_thread_through_compaction,
     keep_todos_through_compaction,
     notify_user,
@@ -25,6 +27,7 @@ from . import (
     silence_continuation,
     start_work_on_plan,
     stop_destructive_commands,
+    tell_context_use,
     tell_how_to_resume_agent,
     verify_agents_work,
     watch_silent_agents,
@@ -33,9 +36,11 @@ from .policy import Policy
 
 POLICIES: tuple[Policy, ...] = (
     act_on_keywords.POLICY,
+    advise_compaction.POLICY,
     doubt_empty_answer.POLICY,
     expand_slash_command.POLICY,
     finish_todo_list.POLICY,
+    greet.POLICY,
     keep_thread_through_compaction.POLICY,
     keep_todos_through_compaction.POLICY,
     notify_user.POLICY,
@@ -54,6 +59,7 @@ POLICIES: tuple[Policy, ...] = (
     silence_continuation.POLICY,
     start_work_on_plan.POLICY,
     stop_destructive_commands.POLICY,
+    tell_context_use.POLICY,
     tell_how_to_resume_agent.POLICY,
     verify_agents_work.POLICY,
     watch_silent_agents.POLICY,
