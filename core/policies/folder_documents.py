@@ -44,6 +44,8 @@ class Shows:
     heading: Words
     is_shown: Callable[[Document, Sequence[Document], View, Event], bool]
     also: tuple[str, ...] = ()
+    with_root: bool = True
+    """The file in the root counts as well."""
 
     def looks(self, event: Event, state: SessionState) -> tuple[Look, ...]:
         """The files above each folder that was touched and not done with yet."""
@@ -82,7 +84,7 @@ class Shows:
         for folder in list(folders)[:MAX_FOLDERS]:
             done = f"{agent} in {_mark(folder)}"
             if done not in notes:
-                yield FilesAbove(posixpath.join(folder, self.name), (self.name, *self.also)), done
+                yield FilesAbove(posixpath.join(folder, self.name), (self.name, *self.also), self.with_root), done
 
     def _is_meant(self, one: Document, found: Sequence[Document], view: View, event: Event) -> bool:
         return posixpath.basename(one.path) == self.name and self.is_shown(one, found, view, event)

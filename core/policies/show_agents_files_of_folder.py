@@ -17,8 +17,6 @@ _IMPORT = "@AGENTS.md"
 
 def _is_shown(one: Document, found: Sequence[Document], view: View, event: Event) -> bool:
     folder = posixpath.dirname(one.path)
-    if not folder:
-        return False
     if event.source.client is ClientName.CODEX_CLI:
         here = posixpath.normpath(event.source.cwd)
         return not f"{here}/".startswith(f"{posixpath.join(view.root, folder)}/")
@@ -36,6 +34,7 @@ _SHOWS = Shows(
     ),
     is_shown=_is_shown,
     also=(_CLAUDES,),
+    with_root=False,
 )
 
 POLICY = Policy(

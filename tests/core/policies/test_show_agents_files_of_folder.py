@@ -30,8 +30,7 @@ from upbeat.core.turn.truncate import measure
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 PATH = f"{ROOT}/web/api/a.ts"
-LOOK = FilesAbove(f"{ROOT}/web/api/AGENTS.md", NAMES)
-OF_ROOT = Document("AGENTS.md", "Use tabs.\n")
+LOOK = FilesAbove(f"{ROOT}/web/api/AGENTS.md", NAMES, with_root=False)
 OF_WEB = Document("web/AGENTS.md", "No default exports.\n")
 OF_API = Document("web/api/AGENTS.md", "Every route has a test.\n")
 READ = finished(call("Read", Act.READ, (PATH,)), "…")
@@ -40,7 +39,6 @@ IN_THE_SHELL = finished(shell("sed -n 1,20p web/api/a.ts"), "…", source=IN_COD
 
 SAYS_NOTHING: dict[str, tuple[ToolFinished, tuple[Document, ...]]] = {
     "a folder without": (READ, ()),
-    "the root's own": (READ, (OF_ROOT,)),
     "a read that failed": (replace(READ, failed=True), (OF_API,)),
     "a call that touches no file": (finished(call("Grep", Act.SEARCH), "…"), (OF_API,)),
     "a line that reads no file": (finished(shell("make -C web/api test")), (OF_API,)),
@@ -57,7 +55,6 @@ SAYS: dict[str, tuple[ToolFinished, tuple[Document, ...]]] = {
     "a file that was edited": (EDIT, (OF_API,)),
     "a file that was written": (finished(call("Write", Act.WRITE, (PATH,)), "done"), (OF_API,)),
     "a file that the shell reads": (IN_THE_SHELL, (OF_API,)),
-    "beside the root's own": (READ, (OF_API, OF_ROOT)),
     "beside a CLAUDE.md of another kind": (READ, (OF_API, Document("web/api/CLAUDE.md", "Short lines."))),
     "beside the CLAUDE.md of another folder": (READ, (OF_API, Document("web/CLAUDE.md", "@AGENTS.md"))),
     "in Codex, what its CLAUDE.md imports": (IN_THE_SHELL, (OF_API, Document("web/api/CLAUDE.md", "@AGENTS.md"))),
@@ -97,7 +94,7 @@ def test_once_for_each_agent() -> None:
 
 def test_another_folder_shows_only_what_is_new() -> None:
     """What was shown with one folder is not shown again with the next."""
-    there = FilesAbove(f"{ROOT}/web/ui/AGENTS.md", NAMES)
+    there = FilesAbove(f"{ROOT}/web/ui/AGENTS.md", NAMES, with_root=False)
     of_ui = Document("web/ui/AGENTS.md", "Components only.")
     talk = Talk(POLICY, {LOOK: (OF_API, OF_WEB), there: (of_ui, OF_WEB)})
     talk.say(READ)
