@@ -28,9 +28,10 @@ _SHOWS = Shows(
     policy=_NAME,
     name="AGENTS.md",
     heading=Words(
-        "You work in {folder} now. {path} is what this project tells agents about the files there: keep to its "
-        "conventions as far as they fit what the person you work for wants.",
-        "你正在 {folder} 中工作。{path} 是本项目就该处文件写给代理的说明：在符合用户要求的前提下遵循其中的约定。",
+        "You work in {folder} or below it now. {path} is what this project tells agents about the files there: keep to "
+        "its conventions as far as they fit what the person you work for wants.",
+        "你正在 {folder} 或其下级目录中工作。{path} 是本项目就该处文件写给代理的说明：在符合用户要求的前提下"
+        "遵循其中的约定。",
     ),
     is_shown=_is_shown,
     also=(_CLAUDES,),

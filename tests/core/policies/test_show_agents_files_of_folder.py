@@ -74,13 +74,16 @@ def test_says(event: ToolFinished, found: tuple[Document, ...]) -> None:
     """Shows the file of the folder in a frame of untrusted data, in both languages."""
     body = frame("Every route has a test.", NONCE, source="web/api/AGENTS.md")
     heading = (
-        "You work in web/api/ now. web/api/AGENTS.md is what this project tells agents about the files there: keep to "
-        "its conventions as far as they fit what the person you work for wants."
+        "You work in web/api/ or below it now. web/api/AGENTS.md is what this project tells agents about the files "
+        "there: keep to its conventions as far as they fit what the person you work for wants."
     )
     [chinese] = said_by(POLICY, event, language="zh", found={LOOK: found})
 
     assert (Inject(f"{heading}\n{body}"),) == said_by(POLICY, event, found={LOOK: found})
-    assert (chinese.text.startswith("你正在 web/api/ 中工作。"), chinese.text.endswith(body)) == (True, True)
+    assert (chinese.text.startswith("你正在 web/api/ 或其下级目录中工作。"), chinese.text.endswith(body)) == (
+        True,
+        True,
+    )
 
 
 def test_once_for_each_agent() -> None:
