@@ -107,9 +107,10 @@ POLICY = Policy(
     original="compaction-context-injector",
     number=4,
     what=Words(
-        f"After a compaction it tells the agent how the last {MAX_PROMPTS} prompts of its user began, in the user's own "
+        f"After a compaction it tells the agent how the last {MAX_PROMPTS} prompts of its user began, in their own "
         "words (secrets left out), which agents have not answered yet, and which files differ from the last commit.",
-        f"压缩后告知代理：用户最近 {MAX_PROMPTS} 条提示的原话开头（去除密钥）、尚未返回的代理，以及与上次提交不同的文件。",
+        f"压缩后告知代理：用户最近 {MAX_PROMPTS} 条提示的原话开头（去除密钥）、尚未返回的代理，"
+        "以及与上次提交不同的文件。",
     ),
     why=Words(
         "A summary tells what a model took the request for, and forgets who still works for it.",
