@@ -77,7 +77,7 @@ class LocalGround:
             case FilesAbove():
                 from .ground_documents import above
 
-                return above(root, look.path, look.names)
+                return above(root, look.path, look.names, with_root=look.with_root)
             case FilesIn():
                 from .ground_documents import inside
 

@@ -30,13 +30,15 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def above(root: str, path: str, names: tuple[str, ...]) -> tuple[Document, ...]:
+def above(root: str, path: str, names: tuple[str, ...], *, with_root: bool = True) -> tuple[Document, ...]:
     """The files called one of ``names`` in the folder of ``path`` and above, up to ``root``, the nearest first.
 
-    Nothing for a path outside ``root``. Raises OSError or ValueError for paths that the system does not take.
+    Those in ``root`` itself only ``with_root``. Nothing for a path outside ``root``. Raises OSError or ValueError for
+    paths that the system does not take.
     """
     folder = os.path.realpath(os.path.dirname(path))
-    found = (_document(root, os.path.join(one, name)) for one in _folders(root, folder) for name in names)
+    folders = (one for one in _folders(root, folder) if with_root or one != root)
+    found = (_document(root, os.path.join(one, name)) for one in folders for name in names)
     return tuple(islice((one for one in found if one), MAX_FILES))
 
 

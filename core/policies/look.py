@@ -9,11 +9,13 @@ from dataclasses import dataclass
 class FilesAbove:
     """The files called one of ``names`` in the folder of ``path`` (absolute) and above, up to the repository's root.
 
-    Answer: ``tuple[Document, ...]``, the nearest first; nothing outside the repository is read.
+    Answer: ``tuple[Document, ...]``, the nearest first; nothing outside the repository is read, nor in its root
+    itself unless ``with_root``.
     """
 
     path: str
     names: tuple[str, ...]
+    with_root: bool = True
 
 
 @dataclass(frozen=True, slots=True)

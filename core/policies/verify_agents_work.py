@@ -14,18 +14,11 @@ from ..contract.event import (
     PromptSubmitted,
     ToolFinished,
 )
-from ..turn.clean import clean
 from ..turn.frame import frame
-from ..turn.truncate import Cap, fit
 from ..workflow.state import SessionState
+from .changed_lines import LONGEST_PATH, MAX_SHOWN, count, listed
 from .look import ChangedFile, ChangedFiles, Look
 from .policy import EVERYWHERE, SILENT, Policy, View, Word, Words
-
-MAX_SHOWN = 12
-"""Files that are named; of more, only how many."""
-
-MOST_LOOKED_AT = 50
-"""Files that the look tells at most: there may be more."""
 
 _NAME = "verify-agents-work"
 _BACK = "back "
@@ -33,7 +26,6 @@ _JUDGED = "judged "
 """An agent that the workflow has judged when it stopped: its call returns afterwards, and is none of the run's then."""
 _WARNED = "warned "
 _MOST_KEPT = 20
-_LONGEST_PATH = 160
 _PROSE = (".md", ".txt", ".rst")
 
 _TEXT = Words(
@@ -43,7 +35,6 @@ _TEXT = Words(
     "{count} 个代理已返回。工作树与上次提交相比有 {files} 个文件不同：\n{frame}\n"
     "代理的说法不是证据：在此基础上继续或汇报完成之前，请先阅读改动，并运行一个出错就会失败的检查。",
 )
-_MORE = Words("… and {count} more", "……另有 {count} 个")
 _EDITS = Words(
     "You have changed {path} yourself while the workflow {workflow} runs. No stage reviews or tests what its agents "
     "did not do: hand changes of code to the agent of the step, or say why not.",
@@ -126,23 +117,10 @@ def _shown(view: View, *also: str) -> Word:
     forgets = notes if notes != view.notes else None
     if not files or not view.nonce:
         return Word(notes=forgets) if forgets is not None else SILENT
-    shown = frame(_listed(files, view.language), view.nonce, source="git status")
-    number = f"{len(files)}+" if len(files) >= MOST_LOOKED_AT else str(len(files))
-    text = _TEXT.of(view.language).format(count=len(back), files=number, frame=shown)
+    shown = frame(listed(files, view.language), view.nonce, source="git status")
+    text = _TEXT.of(view.language).format(count=len(back), files=count(files), frame=shown)
     names = tuple(one.path for one in files[:MAX_SHOWN])
     return Word((Inject(text),), f"{len(back)} agents are back, {len(files)} files differ", forgets, names)
-
-
-def _listed(files: Sequence[ChangedFile], language: str) -> str:
-    lines = [_line(one) for one in files[:MAX_SHOWN]]
-    if len(files) > MAX_SHOWN:
-        lines.append(_MORE.of(language).format(count=len(files) - MAX_SHOWN))
-    return "\n".join(lines)
-
-
-def _line(one: ChangedFile) -> str:
-    path = " ".join(fit(clean(one.path[:1000]).text, Cap(_LONGEST_PATH))[0].split())
-    return path if one.added is None or one.removed is None else f"{path} +{one.added} -{one.removed}"
 
 
 def _edited(event: ToolFinished, view: View) -> Word:
@@ -154,7 +132,7 @@ def _edited(event: ToolFinished, view: View) -> Word:
     note = f"{_WARNED}{run.id[:40]}"
     if event.call.act not in CHANGES_FILES or not path or note in view.notes:
         return SILENT
-    shown = path.removeprefix(f"{view.root}/")[:_LONGEST_PATH]
+    shown = path.removeprefix(f"{view.root}/")[:LONGEST_PATH]
     text = _EDITS.of(view.language).format(path=shown, workflow=run.workflow)
     return Word((Inject(text),), "the main agent changes code in a workflow", (*view.notes, note), (path,))
 

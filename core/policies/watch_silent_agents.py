@@ -14,12 +14,12 @@ from ..contract.event import (
     ToolFinished,
 )
 from .policy import SILENT, Carries, Policy, Standing, View, Word, Words
+from .running_agents import folded, number, running
 
 SILENT_SECONDS = 120.0
 COOLDOWN_SECONDS = 300.0
-MAX_AGENTS = 20
 
-_AGENT, _TOLD = "agent ", "told "
+_TOLD = "told "
 _TEXT = Words(
     "{agents} started more than {minutes} min ago and has not ended. Look whether it still works before you build "
     "on what it was to do; nothing more is known here than that no end was seen.",
@@ -27,20 +27,11 @@ _TEXT = Words(
 )
 
 
-def _started(event: AgentStarted, view: View) -> Word:
-    if not event.agent_id:
-        return SILENT
-    kind = "".join(char for char in event.agent[:40] if char.isalnum() or char in "-_:.")
-    note = f"{_AGENT}{event.agent_id[:60]} {view.at:.0f} {kind}"
-    others = [one for one in view.notes if not one.startswith(f"{_AGENT}{event.agent_id[:60]} ")]
-    return Word(notes=(*others[-MAX_AGENTS:], note))
-
-
-def _ended(event: AgentStopped | Delegated, view: View) -> Word:
-    if not view.notes or (isinstance(event, Delegated) and event.message is None and not event.failed):
-        return SILENT
-    left = tuple(one for one in view.notes if not one.startswith(f"{_AGENT}{event.agent_id[:60]} "))
-    return Word(notes=left) if left != view.notes else SILENT
+def _followed(event: AgentStarted | AgentStopped | Delegated | SessionStarted, view: View) -> Word:
+    """Who began, and who was heard of. What was told is forgotten with the agents of an earlier process."""
+    is_new = isinstance(event, SessionStarted) and event.how != "compact"
+    notes = () if is_new else folded(view.notes, event, view.at)
+    return Word(notes=notes) if notes != view.notes else SILENT
 
 
 def _heard(event: ToolFinished | PromptSubmitted, view: View) -> Word:
@@ -48,25 +39,15 @@ def _heard(event: ToolFinished | PromptSubmitted, view: View) -> Word:
         return SILENT
     if isinstance(event, PromptSubmitted) and event.origin is not Origin.USER:
         return SILENT
-    told = max((_number(one[len(_TOLD) :]) for one in view.notes if one.startswith(_TOLD)), default=0.0)
-    late = [one.split(" ", 3) for one in view.notes if one.startswith(_AGENT)]
-    late = [one for one in late if len(one) == 4 and view.at - _number(one[2]) >= SILENT_SECONDS]
+    told = max((number(one[len(_TOLD) :]) for one in view.notes if one.startswith(_TOLD)), default=0.0)
+    late = [one for one in running(view.notes) if view.at - one.since >= SILENT_SECONDS]
     if not late or view.at - told < COOLDOWN_SECONDS:
         return SILENT
-    minutes = int((view.at - min(_number(one[2]) for one in late)) // 60)
-    names = ", ".join(f"`{kind or 'agent'}` ({number[:13]})" for _, number, _, kind in late[:5])
+    minutes = int((view.at - min(one.since for one in late)) // 60)
+    names = ", ".join(one.name for one in late[:5])
     text = _TEXT.of(view.language).format(agents=names, minutes=minutes)
     kept = tuple(one for one in view.notes if not one.startswith(_TOLD))
     return Word((Inject(text),), f"{len(late)} agents were not heard of", (f"{_TOLD}{view.at:.0f}", *kept))
-
-
-def _session(event: SessionStarted, view: View) -> Word:
-    """Agents do not outlive their client's process."""
-    return Word(notes=()) if view.notes and event.how != "compact" else SILENT
-
-
-def _number(text: str) -> float:
-    return float(text) if text.isdecimal() else 0.0
 
 
 _DEGRADED = Standing(Carries.DEGRADED, "a reminder at the next event: a hook sees starts and ends, and nothing between")
@@ -89,12 +70,12 @@ POLICY = Policy(
         "未满两分钟、距上次提醒不足五分钟，以及主代理只是在等待时。默认关闭：代理耗时较长是常态",
     ),
     on={
-        AgentStarted: _started,
-        AgentStopped: _ended,
-        Delegated: _ended,
+        AgentStarted: _followed,
+        AgentStopped: _followed,
+        Delegated: _followed,
+        SessionStarted: _followed,
         ToolFinished: _heard,
         PromptSubmitted: _heard,
-        SessionStarted: _session,
     },
     clients={ClientName.CLAUDE_CODE: _DEGRADED, ClientName.CODEX_CLI: _DEGRADED},
     is_on=False,

@@ -49,6 +49,7 @@ def test_files_above_are_the_nearest_first(tmp_path: Path) -> None:
     assert above(root, root / "a/b/c/new.py") == expected
     assert above(root, root / "a/b/../b/c/new.py") == expected
     assert above(root, root / "gone.py") == (Document("AGENTS.md", "root"),)
+    assert looked(root, FilesAbove(str(root / "a/b/c/new.py"), NAMES, with_root=False)) == expected[:-1]
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "{root}/../x.py", "relative.py", "", "/\0", "/" + "a/" * 4000])

@@ -10,8 +10,9 @@ import pytest
 from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, said_by
 
 from upbeat.core.contract.event import Act, AgentStopped, Delegated, Event, Origin, PromptSubmitted
+from upbeat.core.policies.changed_lines import MAX_SHOWN, MOST_LOOKED_AT
 from upbeat.core.policies.look import ChangedFile, ChangedFiles, Look
-from upbeat.core.policies.verify_agents_work import MAX_SHOWN, MOST_LOOKED_AT, POLICY
+from upbeat.core.policies.verify_agents_work import POLICY
 from upbeat.core.workflow.state import NEW, Assignment, Loop, Page, Run, RunStatus, SessionState, Step
 
 TREE: Mapping[Look, Any] = {ChangedFiles(): (ChangedFile("core/a.py", 3, 1), ChangedFile("new.bin"))}

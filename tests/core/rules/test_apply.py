@@ -134,6 +134,10 @@ MATCHES: dict[str, tuple[str, Event]] = {
         "event: before-tool\npaths: src/*.ts\naction: deny",
         starting(shell("cd src && echo x > a.ts")),
     ),
+    "a file that a shell line reads": (
+        "event: before-tool\npaths: a/.env\naction: deny",
+        starting(shell("cd a && sudo cat .env | head -1")),
+    ),
     "a file that it adds to": ("event: before-tool\npaths: .env\naction: deny", starting(shell("echo A=1 >>.env"))),
     "a file outside": ("event: before-tool\npaths: /etc/**\naction: deny", starting(OUTSIDE)),
     "a path by its pattern": ("event: before-tool\ntool: read\npattern: \\.env$\naction: deny", starting(READS)),
@@ -185,6 +189,10 @@ MATCHES_NOT: dict[str, tuple[str, Event]] = {
     "a shell line that writes another file": (
         "event: before-tool\npaths: src/*.ts\naction: deny",
         starting(shell("echo x > a.ts 2>&1 2>/dev/null")),
+    ),
+    "a shell line that only names a file": (
+        "event: before-tool\npaths: .env\naction: deny",
+        starting(shell("git log --oneline .env")),
     ),
     "a call without files": ("event: before-tool\npaths: '**'\naction: deny", starting(MCP)),
     "other content": ("event: before-tool\ntool: write\npattern: const\naction: deny", starting(WRITES)),
