@@ -1,4 +1,4 @@
-"""Many voices, one decision: what precedence promises for any voices in any order, and the cases that people ask about."""
+"""Many voices, one decision: what precedence promises for any voices in any order, and why something is left out."""
 
 from __future__ import annotations
 
