@@ -69,8 +69,8 @@ HOOK_MS = 7000
 
 WORKFLOW_RANK = 0
 TURN_RANK = 10
-CHAR_UNITS = 3
-"""Units of a client's cap that one character may take."""
+MAX_NAMES = 20
+"""Files that a record says a turn was about."""
 
 MAX_OBSERVED = 5
 """Observations that a new session is told."""
@@ -110,7 +110,7 @@ def handle(
     panel = Panel.of(happening) if happening.is_on else NOBODY
     before = _state(happening, panel)
     panel = panel.informed(happening, before)
-    turn = _turn(happening, before, _less(cap, panel.chars(happening, before)))
+    turn = _turn(happening, before, _less(cap, panel.takes(happening, before, cap)))
     scene = scene_of(happening, before) if happening.is_on else None
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
@@ -119,7 +119,7 @@ def handle(
         merged = merge((*_own_voices(turn, outcome, panel), *heard.voices), panel.room(happening, state, cap))
         outcome = _not_sent_on(outcome, merged)
         outcome += _shown(event, state, turn) if scene and not panel.is_held_out else NOTHING
-        outcome += Outcome((*heard.facts, *panel.noted(heard, merged, state), *panel.spent(happening, merged)))
+        outcome += Outcome((*heard.facts, *panel.noted(heard, merged, state), *panel.spent(happening, merged, state)))
         decision = replace(turn, effects=merged.effects, said=merged.said)
         after = fold(outcome.facts, state) if outcome.facts else None
         transaction.append(_record(happening, decision, merged, outcome, shortfalls(event, decision)), after)
@@ -225,6 +225,9 @@ def _said_of(turn: TurnReport, happening: Happening) -> Said:
         "signals": [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals],
         "tools": [f"{result.tool}: {result.status}, {result.duration_ms} ms" for result in turn.tool_results],
     }
+    items = turn.fused_context.for_model.structured.items
+    if names := list(dict.fromkeys(item.path for item in items if item.path))[:MAX_NAMES]:
+        looked["names"] = names
     milliseconds = (happening.runtime.clock.monotonic() - happening.started) * 1000
     origin = "; ".join(happening.settings.changed.values())
     return Said("turn", "inject" if found else "nothing", because, looked, origin, round(milliseconds, 1))
@@ -288,9 +291,9 @@ def _own_voices(turn: Decision, outcome: Outcome, panel: Panel) -> tuple[Voice, 
     return workflow, prepared
 
 
-def _less(cap: Cap, chars: int) -> Cap:
+def _less(cap: Cap, units: int) -> Cap:
     """``cap`` with room left for what others have to say."""
-    return replace(cap, limit=max(cap.limit - CHAR_UNITS * chars, 0)) if chars and cap is not NO_CAP else cap
+    return replace(cap, limit=max(cap.limit - units, 0)) if units and cap is not NO_CAP else cap
 
 
 def _record(

@@ -2,7 +2,8 @@
 
 ::
 
-    a call       Deny > Ask > RewriteInput, PutBefore     what is denied is not rewritten
+    a call       Deny > Ask > RewriteInput                what is denied or asked about is not rewritten
+                 Deny > PutBefore                         a person may say yes to what it was put before
     an ending    Stop > KeepGoing                         at most one of them: that of the first voice
     a result     RewriteOutput                            that of the first voice
     context      by rank, as far as the room goes         what has no room is left out whole, and recorded
@@ -14,7 +15,7 @@ Law: the same voices in any order make the same decision.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from .contract.effect import (
     Ask,
@@ -29,6 +30,12 @@ from .contract.effect import (
     Stop,
 )
 from .turn.truncate import Cap, measure
+
+HELD_OUT = "held out"
+NO_ROOM = "no room in the turn"
+OVER_BUDGET = "the budget for injected text is spent"
+DUPLICATE = "somebody was first"
+"""Why an effect is left out, as records have it. Law: none holds a semicolon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +86,15 @@ class _Left:
 class _Kept:
     part: str
     effect: Effect
-    why_not: str = field(default="")
+    why_not: str = ""
+    lacks: str = ""
+    """What of it is left out, where the rest goes in."""
 
 
 _ONE_VOICE = (KeepGoing, RewriteOutput, Stop)
 _OVERRULED_BY: dict[type[Effect], tuple[type[Effect], ...]] = {
     Ask: (Deny,),
-    RewriteInput: (Deny,),
+    RewriteInput: (Deny, Ask),
     PutBefore: (Deny,),
     KeepGoing: (Stop,),
 }
@@ -93,17 +102,28 @@ _OVERRULED_BY: dict[type[Effect], tuple[type[Effect], ...]] = {
 
 def merge(voices: Iterable[Voice], room: Room) -> Merged:
     """One decision out of ``voices``."""
-    heard = sorted(voices, key=lambda voice: (voice.rank, voice.part))
+    heard = sorted(voices, key=_place)
     left = _Left(room.cap.limit, min(room.turn, room.session))
-    present = {type(effect) for voice in heard for effect in voice.effects if effect.text}
+    present = {type(effect) for voice in heard for effect in _spoken(voice)}
     taken: set[object] = set()
     kept: list[_Kept] = []
     said: list[Said] = []
     for voice in heard:
-        verdicts = [_heard(voice, effect, room, left, present, taken) for effect in voice.effects if effect.text]
+        verdicts = [_heard(voice, effect, room, left, present, taken) for effect in _spoken(voice)]
         kept += [one for one in verdicts if not one.why_not]
         said += _told(voice, verdicts)
     return Merged(tuple(one.effect for one in kept), tuple(one.part for one in kept), tuple(said), left.spent)
+
+
+def _place(voice: Voice) -> tuple[object, ...]:
+    """Where ``voice`` stands; two parts of one name by what they say, so that their order never counts."""
+    words = tuple((type(effect).__name__, effect.text) for effect in voice.effects)
+    return voice.rank, voice.part, words, tuple(said.configured_at for said in voice.said)
+
+
+def _spoken(voice: Voice) -> tuple[Effect, ...]:
+    """The effects that say anything."""
+    return tuple(effect for effect in voice.effects if effect.text.strip())
 
 
 def _heard(
@@ -115,29 +135,36 @@ def _heard(
     key = (kind, "" if isinstance(effect, _ONE_VOICE) else effect.text)
     if overruled:
         return _Kept(voice.part, effect, f"overruled by {overruled[0].__name__}")
-    if key in taken:
-        return _Kept(voice.part, effect, "somebody was first")
     if isinstance(effect, RewriteInput):
-        effect = replace(effect, fields={name: new for name, new in effect.fields.items() if name not in taken})
-        if not effect.fields:
-            return _Kept(voice.part, effect, "somebody was first")
-        taken.update(effect.fields)
+        return _rewritten(voice, effect, taken)
+    if key in taken:
+        return _Kept(voice.part, effect, DUPLICATE)
     if isinstance(effect, Inject) and (why := _no_room(voice, effect, room, left)):
         return _Kept(voice.part, effect, why)
     taken.add(key)
     return _Kept(voice.part, effect)
 
 
+def _rewritten(voice: Voice, effect: RewriteInput, taken: set[object]) -> _Kept:
+    """The fields that nobody has rewritten before."""
+    fields = {name: new for name, new in effect.fields.items() if (RewriteInput, name) not in taken}
+    if not fields:
+        return _Kept(voice.part, effect, DUPLICATE)
+    taken.update((RewriteInput, name) for name in fields)
+    lost = ", ".join(sorted(effect.fields.keys() - fields.keys()))
+    return _Kept(voice.part, replace(effect, fields=fields), lacks=f"{lost}: {DUPLICATE}" if lost else "")
+
+
 def _no_room(voice: Voice, effect: Inject, room: Room, left: _Left) -> str:
     """Why the context cannot go in; takes its room otherwise."""
     if voice.is_withheld:
-        return "held out"
+        return HELD_OUT
     size = measure(effect.text, room.cap.unit) + 1
     if size > left.cap:
-        return "no room in the turn"
+        return NO_ROOM
     if voice.is_budgeted:
         if len(effect.text) > left.budget:
-            return "the budget for injected text is spent"
+            return OVER_BUDGET
         left.budget -= len(effect.text)
         left.spent += len(effect.text)
     left.cap -= size
@@ -146,7 +173,7 @@ def _no_room(voice: Voice, effect: Inject, room: Room, left: _Left) -> str:
 
 def _told(voice: Voice, verdicts: Sequence[_Kept]) -> list[Said]:
     """What is recorded of a voice: its own words, and which of its effects were left out."""
-    lost = [f"{type(one.effect).__name__}: {one.why_not}" for one in verdicts if one.why_not]
+    lost = [f"{type(one.effect).__name__}: {why}" for one in verdicts if (why := one.why_not or one.lacks)]
     if not lost:
         return list(voice.said)
     return [*voice.said, Said(voice.part, "left out", "; ".join(lost))]

@@ -13,7 +13,7 @@ from typing import Any
 from .contract.effect import Inject, Said
 from .contract.event import Origin, PromptSubmitted, SessionStarted
 from .happening import Happening, caps_of
-from .merge import Merged, Room, Voice
+from .merge import Merged, Room, Voice, merge
 from .policies import POLICIES
 from .policies.errand import Errand
 from .policies.judge import Opinion, in_force, judge, looks
@@ -21,7 +21,7 @@ from .policies.look import Look
 from .policies.policy import Policy, View
 from .rules import book
 from .rules.rule import Rule
-from .turn.truncate import Cap
+from .turn.truncate import Cap, measure
 from .workflow.facts import ContextSpent, Fact, Noted
 from .workflow.state import SessionState
 
@@ -109,12 +109,12 @@ class Panel:
         notes = state.notes(book.PAGE)
         return book.ask(self.rules, happening.event, root, notes, language, is_held_out=self.is_held_out)
 
-    def chars(self, happening: Happening, state: SessionState) -> int:
-        """Characters that the members will inject with a prompt, as far as can be said before it is prepared."""
+    def takes(self, happening: Happening, state: SessionState, cap: Cap) -> int:
+        """Units of ``cap`` that the members will take with a prompt, as far as can be said before it is prepared."""
         if not isinstance(happening.event, PromptSubmitted) or self.is_held_out:
             return 0
-        effects = (effect for voice in self.heard(happening, state).voices for effect in voice.effects)
-        return sum(len(effect.text) + 1 for effect in effects if isinstance(effect, Inject))
+        merged = merge(self.heard(happening, state).voices, self.room(happening, state, cap))
+        return sum(measure(effect.text, cap.unit) + 1 for effect in merged.effects if isinstance(effect, Inject))
 
     def room(self, happening: Happening, state: SessionState, cap: Cap) -> Room:
         """How much context goes in."""
@@ -124,10 +124,10 @@ class Panel:
             cap, max(settings.inject_max_chars_turn - turn, 0), max(settings.inject_max_chars_session - state.spent, 0)
         )
 
-    def spent(self, happening: Happening, merged: Merged) -> tuple[Fact, ...]:
-        """What the members have spent of it."""
+    def spent(self, happening: Happening, merged: Merged, state: SessionState) -> tuple[Fact, ...]:
+        """What the members have spent of it; a new turn begins with all of its own."""
         is_new = self._is_new_turn(happening)
-        return (ContextSpent(merged.spent, is_new),) if merged.spent else ()
+        return (ContextSpent(merged.spent, is_new),) if merged.spent or (is_new and state.spent_turn) else ()
 
     def _voice(self, opinion: Opinion, happening: Happening) -> Voice:
         policy, word = opinion.policy, opinion.word

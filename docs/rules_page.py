@@ -102,6 +102,7 @@ A rule is a Markdown file: front matter says when it is asked and what it does, 
 
 ```sh
 upbeat rules add no-force-push --event before-tool --tool shell --action deny --pattern 'git\\s+push\\s.*--force' --text 'Push without force.'
+upbeat backtest no-force-push   # what it would have done in your past sessions; `add` shows that before it writes
 upbeat rules list     # what is in force here, and what waits for your trust
 upbeat rules check    # everything that is wrong, with file, line, key and "did you mean"
 upbeat why            # which rule said what to the last event, why, and at which line it is written

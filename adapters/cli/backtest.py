@@ -1,15 +1,16 @@
 """``upbeat backtest RULE``: what a rule would have done in your past sessions, and what became of those calls.
 
-RULE is a rule file, or the name of a policy that looks at one event alone. The past is what lies on this disk: the
-journal, Claude Code's transcripts and Codex's rollouts, the latest first. Nothing is run, written or sent. A blocked
-call that had succeeded is a false alarm worth looking at; examples come without secrets. Ctrl-C ends it with what was
-counted so far.
+RULE is a rule file, the name of a rule here, or that of a policy that looks at one event alone. The past is what lies
+on this disk: the journal, Claude Code's transcripts and Codex's rollouts, the latest first. Nothing is run, written or
+sent. A blocked call that had succeeded is a false alarm worth looking at; examples come without secrets. Ctrl-C ends it
+with what was counted so far.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,9 @@ from ...core.rules.rule import Owner, Rule
 from ...core.rules.rule_file import read
 from ..history import Told
 from ..local.environment import Environment, read_environment
+from ..local.git import find_root
 from ..local.recordings import MAX_BYTES
+from ..local.rules import load_rules
 from ..wiring import history
 
 DAYS = 90
@@ -43,21 +46,41 @@ Watch = Callable[[int, int], None]
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat backtest", description=__doc__)
-    parser.add_argument("rule", metavar="RULE", help="a rule file, or the name of a policy")
+    parser.add_argument("rule", metavar="RULE", help="a rule file, or the name of a rule or a policy")
     parser.add_argument("--days", type=days, default=DAYS, metavar="N", help=f"how far back (default: {DAYS})")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     environment = read_environment()
-    rules = _named(options.rule)
-    is_shown = sys.stderr.isatty() and not options.json
-    report = report_of(rules, environment, days=options.days, watch=_draw if is_shown else None)
-    if is_shown:
-        print("\r\033[K", end="", file=sys.stderr)
+    rules = _named(options.rule, environment)
+    report = _watched(rules, environment, float("inf"), options.days, is_drawn=not options.json)
     if options.json:
         print(json.dumps(document(report), indent=2, ensure_ascii=False))
     else:
         print("\n".join(lines(report, environment.language)))
     return 130 if report.stopped == "interrupt" else 0
+
+
+def shown(rules: Sequence[Rule], environment: Environment, limit_seconds: float) -> Report:
+    """The report on ``rules``, told on stderr: for whoever is about to write them."""
+    report = _watched(rules, environment, limit_seconds, DAYS)
+    print("\n".join(lines(report, environment.language)), file=sys.stderr)
+    return report
+
+
+def _watched(
+    rules: Policy | Sequence[Rule],
+    environment: Environment,
+    limit_seconds: float,
+    last_days: int,
+    *,
+    is_drawn: bool = True,
+) -> Report:
+    """The report; while it comes, a person at a terminal sees how far it is."""
+    is_seen = is_drawn and sys.stderr.isatty()
+    report = report_of(rules, environment, limit_seconds, days=last_days, watch=_draw if is_seen else None)
+    if is_seen:
+        print("\r\033[K", end="", file=sys.stderr)
+    return report
 
 
 def report_of(
@@ -120,17 +143,26 @@ def _taken(told: Told, counted: Backtest, give_up_at: float) -> bool:
     return True
 
 
-def _named(name: str) -> Policy | tuple[Rule, ...]:
-    """The policy, or the rules in the file, called ``name``. Raises UserError."""
-    if name in BY_NAME and not Path(name).exists():
-        return BY_NAME[name]
+def _named(name: str, environment: Environment) -> Policy | tuple[Rule, ...]:
+    """The policy or the rules called ``name``, or the rules in the file of that name. Raises UserError."""
     path = Path(name)
-    if not path.is_file():
-        hint = did_you_mean(name, BY_NAME) if "/" not in name and not name.endswith(".md") else ""
-        raise UserError(f"{name} is neither a rule file nor a policy{hint}")
+    if path.is_file():
+        return _in_file(path)
+    if name in BY_NAME:
+        return BY_NAME[name]
+    here = os.path.realpath(".")
+    known = load_rules(find_root(here).worktree or here, environment).rules
+    if found := tuple(rule for rule in known if rule.name == name):
+        return found
+    hint = did_you_mean(name, [*BY_NAME, *(rule.name for rule in known)])
+    raise UserError(f"{name} is neither a rule file nor the name of a rule or a policy{hint}")
+
+
+def _in_file(path: Path) -> tuple[Rule, ...]:
+    """The rules in a file. Raises UserError."""
     if path.stat().st_size > MAX_RULE:
-        raise UserError(f"{name} is larger than {MAX_RULE // 1024} KB: no rule file")
-    found = read(path.read_text(encoding="utf-8", errors="replace"), path.stem, name, Owner.USER)
+        raise UserError(f"{path} is larger than {MAX_RULE // 1024} KB: no rule file")
+    found = read(path.read_text(encoding="utf-8", errors="replace"), path.stem, str(path), Owner.USER)
     if found.problems:
         raise UserError("\n".join(found.problems))
     return found.rules

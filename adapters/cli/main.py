@@ -25,6 +25,7 @@ COMMANDS = {
     "log": "list the records of all sessions; log prune, log verify",
     "why": "explain one record: what decided, on what grounds, from which file",
     "backtest": "what a rule would have done in your past sessions, and what became of those calls",
+    "stats": "what was put before models, by which part, and how often what it named was used",
     "observations": "list what upbeat has learnt here; show, forget, clear",
     "run": "run a command and tell its exit code, also where the client hides it",
     "trust": "trust this project's settings, workflows and rules as they are now",

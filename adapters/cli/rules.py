@@ -1,7 +1,9 @@
 """``upbeat rules``: the rules that are in force here, yours and the project's; write one, take one away, check them.
 
 A rule is a Markdown file (docs/rules.md) in `.upbeat/rules` of the project, or in `$XDG_CONFIG_HOME/upbeat/rules` for
-yours (`--user`). One of a project may only tighten until you have trusted it: `upbeat trust`.
+yours (`--user`). One of a project may only tighten until you have trusted it: `upbeat trust`. `add` first shows, for a
+few seconds, what the rule would have done in your past sessions (`upbeat backtest`); Ctrl-C ends that, and then nothing
+is written.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ from ..local.rules import FOLDER, MAX_BYTES, USER_FOLDER, FoundFile, find_rules,
 from ..local.trust import is_trusted
 
 SCHEMA_VERSION = "1.0"
+TRIAL_SECONDS = 5.0
+"""How long ``add`` looks at the past before it writes."""
+INTERRUPTED = 130
 WRITTEN = ("description", "event", "tool", "paths", "pattern", "where", "action", "fail", "clients")
 """The keys that ``add`` takes as options, in the order in which they are written."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -128,12 +133,7 @@ def _add(place: Place, options: argparse.Namespace) -> int:
         raise UserError(f"'{options.name}' is no name for a rule: lower case letters, digits, and - _ . within")
     folder = place.folder(is_users=options.user)
     path = folder / f"{options.name}.md"
-    told = {key: value for key in WRITTEN if (value := getattr(options, key))}
-    if options.once:
-        told["once"] = "true"
-    text = options.text if options.text is not None else sys.stdin.read()
-    lines = ["---", *(f"{key}: {_as_yaml(value)}" for key, value in told.items()), "---", text.strip(), ""]
-    whole = "\n".join(lines)
+    whole = _written(options)
     read = rule_file.read(whole, options.name, f"{options.name}.md", Owner.USER)
     if read.problems:
         _tell(read.problems)
@@ -142,6 +142,9 @@ def _add(place: Place, options: argparse.Namespace) -> int:
         raise UserError(f"{path} is there already; upbeat rules remove takes it away")
     if not options.user and not Path(os.path.realpath(folder)).is_relative_to(place.root):
         raise UserError(f"{FOLDER} leads out of {place.root}; make it a folder of the project")
+    if not options.untried and (code := _tried(read.rules, place.environment)):
+        print("upbeat: nothing was written", file=sys.stderr)
+        return code
     folder.mkdir(parents=True, exist_ok=True)
     with open(path, "x", encoding="utf-8") as file:
         file.write(whole)
@@ -149,6 +152,31 @@ def _add(place: Place, options: argparse.Namespace) -> int:
     if not options.user:
         print("upbeat: it may only tighten until you trust it (upbeat trust)", file=sys.stderr)
     return 0
+
+
+def _written(options: argparse.Namespace) -> str:
+    """The file of the rule that ``options`` tell of; its text may come on stdin."""
+    told = {key: value for key in WRITTEN if (value := getattr(options, key))}
+    if options.once:
+        told["once"] = "true"
+    text = options.text if options.text is not None else sys.stdin.read()
+    return "\n".join(["---", *(f"{key}: {_as_yaml(value)}" for key, value in told.items()), "---", text.strip(), ""])
+
+
+def _tried(rules: Sequence[Rule], environment: Environment) -> int:
+    """Show what ``rules`` would have done; the exit code of a user who then does not want them, else 0.
+
+    Only a person at a terminal is asked, and only where calls would have been blocked that had succeeded.
+    """
+    from . import backtest
+
+    report = backtest.shown(rules, environment, TRIAL_SECONDS)
+    if report.stopped == "interrupt":
+        return INTERRUPTED
+    if not report.false_blocks or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return 0
+    print("write it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return 0 if sys.stdin.readline().strip().lower() in ("y", "yes") else 1
 
 
 def _remove(place: Place, options: argparse.Namespace) -> int:
@@ -255,6 +283,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{key}", default="", help=shown, required=key in ("event", "action"))
     parser.add_argument("--once", action="store_true", help=rule_file.KEYS["once"].doc)
     parser.add_argument("--text", help="what it says (default: what comes on stdin)")
+    parser.add_argument("--untried", action="store_true", help="write it without a look at your past sessions")
     _user_option(parser)
 
 

@@ -1,4 +1,7 @@
-"""``upbeat schema [report|request|backtest]``: the JSON Schema of contract v1, as ``config/schema/v1`` holds it."""
+"""``upbeat schema [NAME]``: the JSON Schema of contract v1, as ``config/schema/v1`` holds it.
+
+NAME is report (the default), request, backtest or stats.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ NAMES = {
     "report": "turn-report.schema.json",
     "request": "prepare-request.schema.json",
     "backtest": "backtest.schema.json",
+    "stats": "stats.schema.json",
 }
 
 
@@ -27,9 +31,15 @@ def schema_text(name: str) -> str:
 
     from ...core.contract.report import TurnReport
     from ...core.contract.request import PrepareRequest
-    from ...core.rules.backtest import Report
+    from ...core.journal import stats
+    from ...core.rules import backtest
 
-    models: dict[str, Any] = {"report": TurnReport, "request": PrepareRequest, "backtest": Report}
+    models: dict[str, Any] = {
+        "report": TurnReport,
+        "request": PrepareRequest,
+        "backtest": backtest.Report,
+        "stats": stats.Report,
+    }
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= TypeAdapter(models[name]).json_schema(mode="validation" if name == "request" else "serialization")
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

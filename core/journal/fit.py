@@ -37,6 +37,8 @@ _HALF_SECRET = 4096
 _HARMLESS = re.compile(r"[\w.-]{0,15}", re.ASCII)
 """Too short for any secret that has a form."""
 _TELLING = re.compile(r"(?i)pass|pwd|secret|token|key|auth|credential|cookie|密|口令|令牌|私")
+_MARK = re.compile(r" … \[(\d{1,18}) more characters\]$")
+_LONGEST_MARK = 60
 _TORN_MARK = re.compile(r"<[a-z:-]{0,40}$")
 _LONGEST_INT = 63
 _AS_IS = frozenset({str, bool, type(None)})
@@ -93,6 +95,12 @@ def _clean_short(text: str) -> str:
 def cut(text: str, most: int) -> str:
     """``text`` if it has at most ``most`` characters; else its beginning, with a mark, no longer than that."""
     return text if len(text) <= most else _marked(text, most, 0)
+
+
+def whole_length(text: str) -> int:
+    """Characters that ``text`` had before it was cut, as far as its mark tells."""
+    found = _MARK.search(text[-_LONGEST_MARK:])
+    return len(text) - len(found[0]) + int(found[1]) if found else len(text)
 
 
 def plain(value: Any, depth: int = 0, most: int | None = None) -> Any:

@@ -128,8 +128,8 @@ def _looked_at(report: Report, texts: Texts) -> Iterator[str]:
 
 def _counted(text: str, count: Count, texts: Texts) -> str:
     told = text.format(all=f"{count.all:,}")
-    known = {name: getattr(count, name) for name in ("succeeded", "failed", "denied", "unknown")}
-    return f"{told}: {texts.outcomes.format(**known)}" if any(known.values()) else told
+    known = {name: f"{getattr(count, name):,}" for name in ("succeeded", "failed", "denied", "unknown")}
+    return f"{told}: {texts.outcomes.format(**known)}" if set(known.values()) != {"0"} else told
 
 
 def _example(example: Example, texts: Texts) -> str:

@@ -138,8 +138,17 @@ def test_a_policy_by_its_name(here: Here, home: Path) -> None:
     assert "recover-from-failed-edit" == asked(here, home, "recover-from-failed-edit")["rule"]
 
 
+def test_a_rule_of_ones_own_by_its_name(here: Here, home: Path) -> None:
+    """A rule that is in force here is tried by the name that ``upbeat rules list`` shows."""
+    folder = home / ".upbeat" / "rules"
+    folder.mkdir(parents=True)
+    (home / "rm.md").rename(folder / "no-rm.md")
+
+    assert ("no-rm", 2) == ((told := asked(here, home, "no-rm"))["rule"], told["decided"]["blocked"]["all"])  # type: ignore[index]
+
+
 MISTAKES = {
-    "no such thing": (["nothing"], "neither a rule file nor a policy"),
+    "no such thing": (["nothing"], "neither a rule file nor the name of a rule or a policy"),
     "nearly a policy": (["recover-from-failed-edits"], "did you mean 'recover-from-failed-edit'?"),
     "a file with mistakes": (["bad.md"], "bad.md:"),
     "no number of days": (["rm.md", "--days", "0"], "takes a whole number of days"),
@@ -171,8 +180,8 @@ def test_a_policy_that_looks_things_up_is_refused(here: Here, home: Path, monkey
 def test_a_limit_and_an_interrupt_leave_what_was_counted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is up, or somebody has seen enough, the report has what there is so far, and says so."""
     environment = read_environment({"HOME": str(home)})
-    rules = backtest._named(str(home / "rm.md"))
-    late = backtest.report_of(rules, environment, 0.0, days=36500)  # type: ignore[arg-type]
+    rules = backtest._in_file(home / "rm.md")
+    late = backtest.report_of(rules, environment, 0.0, days=36500)
     seen: list[int] = []
 
     def watch(done: int, _all: int) -> None:
@@ -180,7 +189,7 @@ def test_a_limit_and_an_interrupt_leave_what_was_counted(home: Path, monkeypatch
         if len(seen) == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    broken = backtest.report_of(rules, environment, days=36500, watch=watch)  # type: ignore[arg-type]
+    broken = backtest.report_of(rules, environment, days=36500, watch=watch)
 
     assert ("time", 1) == (late.stopped, late.calls)
     assert ("interrupt", Count(all=2, succeeded=1, failed=1)) == (broken.stopped, broken.decided[Decided.BLOCKED])

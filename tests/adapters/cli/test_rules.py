@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from commands import Here
+from past import transcript
+from processes import environment
 from repositories import write
+
+from upbeat.adapters.cli import backtest, rules
 
 ADD = ("rules", "add", "no-rm", "--event", "before-tool", "--tool", "shell", "--action", "deny")
 FILE = ".upbeat/rules/no-rm.md"
@@ -138,3 +147,69 @@ def test_text_of_stdin(here: Here, repo: Path, home: Path, monkeypatch: pytest.M
     shown = here("rules", "show", "x", cwd=repo, home=home)
 
     assert (0, True, False) == (added.code, b"Words" in shown.stdout, b"\x1b" in shown.stdout)
+
+
+@pytest.fixture
+def past(home: Path) -> Path:
+    """A home with a session in which ``rm`` succeeded once."""
+    transcript(home, {"toolu_000000000001": ("rm -r build", "gone")}, at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.000Z}")
+    return home
+
+
+RM = (*ADD, "--pattern", r"^rm\b", "--text", "x")
+
+
+def test_it_is_tried_on_the_past_before_it_is_written(here: Here, repo: Path, past: Path) -> None:
+    """What it would have done is told beside the answer, which is the file's name alone; nobody is asked."""
+    added = here(*RM, cwd=repo, home=past)
+
+    assert (0, f"{repo}/{FILE}\n") == (added.code, added.stdout.decode())
+    assert "  would have blocked 1: 1 had succeeded, 0 failed, 0 were denied, 0 unknown" in added.stderr.splitlines()
+
+
+def test_it_can_be_written_untried(here: Here, repo: Path, past: Path) -> None:
+    """For scripts that want no report."""
+    added = here(*RM, "--untried", cwd=repo, home=past)
+
+    assert (0, "upbeat: it may only tighten until you trust it (upbeat trust)\n") == (added.code, added.stderr)
+
+
+def test_the_trial_has_an_end(here: Here, repo: Path, past: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the time is up the report has what there is so far, says so, and the rule is written."""
+    monkeypatch.setattr(rules, "TRIAL_SECONDS", 0.0)
+    added = here(*RM, cwd=repo, home=past)
+
+    assert (0, True) == (added.code, (repo / FILE).exists())
+    assert "not everything was looked at: the time was up" in added.stderr
+
+
+def test_an_interrupt_writes_nothing(here: Here, repo: Path, past: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C during the trial: the report so far, and no rule."""
+
+    def interrupted(*_: object) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        return True
+
+    monkeypatch.setattr(backtest, "_taken", interrupted)
+    added = here(*RM, cwd=repo, home=past)
+
+    assert (130, b"", False) == (added.code, added.stdout, (repo / ".upbeat").exists())
+    assert "interrupted" in added.stderr
+    assert added.stderr.endswith("upbeat: nothing was written\n")
+
+
+@pytest.mark.parametrize(("answer", "is_written"), [("y", True), ("n", False), ("", False)])
+def test_at_a_terminal_false_alarms_are_asked_about(repo: Path, past: Path, answer: str, is_written: bool) -> None:
+    """Who sees that it would have blocked what had succeeded can still say no."""
+    person, terminal = os.openpty()
+    os.write(person, f"{answer}\n".encode())
+    command = [sys.executable, "-m", "upbeat", *RM]
+    extra = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    streams = {"stdin": terminal, "stderr": terminal, "stdout": subprocess.DEVNULL}
+    done = subprocess.run(command, cwd=repo, env=environment(past, extra), **streams, timeout=60)  # type: ignore[call-overload]
+    seen = os.read(person, 65536).decode()
+    os.close(person)
+    os.close(terminal)
+
+    assert (is_written, 0 if is_written else 1) == ((repo / FILE).exists(), done.returncode)
+    assert "write it? [y/N]" in seen

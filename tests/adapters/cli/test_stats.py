@@ -1,0 +1,131 @@
+"""``upbeat stats`` on a real journal."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from commands import Here
+from fakes.clock import FakeClock
+from journal_values import record
+
+from upbeat.adapters.cli.schema import schema_text
+from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.core.contract.effect import Said
+
+
+def remember(home: Path, *told: dict[str, Any], root: str = "/home/dev/shop", days_ago: float = 1) -> None:
+    """Let the journal know a session in ``root``."""
+    journal = SqliteJournal(home / ".local/state", FakeClock())
+    at = (datetime.now(UTC) - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    for each in told:
+        with journal.transaction() as transaction:
+            transaction.append(record("s-1", root, **({"said": (), "effects": (), "at": at} | each)))
+    journal.close()
+
+
+TOLD = {
+    "event": "PromptSubmitted",
+    "about": {"prompt": "p", "origin": "user"},
+    "said": (Said("turn", "inject", "prepared", {"names": ["a.py"]}),),
+    "effects": ({"kind": "inject", "text": "a.py matters", "part": "turn"},),
+    "injected_chars": 12,
+}
+READ = {"event": "ToolFinished", "about": {"call_id": "c", "act": "read", "paths": ["/home/dev/shop/a.py"]}}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home in which a turn was prepared yesterday, and its file was read."""
+    remember(tmp_path, TOLD, READ)
+    return tmp_path
+
+
+def asked(here: Here, home: Path, *arguments: str) -> dict[str, Any]:
+    """``upbeat stats … --json``, held against its schema."""
+    done = here("stats", *arguments, "--json", cwd=home)
+    assert (0, "") == (done.code, done.stderr)
+    found: dict[str, Any] = json.loads(done.stdout)
+    jsonschema_rs.validator_for(json.loads(schema_text("stats"))).validate(found)
+    return found
+
+
+def test_for_people(here: Here, home: Path) -> None:
+    """What went in, how often it was used, and that nothing can be said of the difference while nothing is held out."""
+    done = here("stats", cwd=home)
+    lines = done.stdout.decode().splitlines()
+
+    assert (0, "") == (done.code, done.stderr)
+    assert [
+        "turn: 1 times, 12 characters (12 a turn, 12 a session)",
+        (
+            "  a file that it named was opened in 1 of 1 (100 %, 21 to 100), edited in 0 of 1 (0 %, 0 to 79);"
+            " after 1 calls (median)"
+        ),
+        "",
+        "hold-out is off: whether the context helps cannot be told from this; inject.hold_out = 10 would",
+    ] == lines[2:]
+
+
+def test_as_data(here: Here, home: Path) -> None:
+    """One versioned object, as its schema says."""
+    found = asked(here, home)
+
+    assert ("1.0", 1, 1, ["turn"]) == (
+        found["schema_version"],
+        found["sessions"],
+        found["turns"],
+        [one["part"] for one in found["injectors"]],
+    )
+
+
+def test_only_what_was_asked_for(here: Here, home: Path) -> None:
+    """Other days and other repositories are not counted."""
+    remember(home, TOLD, days_ago=10)
+    shop = home / "shop"
+    shop.mkdir()
+    remember(home, TOLD, TOLD, root=str(shop.resolve()))
+
+    assert [4, 3, 2] == [
+        asked(here, home, *arguments)["turns"] for arguments in ((), ("--days", "5"), ("--repo", str(shop)))
+    ]
+
+
+def test_the_setting_is_told(here: Here, home: Path) -> None:
+    """How much is held out at present stands beside the numbers."""
+    config = home / ".config" / "upbeat" / "auto-tools.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[inject]\nhold_out = 20\n", encoding="utf-8")
+
+    assert (20, "too_few") == ((held := asked(here, home)["hold_out"])["per_cent"], held["opened"]["verdict"])
+
+
+def test_without_a_journal(here: Here, tmp_path: Path) -> None:
+    """Nothing was recorded: one sentence, no file, no error."""
+    done = here("stats", cwd=tmp_path)
+
+    assert (0, b"the journal has no record of this time\n") == (done.code, done.stdout.split(b": ")[1])
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_damaged_journal_is_one_sentence(here: Here, home: Path) -> None:
+    """What cannot be read is said, not counted as nothing."""
+    [path] = (home / ".local/state").rglob("journal.db")
+    for beside in path.parent.glob("journal.db-*"):
+        beside.unlink()
+    path.write_bytes(b"no database" * 100)
+    done = here("stats", cwd=home)
+
+    assert (1, b"", 1) == (done.code, done.stdout, done.stderr.count("\n"))
+
+
+@pytest.mark.parametrize("value", ["0", "x", "-1"])
+def test_days_are_a_number(here: Here, tmp_path: Path, value: str) -> None:
+    """A mistake is said with what would be right."""
+    done = here("stats", "--days", value, cwd=tmp_path)
+
+    assert (2, True) == (done.code, "whole number of days" in done.stderr)
