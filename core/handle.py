@@ -119,7 +119,7 @@ def handle(
         merged = merge((*_own_voices(turn, outcome, panel), *heard.voices), panel.room(happening, state, cap))
         outcome = _not_sent_on(outcome, merged)
         outcome += _shown(event, state, turn) if scene and not panel.is_held_out else NOTHING
-        outcome += Outcome((*heard.facts, *panel.noted(heard, merged, state), *panel.spent(happening, merged, state)))
+        outcome += Outcome((*panel.noted(heard, merged, state), *panel.spent(happening, merged, state)))
         decision = replace(turn, effects=merged.effects, said=merged.said)
         after = fold(outcome.facts, state) if outcome.facts else None
         transaction.append(_record(happening, decision, merged, outcome, shortfalls(event, decision)), after)

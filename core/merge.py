@@ -71,6 +71,8 @@ class Merged:
     parts: tuple[str, ...] = ()
     said: tuple[Said, ...] = ()
     spent: int = 0
+    crowded_out: frozenset[str] = frozenset()
+    """The parts whose context had no room."""
 
 
 @dataclass(slots=True)
@@ -108,11 +110,14 @@ def merge(voices: Iterable[Voice], room: Room) -> Merged:
     taken: set[object] = set()
     kept: list[_Kept] = []
     said: list[Said] = []
+    crowded: set[str] = set()
     for voice in heard:
         verdicts = [_heard(voice, effect, room, left, present, taken) for effect in _spoken(voice)]
         kept += [one for one in verdicts if not one.why_not]
+        crowded |= {one.part for one in verdicts if one.why_not in (NO_ROOM, OVER_BUDGET)}
         said += _told(voice, verdicts)
-    return Merged(tuple(one.effect for one in kept), tuple(one.part for one in kept), tuple(said), left.spent)
+    effects, parts = tuple(one.effect for one in kept), tuple(one.part for one in kept)
+    return Merged(effects, parts, tuple(said), left.spent, frozenset(crowded))
 
 
 def _place(voice: Voice) -> tuple[object, ...]:

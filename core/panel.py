@@ -31,7 +31,7 @@ class Heard:
     """What the panel says to one event."""
 
     voices: tuple[Voice, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    notes: tuple[Noted, ...] = ()
     errands: tuple[Errand, ...] = ()
     once: tuple[tuple[str, str], ...] = ()
     """(voice, mark) of what rules say once."""
@@ -87,19 +87,20 @@ class Panel:
             caps=caps_of(happening.settings),
         )
         opinions = judge(happening.event, view, self.policies)
-        facts = tuple(
+        notes = tuple(
             Noted(one.policy.name, one.word.notes, one.policy.stays)
             for one in opinions
             if one.word.notes is not None and one.word.notes != state.notes(one.policy.name)
         )
         errands = tuple(errand for one in opinions for errand in one.word.errands)
         voices = (*answer.voices, *(self._voice(one, happening) for one in opinions))
-        return Heard(voices, facts, errands, answer.once)
+        return Heard(voices, notes, errands, answer.once)
 
     def noted(self, heard: Heard, merged: Merged, state: SessionState) -> tuple[Fact, ...]:
-        """What rules say once and have said: what had no room comes again."""
+        """What the members remember of what they said: what had no room was not said, and comes again."""
+        notes = tuple(one for one in heard.notes if _part(one.policy) not in merged.crowded_out)
         marks = tuple(mark for part, mark in heard.once if part in merged.parts)
-        return (Noted(book.PAGE, (*state.notes(book.PAGE), *marks)),) if marks else ()
+        return (*notes, Noted(book.PAGE, (*state.notes(book.PAGE), *marks))) if marks else notes
 
     def _asked(self, happening: Happening, state: SessionState) -> book.Answer:
         """What the rules say."""
@@ -131,7 +132,7 @@ class Panel:
 
     def _voice(self, opinion: Opinion, happening: Happening) -> Voice:
         policy, word = opinion.policy, opinion.word
-        part = f"policy {policy.name}"
+        part = _part(policy.name)
         if opinion.failure:
             said = Said(part, "could not evaluate", opinion.failure)
         else:
@@ -145,6 +146,10 @@ class Panel:
     def _is_new_turn(happening: Happening) -> bool:
         event = happening.event
         return isinstance(event, SessionStarted) or (isinstance(event, PromptSubmitted) and event.origin is Origin.USER)
+
+
+def _part(policy: str) -> str:
+    return f"policy {policy}"
 
 
 NOBODY = Panel()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from ..contract.event import Event
 from ..workflow.state import SessionState
 from .look import Look
 from .policy import SILENT, Policy, View, Word
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,9 @@ def in_force(policies: Iterable[Policy], on: Iterable[str], off: Iterable[str]) 
 
 def looks(event: Event, state: SessionState, policies: Iterable[Policy]) -> tuple[Look, ...]:
     """What the policies want to know of the world before they are asked, each thing once."""
-    wanted = (look for one in policies if type(event) in one.on for look in one.looks(event, state))
-    return tuple(dict.fromkeys(wanted))
+    asked = (one for one in policies if type(event) in one.on)
+    wanted = (_guarded(partial(one.looks, event, state)) for one in asked)
+    return tuple(dict.fromkeys(look for found in wanted if not isinstance(found, _Failure) for look in found))
 
 
 def judge(event: Event, view: View, policies: Iterable[Policy]) -> tuple[Opinion, ...]:
@@ -43,13 +47,27 @@ def _opinions(event: Event, view: View, policies: Iterable[Policy]) -> Iterator[
         rule = policy.on.get(type(event))
         if rule is None:
             continue
-        try:
-            word = rule(event, replace(view, notes=view.state.notes(policy.name)))
-        except Exception as error:  # the boundary of policies: the others, and the workflow, are still heard
-            yield Opinion(policy, SILENT, f"{type(error).__name__}: {error}"[:200])
-            continue
-        if word != SILENT:
+        own = replace(view, notes=view.state.notes(policy.name))
+        word = _guarded(partial(rule, event, own))
+        if isinstance(word, _Failure):
+            yield Opinion(policy, SILENT, word.text)
+        elif word != SILENT:
             yield Opinion(policy, word)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What went wrong in a policy."""
+
+    text: str
+
+
+def _guarded(ask: Callable[[], T]) -> T | _Failure:
+    """The answer of a policy. The boundary of policies: the fault of one costs no other's word."""
+    try:
+        return ask()
+    except Exception as error:
+        return _Failure(f"{type(error).__name__}: {error}"[:200])
 
 
 def lookup(found: Mapping[Look, Any], look: Look, default: Any = None) -> Any:
