@@ -22,11 +22,13 @@ from upbeat.core.contract.event import Act, Event, Origin, PromptSubmitted, Sess
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.handle import handle
 from upbeat.core.policies import POLICIES
+from upbeat.core.policies.look import Look
 from upbeat.core.policies.policy import Policy, View, Word, Words
 from upbeat.core.rules import rule_file
 from upbeat.core.rules.book import RuleBook
 from upbeat.core.rules.rule import Owner
 from upbeat.core.turn.truncate import Cap, Unit, measure
+from upbeat.core.workflow.state import SessionState
 
 READ = starting(call("Read", Act.READ, ("/repo/a.py",)))
 ASK = PromptSubmitted(HERE, PROMPT)
@@ -190,6 +192,27 @@ def test_a_fault_costs_one_policys_word(known: Any) -> None:
         ("policy sound", "Inject", "noted nothing"),
         ("policy broken", "could not evaluate", "RuntimeError: a fault"),
     ] == sorted(told(world), reverse=True)
+
+
+def test_a_fault_in_what_a_policy_asks_for_costs_nobody_else(known: Any) -> None:
+    """A policy that fails before it is asked, in what it wants to know, is as good as one that wants nothing."""
+
+    def broken(_event: Event, _state: SessionState) -> tuple[Look, ...]:
+        raise RuntimeError("a fault")
+
+    known(policy("broken", Inject("y"), looks=broken), policy("sound", Inject("x")))
+
+    assert ["y", "x"] == injected(fake_world(), READ)
+
+
+def test_what_had_no_room_is_not_noted(known: Any) -> None:
+    """A policy whose words had no room has not said them, and says them again."""
+    known(policy("a", Inject("x" * 40), notes=("1",)))
+    world = fake_world(situation(inject_max_chars_turn=30))
+    injected(world, READ)
+    injected(world, READ)
+
+    assert ("policy a", "Inject", "noted nothing") in told(world)
 
 
 def test_notes_are_forgotten_with_the_conversation(known: Any) -> None:
