@@ -39,7 +39,8 @@ mkdir -p "$scratch/src"
 rm -rf -- "${scratch:?}/src/upbeat" "${scratch:?}/tests" "${scratch:?}/mutants"
 cp -RL "$root/src/upbeat" "$scratch/src/upbeat"
 mkdir "$scratch/tests"
-cp -R "$root/tests/core" "$root/tests/fakes" "$root/tests/recorded" "$root/tests/conftest.py" "$scratch/tests/"
+cp -R "$root/tests/core" "$root/tests/fakes" "$root/tests/recorded" "$root"/tests/*.py "$scratch/tests/"
+cp -RL "$root/config" "$root/docs" "$scratch/"
 find "$scratch" -name __pycache__ -prune -exec rm -rf {} +
 
 cat >"$scratch/pyproject.toml" <<EOF
@@ -50,7 +51,7 @@ markers = ["e2e: not here"]
 [tool.mutmut]
 source_paths = ["src"]
 only_mutate = [$chosen]
-also_copy = ["tests"]
+also_copy = ["tests", "config", "docs"]
 pytest_add_cli_args = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
 pytest_add_cli_args_test_selection = [$selected]
 track_dependencies = false
