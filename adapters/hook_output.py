@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..core.contract.effect import Ask, Compact, Decision, Effect, PutBefore, RewriteInput, RewriteOutput
+from ..core.contract.effect import Ask, Compact, Decision, Effect, PutBefore, Relabel, RewriteInput, RewriteOutput
 from ..core.contract.event import (
     AgentStarted,
     AgentStopped,
@@ -77,6 +77,8 @@ class Answers:
     """Whether the client takes a changed input only together with a permission."""
     rewrite_output: Callable[[ToolFinished, str], dict[str, Any]]
     """The answer that shows the model another text than the tool's; empty where the client cannot."""
+    relabel: Callable[[Mapping[str, Any], Mapping[str, str]], dict[str, Any]] = lambda _input, _labels: {}
+    """The fields of a question's input in which other labels stand."""
 
 
 _NAMES: Mapping[type[Event], str] = {
@@ -158,6 +160,8 @@ def _new_input(event: Event, decision: Decision, said: Mapping[Way, str], answer
     for effect in decision.effects:
         if isinstance(effect, RewriteInput) and _way(event, effect, answers) is Way.INPUT:
             changed |= effect.fields
+        elif isinstance(effect, Relabel) and _way(event, effect, answers) is Way.INPUT:
+            changed |= answers.relabel(event.call.input, effect.labels)
     before = "\n".join(one.text for one in decision.effects if isinstance(one, PutBefore) and one.text)
     if before and isinstance(event, Delegating):
         changed[answers.handing[event.call.tool].prompt] = f"{before}{RULE}{event.prompt}"

@@ -128,7 +128,7 @@ def handle(
                 _give_up(fact.from_session, event.source.session_id, runtime, transaction)
     _work(outcome, happening)
     for errand in heard.errands:
-        runtime.ground.run(errand)
+        runtime.ground.run(errand, happening.situation.repository.root)
     _remember(happening, outcome, state)
     _renew(happening)
     return decision

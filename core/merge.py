@@ -24,6 +24,7 @@ from .contract.effect import (
     Inject,
     KeepGoing,
     PutBefore,
+    Relabel,
     RewriteInput,
     RewriteOutput,
     Said,
@@ -98,6 +99,7 @@ _OVERRULED_BY: dict[type[Effect], tuple[type[Effect], ...]] = {
     Ask: (Deny,),
     RewriteInput: (Deny, Ask),
     PutBefore: (Deny,),
+    Relabel: (Deny,),
     KeepGoing: (Stop,),
 }
 

@@ -188,8 +188,8 @@ class Ground(Protocol):
     def look(self, look: Look, source: Source, root: str) -> object | None:
         """The answer that ``look`` asks for, in the repository at ``root`` (real); None where it cannot be had."""
 
-    def run(self, errand: Errand) -> None:
-        """Do it, and wait for nothing."""
+    def run(self, errand: Errand, root: str) -> None:
+        """Do it; no program that lies in the repository at ``root`` (real) is started for it."""
 
 
 class Transcripts(Protocol):

@@ -18,7 +18,6 @@ _ALONE: Mapping[str, Act] = {
     "Glob": Act.SEARCH,
     "WebFetch": Act.FETCH,
     "WebSearch": Act.FETCH,
-    "AskUserQuestion": Act.ASK,
     "Agent": Act.DELEGATE,
     "Task": Act.DELEGATE,
 }
@@ -82,7 +81,25 @@ def _changed_task(call: Call, _cwd: str) -> Call:
     return replace(call, act=Act.PLAN, tasks=(task,))
 
 
+def _question(call: Call, _cwd: str) -> Call:
+    labels = (
+        optional(option, "label") for question in _listed(call.input, "questions") for option in _options(question)
+    )
+    return replace(call, act=Act.ASK, labels=tuple(dict.fromkeys(filter(None, labels))))
+
+
+def _options(question: object) -> list[Any]:
+    options = _listed(question, "options") if isinstance(question, Mapping) else []
+    return [option for option in options if isinstance(option, Mapping)]
+
+
+def _listed(given: Mapping[str, Any], name: str) -> list[Any]:
+    found = structured(given.get(name))
+    return found if isinstance(found, list) else []
+
+
 _READERS: Mapping[str, Describer] = {
+    "AskUserQuestion": _question,
     "Read": _read,
     "Edit": _edit,
     "MultiEdit": _edit,
@@ -102,6 +119,24 @@ def answered(call: Call, response: Any) -> Call:
         case ("TaskUpdate", {"success": False}):
             return replace(call, tasks=())
     return call
+
+
+def relabelled(given: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """The questions of AskUserQuestion with other ``labels``; what was cut stands in the description then."""
+    questions = []
+    for question in _listed(given, "questions"):
+        if options := _options(question):
+            question = {**question, "options": [_renamed(option, labels) for option in options]}
+        questions.append(question)
+    return {"questions": questions} if questions else {}
+
+
+def _renamed(option: Mapping[str, Any], labels: Mapping[str, str]) -> Mapping[str, Any]:
+    label, description = optional(option, "label"), optional(option, "description")
+    if label not in labels:
+        return option
+    whole = description if label in description else f"{label}. {description}".rstrip(". ")
+    return {**option, "label": labels[label], "description": whole}
 
 
 def shown_instead(tool: str, response: Any, text: str) -> Any | None:

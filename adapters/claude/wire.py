@@ -19,6 +19,7 @@ from ...core.contract.effect import (
     Inject,
     KeepGoing,
     PutBefore,
+    Relabel,
     RewriteInput,
     RewriteOutput,
     Stop,
@@ -60,7 +61,7 @@ from ..hook_format import (
     texts,
 )
 from ..hook_output import Answers, Capabilities, Way, Ways
-from .tools import answered, describe, shown_instead
+from .tools import answered, describe, relabelled, shown_instead
 
 CLIENT = ClientName.CLAUDE_CODE
 CAP = Cap(9800, Unit.UTF16)
@@ -76,7 +77,7 @@ CAPABILITIES: Capabilities = {
     PromptSubmitted: _BESIDE,
     SessionStarted: _BESIDE,
     ToolStarting: _BEFORE_A_CALL,
-    AskingUser: _BEFORE_A_CALL,
+    AskingUser: {**_BEFORE_A_CALL, Relabel: Way.INPUT},
     Delegating: {**_BEFORE_A_CALL, PutBefore: Way.INPUT},
     ToolFinished: {**_BESIDE, RewriteOutput: Way.OUTPUT},
     Delegated: _BESIDE,
@@ -242,4 +243,6 @@ _DIALECT = Dialect(
         "PostToolBatch": _batch,
     },
 )
-_ANSWERS = Answers(CAPABILITIES, HANDING, event_name=_event_name, rewriting_allows=False, rewrite_output=_rewritten)
+_ANSWERS = Answers(
+    CAPABILITIES, HANDING, event_name=_event_name, rewriting_allows=False, rewrite_output=_rewritten, relabel=relabelled
+)

@@ -57,8 +57,11 @@ class LocalGround:
         except (OSError, ValueError):  # names that the system does not take
             return None
 
-    def run(self, errand: Errand) -> None:
-        """Nothing yet."""
+    def run(self, errand: Errand, root: str) -> None:
+        """Do ``errand``."""
+        from .errands import run
+
+        run(errand, root)
 
     def _answer(self, look: Look, source: Source, root: str) -> object | None:
         match look:

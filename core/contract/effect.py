@@ -48,6 +48,14 @@ class RewriteInput:
 
 
 @dataclass(frozen=True, slots=True)
+class Relabel:
+    """Show the person other labels to choose from: ``labels`` maps one as it is to what it is called instead."""
+
+    text: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class RewriteOutput:
     """Show the model ``text`` in the place of what the tool said."""
 
@@ -82,7 +90,9 @@ class Compact:
     text: str
 
 
-Effect = Inject | TellUser | Deny | Ask | RewriteInput | RewriteOutput | PutBefore | KeepGoing | Stop | Compact
+Effect = (
+    Inject | TellUser | Deny | Ask | RewriteInput | Relabel | RewriteOutput | PutBefore | KeepGoing | Stop | Compact
+)
 
 
 @dataclass(frozen=True, slots=True)

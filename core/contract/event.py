@@ -132,6 +132,8 @@ class Call:
     tasks: tuple[Task, ...] = ()
     is_whole_list: bool = False
     """``tasks`` are all there are, and not one more or one changed."""
+    labels: tuple[str, ...] = ()
+    """What its user may choose from, each once, for a call that asks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,22 @@ class Notify:
 
 
 @dataclass(frozen=True, slots=True)
-class EndTerminals:
-    """End these tmux sessions, which the agent has started."""
+class Terminal:
+    """A tmux session that a call of the agent may have started: only if it was created between these seconds.
 
-    sessions: tuple[str, ...]
+    ``since`` and ``until`` are seconds since the epoch, both included.
+    """
+
+    name: str
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndTerminals:
+    """End these tmux sessions, as far as they are the agent's, and nobody looks at them."""
+
+    terminals: tuple[Terminal, ...]
 
 
 Errand = Notify | EndTerminals

@@ -215,7 +215,7 @@ class AnyGround:
             case _:
                 return None
 
-    def run(self, errand: Errand) -> None:
+    def run(self, errand: Errand, root: str) -> None:
         self.errands.append(errand)
 
 

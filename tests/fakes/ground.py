@@ -22,5 +22,5 @@ class FakeGround:
         self.looked.append(look)
         return self.answers.get(look)
 
-    def run(self, errand: Errand) -> None:
+    def run(self, errand: Errand, root: str) -> None:
         self.errands.append(errand)
