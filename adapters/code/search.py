@@ -39,8 +39,8 @@ LEAST_LOOKS = 30
 """Candidates that are looked at however long they are; beyond them, until ``LOOK_CHARS`` are read."""
 
 CLOSELY = 24
-"""Candidates whose definitions and lines are looked at: those that lead as wholes. Of 305 cases none had its answer
-further behind among them than the fourteenth place."""
+"""Candidates whose definitions and lines are looked at: those that lead as wholes. Of 305 cases none that was
+answered at all had its answer further behind among them than the fifteenth place."""
 
 PAST_CANDIDATES = 20
 """Sources that only the past speaks for."""
