@@ -14,7 +14,7 @@ from fakes.surroundings import situation
 from upbeat.adapters.claude import wire as claude
 from upbeat.adapters.codex import wire as codex
 from upbeat.adapters.hook_output import LEFT_OUT
-from upbeat.core.contract.effect import Decision, Effect, RewriteInput
+from upbeat.core.contract.effect import Decision, Effect, Relabel, RewriteInput
 from upbeat.core.contract.event import Call, ClientName, Delegated, Event, Source, ToolFinished, TurnEnding
 from upbeat.core.handle import handle
 
@@ -30,6 +30,8 @@ DELEGATED = {
     "claude": {"subagent_type": "upbeat:tester", "prompt": "test it", "description": ""},
     "codex": {"agent_type": "upbeat:tester", "message": "test it"},
 }
+
+ASKED = {"questions": [{"question": "Which?", "options": [{"label": "A", "description": "a"}]}]}
 
 Fields = Mapping[str, Any]
 PAIRS: list[tuple[str, Fields, Fields]] = [
@@ -58,8 +60,8 @@ PAIRS: list[tuple[str, Fields, Fields]] = [
     ),
     (
         "PreToolUse",
-        {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": {"questions": []}},
-        {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": {"questions": []}},
+        {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": ASKED},
+        {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": ASKED},
     ),
     (
         "PostToolUse",
@@ -109,7 +111,13 @@ def test_the_same_happening_is_the_same_event(name: str, in_claude: Fields, in_c
 
 
 EFFECTS: tuple[type[Effect], ...] = get_args(Effect)
+GIVEN: Mapping[type[Effect], Effect] = {
+    RewriteInput: RewriteInput("words", {"x": 1}),
+    Relabel: Relabel("words", {"A": "B"}),
+}
+"""What changes nothing without its fields."""
 DIFFERENT = {
+    ("AskingUser", "Relabel"): "Codex takes no changed input of a question",
     ("AgentStarted", "TellUser"): "Claude Code shows no message of this event",
     ("AgentStopped", "TellUser"): "Claude Code shows no message of this event",
     ("Compacting", "TellUser"): "Claude Code would put the answer into the summary",
@@ -135,7 +143,7 @@ def test_an_effect_is_carried_out_or_told(name: str, in_claude: Fields, in_codex
     told = []
     for codec, fields in ((claude, {**IN_CLAUDE, **in_claude}), (codex, {**IN_CODEX, **in_codex})):
         event = codec.decode({**fields, "hook_event_name": name})
-        decision = Decision((RewriteInput("words", {"x": 1}) if effect is RewriteInput else effect("words"),))
+        decision = Decision((GIVEN.get(effect) or effect("words"),))
         is_degraded = codec.shortfalls(event, decision) == (LEFT_OUT,)
         assert is_degraded is not bool(codec.encode(event, decision))
         told.append(is_degraded)
