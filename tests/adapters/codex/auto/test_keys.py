@@ -50,8 +50,11 @@ class Prompt:
                 time.sleep(pause)
                 self._keys.send_text(press)
 
-        threading.Thread(target=press_all).start()
-        return self.session.prompt()
+        presser = threading.Thread(target=press_all)
+        presser.start()
+        sent = self.session.prompt()
+        presser.join(60)  # what it still had to press would go to the next test
+        return sent
 
 
 @pytest.fixture
