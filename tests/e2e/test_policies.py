@@ -127,6 +127,30 @@ def test_changed_answer(sandbox: Sandbox) -> None:
     assert [("rewrite_output", "")] == effects(read_log(sandbox.home), "policy shorten-tool-output")
 
 
+AMEND = "git -c user.name=a -c user.email=a@b commit --allow-empty --amend -q && git log -1 --format=%an > author.txt"
+
+
+@pytest.mark.parametrize("client", CLAUDES)
+def test_changed_input(sandbox: Sandbox, client: str) -> None:
+    """A command that would open an editor runs without one, with everything else of the call as it was."""
+    script = [{"reply": [call(client, AMEND)]}, {"reply": [{"text": "Done."}]}]
+    run(sandbox, command_of(client), stdin="amend it", script=script)
+
+    assert "a\n" == (sandbox.repository / "author.txt").read_text()
+    assert [("rewrite_input", "")] == effects(read_log(sandbox.home), "policy run-commands-without-terminal")
+
+
+def test_changed_input_is_advice_in_codex(sandbox: Sandbox) -> None:
+    """Codex takes a changed input only with a permission, which is not ours to give: its model is told instead."""
+    prepare(sandbox, "codex")
+    script = [{"reply": [call("codex", AMEND)]}, {"reply": [{"text": "Done."}]}]
+    done = run(sandbox, command_of("codex"), stdin="amend it", script=script)
+
+    told = [("rewrite_input", "the model is told what to change")]
+    assert told == effects(read_log(sandbox.home), "policy run-commands-without-terminal")
+    assert 1 == done.turns[-1].count("opens an editor, and there is no terminal here")
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_is_switched_off_says_nothing(sandbox: Sandbox, client: str) -> None:
     """A policy that its user has switched off is not asked, on any client."""
