@@ -88,10 +88,10 @@ def _bound(path: Path) -> socket.socket | None:
     """
     draft = path.with_name(f"{path.name}.{threading.get_native_id()}")
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    mask = os.umask(0o177)
     try:
         draft.unlink(missing_ok=True)
         listening.bind(str(draft))
+        draft.chmod(0o600)  # the folder is closed to others already; a umask would count for every thread
         listening.listen(64)
         if path.exists() and not _answers(path):
             path.unlink(missing_ok=True)
@@ -102,7 +102,6 @@ def _bound(path: Path) -> socket.socket | None:
             raise
         return None
     finally:
-        os.umask(mask)
         draft.unlink(missing_ok=True)
     return listening
 

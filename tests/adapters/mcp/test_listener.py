@@ -76,6 +76,14 @@ def test_it_is_private(listener: Listener) -> None:
     assert [listener.path] == list(listener.path.parent.iterdir())
 
 
+def test_the_umask_of_the_process_is_left_alone(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A umask counts for every thread: folders that another one makes meanwhile would be closed to their owner."""
+    monkeypatch.setattr(os, "umask", lambda _mask: pytest.fail("a umask was set"))
+    listener.close()
+
+    assert listener.start()
+
+
 def test_closing_takes_it_away(listener: Listener) -> None:
     """After the end nobody listens and no socket is left; closing again does no harm."""
     listener.close()
