@@ -159,7 +159,10 @@ def test_a_codex_that_will_not_do_is_said(bench: Workbench, version: str, says: 
     ],
 )
 def test_a_failure_is_one_sentence(bench: Workbench, language: str, texts: Texts, failure: str, why: Any) -> None:
-    """With the way out, in the language of the person; the prompt is not sent again."""
+    """With the way out, in the language of the person; the prompt is not sent again, and nothing else is tried."""
+    settings = bench.home / ".config/upbeat/auto-tools.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('[policies]\noff = ["recover-from-full-context"]\n')
     bench.script([{"fail": failure}])
     with Terminal(bench, columns=160, LANG=language, **OFF) as terminal:
         terminal.send("x" + ENTER)
@@ -167,3 +170,18 @@ def test_a_failure_is_one_sentence(bench: Workbench, language: str, texts: Texts
         terminal.wait_for_prompt()
 
     assert ["x"] == bench.prompts()
+
+
+@pytest.mark.parametrize(("language", "texts"), LANGUAGES)
+def test_a_full_context_is_said_and_recovered_from(bench: Workbench, language: str, texts: Texts) -> None:
+    """What is tried is said before it is done, and the turn ends as if nothing had been."""
+    bench.script(
+        [{"fail": "Codex ran out of room in the model's context window. Start a new thread."}, {"say": "There."}]
+    )
+    with Terminal(bench, columns=160, LANG=language, **OFF) as terminal:
+        terminal.send("x" + ENTER)
+        terminal.wait_for(texts.no_room.format(seconds=2.0, attempt=1, most=2))
+        terminal.wait_for_prompt()
+
+    assert 2 == len(bench.prompts())
+    assert "x" == bench.prompts()[0]
