@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .contract.effect import Inject, Said
-from .contract.event import Origin, PromptSubmitted, SessionStarted
+from .contract.event import AskingUser, Delegating, Origin, PromptSubmitted, SessionStarted, ToolStarting
 from .happening import Happening, caps_of
 from .merge import Merged, Room, Voice, merge
 from .policies import POLICIES
@@ -24,6 +24,10 @@ from .rules.rule import Rule
 from .turn.truncate import Cap, measure
 from .workflow.facts import ContextSpent, Fact, Noted
 from .workflow.state import SessionState
+
+_CALLS = (ToolStarting, AskingUser, Delegating)
+"""Who drives a client without hooks hears of calls when they have happened: what policies would stop or change is
+past then, and the world that they look at a later one. They only take note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Panel:
             caps=caps_of(happening.settings),
         )
         opinions = judge(happening.event, view, self.policies)
+        if happening.request is not None and isinstance(happening.event, _CALLS):
+            opinions = tuple(replace(one, word=replace(one.word, effects=(), because="")) for one in opinions)
         notes = tuple(
             Noted(one.policy.name, one.word.notes, one.policy.stays)
             for one in opinions

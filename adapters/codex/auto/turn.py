@@ -22,7 +22,7 @@ from ....core.contract.report import Client, Inputs, Limit, TurnReport
 from ....core.pipeline import Runtime, TurnRequest, prepare_turn
 from ....core.policies.look import PromptFile
 from ....core.ports import Situation
-from ....core.settings import Mode, SessionMode
+from ....core.settings import Mode, SessionMode, Switch
 from ....core.turn import effort as efforts
 from ....core.turn.report import Moment, empty, hash_of, timestamp
 from ....core.turn.truncate import Cap, Unit
@@ -333,7 +333,8 @@ class Conversation:
 
     def _is_on(self, name: str) -> bool:
         """Whether what is done here under this name is wanted."""
-        return name not in self.situate().settings.policies_off
+        settings = self.situate().settings
+        return settings.enabled is not Switch.OFF and name not in settings.policies_off
 
     def _hands(self) -> Hands:
         return Hands(

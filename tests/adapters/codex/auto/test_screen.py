@@ -159,10 +159,7 @@ def test_a_codex_that_will_not_do_is_said(bench: Workbench, version: str, says: 
     ],
 )
 def test_a_failure_is_one_sentence(bench: Workbench, language: str, texts: Texts, failure: str, why: Any) -> None:
-    """With the way out, in the language of the person; the prompt is not sent again, and nothing else is tried."""
-    settings = bench.home / ".config/upbeat/auto-tools.toml"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text('[policies]\noff = ["recover-from-full-context"]\n')
+    """With the way out, in the language of the person; switched off, nothing else is tried."""
     bench.script([{"fail": failure}])
     with Terminal(bench, columns=160, LANG=language, **OFF) as terminal:
         terminal.send("x" + ENTER)
@@ -178,7 +175,7 @@ def test_a_full_context_is_said_and_recovered_from(bench: Workbench, language: s
     bench.script(
         [{"fail": "Codex ran out of room in the model's context window. Start a new thread."}, {"say": "There."}]
     )
-    with Terminal(bench, columns=160, LANG=language, **OFF) as terminal:
+    with Terminal(bench, columns=160, LANG=language) as terminal:
         terminal.send("x" + ENTER)
         terminal.wait_for(texts.no_room.format(seconds=2.0, attempt=1, most=2))
         terminal.wait_for_prompt()
