@@ -12,7 +12,7 @@ from .runs import Finished, ScriptRules
 from .sandbox import Sandbox
 from .terminal import CTRL_D, Terminal
 from .test_app_server import config
-from .test_codex_auto import OFF, PTY, once, session
+from .test_codex_auto import PTY, once, session
 
 pytestmark = pytest.mark.e2e
 
@@ -32,7 +32,7 @@ def compactions(done: Finished | Terminal) -> int:
 
 def talked(sandbox: Sandbox, prompts: list[tuple[str, str]], script: ScriptRules = (), **env: str) -> Terminal:
     """A talk over the app-server: each prompt, and the words that are waited for behind it."""
-    with Terminal(sandbox, ["codex-auto", "--transport", "app-server"], script=script, **(PTY | OFF | env)) as terminal:
+    with Terminal(sandbox, ["codex-auto", "--transport", "app-server"], script=script, **(PTY | env)) as terminal:
         for prompt, words in prompts:
             terminal.wait_for("›")
             terminal.submit(prompt)
@@ -45,9 +45,9 @@ def talked(sandbox: Sandbox, prompts: list[tuple[str, str]], script: ScriptRules
 
 def test_thinking_hard_is_for_one_turn_by_exec(sandbox: Sandbox) -> None:
     """The turn of a prompt that asks for it has a high effort, and the next one the usual."""
-    asked = once(sandbox, "think hard: question-one", **OFF)
-    after = once(sandbox, "question-two", **OFF)
-    given = once(sandbox, "--effort", "low", "question-three", **OFF)
+    asked = once(sandbox, "think hard: question-one")
+    after = once(sandbox, "question-two")
+    given = once(sandbox, "--effort", "low", "question-three")
 
     assert [["high"], ["medium"], ["low"]] == [efforts(done.turns) for done in (asked, after, given)]
     assert ("thinks harder (effort high)" in asked.stderr, "thinks" in after.stderr) == (True, False)
@@ -63,9 +63,9 @@ def test_thinking_hard_is_for_one_turn_by_app_server(sandbox: Sandbox) -> None:
 
 def test_a_thread_that_is_too_long_goes_on_by_exec(sandbox: Sandbox) -> None:
     """Codex summarises such a thread before its next turn; codex-auto sends that, with the request, and says so."""
-    first = once(sandbox, "question-one", **OFF)
+    first = once(sandbox, "question-one")
     thread = session(sandbox)
-    done = once(sandbox, "question-two", script=[{"when": "question-two", "reply": FULL}], **OFF)
+    done = once(sandbox, "question-two", script=[{"when": "question-two", "reply": FULL}])
 
     assert (0, 0, 1) == (first.exit_code, done.exit_code, compactions(done))
     assert "going on with a summary in 2 s (1 of 2)" in done.stderr
@@ -84,8 +84,8 @@ def test_a_thread_that_is_too_long_goes_on_by_app_server(sandbox: Sandbox) -> No
 
 def test_it_is_tried_twice(sandbox: Sandbox) -> None:
     """A thread that does not fit whatever is tried fails, with the way out."""
-    once(sandbox, "question-one", **OFF)
-    done = once(sandbox, "question-two", script=[{"kind": "main", "times": 0, "reply": FULL}], **OFF)
+    once(sandbox, "question-one")
+    done = once(sandbox, "question-two", script=[{"kind": "main", "times": 0, "reply": FULL}])
 
     assert (1, 3) == (done.exit_code, len(done.turns))
     assert "/new starts another" in done.stderr
@@ -93,10 +93,10 @@ def test_it_is_tried_twice(sandbox: Sandbox) -> None:
 
 def test_a_refused_history_is_left(sandbox: Sandbox) -> None:
     """The prompt goes to a new thread, and that is said."""
-    once(sandbox, "question-one", **OFF)
+    once(sandbox, "question-one")
     former = session(sandbox)
     script: list[dict[str, Any]] = [{"when": "question-two", "reply": [{"error": 400, "body": REFUSED}]}]
-    done = once(sandbox, "question-two", script=script, **OFF)
+    done = once(sandbox, "question-two", script=script)
 
     assert (0, "Stub answer 2.\n") == (done.exit_code, done.stdout)
     assert former != session(sandbox)
