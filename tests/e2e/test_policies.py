@@ -18,6 +18,7 @@ from processes import read_log
 
 from .runs import Finished, run
 from .sandbox import Sandbox
+from .test_app_server import config
 from .workflow_sessions import CLAUDES, CLIENTS, Played, command_of, on_all, prepare, set_up
 
 pytestmark = pytest.mark.e2e
@@ -151,6 +152,19 @@ def test_changed_input_is_advice_in_codex(sandbox: Sandbox) -> None:
     told = [("rewrite_input", "the model is told what to change")]
     assert told == effects(read_log(sandbox.home), "policy run-commands-without-terminal")
     assert 1 == done.turns[-1].count("opens an editor, and there is no terminal here")
+
+
+def test_compact_is_told_to_the_person_in_codex(sandbox: Sandbox) -> None:
+    """A window that is nearly full: the model is told so in the client's own numbers, the person to summarise."""
+    config(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
+    prepare(sandbox, "codex")
+    run(sandbox, command_of("codex"), stdin="hello there")
+    session = read_log(sandbox.home)[-1]["session_id"]
+    run(sandbox, command_of("codex", session), stdin="hello again")
+    records = read_log(sandbox.home)
+
+    assert ("compact", "the person is told") in effects(records, "policy advise-compaction")
+    assert ("inject", "") in effects(records, "policy tell-context-use")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
