@@ -1,7 +1,7 @@
 """Whatever a client sends, every policy gives a decision that the client takes, and none fails.
 
-The recorded payloads of both clients are bent in every way, in sequences of one to five. ``UPBEAT_EXAMPLES=33000`` with
-``--timeout 0`` looks at some 100,000 of them.
+The recorded payloads of both clients are bent in every way, in sequences of one to five.
+``UPBEAT_EXAMPLES=100000`` with ``--timeout 0`` looks at so many sequences.
 """
 
 from __future__ import annotations
