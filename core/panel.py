@@ -18,7 +18,7 @@ from .policies import POLICIES
 from .policies.errand import Errand
 from .policies.judge import Opinion, in_force, judge, looks
 from .policies.look import Look
-from .policies.policy import Policy, View
+from .policies.policy import Policy, View, no_looks
 from .rules import book
 from .rules.rule import Rule
 from .turn.truncate import Cap, measure
@@ -63,8 +63,8 @@ class Panel:
 
     @property
     def looks_up(self) -> bool:
-        """Whether the session's state is wanted before it is decided on."""
-        return bool(self.policies or self.rules)
+        """Whether the session's state is wanted before it is decided on: to say what has to be looked up."""
+        return any(one.looks is not no_looks for one in self.policies)
 
     def informed(self, happening: Happening, state: SessionState) -> Panel:
         """The panel with what its members want to know."""

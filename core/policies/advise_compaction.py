@@ -40,9 +40,8 @@ def _heard(event: TurnEnding | PromptSubmitted, view: View) -> Word:
     use: Use | None = view.found.get(_USE)
     if use is None or use.share < SHARE or view.notes or not _is_meant(event):
         return SILENT
-    percent = int(use.share * 100)
-    text = _TEXT.of(view.language).format(percent=percent, tokens=f"{use.tokens:,}", window=f"{use.window:,}")
-    return Word((Compact(text),), f"{percent} % of the window", (_TOLD,))
+    text = use.put_into(_TEXT.of(view.language))
+    return Word((Compact(text),), f"{use.percent} % of the window", (_TOLD,))
 
 
 POLICY = Policy(

@@ -7,7 +7,6 @@ import re
 from ..contract.effect import Inject
 from ..contract.event import ClientName, Event, Origin, PromptSubmitted
 from ..workflow.state import SessionState
-from .judge import lookup
 from .look import Document, Look, PromptFile
 from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
 
@@ -51,7 +50,7 @@ def _looks(event: Event, _state: SessionState) -> tuple[Look, ...]:
 
 def _prompt(event: PromptSubmitted, view: View) -> Word:
     called = _called(event)
-    file: Document | None = lookup(view.found, PromptFile(called[0]), None) if called else None
+    file: Document | None = view.found.get(PromptFile(called[0])) if called else None
     if called is None or file is None:
         return SILENT
     name, arguments = called

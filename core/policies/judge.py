@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..contract.event import Event
 from ..workflow.state import SessionState
@@ -68,8 +68,3 @@ def _guarded(ask: Callable[[], T]) -> T | _Failure:
         return ask()
     except Exception as error:
         return _Failure(f"{type(error).__name__}: {error}"[:200])
-
-
-def lookup(found: Mapping[Look, Any], look: Look, default: Any = None) -> Any:
-    """What was found for ``look``, or ``default``."""
-    return found.get(look, default)

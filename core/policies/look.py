@@ -97,6 +97,15 @@ class Use:
         """From 0 to 1 or a little more; 0 where the window is unknown."""
         return self.tokens / self.window if self.window else 0.0
 
+    @property
+    def percent(self) -> int:
+        """The share in whole per cent, never more than it is."""
+        return int(self.share * 100)
+
+    def put_into(self, template: str) -> str:
+        """``template`` with ``{percent}``, ``{tokens}`` and ``{window}`` filled in, as a person reads numbers."""
+        return template.format(percent=self.percent, tokens=f"{self.tokens:,}", window=f"{self.window:,}")
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:

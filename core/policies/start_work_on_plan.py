@@ -7,7 +7,6 @@ from ..contract.event import Event, Origin, PromptSubmitted
 from ..workflow.command import beside
 from ..workflow.specs import FEATURES, FOLDERS, Status
 from ..workflow.state import SessionState
-from .judge import lookup
 from .look import Features, Look, Plans
 from .policy import SILENT, Policy, View, Word, Words
 
@@ -59,7 +58,7 @@ def _prompt(event: PromptSubmitted, view: View) -> Word:
     wanted = _wanted(event)
     if wanted is None:
         return SILENT
-    plans: Plans = lookup(view.found, Features(), Plans())
+    plans: Plans = view.found.get(Features(), Plans())
     known = (*plans.in_progress, *(name for name in plans.backlog if name not in plans.in_progress))
     found = _matching(wanted, plans, known)
     if len(found) == 1:

@@ -40,9 +40,8 @@ def _heard(event: ToolFinished | PromptSubmitted, view: View) -> Word:
     use: Use | None = view.found.get(_USE)
     if use is None or use.share < SHARE or _told(event) in view.notes:
         return SILENT
-    percent = int(use.share * 100)
-    text = _TEXT.of(view.language).format(percent=percent, tokens=f"{use.tokens:,}", window=f"{use.window:,}")
-    return Word((Inject(text),), f"{percent} % of the window", (*view.notes, _told(event)))
+    text = use.put_into(_TEXT.of(view.language))
+    return Word((Inject(text),), f"{use.percent} % of the window", (*view.notes, _told(event)))
 
 
 POLICY = Policy(

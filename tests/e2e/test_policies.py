@@ -19,7 +19,7 @@ from processes import read_log
 from .runs import Finished, run
 from .sandbox import Sandbox
 from .test_app_server import config
-from .workflow_sessions import CLAUDES, CLIENTS, Played, command_of, on_all, prepare, set_up
+from .workflow_sessions import CLAUDES, CLIENTS, Played, command_of, on_all, prepare, set_up, shell_call
 
 pytestmark = pytest.mark.e2e
 
@@ -43,13 +43,6 @@ server.run("stdio")
 """
 
 
-def call(client: str, command: str) -> dict[str, Any]:
-    """A call of the client's shell tool."""
-    if client == "codex":
-        return {"tool": "exec_command", "input": {"cmd": command}}
-    return {"tool": "Bash", "input": {"command": command, "description": "run it"}}
-
-
 def effects(records: tuple[Mapping[str, Any], ...], part: str) -> list[tuple[str, str]]:
     """(kind, shortfall) of what a part did, in order."""
     return [
@@ -60,7 +53,7 @@ def effects(records: tuple[Mapping[str, Any], ...], part: str) -> list[tuple[str
 def play(sandbox: Sandbox, client: str) -> Played:
     """A turn that would destroy its user's home, run a stranger's script, and look for such words in a text."""
     prepare(sandbox, client)
-    script = [{"reply": [call(client, command)]} for command in (DENIED, ASKED, HARMLESS)]
+    script = [{"reply": [shell_call(client, command)]} for command in (DENIED, ASKED, HARMLESS)]
     script += [{"reply": [{"text": "All is done."}]}]
     done = run(sandbox, command_of(client), stdin="tidy up", script=script)
     return Played(sandbox, done, read_log(sandbox.home))
@@ -135,7 +128,7 @@ AMEND = "git -c user.name=amender -c user.email=a@b commit --allow-empty --amend
 @pytest.mark.parametrize("client", CLAUDES)
 def test_changed_input(sandbox: Sandbox, client: str) -> None:
     """A command that would open an editor runs without one, with everything else of the call as it was."""
-    script = [{"reply": [call(client, AMEND)]}, {"reply": [{"text": "Done."}]}]
+    script = [{"reply": [shell_call(client, AMEND)]}, {"reply": [{"text": "Done."}]}]
     run(sandbox, command_of(client), stdin="amend it", script=script)
 
     last = subprocess.run(["git", "log", "-1", "--format=%cn"], cwd=sandbox.repository, capture_output=True, check=True)
@@ -146,7 +139,7 @@ def test_changed_input(sandbox: Sandbox, client: str) -> None:
 def test_changed_input_is_advice_in_codex(sandbox: Sandbox) -> None:
     """Codex takes a changed input only with a permission, which is not ours to give: its model is told instead."""
     prepare(sandbox, "codex")
-    script = [{"reply": [call("codex", AMEND)]}, {"reply": [{"text": "Done."}]}]
+    script = [{"reply": [shell_call("codex", AMEND)]}, {"reply": [{"text": "Done."}]}]
     done = run(sandbox, command_of("codex"), stdin="amend it", script=script)
 
     told = [("rewrite_input", "the model is told what to change")]
@@ -172,7 +165,7 @@ def test_what_is_switched_off_says_nothing(sandbox: Sandbox, client: str) -> Non
     """A policy that its user has switched off is not asked, on any client."""
     prepare(sandbox, client)
     set_up(sandbox, '[policies]\noff = ["stop-destructive-commands"]\n')
-    script = [{"reply": [call(client, "rm -rf ~/nothing-there/*")]}, {"reply": [{"text": "Done."}]}]
+    script = [{"reply": [shell_call(client, "rm -rf ~/nothing-there/*")]}, {"reply": [{"text": "Done."}]}]
     run(sandbox, command_of(client), stdin="tidy up", script=script)
 
     assert [] == effects(read_log(sandbox.home), "policy stop-destructive-commands")

@@ -10,7 +10,7 @@ from processes import read_log
 
 from .runs import Finished, run
 from .sandbox import Sandbox
-from .workflow_sessions import CLIENTS, Played, command_of, on_all, prepare
+from .workflow_sessions import CLIENTS, Played, command_of, on_all, prepare, shell_call
 
 pytestmark = pytest.mark.e2e
 
@@ -57,13 +57,6 @@ DENIED = "Not allowed by the rule no-touch: Leave forbidden.txt alone, and say s
 INJECTED = "Rule say-why: Say why that file is needed."
 
 
-def call(client: str, command: str) -> dict[str, Any]:
-    """A call of the client's shell tool."""
-    if client == "codex":
-        return {"tool": "exec_command", "input": {"cmd": command}}
-    return {"tool": "Bash", "input": {"command": command, "description": "run it"}}
-
-
 def look(client: str, sandbox: Sandbox) -> dict[str, Any]:
     """A look at a file of the shop, or a change of it in the client that has no tool for reading."""
     if client == "codex":
@@ -85,7 +78,7 @@ def play(sandbox: Sandbox, client: str) -> Played:
     trusted = run(sandbox, ["upbeat", "trust"])
     assert (0, True) == (trusted.exit_code, "Use tabs" in trusted.stdout)
     (own / "strange.md").write_text(STRANGERS)
-    script = [{"reply": [call(client, command)]} for command in COMMANDS]
+    script = [{"reply": [shell_call(client, command)]} for command in COMMANDS]
     script += [{"reply": [look(client, sandbox)]}, {"reply": [{"text": "All is done."}]}]
     done = run(sandbox, command_of(client), stdin="make the files", script=script)
     return Played(sandbox, done, read_log(sandbox.home))

@@ -58,6 +58,13 @@ def write_test(line: str = GREEN) -> str:
     return f"mkdir -p checks && printf '{body}' > checks/test_it.py"
 
 
+def shell_call(client: str, command: str) -> dict[str, Any]:
+    """A call of the client's shell tool."""
+    if client == "codex":
+        return {"tool": "exec_command", "input": {"cmd": command}}
+    return {"tool": "Bash", "input": {"command": command, "description": "run it"}}
+
+
 def install(sandbox: Sandbox, client: str) -> list[str]:
     """Follow what ``upbeat install`` prints, but for the review of Codex's hooks; all that it printed."""
     name = "codex" if client == "codex" else "claude"
