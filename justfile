@@ -17,6 +17,10 @@ terminal *args:
 e2e *args:
     {{ python }} -m pytest tests/e2e -m e2e {{ args }}
 
+# try every promise as often as docs/promises.md says, and write down what was seen (an hour)
+promises *args:
+    PYTHONPATH=tests {{ python }} -m reliability {{ args }}
+
 # linters and types
 lint:
     .ci/lint

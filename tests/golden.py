@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 from generate import clients_page, commands_page, configuration_page, contract_page  # noqa: E402
 from policies_page import policies_page  # noqa: E402
+from promises_page import promises_page  # noqa: E402
 from rules_page import rules_page  # noqa: E402
 from workflow_page import workflows_page  # noqa: E402
 
@@ -29,6 +30,7 @@ def golden_files() -> dict[Path, str]:
         Path("docs/commands.md"): commands_page(),
         Path("docs/contract.md"): contract_page(),
         Path("docs/policies.md"): policies_page(),
+        Path("docs/promises.md"): promises_page(),
         Path("docs/rules.md"): rules_page(),
         Path("docs/workflows.md"): workflows_page(),
         **{Path("adapters/claude/plugin", file): text for file, text in claude.in_place().items()},
