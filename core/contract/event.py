@@ -45,6 +45,11 @@ class Source:
     agent_id: str = ""
     transcript: str = ""
 
+    @property
+    def agent_mark(self) -> str:
+        """The end of ``agent_id``, short enough to stand in a note of what this agent was told."""
+        return self.agent_id[-12:]
+
 
 @dataclass(frozen=True, slots=True)
 class PromptSubmitted:

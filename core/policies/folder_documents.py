@@ -57,7 +57,7 @@ class Shows:
         """Shows what is new about the folders of ``event``."""
         if event.failed:
             return SILENT
-        agent, notes, own = event.source.agent_id[-12:], list(view.notes), touched(event)
+        agent, notes, own = event.source.agent_mark, list(view.notes), touched(event)
         new: list[Document] = []
         for look, done in self._open(event, view.notes):
             found: tuple[Document, ...] = view.found.get(look) or ()
@@ -79,7 +79,7 @@ class Shows:
         paths = touched(event)
         if not paths:
             return
-        agent = event.source.agent_id[-12:]
+        agent = event.source.agent_mark
         folders = dict.fromkeys(posixpath.dirname(path) for path in paths)
         for folder in list(folders)[:MAX_FOLDERS]:
             done = f"{agent} in {_mark(folder)}"

@@ -80,7 +80,7 @@ def _marks(rule: Guidance, event: ToolFinished) -> tuple[str, str]:
 
     A subagent has not read what its caller was shown, nor the other way round.
     """
-    agent = event.source.agent_id[-12:]
+    agent = event.source.agent_mark
     place = hashlib.sha256(rule.real.encode("utf-8", "replace")).hexdigest()[:16]
     return f"{agent} at {place}", f"{agent} is {hashlib.sha256(rule.text.encode('utf-8', 'replace')).hexdigest()[:16]}"
 

@@ -27,7 +27,7 @@ _TEXT = Words(
 
 def _told(event: Event) -> str:
     """The note that the agent of ``event`` was told: each has a window of its own."""
-    return f"told {event.source.agent_id[-12:]}"
+    return f"told {event.source.agent_mark}"
 
 
 def _looks(event: Event, state: SessionState) -> tuple[Look, ...]:

@@ -64,7 +64,7 @@ def ask(
         if outcome.verdict is Verdict.NO:
             continue
         if rule.once and outcome.effect is not None:
-            mark = f"{event.source.agent_id[-12:]} {rule.file}".strip()  # another agent has not heard it
+            mark = f"{event.source.agent_mark} {rule.file}".strip()  # another agent has not heard it
             if mark in noted:
                 continue
             once.append((f"rule {rule.name}", mark))
