@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
+import shutil
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
+
+from .lock import take
 
 DRAFT = re.compile(r"\..+\.upbeat-[0-9]+-[0-9a-f]{8}", re.DOTALL)
 """The name of every draft: the beginning of its file's name, and what tells it from others."""
@@ -77,12 +80,38 @@ def write_in(
         sync_folder(folder)
 
 
+def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    """A new folder ``path`` with these files, all of it at once. Raises OSError, also where something is there."""
+    parent = os.open(path.parent, _FOLDER)
+    draft = _draft_name(path.name)
+    try:
+        if _former(parent, path.name):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        sweep(parent)
+        os.mkdir(draft, dir_fd=parent)
+        inside = os.open(draft, _FOLDER | os.O_NOFOLLOW, dir_fd=parent)
+        try:
+            take(inside)
+            for name, data in files.items():
+                write_in(inside, name, data)
+            os.rename(draft, path.name, src_dir_fd=parent, dst_dir_fd=parent)
+        finally:
+            _remove(parent, draft)
+            os.close(inside)
+        sync_folder(parent)
+    finally:
+        os.close(parent)
+
+
 def sweep(folder: int) -> None:
     """Remove the drafts in an open folder whose writers are dead. Never raises."""
+    names: list[str] = []
     with contextlib.suppress(OSError):
-        for found in os.listdir(folder):
-            if DRAFT.fullmatch(found) and _is_abandoned(folder, found):
-                _remove(folder, found)
+        names = os.listdir(folder)
+    for name in names:
+        if DRAFT.fullmatch(name):
+            with contextlib.suppress(OSError):
+                _remove_if_abandoned(folder, name)
 
 
 def sync_folder(folder: int) -> None:
@@ -94,12 +123,6 @@ def sync_folder(folder: int) -> None:
             raise
 
 
-def make_private(folder: Path) -> None:
-    """Make ``folder`` and what is missing above it, each for its owner alone. Raises OSError."""
-    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
-        missing.mkdir(mode=0o700, exist_ok=True)
-
-
 def _former(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -107,12 +130,16 @@ def _former(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
+def _draft_name(name: str) -> str:
+    return f".{name[:_NAME_CHARS]}.upbeat-{os.getpid()}-{os.urandom(4).hex()}"
+
+
 def _begin(folder: int, name: str, mode: int) -> tuple[str, int]:
     """A new draft of ``name``, locked: its name, and a descriptor to write it with."""
     for _ in range(_TRIES):
-        draft = f".{name[:_NAME_CHARS]}.upbeat-{os.getpid()}-{os.urandom(4).hex()}"
+        draft = _draft_name(name)
         descriptor = os.open(draft, _CREATE, mode, dir_fd=folder)
-        if _is_held(descriptor) is not False and os.fstat(descriptor).st_nlink:
+        if take(descriptor) is not False and os.fstat(descriptor).st_nlink:
             return draft, descriptor
         os.close(descriptor)  # another process took it for abandoned before it was locked
     raise BlockingIOError(errno.EAGAIN, "other processes remove the draft again and again", name)
@@ -150,30 +177,22 @@ def _publish(folder: int, draft: str, name: str, *, is_new: bool) -> None:
     os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _is_abandoned(folder: int, draft: str) -> bool:
-    """Whether nobody writes this draft: its lock is free."""
+def _remove_if_abandoned(folder: int, draft: str) -> None:
+    """Remove a draft whose lock is free, and hold that until it is gone: its writer may be about to take it."""
+    descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
-        descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError:
-        return False
-    try:
-        held = _is_held(descriptor)
-        return held if held is not None else time.time() - os.fstat(descriptor).st_mtime > STALE_SECONDS
+        is_free = take(descriptor)
+        if is_free is None:
+            is_free = time.time() - os.fstat(descriptor).st_mtime > STALE_SECONDS
+        if is_free:
+            _remove(folder, draft)
     finally:
         os.close(descriptor)
 
 
-def _is_held(descriptor: int) -> bool | None:
-    """Whether the lock is ours from now on; None on a file system without locks."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
 def _remove(folder: int, name: str) -> None:
     with contextlib.suppress(OSError):
-        os.unlink(name, dir_fd=folder)
+        try:
+            os.unlink(name, dir_fd=folder)
+        except (IsADirectoryError, PermissionError):
+            shutil.rmtree(name, dir_fd=folder)

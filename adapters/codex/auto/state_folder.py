@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 from collections.abc import Iterator
-from time import monotonic, sleep
 from typing import Any
 
 from ...local import atomic
+from ...local.lock import take
 
 FOLDER = ".upbeat"
 SCHEMA_VERSION = "1.0"
@@ -40,11 +39,14 @@ def opened(root: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def opened_to_write(root: str) -> Iterator[int]:
-    """The folder, made if need be, for one writer at a time."""
+    """The folder, made if need be, for one writer at a time, so that two lose none of each other's entries.
+
+    A lock that somebody holds for seconds is not waited for: the files stay whole without it.
+    """
     with contextlib.suppress(FileExistsError):
         os.mkdir(os.path.join(root, FOLDER), 0o755)
     with opened(root) as folder:
-        _lock(folder)
+        take(folder, _LOCK_SECONDS)
         _ignore_in_git(folder)
         yield folder
 
@@ -98,20 +100,3 @@ def _ignore_in_git(folder: int) -> None:
         return
     with contextlib.suppress(FileExistsError):
         atomic.write_in(folder, ".gitignore", _IGNORE, durable=False, is_new=True)
-
-
-def _lock(folder: int) -> None:
-    """Be the only writer, so that two lose none of each other's entries.
-
-    A lock that somebody holds for seconds is not waited for: the files stay whole without it.
-    """
-    end = monotonic() + _LOCK_SECONDS
-    while monotonic() < end:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            sleep(0.01)
-        except OSError:  # a file system without locks
-            return
-        else:
-            return

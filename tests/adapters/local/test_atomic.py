@@ -205,6 +205,45 @@ def no_links(*_: object, **__: object) -> NoReturn:
     raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
 
+TEXTS = {"tasks.md": OLD, "bdd.md": NEW}
+
+
+def test_a_folder_that_is_killed_anywhere_is_not_there_or_whole(tmp_path: Path) -> None:
+    """With all of its files; the next one is made in its place, and nothing is left of the dead one."""
+    roots = every_point(tmp_path, lambda root: atomic.write_folder(Path(root, "folder"), TEXTS), lambda root: None)
+
+    assert len(roots) > 20
+    for root in roots:
+        folder = Path(root, "folder")
+        if not folder.exists():
+            atomic.write_folder(folder, TEXTS)
+        atomic.write(f"{root}/file", NEW)
+        assert (["file", "folder"], ["bdd.md", "tasks.md"]) == (names(Path(root)), names(folder))
+        assert TEXTS == {name: (folder / name).read_bytes() for name in TEXTS}
+
+
+def test_a_folder_takes_no_name_from_another(tmp_path: Path) -> None:
+    """Not even from an empty one, which a rename would replace."""
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileExistsError):
+        atomic.write_folder(tmp_path / "folder", TEXTS)
+
+    assert (["folder"], []) == (names(tmp_path), names(tmp_path / "folder"))
+
+
+def test_a_folder_that_the_disk_refuses_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither it nor a draft of it is left."""
+
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        atomic.write_folder(tmp_path / "folder", TEXTS)
+
+    assert [] == names(tmp_path)
+
+
 def test_the_draft_of_a_living_writer_is_left(path: Path) -> None:
     """Its lock says that somebody writes it; that of a dead one is taken away, and a stranger's file is not."""
     living, dead, strange = (
