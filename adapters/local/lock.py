@@ -1,4 +1,4 @@
-"""One at a time, among the processes of a machine. Law: a lock dies with its holder, and none is waited for for long."""
+"""One at a time, among the processes of a machine. Law: a lock dies with its holder, and none is waited for long."""
 
 from __future__ import annotations
 
