@@ -23,6 +23,7 @@ from ...core.layers import did_you_mean
 from ...core.rules import rule_file
 from ...core.rules.rule import Owner, Rule
 from ...core.turn.strip import strip
+from ..local import atomic
 from ..local.documents import read_text
 from ..local.environment import Environment, read_environment
 from ..local.git import find_root
@@ -146,8 +147,7 @@ def _add(place: Place, options: argparse.Namespace) -> int:
         print("upbeat: nothing was written", file=sys.stderr)
         return code
     folder.mkdir(parents=True, exist_ok=True)
-    with open(path, "x", encoding="utf-8") as file:
-        file.write(whole)
+    atomic.write(path, whole.encode(), is_new=True)
     print(path)
     if not options.user:
         print("upbeat: it may only tighten until you trust it (upbeat trust)", file=sys.stderr)

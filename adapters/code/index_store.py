@@ -7,7 +7,6 @@ leads to it. What is damaged or of another version is removed and built again, i
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import zlib
@@ -16,10 +15,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 
 from ..local.journal_database import Database
 from ..local.journal_trouble import StorageError, Trouble
+from ..local.lock import locked
 from . import storage
 from .index_code import decode_code
 from .index_doc import Document, Kept, KeptLines, encode, encode_lines, first_key, keys_of
@@ -40,7 +39,6 @@ RECENT_BYTES = 16_000_000
 """Of documents, and of their lines, that are kept for the next question."""
 
 _NARROW = 0xFFFF
-LOCK_POLL = 0.01
 MOST_NUMBERED = 200_000
 """Words whose numbers a writer remembers."""
 
@@ -380,23 +378,9 @@ def alone(folder: Path, seconds: float = 0.0) -> Iterator[bool]:
 
     Raises OSError.
     """
-    give_up_at = monotonic() + seconds
     storage.make_private(folder)
-    descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        while not (is_ours := _lock(descriptor)) and monotonic() < give_up_at:
-            sleep(LOCK_POLL)
-        yield is_ours
-    finally:
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    with locked(folder / LOCK, seconds) as is_ours:
+        yield bool(is_ours)
 
 
 def open_to_read(folder: Path) -> IndexStore | None:

@@ -10,20 +10,15 @@ import contextlib
 import hashlib
 import os
 import stat
-import time
 import zlib
 from pathlib import Path
 
+from ..local import atomic
 from ..local.git import RootInfo
-
-STALE_SECONDS = 3600.0
-"""The age from which a file that somebody began to write is nobody's any more."""
 
 MAX_READ = 64_000_000
 
-_CREATE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIGEST = 16
-_BEGUN = ".begun-"
 
 
 def folder_of(state_home: Path, info: RootInfo, root: str) -> Path:
@@ -46,13 +41,7 @@ def write(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data``, compressed and with its digest. Raises OSError."""
     make_private(path.parent)
     packed = zlib.compress(data, 1)
-    begun = path.with_name(f"{path.name}{_BEGUN}{os.getpid()}-{time.monotonic_ns()}")
-    try:
-        with open(os.open(begun, _CREATE, 0o600), "wb") as file:
-            file.write(_digest(packed) + packed)
-        begun.replace(path)
-    finally:
-        begun.unlink(missing_ok=True)
+    atomic.write(path, _digest(packed) + packed, private=True, durable=False)
 
 
 def read(path: Path) -> bytes | None:
@@ -78,18 +67,14 @@ def latest(folder: Path, pattern: str) -> list[Path]:
     for path in folder.glob(pattern):
         with contextlib.suppress(OSError):
             found.append((-path.lstat().st_mtime_ns, path))
-    return [path for _, path in sorted(found) if _BEGUN not in path.name]
+    return [path for _, path in sorted(found)]
 
 
 def sweep(folder: Path, pattern: str, keep: int) -> None:
-    """Remove all but the last ``keep`` files like ``pattern``, and what was begun and never finished."""
+    """Remove all but the last ``keep`` files like ``pattern``."""
     for path in latest(folder, pattern)[keep:]:
         with contextlib.suppress(OSError):
             path.unlink()
-    for path in folder.glob(f"*{_BEGUN}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.lstat().st_mtime > STALE_SECONDS:
-                path.unlink()
 
 
 def _digest(data: bytes) -> bytes:

@@ -5,15 +5,17 @@ One file in the user's state folder, for nobody else to read: server -> tool -> 
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
+from ..local import atomic
+from ..local.lock import locked
+
 PINS_FILE = "upbeat/mcp-tools.json"
+LOCK_SECONDS = 5.0
 LOST = ""
 """Stands among the servers once pins could not be read: nothing is new any more, since nobody knows what was."""
 
@@ -48,10 +50,7 @@ class Pins:
             known = self._read()
             pins = {LOST: {}} if known is None else known
             pins[server] = pins.get(server, {}) | dict(digests)
-            draft = self._path.with_name(f"{self._path.name}.draft")
-            draft.touch(mode=0o600)
-            draft.write_text(json.dumps(pins, indent=2, sort_keys=True), encoding="utf-8")
-            draft.replace(self._path)
+            atomic.write(self._path, json.dumps(pins, indent=2, sort_keys=True).encode(), private=True)
 
     def _read(self) -> dict[str, dict[str, str]] | None:
         """The pins; none when there is no file, None when it cannot be read."""
@@ -68,9 +67,7 @@ class Pins:
     def _alone(self) -> Iterator[None]:
         """Two processes that approve at the same time keep what both approved."""
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self._path.with_name(f"{self._path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self._path.with_name(f"{self._path.name}.lock"), LOCK_SECONDS) as is_ours:
+            if is_ours is False:
+                raise TimeoutError(f"another upbeat is writing {self._path}; try again")
             yield
-        finally:
-            os.close(lock)

@@ -7,17 +7,16 @@ Only one process at a time makes, migrates or sets aside a file, and none that a
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .journal_schema import VERSION, migrate, version_of
 from .journal_trouble import StorageError, Trouble, identity_of
+from .lock import locked
 
 if TYPE_CHECKING:
     from .journal_database import Database
@@ -148,14 +147,8 @@ class JournalFile:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """One process at a time; after some seconds, or on a file system without locks, it goes on all the same."""
-        descriptor = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            end = time.monotonic() + _LOCK_SECONDS
-            while not _is_locked(descriptor) and time.monotonic() < end:
-                time.sleep(0.005)
+        with locked(self.folder / LOCK, _LOCK_SECONDS):
             yield
-        finally:
-            os.close(descriptor)
 
     def _make_private(self) -> None:
         """The folder and an empty file, for nobody else's eyes. SQLite gives its companions the same mode."""
@@ -202,13 +195,3 @@ def _close_to_others(path: Path) -> None:
     if is_ours and found.st_mode & _TOO_OPEN:
         with contextlib.suppress(OSError):
             os.chmod(path, stat.S_IMODE(found.st_mode) & ~_TOO_OPEN)
-
-
-def _is_locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # no locks here
-    return True

@@ -7,11 +7,9 @@ a turn. A file that cannot be understood is set aside, not overwritten.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -21,7 +19,9 @@ from typing import Any
 from ...core.errors import UserError
 from ...core.observations import Observation, ObservationType, Sighting, graduate, observe, without
 from ...core.turn.clean import clean
+from . import atomic
 from .git import find_root
+from .lock import locked
 
 FOLDER = "upbeat/observations"
 EVERYWHERE = ""
@@ -107,34 +107,17 @@ class ObservationFiles:
             "identity": clean(identity).text,
             "observations": [asdict(one) for one in known],
         }
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(draft, flags, 0o600)
-        try:
-            with open(descriptor, "w", encoding="utf-8", errors="replace") as file:
-                json.dump(document, file, ensure_ascii=False, indent=1)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        atomic.write(path, text.encode("utf-8", "replace"), private=True)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """One process at a time. Raises TimeoutError when another one keeps the lock."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            deadline = time.monotonic() + LOCK_SECONDS
-            while True:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > deadline:
-                        raise UserLocked from None
-                    time.sleep(0.01)
+        with locked(self._folder / ".lock", LOCK_SECONDS) as is_ours:
+            if is_ours is False:
+                raise UserLocked
             yield
-        finally:
-            os.close(descriptor)
 
 
 class ProjectMemory:

@@ -6,13 +6,9 @@ the same time. The four methods of ``core.ports.Workspace`` that are here never 
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
 import stat
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +31,8 @@ from ...core.workflow.specs import (
     tasks_text,
 )
 from ...core.workflow.tasks import Tasks
+from . import atomic
+from .lock import take
 
 if TYPE_CHECKING:
     from ...core.ports import Clock
@@ -128,7 +126,7 @@ class SpecFiles:
             raise UserError(
                 f"{_shown(root, folder)} is there already, and is no feature; move it away or choose a name"
             )
-        _make(folder, texts)
+        atomic.write_folder(folder, {file: text.encode() for file, text in texts.items()})
         return _with_tasks(root, Feature(name, status, folder))
 
     def move(self, root: str, name: str, verb: str) -> Feature:
@@ -228,19 +226,6 @@ def _read(root: str, path: Path) -> str | None:
         return None
 
 
-def _make(folder: Path, texts: Mapping[str, str]) -> None:
-    """A new folder with these files, all of it at once."""
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
-    draft.mkdir()
-    try:
-        for file, text in texts.items():
-            (draft / file).write_text(text, encoding="utf-8")
-        draft.rename(folder)
-    except OSError:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-
-
 def _change_tasks(root: str, folder: Path, change: Callable[[Tasks], Tasks]) -> None:
     """Replace ``tasks.md`` by what ``change`` makes of it; what cannot be changed stays as it is."""
     path = Path(os.path.realpath(folder / TASKS))
@@ -251,38 +236,16 @@ def _change_tasks(root: str, folder: Path, change: Callable[[Tasks], Tasks]) -> 
                 return
             after = change(Tasks.parse(text)).text
             if after != text:
-                _replace(path, after)
+                atomic.write(path, after.encode("utf-8", "surrogateescape"))
     except OSError:
         return
-
-
-def _replace(path: Path, text: str) -> None:
-    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
-        os.chmod(draft, stat.S_IMODE(path.stat().st_mode))
-        os.replace(draft, path)
-    except OSError:
-        os.unlink(draft)
-        raise
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        end = time.monotonic() + LOCK_SECONDS
-        while not _lock(descriptor) and time.monotonic() < end:
-            time.sleep(0.01)
+        take(descriptor, LOCK_SECONDS)
         yield
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -1,19 +1,22 @@
 """Which files of projects their user trusts. Law: trust is for a content at a place; a change ends it.
 
-What cannot be read is not trusted, and does not stand in the way of new trust.
+What cannot be understood is not trusted, and does not stand in the way of new trust; a store that cannot be read is not
+written over.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from . import atomic
 from .environment import Environment
+from .lock import locked
 
 TRUST_FILE = "upbeat/trusted.json"
+LOCK_SECONDS = 5.0
 
 
 def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
@@ -29,10 +32,11 @@ def trust(path: Path, environment: Environment) -> bytes:
     data = path.read_bytes()
     store = environment.state_home / TRUST_FILE
     store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    trusted = dict(trusted_contents(environment)) | {str(path.resolve()): digest_of(data)}
-    draft = store.with_name(f"{store.name}.{os.getpid()}")
-    draft.write_text(json.dumps(trusted, indent=2), encoding="utf-8")
-    draft.replace(store)
+    with locked(store.with_name(f"{store.name}.lock"), LOCK_SECONDS) as is_ours:
+        if is_ours is False:
+            raise TimeoutError(f"another upbeat is writing {store}; try again")
+        trusted = _stored(store) | {str(path.resolve()): digest_of(data)}
+        atomic.write(store, json.dumps(trusted, indent=2).encode(), private=True)
     return data
 
 
@@ -44,7 +48,15 @@ def digest_of(data: bytes) -> str:
 def trusted_contents(environment: Environment) -> Mapping[str, str]:
     """Every trusted content, by its real place."""
     try:
-        stored = json.loads((environment.state_home / TRUST_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return _stored(environment.state_home / TRUST_FILE)
+    except OSError:
+        return {}
+
+
+def _stored(store: Path) -> dict[str, str]:
+    """What is in the store; nothing where it cannot be understood. Raises OSError where it cannot be read."""
+    try:
+        stored = json.loads(store.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
         return {}
     return stored if isinstance(stored, dict) else {}

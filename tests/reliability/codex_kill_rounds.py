@@ -75,7 +75,7 @@ def one_round(number: int, done: int, chance: random.Random, record: Path) -> di
         "exit_code": resumed.poll(),
         "answered": "went on" in out,
         "stderr": err[-2000:],
-        "drafts": [path.name for path in SESSIONS.parent.glob(".draft*")],
+        "drafts": [path.name for path in SESSIONS.parent.glob(".*.upbeat-*")],
         "left": settle(),
     }
 

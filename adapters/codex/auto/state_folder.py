@@ -1,20 +1,20 @@
 """``<repository>/.upbeat``: small JSON files that are replaced whole or not at all.
 
-Law: at whatever point a writer is killed, a file is the old one or the new one, never half of either; the drafts of
-killed writers are swept by the next. Nothing is followed out of the repository: neither the folder nor a file in it
-may be a symbolic link. Reading writes nothing.
+Law: at whatever point a writer is killed, a file is the old one or the new one (``atomic``). Nothing is followed out of
+the repository: neither the folder nor a file in it may be a symbolic link. Reading writes nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 from collections.abc import Iterator
-from time import monotonic, sleep
 from typing import Any
+
+from ...local import atomic
+from ...local.lock import take
 
 FOLDER = ".upbeat"
 SCHEMA_VERSION = "1.0"
@@ -23,10 +23,8 @@ MAX_BYTES = 1 << 20
 _IGNORE = b"*\n!auto-tools.toml\n"
 """The state stays out of commits; the project's own settings file does not."""
 
-_DRAFT = ".draft-"
 _LOCK_SECONDS = 3.0
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_DRAFT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextlib.contextmanager
@@ -41,12 +39,14 @@ def opened(root: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def opened_to_write(root: str) -> Iterator[int]:
-    """The folder, made if need be, for one writer at a time; drafts that others left are gone."""
+    """The folder, made if need be, for one writer at a time, so that two lose none of each other's entries.
+
+    A lock that somebody holds for seconds is not waited for: the files stay whole without it.
+    """
     with contextlib.suppress(FileExistsError):
         os.mkdir(os.path.join(root, FOLDER), 0o755)
     with opened(root) as folder:
-        if _lock(folder):
-            _sweep(folder)
+        take(folder, _LOCK_SECONDS)
         _ignore_in_git(folder)
         yield folder
 
@@ -76,14 +76,7 @@ def read(folder: int, name: str, content: str) -> dict[str, Any]:
 def replace(folder: int, name: str, document: dict[str, Any], *, durable: bool = True) -> None:
     """Make ``document`` the file ``name``; ``durable``: it also survives a power cut from now on."""
     data = json.dumps({**document, "schema_version": SCHEMA_VERSION}, ensure_ascii=True, indent=2) + "\n"
-    draft = _draft(folder, name, data.encode("ascii"), 0o600, durable=durable)
-    try:
-        os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        _remove(folder, draft)
-        raise
-    if durable:
-        os.fsync(folder)
+    atomic.write_in(folder, name, data.encode("ascii"), private=True, durable=durable)
 
 
 def set_aside(folder: int, name: str, stamp: str) -> str:
@@ -100,60 +93,10 @@ def reason_of(error: OSError) -> str:
     return "is a symbolic link" if error.errno == errno.ELOOP else str(error.strerror)
 
 
-def _draft(folder: int, name: str, data: bytes, mode: int, *, durable: bool) -> str:
-    draft = f"{_DRAFT}{name}.{os.getpid()}"
-    descriptor = os.open(draft, _DRAFT_FLAGS, mode, dir_fd=folder)
-    try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(descriptor, left) :]
-        if durable:
-            os.fsync(descriptor)
-    except OSError:
-        _remove(folder, draft)
-        raise
-    finally:
-        os.close(descriptor)
-    return draft
-
-
-def _remove(folder: int, name: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(name, dir_fd=folder)
-
-
-def _sweep(folder: int) -> None:
-    """We are the only writer, so every draft is that of a dead one."""
-    for name in os.listdir(folder):
-        if name.startswith(_DRAFT):
-            _remove(folder, name)
-
-
 def _ignore_in_git(folder: int) -> None:
     """A file of the person's own is left alone; ours appears whole, since an empty one would ignore nothing."""
     with contextlib.suppress(FileNotFoundError):
         os.stat(".gitignore", dir_fd=folder, follow_symlinks=False)
         return
-    draft = _draft(folder, ".gitignore", _IGNORE, 0o644, durable=False)
     with contextlib.suppress(FileExistsError):
-        os.link(draft, ".gitignore", src_dir_fd=folder, dst_dir_fd=folder)
-    _remove(folder, draft)
-
-
-def _lock(folder: int) -> bool:
-    """Whether we are the only writer now, so that two lose none of each other's entries.
-
-    A lock that somebody holds for seconds is not waited for: the files stay whole without it.
-    """
-    end = monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if monotonic() > end:
-                return False
-            sleep(0.01)
-        except OSError:  # a file system without locks
-            return False
-        else:
-            return True
+        atomic.write_in(folder, ".gitignore", _IGNORE, durable=False, is_new=True)

@@ -119,19 +119,17 @@ def test_a_damaged_history_is_read_anew(root: Path, tmp_path: Path, damage: str)
 
 
 def test_few_histories_are_kept(root: Path, tmp_path: Path) -> None:
-    """Old ones go, and so does what somebody began to write long ago."""
+    """Old ones go, and so does what somebody began to write and did not finish."""
     for number in range(KEPT_FILES + 2):
         commit(root, f"f{number}.py")
         get(root, tmp_path / "home")
-        begun = kept(tmp_path / "home")[0].parent / "history-x.json.begun-1-1"
-        begun.write_bytes(b"x")
-        os.utime(begun, (1, 1))
+        (kept(tmp_path / "home")[0].parent / ".history-x.json.upbeat-1-00000000").write_bytes(b"x")
     get(root, tmp_path / "home")
     commit(root, "last.py")
     get(root, tmp_path / "home")
 
     assert KEPT_FILES == len(kept(tmp_path / "home"))
-    assert not list(tmp_path.glob("home/upbeat/index/*/*.begun-*"))
+    assert not list(tmp_path.glob("home/upbeat/index/*/*.upbeat-*"))
 
 
 def test_a_place_that_cannot_be_written_costs_nothing(root: Path, tmp_path: Path) -> None:

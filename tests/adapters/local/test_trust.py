@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
+import stat
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
+from upbeat.adapters.local import trust as trust_module
 from upbeat.adapters.local.environment import Environment, read_environment
 from upbeat.adapters.local.trust import digest_of, is_trusted, trust
 
@@ -60,3 +67,56 @@ def test_a_broken_trust_file_trusts_nobody(tmp_path: Path, home: Environment, st
 def test_a_file_that_was_not_read_is_not_trusted(tmp_path: Path, home: Environment) -> None:
     """Without a content there is nothing to trust."""
     assert not is_trusted(tmp_path / "absent", "", home)
+
+
+def test_trust_at_the_same_time(tmp_path: Path, home: Environment) -> None:
+    """Two processes that trust different projects at the same moment both have it remembered."""
+    paths = [put(tmp_path / str(number)) for number in range(12)]
+    with ProcessPoolExecutor(4, mp_context=get_context("fork")) as processes:
+        list(processes.map(trust, paths, [home] * len(paths)))
+
+    assert [True] * len(paths) == [is_trusted(path, DIGEST, home) for path in paths]
+
+
+def test_the_store_is_private(tmp_path: Path, home: Environment) -> None:
+    """Nobody else reads what is trusted, and nothing is left beside it."""
+    trust(put(tmp_path / "x"), home)
+    files = sorted((home.state_home / "upbeat").iterdir())
+
+    assert ["trusted.json", "trusted.json.lock"] == [file.name for file in files]
+    assert {0o600} == {stat.S_IMODE(file.stat().st_mode) for file in files}
+
+
+def test_a_store_that_cannot_be_read_is_not_written_over(
+    tmp_path: Path, home: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that does not give the store costs no earlier trust: the new one fails."""
+    one, two = put(tmp_path / "one"), put(tmp_path / "two")
+    trust(one, home)
+    real = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "trusted.json":
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return real(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        assert not is_trusted(one, DIGEST, home)
+        with pytest.raises(OSError, match="Input/output error"):
+            trust(two, home)
+
+    assert (True, False) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
+
+
+def test_a_held_lock_is_not_waited_for_for_ever(
+    tmp_path: Path, home: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else's lock becomes an error with a way out."""
+    path = put(tmp_path / "x")
+    trust(path, home)
+    monkeypatch.setattr(trust_module, "LOCK_SECONDS", 0.05)
+    with (home.state_home / "upbeat/trusted.json.lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError, match="try again"):
+            trust(path, home)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
 
 import pytest
+from killed import every_point
 
 from upbeat.adapters.codex.auto import state_folder
 from upbeat.adapters.codex.auto.leases import Lease, Leases
@@ -20,63 +19,6 @@ OLD = Session("01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a", "then", "then", "/", title
 NEW = Session("01a1fbb9-0000-7d63-9e7f-2b9d3fbd401a", "now", "now", "/", title="new " * 100)
 NOBODY = Lease(4_194_304, "1", os.uname().nodename)
 """A process that cannot be: the number is above what Linux gives out."""
-
-CALLS = ("open", "write", "fsync", "rename", "link", "unlink", "mkdir", "close")
-MOST_CALLS = 60
-
-
-def until_killed(work: Callable[[], object], calls: int, *, half: bool = False) -> bool:
-    """Run ``work`` in a process that is killed right before its call number ``calls`` to the system.
-
-    ``half``: if that call writes, half of it is written first. True when the process was killed, and did not end.
-    """
-    pid = os.fork()
-    if pid == 0:
-        _work_and_die(work, calls, half=half)
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert status in (0, -signal.SIGKILL)
-    return status != 0
-
-
-def _work_and_die(work: Callable[[], object], calls: int, *, half: bool) -> NoReturn:
-    left = [calls]
-
-    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            left[0] -= 1
-            if left[0] == 0:
-                if half and real is write:
-                    write(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
-                os.kill(os.getpid(), signal.SIGKILL)
-            return real(*arguments, **named)
-
-        return call
-
-    write = os.write
-    for name in CALLS:
-        setattr(os, name, counted(getattr(os, name)))
-    fcntl.flock = counted(fcntl.flock)
-    code = 1
-    try:
-        code = 1 if work() else 0
-    finally:
-        os._exit(code)
-
-
-def every_point(tmp_path: Path, work: Callable[[str], object], prepare: Callable[[str], object]) -> list[str]:
-    """A repository for each point at which ``work`` can be killed, prepared, and left as the dead left it."""
-    roots = []
-    for half in (False, True):
-        for calls in range(1, MOST_CALLS):
-            root = str(tmp_path / f"{calls}{'half' if half else ''}")
-            os.mkdir(root)
-            prepare(root)
-            roots.append(root)
-            if not until_killed(lambda root=root: work(root), calls, half=half):
-                break
-        else:
-            raise AssertionError("more calls than were foreseen")
-    return roots
 
 
 def save(session: Session) -> Callable[[str], str]:
@@ -112,7 +54,7 @@ def test_the_first_save_that_is_killed_anywhere_leaves_nothing_or_all(tmp_path: 
 def test_the_next_writer_sweeps_what_the_dead_left(tmp_path: Path) -> None:
     """However the one before died, afterwards there is the file, the ignore file, and nothing else."""
     roots = every_point(tmp_path, save(NEW), save(OLD))
-    dirty = [root for root in roots if any(name.startswith(".draft") for name in os.listdir(f"{root}/.upbeat"))]
+    dirty = [root for root in roots if any(".upbeat-" in name for name in os.listdir(f"{root}/.upbeat"))]
     for root in roots:
         assert SessionFile(root).save(NEW) == ""
 
@@ -138,17 +80,15 @@ def test_a_lease_that_is_killed_anywhere_is_free_again(tmp_path: Path) -> None:
 
 
 def test_a_held_lock_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For seconds, not for ever: the file stays whole without it, and the drafts of a living writer are left."""
+    """For seconds, not for ever: the file stays whole without it."""
     SessionFile(str(tmp_path)).save(OLD)
-    draft = tmp_path / ".upbeat/.draft-codex-session.json.1"
-    draft.write_text("being written")
     monkeypatch.setattr(state_folder, "_LOCK_SECONDS", 0.05)
     holder = os.open(tmp_path / ".upbeat", os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX)
     saved = SessionFile(str(tmp_path)).save(NEW)
     os.close(holder)
 
-    assert ("", True) == (saved, draft.exists())
+    assert ("", NEW) == (saved, SessionFile(str(tmp_path)).load().session)
 
 
 def test_files_set_aside_do_not_replace_each_other(tmp_path: Path) -> None:
