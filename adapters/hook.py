@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .wiring import Application
 
 MAX_PAYLOAD = 32 * 1024 * 1024
+MOST_LEVELS = 100
+"""Of nesting in an answer: Codex's parser gives up at 128 and drops an answer that it cannot parse."""
 
 
 def answer_bytes(client: str, payload: bytes, application: Application) -> bytes:
@@ -51,6 +53,7 @@ def answer(client: str, fields: Mapping[str, Any], application: Application) -> 
         if application.environment.wrapped and isinstance(event, TurnEnding):
             return {}  # codex-auto decides itself whether its turn is the last one
         output: dict[str, Any] = codec.encode(event, handle(event, application.runtime, codec.CAP, codec.shortfalls))
+        _check(output)
     except ClientError as error:
         _log_unreadable(application, client, str(error))
         return {}
@@ -58,6 +61,30 @@ def answer(client: str, fields: Mapping[str, Any], application: Application) -> 
         _note(application, client, "could_not_evaluate", traceback=traceback.format_exc())
         return {}
     return output
+
+
+def _check(output: Mapping[str, Any]) -> None:
+    """Raises ``ClientError`` for an answer that would not arrive.
+
+    Only a changed input or output of a tool can hold that: it has in it whatever the payload had. Python reads
+    infinite numbers, half characters and nesting that no other parser takes.
+    """
+    try:
+        json.dumps(output, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ClientError(f"the answer would not be JSON: {error}") from None
+    level: list[Any] = [output]
+    for _ in range(MOST_LEVELS):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return
+    raise ClientError(f"the answer would be nested in more than {MOST_LEVELS} levels")
+
+
+def _inside(value: object) -> Iterable[Any]:
+    """The objects and lists that ``value`` holds."""
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [one for one in values if isinstance(one, dict | list)]
 
 
 def _log_unreadable(application: Application, client: str, problem: str) -> None:

@@ -107,7 +107,7 @@ def encode(event: Event, decision: Decision, answers: Answers) -> dict[str, Any]
     for effect in decision.effects:
         if effect.text and (way := _way(event, effect, answers)):
             said.setdefault(way, []).append(effect.text)
-    joined = {way: "\n".join(texts) for way, texts in said.items()}
+    joined = {way: _whole("\n".join(texts)) for way, texts in said.items()}
     output: dict[str, Any] = {}
     specific = _specific(joined) | _new_input(event, decision, joined, answers)
     if (text := joined.get(Way.OUTPUT)) and isinstance(event, ToolFinished):
@@ -120,6 +120,11 @@ def encode(event: Event, decision: Decision, answers: Answers) -> dict[str, Any]
     if told := joined.get(Way.MESSAGE):
         output["systemMessage"] = told
     return output
+
+
+def _whole(text: str) -> str:
+    """``text`` without half characters, which a client's own parser would refuse with all of the answer."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def shortfalls(event: Event, decision: Decision, answers: Answers) -> tuple[str, ...]:

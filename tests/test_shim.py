@@ -19,7 +19,7 @@ from repositories import PROMPT, make_repository
 
 from upbeat.adapters.claude import install as claude
 from upbeat.adapters.codex import install as codex
-from upbeat.adapters.shim import TIMEOUT, socket_path
+from upbeat.adapters.shim import LAST_SECONDS, TIMEOUT, socket_path
 from upbeat.core.handle import HOOK_MS
 
 COMMAND = [sys.executable, "-I", "-S", str(SHIM)]
@@ -218,6 +218,46 @@ def test_nobody_listens_to_the_answer(repo: Path, tmp_path: Path) -> None:
     assert (0, "") == (none.code, none.stderr)
 
 
+@pytest.mark.parametrize("is_open", [True, False], ids=["stdin stays open", "nobody reads"])
+def test_it_ends_by_itself(tmp_path: Path, is_open: bool) -> None:
+    """A client that leaves stdin open, or reads no answer, gets exit code 0 before it would give up."""
+    code = f"import sys; sys.path.insert(0, {str(SHIM.parent)!r}); import shim; shim.LAST_SECONDS = 1; "
+    code += "shim.ask_server = lambda *_: b'x' * 1_000_000; sys.exit(shim.main('claude-code'))"
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [*COMMAND[:3], "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    )
+    assert process.stdin
+    assert process.stderr
+    if not is_open:
+        process.stdin.close()
+    ended = process.wait(20)
+    said = process.stderr.read()
+    os.close(reader)
+    os.close(writer)
+    process.stdin.close()
+    process.stderr.close()
+
+    assert (0, b"upbeat: hook not answered in 1 seconds\n") == (ended, said)
+
+
+def test_a_pipe_that_takes_little(tmp_path: Path) -> None:
+    """An answer that is larger than its pipe arrives whole, also where the pipe does not wait."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    code = f"import sys; sys.path.insert(0, {str(SHIM.parent)!r}); import shim; shim.write_stdout(b'x' * 1_000_000)"
+    with subprocess.Popen([*COMMAND[:3], "-c", code], stdout=writer, env=environment(tmp_path)) as process:
+        os.close(writer)
+        with open(reader, "rb") as stream:
+            got = stream.read()
+
+    assert (0, 1_000_000) == (process.returncode, len(got))
+
+
 def test_a_home_that_cannot_be_written(repo: Path) -> None:
     """Where no log can be written the context still comes."""
     done = run([*COMMAND, "claude-code"], repo, payload(repo), Path("/proc"))
@@ -270,5 +310,5 @@ def test_below_the_wrapper_the_hook_is_silent(repo: Path, tmp_path: Path) -> Non
 
 
 def test_the_shim_is_less_patient_than_its_clients() -> None:
-    """A server that hangs is given up before the client gives up the hook, with the turn's own budget in between."""
-    assert HOOK_MS / 1000 < TIMEOUT < claude.HOOK_SECONDS == codex.HOOK_SECONDS
+    """A server that hangs, and then the whole hook, is given up before the client does so."""
+    assert HOOK_MS / 1000 < TIMEOUT < LAST_SECONDS < claude.HOOK_SECONDS == codex.HOOK_SECONDS

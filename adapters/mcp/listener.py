@@ -19,6 +19,8 @@ from pathlib import Path
 from ..shim import receive, socket_path
 
 TIMEOUT = 10.0
+BREATH = 0.05
+"""Seconds until the next try when the system has no room for another connection."""
 _NAME = re.compile(r"[a-z-]+-(\d+)\.sock(?:\.\d+)?")
 
 
@@ -29,6 +31,7 @@ class Listener:
         self._answer = answer
         self.path = Path(socket_path(os.getuid(), client, client_pid))
         self._socket: socket.socket | None = None
+        self._closed = threading.Event()
 
     def start(self) -> bool:
         """Whether it listens now; without it hooks run the core themselves."""
@@ -42,11 +45,13 @@ class Listener:
         if listening is None:
             return False
         self._socket = listening
+        self._closed.clear()
         threading.Thread(target=self._accept, args=(listening,), name="hook-listener", daemon=True).start()
         return True
 
     def close(self) -> None:
         """Stop listening and take the socket away."""
+        self._closed.set()
         if self._socket:
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
@@ -54,12 +59,17 @@ class Listener:
             self._socket.close()
 
     def _accept(self, listening: socket.socket) -> None:
-        while True:
+        """Until ``close``. Out of files or threads is no end: who connects later would wait for nobody."""
+        while not self._closed.is_set():
             try:
                 connection, _address = listening.accept()
             except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), name="hook", daemon=True).start()
+                self._closed.wait(BREATH)
+                continue
+            try:
+                threading.Thread(target=self._serve, args=(connection,), name="hook", daemon=True).start()
+            except RuntimeError:
+                connection.close()
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError, ValueError):

@@ -14,6 +14,7 @@ from typing import Any
 from .tools import HANDSHAKE_VERSIONS, INSTRUCTIONS, LISTED, SERVER_NAME, STATELESS_VERSIONS
 
 PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
@@ -31,6 +32,12 @@ def parse(line: bytes) -> Message | None:
     except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) else None
+
+
+def is_request(message: Message) -> bool:
+    """Whether ``message`` can be answered: its method is a name, and its id one that MCP knows."""
+    number, method = message.get("id"), message.get("method")
+    return isinstance(method, str) and isinstance(number, str | int) and not isinstance(number, bool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,11 @@ class Server:
             return
         if "id" not in message or "method" not in message:
             return  # a notification, or an answer to something that was never asked
+        if not protocol.is_request(message):
+            self._send(
+                protocol.error(None, protocol.INVALID_REQUEST, "a request has a name and a text or number as id")
+            )
+            return
         result = protocol.answer_at_once(message, self._offer)
         if result is not None:
             self._send(protocol.response(message, result))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import socket
 import stat
@@ -245,3 +247,33 @@ def test_a_silent_client_delays_nobody(listener: Listener) -> None:
 
         assert b"to x" == ask(listener.path, b"x")
         assert time.monotonic() - started < 1
+
+
+def test_out_of_files_is_no_end(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the system has no room for a connection or a thread, whoever comes later is answered again."""
+    real, troubles = socket.socket.accept, [OSError(errno.EMFILE, "too many"), OSError(errno.ECONNABORTED, "gone")]
+
+    def accept(self: socket.socket) -> object:
+        accepted = real(self)
+        if troubles:
+            accepted[0].close()
+            raise troubles.pop()
+        return accepted
+
+    monkeypatch.setattr(socket.socket, "accept", accept)
+    for _ in range(3):  # the first was awaited before there was any trouble
+        with contextlib.suppress(OSError, ValueError):
+            ask(listener.path, b"x")
+
+    assert [] == troubles
+    assert b"to x" == ask(listener.path, b"x")
+
+
+def test_out_of_threads_is_no_end(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection for which no thread can be started is closed, and the next one is answered."""
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", lambda _thread: (_ for _ in ()).throw(RuntimeError("no thread")))
+        with pytest.raises((OSError, ValueError)):
+            ask(listener.path, b"x")
+
+    assert b"to x" == ask(listener.path, b"x")

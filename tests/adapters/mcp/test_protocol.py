@@ -50,6 +50,23 @@ def test_parse(line: bytes, message: object) -> None:
     assert message == parse(line)
 
 
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"id": 1, "method": "ping"}, True),
+        ({"id": "a", "method": ""}, True),
+        ({"id": True, "method": "ping"}, False),
+        ({"id": None, "method": "ping"}, False),
+        ({"id": float("nan"), "method": "ping"}, False),
+        ({"id": [[]], "method": "ping"}, False),
+        ({"id": 1, "method": ["ping"]}, False),
+    ],
+)
+def test_is_request(message: dict[str, Any], expected: bool) -> None:
+    """Only a text or a whole number is an id, and only a text a method: nothing else can be repeated in an answer."""
+    assert expected is protocol.is_request(message)
+
+
 @given(st.binary())
 def test_parse_takes_anything(line: bytes) -> None:
     """No bytes raise."""
