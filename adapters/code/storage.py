@@ -14,7 +14,7 @@ import time
 import zlib
 from pathlib import Path
 
-from ..local.git import RootInfo
+from ..local.git_root import RootInfo
 
 STALE_SECONDS = 3600.0
 """The age from which a file that somebody began to write is nobody's any more."""

@@ -21,7 +21,7 @@ from typing import Any
 from ...core.errors import UserError
 from ...core.observations import Observation, ObservationType, Sighting, graduate, observe, without
 from ...core.turn.clean import clean
-from .git import find_root
+from .git_root import find_root
 
 FOLDER = "upbeat/observations"
 EVERYWHERE = ""
