@@ -15,8 +15,9 @@ from ...core.contract.codes import ErrorCode
 from ...core.errors import ToolFailure
 from ...core.layers import did_you_mean
 from ...core.servers import Launch, is_command
+from ..local.documents import read_content
 from ..local.environment import Environment, variables_named
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.toml_file import MAX_BYTES, is_own_file
 from ..local.trust import digest_of, is_trusted
 
@@ -36,11 +37,10 @@ def server(name: str, root: str, environment: Environment) -> Launch:
     path = servers_file(root)
     if path is None:
         raise _unavailable(f"this project has no {FILE}")
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise _unavailable(f"{FILE} cannot be read ({error.strerror})") from error
+    file = read_content(path, str(path.parent), MAX_BYTES)
+    if file.problem:
+        raise _unavailable(f"{FILE}: {file.problem}")
+    data = file.data
     if not is_trusted(path, digest_of(data), environment):
         raise ToolFailure(ErrorCode.NOT_APPROVED, f"{FILE} names a command; upbeat trust, once you have read it")
     try:

@@ -27,7 +27,7 @@ from ...core.rules.rule import Owner, Rule
 from ...core.rules.rule_file import read
 from ..history import Told
 from ..local.environment import Environment, read_environment
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.recordings import MAX_BYTES
 from ..local.rules import load_rules
 from ..wiring import history

@@ -26,7 +26,7 @@ from ...core.turn.strip import strip
 from ..local import atomic
 from ..local.documents import read_text
 from ..local.environment import Environment, read_environment
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.guidance import guidance_files
 from ..local.rules import FOLDER, MAX_BYTES, USER_FOLDER, FoundFile, find_rules, load_rules
 from ..local.trust import is_trusted

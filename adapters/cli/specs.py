@@ -20,7 +20,7 @@ from ...core.workflow.phases import ready
 from ...core.workflow.specs import FEATURES, MOVES, Status
 from ..local.clock import SystemClock
 from ..local.environment import read_environment
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.specs import Feature, SpecFiles
 from .workflow import load_here
 

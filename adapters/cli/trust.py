@@ -18,7 +18,7 @@ from ...core.turn.strip import strip
 from ..claude.servers import servers_file
 from ..local.documents import read_text
 from ..local.environment import Environment, read_environment
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.guidance import guidance_files
 from ..local.prompt_files import COMMANDS, project_prompts
 from ..local.rules import ENDING, FOLDER, MAX_BYTES, find_rules

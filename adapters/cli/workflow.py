@@ -16,7 +16,7 @@ from typing import Any
 from ...core.layers import did_you_mean
 from ...core.workflow.registry import Registry, Stage, Workflow, mode_of, stage_of
 from ..local.environment import Environment, read_environment
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.workflows import PROJECT_FILE, USER_FILE, Workflows, load_workflows
 
 SCHEMA_VERSION = "1.0"

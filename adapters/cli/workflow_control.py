@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from typing import NoReturn
 
@@ -19,7 +18,8 @@ from ...core.handle import handle
 from ...core.journal.entry import KnownSession
 from ...core.workflow.state import RunStatus
 from ..local.environment import child_variables
-from ..local.git import find_root
+from ..local.git_root import find_root, outermost
+from ..local.program import find_program
 from ..wiring import Application, build, journal
 
 CLIENTS = {"claude": ClientName.CLAUDE_CODE, "codex": ClientName.CODEX_CLI}
@@ -54,11 +54,12 @@ def resume(options: argparse.Namespace) -> int:
     client = CLIENTS[options.client]
     code = _order(options, "hand-over", client.value)
     program, prompt = PROGRAMS[options.client]
-    found = shutil.which(program)
-    if code or options.no_start or found is None:
+    root = _root(options.repo)
+    found = find_program(program, outermost(root))
+    if code or options.no_start or not found:
         print(f"upbeat: start it with: {program} {prompt}", file=sys.stderr)
         return code
-    return _become(found, [program, prompt], _root(options.repo))
+    return _become(found, [program, prompt], root)
 
 
 def _become(program: str, command: list[str], root: str) -> NoReturn:

@@ -16,7 +16,8 @@ from time import monotonic
 from typing import Any
 
 from ...core.ports import Cancellation
-from ..local.git import NEVER, RootInfo, find_root
+from ..local.git import NEVER
+from ..local.git_root import RootInfo, find_root
 from . import storage
 from .history import Commit, History
 from .history_read import READ_SECONDS, current_commit, is_ancestor, is_commit_id, read_commits

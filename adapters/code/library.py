@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event, Lock, RLock, Thread, get_native_id
 from time import monotonic, sleep
 
-from ..local.git import find_root
+from ..local.git_root import find_root
 from ..local.journal_trouble import StorageError, Trouble
 from . import index_store, storage
 from .history_store import HistoryStore, Opening

@@ -17,7 +17,8 @@ from ...core.contract.codes import ErrorCode
 from ...core.contract.finding import ToolOutput
 from ...core.errors import ToolFailure
 from ...core.ports import Cancellation
-from ..local.git import find_root, head, list_files
+from ..local.git import head, list_files
+from ..local.git_root import find_root
 from ..local.journal_trouble import StorageError
 from . import arguments as take
 from .arguments import Arguments

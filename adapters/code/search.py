@@ -15,7 +15,8 @@ from typing import Any
 
 from ...core.contract.finding import Finding, ToolOutput
 from ...core.ports import Cancellation
-from ..local.git import find_root, list_files
+from ..local.git import list_files
+from ..local.git_root import find_root
 from ..local.journal_trouble import StorageError
 from . import rank
 from .excerpt import Ranked, findings, shown

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 from ..local import atomic
-from ..local.git import RootInfo
+from ..local.git_root import RootInfo
 
 MAX_READ = 64_000_000
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from threading import Lock
 
 from ...core.turn.exclude import is_sensitive
+from ..local.opening import NotRegularError, open_file
 
 MAX_FILE_BYTES = 500_000
 SNIFFED_BYTES = 8192
@@ -164,18 +165,19 @@ class Tree:
 
     def _read(self, path: str, status: os.stat_result) -> bytes | Skip:
         try:
-            fd = os.open(f"{self.root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = open_file(path, self.root)
+        except NotRegularError:
+            return Skip.SPECIAL
         except OSError:
             return Skip.UNREADABLE
         try:
-            opened = os.fstat(fd)
-            if not stat.S_ISREG(opened.st_mode) or opened.st_ino != status.st_ino:
+            if os.fstat(descriptor).st_ino != status.st_ino:
                 return Skip.SPECIAL
-            data = os.read(fd, MAX_FILE_BYTES + 1)
+            data = os.read(descriptor, MAX_FILE_BYTES + 1)
         except OSError:
             return Skip.UNREADABLE
         finally:
-            os.close(fd)
+            os.close(descriptor)
         if len(data) > MAX_FILE_BYTES:
             return Skip.LARGE
         return Skip.BINARY if b"\0" in data[:SNIFFED_BYTES] else data

@@ -15,7 +15,8 @@ from ...core.errors import ToolFailure
 from ...core.layers import shown
 from ...core.servers import Launch, Server
 from ..local.environment import SERVER_VARIABLES, Environment, variables_named
-from ..local.program import find_program
+from ..local.git_root import outermost
+from ..local.program import find_program, is_only_inside
 
 Finder = Callable[[str, str, Environment], Launch]
 """(name, repository, environment) -> how a client starts its server of that name; raises ``ToolFailure``."""
@@ -34,7 +35,11 @@ class Program:
 def program_of(server: Server, root: str, environment: Environment, finders: Mapping[str, Finder]) -> Program:
     """What to start for ``server`` in a session at ``root``. Raises ``ToolFailure`` where there is nothing."""
     launch = server.launch or finders[server.taken_from](server.name, root, environment)
-    path = find_program(launch.command)
+    outer = outermost(root)
+    path = find_program(launch.command, outer)
+    if not path and is_only_inside(launch.command, outer):
+        text = f"{server.name} is not started: {shown(launch.command)} is only in this repository; name it by its path"
+        raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, text)
     if not path:
         text = f"{server.name} cannot be reached: there is no program {shown(launch.command)} on the search path"
         raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, text)

@@ -1,19 +1,20 @@
-"""Text files of a repository that may be hostile. Law: whatever lies there, nothing raises, hangs or grows.
+"""Files of people and of repositories that may be hostile. Law: whatever lies there, nothing raises, hangs or grows.
 
-A file is opened where links lead to, without waiting, and looked at once it is open: a FIFO, a device, a folder and
-what leads out of the repository are told as what they are.
+A link counts when it leads to a file of the same repository. A FIFO, a device, a folder and what leads out of the
+repository are told as what they are.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from .opening import NotRegularError, is_below, open_file, read
 from .trust import digest_of
 
 T = TypeVar("T")
@@ -22,6 +23,15 @@ JUST_NOW = 50_000_000
 """Nanoseconds; file systems tell times in steps of some milliseconds."""
 MAX_ENTRIES = 20_000
 """Entries of one folder that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a file; without ``problem`` all of them. ``is_there`` tells an absent file from an empty one."""
+
+    data: bytes = b""
+    problem: str = ""
+    is_there: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +55,49 @@ class Listing:
 
 def read_text(path: Path, inside: str | None, most: int) -> Text:
     """The UTF-8 text at ``path``, of at most ``most`` bytes, that lies in ``inside`` (real), if that is given."""
-    real = os.path.realpath(path)
-    if inside is not None and not Path(real).is_relative_to(inside):
-        return Text(problem="leads out of the repository; not read")
+    found = read_content(path, inside, most)
+    if found.problem:
+        return Text(problem=found.problem if found.is_there else "cannot be read (No such file or directory)")
     try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        return Text(problem=f"cannot be read ({error.strerror})")
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            return Text(problem="not a regular file")
-        if found.st_size > most:
-            return Text(problem=f"larger than {most} bytes; not read")
-        data = _read(descriptor, most + 1)
-    except OSError as error:
-        return Text(problem=f"cannot be read ({error.strerror})")
-    finally:
-        os.close(descriptor)
-    if len(data) > most:
-        return Text(problem=f"larger than {most} bytes; not read")
-    try:
-        return Text(data.decode("utf-8-sig"), digest_of(data))
+        return Text(found.data.decode("utf-8-sig"), digest_of(found.data))
     except UnicodeDecodeError as error:
         return Text(problem=f"not UTF-8 (byte {error.start})")
+
+
+def read_content(path: Path, inside: str | None, most: int) -> Content:
+    """What ``read_text`` reads, as it is stored."""
+    try:
+        descriptor = open_path(path, inside)
+    except FileNotFoundError:
+        return Content(problem="is not there", is_there=False)
+    except NotRegularError:
+        return Content(problem="not a regular file")
+    except OSError as error:
+        told = "leads out of the repository; not read" if error.errno == errno.EXDEV else ""
+        return Content(problem=told or f"cannot be read ({error.strerror})")
+    try:
+        data = read(descriptor, most + 1) if os.fstat(descriptor).st_size <= most else b" " * (most + 1)
+    except OSError as error:
+        return Content(problem=f"cannot be read ({error.strerror})")
+    finally:
+        os.close(descriptor)
+    return Content(data) if len(data) <= most else Content(problem=f"larger than {most} bytes; not read")
+
+
+def open_path(path: str | Path, inside: str | None) -> int:
+    """A descriptor of the regular file that ``path`` leads to, which lies in ``inside`` (real), if that is given.
+
+    Raises OSError: ``NotRegularError``, and EXDEV for what leads out.
+    """
+    try:
+        real = os.path.realpath(path)
+        if inside is None or real == inside:
+            return open_file(real)
+        if is_below(inside, real):
+            return open_file(os.path.relpath(real, inside), inside)
+    except ValueError as error:  # a path that the system does not take
+        raise FileNotFoundError(errno.ENOENT, str(error), os.fspath(path)) from error
+    raise OSError(errno.EXDEV, "leads out of the repository", os.fspath(path))
 
 
 def listed(folder: str, inside: str | None, most: int, *, beginning: str = "", ending: str = "") -> Listing:
@@ -120,12 +149,3 @@ def settled(find: Callable[[], T], places: Callable[[T], Iterable[str]]) -> tupl
             return found, () if is_new else stamps
         found = again
     return found, ()
-
-
-def _read(descriptor: int, most: int) -> bytes:
-    parts: list[bytes] = []
-    left = most
-    while left > 0 and (part := os.read(descriptor, left)):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import os
 import subprocess
 from collections.abc import Sequence
 from threading import Thread
@@ -44,16 +43,16 @@ def run(errand: Errand, root: str) -> None:
 
 def _notify(errand: Notify, root: str) -> None:
     title, text = _plain(errand.title), _plain(errand.text)
-    if program := _program("notify-send", root):
+    if program := find_program("notify-send", root):
         body = html.escape(text, quote=False).replace("\\", "\\\\")  # it reads markup and backslashes in the body
         _start([program, "--app-name=upbeat", "--", title, body])
-    elif program := _program("osascript", root):
+    elif program := find_program("osascript", root):
         lines = [word for line in _SCRIPT for word in ("-e", line)]
         _start([program, *lines, "upbeat", title, text])  # what begins with a hyphen is no option behind a word
 
 
 def _end(terminals: Sequence[Terminal], root: str) -> None:
-    program, deadline = _program("tmux", root), monotonic() + MAX_SECONDS
+    program, deadline = find_program("tmux", root), monotonic() + MAX_SECONDS
     if not program or not terminals:
         return
     for line in _output([program, "list-sessions", "-F", _FORMAT], deadline).splitlines():
@@ -65,14 +64,6 @@ def _end(terminals: Sequence[Terminal], root: str) -> None:
 
 def _is_between(created: str, terminal: Terminal) -> bool:
     return created.isdecimal() and terminal.since <= int(created) <= terminal.until
-
-
-def _program(name: str, root: str) -> str:
-    """The program on the search path; empty where there is none, or where it lies in the repository."""
-    path = find_program(name)
-    real = os.path.realpath(path) if path else ""
-    is_inside = any(one == root or one.startswith(f"{root.rstrip('/')}/") for one in (path, real))
-    return "" if not path or is_inside else path
 
 
 def _plain(text: str) -> str:

@@ -7,7 +7,6 @@ leads to such a file. No more than the bound is read, and what is read is cleane
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from itertools import islice
 
@@ -16,6 +15,7 @@ from ...core.turn.clean import clean
 from ...core.turn.exclude import is_sensitive
 from ...core.turn.strip import strip
 from ...core.turn.truncate import Cap, fit
+from .opening import is_below, read_file
 
 MAX_CHARS = 20_000
 MAX_BYTES = 64_000
@@ -25,9 +25,6 @@ MAX_LISTED = 2000
 
 MAX_DEPTH = 40
 """Folders above a file that are looked into, from the nearest on."""
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def above(root: str, path: str, names: tuple[str, ...], *, with_root: bool = True) -> tuple[Document, ...]:
@@ -45,7 +42,7 @@ def above(root: str, path: str, names: tuple[str, ...], *, with_root: bool = Tru
 def inside(root: str, folder: str, ending: str) -> tuple[Document, ...]:
     """The files of ``folder`` (relative to ``root``) whose names end in ``ending``, by name; others as ``above``."""
     place = os.path.realpath(os.path.join(root, folder))
-    if not _is_below(root, place) or not os.path.isdir(place):
+    if not is_below(root, place) or not os.path.isdir(place):
         return ()
     with os.scandir(place) as entries:
         names = sorted(entry.name for entry in islice(entries, MAX_LISTED) if entry.name.endswith(ending))
@@ -56,7 +53,7 @@ def inside(root: str, folder: str, ending: str) -> tuple[Document, ...]:
 def _folders(root: str, folder: str) -> Iterator[str]:
     """``folder`` and those above it, ``root`` as the last; none for a folder outside."""
     for _ in range(MAX_DEPTH):
-        if not _is_below(root, folder):
+        if not is_below(root, folder):
             return
         yield folder
         if folder == root:
@@ -70,42 +67,19 @@ def _document(root: str, path: str) -> Document | None:
         return None
     real = os.path.realpath(path)
     shown = os.path.relpath(path, root)
-    if not _is_below(root, real) or is_sensitive(shown) or is_sensitive(os.path.relpath(real, root)):
+    if not is_below(root, real) or is_sensitive(shown) or is_sensitive(os.path.relpath(real, root)):
         return None
-    data = _read(root, os.path.relpath(real, root))
-    if data is None or b"\0" in data:
+    try:
+        data = read_file(os.path.relpath(real, root), MAX_BYTES + 1, root)
+    except OSError:
+        return None
+    if b"\0" in data:
         return None
     text = clean(_whole_lines(data).decode("utf-8", "replace")).text
     name = " ".join(strip(os.fsencode(shown).decode("utf-8", "replace")).split())
     return Document(name, fit(text, Cap(MAX_CHARS))[0]) if text.strip() else None
 
 
-def _read(root: str, relative: str) -> bytes | None:
-    """The first bytes of a regular file, opened folder by folder, so that no link put in between leads away."""
-    *folders, name = relative.split(os.sep)
-    descriptor = os.open(root, _FOLDER)
-    try:
-        for part in folders:
-            inner = os.open(part, _FOLDER, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        file = os.open(name, _FILE, dir_fd=descriptor)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    try:
-        return os.read(file, MAX_BYTES + 1) if stat.S_ISREG(os.fstat(file).st_mode) else None
-    except OSError:
-        return None
-    finally:
-        os.close(file)
-
-
 def _whole_lines(data: bytes) -> bytes:
     """``data``; of a file that goes on the whole lines only: half a secret would not be seen as one."""
     return data if len(data) <= MAX_BYTES else data[: data.rfind(b"\n") + 1]
-
-
-def _is_below(root: str, path: str) -> bool:
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)

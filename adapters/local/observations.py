@@ -20,7 +20,7 @@ from ...core.errors import UserError
 from ...core.observations import Observation, ObservationType, Sighting, graduate, observe, without
 from ...core.turn.clean import clean
 from . import atomic
-from .git import find_root
+from .git_root import find_root
 from .lock import locked
 
 FOLDER = "upbeat/observations"

@@ -1,20 +1,45 @@
-"""Finds a program that is to be started. Law: never in the working directory, which may be anybody's repository."""
+"""Finds a program that is to be started. Law: never in the working directory or the repository, which is anybody's.
+
+What lies in the repository is run only where a person has named it by its path.
+"""
 
 from __future__ import annotations
 
 import os
 
+from .opening import is_below
 
-def find_program(given: str) -> str:
-    """The absolute path of the program, or empty. ``given`` is a name for the search path, or a path as it is."""
+
+def find_program(given: str, repository: str = "") -> str:
+    """The absolute path of the program, or empty. ``given`` is a name for the search path, or a path as it is.
+
+    A name is not found in ``repository`` (real, absolute), wherever the search path leads.
+    """
     if os.sep in given:
         path = os.path.abspath(os.path.expanduser(given))
         return path if _is_program(path) else ""
-    for folder in os.get_exec_path():
-        path = os.path.join(folder, given)
-        if os.path.isabs(folder) and _is_program(path):
-            return path
-    return ""
+    return next((path for path in _on_path(given) if not _is_inside(path, repository)), "")
+
+
+def is_only_inside(name: str, repository: str) -> bool:
+    """Whether the search path has a program of that name, in ``repository`` and nowhere else."""
+    return not find_program(name, repository) and any(_on_path(name))
+
+
+def search_path(repository: str) -> list[str]:
+    """The folders of the search path that do not lead into ``repository``."""
+    return [one for one in os.get_exec_path() if os.path.isabs(one) and not _is_inside(one, repository)]
+
+
+def _on_path(name: str) -> list[str]:
+    paths = (os.path.join(folder, name) for folder in os.get_exec_path() if os.path.isabs(folder))
+    return [path for path in paths if _is_program(path)]
+
+
+def _is_inside(path: str, repository: str) -> bool:
+    if repository in ("", os.sep):  # the root of the file system is nobody's repository, and has all programs
+        return False
+    return any(is_below(repository, one) for one in (os.path.normpath(path), os.path.realpath(path)))
 
 
 def _is_program(path: str) -> bool:

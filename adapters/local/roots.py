@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from .git import find_root
+from .git_root import find_root
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ from ...core.layers import Layer
 from ...core.servers import TABLE
 from ...core.settings import KEYS, Resolved, Settings, resolve
 from ...core.turn.clean import clean
+from .documents import open_path
 from .environment import Environment
 from .toml_file import MAX_BYTES, TomlFile, is_own_file, read_toml
 from .trust import is_trusted
@@ -39,7 +40,7 @@ def load_settings(root: str, environment: Environment) -> Resolved:
     layers = [_layer(files[0])]
     project, clash = _project_file(root)
     if project:
-        file = read_toml(project, shown=str(project.relative_to(root)))
+        file = read_toml(project, str(project.relative_to(root)), root)
         files.append(file)
         layers.append(_layer(file, trusted=is_trusted(project, file.digest, environment), is_users=False))
     problems = [clash, *(file.problem for file in files)]
@@ -124,7 +125,8 @@ def _neighbour_lines(root: str) -> list[str]:
     if not is_own_file(root, _NEIGHBOUR_FILE):
         return []
     try:
-        with open(os.path.join(root, _NEIGHBOUR_FILE), encoding="utf-8", errors="replace") as file:
-            return file.read(MAX_BYTES).split("\n")
+        descriptor = open_path(os.path.join(root, _NEIGHBOUR_FILE), root)
     except OSError:
         return []
+    with open(descriptor, encoding="utf-8", errors="replace") as file:
+        return file.read(MAX_BYTES).split("\n")

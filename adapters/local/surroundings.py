@@ -14,7 +14,8 @@ from ...core.contract.event import Source
 from ...core.contract.report import Limit, RootSource
 from ...core.ports import Repository, Situation
 from .environment import Environment
-from .git import find_root, first_commit
+from .first_commit import first_commit
+from .git_root import find_root
 from .settings import load_settings
 
 

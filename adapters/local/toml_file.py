@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import tomli
 
+from .documents import read_content
 from .trust import digest_of
 
 MAX_BYTES = 256 * 1024
@@ -37,29 +37,24 @@ class TomlFile:
     is_there: bool = True
 
 
-def read_toml(path: Path, shown: str = "") -> TomlFile:
-    """The file at ``path``, which messages call ``shown``."""
+def read_toml(path: Path, shown: str = "", inside: str | None = None) -> TomlFile:
+    """The file at ``path``, which messages call ``shown``, and which lies in ``inside`` (real), if that is given."""
     name = shown or str(path)
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            return TomlFile(name, problem=f"{name}: not a regular file")
-        if found.st_size > MAX_BYTES:
-            return TomlFile(name, problem=f"{name}: larger than {MAX_BYTES} bytes; not a settings file")
-        data = path.read_bytes()
-        text = data.decode("utf-8-sig")
-        values = tomli.loads(text)
-    except FileNotFoundError:
+    found = read_content(path, inside, MAX_BYTES)
+    if not found.is_there:
         return TomlFile(name, is_there=False)
-    except OSError as error:
-        return TomlFile(name, problem=f"{name}: cannot be read ({error.strerror})")
+    if found.problem:
+        return TomlFile(name, problem=f"{name}: {found.problem}")
+    try:
+        text = found.data.decode("utf-8-sig")
+        values = tomli.loads(text)
     except UnicodeDecodeError as error:
         return TomlFile(name, problem=f"{name}: not UTF-8 (byte {error.start})")
     except (ValueError, RecursionError) as error:  # tomli's own error is a ValueError
         return TomlFile(name, problem=f"{name}: not valid TOML: {str(error)[:200]}")
     if _is_deep(values):
         return TomlFile(name, problem=f"{name}: tables inside each other more than {MAX_DEPTH} deep")
-    return TomlFile(name, values, _lines(text), digest_of(data))
+    return TomlFile(name, values, _lines(text), digest_of(found.data))
 
 
 def is_own_file(root: str, name: str) -> bool:

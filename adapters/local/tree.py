@@ -17,10 +17,14 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from .git import SKIPPED_FOLDERS, Kind, RootInfo, find_root
+from .documents import read_content
+from .git import SKIPPED_FOLDERS, users_ignore_file
+from .git_root import Kind, RootInfo, find_root, problem_of
+from .opening import open_file, open_folder
 
 if TYPE_CHECKING:
     from dulwich.ignore import IgnoreFilter
@@ -63,8 +67,6 @@ _CODE_IN_PROSE = re.compile(
 )
 _LITTER = re.compile(r"\.git|.*\.(?:py[co]|sw[op]|tmp)|\.coverage(?:\..*)?|\.ds_store|.*~|#.*#", re.IGNORECASE)
 _READ_BY_TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|fixtures?|testdata|snapshots?|__snapshots__)/")
-
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class _OutOfTime(Exception):
@@ -159,7 +161,7 @@ def _walk_tree(walk: _Walk, prefix: str, depth: int) -> None:
     """Take the files of the repository at ``prefix`` (empty, or with ``/`` at its end); without git, all files."""
     top = walk.root + "/" + prefix.rstrip("/") if prefix else walk.root
     info = find_root(top)
-    if info.kind is not Kind.GIT:
+    if info.kind is not Kind.GIT or problem_of(info):
         _walk_folder(walk, prefix, None, frozenset(), frozenset(), depth)
         return
     inside = os.path.relpath(top, info.worktree)
@@ -176,27 +178,42 @@ def _walk_folder(
 ) -> None:
     """Take the files below ``prefix``. ``rules`` is None without git; ``folders`` have tracked files below them."""
     try:
-        with os.scandir(f"{walk.root}/{prefix}") as scan:
-            entries = list(scan)
+        folder = open_folder(walk.root, prefix.rstrip("/"))
     except OSError:
         return
-    if rules is not None and any(entry.name == ".gitignore" for entry in entries):
-        rules = _with_file(rules, f"{walk.root}/{prefix}.gitignore", len(prefix))
-    for entry in entries:
-        walk.tick()
-        path = prefix + entry.name
-        try:
-            is_folder = entry.is_dir(follow_symlinks=False)
-        except OSError:
+    try:
+        with os.scandir(folder) as scan:
+            entries = list(scan)
+        if rules is not None and any(entry.name == ".gitignore" for entry in entries):
+            rules = _with_file(rules, f"{prefix}.gitignore", len(prefix), walk.root)
+        inner = [name for entry in entries if (name := _folder_or_file(walk, prefix, entry, folder, rules, tracked))]
+    except OSError:
+        return
+    finally:
+        os.close(folder)
+    for path in inner:
+        if depth >= MAX_DEPTH or not _may_enter(path, path.rpartition("/")[2], rules, folders):
             continue
-        if not is_folder:
-            if _counts(path) and (path in tracked or rules is None or not rules.ignores(path)):
-                _take(walk, path, entry)
-        elif depth < MAX_DEPTH and _may_enter(path, entry.name, rules, folders):
-            if rules is not None and os.path.lexists(f"{walk.root}/{path}/.git"):
-                _walk_tree(walk, path + "/", depth + 1)
-            else:
-                _walk_folder(walk, path + "/", rules, tracked, folders, depth + 1)
+        if rules is not None and os.path.lexists(f"{walk.root}/{path}/.git"):
+            _walk_tree(walk, path + "/", depth + 1)
+        else:
+            _walk_folder(walk, path + "/", rules, tracked, folders, depth + 1)
+
+
+def _folder_or_file(
+    walk: _Walk, prefix: str, entry: os.DirEntry[str], folder: int, rules: _Rules | None, tracked: frozenset[str]
+) -> str:
+    """The path of an entry that is a folder; a file is taken, if it counts."""
+    walk.tick()
+    path = prefix + entry.name
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            return path
+    except OSError:
+        return ""
+    if _counts(path) and (path in tracked or rules is None or not rules.ignores(path)):
+        _take(walk, path, entry, folder)
+    return ""
 
 
 def _may_enter(path: str, name: str, rules: _Rules | None, folders: frozenset[str]) -> bool:
@@ -226,7 +243,7 @@ def _parents(name: str) -> Iterator[str]:
 
 def _tracked(info: RootInfo) -> list[str]:
     """The names in the repository's index; none when it cannot be read."""
-    data = _read(os.path.join(info.git_dir, "index"), MAX_INDEX_BYTES)
+    data = _read("index", MAX_INDEX_BYTES, info.git_dir)
     try:
         return list(_index_names(data))
     except (struct.error, ValueError, IndexError):
@@ -283,31 +300,18 @@ def _offset(data: bytes, at: int) -> tuple[int, int]:
 
 def _outer_rules(info: RootInfo, above: str, skipped: int) -> _Rules:
     """The rules from outside the tree: the user's, the repository's own, and those of the folders above."""
-    rules = _Rules()
-    for path in (_users_file(), os.path.join(info.common_dir, "info", "exclude")):
-        rules = _with_file(rules, path, skipped)
+    rules = _with_file(_Rules(), users_ignore_file(), skipped, None)
+    rules = _with_file(rules, "info/exclude", skipped, info.common_dir)
     folders = [folder for folder in ("", *reversed(list(_parents(above)))) if folder != above.rstrip("/")]
     if above:
         for folder in folders:
-            rules = _with_file(rules, os.path.join(info.worktree, folder, ".gitignore"), skipped)
+            rules = _with_file(rules, os.path.join(folder, ".gitignore"), skipped, info.worktree)
     return rules
 
 
-@lru_cache(maxsize=1)
-def _users_file() -> str:
-    """The person's own ignore file: what ``core.excludesFile`` says, or git's default place."""
-    home = os.path.expanduser("~")
-    for name in (".gitconfig", ".config/git/config"):
-        text = os.fsdecode(_read(os.path.join(home, name), MAX_IGNORE_BYTES))
-        found = re.search(r"^[ \t]*\[core\][^\[]*?^[ \t]*excludesfile[ \t]*=[ \t]*\"?([^\"\n]+)", text, re.M | re.I)
-        if found:
-            return os.path.expanduser(found[1].strip())
-    return os.path.join(home, ".config", "git", "ignore")
-
-
-def _with_file(rules: _Rules, path: str, skipped: int) -> _Rules:
-    """``rules`` and those of the ignore file at ``path``, which speak of names from offset ``skipped`` on."""
-    data = _read(path, MAX_IGNORE_BYTES)
+def _with_file(rules: _Rules, path: str, skipped: int, inside: str | None) -> _Rules:
+    """``rules`` and those of the ignore file at ``path`` in ``inside``, for names from offset ``skipped`` on."""
+    data = _read(path, MAX_IGNORE_BYTES, inside)
     if not data.strip():
         return rules
     one = _filter(data)
@@ -330,12 +334,12 @@ def _filter(data: bytes) -> IgnoreFilter | None:
 # --- what is in them ------------------------------------------------------------------------------------
 
 
-def _take(walk: _Walk, path: str, entry: os.DirEntry[str]) -> None:
+def _take(walk: _Walk, path: str, entry: os.DirEntry[str], folder: int) -> None:
     """Note what stands for the content of ``path``; what cannot be read stands for itself."""
     try:
         status = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(status.st_mode):
-            walk.files[path] = b"l" + os.fsencode(os.readlink(f"{walk.root}/{path}")) + b"\0"
+            walk.files[path] = b"l" + os.fsencode(os.readlink(entry.name, dir_fd=folder)) + b"\0"
         elif stat.S_ISREG(status.st_mode):
             kind = b"x" if status.st_mode & stat.S_IXUSR else b"f"
             walk.files[path] = kind + _content(walk, path, status)
@@ -356,10 +360,8 @@ def _content(walk: _Walk, path: str, status: os.stat_result) -> bytes:
 
 
 def _digest(walk: _Walk, path: str) -> bytes:
-    descriptor = os.open(f"{walk.root}/{path}", _OPEN)
+    descriptor = open_file(path, walk.root)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return b"?"
         digest = hashlib.sha256()
         while part := os.read(descriptor, CHUNK):
             digest.update(part)
@@ -370,21 +372,6 @@ def _digest(walk: _Walk, path: str) -> bytes:
         os.close(descriptor)
 
 
-def _read(path: str, most: int) -> bytes:
-    """The bytes of a regular file that has at most ``most``; nothing for any other."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return b""
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
-            return b""
-        parts = []
-        while part := os.read(descriptor, CHUNK):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
+def _read(path: str, most: int, inside: str | None) -> bytes:
+    """A regular file that has at most ``most`` bytes; nothing for any other. ``path`` is below ``inside``, if any."""
+    return read_content(Path(inside or "", path), inside, most).data

@@ -34,7 +34,7 @@ def load_workflows(root: str, environment: Environment) -> Workflows:
     files = [read_toml(BUILT_IN, shown="upbeat/config/workflows.toml"), read_toml(environment.config_home / USER_FILE)]
     layers = [_layer(file) for file in files]
     if path := workflow_file(root):
-        file = read_toml(path, shown=PROJECT_FILE)
+        file = read_toml(path, PROJECT_FILE, root)
         files.append(file)
         layers.append(_layer(file, trusted=bool(file.problem) or is_trusted(path, file.digest, environment)))
     loaded = read(layers)

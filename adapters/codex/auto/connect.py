@@ -14,7 +14,7 @@ from .... import __version__
 from ....core.contract.codes import LimitCode
 from ....core.contract.report import Limit
 from ....core.errors import RequestError
-from ...local.git import find_root
+from ...local.git_root import find_root
 from .command import Command
 from .exec_transport import ExecTransport
 from .options import Options

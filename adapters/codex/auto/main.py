@@ -73,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, environment: Environment, signals: Signals) -> int:
+    from ...local.git_root import outermost
     from ...local.program import find_program
 
     texts = texts_in(environment.language)
@@ -80,7 +81,7 @@ def _run(options: Options, environment: Environment, signals: Signals) -> int:
         raise RequestError(f"--repo {options.repo}: no such folder")
     talks = _is_terminal() and not options.once and not (options.plan and options.prompt is not None)
     show = _show(options, environment, texts, talks=talks)
-    program = find_program(options.codex)
+    program = find_program(options.codex, outermost(os.path.realpath(options.repo or ".")))
     if not program and not options.plan:
         print(f"codex-auto: {texts.no_codex}", file=sys.stderr)
         _ended(show, None, NO_CODEX)

@@ -21,7 +21,7 @@ from upbeat.adapters.code.history_read import (
     parse_log,
     read_commits,
 )
-from upbeat.adapters.local.git import find_root
+from upbeat.adapters.local.git_root import find_root
 
 
 def commit(root: Path, message: str, files: dict[str, str]) -> str:

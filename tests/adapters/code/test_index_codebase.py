@@ -20,7 +20,7 @@ from upbeat.adapters.code.index_store import IndexStore
 from upbeat.adapters.code.library import Library
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.code.tree import SourceCache
-from upbeat.adapters.local.git import find_root
+from upbeat.adapters.local.git_root import find_root
 from upbeat.core.contract.finding import ToolOutput
 
 

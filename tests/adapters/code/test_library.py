@@ -18,7 +18,7 @@ from upbeat.adapters.code.library import Library, Limits
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.code.search import search
 from upbeat.adapters.code.tree import SourceCache
-from upbeat.adapters.local.git import find_root
+from upbeat.adapters.local.git_root import find_root
 from upbeat.core.contract.finding import ToolOutput
 
 WAIT = 20.0

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.local.git import Kind, Listing, RootInfo, find_root, first_commit, head, list_files, run
+from upbeat.adapters.local.first_commit import first_commit
+from upbeat.adapters.local.git import Listing, head, list_files, run
+from upbeat.adapters.local.git_root import Kind, RootInfo, find_root
 
 
 def git(folder: Path, *arguments: str) -> str:

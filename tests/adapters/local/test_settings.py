@@ -143,7 +143,7 @@ def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
         pytest.param(b"enabled = ", "not valid TOML: Invalid value (at end of document)", id="torn"),
         pytest.param(b'enabled = "\xff"', "not UTF-8 (byte 11)", id="not UTF-8"),
         pytest.param(b"\x00", "not valid TOML: Found invalid character '\\x00' (at line 1, column 1)", id="NUL"),
-        pytest.param(b"a" * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes; not a settings file", id="large"),
+        pytest.param(b"a" * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes; not read", id="large"),
     ],
 )
 def test_unreadable_files(root: Path, home: Environment, text: bytes, problem: str) -> None:

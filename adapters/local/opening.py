@@ -1,0 +1,99 @@
+"""Opens the files and folders of a repository that may be hostile. Law: nothing outside the root is opened, ever.
+
+A name is followed folder by folder from the root and no link on the way: whatever is put in its place between a look
+and the opening is refused, and so is what is no regular file. Nothing waits, and a device or FIFO stays closed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""For the folders on the way, which nothing is read of."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+CHUNK = 1 << 20
+
+
+class NotRegularError(OSError):
+    """A folder, a link, a FIFO, a device or a socket where a file was wanted."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EINVAL, "not a regular file", path)
+
+
+def open_file(path: str, root: str | None = None) -> int:
+    """A descriptor of the regular file at ``path``; the caller closes it.
+
+    With ``root`` (real, absolute) ``path`` is relative to it, without ``..``, and leads over no link. Without, it is a
+    real path of the user's own. Raises OSError, or ValueError for a path that the system does not take.
+    """
+    if root is None:
+        return _opened(path, None)
+    with _above(root, path) as (folder, name):
+        return _opened(name, folder)
+
+
+def open_folder(root: str, path: str) -> int:
+    """A descriptor of the folder at ``path``, relative to ``root`` (empty for ``root`` itself); as ``open_file``."""
+    if not path:
+        return os.open(root, _FOLDER)
+    with _above(root, path) as (folder, name):
+        return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def read(descriptor: int, most: int) -> bytes:
+    """The next bytes of a file, at most ``most``."""
+    parts: list[bytes] = []
+    while most > 0 and (part := os.read(descriptor, min(most, CHUNK))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
+
+
+def read_file(path: str, most: int, root: str | None = None) -> bytes:
+    """The first bytes of a file, at most ``most``; paths and errors as for ``open_file``."""
+    descriptor = open_file(path, root)
+    try:
+        return read(descriptor, most)
+    finally:
+        os.close(descriptor)
+
+
+def is_below(root: str, path: str) -> bool:
+    """Whether ``path`` is ``root`` or lies below it; both are real."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+@contextmanager
+def _above(root: str, path: str) -> Iterator[tuple[int, str]]:
+    """The folder that the last part of ``path`` lies in, opened, and that part."""
+    *folders, name = path.split(os.sep)
+    if name in ("", ".", "..") or not {"", ".", ".."}.isdisjoint(folders):
+        raise OSError(errno.EXDEV, "not a plain relative path", path)
+    descriptor = os.open(root, _WAY)
+    try:
+        for part in folders:
+            inner = os.open(part, _WAY, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor, name
+    finally:
+        os.close(descriptor)
+
+
+def _opened(name: str, folder: int | None) -> int:
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+    if not stat.S_ISREG(mode):
+        raise NotRegularError(name)
+    descriptor = os.open(name, _FILE, dir_fd=folder)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise NotRegularError(name)
