@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 TASKS = "tasks.md"
 BDD = "bdd.md"
 MAX_BYTES = 1024 * 1024
-LOCK_SECONDS = 0.5
-"""How long somebody else's lock is waited for; then the file is changed without one."""
+LOCK_SECONDS = 4.0
+"""How long somebody else's lock is waited for; then the file is changed without one. Each holder writes one small file
+through to the disk, which takes a busy one tens of milliseconds."""
 MAX_FEATURES = 1000
 
 
