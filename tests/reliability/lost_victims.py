@@ -1,0 +1,254 @@
+"""What is written while writers are killed or the disk fails: each file by the product's own function.
+
+A victim is prepared in a folder of its own, hands out writers, and says what is wrong there once one has died. A write
+is acknowledged when the function has come back and has not said that it failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from journal_values import record, step
+
+from upbeat.adapters.codex.auto.session import SessionFile
+from upbeat.adapters.codex.auto.sessions import Sessions
+from upbeat.adapters.codex.auto.texts import ENGLISH
+from upbeat.adapters.local.clock import SystemClock
+from upbeat.adapters.local.environment import Environment, read_environment
+from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.local.specs import SpecFiles
+from upbeat.adapters.local.trust import digest_of, trust, trusted_contents
+from upbeat.core.journal.entry import Retention
+
+SESSION = "s-1"
+Write = Callable[[int], bool]
+"""Writes the record with this number; whether that is acknowledged."""
+
+
+class Victim(Protocol):
+    """One kind of file. ``size`` is of a record or a file, in bytes, before bounds."""
+
+    name: str
+
+    def prepare(self, folder: Path, size: int) -> None:
+        """Make in the empty ``folder`` what a writer finds."""
+
+    def refresh(self, folder: Path, size: int) -> None:
+        """Make whatever the next writer needs besides."""
+
+    def writer(self, folder: Path, writer: int, size: int) -> Write:
+        """What the writer of that number does, from record 0 on."""
+
+    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+        """What is lost, doubled or unreadable now that this writer has acknowledged ``told`` and is dead."""
+
+    def left_behind(self, folder: Path) -> list[str]:
+        """What should not be there once another writer has written, and what is wrong with the file as a whole."""
+
+
+class JournalVictim:
+    """The journal: every record once, in order, in a chain that holds; and the session's state with it."""
+
+    name = "journal"
+
+    def __init__(self) -> None:
+        self._acknowledged: set[tuple[int, int]] = set()
+
+    def prepare(self, folder: Path, size: int) -> None:
+        """The first writer makes the file itself."""
+
+    def refresh(self, folder: Path, size: int) -> None:
+        """Nothing: the next one goes on with it."""
+
+    def writer(self, folder: Path, writer: int, size: int) -> Write:
+        journal = open_journal(folder)
+
+        def write(number: int) -> bool:
+            failures = len(journal.file.failures())
+            append(journal, writer, number, size)
+            return len(journal.file.failures()) == failures
+
+        return write
+
+    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+        journal = open_journal(folder)
+        if not journal.file.path.exists():
+            return Counter(lost=len(list(told)))
+        wanted = {(writer, number) for number in told}
+        found = set(written(journal, last=len(wanted) + 1))
+        self._acknowledged |= wanted
+        return Counter(lost=len(wanted - found))
+
+    def left_behind(self, folder: Path) -> list[str]:
+        journal = open_journal(folder)
+        verified, health, found = journal.verify(), journal.health(), Counter(written(journal))
+        wrong = [] if verified.is_whole else ["a chain that does not hold"]
+        wrong += [f"{one} is lost" for one in self._acknowledged - set(found)]
+        wrong += [f"{one} is there {count} times" for one, count in found.items() if count > 1]
+        self._acknowledged.clear()
+        return [*wrong, *health.damaged, *journal.file.failures()]
+
+
+def open_journal(folder: Path) -> SqliteJournal:
+    """The journal below ``folder``, which never prunes."""
+    return SqliteJournal(folder, SystemClock(), lambda: Retention(max_days=36500, max_mb=10**6))
+
+
+def append(journal: SqliteJournal, writer: int, number: int, size: int) -> None:
+    """One event of the one session, with ``size`` bytes of text in it."""
+    texts = {f"text{at}": "some words " * (min(size - at, 4000) // 11) for at in range(0, size, 4000)}
+    with journal.transaction() as transaction:
+        facts, state = step(transaction.state(SESSION), number)
+        about = {"writer": writer, "number": number, **texts}
+        transaction.append(record(SESSION, about=about, facts=facts, said=()), state)
+
+
+def written(journal: SqliteJournal, last: int = 10**9) -> list[tuple[int, int]]:
+    """Writer and number of the ``last`` records, in order."""
+    bodies = [entry.body["about"] for entry in journal.records(last=last)]
+    return [(about["writer"], about["number"]) for about in bodies if "writer" in about]
+
+
+class SessionVictim:
+    """codex-auto's session file: every thread that was begun is under its name or among the former ones, once."""
+
+    name = "session file"
+
+    def prepare(self, folder: Path, size: int) -> None:
+        """The first writer makes it."""
+
+    def refresh(self, folder: Path, size: int) -> None:
+        """Nothing: the next one goes on with it."""
+
+    def writer(self, folder: Path, writer: int, size: int) -> Write:
+        sessions = Sessions(str(folder), "default", ENGLISH, lambda: datetime.now(UTC))
+        sessions.open()
+        prompt = "some words " * (size // 11)
+
+        def write(number: int) -> bool:
+            return not sessions.begin(_thread(writer, number), str(folder), prompt)
+
+        return write
+
+    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+        loaded, stored = SessionFile(str(folder)).load(), SessionFile(str(folder)).stored()
+        threads = Counter(one.thread_id for one in (*stored.named.values(), *stored.former))
+        wanted = {_thread(writer, number) for number in told}
+        return Counter(
+            unreadable=1 if loaded.problem else 0,
+            lost=len(wanted - set(threads)),
+            doubled=sum(count > 1 for count in threads.values()),
+        )
+
+    def left_behind(self, folder: Path) -> list[str]:
+        known = {".gitignore", "codex-session.json", "codex-leases.json"}
+        return sorted(set(os.listdir(folder / ".upbeat")) - known)
+
+
+def _thread(writer: int, number: int) -> str:
+    return f"01a1fbb9-{writer % 65536:04x}-7d63-9e7f-{number:012x}"
+
+
+class TasksVictim:
+    """``tasks.md``: every box that was ticked is, no other one is, and no other byte is changed."""
+
+    name = "tasks.md"
+    _FEATURE = Path("specs/features/in-progress/cart")
+    _BOXES = 40
+
+    def prepare(self, folder: Path, size: int) -> None:
+        (folder / self._FEATURE).mkdir(parents=True)
+
+    def refresh(self, folder: Path, size: int) -> None:
+        (folder / self._FEATURE / "tasks.md").write_text(self._text(size))
+
+    def writer(self, folder: Path, writer: int, size: int) -> Write:
+        specs = SpecFiles(SystemClock())
+
+        def write(number: int) -> bool:
+            specs.tick(str(folder), "cart", (f"B{number}",))
+            return number < self._BOXES
+
+        return write
+
+    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+        text = (folder / self._FEATURE / "tasks.md").read_text()
+        ticked = {int(number) for number in re.findall(r"^- \[x\] B(\d+)$", text, re.MULTILINE)}
+        acknowledged = set(told)
+        return Counter(
+            lost=len(acknowledged - ticked),
+            doubled=len(ticked - acknowledged - {max(acknowledged, default=-1) + 1}),
+            unreadable=int(text.replace("[x]", "[ ]") != self._text(size)),
+        )
+
+    def left_behind(self, folder: Path) -> list[str]:
+        return sorted(set(os.listdir(folder / self._FEATURE)) - {"tasks.md"})
+
+    def _text(self, size: int) -> str:
+        boxes = "".join(f"- [ ] B{number}\n" for number in range(self._BOXES))
+        return boxes + f"{'and some prose ' * 20}\n" * ((size - len(boxes)) // 301)
+
+
+class TrustVictim:
+    """The trust store: every content that was trusted is, and what was trusted before it."""
+
+    name = "trust store"
+    _PLACES = 8
+
+    def prepare(self, folder: Path, size: int) -> None:
+        environment = _home(folder)
+        store = environment.state_home / "upbeat/trusted.json"
+        store.parent.mkdir(parents=True)
+        store.write_text(json.dumps(self._others(size), indent=2))
+
+    def refresh(self, folder: Path, size: int) -> None:
+        """Nothing: the next one goes on with it."""
+
+    def writer(self, folder: Path, writer: int, size: int) -> Write:
+        environment = _home(folder)
+
+        def write(number: int) -> bool:
+            place = folder / f"settings-{number % self._PLACES}"
+            place.write_bytes(_content(writer, number))
+            return bool(trust(place, environment))
+
+        return write
+
+    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+        stored = trusted_contents(_home(folder))
+        last = {number % self._PLACES: number for number in told}
+        following = max(last.values(), default=-1) + 1
+        lost = 0
+        for place, number in last.items():
+            allowed = {number, following} if following % self._PLACES == place else {number}
+            path = str((folder / f"settings-{place}").resolve())
+            lost += stored.get(path) not in {digest_of(_content(writer, one)) for one in allowed}
+        return Counter(lost=lost, unreadable=int(not self._others(size).items() <= stored.items()))
+
+    def left_behind(self, folder: Path) -> list[str]:
+        store = _home(folder).state_home / "upbeat"
+        return sorted(set(os.listdir(store)) - {"trusted.json", "trusted.json.lock"})
+
+    def _others(self, size: int) -> Mapping[str, str]:
+        return {f"/somewhere/{number:06}/.upbeat/auto-tools.toml": "sha256:" + "0" * 64 for number in range(size // 120)}
+
+
+def _content(writer: int, number: int) -> bytes:
+    return f"{writer} {number}".encode()
+
+
+def _home(folder: Path) -> Environment:
+    return read_environment({"HOME": str(folder / "home")})
+
+
+VICTIMS: tuple[Victim, ...] = (JournalVictim(), SessionVictim(), TasksVictim(), TrustVictim())
+SIZES = (400, 8_000, 300_000)
+"""Bytes, of a record of the journal, of a prompt, of a file."""
+
