@@ -12,8 +12,9 @@ from upbeat.adapters.codex import playbook as codex_playbook
 from upbeat.core.settings import default_file
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tests")]
 from generate import clients_page, commands_page, configuration_page, contract_page  # noqa: E402
+from package.building import CONTENTS, wheel_contents  # noqa: E402
 from policies_page import policies_page  # noqa: E402
 from promises_page import promises_page  # noqa: E402
 from rules_page import rules_page  # noqa: E402
@@ -40,13 +41,18 @@ def golden_files() -> dict[Path, str]:
 
 
 def main() -> None:
-    """Write every golden file that differs."""
+    """Write every golden file that differs; the list of the wheel's files last, because it names the others."""
     for path, text in golden_files().items():
-        target = ROOT / path
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
+        _write(path, text)
+    _write(CONTENTS.relative_to(ROOT), wheel_contents())
+
+
+def _write(path: Path, text: str) -> None:
+    target = ROOT / path
+    if not target.exists() or target.read_text(encoding="utf-8") != text:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
 
 
 if __name__ == "__main__":

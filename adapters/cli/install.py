@@ -13,6 +13,7 @@ from types import ModuleType
 from .. import plugin
 from ..claude import install as claude
 from ..codex import install as codex
+from ..local.byte_code import compile_missing
 from ..local.environment import read_environment
 
 CLIENTS: dict[str, ModuleType] = {"claude": claude, "codex": codex}
@@ -34,6 +35,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     changed = plugin.write(layout, folder)
     print(f"upbeat: {len(changed)} files written to {folder}" if changed else f"upbeat: {folder} is up to date")
+    print(f"upbeat: {compile_missing().text}")
     print("\n".join(["switch it on with:", *(f"  {step}" for step in client.next_steps(folder))]))
     print("\n".join(client.further_steps(folder)))
     return 0

@@ -46,13 +46,13 @@ class Compiled:
         lines = [done if self.written or not self.refused else "byte code: nothing could be compiled"]
         if self.refused:
             lines.append(
-                f"byte code: {self.refused} files stay without, and each start takes about twice as long: "
+                f"{self.refused} files stay without, and each start takes about twice as long: "
                 f"{self.problem}; run this again as a user who may write there, or install anew with byte code "
                 "(uv tool install --compile-bytecode, pipx install --backend pip)"
             )
         elif sys.dont_write_bytecode:
             lines.append(
-                "byte code: PYTHONDONTWRITEBYTECODE is set, so Python will compile nothing by itself: "
+                "PYTHONDONTWRITEBYTECODE is set, so Python will compile nothing by itself: "
                 "after an update, run this again"
             )
         return "\n".join(lines)
@@ -89,7 +89,7 @@ def is_compiled() -> bool:
 def sources() -> Iterator[Path]:
     """The modules of upbeat and of the installed packages that it needs, each once."""
     seen = set()
-    for path in (*_own(), *(path for name in _needed("upbeat", OWN_EXTRAS) for path in _modules(name))):
+    for path in (*_own(), *(path for name in requirements("upbeat", OWN_EXTRAS) for path in _modules(name))):
         if path not in seen:
             seen.add(path)
             yield path
@@ -101,9 +101,9 @@ def _own() -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(names) if name.endswith(".py"))
 
 
-def _needed(name: str, extras: frozenset[str]) -> list[str]:
+def requirements(name: str, extras: frozenset[str]) -> list[str]:
     """``name`` and what it needs, as far as it is installed: whatever a marker says, it may be imported."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     ahead, seen = [(name, extras)], {(name, extras)}
     while ahead:
         name, extras = ahead.pop()
@@ -111,18 +111,23 @@ def _needed(name: str, extras: frozenset[str]) -> list[str]:
             wanted = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
             continue
-        found.append(name)
+        found[name] = None
         for line in wanted:
             requirement, _, marker = line.partition(";")
             match = _REQUIREMENT.match(requirement.strip())
             asked = set(_EXTRA.findall(marker))
             if not match or (asked and not asked & extras):
                 continue
-            further = (match[1], frozenset(word.strip() for word in (match[2] or "").split(",") if word.strip()))
-            if further not in seen:
-                seen.add(further)
-                ahead.append(further)
-    return found
+            further = frozenset(word.strip() for word in (match[2] or "").split(",") if word.strip())
+            if (one := (normal(match[1]), further)) not in seen:
+                seen.add(one)
+                ahead.append(one)
+    return list(found)
+
+
+def normal(name: str) -> str:
+    """The name of a package as indexes write it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _modules(name: str) -> Iterator[Path]:

@@ -96,7 +96,7 @@ def test_a_folder_that_takes_none(site: Path) -> None:
     done = compile_missing()
 
     assert (4, 0, 1, False) == (done.written, done.current, done.refused, is_compiled())
-    assert done.text.startswith("byte code: 4 files compiled\nbyte code: 1 files stay without")
+    assert done.text.startswith("byte code: 4 files compiled\n1 files stay without")
     assert f"{site / 'pack/inner/__pycache__'} (" in done.text
 
 

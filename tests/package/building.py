@@ -1,0 +1,44 @@
+"""Builds wheel and sdist of this checkout in this process, with the backend that pip and uv use, and reads them."""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+import tempfile
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[2]
+CONTENTS = ROOT / "tests/package/wheel_contents.txt"
+
+
+@cache
+def wheel_files() -> dict[str, bytes]:
+    """What the wheel holds: name -> bytes. A link would be its target's name."""
+    with tempfile.TemporaryDirectory() as folder:
+        [built] = WheelBuilder(str(ROOT)).build(directory=folder, versions=["standard"])
+        with zipfile.ZipFile(built) as wheel:
+            assert not [one for one in wheel.infolist() if stat.S_ISLNK(one.external_attr >> 16)]
+            return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+@cache
+def sdist_files() -> dict[str, bytes | None]:
+    """What the sdist holds, below its one folder: name -> bytes; None for what is no regular file."""
+    with tempfile.TemporaryDirectory() as folder:
+        [built] = SdistBuilder(str(ROOT)).build(directory=folder, versions=["standard"])
+        with tarfile.open(built) as sdist:
+            found: dict[str, bytes | None] = {}
+            for member in sdist.getmembers():
+                file = sdist.extractfile(member) if member.isreg() else None
+                found[member.name.partition("/")[2]] = file.read() if file else None
+            return found
+
+
+def wheel_contents() -> str:
+    """The golden list, one name a line."""
+    return "".join(f"{name}\n" for name in sorted(wheel_files()))
