@@ -25,6 +25,7 @@ from ...core.errors import RequestError
 from ...core.pipeline import NO_CAP, TurnRequest, prepare_turn
 from ...core.turn import report
 from ...core.turn.clean import clean
+from ..local.environment import as_typed
 from ..wiring import CLIENTS, Use, build, wire
 from .ending import end_in_order
 
@@ -126,7 +127,8 @@ def _request(options: argparse.Namespace, stdin: BinaryIO | None) -> PrepareRequ
 
 
 def _whole(text: str, name: str) -> str:
-    """``text``, which was bytes on the command line; raises ``RequestError`` if those are not UTF-8."""
+    """``text``, which was bytes on the command line; raises ``RequestError`` if those are no text."""
+    text = as_typed(text)
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -73,6 +73,21 @@ def child_variables(extra: Mapping[str, str]) -> dict[str, str]:
     return dict(os.environ) | dict(extra)
 
 
+def as_typed(argument: str) -> str:
+    """An argument of the command line as text: where the locale could not read its bytes, as the UTF-8 that they are.
+
+    What is neither stays as Python has it, with surrogates.
+    """
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        try:
+            return os.fsencode(argument).decode("utf-8")
+        except UnicodeError:
+            return argument
+    return argument
+
+
 SERVER_VARIABLES = ("HOME", "LANG", "PATH")
 """What every server of a user's own tools gets of our environment."""
 

@@ -66,6 +66,16 @@ def test_the_same_bytes_everywhere(repo: Path, tmp_path: Path) -> None:
     assert str(tmp_path).encode() not in next(iter(plans))
 
 
+def test_an_ascii_locale_reads_the_same_prompt(repo: Path, tmp_path: Path) -> None:
+    """A prompt in Chinese on the command line is the same one where Python believes that all is ASCII."""
+    prompt = ["--prompt", "为什么 shop/cart.py 里的 total_price 算错了？"]
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    here, there = (upbeat("prepare", "--plan", *prompt, cwd=repo, home=tmp_path, **more) for more in ({}, ascii_only))
+
+    assert (0, 0, here.stdout) == (here.code, there.code, there.stdout)
+    assert prompt[1] == here.report["inputs"]["prompt"]
+
+
 def test_other_inputs_give_another_plan(repo: Path, tmp_path: Path) -> None:
     """The run is named after prompt, history and configuration."""
     other = make_repository(tmp_path / "other", {"x.py": "x = 1\n"})

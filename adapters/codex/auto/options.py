@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from .... import __version__
 from ....core.errors import RequestError
+from ...local.environment import as_typed
 from .command import problem_with
 from .exec_transport import IDLE_SECONDS
 from .session import DEFAULT, is_session_name
@@ -64,7 +65,7 @@ def parse(arguments: Sequence[str]) -> Options:
     if problem := problem_with(flags):
         raise RequestError(problem)
     return Options(
-        prompt=given.prompt,
+        prompt=None if given.prompt is None else as_typed(given.prompt),
         plan=given.plan,
         once=given.once or given.json,
         json=given.json,

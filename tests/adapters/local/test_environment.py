@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.local.environment import Environment, child_variables, read_environment, variables_named
+from upbeat.adapters.local.environment import Environment, as_typed, child_variables, read_environment, variables_named
 
 
 def test_nothing_set() -> None:
@@ -110,3 +111,22 @@ def test_variables_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NOT_SET", raising=False)
 
     assert {"DOCS_TOKEN": "t"} == variables_named(["DOCS_TOKEN", "NOT_SET"])
+
+
+@pytest.mark.parametrize(
+    ("bytes_typed", "encoding", "expected"),
+    [
+        ("为什么".encode(), "utf-8", "为什么"),
+        ("为什么".encode(), "ascii", "为什么"),
+        pytest.param("é".encode(), "iso8859-15", "Ã©", id="the locale's word, where it has one"),
+        ("为什么".encode("gbk"), "gbk", "为什么"),
+        pytest.param(b"a\xff", "utf-8", "a\udcff", id="no text"),
+    ],
+)
+def test_an_argument_as_it_was_typed(
+    bytes_typed: bytes, encoding: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the locale cannot read is UTF-8 if it can be; what it can read is as it says."""
+    monkeypatch.setattr(os, "fsencode", lambda text: text.encode(encoding, "surrogateescape"))
+
+    assert expected == as_typed(bytes_typed.decode(encoding, "surrogateescape"))
