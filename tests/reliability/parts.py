@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from . import package, plan_bytes
 from .promise import Part
 
-PARTS: Mapping[str, Part] = {}
+PARTS: Mapping[str, Part] = {
+    "determinism": plan_bytes,
+    "package": package,
+}
