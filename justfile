@@ -29,6 +29,17 @@ lint:
 generate:
     {{ python }} tests/golden.py
 
+# known vulnerabilities in what a user installs; says so where advisories cannot be reached
+audit *args:
+    {{ python }} -m pip install --quiet --editable '.[release]'
+    {{ python }} .ci/audit.py {{ args }}
+
+# wheel, sdist, SBOM and checksums of the last commit, built several times and compared
+release out="dist":
+    {{ python }} -m pip install --quiet --editable '.[release]'
+    {{ python }} .ci/audit.py
+    {{ python }} .ci/release.py {{ out }}
+
 # what a turn costs, beside other programs
 bench:
     {{ python }} benchmarks/turn.py

@@ -23,7 +23,7 @@ from .installing import (
     install_from_checkout,
     install_with_pipx,
     install_with_uv,
-    median_start,
+    starts,
 )
 from .promise import Seen
 
@@ -131,9 +131,7 @@ def byte_code(every: list[Installed]) -> Iterator[Seen]:
 
 
 def second_start(one: Installed) -> Seen:
-    whole = median_start(one, STARTS)
-    first = median_start(one, STARTS, forget=True)
-    second = median_start(one, STARTS)
+    first, second, whole = starts(one, STARTS)
     return Seen(
         "without that, the first start compiles what it imports, and the second is as fast as with everything compiled",
         f"at most {SLACK} times as long",
