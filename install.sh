@@ -39,7 +39,8 @@ set_up() {
     say "installing upbeat$extras and what it needs into $venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
     # without byte code a start takes twice as long, and pip may have been told to leave it out
-    "$venv/bin/python" -I -c 'from upbeat.adapters.local.byte_code import compile_missing as go; print(go().text)' >&2
+    "$venv/bin/python" -I -c 'from upbeat.adapters.local.byte_code import compile_missing as go; print(go().text)' >&2 ||
+      say "the byte code could not be written; each start will take longer"
     : >"$stamp"
   fi
 }
