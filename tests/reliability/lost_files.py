@@ -21,7 +21,7 @@ from typing import Protocol
 
 from processes import ROOT, UPBEAT, environment
 
-from .lost_hooks import HOOK, Answer, faults, hook, payload
+from .lost_hooks import COUNTED, HOOK, Answer, faults, hook, payload
 from .lost_victims import VICTIMS, Victim
 from .promise import Seen
 
@@ -91,7 +91,8 @@ class FirstHookDeed(HookDeed):
 
     def prepare(self, folder: Path) -> None:
         (folder / "repo").mkdir()
-        (folder / ".local/state").mkdir(parents=True)
+        assert hook(folder, payload("s-1", 0, folder / "repo"), folder / "repo").is_good  # its byte code is there
+        shutil.rmtree(folder / ".local/state/upbeat")
 
     def faults(self, folder: Path, answer: Answer) -> Counter[str]:
         following = hook(folder, payload("s-1", 3, folder / "repo"), folder / "repo")
@@ -132,7 +133,7 @@ class VictimDeed:
     def _write(self, folder: Path, number: int, strace: list[str]) -> Answer:
         module = [sys.executable, "-m", "reliability.lost_victims"]
         words = [self._victim.name, str(folder), "0", str(number), str(SIZE)]
-        env = environment(folder, {"PYTHONPATH": str(ROOT / "tests"), "PYTHONDONTWRITEBYTECODE": "1"})
+        env = environment(folder, {"PYTHONPATH": str(ROOT / "tests"), **(COUNTED if strace else {})})
         done = subprocess.run([*strace, *module, *words], env=env, capture_output=True, check=False)
         return Answer(done.returncode, done.stdout, done.stderr, 0.0)
 
@@ -150,12 +151,15 @@ class CommandDeed:
     def prepare(self, folder: Path) -> None:
         (folder / "repo/.git").mkdir(parents=True)
         self.place(folder).mkdir(parents=True)
+        self.run(folder, [])  # so that its byte code is there
+        shutil.rmtree(self.place(folder))
+        self.place(folder).mkdir()
 
     def place(self, folder: Path) -> Path:
         return folder / self._place
 
     def run(self, folder: Path, strace: list[str]) -> Answer:
-        env = environment(folder, {"PYTHONDONTWRITEBYTECODE": "1"})
+        env = environment(folder, COUNTED if strace else {})
         command = [*strace, UPBEAT, *self._words]
         done = subprocess.run(command, cwd=folder / "repo", env=env, capture_output=True, check=False)
         return Answer(done.returncode, done.stdout, done.stderr, 0.0)

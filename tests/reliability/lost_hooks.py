@@ -19,6 +19,8 @@ from upbeat.adapters.local.journal import SqliteJournal
 
 HOOK = [sys.executable, "-I", "-S", str(SHIM), "claude-code"]
 STATE = ".local/state"
+COUNTED = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""For a process whose calls are counted: it writes nothing but what it is to write."""
 PATIENCE = 600.0
 
 
@@ -54,15 +56,20 @@ def payload(session: str, number: int, folder: Path) -> bytes:
     return json.dumps(fields).encode()
 
 
-def begin(home: Path, given: bytes, folder: Path, command: list[str] | None = None) -> subprocess.Popen[bytes]:
-    """A hook that has been started with ``given`` on its stdin."""
+def begin(
+    home: Path | None, given: bytes, folder: Path, command: list[str] | None = None, **extra: str
+) -> subprocess.Popen[bytes]:
+    """A hook that has been started with ``given`` on its stdin; without a ``home`` HOME is not set."""
+    env = environment(home or Path("/"), {**(COUNTED if command else {}), **extra})
+    if home is None:
+        del env["HOME"]
     reading, telling = os.pipe()
     os.write(telling, given)
     os.close(telling)
     process = subprocess.Popen(
         command or HOOK,
         cwd=folder,
-        env=environment(home, {"PYTHONDONTWRITEBYTECODE": "1"}),
+        env=env,
         stdin=reading,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -71,10 +78,10 @@ def begin(home: Path, given: bytes, folder: Path, command: list[str] | None = No
     return process
 
 
-def hook(home: Path, given: bytes, folder: Path, command: list[str] | None = None) -> Answer:
+def hook(home: Path | None, given: bytes, folder: Path, command: list[str] | None = None, **extra: str) -> Answer:
     """The answer of one hook."""
     began = time.perf_counter()
-    process = begin(home, given, folder, command)
+    process = begin(home, given, folder, command, **extra)
     stdout, stderr = process.communicate(timeout=PATIENCE)
     return Answer(process.returncode, stdout, stderr, (time.perf_counter() - began) * 1000)
 
