@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ...core.journal.codec import facts_in, state_in, text_of
@@ -63,7 +63,7 @@ def prune(
     most: int | None = None,
 ) -> Pruned:
     """Take out the records ``before`` a time, or those over the limits; at most ``most``. Raises StorageError."""
-    oldest = now - timedelta(days=retention.max_days)
+    oldest = _days_before(now, retention.max_days)
     database.begin()
     try:
         if before is None:
@@ -80,6 +80,14 @@ def prune(
         database.rollback()
     database.run("PRAGMA incremental_vacuum")
     return Pruned(records, sessions, is_finished=last == wanted)
+
+
+def _days_before(now: datetime, days: int) -> datetime:
+    """So many days earlier; for a clock or a setting beyond what dates can be, the first of all."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _take_out(database: Database, last: int, oldest: float) -> tuple[int, int]:

@@ -241,7 +241,7 @@ def look(full: bool) -> Iterator[Seen]:
             numbers.append(f"{number} in {situation.name}")
         faults = ", ".join(f"{figures[fault]} {fault.replace('_', ' ')}" for fault in BAD)
         yield Seen(
-            f"Every {what} of the journal's SQLite fails in turn (ENOSPC until there is room, EIO once or for good): no "
+            f"Every {what} of the journal's SQLite fails in turn (ENOSPC until there is room, EIO): no "
             "exception, nothing acknowledged lost or doubled, no file set aside, and the next event is stored",
             f"0 faults; {what}s: " + ", ".join(numbers),
             f"{faults}; a {what} failed in {figures['fired']} events",

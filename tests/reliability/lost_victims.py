@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ class Victim(Protocol):
     """One kind of file. ``size`` is of a record or a file, in bytes, before bounds."""
 
     name: str
+    place: str
+    """Where in its folder the file is."""
 
     def prepare(self, folder: Path, size: int) -> None:
         """Make in the empty ``folder`` what a writer finds."""
@@ -57,6 +60,7 @@ class JournalVictim:
     """The journal: every record once, in order, in a chain that holds; and the session's state with it."""
 
     name = "journal"
+    place = "upbeat"
 
     def __init__(self) -> None:
         self._acknowledged: set[tuple[int, int]] = set()
@@ -120,6 +124,7 @@ class SessionVictim:
     """codex-auto's session file: every thread that was begun is under its name or among the former ones, once."""
 
     name = "session file"
+    place = ".upbeat"
 
     def prepare(self, folder: Path, size: int) -> None:
         """The first writer makes it."""
@@ -160,26 +165,26 @@ class TasksVictim:
     """``tasks.md``: every box that was ticked is, no other one is, and no other byte is changed."""
 
     name = "tasks.md"
-    _FEATURE = Path("specs/features/in-progress/cart")
+    place = "specs/features/in-progress/cart"
     _BOXES = 40
 
     def prepare(self, folder: Path, size: int) -> None:
-        (folder / self._FEATURE).mkdir(parents=True)
+        (folder / self.place).mkdir(parents=True)
 
     def refresh(self, folder: Path, size: int) -> None:
-        (folder / self._FEATURE / "tasks.md").write_text(self._text(size))
+        (folder / self.place / "tasks.md").write_text(self._text(size))
 
     def writer(self, folder: Path, writer: int, size: int) -> Write:
-        specs = SpecFiles(SystemClock())
+        specs, path = SpecFiles(SystemClock()), folder / self.place / "tasks.md"
 
         def write(number: int) -> bool:
             specs.tick(str(folder), "cart", (f"B{number}",))
-            return number < self._BOXES
+            return f"[x] B{number}\n" in path.read_text()  # a hook is not told whether a box was ticked
 
         return write
 
     def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
-        text = (folder / self._FEATURE / "tasks.md").read_text()
+        text = (folder / self.place / "tasks.md").read_text()
         ticked = {int(number) for number in re.findall(r"^- \[x\] B(\d+)$", text, re.MULTILINE)}
         acknowledged = set(told)
         return Counter(
@@ -189,7 +194,7 @@ class TasksVictim:
         )
 
     def left_behind(self, folder: Path) -> list[str]:
-        return sorted(set(os.listdir(folder / self._FEATURE)) - {"tasks.md"})
+        return sorted(set(os.listdir(folder / self.place)) - {"tasks.md"})
 
     def _text(self, size: int) -> str:
         boxes = "".join(f"- [ ] B{number}\n" for number in range(self._BOXES))
@@ -200,6 +205,7 @@ class TrustVictim:
     """The trust store: every content that was trusted is, and what was trusted before it."""
 
     name = "trust store"
+    place = "home/.local/state/upbeat"
     _PLACES = 8
 
     def prepare(self, folder: Path, size: int) -> None:
@@ -237,7 +243,9 @@ class TrustVictim:
         return sorted(set(os.listdir(store)) - {"trusted.json", "trusted.json.lock"})
 
     def _others(self, size: int) -> Mapping[str, str]:
-        return {f"/somewhere/{number:06}/.upbeat/auto-tools.toml": "sha256:" + "0" * 64 for number in range(size // 120)}
+        return {
+            f"/somewhere/{number:06}/.upbeat/auto-tools.toml": "sha256:" + "0" * 64 for number in range(size // 120)
+        }
 
 
 def _content(writer: int, number: int) -> bytes:
@@ -252,3 +260,19 @@ VICTIMS: tuple[Victim, ...] = (JournalVictim(), SessionVictim(), TasksVictim(), 
 SIZES = (400, 8_000, 300_000)
 """Bytes, of a record of the journal, of a prompt, of a file."""
 
+
+def main() -> int:
+    """``python -m reliability.lost_victims NAME FOLDER WRITER NUMBER SIZE``: one write; says if it is acknowledged."""
+    name, folder, *numbers = sys.argv[1:]
+    writer, number, size = map(int, numbers)
+    victim = next(one for one in VICTIMS if one.name == name)
+    try:
+        is_kept = victim.writer(Path(folder), writer, size)(number)
+    except OSError:
+        is_kept = False
+    print("kept" if is_kept else "refused")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -328,6 +328,23 @@ def test_a_jump_of_the_clock_takes_nothing_out(journal: SqliteJournal, clock: Cl
     assert 3 == len(journal.records())
 
 
+@pytest.mark.parametrize(
+    ("now", "max_days"),
+    [(datetime(1, 1, 1, tzinfo=UTC), 90), (datetime(2026, 1, 2, tzinfo=UTC), 10**6), (datetime.max, 90)],
+)
+def test_dates_that_cannot_be(tmp_path: Path, clock: Clock, now: datetime, max_days: int) -> None:
+    """A clock or a setting beyond the first or the last day costs no turn and no record."""
+    journal = SqliteJournal(tmp_path, clock, lambda: Retention(max_days=max_days))
+    happen(journal)
+    clock.time = now.replace(tzinfo=UTC)
+    happen(journal)
+    journal.close()
+    happen(journal)
+
+    assert [1, 2, 3] == [entry.seq for entry in journal.records()]
+    assert 0 == journal.health().failures
+
+
 def test_much_is_taken_out_bit_by_bit(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """One event takes out only so much; the next ones go on, until nothing is over the limits."""
     monkeypatch.setattr(journal_prune, "MOST_BESIDE_AN_EVENT", 2)
