@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from . import text_stays_data
 from .promise import Part
 
-PARTS: Mapping[str, Part] = {}
+PARTS: Mapping[str, Part] = {"text-stays-data": text_stays_data}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from reliability.__main__ import SEEN
 from reliability.parts import PARTS
 
