@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import re
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, TextIO
+from functools import cache
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..core.turn.strip import UNSEEN
-
-_HARMFUL = re.compile(rf"[\r\u2028\u2029\ud800-\udfff{UNSEEN}]")
+if TYPE_CHECKING:
+    from types import TracebackType
 
 
 def escaped(text: str) -> str:
     """``text`` with everything that acts on a terminal, or that nobody sees, as JSON writes it."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    return _HARMFUL.sub(_as_json, text)
+    return _harmful().sub(_as_json, text)
+
+
+@cache
+def _harmful() -> re.Pattern[str]:
+    """Made when it is wanted: most commands never print what has to be looked at."""
+    from ..core.turn.strip import UNSEEN
+
+    return re.compile(rf"[\r\u2028\u2029\ud800-\udfff{UNSEEN}]")
 
 
 def _as_json(found: re.Match[str]) -> str:
@@ -60,6 +66,8 @@ def control(stream: TextIO, text: str) -> None:
 
 def _told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """The traceback of what nobody caught; the message of an exception may hold the name of a file."""
+    import traceback
+
     if sys.stderr is not None:
         sys.stderr.write(escaped("".join(traceback.format_exception(kind, error, trace))))
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.turn.strip import strip
 from .tools import HANDSHAKE_VERSIONS, INSTRUCTIONS, LISTED, SERVER_NAME, STATELESS_VERSIONS
 
 PARSE_ERROR = -32700
@@ -63,6 +62,8 @@ def answer_at_once(message: Message, offer: Offer) -> dict[str, Any] | None:
 
 def tool_result(message: Message, text: str, *, is_error: bool) -> dict[str, Any]:
     """The result of a ``tools/call``."""
+    from ...core.turn.strip import strip  # nobody needs it to say hello
+
     content = {"content": [{"type": "text", "text": strip(text)}], "isError": is_error}
     return _for_era(message, content)
 
@@ -74,6 +75,8 @@ def response(message: Message, result: dict[str, Any]) -> dict[str, Any]:
 
 def error(message: Message | None, code: int, text: str) -> dict[str, Any]:
     """A JSON-RPC error as the answer to ``message``, or to something that was none."""
+    from ...core.turn.strip import strip
+
     number = message.get("id") if message else None
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": " ".join(strip(text).split())}}
 
