@@ -124,7 +124,7 @@ def ask_core(client: str, payload: bytes) -> bytes:
 
         return answer_bytes(client, payload, build())
     except Exception as error:
-        sys.stderr.write("upbeat: hook not answered: %s: %s\n" % (type(error).__name__, error))  # noqa: UP031
+        sys.stderr.write("upbeat: hook not answered: %s: %s\n" % (type(error).__name__, ascii(str(error))))  # noqa: UP031
         return b""
 
 

@@ -44,6 +44,7 @@ from .turn.mask import clip
 from .turn.omit import excerpts_of
 from .turn.report import timestamp
 from .turn.truncate import Cap
+from .turn.word import word
 from .workflow import command
 from .workflow.brief import TURN_CHARS
 from .workflow.decide import NEEDS_NOTHING, decide
@@ -74,6 +75,9 @@ MAX_NAMES = 20
 
 MAX_OBSERVED = 5
 """Observations that a new session is told."""
+
+MAX_OBSERVATION = 160
+"""Characters of what one is about, and of what it says."""
 
 _ANSWERS = (ToolStarting, ToolFinished, AskingUser, Delegating, TurnEnding)
 """What a model does that has read its prompt."""
@@ -213,7 +217,7 @@ def _prepared(event: PromptSubmitted, happening: Happening, state: SessionState,
         effects.append(Inject(turn.fused_context.for_model.additional_context))
     broken = [limit.text for limit in turn.limits if limit.code == LimitCode.CONFIG_INVALID]
     if broken and happening.request is None:
-        effects.append(TellUser("upbeat: " + "\n".join(broken)))
+        effects.append(TellUser("upbeat: " + "\n".join(map(word, broken))))
     return Decision(tuple(effects), turn, said=(_said_of(turn, happening),))
 
 
@@ -249,7 +253,7 @@ def _told_at_start(happening: Happening, problems: tuple[str, ...]) -> Decision:
     situation = happening.situation
     limits = (*configuration_limits(situation), *situation.limits) if happening.request is None else ()
     told = dict.fromkeys([*(limit.text for limit in limits if limit.code in _TOLD_AT_START), *problems])
-    effects: list[Effect] = [TellUser("upbeat: " + "\n".join(told))] if told else []
+    effects: list[Effect] = [TellUser("upbeat: " + "\n".join(map(word, told)))] if told else []
     if observed := _observed(happening):
         effects.append(Inject(observed))
     return Decision(tuple(effects)) if effects else NO_OPINION
@@ -262,7 +266,7 @@ def _observed(happening: Happening) -> str:
     runtime = happening.runtime
     known = runtime.memory.known(happening.situation.repository.root)
     sure = applying(known, runtime.clock.now().timestamp())[:MAX_OBSERVED]
-    lines = [f"- {one.trigger} → {one.action}" for one in sure]
+    lines = [f"- {word(one.trigger, MAX_OBSERVATION)} → {word(one.action, MAX_OBSERVATION)}" for one in sure]
     return "\n".join([texts(runtime.language).observed, *lines]) if lines else ""
 
 

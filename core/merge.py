@@ -9,7 +9,8 @@
     context      by rank, as far as the room goes         what has no room is left out whole, and recorded
     a person     everything                               equal texts once
 
-Law: the same voices in any order make the same decision.
+Law: the same voices in any order make the same decision. Every text of it has been stripped: whatever a part says, and
+whoever carries it out, nothing unseen goes through here to a model, a person or the journal.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from .contract.effect import (
     Said,
     Stop,
 )
+from .turn.frame import harmless
+from .turn.strip import strip
 from .turn.truncate import Cap, measure
 
 HELD_OUT = "held out"
@@ -130,7 +133,14 @@ def _place(voice: Voice) -> tuple[object, ...]:
 
 def _spoken(voice: Voice) -> tuple[Effect, ...]:
     """The effects that say anything."""
-    return tuple(effect for effect in voice.effects if effect.text.strip())
+    return tuple(shown for effect in voice.effects if (shown := _visible(effect)).text.strip())
+
+
+def _visible(effect: Effect) -> Effect:
+    """``effect`` with a text that a terminal and a model can take; what a tool said opens and ends no frame of ours."""
+    text = strip(effect.text)
+    text = harmless(text) if isinstance(effect, RewriteOutput) else text
+    return effect if text == effect.text else replace(effect, text=text)
 
 
 def _heard(

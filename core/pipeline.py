@@ -43,6 +43,7 @@ from .turn.report import Moment
 from .turn.scrub import scrub
 from .turn.strip import strip
 from .turn.truncate import Cap, Unit
+from .turn.word import word
 
 NO_CAP = Cap(10**9, Unit.CHARS)
 SILENT = Reading(Intent.NONE)
@@ -132,6 +133,12 @@ class Called:
     result: ToolResult
     text: str
     limits: tuple[Limit, ...]
+
+    @property
+    def told(self) -> str:
+        """What a model is told: the framed text, or in one word why there is none, or what was found instead."""
+        error = self.result.error
+        return f"{error.code}: {word(error.message)}" if error else self.text or word(self.result.summary)
 
 
 def call_tool(

@@ -30,6 +30,7 @@ from ..local.environment import Environment, read_environment
 from ..local.git_root import find_root
 from ..local.recordings import MAX_BYTES
 from ..local.rules import load_rules
+from ..terminal import control
 from ..wiring import history
 
 DAYS = 90
@@ -79,7 +80,7 @@ def _watched(
     is_seen = is_drawn and sys.stderr.isatty()
     report = report_of(rules, environment, limit_seconds, days=last_days, watch=_draw if is_seen else None)
     if is_seen:
-        print("\r\033[K", end="", file=sys.stderr)
+        control(sys.stderr, "\r\033[K")
     return report
 
 
@@ -178,4 +179,4 @@ def _judge(rule: Rule | Policy | Sequence[Rule], language: str) -> tuple[str, Ju
 def _draw(done: int, total: int) -> None:
     """One line that is written over."""
     filled = BAR * done // (total or 1)
-    print(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total}", end="", file=sys.stderr, flush=True)
+    control(sys.stderr, f"\r[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total}")

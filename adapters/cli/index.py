@@ -13,6 +13,7 @@ from ..code.index_build import Update
 from ..code.library import IndexState, Library
 from ..local.environment import read_environment
 from ..local.journal_trouble import StorageError
+from ..terminal import control
 from ..wiring import library
 from .status import root_of
 
@@ -79,7 +80,7 @@ def _build(found: Library, root: str, *, show: bool) -> Update:
 def _draw(done: int, total: int) -> None:
     """One line that is written over."""
     filled = BAR * done // (total or 1)
-    print(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} files", end="", file=sys.stderr, flush=True)
+    control(sys.stderr, f"\r[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} files")
 
 
 def _sentence(root: str, state: IndexState, done: Update) -> str:

@@ -9,6 +9,7 @@ from importlib import import_module
 
 from ... import __version__
 from ...core.errors import UserError
+from ..terminal import guarded
 
 COMMANDS = {
     "prepare": "prepare one turn: a prompt or a request in, a report out (JSON)",
@@ -37,7 +38,11 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``upbeat`` with ``arguments`` (default: the process's own); the exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    with guarded():
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(words: list[str]) -> int:
     match words:
         case [] | ["-h" | "--help", *_]:
             print(usage())

@@ -26,6 +26,7 @@ from ...core.pipeline import NO_CAP, TurnRequest, prepare_turn
 from ...core.turn import report
 from ...core.turn.clean import clean
 from ..local.environment import as_typed
+from ..terminal import escaped
 from ..wiring import CLIENTS, Use, build, wire
 from .ending import end_in_order
 
@@ -183,7 +184,7 @@ def as_text(prepared: TurnReport) -> str:
 
 
 def _write(text: str) -> None:
-    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.write(escaped(text).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 

@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
     environment = read_environment()
     session_id, used = decode(_object(sys.stdin.buffer.read()))
     state = stored_state(environment.state_home / JOURNAL, session_id)
-    print(line(state, used, environment.language))
+    print(" ".join(line(state, used, environment.language).split()))
     return 0
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from ...core.turn.clean import clean
-from ...core.turn.truncate import Cap, fit
+from ...core.turn.word import word
 
-MAX_SAID = Cap(300)
+MAX_SAID = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +38,4 @@ class Answer:
 
 def said(text: str) -> str:
     """What a server said, fit for a message: cleaned before it is cut, so that no half of a secret is left."""
-    return fit(" ".join(clean(text).text.split()), MAX_SAID)[0]
+    return word(text, MAX_SAID)

@@ -69,7 +69,9 @@ def answer_at_once(message: Message, offer: Offer) -> dict[str, Any] | None:
 
 def tool_result(message: Message, text: str, *, is_error: bool) -> dict[str, Any]:
     """The result of a ``tools/call``."""
-    content = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    from ...core.turn.strip import strip  # nobody needs it to say hello
+
+    content = {"content": [{"type": "text", "text": strip(text)}], "isError": is_error}
     return _for_era(message, content)
 
 
@@ -80,8 +82,10 @@ def response(message: Message, result: dict[str, Any]) -> dict[str, Any]:
 
 def error(message: Message | None, code: int, text: str) -> dict[str, Any]:
     """A JSON-RPC error as the answer to ``message``, or to something that was none."""
+    from ...core.turn.strip import strip
+
     number = message.get("id") if message else None
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": " ".join(strip(text).split())}}
 
 
 def params(message: Message) -> Mapping[str, Any]:

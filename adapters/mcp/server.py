@@ -160,9 +160,7 @@ class Server:
             return f"E_TOOL_UNAVAILABLE: there is no tool {name!r} here; there are {', '.join(OFFERED)}"[:500], True
         source = Source(ClientName(self._client), self._cwd)
         called = call_tool(name, arguments, source, None, self._load().runtime)
-        if called.result.error:
-            return f"{called.result.error.code}: {called.result.error.message}", True
-        return called.text or called.result.summary, False
+        return called.told, called.result.error is not None
 
     def _workflow(self, arguments: Mapping[str, Any]) -> str:
         """Show the session's workflow, or start one when none runs: a model cannot leave one."""

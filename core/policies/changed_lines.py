@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..turn.clean import clean
-from ..turn.truncate import Cap, fit
+from ..turn.word import word
 from .look import ChangedFile
 from .policy import Words
 
@@ -32,5 +31,5 @@ def listed(files: Sequence[ChangedFile], language: str) -> str:
 
 
 def _line(one: ChangedFile) -> str:
-    path = " ".join(fit(clean(one.path[:1000]).text, Cap(LONGEST_PATH))[0].split())
+    path = word(one.path, LONGEST_PATH)
     return path if one.added is None or one.removed is None else f"{path} +{one.added} -{one.removed}"

@@ -6,6 +6,7 @@ import re
 
 from ..contract.effect import Inject
 from ..contract.event import ClientName, Event, Origin, PromptSubmitted
+from ..turn.frame import Ours
 from ..workflow.state import SessionState
 from .look import Document, Look, PromptFile
 from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
@@ -58,7 +59,9 @@ def _prompt(event: PromptSubmitted, view: View) -> Word:
     if not body:
         return SILENT
     words = _TEXT if len(body) <= MAX_BODY else _LONG
-    text = words.of(view.language).format(name=name, path=file.path, body=body, arguments=arguments[:1000] or "-")
+    text = words.of(view.language).format(
+        name=name, path=file.path, body=Ours(body), arguments=Ours(arguments[:1000] or "-")
+    )
     return Word((Inject(text),), f"/{name} is {file.path}", names=(file.path,))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..contract.effect import KeepGoing, TellUser
 from ..contract.event import Event, SessionStarted, ToolFinished, TurnEnding
+from ..turn.frame import Ours
 from . import pursue_goal
 from .drive import LISTENS_TO, Drive, hindrance, noted, of_notes, released, seen, sent_on
 from .policy import SILENT, Policy, View, Word, Words
@@ -83,9 +84,9 @@ def _ended(reason: str, tasks: tuple[str, ...], drive: Drive, view: View) -> Wor
     return Word((TellUser(told),), f"ended: {reason}", noted(view.notes, replace(drive, is_over=True)))
 
 
-def _shown(tasks: tuple[str, ...], language: str) -> str:
+def _shown(tasks: tuple[str, ...], language: str) -> Ours:
     quoted = [f"「{task}」" if language == "zh" else f'"{task}"' for task in tasks[:MAX_SHOWN]]
-    return ("、" if language == "zh" else ", ").join(quoted) + (" …" if len(tasks) > MAX_SHOWN else "")
+    return Ours(("、" if language == "zh" else ", ").join(quoted) + (" …" if len(tasks) > MAX_SHOWN else ""))
 
 
 POLICY = Policy(

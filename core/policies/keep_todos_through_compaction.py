@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..contract.effect import Inject
 from ..contract.event import ClientName, SessionStarted, ToolFinished
+from ..turn.frame import Ours
 from .policy import SILENT, Carries, Policy, Standing, View, Word, Words
 from .task_list import done_tasks, folded, open_tasks
 
@@ -34,7 +35,7 @@ def _session(event: SessionStarted, view: View) -> Word:
     lines = [f"- {task}" for task in tasks[:MAX_SHOWN]]
     if len(tasks) > MAX_SHOWN:
         lines.append(_MORE.of(view.language).format(count=len(tasks) - MAX_SHOWN))
-    text = _TEXT.of(view.language).format(done=done_tasks(view.notes), count=len(tasks), tasks="\n".join(lines))
+    text = _TEXT.of(view.language).format(done=done_tasks(view.notes), count=len(tasks), tasks=Ours("\n".join(lines)))
     return Word((Inject(text),), f"{len(tasks)} tasks were open")
 
 

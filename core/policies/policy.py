@@ -13,6 +13,7 @@ from typing import Any
 
 from ..contract.effect import Effect
 from ..contract.event import ClientName, Event
+from ..turn.word import Template
 from ..workflow.outcome import Caps
 from ..workflow.state import SessionState
 from .errand import Errand
@@ -26,9 +27,9 @@ class Words:
     en: str
     zh: str
 
-    def of(self, language: str) -> str:
+    def of(self, language: str) -> Template:
         """The text for ``language`` (``zh``, or anything else)."""
-        return self.zh if language == "zh" else self.en
+        return Template(self.zh if language == "zh" else self.en)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from ..contract.effect import Effect, Inject, KeepGoing, TellUser
 from ..contract.event import Event, Origin, PromptSubmitted, SessionStarted, TurnEnding, TurnInterrupted
 from ..turn.clean import clean
+from ..turn.frame import Ours
 from ..turn.mask import clip
 from ..turn.truncate import Cap, fit
+from ..turn.word import Template, word
 from ..workflow.command import Verb, beside, read
 from ..workflow.marker import goals
 from ..workflow.state import SessionState
@@ -32,7 +34,7 @@ _REPEATED = 300
 _TOLD = 500
 _EXAMPLE = "each part of the goal, and how you checked it"
 
-_MARKER = '<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->'
+_MARKER = Template('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
 _HOW = Words(
     "When it is met, check each part of it against what is really there (files, test output), and end with this "
     "line, filled in:\n{marker}\nIf it cannot be reached, or only the user can decide, end the turn with a question.",
@@ -90,8 +92,8 @@ class _Goal:
     text: str
 
     @property
-    def short(self) -> str:
-        return fit(" ".join(self.text.split()), Cap(_REPEATED))[0]
+    def short(self) -> Ours:
+        return Ours(fit(" ".join(self.text.split()), Cap(_REPEATED))[0])
 
     @property
     def note(self) -> str:
@@ -198,7 +200,7 @@ def _read(message: str, goal: _Goal) -> tuple[bool, str]:
     ours = [one for one in said if one.get("call", goal.id) in (goal.id, "")]
     if not ours or any(one.get("result", "").strip().upper() != "MET" for one in ours):
         return False, ""
-    audit = fit(" ".join(clean(ours[-1].get("audit", "")).text.split()), Cap(_TOLD))[0]
+    audit = word(ours[-1].get("audit", ""), _TOLD)
     return True, audit if len(audit) >= MIN_AUDIT and audit != _EXAMPLE else ""
 
 
@@ -225,7 +227,7 @@ def _ended(reason: tuple[str, int], goal: _Goal, drive: Drive, view: View) -> Wo
 
 
 def _whole(goal: _Goal, language: str) -> str:
-    return _SET.of(language).format(goal=goal.text) + _how(goal, language)
+    return _SET.of(language).format(goal=Ours(goal.text)) + _how(goal, language)
 
 
 def _how(goal: _Goal, language: str) -> str:

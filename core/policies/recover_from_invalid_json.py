@@ -50,7 +50,7 @@ _TEXT = Words(
     "The arguments of {tool} were no valid JSON{place}, so it did not run. Do not send them again unchanged: escape "
     "quotes, backslashes and line breaks inside strings, close every bracket, leave no comma at an end. If the text is "
     "long, send it in parts or put it into a file.",
-    "{tool} 的参数不是有效的 JSON{place}，因此没有执行。不要原样重发：转义字符串中的引号、反斜杠和换行，"
+    "工具 {tool} 的参数不是有效的 JSON{place}，因此没有执行。不要原样重发：转义字符串中的引号、反斜杠和换行，"
     "补全括号，去掉末尾多余的逗号。文本较长时，请分段发送或先写入文件。",
 )
 

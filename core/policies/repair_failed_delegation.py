@@ -81,7 +81,7 @@ _CAUSES: tuple[tuple[re.Pattern[str], Words], ...] = (
         ),
     ),
 )
-_HEAD = Words("No agent came of {tool}: ", "{tool} 没有产生代理：")
+_HEAD = Words("No agent came of {tool}: ", "调用 {tool} 没有产生代理：")
 _MOST_NEAR = 3
 
 

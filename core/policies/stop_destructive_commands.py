@@ -8,6 +8,8 @@ from ..contract.effect import Ask, Deny, Effect
 from ..contract.event import ClientName, Event, ToolStarting
 from ..harm import Grade, Harm, Here, harms_of, may_harm
 from ..texts.harms import ACTS, WAYS
+from ..turn.frame import Ours
+from ..turn.word import Template
 from ..workflow.state import SessionState
 from .look import ChangedFile, ChangedFiles, Look
 from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
@@ -63,13 +65,13 @@ def _is_lost(path: str, folder: str) -> bool:
 
 
 def _effect(harms: Sequence[Harm], language: str, *, is_denied: bool) -> Effect:
-    acts = [ACTS[_of(language)][one.kind].format(target=one.target[:100]) for one in harms[:MOST]]
+    acts = [Template(ACTS[_of(language)][one.kind]).format(target=one.target[:100]) for one in harms[:MOST]]
     ways = dict.fromkeys(WAYS[_of(language)][one.kind].format() for one in harms[:MOST])
     joint, space = ("；", "") if language == "zh" else ("; ", " ")
     text = (
         (_DENIED if is_denied else _ASKED)
         .of(language)
-        .format(acts=joint.join(dict.fromkeys(acts)), ways=space.join(ways))
+        .format(acts=Ours(joint.join(dict.fromkeys(acts))), ways=Ours(space.join(ways)))
     )
     return Deny(text + _OWN.of(language)) if is_denied else Ask(text)
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..contract.event import Act, Event, Task, ToolFinished
-from ..turn.clean import clean
-from ..turn.truncate import Cap, fit
+from ..turn.word import word
 
 MAX_TASKS = 60
 """Tasks that are kept; of more, the open ones first."""
@@ -20,7 +19,6 @@ MAX_TASKS = 60
 MAX_TEXT = 120
 """Characters of a task's text."""
 
-_LONGEST_READ = 2000
 _OPEN, _DONE = "task open ", "task done "
 
 
@@ -81,7 +79,7 @@ def _bounded(tasks: list[_Kept]) -> list[_Kept]:
 
 
 def _short(text: str) -> str:
-    return fit(" ".join(clean(text[:_LONGEST_READ]).text.split()), Cap(MAX_TEXT))[0]
+    return word(text, MAX_TEXT)
 
 
 def _name(given: str) -> str:

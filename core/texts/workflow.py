@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from ..turn.word import Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,15 @@ class Texts:
     offered: str
     reasons: tuple[tuple[str, str], ...]
 
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, str):
+                object.__setattr__(self, each.name, Template(value))
+
     def reason(self, code: str) -> str:
         """The words for why the loop or a run ended."""
-        return dict(self.reasons).get(code, code)
+        return Template(dict(self.reasons).get(code, code))
 
 
 ENGLISH = Texts(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
-_LOOKALIKES = str.maketrans("аеорсухіјѕԁɡԛԝһӏαικνορυχ", "aeopcyxijsdgqwhlaiknopux")
-"""Cyrillic, Greek and phonetic letters that read as Latin ones."""
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁɡԛԝһӏтьαικνορυχτɑʙᴀᴅᴇᴘᴛᴜƅɓɗđŧս",
+    "aeopcyxijsdgqwhltbaiknopuxtabadeptubbddtu",
+)
+"""Cyrillic, Greek, Armenian and phonetic letters that read as Latin ones."""
 
 
 def fold(text: str) -> str:
@@ -22,5 +25,5 @@ def fold(text: str) -> str:
 def _plain(char: str) -> str:
     letters = [part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part)]
     plain = letters[0].lower() if len(letters) == 1 else char
-    plain = plain if len(plain) == 1 else char
+    plain = plain if len(plain) == 1 and (not plain.isspace() or char.isspace()) else char
     return plain.translate(_LOOKALIKES)

@@ -43,8 +43,8 @@ def scrub(run: Run, known: dict[str, Cleaned] | None = None) -> Scrubbed:
     washer.look_over(_names_in(run))
     error = result.error
     if error:
-        error = ToolError(code=error.code, message=washer.text(error.message))
-    summary = washer.text(result.summary)
+        error = ToolError(code=error.code, message=washer.line(error.message))
+    summary = washer.line(result.summary)
     output = run.output
     if output:
         findings = tuple(washer.finding(finding) for finding in output.findings if _may_show(finding))

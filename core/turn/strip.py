@@ -22,17 +22,17 @@ _SEQUENCE = re.compile(
 """ECMA-48 sequences. A string without its end loses its introducer only: one stray byte must not swallow a file."""
 
 _LINE_END = re.compile("\r+\n?|[\u2028\u2029]")
-_UNSEEN = re.compile(
-    "["
+UNSEEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f"  # zero width, bidirectional controls, invisible operators
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"  # fillers, variation selectors, byte order mark
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # shorthand and musical format controls
     "\U000e0000-\U000e0fff"  # tags and further variation selectors
-    "]+"
 )
-"""Unicode's Default_Ignorable_Code_Point, with the controls and the interlinear annotations."""
+"""Unicode's Default_Ignorable_Code_Point, with the controls and the interlinear annotations: inside of a ``[…]``."""
+
+_UNSEEN = re.compile(f"[{UNSEEN}]+")
 
 _PLAIN = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
 """ASCII that stays as it is."""

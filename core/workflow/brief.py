@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..texts.workflow import Texts, texts
+from ..turn.strip import strip
+from ..turn.word import plain, word
 from .machine import current, pending
 from .registry import Registry, Stage
 from .state import Assignment, Run, RunStatus, SessionState, Step, StepStatus
@@ -67,7 +69,7 @@ def of_step(run: Run, step: Step, call_id: str, registry: Registry, language: st
     mode = f" ({step.mode})" if step.mode else ""
     lines = [words.step.format(workflow=run.workflow, key=step.key, mode=mode)]
     if run.goal:
-        lines.append(words.goal.format(goal=_line(run.goal, 300)))
+        lines.append(words.goal.format(goal=word(run.goal, 300)))
     if text := stage.text.get(language) or stage.text.get("en"):
         lines.append(text)
     if step.tries:
@@ -111,14 +113,14 @@ def _standing(state: SessionState, registry: Registry, language: str, tasks: Tas
     words = texts(language)
     lines = [words.head.format(workflow=run.workflow, progress=progress(run))]
     if run.goal:
-        lines.append(words.goal.format(goal=_line(run.goal, 300)))
+        lines.append(words.goal.format(goal=word(run.goal, 300)))
     if run.status is RunStatus.NEEDS_HUMAN:
         lines.append(words.needs_human.format(step=run.reason))
     elif state.loop.ended:
         lines.append(words.loop_over.format(reason=words.reason(state.loop.ended).format(count=state.loop.stale)))
     if run.is_running:
         lines += _next(run, registry, words) + _how(run, words)
-        lines += [f"{step.key}: {_line(step.notes, 200)}" for step in run.steps if step.notes]
+        lines += [f"{step.key}: {word(step.notes, 200)}" for step in run.steps if step.notes]
     return lines + _boxes(tasks, words)
 
 
@@ -137,7 +139,7 @@ def _next(run: Run, registry: Registry, words: Texts) -> list[str]:
 
 def _unclear(run: Run) -> list[str]:
     """Why an answer on a step that comes next did not count: who is not told says the same again."""
-    return [_line(step.notes, 400) for step in pending(run) if step.verdict is Verdict.UNCLEAR]
+    return [word(step.notes, 400) for step in pending(run) if step.verdict is Verdict.UNCLEAR]
 
 
 def _how(run: Run, words: Texts) -> list[str]:
@@ -159,13 +161,13 @@ def _before_it(run: Run, step: Step) -> list[Step]:
 def _before(run: Run, step: Step) -> list[str]:
     """What went wrong with the step itself, and with those that it repairs."""
     causes = [cause for key in step.repairs if (cause := run.step(key))]
-    return [f"- {cause.key}: {_line(cause.notes, 400)}" for cause in (*causes, step) if cause.notes]
+    return [f"- {cause.key}: {word(cause.notes, 400)}" for cause in (*causes, step) if cause.notes]
 
 
 def _boxes(tasks: Tasks | None, words: Texts) -> list[str]:
     if tasks is None or not tasks.open:
         return []
-    shown = [f"- [ ] {_line(box.text, 120)}" for box in tasks.open[:MAX_BOXES]]
+    shown = [f"- [ ] {word(box.text, 120)}" for box in tasks.open[:MAX_BOXES]]
     left = len(tasks.open) - len(shown)
     head = words.boxes.format(done=len(tasks.done), all=len(tasks.done) + len(tasks.open))
     return [head, *shown, *([words.more.format(count=left)] if left else [])]
@@ -184,7 +186,7 @@ def waiting(calls: Iterable[Assignment]) -> str:
 
 def _quoted(text: str) -> list[str]:
     """The lines of ``text`` as what somebody else said: neither orders nor, if they are repeated, a verdict."""
-    return [f"> {line}".rstrip() for line in text.splitlines()]
+    return [f"> {plain(line)}".rstrip() for line in strip(text).splitlines()]
 
 
 def _line(text: str, limit: int) -> str:

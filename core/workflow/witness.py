@@ -17,6 +17,7 @@ from enum import StrEnum
 from ..shell import Words, read_line, unwrap
 from ..texts.witness_phrases import BECAUSE, TOLD
 from ..texts.witness_phrases import KINDS as NAMES
+from ..turn.word import Template
 from .runners import KINDS, MENTIONS, kind_of_program
 from .state import Evidence
 
@@ -125,7 +126,7 @@ def _because(standing: Standing, kind: str, latest: Evidence | None, language: s
     command = " ".join(latest.command.split()) if latest else ""
     shown = command if len(command) <= MAX_SHOWN else command[: MAX_SHOWN - 1] + "…"
     code = "" if latest is None or latest.exit_code is None else str(latest.exit_code)
-    return texts[standing].format(kind=names.get(kind, kind), command=shown, code=code)
+    return Template(texts[standing]).format(kind=names.get(kind, kind), command=shown, code=code)
 
 
 def _is_told(words: Words) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import package, plan_bytes
+from . import package, plan_bytes, text_stays_data
 from .promise import Part
 
 PARTS: Mapping[str, Part] = {
-    "determinism": plan_bytes,
     "package": package,
+    "text-stays-data": text_stays_data,
+    "determinism": plan_bytes,
 }

@@ -1,8 +1,8 @@
 """A turn for a program: one JSON object a line, ours around those of Codex.
 
 Law: every line on the stream is one whole JSON object. First comes what was prepared, then Codex's own lines as they
-came, each behind the moment when what it says was stored, and last how the turn ended. What a person should know goes
-to standard error as in any other run.
+came (at a terminal, what would act on it is escaped, as JSON can), each behind the moment when what it says was stored,
+and last how the turn ended. What a person should know goes to standard error as in any other run.
 
 ::
 
@@ -22,6 +22,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from ....core.contract.report import TurnReport
+from ...terminal import escaped
 from .show import Show
 from .transport import Ending, Event, Failed, Usage, Verbatim
 
@@ -43,7 +44,8 @@ class JsonShow(Show):
 
     def event(self, event: Event) -> None:
         if isinstance(event, Verbatim) and _is_object(event.line):
-            self._put(event.line)
+            is_shown = self.lines_to.isatty()
+            self._put(escaped(event.line.decode("utf-8")).encode() if is_shown else event.line)
 
     def completed(self, used: Usage, seconds: float, *, whole_session: bool) -> None:
         """Codex's own last line says it."""
@@ -66,7 +68,7 @@ class JsonShow(Show):
 
     def emit(self, fields: Mapping[str, Any]) -> None:
         """One line of ours."""
-        self._put(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+        self._put(escaped(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode())
 
     def _put(self, line: bytes) -> None:
         self.lines_to.write(line + b"\n")

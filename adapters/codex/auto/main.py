@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from ....core.errors import RequestError
 from ...local.environment import WRAPPED, Environment, child_variables, read_environment
+from ...terminal import escaped, guarded
 from .options import Options, parse
 from .prompt import problem_with, read_prompt
 from .show import Show
@@ -56,11 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        options = parse(sys.argv[1:] if arguments is None else arguments)
+        with guarded():
+            options = parse(sys.argv[1:] if arguments is None else arguments)
         with Signals() as signals:
             return _run(options, read_environment(), signals)
     except RequestError as error:
-        print(f"codex-auto: {error}", file=sys.stderr)
+        print(escaped(f"codex-auto: {error}"), file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -329,7 +331,7 @@ def _let_go() -> None:
 
 def _write(report: TurnReport) -> None:
     sys.stdout.flush()
-    sys.stdout.buffer.write(report.to_json().encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.write(escaped(report.to_json()).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 

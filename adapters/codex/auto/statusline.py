@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ....core.settings import Settings
+from ....core.turn.strip import strip
 from .show import clip
 from .texts import Texts
 from .transport import ContextUsed
@@ -12,7 +13,7 @@ from .transport import ContextUsed
 
 def joined(parts: Iterable[str], width: int) -> str:
     """``parts`` with dots between them in at most ``width`` columns, cut at the right."""
-    flat = (" ".join(part.split()) for part in parts)
+    flat = (" ".join(strip(part).split()) for part in parts)
     return clip(" " + " · ".join(part for part in flat if part), width)
 
 

@@ -1,0 +1,381 @@
+"""Whether anything that upbeat prints acts on the terminal, with pyte as the terminal.
+
+Streams of control sequences, direction marks, tags and zero-width characters stand in every text that a tool, a model,
+a file, a command line or a stored record can hold. What comes out is shown on a screen that has been written on before:
+only the cells below that may change, and nothing else of the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO, StringIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyte
+
+from upbeat.adapters.cli.main import main
+from upbeat.adapters.codex.auto import main as codex_auto
+from upbeat.adapters.codex.auto.json_lines import JsonShow
+from upbeat.adapters.codex.auto.show import Show
+from upbeat.adapters.codex.auto.statusline import joined
+from upbeat.adapters.codex.auto.texts import texts_in
+from upbeat.adapters.codex.auto.transport import (
+    Answered,
+    Approval,
+    Change,
+    CommandRun,
+    Decision,
+    Delta,
+    Event,
+    Failed,
+    FileChange,
+    Matter,
+    Message,
+    Planned,
+    Reasoning,
+    Step,
+    ToolCall,
+    Trouble,
+    Verbatim,
+    Warned,
+    Why,
+)
+from upbeat.adapters.local.clock import SystemClock
+from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.effect import Said
+from upbeat.core.contract.report import Limit
+from upbeat.core.journal.record import Record
+
+from .hostile import IGNORABLE, unseen
+
+COLUMNS, ROWS, WRITTEN = 250, 600, 5
+SENTINEL = "written before"
+STYLED = re.compile(r"\x1b\[[0-9;]{0,20}m")
+"""The one kind of sequence that codex-auto's printer has of its own."""
+_INVISIBLE = tuple(chr(code) for first, last in IGNORABLE for code in {first, last})
+_FINALS = "ABCDEFGHJKLMPSTXZ`abcdefghlmnpqrstu@{|}~"
+
+
+class Streams:
+    """Makes streams, always the same for a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.made = 0
+
+    def __call__(self, most: int = 5) -> str:
+        """One stream of up to ``most`` sequences between words."""
+        self.made += 1
+        pieces = []
+        for _ in range(self.chance.randint(1, most)):
+            pieces += [self._sequence(), self.chance.choice(("word", "a\nb", " ", "", "见", "x" * 30))]
+        return "".join(pieces)
+
+    def name(self) -> str:
+        """A stream that can be the name of a file."""
+        return _utf8(self(2).replace("/", "").replace("\0", "").replace("\n", "")[:40]) or "x"
+
+    def _sequence(self) -> str:
+        chance = self.chance
+        match chance.randrange(9):
+            case 0 | 1:
+                numbers = ";".join(str(chance.randint(0, 1100)) for _ in range(chance.randint(0, 3)))
+                final = chance.choice(_FINALS)
+                return chance.choice(("\x1b[", "\x9b")) + chance.choice(("", "?", ">", "!", "=")) + numbers + final
+            case 2:
+                told = chance.choice(("0;owned", "2;owned", "8;;http://x", "52;c;b3duZWQ=", "4;1;red", "9;hello", ""))
+                return chance.choice(("\x1b]", "\x9d")) + told + chance.choice(("\x07", "\x1b\\", "\x9c", ""))
+            case 3:
+                begin = chance.choice(("\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x90", "\x98", "\x9e", "\x9f"))
+                return begin + "q\x41" + chance.choice(("\x1b\\", "\x9c", ""))
+            case 4:
+                return "\x1b" + chance.choice(
+                    ("c", "7", "8", "D", "E", "H", "M", "Z", "=", ">", "#8", "(0", ")B", "%G", "N")
+                )
+            case 5:
+                return chr(chance.choice((*range(1, 9), *range(11, 32), *range(0x7F, 0xA0), 0xD800, 0xDCFF)))
+            case 6:
+                return chance.choice(("\u202e", "\u2066", "\u2069", "\u202b", "\u200f", "\u061c", "\u2028", "\u2029"))
+            case 7:
+                return "".join(chr(0xE0000 + chance.randint(0x20, 0x7F)) for _ in range(5))
+            case _:
+                return chance.choice(_INVISIBLE)
+
+
+class Watched(pyte.HistoryScreen):
+    """A screen that has been written on, and remembers whether anything was sent back to the program."""
+
+    def __init__(self) -> None:
+        super().__init__(COLUMNS, ROWS)
+        self.sent: list[str] = []
+        self.set_mode(pyte.modes.LNM)
+        self.stream = pyte.Stream(self)
+        self.stream.feed(f"{SENTINEL}\n" * WRITTEN)
+
+    def write_process_input(self, data: str) -> None:
+        self.sent.append(data)
+
+    def modes_of(self) -> tuple[object, ...]:
+        """All of the terminal but its cells and the row of its cursor."""
+        sets = self.charset, self.g0_charset, self.g1_charset, self.margins, tuple(self.savepoints)
+        told = self.title, self.icon_name, tuple(self.sent)
+        return frozenset(self.mode), frozenset(self.tabstops), sets, told, self.cursor.attrs, self.cursor.hidden
+
+
+def acted(text: str, *, is_styled: bool = False) -> list[str]:
+    """What ``text`` does to a terminal beside putting characters below what stands there."""
+    found: list[str] = []
+    if odd := unseen(STYLED.sub("", text) if is_styled else text):
+        found.append(f"unseen: {odd[:10]!a}")
+    lines = iter(text.split("\n"))
+    while piece := list(islice(lines, 100)):
+        found += _shown([line[: COLUMNS * 4] for line in piece], is_styled=is_styled)
+    return found
+
+
+def _shown(lines: list[str], *, is_styled: bool) -> list[str]:
+    screen = Watched()
+    before = screen.modes_of()
+    try:
+        screen.stream.feed("\n".join(lines) + "\n")
+    except (TypeError, ValueError, IndexError) as error:  # an order that pyte does not know is one all the same
+        return [f"an order to the terminal: {error}"]
+    found = [] if screen.modes_of() == before else ["the terminal is in another mode"]
+    above = ["".join(cell.data for _, cell in sorted(screen.buffer[row].items())) for row in range(WRITTEN)]
+    if above != [SENTINEL] * WRITTEN or screen.history.top:
+        found.append("what was written before has changed")
+    if screen.cursor.x != 0:
+        found.append("the cursor is not at the beginning of a line")
+    if not is_styled:
+        styles = {cell._replace(data=" ") for row in screen.buffer.values() for cell in row.values()}
+        if styles - {screen.default_char._replace(data=" ")}:
+            found.append("cells have another style")
+        if (seen := _letters(screen)) != (meant := "".join("".join(lines).split())):
+            found.append(f"shown are {seen[:60]!a}, meant were {meant[:60]!a}")
+    return found
+
+
+def _letters(screen: Watched) -> str:
+    """All that stands on the screen below what was written before, without blanks."""
+    rows = (screen.buffer[row] for row in range(WRITTEN, screen.cursor.y + 1))
+    return "".join("".join(cell.data for _, cell in sorted(row.items())) for row in rows).replace(" ", "")
+
+
+# What is printed
+
+
+def of_codex(fuzz: Streams) -> Iterator[Event]:
+    """One event of each kind that codex-auto shows, full of what a model, a tool or a file may say."""
+    changes = tuple(Change(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
+    item = fuzz()
+    yield Delta(item, fuzz())
+    yield Delta(item, fuzz())
+    yield Message(fuzz(), item)
+    yield Message(f"# {fuzz()}\n\n- `{fuzz()}`\n\n```\n{fuzz()}\n```\n[{fuzz()}](http://{fuzz.name()})")
+    yield Reasoning(fuzz())
+    yield CommandRun(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
+    yield FileChange(item, changes)
+    yield ToolCall(item, fuzz(), fuzz())
+    yield Warned(fuzz())
+    yield Trouble(fuzz())
+    yield Planned((Step(fuzz(), fuzz()),))
+    yield Answered(Approval(Matter.COMMAND, fuzz()), Decision.DECLINE, by_person=False)
+
+
+class Tty(StringIO):
+    """A terminal, as far as a program can tell."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def codex_auto_shows(fuzz: Streams, language: str, *, is_one: bool) -> tuple[str, str]:
+    """What codex-auto prints of one turn: the answer's stream, and the other one."""
+    answer, aside = Tty(), Tty()
+    show = Show(answer, answer if is_one else aside, texts_in(language), color=is_one, root="/repo")
+    show.limits([Limit.of(LimitCode.TOOL_FAILED, fuzz())])
+    show.begin()
+    for event in of_codex(fuzz):
+        show.event(event)
+    show.goes_on(fuzz())
+    show.failed(Failed(Why.TURN_FAILED if hasattr(Why, "TURN_FAILED") else next(iter(Why)), fuzz()), fuzz())
+    show.lines([fuzz(), joined([fuzz(), fuzz()], 80)])
+    return answer.getvalue(), aside.getvalue()
+
+
+class TtyBytes(BytesIO):
+    """A terminal that takes bytes."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def codex_auto_tells(fuzz: Streams) -> str:
+    """What ``codex-auto --json`` prints at a terminal: Codex's lines among it."""
+    lines, aside = TtyBytes(), StringIO()
+    show = JsonShow(aside, aside, texts_in("en"), lines_to=lines)
+    show.event(Verbatim((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
+    show.goes_on(fuzz())
+    return lines.getvalue().decode() + aside.getvalue()
+
+
+def _in_json(text: str) -> str:
+    """``text`` inside a JSON string as Codex writes it: only what JSON asks for is escaped."""
+    return "".join(f"\\u{ord(char):04x}" if char < " " or char in '"\\' else char for char in text)
+
+
+def store(folder: Path, fuzz: Streams, records: int) -> None:
+    """Fill the journal with records that hold a stream wherever text from outside goes."""
+    journal = SqliteJournal(folder, SystemClock())
+    for number in range(records):
+        said = Said(fuzz(), fuzz(), fuzz(), {fuzz(): fuzz()}, fuzz())
+        record = Record(
+            at="2026-01-02T03:04:05.678Z",
+            event=fuzz(2),
+            client=fuzz(1),
+            session_id=f"s{number % 50}{fuzz(1)}",
+            agent_id=fuzz(1),
+            root="/repo",
+            about={"prompt": fuzz(), "paths": [fuzz(), fuzz()], fuzz(1): fuzz()},
+            said=(said,),
+            effects=({"kind": fuzz(1), "text": fuzz(), "part": fuzz(1)},),
+            turn={"tools": [fuzz()]},
+        )
+        with journal.transaction() as transaction:
+            transaction.append(record)
+
+
+def commands(folder: Path, fuzz: Streams, records: int) -> Iterator[tuple[str, ...]]:
+    """Command lines: what is stored shown in every way, and words that are no commands, names, files or options."""
+    yield from (("log", "--last", str(records)), ("log", "--json", "--last", str(records)), ("log", "verify"))
+    yield from (("status", "--repo", "/repo"), ("status", "--json", "--repo", "/repo"), ("stats",), ("stats", "--json"))
+    for number in range(1, records, max(records // 60, 1)):
+        yield from (("why", str(number)), ("why", str(number), "--json"))
+    shown = ("rules", "specs", "workflow", "tools", "observations")
+    yield from ((name, "list") for name in shown)
+    yield from ((name, "list", "--json") for name in ("rules", "specs", "workflow"))
+    yield from (("rules", "check"), ("workflow", "check"), ("trust",), ("rules", "show", "odd"))
+    for _ in range(10):
+        yield from ((fuzz(2),), ("why", fuzz(2)), ("log", fuzz(2)), ("workflow", "show", fuzz(2)))
+        yield from (("specs", "show", fuzz(2)), ("rules", "show", fuzz(2)), ("rules", "remove", fuzz(2)))
+        yield from (("tools", "call", fuzz(2)), ("observations", "show", fuzz(2)), ("backtest", fuzz(2)))
+        yield from (
+            ("prepare", "--text", "--plan", "--prompt", _utf8(fuzz())),
+            ("prepare", fuzz(2)),
+            ("index", fuzz(2)),
+        )
+        yield from (("prepare", "--plan", "--prompt", _utf8(fuzz()), "--repo", f"{folder}/{fuzz.name()}"),)
+        yield from (("schema", fuzz(2)), ("install", fuzz(2)), ("hook", fuzz(2)), ("run", "--", f"./{fuzz.name()}"))
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def repository(folder: Path, fuzz: Streams) -> None:
+    """A project whose rules, workflows, prompts, settings and features are streams, in name and in content."""
+    for place, ending, text in (
+        (".upbeat/rules", ".md", "---\nevent: before-tool\naction: deny\ndescription: {0}\npaths: {1}\n---\n{2}\n"),
+        (".claude/commands", ".md", "{0}"),
+        (".cursor/rules", ".mdc", "---\nalwaysApply: true\n---\n{0}"),
+        ("specs/features/in-progress/odd", ".md", "---\nfeature: {0}\n---\n- [ ] {1}\n- [x] {2}\n"),
+    ):
+        (folder / place).mkdir(parents=True)
+        for name in ("odd", fuzz.name()):
+            _write(folder / place / f"{name}{ending}", text.format(fuzz(), fuzz(1), fuzz()))
+    _write(folder / "specs/features/in-progress/odd/tasks.md", f"---\nworkflow: {fuzz(1)}\n---\n- [ ] {fuzz()}\n")
+    _write(folder / ".upbeat/workflows.toml", f'[workflow."{_in_json(fuzz())}"]\nsteps = ["{_in_json(fuzz())}"]\n')
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def _at_home(folder: Path) -> Iterator[None]:
+    """This process has its home and its working directory in ``folder``."""
+    cwd, before = os.getcwd(), dict(os.environ)
+    for name in [name for name in os.environ if name.startswith(("XDG_", "CI_", "LC_", "LANG", "COLUMNS"))]:
+        del os.environ[name]
+    os.environ["HOME"] = str(folder)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def printed(run: Callable[[], object]) -> str:
+    """All that ``run`` prints, on both streams, as a terminal would get it."""
+    out = TextIOWrapper(BytesIO(), "utf-8", errors="surrogatepass", write_through=True)
+    before = sys.stdout, sys.stderr, sys.stdin
+    sys.stdout = sys.stderr = out
+    sys.stdin = TextIOWrapper(BytesIO(b""))
+    try:
+        run()
+    except SystemExit:
+        pass
+    finally:
+        sys.stdout, sys.stderr, sys.stdin = before
+    out.flush()
+    return out.buffer.getvalue().decode("utf-8", "surrogatepass")  # type: ignore[attr-defined, no-any-return]
+
+
+@dataclass
+class Watch:
+    """What was printed so far, and what it did."""
+
+    outputs: int = 0
+    characters: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def take(self, where: str, text: str, *, is_styled: bool = False) -> None:
+        self.outputs += 1
+        self.characters += len(text)
+        self.faults += [f"{where}: {fault}" for fault in acted(text, is_styled=is_styled)]
+
+
+def of_commands(streams: int, seed: int) -> tuple[Streams, Watch]:
+    """Print a journal and a repository that hold so many streams, with every command."""
+    fuzz, watch = Streams(seed), Watch()
+    with TemporaryDirectory(prefix="upbeat-terminals-") as name:
+        folder = Path(name).resolve()
+        repository(folder, fuzz)
+        records = max(streams // 19, 20)
+        store(folder / ".local/state/upbeat", fuzz, records)
+        with _at_home(folder):
+            for words in commands(folder, fuzz, records):
+                watch.take(f"upbeat {ascii(' '.join(words))[:60]}", printed(lambda words=words: main(words)))  # type: ignore[misc]
+            for words in ((fuzz(2), fuzz(2)), ("--session", fuzz(2)), ("--repo", fuzz(2), "--plan", "x"), (fuzz(2),)):
+                watch.take("codex-auto", printed(lambda words=words: codex_auto.main(words)))  # type: ignore[misc]
+    return fuzz, watch
+
+
+def of_turns(streams: int, seed: int) -> tuple[Streams, Watch]:
+    """Show turns of Codex in which so many streams stand."""
+    fuzz, watch = Streams(seed), Watch()
+    while fuzz.made < streams:
+        for language in ("en", "zh"):
+            both, _ = codex_auto_shows(fuzz, language, is_one=True)
+            watch.take("codex-auto at a terminal", both, is_styled=True)
+            for text in codex_auto_shows(fuzz, language, is_one=False):
+                watch.take("codex-auto on two streams", text)
+        watch.take("codex-auto --json", codex_auto_tells(fuzz))
+    return fuzz, watch
+
+
+def first_of(faults: Iterable[str], most: int = 3) -> str:
+    """The first of ``faults``, for a figure."""
+    shown = list(islice(dict.fromkeys(faults), most))
+    return f": {'; '.join(shown)}" if shown else ""
