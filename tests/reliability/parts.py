@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from . import never_in_the_way
 from .promise import Part
 
-PARTS: Mapping[str, Part] = {}
+PARTS: Mapping[str, Part] = {
+    "never-in-the-way": never_in_the_way,
+}
