@@ -7,6 +7,7 @@ or transports), no command outlives its deadline, and whatever git does not answ
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import select
@@ -19,9 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from time import monotonic
+from time import monotonic, sleep
 
 from ...core.ports import Cancellation
+from .family import MARK, Family, new_mark
 
 LIST_SECONDS = 5.0
 """The longest that listing one repository may take."""
@@ -41,6 +43,8 @@ MAX_REFERENCES = 5
 """Symbolic references that are followed, one to the next."""
 
 POLL_MS = 10
+MOST_SWEEPS = 10
+"""How often what is left of a command is looked for, once it has to end."""
 
 SKIPPED_FOLDERS = frozenset(
     {
@@ -320,11 +324,12 @@ def run(
     program = _program()
     if not program:
         return None
+    deadline, mark = monotonic() + seconds, new_mark()
     try:
         process = subprocess.Popen(
             [program, *_SAFE, *arguments],
             cwd=root,
-            env=_environment(),
+            env=_environment() | {MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -332,10 +337,11 @@ def run(
         )
     except OSError:
         return None
+    family = Family(process.pid, mark)
     with process:
-        output = _drain(process, cancelled, monotonic() + seconds)
-        if output is None:
-            _kill(process)
+        output = _drain(process, cancelled, deadline)
+        if output is None or not _has_ended(process, cancelled, deadline):
+            _kill(process, family)
     return output if process.returncode == 0 else None
 
 
@@ -440,9 +446,20 @@ def _drain(process: subprocess.Popen[bytes], cancelled: Cancellation, deadline: 
     return None
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it started; it leads a group of its own."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        process.kill()
+def _has_ended(process: subprocess.Popen[bytes], cancelled: Cancellation, deadline: float) -> bool:
+    """Wait for the end of a process that has said all; it may stay for all that."""
+    while not cancelled.is_set() and monotonic() <= deadline:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_MS / 1000)
+            return True
+    return False
+
+
+def _kill(process: subprocess.Popen[bytes], family: Family) -> None:
+    """End the process and all that it started, also what goes on starting others for a while."""
+    for _ in range(MOST_SWEEPS):
+        family.signal(signal.SIGKILL)
+        process.poll()
+        if not family.is_alive():
+            return
+        sleep(POLL_MS / 1000)
