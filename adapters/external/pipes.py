@@ -24,6 +24,8 @@ from .program import Program
 
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of one message."""
+MAX_PARTS = 50_000
+"""Values of one message, counted by what stands between them: to read a message takes the time of all threads."""
 MAX_UNASKED = 8 * 1024 * 1024
 """Bytes that a server may write between two of our messages."""
 MAX_GARBAGE = 100
@@ -136,6 +138,9 @@ class Pipes:
                 self._unasked += len(chunk)
                 *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
                 for line in filter(bytes.strip, lines):
+                    if _parts(line) > MAX_PARTS:
+                        self.end(f"it wrote a message of more than {MAX_PARTS} parts")
+                        return
                     message = _message(line)
                     garbage += message is None
                     if message is not None:
@@ -185,6 +190,11 @@ async def _receive(pipe: IO[bytes]) -> bytes:
         await anyio.wait_readable(pipe.fileno())
         with contextlib.suppress(BlockingIOError):
             return os.read(pipe.fileno(), CHUNK)
+
+
+def _parts(line: bytes) -> int:
+    """How many values there are in ``line`` at most; none are counted where there is no room for too many."""
+    return sum(map(line.count, (b",", b":", b"[", b"{"))) if len(line) > MAX_PARTS else 0
 
 
 def _message(line: bytes) -> Any:

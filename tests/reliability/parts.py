@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import never_in_the_way
+from . import misbehaving_servers, never_in_the_way
 from .promise import Part
 
 PARTS: Mapping[str, Part] = {
     "never-in-the-way": never_in_the_way,
+    "misbehaving-servers": misbehaving_servers,
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from own_servers import odd, provider, settings
+from own_servers import hostile, odd, provider, settings
 from processes import environment
 
 from upbeat.adapters.external import Use
@@ -115,6 +115,17 @@ def test_what_it_did_is_said(make: Make, how: str, code: ErrorCode, said: str) -
     assert (code, True) == (found[0], said in found[1])
 
 
+@pytest.mark.parametrize("how", ["a million small lists", "many blocks"])
+def test_what_takes_long_to_read_is_not_read(make: Make, tmp_path: Path, how: str) -> None:
+    """A message of so many values that reading it would stop every thread for seconds ends the server."""
+    asked = make("fine")
+    settings(tmp_path, hostile(how))
+
+    code, said = failure(asked)
+
+    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it wrote a message of more than 50000 parts" in said)
+
+
 @pytest.mark.parametrize("how", ["hangs", "is slow"])
 def test_what_hangs_is_given_up(make: Make, how: str) -> None:
     """A server that does not say hello, or does not answer, is waited for as long as its tool may take."""
@@ -207,6 +218,29 @@ def test_nobody_is_left(make: Make, tmp_path: Path) -> None:
     asked.close()
 
     assert [] == [pid for pid in family if is_running(pid)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_no_daemon_is_left(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server has sent away from itself, and deaf to SIGTERM, is gone with it."""
+    monkeypatch.setenv("HOME", str(tmp_path))  # by which all that it starts is found
+    asked = make("fine")
+    settings(tmp_path, hostile("forks"))
+    ask(asked)
+    family = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
+
+    assert 11 == len(family)
+
+    asked.close()
+
+    assert [] == [pid for pid in family if is_running(pid)]
+
+
+def _has_home(process: Path, home: Path) -> bool:
+    try:
+        return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def _group(process: Path) -> int:
