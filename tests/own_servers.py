@@ -47,6 +47,11 @@ def odd(how: str, *more: str) -> str:
     )
 
 
+def hostile(how: str, more: str = "", name: str = "odd") -> str:
+    """The table of a server that misbehaves in one of ``fakes.hostile_mcp_server.HOWS``."""
+    return table(name, [str(FAKES / "hostile_mcp_server.py"), how], more, {"search": 'query = "q"'})
+
+
 def provider(home: Path, use: Use = Use.ONCE) -> ServersProvider:
     """What asks the servers in the settings below ``home``. Close it."""
     finders = {"codex": codex_servers.server, "claude": claude_servers.server}

@@ -276,5 +276,5 @@ def _answer(result: CallToolResult) -> Answer:
         else:
             left_out.append(str(block.type))
     if not texts and result.structured_content is not None:
-        texts.append(json.dumps(result.structured_content, ensure_ascii=False, indent=1))
+        texts.append(json.dumps(result.structured_content, ensure_ascii=False))
     return Answer("\n".join(texts), tuple(left_out), is_error=bool(result.is_error))

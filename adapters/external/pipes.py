@@ -1,7 +1,7 @@
 """A server's process and its three pipes, as a transport of the official SDK. Law: whatever it writes is bounded.
 
 A line has an end, and so has what it says without being asked; of its complaints the last are kept. At the end its
-whole process group is gone, also where it ignores every request to leave.
+whole family is gone, also where it ignores every request to leave or has become a daemon.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 
+from ..local.family import MARK, Family, guarded, new_mark
 from .program import Program
 
 MAX_LINE = 4 * 1024 * 1024
 """Bytes of one message."""
+MAX_PARTS = 50_000
+"""Values of one message, counted by what stands between them: to read a message takes the time of all threads."""
 MAX_UNASKED = 8 * 1024 * 1024
 """Bytes that a server may write between two of our messages."""
 MAX_GARBAGE = 100
@@ -32,6 +35,8 @@ CHUNK = 65536
 LEAVE_SECONDS = 0.4
 """How long a server gets to leave when its stdin is closed, and once more when it is asked by a signal."""
 REAP_SECONDS = 1.0
+LAST_SECONDS = 0.3
+"""How long whatever goes on starting others is followed."""
 
 _Read = SessionMessage | Exception
 
@@ -42,6 +47,7 @@ class Pipes:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._process: subprocess.Popen[bytes] | None = None
+        self._family = Family(0)
         self._tasks: TaskGroup | None = None
         self._inward: tuple[MemoryObjectSendStream[_Read], MemoryObjectReceiveStream[_Read]] | None = None
         self._outward: tuple[MemoryObjectSendStream[SessionMessage], MemoryObjectReceiveStream[SessionMessage]] | None
@@ -57,10 +63,10 @@ class Pipes:
         """What the server did that ended it; empty while nothing is wrong."""
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[_Read], MemoryObjectSendStream[SessionMessage]]:
-        program = self._program
+        program, mark = self._program, new_mark()
         process = subprocess.Popen(
-            [program.path, *program.args],
-            env=dict(program.variables),
+            guarded([program.path, *program.args], signal.SIGKILL),
+            env=dict(program.variables) | {MARK: mark},
             cwd=program.cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -68,7 +74,7 @@ class Pipes:
             bufsize=0,
             start_new_session=True,
         )
-        self._process = process
+        self._process, self._family = process, Family(process.pid, mark)
         for pipe in _pipes(process):
             os.set_blocking(pipe.fileno(), False)
         self._inward = anyio.create_memory_object_stream[_Read](0)
@@ -92,9 +98,9 @@ class Pipes:
                 self._code, self._is_leaving = process.poll(), True
                 self._writing.cancel()
                 await self._wrote.wait()  # nobody writes into a pipe that is being closed
-                await _leave(process)
+                await _leave(process, self._family)
         finally:  # also where this very task is cancelled from outside, which no scope keeps away
-            _signal(process, signal.SIGKILL)
+            self._family.signal(signal.SIGKILL)
             self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, trace)
@@ -132,6 +138,9 @@ class Pipes:
                 self._unasked += len(chunk)
                 *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
                 for line in filter(bytes.strip, lines):
+                    if _parts(line) > MAX_PARTS:
+                        self.end(f"it wrote a message of more than {MAX_PARTS} parts")
+                        return
                     message = _message(line)
                     garbage += message is None
                     if message is not None:
@@ -183,6 +192,11 @@ async def _receive(pipe: IO[bytes]) -> bytes:
             return os.read(pipe.fileno(), CHUNK)
 
 
+def _parts(line: bytes) -> int:
+    """How many values there are in ``line`` at most; none are counted where there is no room for too many."""
+    return sum(map(line.count, (b",", b":", b"[", b"{"))) if len(line) > MAX_PARTS else 0
+
+
 def _message(line: bytes) -> Any:
     """The message in ``line``; None when there is none."""
     try:
@@ -191,15 +205,19 @@ def _message(line: bytes) -> Any:
         return None
 
 
-async def _leave(process: subprocess.Popen[bytes]) -> None:
-    """Close the server's stdin, then ask its group, then end it."""
+async def _leave(process: subprocess.Popen[bytes], family: Family) -> None:
+    """Close the server's stdin, then ask its family, then end it."""
     assert process.stdin
     with contextlib.suppress(OSError):
         process.stdin.close()
     for number in (signal.SIGTERM, signal.SIGKILL):
         await _gone(process, LEAVE_SECONDS)
-        _signal(process, number)  # what it started may outlive it
+        family.signal(number)  # what it started may outlive it
     await _gone(process, REAP_SECONDS)
+    with anyio.move_on_after(LAST_SECONDS):
+        while family.is_alive():
+            family.signal(signal.SIGKILL)
+            await anyio.sleep(0.01)
 
 
 async def _gone(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -207,11 +225,6 @@ async def _gone(process: subprocess.Popen[bytes], seconds: float) -> None:
     with anyio.move_on_after(seconds):
         while process.poll() is None:
             await anyio.sleep(0.01)
-
-
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:

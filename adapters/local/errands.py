@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import signal
 import subprocess
 from collections.abc import Sequence
 from threading import Thread
@@ -15,6 +16,7 @@ from time import monotonic
 
 from ...core.policies.errand import EndTerminals, Errand, Notify, Terminal
 from ...core.turn.clean import clean
+from .family import Family
 from .program import find_program
 
 MAX_SECONDS = 1.0
@@ -89,7 +91,7 @@ def _collect(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(MAX_SHOWN_SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
+        Family(process.pid).signal(signal.SIGKILL)
         process.wait()
 
 

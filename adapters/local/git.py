@@ -6,6 +6,7 @@ or transports), no command outlives its deadline, and whatever git does not answ
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import select
@@ -16,10 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from ...core.ports import Cancellation
 from .documents import read_content
+from .family import MARK, Family, new_mark
 from .git_root import MAX_CONFIG_BYTES, borrows, find_root, head_name, outermost, problem_of, read_small
 from .program import find_program, search_path
 
@@ -35,6 +37,8 @@ MAX_OUTPUT = 64_000_000
 MAX_SUBMODULES = 50
 MAX_DEPTH = 30
 POLL_MS = 10
+MOST_SWEEPS = 10
+"""How often what is left of a command is looked for, once it has to end."""
 
 SKIPPED_FOLDERS = frozenset(
     {
@@ -121,11 +125,12 @@ def run(
     program = find_program("git", outer)
     if not program or problem_of(info) or (borrows(info) and arguments[0] not in _ONLY_NAMES):
         return None
+    deadline, mark = monotonic() + seconds, new_mark()
     try:
         process = subprocess.Popen(
             [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *arguments],
             cwd=root,
-            env=_environment(outer),
+            env=_environment(outer) | {MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -133,10 +138,11 @@ def run(
         )
     except OSError:
         return None
+    family = Family(process.pid, mark)
     with process:
-        output = _drain(process, cancelled, monotonic() + seconds)
-        if output is None:
-            _kill(process)
+        output = _drain(process, cancelled, deadline)
+        if output is None or not _has_ended(process, cancelled, deadline):
+            _kill(process, family)
     return output if process.returncode == 0 else None
 
 
@@ -244,9 +250,20 @@ def _drain(process: subprocess.Popen[bytes], cancelled: Cancellation, deadline: 
     return None
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it started; it leads a group of its own."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        process.kill()
+def _has_ended(process: subprocess.Popen[bytes], cancelled: Cancellation, deadline: float) -> bool:
+    """Wait for the end of a process that has said all; it may stay for all that."""
+    while not cancelled.is_set() and monotonic() <= deadline:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_MS / 1000)
+            return True
+    return False
+
+
+def _kill(process: subprocess.Popen[bytes], family: Family) -> None:
+    """End the process and all that it started, also what goes on starting others for a while."""
+    for _ in range(MOST_SWEEPS):
+        family.signal(signal.SIGKILL)
+        process.poll()
+        if not family.is_alive():
+            return
+        sleep(POLL_MS / 1000)

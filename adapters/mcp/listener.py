@@ -19,6 +19,8 @@ from pathlib import Path
 from ..shim import receive, socket_path
 
 TIMEOUT = 10.0
+BACKLOG = 512
+"""Hooks that may wait to be let in; whoever finds no room answers for itself."""
 BREATH = 0.05
 """Seconds until the next try when the system has no room for another connection."""
 _NAME = re.compile(r"[a-z-]+-(\d+)\.sock(?:\.\d+)?")
@@ -102,7 +104,7 @@ def _bound(path: Path) -> socket.socket | None:
         draft.unlink(missing_ok=True)
         listening.bind(str(draft))
         draft.chmod(0o600)  # the folder is closed to others already; a umask would count for every thread
-        listening.listen(64)
+        listening.listen(BACKLOG)
         if path.exists() and not _answers(path):
             path.unlink(missing_ok=True)
         os.link(draft, path)

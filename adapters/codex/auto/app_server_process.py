@@ -21,10 +21,10 @@ from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from threading import Lock, Thread
 from time import monotonic
 
+from ...local.family import STAGES, Family, guarded
 from . import app_server_rpc as rpc
 from .app_server_events import KNOWN
 from .exec_events import Lines
-from .family import STAGES, Family, guarded
 
 LEAVE_SECONDS = 2.0
 """How long the server may take to end after its standard input was closed."""

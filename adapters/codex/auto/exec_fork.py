@@ -9,8 +9,8 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from ...local.family import Family, guarded
 from .exec_events import decode, diagnose
-from .family import Family, guarded
 from .transport import Failed, Refused, ThreadStarted, Why
 
 SECONDS = 30.0

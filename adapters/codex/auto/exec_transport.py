@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from time import monotonic
 
+from ...local.family import STAGES, Family, guarded
 from .command import Command, compose, room
 from .exec_events import Lines, decode, diagnose
 from .failures import sharpened, waits_for_network
-from .family import STAGES, Family, guarded
 from .signals import Signals
 from .transport import (
     PULSE_SECONDS,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from own_servers import odd, provider, settings
+from own_servers import hostile, odd, provider, settings
 from processes import environment
 
 from upbeat.adapters.external import Use
@@ -20,6 +20,7 @@ from upbeat.adapters.external.background import Background
 from upbeat.adapters.external.connection import Connection, pause_after
 from upbeat.adapters.external.program import Program
 from upbeat.adapters.external.provider import SHARE_SECONDS, ServersProvider
+from upbeat.adapters.local.family import guarded
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.errors import ToolFailure
 
@@ -112,6 +113,17 @@ def test_what_it_did_is_said(make: Make, how: str, code: ErrorCode, said: str) -
     found = failure(make(how))
 
     assert (code, True) == (found[0], said in found[1])
+
+
+@pytest.mark.parametrize("how", ["a million small lists", "many blocks"])
+def test_what_takes_long_to_read_is_not_read(make: Make, tmp_path: Path, how: str) -> None:
+    """A message of so many values that reading it would stop every thread for seconds ends the server."""
+    asked = make("fine")
+    settings(tmp_path, hostile(how))
+
+    code, said = failure(asked)
+
+    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it wrote a message of more than 50000 parts" in said)
 
 
 @pytest.mark.parametrize("how", ["hangs", "is slow"])
@@ -208,6 +220,29 @@ def test_nobody_is_left(make: Make, tmp_path: Path) -> None:
     assert [] == [pid for pid in family if is_running(pid)]
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_no_daemon_is_left(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server has sent away from itself, and deaf to SIGTERM, is gone with it."""
+    monkeypatch.setenv("HOME", str(tmp_path))  # by which all that it starts is found
+    asked = make("fine")
+    settings(tmp_path, hostile("forks"))
+    ask(asked)
+    family = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
+
+    assert 11 == len(family)
+
+    asked.close()
+
+    assert [] == [pid for pid in family if is_running(pid)]
+
+
+def _has_home(process: Path, home: Path) -> bool:
+    try:
+        return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
 def _group(process: Path) -> int:
     try:
         return int((process / "stat").read_text().rpartition(")")[2].split()[2])
@@ -257,10 +292,12 @@ def test_after_the_end_nothing_starts(make: Make, tmp_path: Path) -> None:
 COMMANDS = (["mcp", "--client", "claude-code"], ["tools", "call", "odd.search"], ["prepare", "--prompt", "fix parse()"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: signal.Signals) -> None:
     """A command that is told to end takes its servers with it: this one would not notice the end of its stdin."""
+    if number == signal.SIGKILL and guarded(["true"]) == ["true"]:
+        pytest.skip("needs setpriv of util-linux")
     settings(tmp_path, odd("hangs", str(tmp_path / "starts")))
     process = subprocess.Popen(
         [sys.executable, "-I", "-m", "upbeat", *command],

@@ -196,7 +196,9 @@ def test_what_a_server_gets(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
     told = json.loads(asked.call("docs.where", {"q": ""}, "/", threading.Event()).data["text"])
     asked.close()
 
-    assert ["DOCS_TOKEN", "HOME", "LANG", "PATH"] == [name for name in told["names"] if name != "LC_CTYPE"]
+    names = [name for name in told["names"] if name != "LC_CTYPE"]
+
+    assert ["DOCS_TOKEN", "HOME", "LANG", "PATH", "UPBEAT_FAMILY"] == names
     assert ("t", str(home)) == (told["token"], told["cwd"])
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.codex.auto import family
-from upbeat.adapters.codex.auto.family import Family, guarded
+from upbeat.adapters.local import family
+from upbeat.adapters.local.family import MARK, Family, guarded, new_mark
 
 SHELL = ["sh", "-c", 'setsid sleep 61 & sleep 62 & echo ready; exec "$0" 63', "sleep"]
 
@@ -101,3 +102,53 @@ def test_a_machine_without_the_guard_runs_the_program_itself(monkeypatch: pytest
         assert ["codex", "exec"] == guarded(["codex", "exec"])
     family._can_guard.cache_clear()
     assert found[-2:] == ["codex", "exec"]
+
+
+def test_the_guard_ends_what_nobody_else_can() -> None:
+    """A process that is started under guard is gone once the one that started it has been killed."""
+    code = (
+        "import signal, subprocess, sys, time\n"
+        "from upbeat.adapters.local.family import guarded\n"
+        "child = subprocess.Popen(guarded(['/bin/sleep', '66'], signal.SIGKILL))\n"
+        "print(child.pid, flush=True)\ntime.sleep(60)\n"
+    )
+    if guarded(["true"]) == ["true"]:
+        pytest.skip("needs setpriv of util-linux")
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as starter:
+        assert starter.stdout
+        child = int(starter.stdout.readline())
+        was_running = Path(f"/proc/{child}").exists()
+        starter.kill()
+    end = time.monotonic() + 5
+    while alive("66") and time.monotonic() < end:
+        time.sleep(0.01)
+
+    assert (True, False) == (was_running, alive("66"))
+
+
+DAEMON = "(setsid sh -c 'echo ready; exec >&-; sleep 67 & sleep 67' &); exec sleep 67 >/dev/null"
+
+
+def test_a_daemon_is_found_by_its_mark() -> None:
+    """Who has left group, session and parents is known by the mark in its environment."""
+    mark = new_mark()
+    process = subprocess.Popen(
+        ["sh", "-c", DAEMON],
+        env={"PATH": "/usr/bin:/bin", MARK: mark},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout
+    process.stdout.readline()
+    ours, unmarked, others = Family(process.pid, mark), Family(process.pid), Family(process.pid, new_mark())
+    process.kill()  # nothing leads from it to its daemon any more
+    process.communicate()
+
+    assert [True, False, False] == [members.is_alive() for members in (ours, unmarked, others)]
+
+    end = time.monotonic() + 5
+    while ours.is_alive() and time.monotonic() < end:
+        ours.signal(signal.SIGKILL)
+        time.sleep(0.01)
+
+    assert not alive("67")

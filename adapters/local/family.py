@@ -1,8 +1,9 @@
-"""The processes of one turn, and how they are ended: asked, told, killed.
+"""A process that was started here and all that it started itself, and how they are ended: asked, told, killed.
 
 The leader starts a session of its own. Members are the processes of that session and all descendants of the
-leader, also those that left its group (Codex gives each command a group). Without ``/proc`` (macOS) only the
-group is known.
+leader, also those that left its group (Codex gives each command a group). A daemon has left its parents, too: it is
+known by a mark in the environment that it got, where there is one; who starts it without that environment hides it.
+Without ``/proc`` (macOS) only the group is known.
 """
 
 from __future__ import annotations
@@ -14,26 +15,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-_GUARDING = ("/usr/bin/setpriv", "--pdeathsig", "TERM", "--")
+MARK = "UPBEAT_FAMILY"
+"""The variable that marks a family."""
+
+_GUARDING = ("/usr/bin/setpriv", "--pdeathsig")
 
 STAGES = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
 """The signals that end a turn, and the seconds that each has."""
 
 
-def guarded(argv: list[str]) -> list[str]:
-    """``argv``, ended with SIGTERM when we are killed and cannot do it ourselves.
+def new_mark() -> str:
+    """The value of ``MARK`` in the environment of one more family."""
+    return os.urandom(8).hex()
 
-    ``setpriv`` replaces itself by the program. Where there is none, a Codex whose reader is gone ends at its next
-    line of output.
+
+def guarded(argv: list[str], number: signal.Signals = signal.SIGTERM) -> list[str]:
+    """``argv``, ended with the signal ``number`` when we are killed and cannot do it ourselves.
+
+    It counts for the thread that starts it. ``setpriv`` replaces itself by the program. Where there is none, a
+    program whose reader is gone ends at its next line of output.
     """
-    return [*_GUARDING, *argv] if _can_guard() else argv
+    return [*_GUARDING, number.name.removeprefix("SIG"), "--", *argv] if _can_guard() else argv
 
 
 @cache
 def _can_guard() -> bool:
     """Whether ``setpriv`` is there and knows the flag (util-linux since 2.33, BusyBox not)."""
     try:
-        tried = subprocess.run([*_GUARDING, "true"], capture_output=True, timeout=2)
+        tried = subprocess.run([*_GUARDING, "TERM", "--", "true"], capture_output=True, timeout=2)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return tried.returncode == 0
@@ -52,9 +61,13 @@ class _Process:
 
 @dataclass(slots=True)
 class Family:
-    """All processes of the turn that process ``leader`` (a session leader, just started) was started for."""
+    """The process ``leader`` (a session leader, just started) and all that comes of it.
+
+    ``mark`` is the value of ``MARK`` in the environment that it was started with; empty for none.
+    """
 
     leader: int
+    mark: str = ""
     _seen: dict[int, int] = field(default_factory=dict)
     """Members by number, with their births: one that was seen once is found again when its parent is gone."""
 
@@ -78,6 +91,7 @@ class Family:
     def _members(self, table: dict[int, _Process]) -> list[_Process]:
         found = {number for number, born in self._seen.items() if number in table and table[number].born == born}
         found |= {process.number for process in table.values() if process.session == self.leader}
+        found |= self._marked(table)
         children: dict[int, list[int]] = {}
         for process in table.values():
             children.setdefault(process.parent, []).append(process.number)
@@ -89,6 +103,17 @@ class Family:
         members = [table[number] for number in found if not table[number].is_dead]
         self._seen |= {process.number: process.born for process in members}
         return members
+
+    def _marked(self, table: dict[int, _Process]) -> set[int]:
+        if not self.mark:
+            return set()
+        first = min(self._seen.values(), default=0)
+        wanted = f"{MARK}={self.mark}".encode()
+        return {
+            process.number
+            for process in table.values()
+            if process.born >= first and not process.is_dead and wanted in _variables(process.number)
+        }
 
     def _group_answers(self, number: int) -> bool:
         try:
@@ -125,6 +150,15 @@ def _read(name: str) -> _Process | None:
     if len(fields) < 20:
         return None
     return _Process(int(name), int(fields[1]), int(fields[3]), int(fields[19]), fields[0] in (b"Z", b"X"))
+
+
+def _variables(number: int) -> list[bytes]:
+    """The environment that a process was started with; empty where that is nobody's business of ours."""
+    try:
+        with open(f"/proc/{number}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []
 
 
 def _group_of(number: int) -> int:

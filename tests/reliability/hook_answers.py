@@ -1,0 +1,113 @@
+"""What a client takes as the answer of a hook. Law: whatever the client itself would refuse or ignore is a fault here.
+
+Codex has published schemas of its answers. For Claude Code the rules are those that were seen on the real program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pydantic_core
+
+from upbeat.adapters.claude import wire as claude
+from upbeat.adapters.codex import wire as codex
+from upbeat.core.contract.event import UnknownEvent
+from upbeat.core.turn.truncate import Unit, measure
+
+MOST_LEVELS = 128
+"""Of nesting that Codex's parser takes."""
+MOST_TEXT = 10_000
+"""Units that reach a model or a person whole: UTF-16 for Claude Code, bytes for Codex."""
+
+WIRES = {"claude-code": claude, "codex-cli": codex}
+_UNITS = {"claude-code": Unit.UTF16, "codex-cli": Unit.UTF8}
+_TEXT = {"type": "string", "minLength": 1}
+_CLAUDE = jsonschema_rs.validator_for(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "minProperties": 1,
+        "properties": {
+            "systemMessage": _TEXT,
+            "decision": {"const": "block"},
+            "reason": _TEXT,
+            "hookSpecificOutput": {
+                "type": "object",
+                "additionalProperties": False,
+                "minProperties": 2,
+                "required": ["hookEventName"],
+                "properties": {
+                    "hookEventName": _TEXT,
+                    "additionalContext": _TEXT,
+                    "permissionDecision": {"enum": ["deny", "ask"]},
+                    "permissionDecisionReason": _TEXT,
+                    "updatedInput": {"type": "object"},
+                    "updatedToolOutput": True,
+                },
+            },
+        },
+        "dependentRequired": {"decision": ["reason"], "reason": ["decision"]},
+    }
+)
+_CODEX = {
+    path.name.partition(".")[0]: jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+    for path in (Path(__file__).parents[1] / "recorded/codex/hook_schemas").glob("*.output.json")
+}
+
+
+def fault_of(client: str, payload: bytes, output: bytes) -> str:
+    """Why ``client`` would not take ``output`` as the answer to ``payload``; empty where it would."""
+    if not output:
+        return ""
+    try:
+        answer = pydantic_core.from_json(output, allow_inf_nan=False)
+        fields = json.loads(payload.decode("utf-8-sig"))
+    except ValueError as error:
+        return f"no JSON: {error}"
+    if _levels(answer) > MOST_LEVELS:
+        return f"nested in more than {MOST_LEVELS} levels"
+    specific = answer.get("hookSpecificOutput", {}) if isinstance(answer, dict) else {}
+    name = fields.get("hook_event_name")
+    if specific and specific.get("hookEventName") != name:
+        return f"answers {specific.get('hookEventName')} to {name}"
+    texts = (answer.get("systemMessage", ""), specific.get("additionalContext", ""))
+    if any(measure(text, _UNITS[client]) > MOST_TEXT for text in texts):
+        return f"a text of more than {MOST_TEXT}"
+    lost = set(fields.get("tool_input") or ()) - set(specific.get("updatedInput") or fields.get("tool_input") or ())
+    return f"lost {sorted(lost)[:3]} of an input" if lost else _against_schema(client, str(name), answer)
+
+
+def is_noise(client: str, payload: bytes) -> bool:
+    """Whether ``payload`` tells something of which no record is wanted."""
+    try:
+        event = WIRES[client].decode(json.loads(payload.decode("utf-8-sig")))
+    except Exception:  # whatever it is, it should have left a record
+        return False
+    return isinstance(event, UnknownEvent) and event.is_noise
+
+
+def _against_schema(client: str, name: str, answer: Mapping[str, Any]) -> str:
+    words = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    schema = _CLAUDE if client == "claude-code" else _CODEX.get(words)
+    if schema is None:
+        return f"Codex takes no answer to {name}"
+    error = next(iter(schema.iter_errors(answer)), None)
+    return f"{error.message[:200]}" if error else ""
+
+
+def _levels(value: object) -> int:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+            if isinstance(inner, dict | list)
+        ]
+    return depth

@@ -1,0 +1,158 @@
+"""Frames that are none, peers that say nothing or are somebody else, and folders that are not ours.
+
+Law: whoever keeps to the protocol is answered meanwhile, and nobody else gets a byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from upbeat.adapters import shim
+from upbeat.adapters.mcp import listener as listening
+from upbeat.adapters.mcp.listener import Listener
+
+from .hook_routes import Tally
+
+AT_ONCE = 100
+STRANGER = 12345
+GOOD = b'{"hook_event_name": "Tea", "cwd": "/"}'
+_CONNECT = (
+    f"import os,socket,sys\nos.setgid({STRANGER}); os.setuid({STRANGER})\n"
+    "s=socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1])\n"
+    "s.sendall((1).to_bytes(8,'big')+b'x'); sys.stdout.buffer.write(s.recv(99))"
+)
+
+
+def frames(tally: Tally, path: Path, seed: int, count: int) -> None:
+    """Send ``count`` broken frames to the socket at ``path``, a good one after every tenth, many at once at the end."""
+    chance = random.Random(seed)
+    for number in range(count):
+        tally.count += 1
+        with _connected(path) as connection, contextlib.suppress(OSError):
+            connection.sendall(_frame(chance))
+            if chance.random() < 0.5:
+                connection.shutdown(socket.SHUT_WR)
+        if number % 10 == 0:
+            _ask_well(tally, path)
+    silent = [_connected(path) for _ in range(AT_ONCE)]
+    askers = [threading.Thread(target=_ask_well, args=(tally, path)) for _ in range(AT_ONCE)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    for connection in silent:
+        connection.close()
+    tally.count += 2 * AT_ONCE
+
+
+def _frame(chance: random.Random) -> bytes:
+    kind = chance.randrange(6)
+    if kind == 0:
+        return chance.randbytes(chance.randrange(8))
+    if kind == 1:
+        return struct.pack(">Q", chance.choice((shim.MAX_FRAME + 1, 2**31, 2**63, 2**64 - 1)))
+    if kind == 2:
+        return struct.pack(">Q", chance.randrange(1, 10_000)) + chance.randbytes(chance.randrange(9))
+    if kind == 3:
+        return chance.randbytes(chance.randrange(8, 200))
+    if kind == 4:
+        return b'{"hook_event_name": "Stop"}\n'
+    data = chance.randbytes(chance.randrange(50))
+    return struct.pack(">Q", len(data)) + data + chance.randbytes(20)
+
+
+def _connected(path: Path) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(10)
+    connection.connect(str(path))
+    return connection
+
+
+def _ask_well(tally: Tally, path: Path) -> None:
+    """One frame as it should be; its answer is as long as it says."""
+    started = time.monotonic()
+    try:
+        with _connected(path) as connection:
+            connection.sendall(struct.pack(">Q", len(GOOD)) + GOOD)
+            answer = shim.receive(connection)
+    except (OSError, ValueError) as error:
+        tally.faults.append(f"a good frame got no answer: {error}")
+        return
+    tally.slowest = max(tally.slowest, time.monotonic() - started)
+    tally.answered += 1
+    if answer != b"":
+        tally.faults.append(f"a good frame got {answer!r}")
+
+
+def _open_to_others(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    folder.chmod(0o755)
+
+
+def _a_link(folder: Path) -> None:
+    real = folder.with_name(f"{folder.name}-real")
+    real.mkdir(mode=0o700)
+    folder.symlink_to(real)
+
+
+def _a_file(folder: Path) -> None:
+    folder.write_text("")
+
+
+def _somebody_elses(folder: Path) -> None:
+    folder.mkdir(mode=0o777)
+    os.chown(folder, STRANGER, STRANGER)
+
+
+HOSTILE: tuple[Callable[[Path], None], ...] = (_open_to_others, _a_link, _a_file)
+
+
+def strangers(folder: Path) -> Iterator[tuple[str, bool]]:
+    """What somebody else could prepare or try, and whether it was refused. Another user is tried by root only."""
+    real_path = listening.socket_path
+    try:
+        for make in (*HOSTILE, *((_somebody_elses,) if os.getuid() == 0 else ())):
+            place = folder / make.__name__
+            make(place)
+            _listens_in(place)
+            started = Listener("claude-code", os.getpid(), lambda payload: payload)
+            yield f"folder {make.__name__.strip('_')}: no server", not started.start()
+            started.close()
+            yield f"folder {make.__name__.strip('_')}: no hook", shim.ask_server("claude-code", b"x") is None
+        if os.getuid() == 0:
+            yield "another user", _another_user_is_refused(folder / "open")
+    finally:
+        listening.socket_path = shim.socket_path = real_path
+
+
+def _listens_in(folder: Path) -> None:
+    def here(_uid: int, client: str, pid: int) -> str:
+        return str(folder / f"{client}-{pid}.sock")
+
+    listening.socket_path = shim.socket_path = here
+
+
+def _another_user_is_refused(folder: Path) -> bool:
+    """Even where every permission has gone wrong."""
+    _listens_in(folder)
+    listener = Listener("claude-code", os.getpid(), lambda payload: b"to " + payload)
+    listener.start()
+    for path in (folder, *folder.parents[:-1]):
+        path.chmod(path.stat().st_mode | 0o055)
+    listener.path.chmod(0o666)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _CONNECT, str(listener.path)], capture_output=True, check=False
+    )
+    listener.close()
+    is_refused = b"ConnectionResetError" in done.stderr or b"BrokenPipeError" in done.stderr or done.returncode == 0
+    return is_refused and done.stdout == b""
