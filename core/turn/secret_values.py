@@ -28,6 +28,12 @@ _CHAIN = re.compile(r"[@!]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)
 _CONSTANT = re.compile(r"_*(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)_*")
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]{1,15}|[\d._,]+)")
 _VERSION = re.compile(r"\d{1,8}(?:\.\d{1,8})+")
+_NUMBERED = re.compile(
+    r"(?:[a-z]{1,3}|sha|utf|base|oauth|pbkdf|argon|scrypt|bcrypt|blake|ascii|step|line|part|test|field|level|option|user|row|col"
+    r"|python|release|version|node|item|input|page|phase|case|type|attempt|number|pass(?:word|wd)?)[-_]?v?\d{1,5}[a-z]{0,2}",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"[=*\\^~]{2}|[/\\].*[/\\]|::|->|\d[.:]\d")
 _TOKEN = re.compile(r"[\w.~+/=:!@#$%^&*-]+", re.ASCII)
 
 EVERYDAY = frozenset(
@@ -68,6 +74,20 @@ def is_secret(value: str, *, chosen: bool, literal: bool) -> bool:
     return _looks_chosen(value) if chosen else _looks_made(value)
 
 
+def is_strong(value: str, *, chosen: bool) -> bool:
+    """Whether ``value`` is a secret even where only a blank stands between it and a name, as in prose.
+
+    It has letters and digits, is no word with a number (``sha256``), no name and no path. What a machine made has
+    sixteen characters.
+    """
+    has_both = _has_digit(value) and any(char.isalpha() for char in value)
+    if not has_both or not is_secret(value, chosen=chosen, literal=False):
+        return False
+    if not chosen:
+        return len(value) >= 16
+    return not _NUMBERED.fullmatch(value) and not _MARKUP.search(value)
+
+
 def is_placeholder(value: str) -> bool:
     """Whether ``value`` stands for a secret without being one: a reference, a template, everyday words."""
     characters = set(value.lower())
@@ -106,14 +126,18 @@ def _looks_made(value: str) -> bool:
         return False
     if value.isalpha():
         return _is_shuffled(value)
-    is_wordy = all(_WORDY.fullmatch(part) for part in _PARTS.split(value))
     if not _has_digit(value):
-        return len(value) >= 16 and not is_wordy
+        return len(value) >= 16 and not is_wordy(value)
     if _is_path(value):
         return False
     if not any(char.isalpha() for char in value):
         return len(value) >= 20 and not _VERSION.fullmatch(value)
-    return not is_wordy
+    return not is_wordy(value)
+
+
+def is_wordy(value: str) -> bool:
+    """Whether ``value`` is made of words, with a short number behind them at most."""
+    return all(_WORDY.fullmatch(part) for part in _PARTS.split(value))
 
 
 def _is_path(value: str) -> bool:
