@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from .formats import RULES, Rule
 from .secret_blocks import private_keys
-from .secret_context import in_context, may_be_told
+from .secret_context import broken, in_context, may_be_told
 from .secret_scan import Scan, scan_for
 from .secret_span import Span, joined
 from .secret_views import encoded, unescaped, unwrapped
@@ -69,7 +69,9 @@ def _find(text: str, scan: Scan) -> Iterator[Span]:
             if span := next(_plain(inside, bare := _lower(inside), scan, scan.places(bare)), None):
                 yield span._replace(start=start, end=end)
     if "\n" in text and (wrapped := unwrapped(text)):
-        yield from wrapped.spans(_RANKS, scan.formats(wrapped.view.text))
+        joint = wrapped.view.text
+        yield from wrapped.formats(_RANKS, scan.formats(joint))
+        yield from wrapped.told(broken(joint, bare := _lower(joint), scan, scan.places(bare)))
 
 
 def _plain(text: str, lowered: str, scan: Scan, places: Collection[str]) -> Iterator[Span]:

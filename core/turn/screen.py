@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain, compress, zip_longest
 from typing import TYPE_CHECKING
 
 from .fold import fold
@@ -83,7 +83,7 @@ def _matches(text: str, segments: _Segments) -> Iterator[tuple[int, int]]:
             continue
         at = 0
         while found := phrase.pattern.search(squeezed, at):
-            places = places or [place for place, char in enumerate(folded) if char.isalnum()]
+            places = places or list(compress(range(len(folded)), map(str.isalnum, folded)))
             start, end = found.span()
             first, last = places[start], places[end - 1]
             at = end
@@ -95,7 +95,8 @@ def _matches(text: str, segments: _Segments) -> Iterator[tuple[int, int]]:
                 shorter = phrase.pattern.match(squeezed, start, bisect_left(places, line_end))
                 last = places[shorter.end() - 1] if shorter else last
             yield first, last + 1
-            at = max(end, bisect_left(places, segments.end(last) - _REACH))
+            if segments.has_long:
+                at = max(end, bisect_left(places, segments.end(last) - _REACH))
     yield from _apart(INSTRUCTION_TAG, text, segments)
 
 
@@ -104,7 +105,9 @@ def _apart(pattern: re.Pattern[str], text: str, segments: _Segments) -> Iterator
     at = 0
     while found := pattern.search(text, at):
         yield found.span()
-        at = max(found.end(), found.start() + 1, segments.end(found.end() - 1) - _REACH)
+        at = max(found.end(), found.start() + 1)
+        if segments.has_long:
+            at = max(at, segments.end(found.end() - 1) - _REACH)
 
 
 def _is_inside_word(text: str, place: int) -> bool:
@@ -134,6 +137,11 @@ class _Segments:
     @cached_property
     def _starts(self) -> list[int]:
         return [start for start, _ in self.spans]
+
+    @cached_property
+    def has_long(self) -> bool:
+        """Whether more than one passage can lie in a segment and not lead out of it."""
+        return any(end - start > 2 * _REACH for start, end in self.spans)
 
     def numbers(self, start: int, end: int) -> tuple[int, int]:
         """The segments that a passage touches, as the bounds of a range."""

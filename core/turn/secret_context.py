@@ -35,6 +35,14 @@ def in_context(text: str, lowered: str, scan: Scan, places: Collection[str]) -> 
         yield from _said(text, lowered, scan)
 
 
+def broken(text: str, lowered: str, scan: Scan, places: Collection[str]) -> Iterator[Span]:
+    """Secrets in URLs and headers: what is looked for where lines were joined."""
+    if "url" in places:
+        yield from _urls(text, lowered, scan)
+    if "scheme" in places:
+        yield from _headers(text, lowered, scan)
+
+
 def may_be_told(lowered: str, scan: Scan, places: Collection[str]) -> bool:
     """Whether something stands behind a telling name, a secret or not."""
     return any(
@@ -195,12 +203,13 @@ def _kind(name: str) -> str:
 
 _SAID = re.compile(
     r"""
-    (?<![a-z0-9.$@/-])
     (?P<name>
-        (?:[a-z0-9]{1,20}_){0,4}(?:passw(?:or)?d | passphrase | passcode | pwd | pw | pass)
-      | (?:[a-z0-9]{1,20}_){0,4}(?:secret | token | (?:api|access|private|secret|auth|client|account|master)[_\ -]?key)
+        passw(?:or)?d | passphrase | passcode | pwd | pw(?<![a-z]pw) | pass(?<![a-z]pass)
+      | secret(?:[_-]?(?:access[_-]?)?key)? | token | credentials?
+      | (?:api|access|private|secret|encryption|signing|master|account|shared|auth|app|client|consumer|hmac|jwt
+          |deploy|storage|license|webhook)[_.\ -]?key
     )
-    (?P<link> [\ \t]?[:=][\ \t]{0,4} | [\ \t]{1,4}(?:(?:to|was|as|=|->)[\ \t]{1,4})? )
+    (?P<link> (?<=pw)[\ \t]?[:=][\ \t]{0,4} | (?<=pass)[\ \t]?[:=][\ \t]{0,4} | [\ \t]{1,4}(?:(?:to|was|as|->)[\ \t]{1,4})? )
     (?P<value> [^\s"'`<>,;&|(){}\[\]“”「」『』，。；、！？（）]{6,256}+ )
     """,
     re.VERBOSE,
@@ -214,7 +223,7 @@ def _said(text: str, lowered: str, scan: Scan) -> Iterator[Span]:
     for found in scan.matches(_SAID, "said", lowered, lowered):
         start, end = found.span("value")
         value = text[start:end].rstrip(_CLOSING)
-        name = found["name"].rpartition("_")[2]
+        name = found["name"]
         is_short = name in ("pw", "pass") and found["link"].strip() in (":", "=")
         chosen = name.startswith(("pass", "pw"))
         if is_secret(value, chosen=True, literal=False) if is_short and name == "pw" else is_strong(value, chosen=chosen):

@@ -45,12 +45,12 @@ _PLACES: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "said": (
         ("pass", "pw", "secret", "token", "key"),
-        "(?:passw(?:or)?d|passphrase|passcode|pwd|pw|pass|secret|token|(?:api|access|private|secret|auth|client|account|master)"
-        r"""[_ -]?key)(?:[ \t]?[:=][ \t]*|[ \t]+)[^\s"'`<>,;&|(){}\[\]]{6}""",
+        rf"(?:{_NAMES}|pw|pass)"
+        r"""(?:[ \t]+(?:(?:to|was|as|->)[ \t]+)?|[ \t]?[:=][ \t]*)[^\s"'`<>,;&|(){}\[\]]{6}""",
     ),
     "escape": (
-        ("%", "\\u00", "\\x", "&#", "&quot", "&apos", "&amp", "&lt", "&gt", "=3d", "=\n"),
-        r"%(?:25)?[2-7][0-9a-f]|\\(?:u00|x)[2-7][0-9a-f]|&#x?[0-9]|&(?:quot|apos|amp|lt|gt);|=3d|=\r?\n",
+        ("%", "\\u00", "\\x", "\\/", "&#", "&quot", "&apos", "&amp", "&lt", "&gt", "=3d", "=\n"),
+        r"%(?:25)?[2-7][0-9a-f]|\\(?:(?:u00|x)[2-7][0-9a-f]|/)|&#x?[0-9]|&(?:quot|apos|amp|lt|gt);|=3d|=\r?\n",
     ),
     "encoded": (("",), "[a-z0-9+/_-]{24}"),
 }

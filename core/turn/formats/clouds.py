@@ -98,6 +98,7 @@ _DATA = (
 )
 _STORES = (
     *(token("vault-token", prefix, WORD + "{20,}", free=True) for prefix in ("hvs.", "hvb.", "hvr.")),
+    behind("terraform-token", ALNUM + "{14}", 14, ".atlasv1.", WORD + "{60,70}"),
     token("terraform-token", ".atlasv1.", WORD + "{40,}", free=True, size=67),
     token("pulumi-token", "pul-", HEX + "{40}", size=40),
     *(

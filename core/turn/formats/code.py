@@ -5,16 +5,14 @@ from __future__ import annotations
 from .rule import ALNUM, HEX, LOWER, UPPER, UUID, WORD, Rule, after, exact, token
 
 _HOSTS = (
-    *(token("github-token", f"gh{kind}_", ALNUM + "{20,}", free=True, size=36) for kind in "pour"),
+    *(token("github-token", f"gh{kind}_", ALNUM + "{20,}", free=True, size=36) for kind in "pou"),
+    token("github-token", "ghr_", ALNUM + "{20,}", free=True, size=76),
     token("github-token", "ghs_", r"[A-Za-z0-9]{20,}(?:_[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_-]+)*)?", free=True, size=36),
     token("github-token", "github_pat_", "[A-Za-z0-9_]{20,}", free=True, size=82),
     token("github-token", "v1.", "[0-9a-f]{40}", size=40),
     *(
-        token("gitlab-token", prefix, r"[A-Za-z0-9_=-]{16,}(?:\.[A-Za-z0-9_-]+)*", free=True, size=20)
-        for prefix in (
-            *("glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glcbt-", "glsoat-", "glft-", "glagent-", "gloas-"),
-            *("glimt-", "glffct-", "glwt-"),
-        )
+        token("gitlab-token", f"gl{kind}-", r"[A-Za-z0-9_=-]{16,}(?:\.[A-Za-z0-9_-]+)*", free=True)
+        for kind in ("pat", "dt", "rt", "rtr", "ptt", "cbt", "soat", "ft", "agent", "oas", "imt", "ffct", "wt")
     ),
     token("gitlab-token", "GR1348941", WORD + "{20,}", free=True, size=20),
     after("gitlab-session", "_gitlab_session=", HEX + "{32}"),

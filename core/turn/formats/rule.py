@@ -58,17 +58,32 @@ class Rule:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Begins to match at the literal; the match ends with the secret."""
+        word = self.lead + re.escape(self.literal)
+        begins = f"(?:{_edge(self.before, word)})" if self.before else ""
+        return self._compiled(begins, "(?![A-Za-z0-9])" if self.ends else "")
+
+    @cached_property
+    def open_pattern(self) -> re.Pattern[str]:
+        """The same, whatever stands around it."""
+        return self._compiled("", "")
+
+    def _compiled(self, begins: str, ends: str) -> re.Pattern[str]:
         start = re.escape(self.literal)
-        word = self.lead + start
-        looks = [f"(?<={word})"] if self.lead else []
-        if self.before:
-            escaped = "|".join(f"(?<={end}{word})" for end in _ESCAPES)
-            looks.append(f"(?:(?<![{self.before}]{word})|{escaped})")
-        return re.compile(start + "".join(looks) + possessive(self.rest) + ("(?![A-Za-z0-9])" if self.ends else ""))
+        lead = f"(?<={self.lead}{start})" if self.lead else ""
+        return re.compile(start + lead + begins + possessive(self.rest) + ends)
+
+    def may_begin(self, text: str, place: int) -> bool:
+        """Whether what stands before ``place`` may stand before the lead and the literal."""
+        return not self.before or re.compile(_edge(self.before, "")).match(text, place) is not None
 
     def span(self, found: re.Match[str]) -> tuple[int, int]:
         """Where the secret of a match begins and ends."""
         return found.start() - self.width + self.skips, found.end()
+
+
+def _edge(before: str, word: str) -> str:
+    """What holds behind ``word`` if it begins a word."""
+    return "|".join([f"(?<![{before}]{word})", *(f"(?<={end}{word})" for end in _ESCAPES)])
 
 
 def possessive(source: str) -> str:

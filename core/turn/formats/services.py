@@ -36,7 +36,7 @@ _CHATS = (
     token("facebook-token", "EAA", ALNUM + "{80,}"),
     token("instagram-token", "IGQ", "[A-Za-z0-9_-]{80,}"),
     token("instagram-token", "IGAA", "[A-Za-z0-9_-]{80,}"),
-    token("x-bearer-token", "A" * 20, "[A-Za-z0-9%]{20,80}%[A-Za-z0-9%]{30,}"),
+    token("x-bearer-token", "A" * 20, "[A-Za-z0-9]{1,60}%[A-Za-z0-9%]{40,}"),
     behind("firebase-key", "AAAA[A-Za-z0-9_-]{7}", 11, ":APA91b", "[A-Za-z0-9_-]{120,140}"),
     token("pubnub-key", "sec-c-", WORD + "{36,}", free=True),
 )
