@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from functools import cached_property
+from itertools import chain, compress, zip_longest
 from typing import TYPE_CHECKING
 
 from .fold import fold
@@ -23,6 +24,8 @@ _LONG_LINE = 240
 """Characters; of longer lines only the sentence goes."""
 _NOT_SQUEEZED = re.compile(r"[\W_]+")
 _ANY_NEEDLE = re.compile("|".join(sorted({re.escape(needle) for phrase in PHRASES for needle in phrase.needles})))
+_REACH = 500
+"""Characters that a phrase has at most."""
 _SHORT = 400
 """Characters up to which one search for all needles is faster than one for each."""
 _SENTENCE_END = re.compile(r"[.!?;]+(?=\s|$)|[。！？；]+|\\n")
@@ -38,19 +41,18 @@ class Screened:
 
 def screen(text: str) -> Screened:
     """``text`` with the lines that address the model replaced. Doing it twice changes nothing more."""
-    matches = sorted(_matches(text))
-    if not matches:
-        return Screened(text)
-    segments = _segments(text)
-    starts = [start for start, _ in segments]
+    segments = _Segments(text)
     filtered = set()
-    for start, end in matches:
-        for number in range(bisect_right(starts, start) - 1, bisect_left(starts, end)):
-            first, last = segments[number]
-            if text[max(first, start) : min(last, end)].strip():
+    for start, end in _matches(text, segments):
+        for number in range(*segments.numbers(start, end)):
+            first, last = segments.spans[number]
+            if number not in filtered and text[max(first, start) : min(last, end)].strip():
                 filtered.add(number)
-    kept = (FILTERED if number in filtered else text[slice(*segment)] for number, segment in enumerate(segments))
-    ends = (text[last : segments[number + 1][0]] for number, (_, last) in enumerate(segments[:-1]))
+    if not filtered:
+        return Screened(text)
+    spans = segments.spans
+    kept = (FILTERED if number in filtered else text[slice(*span)] for number, span in enumerate(spans))
+    ends = (text[last : spans[number + 1][0]] for number, (_, last) in enumerate(spans[:-1]))
     return Screened("".join(chain.from_iterable(zip_longest(kept, ends, fillvalue=""))), len(filtered))
 
 
@@ -70,19 +72,21 @@ def _possible(squeezed: str) -> Iterator[Phrase]:
             yield phrase
 
 
-def _matches(text: str) -> Iterator[tuple[int, int]]:
-    """Where the model is addressed, as places in ``text``."""
+def _matches(text: str, segments: _Segments) -> Iterator[tuple[int, int]]:
+    """Where the model is addressed, as places in ``text``; where a segment goes anyway, not each of them."""
     folded = fold(text)
     squeezed = _NOT_SQUEEZED.sub("", folded)
     places: list[int] = []
     for phrase in _possible(squeezed):
         if not phrase.squeezed:
-            yield from (found.span() for found in phrase.pattern.finditer(folded))
+            yield from _apart(phrase.pattern, folded, segments)
             continue
-        for found in phrase.pattern.finditer(squeezed):
-            places = places or [place for place, char in enumerate(folded) if char.isalnum()]
+        at = 0
+        while found := phrase.pattern.search(squeezed, at):
+            places = places or list(compress(range(len(folded)), map(str.isalnum, folded)))
             start, end = found.span()
             first, last = places[start], places[end - 1]
+            at = end
             line_end = folded.find("\n", first, last)
             if line_end >= 0:
                 if _is_inside_word(folded, first):
@@ -91,7 +95,19 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
                 shorter = phrase.pattern.match(squeezed, start, bisect_left(places, line_end))
                 last = places[shorter.end() - 1] if shorter else last
             yield first, last + 1
-    yield from (found.span() for found in INSTRUCTION_TAG.finditer(text))
+            if segments.has_long:
+                at = max(end, bisect_left(places, segments.end(last) - _REACH))
+    yield from _apart(INSTRUCTION_TAG, text, segments)
+
+
+def _apart(pattern: re.Pattern[str], text: str, segments: _Segments) -> Iterator[tuple[int, int]]:
+    """What ``pattern`` finds: of a long segment the first, and those that may lead out of it."""
+    at = 0
+    while found := pattern.search(text, at):
+        yield found.span()
+        at = max(found.end(), found.start() + 1)
+        if segments.has_long:
+            at = max(at, segments.end(found.end() - 1) - _REACH)
 
 
 def _is_inside_word(text: str, place: int) -> bool:
@@ -99,15 +115,38 @@ def _is_inside_word(text: str, place: int) -> bool:
     return place > 0 and text[place].isascii() and text[place - 1].isalnum()
 
 
-def _segments(text: str) -> list[tuple[int, int]]:
-    """Where the lines of ``text`` begin and end, without their line ends; of long lines the sentences."""
-    segments, place = [], 0
-    for line in text.split("\n"):
-        end = place + len(line)
-        if len(line) > _LONG_LINE:
-            for found in _SENTENCE_END.finditer(text, place, end):
-                segments.append((place, found.end()))
-                place = found.end()
-        segments.append((place, end))
-        place = end + 1
-    return segments
+class _Segments:
+    """Where the lines of a text begin and end, without their line ends; of long lines the sentences."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        spans, place = [], 0
+        for line in self._text.split("\n"):
+            end = place + len(line)
+            if len(line) > _LONG_LINE:
+                for found in _SENTENCE_END.finditer(self._text, place, end):
+                    spans.append((place, found.end()))
+                    place = found.end()
+            spans.append((place, end))
+            place = end + 1
+        return spans
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for start, _ in self.spans]
+
+    @cached_property
+    def has_long(self) -> bool:
+        """Whether more than one passage can lie in a segment and not lead out of it."""
+        return any(end - start > 2 * _REACH for start, end in self.spans)
+
+    def numbers(self, start: int, end: int) -> tuple[int, int]:
+        """The segments that a passage touches, as the bounds of a range."""
+        return bisect_right(self._starts, start) - 1, bisect_left(self._starts, end)
+
+    def end(self, place: int) -> int:
+        """Where the segment of ``place`` ends."""
+        return self.spans[bisect_right(self._starts, place) - 1][1]

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+_CROSSED_OUT = re.compile(r"[xX*.\-_#0?]")
+_MARK = re.compile("[{}%<$]")
 _TEMPLATE = re.compile(r"\$?\{[^{}\n]{0,80}\}|\{\{|\}\}|%\([^()\n]{0,60}\)s|%[sdr]|<[^<>\n]{1,80}>|\$\([^()\n]{0,80}\)")
 _REFERENCE = re.compile(r"\$[A-Za-z_]+|\$\d|\$env:\w+|%\w+%|(?:env|vault|ssm|op|arn|ref|file):.*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
@@ -17,6 +19,9 @@ _PLACEHOLDER = re.compile(
     r"(?![a-z])[^0-9]*",
     re.IGNORECASE,
 )
+_SPACE = re.compile(r"\s")
+_LETTER = re.compile(r"[^\W\d_]")
+_DIGIT = re.compile(r"\d")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORDY = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{2,}){2,5})?\d{0,4}")
 _PARTS = re.compile(r"[-_./:@~]+")
@@ -28,6 +33,12 @@ _CHAIN = re.compile(r"[@!]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)
 _CONSTANT = re.compile(r"_*(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)_*")
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]{1,15}|[\d._,]+)")
 _VERSION = re.compile(r"\d{1,8}(?:\.\d{1,8})+")
+_NUMBERED = re.compile(
+    r"(?:[a-z]{1,3}|sha|utf|base|oauth|pbkdf|argon|scrypt|bcrypt|blake|ascii|step|line|part|test|field|level|option|user|row|col"
+    r"|python|release|version|node|item|input|page|phase|case|type|attempt|number|pass(?:word|wd)?)[-_]?v?\d{1,5}[a-z]{0,2}",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"[=*\\^~]{2}|[/\\].*[/\\]|::|->|\d[.:]\d")
 _TOKEN = re.compile(r"[\w.~+/=:!@#$%^&*-]+", re.ASCII)
 
 EVERYDAY = frozenset(
@@ -59,7 +70,7 @@ def is_secret(value: str, *, chosen: bool, literal: bool) -> bool:
     ``chosen``: a person may have chosen it (a password), so it may be any word; otherwise a machine made it.
     ``literal``: quotes or the form of the line show that it is no identifier.
     """
-    if len(value) < (6 if chosen else 8) or not value.isascii() or any(char.isspace() for char in value):
+    if len(value) < (6 if chosen else 8) or not value.isascii() or _SPACE.search(value):
         return False
     if is_placeholder(value):
         return False
@@ -68,14 +79,27 @@ def is_secret(value: str, *, chosen: bool, literal: bool) -> bool:
     return _looks_chosen(value) if chosen else _looks_made(value)
 
 
+def is_strong(value: str, *, chosen: bool) -> bool:
+    """Whether ``value`` is a secret even where only a blank stands between it and a name, as in prose.
+
+    It has letters and digits, is no word with a number (``sha256``), no name and no path. What a machine made has
+    sixteen characters.
+    """
+    has_both = _has_digit(value) and _LETTER.search(value)
+    if not has_both or not is_secret(value, chosen=chosen, literal=False):
+        return False
+    if not chosen:
+        return len(value) >= 16
+    return not _NUMBERED.fullmatch(value) and not _MARKUP.search(value)
+
+
 def is_placeholder(value: str) -> bool:
     """Whether ``value`` stands for a secret without being one: a reference, a template, everyday words."""
-    characters = set(value.lower())
-    if len(value) >= 4 and len(characters) <= 2 and characters & set("x*.-_#0?"):
+    if len(value) >= 4 and _CROSSED_OUT.search(value) and len(set(value.lower())) <= 2:
         return True
     if _REFERENCE.fullmatch(value) or _PLACEHOLDER.fullmatch(value):
         return True
-    fixed = _TEMPLATE.sub("", value)
+    fixed = _TEMPLATE.sub("", value) if _MARK.search(value) else value
     if fixed != value and len(fixed) < 6:
         return True
     return not _has_digit(fixed) and all(word.lower() in EVERYDAY for word in _WORDS.findall(fixed))
@@ -106,14 +130,18 @@ def _looks_made(value: str) -> bool:
         return False
     if value.isalpha():
         return _is_shuffled(value)
-    is_wordy = all(_WORDY.fullmatch(part) for part in _PARTS.split(value))
     if not _has_digit(value):
-        return len(value) >= 16 and not is_wordy
+        return len(value) >= 16 and not is_wordy(value)
     if _is_path(value):
         return False
-    if not any(char.isalpha() for char in value):
+    if not _LETTER.search(value):
         return len(value) >= 20 and not _VERSION.fullmatch(value)
-    return not is_wordy
+    return not is_wordy(value)
+
+
+def is_wordy(value: str) -> bool:
+    """Whether ``value`` is made of words, with a short number behind them at most."""
+    return all(_WORDY.fullmatch(part) for part in _PARTS.split(value))
 
 
 def _is_path(value: str) -> bool:
@@ -127,4 +155,4 @@ def _is_shuffled(value: str) -> bool:
 
 
 def _has_digit(value: str) -> bool:
-    return any(char.isdigit() for char in value)
+    return _DIGIT.search(value) is not None

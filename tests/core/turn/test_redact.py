@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.turn.redact import _RUN, Redacted, redact
-from upbeat.core.turn.secret_rules import RULES, Rule
+from upbeat.core.turn.redact import Redacted, redact
+from upbeat.core.turn.formats import RULES, Rule
 
 # Put together from pieces, so that no scanner takes this file for a leak.
 HEX32 = "0123456789abcdef" * 2
@@ -484,10 +484,9 @@ def test_a_turn_is_quick() -> None:
     assert time.process_time() - start < 0.03
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.literal)
-def test_formats_are_long_unbroken_runs(rule: Rule) -> None:
-    """No format is shorter than the runs that are looked through for it, and none has a literal with a gap."""
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind} {rule.literal}")
+def test_formats_are_long(rule: Rule) -> None:
+    """No format is shorter than a person would need to write it by chance."""
     least, _ = import_module("re._parser").parse(rule.pattern.pattern).getwidth()
 
-    assert least >= 15
-    assert [rule.literal * 15] == _RUN.findall(rule.literal * 15)
+    assert least + rule.width >= 15

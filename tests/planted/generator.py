@@ -1,0 +1,115 @@
+"""Ten thousand secrets from one seed: structured ones, ones that are assigned to a telling name, free-standing ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .contexts import LIMIT, PLACINGS
+from .formats import ALPHABETS, drawn, issue, templates
+
+STRUCTURED, ASSIGNED, FREE = "structured", "assigned", "free-standing"
+SHARES = {STRUCTURED: 6000, ASSIGNED: 3000, FREE: 1000}
+"""How many of each there are among ten thousand."""
+
+NAMES = (
+    *("password", "DB_PASSWORD", "db_passwd", "dbPassword", "redis_pwd", "passphrase", "smtp_pass", "secret"),
+    *("client_secret", "SECRET_KEY", "token", "authToken", "ACCESS_TOKEN", "refresh_token", "api_key", "apiKey"),
+    *("X-Api-Key", "aws_secret_access_key", "private_key", "encryption-key", "credentials", "jwtSecret", "API_TOKEN"),
+    *("AWS_SESSION_TOKEN", "COHERE_API_KEY", "MISTRAL_API_KEY", "LINODE_TOKEN", "HUAWEI_SECRET_KEY", "webhook_secret"),
+)
+ASSIGNMENTS = {
+    "python": '{name} = "{value}"',
+    "single quotes": "{name}='{value}'",
+    "json": '"{name}": "{value}",',
+    "yaml": "{name}: {value}",
+    "yaml quoted": '{name}: "{value}"',
+    "env": "{name}={value}",
+    "export": "export {name}={value}",
+    "javascript": 'const {name} = "{value}";',
+    "annotated": '{name}: str = "{value}"',
+    "java": 'String {name} = "{value}";',
+    "php": "'{name}' => '{value}',",
+    "escaped": '\\"{name}\\": \\"{value}\\"',
+    "environ": 'os.environ["{name}"] = "{value}"',
+    "flag": "tool --{name} {value}",
+    "docker": "docker run -e {name}={value} image",
+    "diff": "+{name}: {value}",
+    "kubernetes": "  - name: {name}\n    value: {value}",
+    "xml": "<{name}>{value}</{name}>",
+    "url": "https://h.example/x?{name}={value}&y=1",
+    "connection": "Server=h;{name}={value};Port=1",
+    "compared": "if {name} == '{value}':",
+    "default": 'getenv("{name}", "{value}")',
+    "prose": "the {name} is {value}",
+    "blank": "set {name} {value} in the shell",
+    "zh": "{name}：{value}，请保密",
+}
+VALUES = (
+    ("A", 12),
+    ("A", 20),
+    ("A", 32),
+    ("H", 32),
+    ("H", 64),
+    ("B", 40),
+    ("W", 43),
+    ("a", 10),
+    ("a", 24),
+)
+_SYMBOLS = ALPHABETS["A"] + "!@#%^*_-+"
+FREE_SHAPES = (("A", 32), ("A", 40), ("H", 32), ("H", 40), ("H", 64), ("B", 40), ("B", 64), ("W", 43), ("W", 64), ("a", 48))
+FREE_PLACES = ("json", "yaml", "env", "python", "javascript", "shell", "log", "prose", "table", "diff added")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A text with one secret in it; ``shape`` and ``place`` say which and where. ``limit``: it is cut there afterwards."""
+
+    kind: str
+    shape: str
+    place: str
+    text: str
+    secret: str
+    limit: int = 0
+
+
+def cases(seed: int, count: int = 10_000) -> Iterator[Case]:
+    """``count`` cases, the same for the same seed; every format and every place has its turn."""
+    rng = random.Random(seed)
+    whole = sum(SHARES.values())
+    yield from _structured(rng, count * SHARES[STRUCTURED] // whole)
+    yield from _assigned(rng, count * SHARES[ASSIGNED] // whole)
+    yield from _free(rng, count * SHARES[FREE] // whole)
+
+
+def _structured(rng: random.Random, count: int) -> Iterator[Case]:
+    shapes, places = templates(), list(PLACINGS)
+    for number in range(count):
+        shape = shapes[number % len(shapes)]
+        place = places[(number + number // len(shapes)) % len(places)]
+        planted = issue(rng, shape)
+        limit = LIMIT if place == "across the cut" else 0
+        yield Case(STRUCTURED, shape, place, PLACINGS[place](rng, planted.text), planted.secret, limit)
+
+
+def _assigned(rng: random.Random, count: int) -> Iterator[Case]:
+    forms = list(ASSIGNMENTS)
+    for number in range(count):
+        place = forms[number % len(forms)]
+        name = rng.choice(NAMES)
+        if rng.random() < 0.1:
+            shape, value = "symbols", drawn(rng, _SYMBOLS, 16)
+        else:
+            kind, length = rng.choice(VALUES)
+            shape, value = f"{kind}{length}", drawn(rng, ALPHABETS[kind], length)
+        text = ASSIGNMENTS[place].format(name=name, value=value)
+        yield Case(ASSIGNED, f"{name} {shape}", place, f"a = 1\n{text}\nb = 2", value)
+
+
+def _free(rng: random.Random, count: int) -> Iterator[Case]:
+    for number in range(count):
+        kind, length = FREE_SHAPES[number % len(FREE_SHAPES)]
+        place = rng.choice(FREE_PLACES)
+        value = drawn(rng, ALPHABETS[kind], length)
+        yield Case(FREE, f"{kind}{length}", place, PLACINGS[place](rng, value), value)
