@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
 
@@ -277,7 +277,6 @@ PATTERNS = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
 @given(
     st.sets(PATHS, max_size=8),
     st.lists(PATTERNS, max_size=4),

@@ -27,22 +27,19 @@ def said(line: str, **known: object) -> tuple[str, ...]:
     return tuple(type(one).__name__ for one in said_by(POLICY, event, found=known.get("found", KNOWN)))
 
 
-@pytest.mark.parametrize("line", HARMLESS)
-def test_says_nothing_for(line: str) -> None:
+def test_says_nothing_for() -> None:
     """Says nothing for text that only looks like it, for what is built again, and for what loses nothing."""
-    assert said(line) == ()
+    assert dict.fromkeys(HARMLESS, ()) == {line: said(line) for line in HARMLESS}
 
 
-@pytest.mark.parametrize("line", STOPPED)
-def test_stops(line: str) -> None:
+def test_stops() -> None:
     """Stops what nothing brings back."""
-    assert said(line) == ("Deny",)
+    assert dict.fromkeys(STOPPED, ("Deny",)) == {line: said(line) for line in STOPPED}
 
 
-@pytest.mark.parametrize("line", ASKED)
-def test_asks(line: str) -> None:
+def test_asks() -> None:
     """Asks about what may be meant, or can be had back with some work."""
-    assert said(line) == ("Ask",)
+    assert dict.fromkeys(ASKED, ("Ask",)) == {line: said(line) for line in ASKED}
 
 
 @pytest.mark.parametrize(

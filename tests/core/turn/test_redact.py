@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from upbeat.core.turn.formats import RULES
 from upbeat.core.turn.redact import Redacted, redact
-from upbeat.core.turn.formats import RULES, Rule
 
 # Put together from pieces, so that no scanner takes this file for a leak.
 HEX32 = "0123456789abcdef" * 2
@@ -127,10 +127,9 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_says_nothing_for(text: str) -> None:
+def test_says_nothing_for() -> None:
     """Code, prose, hashes, public keys and placeholders stay as they are."""
-    assert Redacted(text) == redact(text)
+    assert {text: Redacted(text) for text in HARMLESS} == {text: redact(text) for text in HARMLESS}
 
 
 VENDORS = [
@@ -219,12 +218,11 @@ VENDORS = [
 @pytest.mark.parametrize(
     "around", ["{}", "x = '{}'", "see {}.", "\\n{}\\n", "a%3D{}&b=1", '{{"v":\\u0022{}"}}', "://{}@h/x"]
 )
-@pytest.mark.parametrize(("kind", "secret"), VENDORS, ids=lambda value: value[:14])
-def test_redacts_formats(kind: str, secret: str, around: str) -> None:
+def test_redacts_formats(around: str) -> None:
     """A secret with a published format goes wherever it stands, escapes before it or not."""
-    expected = around.format(f"<redacted:{kind}>")
+    expected = {secret: Redacted(around.format(f"<redacted:{kind}>"), ((kind, 1),)) for kind, secret in VENDORS}
 
-    assert Redacted(expected, ((kind, 1),)) == redact(around.format(secret))
+    assert expected == {secret: redact(around.format(secret)) for _, secret in VENDORS}
 
 
 @pytest.mark.parametrize(
@@ -464,12 +462,12 @@ ADVERSARIAL = [
 
 @pytest.mark.parametrize("piece", ADVERSARIAL, ids=lambda piece: repr(piece[:20]))
 def test_is_linear(piece: str) -> None:
-    """300,000 characters of anything take less than 0.8 s of one core (0.03 to 0.15 as measured): none is quadratic."""
-    text = piece * (300_000 // len(piece))
+    """100,000 characters of anything take less than 0.3 s of one core (0.01 to 0.05 as measured): none is quadratic."""
+    text = piece * (100_000 // len(piece))
     start = time.process_time()
     redact(text)
 
-    assert time.process_time() - start < 0.8
+    assert time.process_time() - start < 0.3
 
 
 def test_a_turn_is_quick() -> None:
@@ -484,9 +482,8 @@ def test_a_turn_is_quick() -> None:
     assert time.process_time() - start < 0.03
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind} {rule.literal}")
-def test_formats_are_long(rule: Rule) -> None:
+def test_formats_are_long() -> None:
     """No format is shorter than a person would need to write it by chance."""
-    least, _ = import_module("re._parser").parse(rule.pattern.pattern).getwidth()
+    parse = import_module("re._parser").parse
 
-    assert least + rule.width >= 15
+    assert [] == [rule for rule in RULES if parse(rule.pattern.pattern).getwidth()[0] + rule.width < 15]

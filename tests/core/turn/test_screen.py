@@ -233,16 +233,16 @@ ADDRESSED = [
 ]
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_says_nothing_for(text: str) -> None:
+def test_says_nothing_for() -> None:
     """Code and prose about instructions stay as they are."""
-    assert Screened(text) == screen(text)
+    assert {text: Screened(text) for text in HARMLESS} == {text: screen(text) for text in HARMLESS}
 
 
-@pytest.mark.parametrize("line", ADDRESSED)
-def test_filters(line: str) -> None:
+def test_filters() -> None:
     """A line that addresses the model goes, and the lines around it stay."""
-    assert Screened("def f():\n[filtered]\n    return 1\n", 1) == screen(f"def f():\n{line}\n    return 1\n")
+    found = {line: screen(f"def f():\n{line}\n    return 1\n") for line in ADDRESSED}
+
+    assert dict.fromkeys(ADDRESSED, Screened("def f():\n[filtered]\n    return 1\n", 1)) == found
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,9 @@ TOKENS = [
 ]
 
 
-@pytest.mark.parametrize("value", NO_PASSWORDS)
-def test_is_no_password(value: str) -> None:
+def test_is_no_password() -> None:
     """Short values, words about passwords, references and templates are left alone."""
-    assert not is_secret(value, chosen=True, literal=True)
+    assert [] == [value for value in NO_PASSWORDS if is_secret(value, chosen=True, literal=True)]
 
 
 @pytest.mark.parametrize("value", PASSWORDS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from upbeat.core.turn.intent import read
-from upbeat.core.turn.reading import Intent
 
 NEGATED = [
     ("don't fix anything, just explain how the scheduler works", "docs"),
@@ -23,9 +22,9 @@ NEGATED = [
     ("先不要優化，只要說明 render_table 為什麼這樣寫", "docs"),
     ("I don't understand how the cache module works", "docs"),
     ("I don't know why parse() fails", "debug"),
-    pytest.param("users don't get the mail that notify.py sends", "debug", id="not a request: users do not"),
-    pytest.param("the importer in load.py doesn't skip empty rows", "debug", id="not a request: it does not"),
-    pytest.param("parse_date 没有实现时区转换，为什么", "debug", id="not done, so not asked for"),
+    ("users don't get the mail that notify.py sends", "debug"),  # not a request: users do not
+    ("the importer in load.py doesn't skip empty rows", "debug"),  # not a request: it does not
+    ("parse_date 没有实现时区转换，为什么", "debug"),  # not done, so not asked for
     ("don't touch parser.py, what's the weather", "none"),
     ("don't add tests", "none"),
     ("I'd say don't refactor app.py, explain it", "docs"),
@@ -50,9 +49,9 @@ ASIDES = [
     ("add a link to https://example.com/fix-the-crash to the README", "feature"),
     ("what does this mean?\n```\nroses are red\n```", "none"),
     ("rewrite this so that it sounds friendlier:\n```\nThe server is down, we fix the bug.\n```", "none"),
-    pytest.param("explain the user's `fix` handler, don't change it", "docs", id="apostrophes are no quotation"),
-    pytest.param("explain what happens here:\n```\nfix(the, crash)", "docs", id="fence without an end"),
-    pytest.param('explain parse_line and "fix', "debug", id="without an end it is no quotation"),
+    ("explain the user's `fix` handler, don't change it", "docs"),  # apostrophes are no quotation
+    ("explain what happens here:\n```\nfix(the, crash)", "docs"),  # fence without an end
+    ('explain parse_line and "fix', "debug"),  # without an end it is no quotation
     ("2024-05-01 10:00:01 ERROR worker: failed to refactor\nexplain parse_log", "docs"),
 ]
 
@@ -121,10 +120,12 @@ COMPOUNDS = [
 ]
 
 
-@pytest.mark.parametrize(("prompt", "intent"), [*NEGATED, *ASIDES, *WRITING, *COMPOUNDS])
-def test_turns_of_phrase(prompt: str, intent: str) -> None:
+@pytest.mark.parametrize(
+    "table", [NEGATED, ASIDES, WRITING, COMPOUNDS], ids=["negated", "asides", "writing", "compounds"]
+)
+def test_turns_of_phrase(table: list[tuple[str, str]]) -> None:
     """read hears denials, asides, requests for text, and names that contain a verb."""
-    assert read(prompt).intent == Intent(intent)
+    assert dict(table) == {prompt: read(prompt).intent.value for prompt, _ in table}
 
 
 DEEP = [

@@ -174,7 +174,6 @@ def test_report(accepted: tuple[Verdict, ...], verdict: str, message: str) -> No
     assert verdict == read(message, accepted).verdict
 
 
-@pytest.mark.parametrize(("accepted", "verdict", "message"), NEVER)
-def test_never(accepted: tuple[Verdict, ...], verdict: str, message: str) -> None:
+def test_never() -> None:
     """Limits, questions, hearsay, goals and what was not run make no pass; what is only named makes no failure."""
-    assert verdict != read(message, accepted).verdict
+    assert [] == [row for row in NEVER if row[1] == read(row[2], row[0]).verdict]

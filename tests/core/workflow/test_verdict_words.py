@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from upbeat.core.workflow.verdict import Reading, Verdict, read
@@ -10,6 +12,7 @@ TESTS = (Verdict.PASS, Verdict.FAIL)
 REVIEW = (Verdict.PASS, Verdict.REJECT)
 RETRO = (Verdict.PASS, Verdict.ISSUES)
 WORK = (Verdict.PASS,)
+Row = tuple[tuple[Verdict, ...], str]
 
 PASSES = [
     (TESTS, "fixed the failing test; 12 green"),
@@ -229,26 +232,27 @@ UNDONE = [
 ]
 
 
-@pytest.mark.parametrize(("accepted", "message"), PASSES)
-def test_passes(accepted: tuple[Verdict, ...], message: str) -> None:
+def test_passes() -> None:
     """A clear statement that it went well is a pass."""
-    reading = read(message, accepted)
-
-    assert (Verdict.PASS, "words") == (reading.verdict, reading.by)
+    assert dict.fromkeys(PASSES, (Verdict.PASS, "words")) == _readings(PASSES)
 
 
-@pytest.mark.parametrize(("accepted", "message"), FAILS)
-def test_fails(accepted: tuple[Verdict, ...], message: str) -> None:
+def test_fails() -> None:
     """A clear statement that it went badly is the stage's own bad verdict."""
-    reading = read(message, accepted)
-
-    assert (accepted[1], "words") == (reading.verdict, reading.by)
+    assert {(accepted, message): (accepted[1], "words") for accepted, message in FAILS} == _readings(FAILS)
 
 
-@pytest.mark.parametrize(("accepted", "message"), UNCLEAR)
-def test_unclear(accepted: tuple[Verdict, ...], message: str) -> None:
+def _readings(table: Iterable[Row]) -> dict[Row, tuple[Verdict, str]]:
+    """Of each row the verdict, and what it was read from."""
+    readings = {(accepted, message): read(message, accepted) for accepted, message in table}
+    return {row: (reading.verdict, reading.by) for row, reading in readings.items()}
+
+
+def test_unclear() -> None:
     """What is denied, expected, past, conditional, shown or about something else is no verdict."""
-    assert Reading(Verdict.UNCLEAR) == read(message, accepted)
+    found = {(accepted, message): read(message, accepted) for accepted, message in UNCLEAR}
+
+    assert dict.fromkeys(UNCLEAR, Reading(Verdict.UNCLEAR)) == found
 
 
 @pytest.mark.parametrize("message", DONE)

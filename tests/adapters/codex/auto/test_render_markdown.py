@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes.codex.workbench import make_workbench
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
@@ -45,7 +45,6 @@ def test_code_keeps_its_lines() -> None:
     assert ["def f():", "    return 1"] == [line[1:] for line in lines if "f()" in line or "return" in line]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("ab店 \n#*`-_[]()|>1.")), st.integers(20, 80))
 def test_no_line_is_too_wide(text: str, width: int) -> None:
     """Not for Chinese either; and colour is the only kind of sequence."""
