@@ -94,8 +94,8 @@ def look(full: bool) -> Iterator[Seen]:
         figures += lived(journey(random.Random(seed)))
     faults = ", ".join(f"{figures[fault]} {fault.replace('_', ' ')}" for fault in BAD)
     yield Seen(
-        "The clock is wrong for an event, by a second or by centuries, back or ahead: it is answered, stored once and "
-        "in order, the journal can be read, and nothing is pruned that is not old",
+        "The clock is wrong for an event, by a second or by centuries, back or ahead: it is answered, stored once "
+        "and in order, the journal can be read, and nothing is pruned that is not old",
         f"0 faults, {journeys} journeys of {EVENTS} right times and about half as many wrong ones",
         f"{faults}; {figures['events']:,} events, of which {figures['pruned']:,} were old and pruned",
         not any(figures[fault] for fault in BAD),

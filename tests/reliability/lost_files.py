@@ -36,7 +36,7 @@ FEW = 2
 """Calls of each deed that fail where little time is."""
 SIZE = 8_000
 
-_CALL = re.compile(r"(?P<process>\d+) (?P<name>\w+)\((?P<rest>.*)")
+_CALL = re.compile(r"(?P<process>\d+) +(?P<name>\w+)\((?P<rest>.*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def recorded(home: Path) -> Counter[tuple[str, str]]:
     return Counter((body["session_id"], body["about"].get("call_id", "")) for body in read_log(home))
 
 
-def faults(home: Path, wanted: Iterable[tuple[str, int]]) -> Counter[str]:
+def faults(home: Path, wanted: Iterable[tuple[str, int]], *, can_be_written: bool = True) -> Counter[str]:
     """What is wrong with the journal below ``home``, which is to have these events, by session and number."""
     found = recorded(home)
     names = {(session, f"call-{number}") for session, number in wanted}
@@ -100,6 +100,6 @@ def faults(home: Path, wanted: Iterable[tuple[str, int]]) -> Counter[str]:
     return Counter(
         lost=len(names - set(found)),
         doubled=sum(count > 1 for (_, call), count in found.items() if call),
-        unreadable=int(not journal.verify().is_whole or bool(health.problem)),
+        unreadable=int(not journal.verify().is_whole or bool(health.problem) is can_be_written),
         set_aside=len(health.damaged),
     )

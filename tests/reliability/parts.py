@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import misbehaving_servers, never_in_the_way, package, plan_bytes, text_stays_data
+from . import misbehaving_servers, never_in_the_way, nothing_lost, package, plan_bytes, text_stays_data
 from .promise import Part
 
 PARTS: Mapping[str, Part] = {
     "package": package,
     "never-in-the-way": never_in_the_way,
+    "nothing-lost": nothing_lost,
     "misbehaving-servers": misbehaving_servers,
     "text-stays-data": text_stays_data,
     "determinism": plan_bytes,

@@ -1,0 +1,57 @@
+"""Nothing lost: files under writers that are killed, disks that refuse, wrong clocks, crowds of hooks, odd homes.
+
+What each file of upbeat is written with, and what a kill or a full disk leaves of it, is told in
+``docs/decisions/0015-one-way-to-write-a-file.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+from processes import ROOT
+
+from upbeat.adapters.local.journal_database import Database, is_sound
+from upbeat.adapters.local.journal_trouble import StorageError
+
+from . import lost_clock, lost_crowd, lost_database, lost_files, lost_homes, lost_kills
+from .promise import Seen
+
+PART = "Nothing lost"
+
+AFFECTED = ("3.7.0", "3.40.1", "3.44.5", "3.50.6", "3.51.0", "3.51.2")
+"""Versions of SQLite with the WAL-reset bug: the first, the one of Debian and of Python's wheels, the last of each."""
+_OTHER_SQLITE = re.compile(r"^\s*(?:from|import)\s+(?:_?sqlite3|pysqlite\w*)\b", re.MULTILINE)
+
+
+def look(full: bool) -> Iterator[Seen]:
+    """The promises, the quick ones first."""
+    yield sqlite()
+    for part in (lost_clock, lost_homes, lost_crowd, lost_database, lost_files, lost_kills):
+        yield from part.look(full)
+
+
+def sqlite() -> Seen:
+    """The SQLite in use is sound, one that is not is refused, and no other one is loaded."""
+    version = apsw.sqlite_lib_version()
+    refused = [one for one in AFFECTED if _problem(one).startswith(f"SQLite {one} can damage")]
+    sources = [path for folder in ("core", "adapters") for path in (ROOT / folder).rglob("*.py")]
+    strangers = [path for path in sources if _OTHER_SQLITE.search(path.read_text(encoding="utf-8"))]
+    return Seen(
+        "The SQLite in use is free of the WAL-reset bug, one that has it is refused with a sentence, and the SQLite of "
+        "Python itself is imported nowhere",
+        f"SQLite 3.51.3 or later, {len(AFFECTED)} affected versions refused, 0 imports",
+        f"SQLite {version}, {len(refused)} of {len(AFFECTED)} refused, {len(strangers)} imports in {len(sources)} files",
+        is_sound(version) and len(refused) == len(AFFECTED) and not strangers and bool(sources),
+    )
+
+
+def _problem(version: str) -> str:
+    """What a connection with an SQLite of this version is refused with; empty when it is not."""
+    try:
+        Database(Path("/nowhere/journal.db"), version=version)
+    except StorageError as error:
+        return str(error)
+    return ""
