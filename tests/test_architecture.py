@@ -116,6 +116,18 @@ def test_one_file_reads_the_environment() -> None:
     assert {READS_ENVIRONMENT} == readers
 
 
+OTHER_SQLITE = {"sqlite3", "_sqlite3", "pysqlite3"}
+"""What links an SQLite that nobody has looked at: that of Python has the WAL-reset bug almost everywhere."""
+
+
+def test_one_sqlite() -> None:
+    """Whatever opens a database does so with apsw's SQLite, in one file."""
+    importers = {(shown(path), name) for path in sources("core", "adapters", "src") for _, name in imported(path)}
+
+    assert set() == {(path, name) for path, name in importers if name in OTHER_SQLITE}
+    assert {("adapters/local/journal_database.py", "apsw")} == {one for one in importers if one[1] == "apsw"}
+
+
 @pytest.mark.parametrize(("ours", "theirs"), [("claude", "codex"), ("codex", "claude")])
 def test_client_adapters_do_not_import_each_other(ours: str, theirs: str) -> None:
     """The adapter of one client knows nothing of the other one."""

@@ -1,19 +1,18 @@
 """``upbeat statusline``: one line for the client's status bar, from its JSON on stdin.
 
-Law: it is fast and never in the way. It reads the journal's file itself, read-only and with the standard library,
-because what the journal is written with takes longer to import than the line may take in all.
+Law: it is fast and never in the way. It asks the journal's file for one value itself, through the SQLite that the
+journal is written with: what the journal has beside takes longer to import than the line may take in all.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ...core.workflow.statusline import line
 from ..claude.statusline import decode
@@ -43,12 +42,15 @@ def run(arguments: Sequence[str]) -> int:
 
 def stored_state(journal: Path, session_id: str) -> Mapping[str, Any]:
     """The session's state as it is stored; empty when there is none, or it cannot be had at once."""
+    if not os.path.lexists(journal):
+        return {}
+    from ..local.journal_database import Database
+    from ..local.journal_trouble import StorageError
+
     try:
-        with contextlib.closing(
-            sqlite3.connect(f"file:{quote(str(journal))}?mode=ro", uri=True, timeout=PATIENCE)
-        ) as database:
-            row = database.execute("SELECT state FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
-    except sqlite3.Error:
+        with contextlib.closing(Database(journal, patience=PATIENCE)) as database:
+            row = database.row("SELECT state FROM sessions WHERE session_id = ?", session_id)
+    except StorageError:
         return {}
     return _object(row[0]) if row else {}
 

@@ -6,12 +6,11 @@ What each file of upbeat is written with, and what a kill or a full disk leaves 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
-from processes import ROOT
+from test_architecture import OTHER_SQLITE, imported, sources
 
 from upbeat.adapters.local.journal_database import Database, is_sound
 from upbeat.adapters.local.journal_trouble import StorageError
@@ -23,7 +22,6 @@ PART = "Nothing lost"
 
 AFFECTED = ("3.7.0", "3.40.1", "3.44.5", "3.50.6", "3.51.0", "3.51.2")
 """Versions of SQLite with the WAL-reset bug: the first, the one of Debian and of Python's wheels, the last of each."""
-_OTHER_SQLITE = re.compile(r"^\s*(?:from|import)\s+(?:_?sqlite3|pysqlite\w*)\b", re.MULTILINE)
 
 
 def look(full: bool) -> Iterator[Seen]:
@@ -37,14 +35,14 @@ def sqlite() -> Seen:
     """The SQLite in use is sound, one that is not is refused, and no other one is loaded."""
     version = apsw.sqlite_lib_version()
     refused = [one for one in AFFECTED if _problem(one).startswith(f"SQLite {one} can damage")]
-    sources = [path for folder in ("core", "adapters") for path in (ROOT / folder).rglob("*.py")]
-    strangers = [path for path in sources if _OTHER_SQLITE.search(path.read_text(encoding="utf-8"))]
+    paths = sources("core", "adapters", "src")
+    strangers = [path for path in paths if any(name in OTHER_SQLITE for _, name in imported(path))]
     return Seen(
         "The SQLite in use is free of the WAL-reset bug, one that has it is refused with a sentence, and the SQLite of "
         "Python itself is imported nowhere",
         f"SQLite 3.51.3 or later, {len(AFFECTED)} affected versions refused, 0 imports",
-        f"SQLite {version}, {len(refused)} of {len(AFFECTED)} refused, {len(strangers)} imports in {len(sources)} files",
-        is_sound(version) and len(refused) == len(AFFECTED) and not strangers and bool(sources),
+        f"SQLite {version}, {len(refused)} of {len(AFFECTED)} refused, {len(strangers)} imports in {len(paths)} files",
+        is_sound(version) and len(refused) == len(AFFECTED) and not strangers and bool(paths),
     )
 
 

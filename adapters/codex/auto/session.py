@@ -147,7 +147,7 @@ class SessionFile:
                 except ValueError:  # damaged since it was loaded
                     state_folder.set_aside(folder, FILE, "meanwhile")
                     document = {}
-                state_folder.replace(folder, FILE, _changed(document, self._name, session))
+                state_folder.replace(folder, FILE, _bounded(_changed(document, self._name, session)))
         except OSError as error:
             return self._told("cannot be written", error)
         return ""
@@ -172,6 +172,13 @@ def _changed(document: _Fields, name: str, session: Session | None) -> _Fields:
     changed = {**document, "sessions": sessions}
     changed.pop("former", None)
     return {**changed, "former": _unique(former)[:MAX_FORMER]} if former else changed
+
+
+def _bounded(document: _Fields) -> _Fields:
+    """``document`` with as many of its former threads, the newest first, as a file may hold."""
+    while (former := _former(document)) and len(state_folder.data_of(document)) > state_folder.MAX_BYTES:
+        document = {**document, "former": former[: len(former) * 3 // 4]}
+    return document
 
 
 def _unique(entries: list[_Fields]) -> list[_Fields]:

@@ -74,9 +74,20 @@ def read(folder: int, name: str, content: str) -> dict[str, Any]:
 
 
 def replace(folder: int, name: str, document: dict[str, Any], *, durable: bool = True) -> None:
-    """Make ``document`` the file ``name``; ``durable``: it also survives a power cut from now on."""
-    data = json.dumps({**document, "schema_version": SCHEMA_VERSION}, ensure_ascii=True, indent=2) + "\n"
-    atomic.write_in(folder, name, data.encode("ascii"), private=True, durable=durable)
+    """Make ``document`` the file ``name``; ``durable``: it also survives a power cut from now on.
+
+    Raises OSError, also for a document that ``read`` would not take.
+    """
+    data = data_of(document)
+    if len(data) > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"would have more than {MAX_BYTES} bytes", name)
+    atomic.write_in(folder, name, data, private=True, durable=durable)
+
+
+def data_of(document: dict[str, Any]) -> bytes:
+    """What ``document`` is in a file."""
+    text = json.dumps({**document, "schema_version": SCHEMA_VERSION}, ensure_ascii=True, indent=2)
+    return text.encode("ascii") + b"\n"
 
 
 def set_aside(folder: int, name: str, stamp: str) -> str:

@@ -67,9 +67,14 @@ def test_reading_makes_no_file(tmp_path: Path) -> None:
     assert "no database" == (tmp_path / "odd.db").read_text(encoding="utf-8")
 
 
-def test_it_loads_little() -> None:
-    """It is started several times a minute: neither pydantic nor the journal's own database module is loaded."""
-    code = "import sys, upbeat.adapters.cli.statusline; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True).stdout.split()
+def test_it_loads_little(home: Path) -> None:
+    """It is started several times a minute: of the journal only its database is loaded, and pydantic not at all."""
+    code = (
+        "import sys, pathlib; from upbeat.adapters.cli.statusline import stored_state;"
+        "stored_state(pathlib.Path(sys.argv[1]), 's'); print(*sys.modules)"
+    )
+    command = [sys.executable, "-I", "-c", code, str(home / JOURNAL)]
+    loaded = set(subprocess.run(command, capture_output=True, text=True).stdout.split())
 
-    assert {"pydantic", "apsw", "tomli", "upbeat.core.workflow.state"}.isdisjoint(loaded)
+    assert {"apsw", "upbeat.adapters.local.journal_database"} <= loaded
+    assert {"pydantic", "sqlite3", "tomli", "upbeat.core.workflow.state", "upbeat.core.journal.fit"}.isdisjoint(loaded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +98,32 @@ def test_the_least_used_of_too_many_names_goes(tmp_path: Path) -> None:
     stored = SessionFile(str(tmp_path)).stored()
 
     assert ({"new", *names}, [OTHER]) == (set(stored.named), [session.thread_id for session in stored.former])
+
+
+def test_the_oldest_of_too_long_entries_go(tmp_path: Path) -> None:
+    """Long paths do not make the file larger than what is read: the next codex-auto would take it for damaged."""
+    former = [{**asdict(SESSION), "thread_id": f"{number:08}{OTHER[8:]}", "cwd": "/x" * 2000} for number in range(300)]
+    write(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {}, "former": former[:200]}))
+    file = SessionFile(str(tmp_path))
+    problems = [file.save(replace(SESSION, thread_id=one["thread_id"], cwd=one["cwd"])) for one in former[200:]]
+    stored = file.stored()
+
+    assert ([""] * 100, "", former[-1]["thread_id"]) == (
+        problems,
+        file.load().problem,
+        stored.named["default"].thread_id,
+    )
+    assert [one["thread_id"] for one in former[-2:-100:-1]] == [one.thread_id for one in stored.former[:98]]
+
+
+def test_an_entry_that_no_file_could_hold_is_a_problem(tmp_path: Path) -> None:
+    """It is not written, and what was there stays."""
+    file = SessionFile(str(tmp_path))
+    file.save(SESSION)
+    problem = file.save(replace(SESSION, title="x" * (1 << 20)))
+
+    assert "would have more than 1048576 bytes" in problem
+    assert SESSION == file.load().session
 
 
 @pytest.mark.parametrize(
