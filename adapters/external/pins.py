@@ -47,7 +47,7 @@ class Pins:
     def pin(self, server: str, digests: Mapping[str, str]) -> None:
         """Approve the tools of ``server`` as they are. Raises OSError where that cannot be remembered."""
         with self._alone():
-            known = self._read()
+            known = self._stored()
             pins = {LOST: {}} if known is None else known
             pins[server] = pins.get(server, {}) | dict(digests)
             atomic.write(self._path, json.dumps(pins, indent=2, sort_keys=True).encode(), private=True)
@@ -55,10 +55,17 @@ class Pins:
     def _read(self) -> dict[str, dict[str, str]] | None:
         """The pins; none when there is no file, None when it cannot be read."""
         try:
-            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            return self._stored()
+        except OSError:
+            return None
+
+    def _stored(self) -> dict[str, dict[str, str]] | None:
+        """The pins; None when they cannot be understood. Raises OSError when the disk does not give them."""
+        try:
+            stored = json.loads(self._path.read_bytes())
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, RecursionError):
+        except (ValueError, RecursionError):
             return None
         is_whole = isinstance(stored, dict) and all(isinstance(tools, dict) for tools in stored.values())
         return stored if is_whole else None

@@ -93,12 +93,19 @@ class ObservationFiles:
         return self._folder / f"{name}.json"
 
     def _kept(self, identity: str) -> tuple[Observation, ...]:
-        """What is known; a file that is there and cannot be understood is set aside first."""
+        """What is known; a file that is there and cannot be understood is set aside first.
+
+        Raises OSError for one that the disk does not give: it is not to be taken for broken, or for empty.
+        """
         path = self._path(identity)
-        known = _load(path)
-        if not known and path.exists() and not _is_ours(path):
+        try:
+            document = _stored(path)
+        except FileNotFoundError:
+            return ()
+        if document is None:
             path.replace(path.with_suffix(".broken"))
-        return known
+            return ()
+        return _observations(document)
 
     def _save(self, identity: str, known: Iterable[Observation]) -> None:
         path = self._path(identity)
@@ -141,24 +148,25 @@ class UserLocked(UserError, TimeoutError):
 
 
 def _load(path: Path) -> tuple[Observation, ...]:
-    document = _document(path)
-    rows = document.get("observations") if document else None
-    return tuple(one for row in rows if (one := _observation(row))) if isinstance(rows, list) else ()
-
-
-def _is_ours(path: Path) -> bool:
-    document = _document(path)
-    return document is not None and isinstance(document.get("observations"), list)
-
-
-def _document(path: Path) -> dict[str, Any] | None:
     try:
-        if path.is_symlink() or path.stat().st_size > MAX_BYTES or not path.is_file():
-            return None
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return _observations(_stored(path) or {})
+    except OSError:
+        return ()
+
+
+def _stored(path: Path) -> dict[str, Any] | None:
+    """The document in ``path``; None where it is none of ours. Raises OSError."""
+    if path.is_symlink() or path.stat().st_size > MAX_BYTES or not path.is_file():
         return None
-    return value if isinstance(value, dict) else None
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("observations"), list) else None
+
+
+def _observations(document: dict[str, Any]) -> tuple[Observation, ...]:
+    return tuple(one for row in document.get("observations", ()) if (one := _observation(row)))
 
 
 def _observation(row: Any) -> Observation | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 import threading
 from pathlib import Path
@@ -64,6 +66,23 @@ def test_pins_at_the_same_time(tmp_path: Path) -> None:
         thread.join()
 
     assert [Pin.SAME] * 12 == [Pins(tmp_path).look("docs", f"t{n}", "d") for n in range(12)]
+
+
+def test_pins_that_the_disk_does_not_give_are_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Approving fails then, and what was approved before is approved again once it can be read."""
+    pins = Pins(tmp_path)
+    pins.pin("docs", {"search": "a"})
+
+    def refuse(path: Path) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        assert Pin.CHANGED == pins.look("docs", "search", "a")
+        with pytest.raises(OSError, match="Input/output"):
+            pins.pin("docs", {"write": "w"})
+
+    assert (Pin.SAME, Pin.UNKNOWN) == (pins.look("docs", "search", "a"), pins.look("docs", "write", "w"))
 
 
 def test_approving_one_tool_approves_no_other(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -90,6 +91,26 @@ def test_broken_file_is_set_aside(files: ObservationFiles, tmp_path: Path, text:
     assert () == files.load("shop")
     assert files.record("shop", [FIX], 1.0)
     assert (1, text) == (len(files.load("shop")), path.with_suffix(".broken").read_text())
+
+
+def test_a_file_that_the_disk_does_not_give_is_kept(
+    files: ObservationFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is neither set aside nor written over: what was known is known again once it can be read."""
+    files.record("shop", [FIX], 1.0)
+    known = files.load("shop")
+
+    def refuse(path: Path) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        assert (False, ()) == (files.record("shop", [FIX], 2.0), files.load("shop"))
+
+    assert known == files.load("shop")
+    assert [path.name for path in stored(tmp_path)] == [
+        path.name for path in (tmp_path / "upbeat/observations").glob("[!.]*")
+    ]
 
 
 def test_odd_rows_are_passed_over(files: ObservationFiles, tmp_path: Path) -> None:
