@@ -1,10 +1,9 @@
-"""Whether the journal loses, doubles or spoils anything when its writers are killed, or are many.
+"""Whether the journal loses, doubles or spoils anything when its writers are many.
 
-    PYTHONPATH=tests .venv/bin/python -m reliability.journal_load [--kills 1000] [--writers 50] [--events 20] [--seed 1]
+    PYTHONPATH=tests .venv/bin/python -m reliability.journal_load [--writers 50] [--events 20]
 
-Killing: a process writes events as fast as it can and says of each when it is stored; SIGKILL comes at a random moment.
-Crowd: many processes write to one session at the same moment, each with a connection of its own. The exit code is 1
-when any fault was counted. Figures are printed as one JSON object.
+Many processes write to one session at the same moment, each with a connection of its own. The exit code is 1 when any
+fault was counted. Figures are printed as one JSON object. Writers that are killed: ``lost_kills.py``.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import argparse
 import json
 import os
 import random
-import select
-import signal
 import sys
 import tempfile
 import time
@@ -28,9 +25,6 @@ from upbeat.adapters.local.clock import SystemClock
 from upbeat.adapters.local.journal import SqliteJournal
 
 SESSION = "s-1"
-LONGEST_LIFE = 0.06
-"""Seconds that a writer has at most, from its start or from its first event."""
-PATIENCE = 10.0
 
 
 def write(folder: Path, writer: int, events: int, told: int) -> None:
@@ -69,21 +63,6 @@ def heard(pipe: int) -> list[list[str]]:
         return [line.decode().split() for line in lines if line.endswith(b"\n")]
 
 
-def kill(folder: Path, kills: int, seed: int) -> dict[str, Any]:
-    """Kill a writer ``kills`` times; what was stored must be there, once, in a journal that is whole."""
-    chance = random.Random(seed)
-    stored: set[tuple[int, int]] = set()
-    for writer in range(kills):
-        process, pipe = begin(folder, writer, 10**6)
-        if writer % 2:  # every other one is at work by then, the rest may still be opening
-            select.select([pipe], [], [], PATIENCE)
-        time.sleep(chance.uniform(0, LONGEST_LIFE))
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        stored |= {(writer, int(number)) for number, _ in heard(pipe)}
-    return {"kills": kills, **faults(folder, stored)}
-
-
 def crowd(folder: Path, writers: int, events: int) -> dict[str, Any]:
     """Let ``writers`` processes write ``events`` events each, all at once."""
     start = time.time() + 0.2 + writers * 0.01
@@ -120,21 +99,13 @@ FAULTS = ("lost", "doubled", "broken", "miscounted", "failures", "set_aside", "f
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--writers", type=int, default=50)
     parser.add_argument("--events", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    figures: dict[str, Any] = {}
-    for name, run in (
-        ("kill", lambda folder: kill(folder, options.kills, options.seed)),
-        ("crowd", lambda folder: crowd(folder, options.writers, options.events)),
-    ):
-        if options.kills if name == "kill" else options.writers:
-            with tempfile.TemporaryDirectory() as folder:
-                figures[name] = run(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        figures = crowd(Path(folder), options.writers, options.events)
     print(json.dumps(figures))
-    return 1 if any(told.get(fault) for told in figures.values() for fault in FAULTS) else 0
+    return 1 if any(figures[fault] for fault in FAULTS) else 0
 
 
 if __name__ == "__main__":

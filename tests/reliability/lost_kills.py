@@ -1,6 +1,6 @@
 """Whether a writer that is killed in the middle loses, doubles or spoils anything that it had acknowledged.
 
-    PYTHONPATH=tests .venv/bin/python -m reliability.lost_kills [VICTIM] [--kills 1000] [--seed 1]
+    PYTHONPATH=tests .venv/bin/python -m reliability.lost_kills [VICTIM] [--size B] [--kills 1000] [--seed 1]
 
 A process writes as fast as it can and says of each record when it is stored; SIGKILL comes at a random moment. What it
 left is looked at each time, and the next process goes on with it. The exit code is 1 when any fault was counted.
@@ -123,12 +123,14 @@ def look(full: bool) -> Iterator[Seen]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("victim", nargs="*", default=[victim.name for victim in VICTIMS])
+    parser.add_argument("--size", type=int, choices=SIZES)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     figures: dict[str, Any] = {}
     for victim in VICTIMS:
-        for size in SIZES if victim.name in options.victim else ():
+        sizes = [options.size] if options.size else SIZES
+        for size in sizes if victim.name in options.victim else ():
             began = time.monotonic()
             found = kill(victim, size, options.kills, options.seed)
             seconds = round(time.monotonic() - began, 1)
