@@ -88,7 +88,7 @@ BAD = ("bad_answers", "not_answered", "lost", "doubled", "out_of_order", "unread
 
 def look(full: bool) -> Iterator[Seen]:
     """Many journeys, each another."""
-    journeys = 300 if full else 6
+    journeys = 300 if full else 4
     figures: Counter[str] = Counter()
     for seed in range(journeys):
         figures += lived(journey(random.Random(seed)))

@@ -27,9 +27,8 @@ from .promise import Seen
 
 WRITES = ("open", "write", "sync", "truncate", "delete")
 READS = ("read",)
-STRIDE = 37
-"""Of many calls only every so many-th is tried where little time is."""
-FEW = 60
+FEW = 6
+"""Calls of each situation that fail where little time is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +219,7 @@ def tried(situation: Situation, calls: tuple[str, ...], *, full: bool) -> tuple[
         prepared.mkdir()
         situation.prepare(prepared)
         number = outcome(prepared, situation, Fault(calls, 10**9, apsw.SQLITE_IOERR, stays=False))["seen"]
-        places = [at for at in range(1, number + 1) if full or number <= FEW or at % STRIDE == 1]
+        places = range(1, number + 1, 1 if full else max(number // FEW, 1))
         kinds = KINDS if full else KINDS[:2]
         for at in places:
             for _, code, stays in kinds:

@@ -18,6 +18,15 @@ from upbeat.adapters.local.clock import SystemClock
 from upbeat.adapters.local.journal import SqliteJournal
 
 HOOK = [sys.executable, "-I", "-S", str(SHIM), "claude-code"]
+"""The command hook as it is installed: it gives up after nine seconds, and says so."""
+_UNHURRIED = """
+import runpy, sys
+shim = runpy.run_path(sys.argv[1])
+shim["write_stdout"](shim["ask_core"](sys.argv[2], shim["read_stdin"]()))
+"""
+UNHURRIED = [sys.executable, "-I", "-S", "-c", _UNHURRIED, str(SHIM), "claude-code"]
+"""What it does where no server answers, without giving up: so that a slow machine is not taken for a loss."""
+GAVE_UP = b"upbeat: hook not answered in "
 STATE = ".local/state"
 COUNTED = {"PYTHONDONTWRITEBYTECODE": "1"}
 """For a process whose calls are counted: it writes nothing but what it is to write."""
@@ -32,6 +41,11 @@ class Answer:
     stdout: bytes
     stderr: bytes
     milliseconds: float
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether it ended before it had an answer: its event is not acknowledged."""
+        return self.stderr.startswith(GAVE_UP)
 
     @property
     def is_good(self) -> bool:
@@ -60,14 +74,14 @@ def begin(
     home: Path | None, given: bytes, folder: Path, command: list[str] | None = None, **extra: str
 ) -> subprocess.Popen[bytes]:
     """A hook that has been started with ``given`` on its stdin; without a ``home`` HOME is not set."""
-    env = environment(home or Path("/"), {**(COUNTED if command else {}), **extra})
+    env = environment(home or Path("/"), extra)
     if home is None:
         del env["HOME"]
     reading, telling = os.pipe()
     os.write(telling, given)
     os.close(telling)
     process = subprocess.Popen(
-        command or HOOK,
+        command or UNHURRIED,
         cwd=folder,
         env=env,
         stdin=reading,

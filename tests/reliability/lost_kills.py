@@ -105,17 +105,17 @@ FAULTS = ("lost", "doubled", "unreadable", "stuck", "left_behind")
 
 def look(full: bool) -> Iterator[Seen]:
     """The promise for each kind of file, over all sizes."""
-    kills = 1000 if full else 4
+    kills, sizes = (1000, SIZES) if full else (4, SIZES[:2])
     for number, victim in enumerate(VICTIMS):
         found: Counter[str] = Counter()
-        for size in SIZES:
+        for size in sizes:
             found += kill(victim, size, kills, number)
         faults = " ".join(f"{found[fault]} {fault.replace('_', ' ')}," for fault in FAULTS)
         yield Seen(
             f"A writer of the {victim.name} is killed at a random moment: nothing acknowledged is lost or doubled, "
             "the file can be read, the next write works and leaves nothing behind",
-            f"0 faults, {kills:,} kills for each of {len(SIZES)} sizes ({', '.join(f'{size:,}' for size in SIZES)} B)",
-            f"{faults.rstrip(',')}; {found['records']:,} records acknowledged, {kills * len(SIZES):,} kills",
+            f"0 faults, {kills:,} kills for each of {len(sizes)} sizes ({', '.join(f'{size:,}' for size in sizes)} B)",
+            f"{faults.rstrip(',')}; {found['records']:,} records acknowledged, {kills * len(sizes):,} kills",
             not any(found[fault] for fault in FAULTS) and found["records"] > kills,
         )
 
