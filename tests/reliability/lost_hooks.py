@@ -30,7 +30,7 @@ GAVE_UP = b"upbeat: hook not answered in "
 STATE = ".local/state"
 COUNTED = {"PYTHONDONTWRITEBYTECODE": "1"}
 """For a process whose calls are counted: it writes nothing but what it is to write."""
-PATIENCE = 600.0
+PATIENCE = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,14 @@ def begin(
 
 
 def hook(home: Path | None, given: bytes, folder: Path, command: list[str] | None = None, **extra: str) -> Answer:
-    """The answer of one hook."""
+    """The answer of one hook; one that does not end is killed, and its code says so."""
     began = time.perf_counter()
     process = begin(home, given, folder, command, **extra)
-    stdout, stderr = process.communicate(timeout=PATIENCE)
+    try:
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        stdout, stderr = process.communicate()
     return Answer(process.returncode, stdout, stderr, (time.perf_counter() - began) * 1000)
 
 
