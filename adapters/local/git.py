@@ -61,6 +61,7 @@ _SAFE = (
     *("-c", "log.showSignature=false"),
     *("-c", "log.mailmap=false"),
     *("-c", "core.attributesFile=/dev/null"),
+    *("-c", "diff.orderFile=/dev/null"),
     "--no-pager",
 )
 _ONLY_NAMES = frozenset({"ls-files", "config"})
@@ -123,12 +124,13 @@ def run(
     """What ``git ARGUMENTS`` prints in ``root``; None when it fails, is stopped, or says too much."""
     info, outer = find_root(root), outermost(os.path.realpath(root))
     program = find_program("git", outer)
+    here = ("--work-tree", info.worktree) if info.worktree else ()
     if not program or problem_of(info) or (borrows(info) and arguments[0] not in _ONLY_NAMES):
         return None
     deadline, mark = monotonic() + seconds, new_mark()
     try:
         process = subprocess.Popen(
-            [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *arguments],
+            [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *here, *arguments],
             cwd=root,
             env=_environment(outer) | {MARK: mark},
             stdin=subprocess.DEVNULL,
@@ -170,10 +172,12 @@ def _inner_repositories(root: str, names: list[str]) -> set[str]:
         for name in names
         if name.endswith("/") or name in declared or "." not in name.rpartition("/")[2]
     }
-    return {name for name in suspects if _is_own_repository(os.path.join(root, name))}
+    real = os.path.realpath(root)
+    return {name for name in suspects if _is_own_repository(os.path.join(real, name))}
 
 
 def _is_own_repository(path: str) -> bool:
+    """Whether a repository is at ``path`` itself, which a link on the way to it does not make."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
