@@ -39,7 +39,9 @@ def of_settings(root: str, environment: Environment) -> tuple[str, ...]:
     """What the project's settings loosen."""
     now, then = (load_settings(root, environment, as_if_trusted=trusted).settings for trusted in (False, True))
     pairs = ((key.name, getattr(now, key.attribute), getattr(then, key.attribute)) for key in KEYS)
-    changed = [f"sets {name} = {_shown(after)} (without: {_shown(before)})" for name, before, after in pairs if before != after]
+    changed = [
+        f"sets {name} = {_shown(after)} (without: {_shown(before)})" for name, before, after in pairs if before != after
+    ]
     return tuple(changed) or (NOTHING,)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .opening import is_below, open_folder, read_file
+from .opening import is_below, open_folder, read_file, real_path
 
 SMALL = 65536
 MAX_CONFIG_BYTES = 1_000_000
@@ -77,7 +77,7 @@ class RootInfo:
 
 def find_root(cwd: str) -> RootInfo:
     """The repository around ``cwd``."""
-    folder = os.path.realpath(cwd)
+    folder = real_path(cwd)
     while True:
         found = _at_dot_git(folder) or _at_bare(folder)
         if found:
@@ -106,7 +106,7 @@ def _at_dot_git(folder: str) -> RootInfo | None:
     except (OSError, ValueError):
         return None
     if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(dot_git)):
-        git_dir = os.path.realpath(dot_git)
+        git_dir = real_path(dot_git)
         if foreign := _foreign(folder, git_dir):
             return foreign
         if not _is_git_dir(git_dir):
@@ -153,7 +153,9 @@ def _points_back(git_dir: str, folder: str) -> bool:
         return bool(back) and _real(git_dir, back) == os.path.join(folder, ".git")
     if "/.git/modules/" not in git_dir:
         return False
-    found = re.search(r"^[ \t]*worktree[ \t]*=[ \t]*\"?([^\"\n]+?)\"?[ \t]*$", read_small(git_dir, "config"), re.M | re.I)
+    found = re.search(
+        r"^[ \t]*worktree[ \t]*=[ \t]*\"?([^\"\n]+?)\"?[ \t]*$", read_small(git_dir, "config"), re.M | re.I
+    )
     return bool(found and _real(git_dir, found[1]) == folder)
 
 
@@ -201,7 +203,7 @@ def _is_bare_by_config(git_dir: str) -> bool:
 def _real(base: str, path: str) -> str:
     """``path`` as ``base`` names it, without links; ``base`` itself for what the system does not take."""
     try:
-        return os.path.realpath(os.path.join(base, path))
+        return real_path(os.path.join(base, path))
     except ValueError:
         return base
 
@@ -318,7 +320,7 @@ def _odd_entry(info: RootInfo, name: str) -> str:
 def _includes_others(info: RootInfo, path: str, depth: int = 0) -> bool:
     """Whether a configuration takes in a file that is not the repository's own, as far as can be told."""
     try:
-        text = os.fsdecode(read_file(os.path.realpath(path), MAX_CONFIG_BYTES))
+        text = os.fsdecode(read_file(real_path(path), MAX_CONFIG_BYTES))
     except FileNotFoundError:
         return False
     except (OSError, ValueError):

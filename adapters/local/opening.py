@@ -33,9 +33,9 @@ def open_file(path: str, root: str | None = None) -> int:
     real path of the user's own. Raises OSError, or ValueError for a path that the system does not take.
     """
     if root is None:
-        return _opened(path, None)
+        return open_at(path, None)
     with _above(root, path) as (folder, name):
-        return _opened(name, folder)
+        return open_at(name, folder)
 
 
 def open_folder(root: str, path: str) -> int:
@@ -44,6 +44,17 @@ def open_folder(root: str, path: str) -> int:
         return os.open(root, _FOLDER)
     with _above(root, path) as (folder, name):
         return os.open(name, _FOLDER, dir_fd=folder)
+
+
+@contextmanager
+def scanned(root: str, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder, for as long as the context lasts; paths and errors as for ``open_folder``."""
+    folder = open_folder(root, path)
+    try:
+        with os.scandir(folder) as entries:
+            yield entries
+    finally:
+        os.close(folder)
 
 
 def read(descriptor: int, most: int) -> bytes:
@@ -62,6 +73,17 @@ def read_file(path: str, most: int, root: str | None = None) -> bytes:
         return read(descriptor, most)
     finally:
         os.close(descriptor)
+
+
+def real_path(path: str | os.PathLike[str]) -> str:
+    """Where links lead from ``path``; ``path`` as it is where one was changed meanwhile, which no opening follows.
+
+    Raises ValueError for a path that the system does not take.
+    """
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return os.path.abspath(path)
 
 
 def is_below(root: str, path: str) -> bool:
@@ -86,7 +108,8 @@ def _above(root: str, path: str) -> Iterator[tuple[int, str]]:
         os.close(descriptor)
 
 
-def _opened(name: str, folder: int | None) -> int:
+def open_at(name: str, folder: int | None = None) -> int:
+    """A descriptor of the regular file ``name``, which is no link, in the opened ``folder``. Raises OSError."""
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)

@@ -92,7 +92,9 @@ def includes_a_pipe(place: Place) -> None:
 def files_elsewhere(place: Place) -> None:
     """Configuration with ignore files, attributes, mail maps and ordering files outside."""
     secret = str(place.outside / "secret.md")
-    place.configure(core__excludesFile=secret, core__attributesFile=secret, mailmap__file=secret, diff__orderFile=secret)
+    place.configure(
+        core__excludesFile=secret, core__attributesFile=secret, mailmap__file=secret, diff__orderFile=secret
+    )
     place.configure(blame__ignoreRevsFile=secret, commit__template=secret, log__mailmap="true")
 
 
@@ -174,7 +176,10 @@ def object_is_a_pipe(place: Place) -> None:
 
 
 def submodule(place: Place) -> None:
-    """A submodule with a monitor, hooks, and a ``.git`` that points outside beside it."""
+    """A submodule with a monitor, and beside it a folder whose ``.git`` points outside.
+
+    Listing what is untracked, git looks whether a repository is there, by its HEAD.
+    """
     make_repository(place.base / "inner", {"inner.py": "def retry(): pass\n"})
     place.git("submodule", "add", "-q", str(place.base / "inner"), "inner")
     trap = place.trap("bin/submodule")
@@ -182,6 +187,7 @@ def submodule(place: Place) -> None:
     make_repository(place.root / "other", {"other.py": "x = 1\n"})
     shutil.rmtree(place.root / "other/.git")
     (place.root / "other/.git").write_text(f"gitdir: {place.outside}/private/.git\n")
+    place.looked_at_by_git = (f"{place.outside}/private/.git/HEAD",)
 
 
 def submodule_behind_a_link(place: Place) -> None:

@@ -59,7 +59,15 @@ def projects(place: Place) -> None:
 def variables_of_git(place: Place) -> None:
     """An environment in which git is told to run programs, as a shell left it in a repository may be."""
     trap = place.trap("bin/variable")
-    names = ("GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SSH_COMMAND", "GIT_ASKPASS", "PAGER", "GIT_PROXY_COMMAND")
+    names = (
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "GIT_EDITOR",
+        "GIT_SSH_COMMAND",
+        "GIT_ASKPASS",
+        "PAGER",
+        "GIT_PROXY_COMMAND",
+    )
     place.variables |= dict.fromkeys(names, trap)
     place.variables |= {"GIT_DIR": str(place.outside / "private/.git"), "GIT_WORK_TREE": str(place.outside)}
     place.variables |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": trap}

@@ -17,7 +17,14 @@ from .place import PROMPT, Place
 
 RECORDED = ROOT / "tests/recorded"
 CLAUDE = ("SessionStart.startup", "UserPromptSubmit", "PreToolUse.Bash", "PreToolUse.Read", "PreToolUse.Edit")
-CLAUDE_LATER = ("PostToolUse.Bash", "PostToolUse.Edit", "PostToolUse.Write", "PreCompact.auto", "Stop", "SessionEnd.other")
+CLAUDE_LATER = (
+    "PostToolUse.Bash",
+    "PostToolUse.Edit",
+    "PostToolUse.Write",
+    "PreCompact.auto",
+    "Stop",
+    "SessionEnd.other",
+)
 CODEX = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 PYTHON = (sys.executable, "-I")
 UPBEAT = (*PYTHON, "-m", "upbeat")
@@ -29,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "log": ("log", "--json"),
     "why": ("why", "--last"),
     "stats": ("stats",),
-    "observations": ("observations",),
+    "observations list": ("observations", "list"),
     "rules list": ("rules", "list"),
     "rules check": ("rules", "check"),
     "workflow list": ("workflow", "list"),
@@ -58,6 +65,8 @@ class Call:
     command: tuple[str, ...]
     stdin: bytes = b""
     answers: int = 0
+    patience: float = 60.0
+    """Seconds in which it has to end."""
 
 
 def calls(place: Place) -> dict[str, Call]:
@@ -107,7 +116,10 @@ def server(place: Place) -> Call:
         payload = claude(name, place)
         asked.append(("hook", payload | {"event": payload["hook_event_name"]}))
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    lines: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": client}, {"id": 1, "method": "tools/list"}]
+    lines: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": client},
+        {"id": 1, "method": "tools/list"},
+    ]
     for number, (tool, arguments) in enumerate(asked, start=2):
         lines.append({"id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
     text = "".join(json.dumps({"jsonrpc": "2.0"} | line) + "\n" for line in lines)
@@ -116,4 +128,3 @@ def server(place: Place) -> Call:
 
 SHORT: tuple[str, ...] = ("hook claude: UserPromptSubmit", "hook codex: Stop", "mcp", "prepare", "index", "rules list")
 """Those that read the most, for those who have little time."""
-

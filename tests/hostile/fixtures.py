@@ -1,4 +1,4 @@
-"""All hostile repositories, by name. One is a function that makes a ``Place`` of a folder hostile; its docstring says how."""
+"""All hostile repositories, by name. Each is a function that makes a ``Place`` hostile; its docstring says how."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ needed. ``log`` gets a line for each program, file, import and connection as Pyt
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import runpy
 import select
 import signal
 import sys
 import time
+from importlib import import_module
 from typing import Any
 
 PATIENCE = 60.0
@@ -23,11 +24,8 @@ _OPENS = ("open", "os.listdir", "os.scandir")
 
 
 def main() -> None:
-    from upbeat.adapters import hook, wiring
-    from upbeat.adapters.cli import hook as _hook
-    from upbeat.adapters.cli import main as _main
-
-    assert hook and wiring and _hook and _main  # what is imported here is not imported by each copy
+    for name in ("hook", "wiring", "cli.hook", "cli.main"):  # so that not each copy has to
+        import_module(f"upbeat.adapters.{name}")
     for call in json.load(sys.stdin):
         _one(call)
 
@@ -57,11 +55,10 @@ def _become(call: dict[str, Any], stdin: int, stdout: int) -> None:
     os.chdir(call["cwd"])
     log = os.open(call["log"], os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     sys.addaudithook(lambda event, about: _note(log, event, about))
-    sys.argv = ["upbeat", *call["words"]]
+    sys.argv = [call["module"], *call["words"]]
     code = 70
     try:
-        runpy.run_module(call["module"], run_name="__main__", alter_sys=True)
-        code = 0
+        code = import_module(call["module"]).main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except BaseException as error:  # told by the exit code
@@ -75,10 +72,8 @@ def _converse(call: dict[str, Any], telling: int, told: int) -> bytes:
     """Everything that the copy says; its stdin is closed once it has answered as often as it is to."""
     end, said, is_open = time.monotonic() + PATIENCE, b"", True
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    try:
+    with contextlib.suppress(BrokenPipeError):
         os.write(telling, call["stdin"].encode())
-    except BrokenPipeError:
-        pass
     while time.monotonic() < end:
         if is_open and said.count(b"\n") >= call["answers"]:
             os.close(telling)
@@ -98,7 +93,11 @@ def _converse(call: dict[str, Any], telling: int, told: int) -> bytes:
 def _note(log: int, event: str, about: tuple[Any, ...]) -> None:
     line: tuple[str, str, str] | None = None
     if event in _RUNS:
-        line = ("run", os.fsdecode(about[0]), json.dumps([str(word) for word in about[1] or ()] if len(about) > 1 else []))
+        line = (
+            "run",
+            os.fsdecode(about[0]),
+            json.dumps([str(word) for word in about[1] or ()] if len(about) > 1 else []),
+        )
     elif event in _OPENS and isinstance(about[0], str | bytes):
         line = ("open", os.fsdecode(about[0]), "")
     elif event == "exec":

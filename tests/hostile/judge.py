@@ -19,16 +19,31 @@ INERT = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=nev
 
 PACKAGES = [path for path in sys.path if path.endswith("site-packages")]
 PYTHON = tuple({os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *PACKAGES)})
-SYSTEM = ("/usr/lib", "/lib", "/lib64", "/usr/local/lib", "/usr/share/locale", "/usr/share/zoneinfo", "/usr/share/git-core")
+SYSTEM = (
+    "/usr/lib",
+    "/lib",
+    "/lib64",
+    "/usr/local/lib",
+    "/usr/share/locale",
+    "/usr/share/zoneinfo",
+    "/usr/share/git-core",
+)
 FILES = frozenset(
     {
-        *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/locale.alias", "/etc/gitconfig", "/etc/nsswitch.conf"),
+        *(
+            "/etc/ld.so.cache",
+            "/etc/ld.so.preload",
+            "/etc/localtime",
+            "/etc/locale.alias",
+            "/etc/gitconfig",
+            "/etc/nsswitch.conf",
+        ),
         *("/etc/passwd", "/etc/group", "/etc/os-release", "/etc/ssl/openssl.cnf", "/etc/mime.types"),
         *("/dev/null", "/dev/urandom", "/proc/meminfo", "/proc/cpuinfo", "/proc/filesystems", "/proc/stat"),
     }
 )
 PROCESS = re.compile(
-    r"/proc/\d+/(?:stat|status|cgroup|mounts|mountinfo|maps|fd|task/\d+/comm)|/proc/sys/(?:vm|kernel)/\w+|/sys/fs/cgroup/.*"
+    r"/proc/\d+/(?:stat|status|environ|cgroup|mounts|mountinfo|maps|fd|task/\d+/comm)|/proc/sys/(?:vm|kernel)/\w+|/sys/fs/cgroup/.*"
     r"|/sys/devices/system/cpu(?:/(?:online|possible))?|/sys/kernel/mm/.*"
 )
 
@@ -90,9 +105,22 @@ def _may_run(path: str, words: str, place: Place) -> bool:
 
 
 def _may_read(path: str, place: Place) -> bool:
-    if path in FILES or PROCESS.fullmatch(path) or path.startswith(("pipe:", "socket:", "anon_inode:", "/memfd:", "/dev/shm/")):
+    if (
+        path in FILES
+        or path in place.looked_at_by_git
+        or PROCESS.fullmatch(path)
+        or path.startswith(("pipe:", "socket:", "anon_inode:", "/memfd:", "/dev/shm/"))
+    ):
         return True
-    ours = [str(place.root), str(place.home), *PYTHON, str(ROOT), *SYSTEM, f"/tmp/upbeat-{os.getuid()}"]
+    ours = [
+        str(place.root),
+        str(place.home),
+        str(place.told),
+        *PYTHON,
+        str(ROOT),
+        *SYSTEM,
+        f"/tmp/upbeat-{os.getuid()}",
+    ]
     return _is_below(path, ours) and not _is_device(path) and not path.startswith("/proc")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from processes import environment
 from repositories import git, make_repository, write
 
 CANARY = "canary7f3ac1e9b0d2"
@@ -29,6 +30,8 @@ class Place:
     variables: dict[str, str] = field(default_factory=dict)
     cwd: str = "."
     """Where processes start, below the root."""
+    looked_at_by_git: tuple[str, ...] = ()
+    """Files outside that git itself opens, and nobody can keep it from: said with the promise."""
 
     @property
     def root(self) -> Path:
@@ -45,6 +48,11 @@ class Place:
     @property
     def marks(self) -> Path:
         return self.base / "marks"
+
+    @property
+    def told(self) -> Path:
+        """What ``inside.py`` writes down."""
+        return self.base / "told"
 
     def put(self, files: Mapping[str, str]) -> None:
         """Files of the repository."""
@@ -73,6 +81,12 @@ class Place:
         """Settings of the repository's own configuration, with ``__`` for a dot and ``_`` for a hyphen."""
         for name, value in settings.items():
             self.git("config", name.replace("__", "."), value)
+
+    def environment(self) -> dict[str, str]:
+        """All variables of its processes; a PATH of its own comes before the usual one."""
+        usual = environment(self.home)
+        path = ":".join(part for part in (self.variables.get("PATH"), usual["PATH"]) if part is not None)
+        return usual | self.variables | {"PATH": path}
 
     def sprung(self) -> list[str]:
         """The programs that have run."""

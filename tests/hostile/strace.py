@@ -10,19 +10,17 @@ import os
 import re
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from processes import environment
-
 from .entry_points import Call
 from .place import Place
 
 TRACED = "execve,execveat,open,openat,openat2,creat,connect,bind"
-PATIENCE = 60.0
 _EXEC = re.compile(r'execve(?:at)?\((?:[^"]*)"((?:[^"\\]|\\.)*)"(\.\.\.)?, \[(.*?)\](?:\.\.\.)?, ')
 _OPENED = re.compile(r"\b(?:open|openat|openat2|creat)(?:\(| resumed>).* = \d+<(.*)>(?:\(deleted\))?$")
 _CONNECT = re.compile(r"\b(?:connect|bind)\(.*?\{(sa_family=.*?)\}")
@@ -49,28 +47,45 @@ def watch(call: Call, place: Place) -> Seen:
         raise RuntimeError("strace is not here: apt-get install -y strace")
     with tempfile.TemporaryDirectory(prefix="watched-") as folder:
         log = Path(folder) / "log"
-        options = ("-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-e", f"trace={TRACED}", "-e", "signal=none", "-o", str(log))
-        variables = environment(place.home, place.variables)
-        if "PATH" in place.variables:
-            variables["PATH"] = place.variables["PATH"] + ":" + environment(place.home)["PATH"]
-        names = [f"-E{name}={value}" for name, value in variables.items()]
+        options = (
+            "-f",
+            "--seccomp-bpf",
+            "-qq",
+            "-y",
+            "-s",
+            "4096",
+            "-e",
+            f"trace={TRACED}",
+            "-e",
+            "signal=none",
+            "-o",
+            str(log),
+        )
+        variables = place.environment()
+        names = [f"-E{name}={value}" for name, value in variables.items()]  # strace itself is not to be led astray
         began = time.monotonic()
-        code, output = _run([strace, *options, *names, "--", *call.command], call, str(place.root / place.cwd), variables)
+        code, output = _run([strace, *options, *names, "--", *call.command], call, str(place.root / place.cwd))
         seen = _parsed(log.read_text(encoding="utf-8", errors="surrogateescape"))
     return Seen(seen.programs[1:], seen.opened, seen.connected, code, output, time.monotonic() - began)
 
 
-def _run(command: list[str], call: Call, cwd: str, variables: dict[str, str]) -> tuple[int, bytes]:
+def _run(command: list[str], call: Call, cwd: str) -> tuple[int, bytes]:
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        command, cwd=cwd, env={"PATH": "/usr/bin:/bin"}, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT
+        command,
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin"},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
     with process:
         try:
             before = _answers(process, call) if call.answers else b""
-            rest, _ = process.communicate(None if call.answers else call.stdin, timeout=PATIENCE)
+            rest, _ = process.communicate(None if call.answers else call.stdin, timeout=call.patience)
         except subprocess.TimeoutExpired as error:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             raise TimeoutError(f"{' '.join(call.command[:5])} does not end") from error
     return process.returncode, before + rest
 
@@ -81,7 +96,7 @@ def _answers(process: subprocess.Popen[bytes], call: Call) -> bytes:
     assert process.stdout
     process.stdin.write(call.stdin)
     process.stdin.flush()
-    said, end = b"", time.monotonic() + PATIENCE
+    said, end = b"", time.monotonic() + call.patience
     while said.count(b"\n") < call.answers and time.monotonic() < end:
         if select.select([process.stdout], [], [], 1.0)[0]:
             part = os.read(process.stdout.fileno(), 1 << 16)

@@ -9,56 +9,33 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from processes import environment
-
+from hostile.copies import in_copies, told
 from hostile.entry_points import SHORT, Call, calls
 from hostile.fixtures import FIXTURES, MIXED, staged
 from hostile.judge import Verdict, judge_inside
 from hostile.place import CANARY, Place
 
-INSIDE = Path(__file__).with_name("inside.py")
 
-
-def inside(place: Place, chosen: dict[str, Call], folder: Path) -> dict[str, Verdict]:
+def inside(place: Place, chosen: dict[str, Call]) -> dict[str, Verdict]:
     """What was not allowed of what Python saw, by entry point."""
-    given = [
-        {
-            "module": "upbeat",
-            "words": list(call.command[4:]),
-            "stdin": call.stdin.decode(),
-            "answers": call.answers,
-            "cwd": str(place.root / place.cwd),
-            "log": str(folder / f"{number}.log"),
-            "output": str(folder / f"{number}.out"),
-        }
-        for number, call in enumerate(chosen.values())
-    ]
-    variables = environment(place.home) | place.variables
-    if "PATH" in place.variables:
-        variables["PATH"] = place.variables["PATH"] + ":" + environment(place.home)["PATH"]
-    command = [sys.executable, "-I", str(INSIDE)]
-    subprocess.run(command, input=json.dumps(given).encode(), env=variables, cwd=place.root, check=True, timeout=100)
-    return {
-        name: judge_inside(place, (folder / f"{number}.log").read_text(), (folder / f"{number}.out").read_bytes())
-        for number, name in enumerate(chosen)
-    }
+    asked = in_copies(place, chosen)
+    subprocess.run(asked.command, input=asked.stdin, env=place.environment(), cwd=place.root, check=True, timeout=100)
+    return {name: judge_inside(place, *told(place, number)) for number, name in enumerate(chosen)}
 
 
 @pytest.mark.parametrize("mix", MIXED)
-def test_nothing_is_run_and_nothing_is_read_outside(mix: str, tmp_path: Path) -> None:
+def test_nothing_is_run_and_nothing_is_read_outside(mix: str) -> None:
     """Git apart no program runs, nothing outside is opened, nothing of it is said or kept, and all comes to an end."""
     with staged(mix) as place:
         chosen = {name: call for name, call in calls(place).items() if name in SHORT}
-        seen = inside(place, chosen, tmp_path)
+        seen = inside(place, chosen)
 
     assert dict.fromkeys(SHORT, Verdict()) == {name: seen[name] for name in SHORT}
 
 
-def test_what_is_not_allowed_is_seen(tmp_path: Path) -> None:
+def test_what_is_not_allowed_is_seen() -> None:
     """A program that is run, a file outside that is read and a secret that is said are all told."""
     with staged("git: monitor") as place:
         trap = place.trap("bin/evil")
@@ -67,9 +44,15 @@ def test_what_is_not_allowed_is_seen(tmp_path: Path) -> None:
         os.spawnl(os.P_WAIT, trap, trap)
         seen = judge_inside(place, "\n".join(map(json.dumps, lines)), f"{CANARY}\nexit 0".encode())
 
-    assert Verdict(
-        (f"{trap} []", f"{place.root}/json.py (imported)", "evil (it left its mark)"), (str(secret),), (), ("its output",)
-    ) == seen
+    assert (
+        Verdict(
+            (f"{trap} []", f"{place.root}/json.py (imported)", "evil (it left its mark)"),
+            (str(secret),),
+            (),
+            ("its output",),
+        )
+        == seen
+    )
 
 
 def test_there_are_enough() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import run as run_process
 
-from upbeat.adapters.local import git as local_git
 from upbeat.adapters.local.first_commit import first_commit
 from upbeat.adapters.local.git import Listing, head, list_files, run
-from upbeat.adapters.local.git_root import Kind, RootInfo, find_root
+from upbeat.adapters.local.git_root import Kind, RootInfo, find_root, read_head
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -399,16 +401,16 @@ ODD_GITS = {
 @pytest.mark.parametrize("how", ODD_GITS)
 def test_no_git_outlives_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Whatever stands for git on the search path: it has its time, and then neither it nor what it started is left."""
-    program = tmp_path / "git"
+    repository = make_repository(tmp_path / "repo", "a.py")
+    program = tmp_path / "bin/git"
+    program.parent.mkdir()
     program.write_text(f"#!/bin/sh\n: {tmp_path}\n{ODD_GITS[how]}\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.defpath}")
     monkeypatch.setenv("HOME", str(tmp_path))  # by which all that it starts is found
-    local_git._program.cache_clear()
     started = time.monotonic()
-    output = run(str(tmp_path), ("status",), seconds=0.3)
+    output = run(str(repository), ("status",), seconds=0.3)
     seconds = time.monotonic() - started
-    local_git._program.cache_clear()
 
     assert (None, True) == (output, seconds < 3)
     assert [] == [path.name for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
@@ -419,3 +421,177 @@ def _has_home(process: Path, home: Path) -> bool:
         return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
+
+
+def test_no_git_outlives_its_process(here: Path) -> None:
+    """A git that waits for a FIFO, in a thread that nobody waits for, ends with the process that asked it."""
+    repository = make_repository(here / "repo")
+    commit = git(repository, "rev-parse", "HEAD")
+    (repository / ".git/objects" / commit[:2] / commit[2:]).unlink()
+    os.mkfifo(repository / ".git/objects" / commit[:2] / commit[2:])
+    script = (
+        "import sys, threading, time\n"
+        "from upbeat.adapters.local import git\n"
+        f"ask = lambda: git.run({str(repository)!r}, ('log', '-1'), seconds=60)\n"
+        "threading.Thread(target=ask, daemon=True).start()\n"
+        "while not git._running: time.sleep(0.01)\n"
+        "print(next(iter(git._running)).pid)\n"
+    )
+    done = run_process([sys.executable, "-I", "-c", script], here, home=here)
+
+    assert (0, False) == (done.code, os.path.exists(f"/proc/{int(done.stdout)}/cwd"))
+
+
+# --- what is not the repository's own
+
+
+def private(here: Path) -> Path:
+    """A repository that is nobody's business."""
+    return make_repository(here / "private")
+
+
+def point_to_private(here: Path, repository: Path) -> None:
+    (repository / ".git").rename(here / "own")
+    (repository / ".git").write_text(f"gitdir: {private(here)}/.git\n")
+
+
+def link_to_private(here: Path, repository: Path) -> None:
+    (repository / ".git").rename(here / "own")
+    (repository / ".git").symlink_to(private(here) / ".git")
+
+
+def share_with_private(here: Path, repository: Path) -> None:
+    (repository / ".git/commondir").write_text(f"{private(here)}/.git\n")
+
+
+def made_up_worktree(here: Path, repository: Path) -> None:
+    (repository / ".git").rename(here / "own")
+    folder = repository / "hidden/worktrees/x"
+    folder.mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "commondir").write_text(f"{private(here)}/.git\n")
+    (folder / "gitdir").write_text(f"{repository}/.git\n")
+    (repository / ".git").write_text(f"gitdir: {folder}\n")
+
+
+@pytest.mark.parametrize("change", [point_to_private, link_to_private, share_with_private, made_up_worktree])
+def test_a_git_that_leads_to_another_repository(here: Path, change: Callable[[Path, Path], None]) -> None:
+    """It is the root of its tree, and nothing of the other repository is asked: no files, no branch, no commit."""
+    repository = make_repository(here / "repo", "a.py")
+    change(here, repository)
+    found = find_root(str(repository))
+
+    assert (Kind.FOREIGN, str(repository), "", "") == (found.kind, found.worktree, found.git_dir, found.common_dir)
+    assert "git is not asked" in found.problem
+    assert ("", "", None, None) == (
+        head(str(repository)),
+        read_head(found),
+        first_commit(str(repository)),
+        run(str(repository), ("log", "-1")),
+    )
+    assert not list_files(str(repository)).by_git
+
+
+def link_head(here: Path, git_dir: Path) -> None:
+    (here / "secret").write_text("a secret")
+    (git_dir / "HEAD").unlink()
+    (git_dir / "HEAD").symlink_to(here / "secret")
+
+
+def link_branch(here: Path, git_dir: Path) -> None:
+    (here / "secret").write_text("a secret")
+    branch = git_dir / git_dir.joinpath("HEAD").read_text().removeprefix("ref: ").strip()
+    branch.unlink()
+    branch.symlink_to(here / "secret")
+
+
+def link_objects(here: Path, git_dir: Path) -> None:
+    (git_dir / "objects").rename(here / "objects")
+    (git_dir / "objects").symlink_to(here / "objects")
+
+
+def include_other(here: Path, git_dir: Path) -> None:
+    git(git_dir.parent, "config", "include.path", str(here / "secret"))
+
+
+def include_by_detour(here: Path, git_dir: Path) -> None:
+    (git_dir / "inner").write_text(f"[include]\npath={here}/secret\n")
+    git(git_dir.parent, "config", "include.path", "inner")
+
+
+def pipe_of_index(here: Path, git_dir: Path) -> None:
+    (git_dir / "index").unlink()
+    os.mkfifo(git_dir / "index")
+
+
+@pytest.mark.parametrize(
+    "change", [link_head, link_branch, link_objects, include_other, include_by_detour, pipe_of_index]
+)
+def test_a_git_that_would_read_elsewhere(here: Path, change: Callable[[Path, Path], None]) -> None:
+    """Git is not asked about it, and nothing of what it would have read is told."""
+    repository = make_repository(here / "repo", "a.py")
+    before = run(str(repository), ("log", "-1"))
+    change(here, repository / ".git")
+
+    assert before
+    assert (None, None) == (run(str(repository), ("log", "-1")), first_commit(str(repository)))
+    assert "secret" not in head(str(repository)) + read_head(find_root(str(repository)))
+
+
+def test_includes_of_its_own(here: Path) -> None:
+    """A configuration that is put together from files of the repository is read as any other."""
+    repository = make_repository(here / "repo", "a.py")
+    (repository / "shared.config").write_text("[core]\nabbrev = 7\n")
+    git(repository, "config", "include.path", "../shared.config")
+
+    assert run(str(repository), ("log", "-1"))
+
+
+def test_borrowed_objects(here: Path) -> None:
+    """Objects of another repository are not looked at; the names of files are listed by git all the same."""
+    other = make_repository(here / "other", "a.py")
+    git(here, "clone", "-q", "--shared", str(other), "repo")
+
+    assert None is run(str(here / "repo"), ("log", "-1"))
+    assert Listing(("a.py",), by_git=True) == list_files(str(here / "repo"))
+
+
+def test_configuration_that_names_other_files(here: Path) -> None:
+    """A working tree and an ignore file elsewhere, as the configuration has them, count for nothing."""
+    repository = make_repository(here / "repo", "a.py")
+    (here / "elsewhere").mkdir()
+    (here / "elsewhere/b.py").touch()
+    (here / "ignored").write_text("*.py\n")
+    (repository / "new.py").touch()
+    git(repository, "config", "core.excludesFile", str(here / "ignored"))
+    git(repository, "config", "core.worktree", str(here / "elsewhere"))
+
+    assert Listing(("a.py", "new.py"), by_git=True) == list_files(str(repository))
+
+
+def test_a_submodule_that_became_a_link(here: Path) -> None:
+    """Where a link has taken the place of a folder with a repository in it, git is not asked behind the link."""
+    repository = make_repository(here / "repo", "a.py")
+    make_repository(here / "elsewhere/inner", "secret.py")
+    make_repository(repository / "libs/inner", "x.py")
+    (repository / ".gitmodules").write_text('[submodule "i"]\n\tpath = libs/inner\n\turl = .\n')
+    git(repository, "add", "-A")
+    (repository / "libs").rename(here / "moved")
+    (repository / "libs").symlink_to(here / "elsewhere")
+
+    assert [] == [name for name in list_files(str(repository)).files if "secret" in name]
+
+
+def test_git_of_the_repository_is_not_run(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search path that begins in the repository, or in the one around a submodule, leads to the next git."""
+    repository = make_repository(here / "repo", "a.py")
+    inner = make_repository(repository / "inner", "b.py")
+    (repository / "bin").mkdir()
+    (repository / "bin/git").write_text(f"#!/bin/sh\n: > {here}/sprung\n")
+    (repository / "bin/git").chmod(0o755)
+    (here / "link").symlink_to(repository / "bin")
+    for folder in (repository / "bin", here / "link"):
+        monkeypatch.setenv("PATH", f"{folder}:{os.defpath}")
+
+        assert [True, True] == [bool(run(str(one), ("log", "-1"))) for one in (repository, inner)]
+    assert not (here / "sprung").exists()
