@@ -8,6 +8,7 @@ needed. ``log`` gets a line for each program, file, import and connection as Pyt
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -65,6 +66,7 @@ def _become(call: dict[str, Any], stdin: int, stdout: int) -> None:
         os.write(2, repr(error).encode())
     finally:
         sys.stdout.flush()
+        atexit._run_exitfuncs()  # as the end of a process of its own does
         os._exit(code)
 
 
@@ -99,7 +101,8 @@ def _note(log: int, event: str, about: tuple[Any, ...]) -> None:
             json.dumps([str(word) for word in about[1] or ()] if len(about) > 1 else []),
         )
     elif event in _OPENS and isinstance(about[0], str | bytes):
-        line = ("open", os.fsdecode(about[0]), "")
+        is_final = event == "open" and isinstance(about[2], int) and about[2] & os.O_NOFOLLOW
+        line = ("open", os.fsdecode(about[0]), "without following" if is_final else "")
     elif event == "exec":
         line = ("import", str(getattr(about[0], "co_filename", "")), "")
     elif event in ("socket.connect", "socket.bind"):

@@ -39,7 +39,7 @@ FILES = frozenset(
             "/etc/nsswitch.conf",
         ),
         *("/etc/passwd", "/etc/group", "/etc/os-release", "/etc/ssl/openssl.cnf", "/etc/mime.types"),
-        *("/dev/null", "/dev/urandom", "/proc/meminfo", "/proc/cpuinfo", "/proc/filesystems", "/proc/stat"),
+        *("/dev/null", "/dev/urandom", "/proc", "/proc/meminfo", "/proc/cpuinfo", "/proc/filesystems", "/proc/stat"),
     }
 )
 PROCESS = re.compile(
@@ -82,7 +82,7 @@ def judge_inside(place: Place, log: str, output: bytes) -> Verdict:
         kind, what, words = json.loads(line)
         if kind == "run" and not _may_run(what, words, place):
             programs.append(f"{what} {words[:120]}")
-        elif kind == "open" and os.path.isabs(what) and not _may_read(os.path.realpath(what), place):
+        elif kind == "open" and os.path.isabs(what) and not _may_read(_leads_to(what, words), place):
             read.add(what)
         elif kind == "import" and _is_below(os.path.realpath(what), [str(place.base)]):
             programs.append(f"{what} (imported)")
@@ -93,6 +93,14 @@ def judge_inside(place: Place, log: str, output: bytes) -> Verdict:
     leaked = ["its output"] if CANARY.encode() in said.lower() else []
     stuck = ["nothing: it does not end"] if b"does not end" in said else []
     return Verdict(tuple(programs), tuple(sorted(read)), tuple(connected), (*leaked, *place.leaks(), *stuck))
+
+
+def _leads_to(path: str, how: str) -> str:
+    """Where an opening ends; one that does not follow a link fails at it."""
+    if how:
+        folder, name = os.path.split(path)
+        return os.path.join(os.path.realpath(folder), name)
+    return os.path.realpath(path)
 
 
 def _may_run(path: str, words: str, place: Place) -> bool:
