@@ -128,3 +128,5 @@ def server(place: Place) -> Call:
 
 SHORT: tuple[str, ...] = ("hook claude: UserPromptSubmit", "hook codex: Stop", "mcp", "prepare", "index", "rules list")
 """Those that read the most, for those who have little time."""
+FEW = SHORT[:4]
+"""The fewest that together read all kinds of files."""

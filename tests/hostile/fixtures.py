@@ -17,7 +17,7 @@ FIXTURES: Mapping[str, Callable[[Place], None]] = {
 }
 
 MIXED: Mapping[str, tuple[Callable[[Place], None], ...]] = {
-    "settings": (
+    "settings and programs": (
         by_settings.asks_for_everything,
         by_settings.rules_with_commands,
         by_settings.servers_of_a_client,
@@ -25,8 +25,11 @@ MIXED: Mapping[str, tuple[Callable[[Place], None], ...]] = {
         by_settings.workflows_of_strangers,
         by_settings.prompts_of_strangers,
         by_settings.features_link_out,
+        by_programs.projects,
+        by_programs.programs_of_an_environment,
+        by_programs.variables_of_git,
     ),
-    "odd settings": (by_settings.settings_are_pipes, by_settings.features_link_out),
+    "somebody else's": (by_git.file_points_elsewhere, by_settings.settings_are_pipes, by_settings.features_link_out),
     "git": (
         by_git.submodule,
         by_git.monitor,
@@ -37,8 +40,6 @@ MIXED: Mapping[str, tuple[Callable[[Place], None], ...]] = {
         by_git.files_elsewhere,
         by_git.alternates,
     ),
-    "somebody else's git": (by_git.file_points_elsewhere, by_settings.notes_link_out),
-    "programs": (by_programs.programs_of_an_environment, by_programs.projects, by_programs.variables_of_git),
     "files": (by_files.odd_names, by_files.links_out, by_files.link_loops, by_files.special_files, by_files.huge_file),
 }
 """Several at once, for those who have little time; each goes with the others."""

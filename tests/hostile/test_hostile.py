@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 from hostile.copies import in_copies, told
-from hostile.entry_points import SHORT, Call, calls
+from hostile.entry_points import FEW, Call, calls
 from hostile.fixtures import FIXTURES, MIXED, staged
 from hostile.judge import Verdict, judge_inside
 from hostile.place import CANARY, Place
@@ -29,10 +29,10 @@ def inside(place: Place, chosen: dict[str, Call]) -> dict[str, Verdict]:
 def test_nothing_is_run_and_nothing_is_read_outside(mix: str) -> None:
     """Git apart no program runs, nothing outside is opened, nothing of it is said or kept, and all comes to an end."""
     with staged(mix) as place:
-        chosen = {name: call for name, call in calls(place).items() if name in SHORT}
+        chosen = {name: call for name, call in calls(place).items() if name in FEW}
         seen = inside(place, chosen)
 
-    assert dict.fromkeys(SHORT, Verdict()) == {name: seen[name] for name in SHORT}
+    assert dict.fromkeys(FEW, Verdict()) == {name: seen[name] for name in FEW}
 
 
 def test_what_is_not_allowed_is_seen() -> None:

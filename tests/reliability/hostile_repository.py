@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hostile.copies import in_copies, told
-from hostile.entry_points import SHORT, calls
+from hostile.entry_points import FEW, SHORT, calls
 from hostile.fixtures import FIXTURES, MIXED, staged
 from hostile.judge import Verdict, judge
 from hostile.place import CANARY
@@ -26,15 +26,14 @@ from .promise import Seen
 
 PART = "Hostile repositories"
 TRIES, SOME_TRIES = 100_000, 3_000
-SHORTEST = SHORT[:1]
-MIXED_IN_SHORT = ("settings", "git", "programs", "files")
+SHORTEST = ("hook claude: UserPromptSubmit",)
 
 
 def look(full: bool) -> Iterator[Seen]:
     """Try each promise of this part. Raises RuntimeError where there is no strace: what is not seen does not hold."""
     if not shutil.which("strace"):
         raise RuntimeError("strace is not here: apt-get install -y strace")
-    names = list(FIXTURES) if full else MIXED_IN_SHORT
+    names = list(FIXTURES if full else MIXED)
     found: Counter[str] = Counter()
     told: list[str] = []
     for name in names:
@@ -77,7 +76,7 @@ def _watched(name: str, full: bool, found: Counter[str]) -> Iterator[Verdict]:
     """What was not allowed in one repository; how much was looked at is counted in ``found``."""
     with staged(name) as place:
         all_ = calls(place)
-        chosen = all_ if full else {entry: all_[entry] for entry in SHORT}
+        chosen = all_ if full else {entry: all_[entry] for entry in FEW}
         found["entries"] = max(found["entries"], len(chosen))
         processes = [
             (in_copies(place, chosen), len(chosen)),
