@@ -65,7 +65,7 @@ class Call:
     command: tuple[str, ...]
     stdin: bytes = b""
     answers: int = 0
-    patience: float = 60.0
+    patience: float = 240.0
     """Seconds in which it has to end."""
 
 

@@ -19,7 +19,7 @@ import time
 from importlib import import_module
 from typing import Any
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 _RUNS = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.spawn", "pty.spawn")
 _OPENS = ("open", "os.listdir", "os.scandir")
 
