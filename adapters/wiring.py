@@ -53,7 +53,10 @@ class Application:
         if self.servers is not None:
             self.servers.close()
         if self.library is not None:
+            from .local.git import end_all
+
             self.library.close()
+            end_all()
 
 
 def build(environment: Environment | None = None, *, stays: bool = False, use: Use | None = None) -> Application:

@@ -40,9 +40,13 @@ def server(name: str, root: str, environment: Environment) -> Launch:
     file = read_content(path, str(path.parent), MAX_BYTES)
     if file.problem:
         raise _unavailable(f"{FILE}: {file.problem}")
-    data = file.data
-    if not is_trusted(path, digest_of(data), environment):
+    if not is_trusted(path, digest_of(file.data), environment):
         raise ToolFailure(ErrorCode.NOT_APPROVED, f"{FILE} names a command; upbeat trust, once you have read it")
+    return launch_in(file.data, name, str(path.parent))
+
+
+def launch_in(data: bytes, name: str, folder: str) -> Launch:
+    """How a file with the content ``data``, in ``folder``, starts ``name``, trusted or not. Raises as ``server``."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -54,7 +58,7 @@ def server(name: str, root: str, environment: Environment) -> Launch:
         raise _unavailable(f"{FILE} has no server {name}{hint}")
     if table.get("type", "stdio") != "stdio" or "command" not in table:
         raise _unavailable(f"{FILE}: {name} has no command; a server over HTTP is not asked")
-    return _launch(table, name, str(path.parent))
+    return _launch(table, name, folder)
 
 
 def _launch(table: Mapping[str, Any], name: str, folder: str) -> Launch:

@@ -28,7 +28,6 @@ MAX_FILES_OF_COMMIT = 80
 LONGEST_TERM = 40
 
 _LOG = (
-    *("-c", "diff.orderFile=/dev/null"),
     *("-c", "diff.relative=false"),
     *("log", "-z", "--no-merges", "--name-status", "--find-renames=100%", "--no-ext-diff", "--no-textconv"),
     *("--no-notes", "--no-mailmap", "--no-color", "--encoding=UTF-8", "--format=%x01%H%x00%ct%x00%B%x00"),

@@ -20,6 +20,7 @@ from time import monotonic
 from ...core.ports import Cancellation
 from ..local.git import MAX_FILES, NEVER, SKIPPED_FOLDERS, list_files
 from ..local.git_root import find_root
+from ..local.opening import scanned
 from . import index_store
 from .index_doc import Document, read_document
 from .index_parse import parse_documents
@@ -237,8 +238,8 @@ def _folders_in(root: str, folder: str) -> tuple[list[str], bool]:
     """The folders right below ``folder`` that are nobody's cache or build, and whether files are beside them."""
     inner, has_files = [], False
     try:
-        with os.scandir(f"{root}/{folder}") as scan:
-            for entry in scan:
+        with scanned(root, folder) as entries:
+            for entry in entries:
                 if not entry.is_dir(follow_symlinks=False):
                     has_files = True
                 elif entry.name not in SKIPPED_FOLDERS:

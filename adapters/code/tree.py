@@ -165,7 +165,7 @@ class Tree:
 
     def _read(self, path: str, status: os.stat_result) -> bytes | Skip:
         try:
-            descriptor = open_file(path, self.root)
+            descriptor = open_file(path, self.root, is_known=True)
         except NotRegularError:
             return Skip.SPECIAL
         except OSError:

@@ -1,7 +1,8 @@
 """What is started for a server. Law: nothing that a repository holds, unless its user wants the server there.
 
-A program is found on the search path or by its absolute path; its environment is PATH, HOME, LANG and what the
-configuration names; it starts in the user's home, so that no program of a repository can take its place.
+A program is found on the search path or by its absolute path, and only by the latter where it lies in the repository.
+Its environment is PATH without what leads there, HOME, LANG and what the configuration names; it starts in the user's
+home, so that no program of a repository can take its place.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...core.layers import shown
 from ...core.servers import Launch, Server
 from ..local.environment import SERVER_VARIABLES, Environment, variables_named
 from ..local.git_root import outermost
-from ..local.program import find_program, is_only_inside
+from ..local.program import find_program, is_only_inside, search_path
 
 Finder = Callable[[str, str, Environment], Launch]
 """(name, repository, environment) -> how a client starts its server of that name; raises ``ToolFailure``."""
@@ -43,7 +44,8 @@ def program_of(server: Server, root: str, environment: Environment, finders: Map
     if not path:
         text = f"{server.name} cannot be reached: there is no program {shown(launch.command)} on the search path"
         raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, text)
-    variables = variables_named([*SERVER_VARIABLES, *launch.names]) | dict(launch.variables)
+    named = variables_named([*SERVER_VARIABLES, *launch.names]) | {"PATH": os.pathsep.join(search_path(outer))}
+    variables = named | dict(launch.variables)
     home = variables.get("HOME", "/")
     cwd = launch.cwd or (root if server.in_repository else home if os.path.isdir(home) else "/")
     return Program(path, launch.args, variables, cwd)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from .opening import NotRegularError, is_below, open_file, read
+from .opening import NotRegularError, is_below, open_file, read, real_path, scanned
 from .trust import digest_of
 
 T = TypeVar("T")
@@ -90,7 +91,7 @@ def open_path(path: str | Path, inside: str | None) -> int:
     Raises OSError: ``NotRegularError``, and EXDEV for what leads out.
     """
     try:
-        real = os.path.realpath(path)
+        real = real_path(path)
         if inside is None or real == inside:
             return open_file(real)
         if is_below(inside, real):
@@ -102,12 +103,13 @@ def open_path(path: str | Path, inside: str | None) -> int:
 
 def listed(folder: str, inside: str | None, most: int, *, beginning: str = "", ending: str = "") -> Listing:
     """The names in ``folder`` that begin and end so, at most ``most`` of them, if it lies in ``inside`` (real)."""
-    if inside is not None and not Path(os.path.realpath(folder)).is_relative_to(inside):
+    real = real_path(folder)
+    if inside is not None and not is_below(inside, real):
         return Listing(folder, problem="leads out of the repository; not read")
     names: list[str] = []
     count = 0
     try:
-        with os.scandir(folder) as entries:
+        with entries_of(real, inside) as entries:
             for entry in entries:
                 count += 1
                 if count > MAX_ENTRIES:
@@ -122,6 +124,12 @@ def listed(folder: str, inside: str | None, most: int, *, beginning: str = "", e
     problem = f"more than {MAX_ENTRIES} entries; what comes after them is not read" if count > MAX_ENTRIES else ""
     names.sort()
     return Listing(folder, tuple(names[:most]), max(len(names) - most, 0), problem)
+
+
+def entries_of(real: str, inside: str | None) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+    """The entries of a real folder, which lies in ``inside``, if that is given. Raises OSError."""
+    root = real if inside is None else inside
+    return scanned(root, "" if real == root else os.path.relpath(real, root))
 
 
 def stamp(path: str) -> tuple[int, int, int] | None:

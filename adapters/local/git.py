@@ -6,6 +6,7 @@ or transports), no command outlives its deadline, and whatever git does not answ
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -23,6 +24,7 @@ from ...core.ports import Cancellation
 from .documents import read_content
 from .family import MARK, Family, new_mark
 from .git_root import MAX_CONFIG_BYTES, borrows, find_root, head_name, outermost, problem_of, read_small
+from .opening import scanned
 from .program import find_program, search_path
 
 LIST_SECONDS = 5.0
@@ -39,6 +41,7 @@ MAX_DEPTH = 30
 POLL_MS = 10
 MOST_SWEEPS = 10
 """How often what is left of a command is looked for, once it has to end."""
+END_SECONDS = 0.5
 
 SKIPPED_FOLDERS = frozenset(
     {
@@ -61,6 +64,7 @@ _SAFE = (
     *("-c", "log.showSignature=false"),
     *("-c", "log.mailmap=false"),
     *("-c", "core.attributesFile=/dev/null"),
+    *("-c", "diff.orderFile=/dev/null"),
     "--no-pager",
 )
 _ONLY_NAMES = frozenset({"ls-files", "config"})
@@ -104,7 +108,7 @@ def list_files(root: str, cancelled: Cancellation = NEVER, seconds: float = LIST
         files = sorted(dict.fromkeys(names))
         return Listing(tuple(files[:MAX_FILES]), by_git=True, truncated=len(files) > MAX_FILES)
     walked: list[str] = []
-    for name in _walk(root, "", 0):
+    for name in _walk(os.path.realpath(root), "", 0):
         if len(walked) >= MAX_FILES or (len(walked) % 256 == 0 and (cancelled.is_set() or monotonic() > deadline)):
             return Listing(tuple(sorted(walked)), by_git=False, truncated=True)
         walked.append(name)
@@ -123,12 +127,13 @@ def run(
     """What ``git ARGUMENTS`` prints in ``root``; None when it fails, is stopped, or says too much."""
     info, outer = find_root(root), outermost(os.path.realpath(root))
     program = find_program("git", outer)
+    here = ("--work-tree", info.worktree) if info.worktree else ()
     if not program or problem_of(info) or (borrows(info) and arguments[0] not in _ONLY_NAMES):
         return None
     deadline, mark = monotonic() + seconds, new_mark()
     try:
         process = subprocess.Popen(
-            [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *arguments],
+            [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *here, *arguments],
             cwd=root,
             env=_environment(outer) | {MARK: mark},
             stdin=subprocess.DEVNULL,
@@ -139,11 +144,27 @@ def run(
     except OSError:
         return None
     family = Family(process.pid, mark)
+    _running[process] = family
     with process:
         output = _drain(process, cancelled, deadline)
         if output is None or not _has_ended(process, cancelled, deadline):
             _kill(process, family)
+    _running.pop(process, None)
     return output if process.returncode == 0 else None
+
+
+def end_all() -> None:
+    """End every git that is running; who waits for it gets nothing. For the end of this process."""
+    for process, family in list(_running.items()):
+        if process.poll() is None:
+            _kill(process, family)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(END_SECONDS)
+
+
+_running: dict[subprocess.Popen[bytes], Family] = {}
+"""Of threads that nobody waits for when the process ends; a FIFO among the objects would keep them for ever."""
+atexit.register(end_all)
 
 
 def _list_by_git(root: str, prefix: str, cancelled: Cancellation, deadline: float, left: list[int]) -> list[str] | None:
@@ -170,10 +191,12 @@ def _inner_repositories(root: str, names: list[str]) -> set[str]:
         for name in names
         if name.endswith("/") or name in declared or "." not in name.rpartition("/")[2]
     }
-    return {name for name in suspects if _is_own_repository(os.path.join(root, name))}
+    real = os.path.realpath(root)
+    return {name for name in suspects if _is_own_repository(os.path.join(real, name))}
 
 
 def _is_own_repository(path: str) -> bool:
+    """Whether a repository is at ``path`` itself, which a link on the way to it does not make."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
@@ -185,19 +208,15 @@ def _is_own_repository(path: str) -> bool:
 def _walk(root: str, prefix: str, depth: int) -> Iterator[str]:
     """Relative names of the files under ``root/prefix``, in order; links are named and not followed."""
     try:
-        with os.scandir(os.path.join(root, prefix)) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
+        with scanned(root, prefix.rstrip("/")) as scan:
+            entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
     except OSError:
         return
-    for entry in entries:
-        name = prefix + entry.name
-        try:
-            is_folder = entry.is_dir(follow_symlinks=False)
-        except OSError:
-            continue
+    for entry, is_folder in entries:
+        name = prefix + entry
         if not is_folder:
             yield name
-        elif depth < MAX_DEPTH and entry.name not in SKIPPED_FOLDERS:
+        elif depth < MAX_DEPTH and entry not in SKIPPED_FOLDERS:
             yield from _walk(root, name + "/", depth + 1)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .opening import is_below, open_folder, read_file
+from .opening import is_below, open_folder, read_file, real_path
 
 SMALL = 65536
 MAX_CONFIG_BYTES = 1_000_000
@@ -77,7 +77,7 @@ class RootInfo:
 
 def find_root(cwd: str) -> RootInfo:
     """The repository around ``cwd``."""
-    folder = os.path.realpath(cwd)
+    folder = real_path(cwd)
     while True:
         found = _at_dot_git(folder) or _at_bare(folder)
         if found:
@@ -106,7 +106,9 @@ def _at_dot_git(folder: str) -> RootInfo | None:
     except (OSError, ValueError):
         return None
     if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(dot_git)):
-        git_dir = os.path.realpath(dot_git)
+        git_dir = real_path(dot_git)
+        if foreign := _foreign(folder, git_dir):
+            return foreign
         if not _is_git_dir(git_dir):
             return None if _is_empty(dot_git) else _broken(dot_git, "has no readable HEAD, objects and refs")
         return _with_work_tree(folder, git_dir)
@@ -116,16 +118,23 @@ def _at_dot_git(folder: str) -> RootInfo | None:
     if not text.startswith("gitdir:"):
         return _broken(dot_git, "is a file that does not start with 'gitdir:'")
     git_dir = _real(folder, text[len("gitdir:") :].strip())
+    if foreign := _foreign(folder, git_dir):
+        return foreign
     if not _is_git_dir(git_dir):
         return _broken(dot_git, f"points to {git_dir}, where there is no repository")
     return _with_work_tree(folder, git_dir)
 
 
+def _foreign(folder: str, git_dir: str) -> RootInfo | None:
+    """What is said of a git directory outside of ``folder`` that does not name it as its own working tree."""
+    if is_below(folder, git_dir) or not os.path.lexists(os.path.join(git_dir, "HEAD")) or _points_back(git_dir, folder):
+        return None
+    problem = f"{folder}/.git leads to {git_dir}, which does not point back; git is not asked"
+    return RootInfo(Kind.FOREIGN, folder, problem=problem)
+
+
 def _with_work_tree(folder: str, git_dir: str) -> RootInfo:
     common = _common_dir(git_dir)
-    if not (is_below(folder, git_dir) or _points_back(git_dir, folder)):
-        problem = f"{folder}/.git leads to {git_dir}, which does not point back; git is not asked"
-        return RootInfo(Kind.FOREIGN, folder, problem=problem)
     if common != git_dir and not is_below(folder, common) and os.path.dirname(git_dir) != f"{common}/worktrees":
         problem = f"{git_dir}/commondir leads to {common}, which has no such worktree; git is not asked"
         return RootInfo(Kind.FOREIGN, folder, problem=problem)
@@ -135,13 +144,19 @@ def _with_work_tree(folder: str, git_dir: str) -> RootInfo:
 
 
 def _points_back(git_dir: str, folder: str) -> bool:
-    """Whether a git directory elsewhere names ``folder`` as its working tree: a linked one, or that of a submodule."""
-    if back := read_small(git_dir, "gitdir").strip():
-        return _real(git_dir, back) == os.path.join(folder, ".git")
-    worktree = re.search(
+    """Whether a git directory elsewhere names ``folder`` as its working tree: a linked one, or that of a submodule.
+
+    Only where git keeps those is anything opened.
+    """
+    if os.path.basename(os.path.dirname(git_dir)) == "worktrees":
+        back = read_small(git_dir, "gitdir").strip()
+        return bool(back) and _real(git_dir, back) == os.path.join(folder, ".git")
+    if "/.git/modules/" not in git_dir:
+        return False
+    found = re.search(
         r"^[ \t]*worktree[ \t]*=[ \t]*\"?([^\"\n]+?)\"?[ \t]*$", read_small(git_dir, "config"), re.M | re.I
     )
-    return bool(worktree and _real(git_dir, worktree[1]) == folder)
+    return bool(found and _real(git_dir, found[1]) == folder)
 
 
 def _at_bare(folder: str) -> RootInfo | None:
@@ -188,7 +203,7 @@ def _is_bare_by_config(git_dir: str) -> bool:
 def _real(base: str, path: str) -> str:
     """``path`` as ``base`` names it, without links; ``base`` itself for what the system does not take."""
     try:
-        return os.path.realpath(os.path.join(base, path))
+        return real_path(os.path.join(base, path))
     except ValueError:
         return base
 
@@ -305,7 +320,7 @@ def _odd_entry(info: RootInfo, name: str) -> str:
 def _includes_others(info: RootInfo, path: str, depth: int = 0) -> bool:
     """Whether a configuration takes in a file that is not the repository's own, as far as can be told."""
     try:
-        text = os.fsdecode(read_file(os.path.realpath(path), MAX_CONFIG_BYTES))
+        text = os.fsdecode(read_file(real_path(path), MAX_CONFIG_BYTES))
     except FileNotFoundError:
         return False
     except (OSError, ValueError):

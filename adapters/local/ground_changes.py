@@ -35,12 +35,11 @@ def changed_files(root: str) -> tuple[ChangedFile, ...] | None:
     off = _without_filters(run(worktree, _KEYS, NEVER, SECONDS))
     if off is None:
         return None
-    here = ("--work-tree", worktree)
     within = ("--", os.path.relpath(root, worktree))
-    told = run(worktree, (*off, *here, *_DIFF, *within), NEVER, max(deadline - monotonic(), 0.01))
+    told = run(worktree, (*off, *_DIFF, *within), NEVER, max(deadline - monotonic(), 0.01))
     if told is None:
         return None
-    new = run(worktree, (*here, *_NEW, *within), NEVER, max(deadline - monotonic(), 0.01)) or b""
+    new = run(worktree, (*_NEW, *within), NEVER, max(deadline - monotonic(), 0.01)) or b""
     prefix = "" if root == worktree else os.path.relpath(root, worktree) + os.sep
     found = {_shown(name, prefix): ChangedFile(_shown(name, prefix)) for name in new.split(b"\0") if name}
     for line in told.split(b"\0"):

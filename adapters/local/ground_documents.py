@@ -15,7 +15,8 @@ from ...core.turn.clean import clean
 from ...core.turn.exclude import is_sensitive
 from ...core.turn.strip import strip
 from ...core.turn.truncate import Cap, fit
-from .opening import is_below, read_file
+from .documents import entries_of
+from .opening import is_below, read_file, real_path
 
 MAX_CHARS = 20_000
 MAX_BYTES = 64_000
@@ -33,7 +34,7 @@ def above(root: str, path: str, names: tuple[str, ...], *, with_root: bool = Tru
     Those in ``root`` itself only ``with_root``. Nothing for a path outside ``root``. Raises OSError or ValueError for
     paths that the system does not take.
     """
-    folder = os.path.realpath(os.path.dirname(path))
+    folder = real_path(os.path.dirname(path))
     folders = (one for one in _folders(root, folder) if with_root or one != root)
     found = (_document(root, os.path.join(one, name)) for one in folders for name in names)
     return tuple(islice((one for one in found if one), MAX_FILES))
@@ -41,10 +42,10 @@ def above(root: str, path: str, names: tuple[str, ...], *, with_root: bool = Tru
 
 def inside(root: str, folder: str, ending: str) -> tuple[Document, ...]:
     """The files of ``folder`` (relative to ``root``) whose names end in ``ending``, by name; others as ``above``."""
-    place = os.path.realpath(os.path.join(root, folder))
+    place = real_path(os.path.join(root, folder))
     if not is_below(root, place) or not os.path.isdir(place):
         return ()
-    with os.scandir(place) as entries:
+    with entries_of(place, root) as entries:
         names = sorted(entry.name for entry in islice(entries, MAX_LISTED) if entry.name.endswith(ending))
     found = (_document(root, os.path.join(place, name)) for name in names)
     return tuple(islice((one for one in found if one), MAX_FILES))
@@ -65,7 +66,7 @@ def _document(root: str, path: str) -> Document | None:
     """The text at ``path``, which lies in a real folder of ``root``; None when it is not to be read."""
     if not os.path.lexists(path):
         return None
-    real = os.path.realpath(path)
+    real = real_path(path)
     shown = os.path.relpath(path, root)
     if not is_below(root, real) or is_sensitive(shown) or is_sensitive(os.path.relpath(real, root)):
         return None

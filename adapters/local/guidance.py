@@ -13,8 +13,9 @@ from itertools import islice
 from pathlib import Path
 
 from ...core.rules.guidance import COPILOT_FILE, EVERY, KINDS, Guidance, Kind, read
-from .documents import MAX_ENTRIES, listed, read_text, settled, stamp
+from .documents import MAX_ENTRIES, entries_of, listed, read_text, settled, stamp
 from .environment import Environment
+from .opening import is_below, real_path
 from .trust import TRUST_FILE, trusted_contents
 
 USER_FOLDER = "rules"
@@ -75,7 +76,7 @@ class GuidanceFiles:
         trusted = trusted_contents(self._environment)
         for file in files:
             text = read_text(file.path, None if file.is_users else root, MAX_BYTES)
-            real = os.path.realpath(file.path)
+            real = real_path(file.path)
             if text.problem or (not file.is_users and trusted.get(real) != text.digest):
                 continue
             if rule := read(text.text, file.kind, file.shown, real, text.digest, file.base):
@@ -155,10 +156,11 @@ def _tree(folder: str, inside: str | None, ending: str) -> tuple[list[str], list
 
 
 def _folders(folder: str, inside: str | None) -> list[str]:
-    if inside is not None and not Path(os.path.realpath(folder)).is_relative_to(inside):
+    real = real_path(folder)
+    if inside is not None and not is_below(inside, real):
         return []
     try:
-        with os.scandir(folder) as entries:
+        with entries_of(real, inside) as entries:
             looked = islice(entries, MAX_ENTRIES)
             return sorted(entry.name for entry in looked if entry.is_dir(follow_symlinks=False))[:MAX_FILES]
     except OSError:

@@ -17,6 +17,7 @@ _WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 CHUNK = 1 << 20
+_LEADING = frozenset({"", ".", ".."})
 
 
 class NotRegularError(OSError):
@@ -26,24 +27,42 @@ class NotRegularError(OSError):
         super().__init__(errno.EINVAL, "not a regular file", path)
 
 
-def open_file(path: str, root: str | None = None) -> int:
+def open_file(path: str, root: str | None = None, *, is_known: bool = False) -> int:
     """A descriptor of the regular file at ``path``; the caller closes it.
 
     With ``root`` (real, absolute) ``path`` is relative to it, without ``..``, and leads over no link. Without, it is a
-    real path of the user's own. Raises OSError, or ValueError for a path that the system does not take.
+    real path of the user's own. ``is_known`` says that the caller has just seen a file there, so that no look is needed
+    to keep a FIFO closed. Raises OSError, or ValueError for a path that the system does not take.
     """
     if root is None:
-        return _opened(path, None)
-    with _above(root, path) as (folder, name):
-        return _opened(name, folder)
+        return open_at(path)
+    folder, name = _above(root, path)
+    try:
+        return open_at(name, folder, is_known=is_known)
+    finally:
+        os.close(folder)
 
 
 def open_folder(root: str, path: str) -> int:
     """A descriptor of the folder at ``path``, relative to ``root`` (empty for ``root`` itself); as ``open_file``."""
     if not path:
         return os.open(root, _FOLDER)
-    with _above(root, path) as (folder, name):
+    folder, name = _above(root, path)
+    try:
         return os.open(name, _FOLDER, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def scanned(root: str, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder, for as long as the context lasts; paths and errors as for ``open_folder``."""
+    folder = open_folder(root, path)
+    try:
+        with os.scandir(folder) as entries:
+            yield entries
+    finally:
+        os.close(folder)
 
 
 def read(descriptor: int, most: int) -> bytes:
@@ -64,34 +83,46 @@ def read_file(path: str, most: int, root: str | None = None) -> bytes:
         os.close(descriptor)
 
 
+def real_path(path: str | os.PathLike[str]) -> str:
+    """Where links lead from ``path``; ``path`` as it is where one was changed meanwhile, which no opening follows.
+
+    Raises ValueError for a path that the system does not take.
+    """
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return os.path.abspath(path)
+
+
 def is_below(root: str, path: str) -> bool:
     """Whether ``path`` is ``root`` or lies below it; both are real."""
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 
-@contextmanager
-def _above(root: str, path: str) -> Iterator[tuple[int, str]]:
+def _above(root: str, path: str) -> tuple[int, str]:
     """The folder that the last part of ``path`` lies in, opened, and that part."""
-    *folders, name = path.split(os.sep)
-    if name in ("", ".", "..") or not {"", ".", ".."}.isdisjoint(folders):
+    folders = path.split(os.sep)
+    if not _LEADING.isdisjoint(folders):
         raise OSError(errno.EXDEV, "not a plain relative path", path)
+    name = folders.pop()
     descriptor = os.open(root, _WAY)
-    try:
-        for part in folders:
-            inner = os.open(part, _WAY, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor, name
-    finally:
-        os.close(descriptor)
+    for part in folders:
+        above = descriptor
+        try:
+            descriptor = os.open(part, _WAY, dir_fd=above)
+        finally:
+            os.close(above)
+    return descriptor, name
 
 
-def _opened(name: str, folder: int | None) -> int:
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    if stat.S_ISLNK(mode):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
-    if not stat.S_ISREG(mode):
-        raise NotRegularError(name)
+def open_at(name: str, folder: int | None = None, *, is_known: bool = False) -> int:
+    """A descriptor of the regular file ``name``, which is no link, in the opened ``folder``. Raises OSError."""
+    if not is_known:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if stat.S_ISLNK(mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        if not stat.S_ISREG(mode):
+            raise NotRegularError(name)
     descriptor = os.open(name, _FILE, dir_fd=folder)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor

@@ -34,7 +34,7 @@ _NEIGHBOUR_FILE = ".devbooks/config.yaml"
 _OUR_KEY = re.compile(r"^\s*(auto[_-]tools|(?i:ci_auto_tools\w{0,40})|tier_max|max_injected_chars)\s*:")
 
 
-def load_settings(root: str, environment: Environment) -> Resolved:
+def load_settings(root: str, environment: Environment, *, as_if_trusted: bool = False) -> Resolved:
     """The settings for the repository at ``root`` (real, absolute)."""
     files = [read_toml(environment.config_home / USER_FILE)]
     layers = [_layer(files[0])]
@@ -42,7 +42,8 @@ def load_settings(root: str, environment: Environment) -> Resolved:
     if project:
         file = read_toml(project, str(project.relative_to(root)), root)
         files.append(file)
-        layers.append(_layer(file, trusted=is_trusted(project, file.digest, environment), is_users=False))
+        trusted = as_if_trusted or is_trusted(project, file.digest, environment)
+        layers.append(_layer(file, trusted=trusted, is_users=False))
     problems = [clash, *(file.problem for file in files)]
     environment_layer, problem = _environment_layer(environment)
     resolved = resolve([*layers, environment_layer])

@@ -7,7 +7,6 @@ the same time. The four methods of ``core.ports.Workspace`` that are here never 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,7 +31,9 @@ from ...core.workflow.specs import (
 )
 from ...core.workflow.tasks import Tasks
 from . import atomic
+from .documents import read_content
 from .lock import take
+from .opening import real_path
 
 if TYPE_CHECKING:
     from ...core.ports import Clock
@@ -204,7 +205,7 @@ def _is_own_folder(root: str, path: Path) -> bool:
 
 def _is_inside(root: str, path: Path) -> bool:
     """Whether ``path``, wherever links lead, lies below ``root``."""
-    return Path(root) in Path(os.path.realpath(path)).parents
+    return Path(root) in Path(real_path(path)).parents
 
 
 def _shown(root: str, path: Path) -> str:
@@ -216,20 +217,13 @@ def _shown(root: str, path: Path) -> str:
 
 def _read(root: str, path: Path) -> str | None:
     """The file's text, with its bytes that are no UTF-8 as surrogates; None for what is no readable file of ours."""
-    if not _is_inside(root, path):
-        return None
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-            return None
-        return path.read_bytes().decode("utf-8", "surrogateescape")
-    except OSError:
-        return None
+    content = read_content(path, root, MAX_BYTES)
+    return None if content.problem else content.data.decode("utf-8", "surrogateescape")
 
 
 def _change_tasks(root: str, folder: Path, change: Callable[[Tasks], Tasks]) -> None:
     """Replace ``tasks.md`` by what ``change`` makes of it; what cannot be changed stays as it is."""
-    path = Path(os.path.realpath(folder / TASKS))
+    path = Path(real_path(folder / TASKS))
     try:
         with _locked(folder):
             text = _read(root, path)

@@ -15,6 +15,7 @@ from typing import Any
 import tomli
 
 from .documents import read_content
+from .opening import real_path
 from .trust import digest_of
 
 MAX_BYTES = 256 * 1024
@@ -60,7 +61,7 @@ def read_toml(path: Path, shown: str = "", inside: str | None = None) -> TomlFil
 def is_own_file(root: str, name: str) -> bool:
     """Whether ``name`` is a regular file that lies in ``root`` (real) itself, wherever links lead."""
     path = os.path.join(root, name)
-    return os.path.isfile(path) and Path(os.path.realpath(path)).is_relative_to(root)
+    return os.path.isfile(path) and Path(real_path(path)).is_relative_to(root)
 
 
 def _is_deep(values: Mapping[str, Any]) -> bool:

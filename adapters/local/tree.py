@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from .documents import read_content
 from .git import SKIPPED_FOLDERS, users_ignore_file
 from .git_root import Kind, RootInfo, find_root, problem_of
-from .opening import open_file, open_folder
+from .opening import open_at, open_folder
 
 if TYPE_CHECKING:
     from dulwich.ignore import IgnoreFilter
@@ -342,25 +342,25 @@ def _take(walk: _Walk, path: str, entry: os.DirEntry[str], folder: int) -> None:
             walk.files[path] = b"l" + os.fsencode(os.readlink(entry.name, dir_fd=folder)) + b"\0"
         elif stat.S_ISREG(status.st_mode):
             kind = b"x" if status.st_mode & stat.S_IXUSR else b"f"
-            walk.files[path] = kind + _content(walk, path, status)
+            walk.files[path] = kind + _content(walk, path, status, folder)
     except OSError:
         walk.files[path] = b"?"
 
 
-def _content(walk: _Walk, path: str, status: os.stat_result) -> bytes:
+def _content(walk: _Walk, path: str, status: os.stat_result, folder: int) -> bytes:
     stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     known = walk.known.get(path)
     if known and known.stamp == stamp:
         return known.digest
     now = time.time_ns()
-    digest = _digest(walk, path)
+    digest = _digest(walk, path.rpartition("/")[2], folder)
     if now - max(status.st_mtime_ns, status.st_ctime_ns) > RACY_NS:
         walk.known[path] = _Known(stamp, digest)
     return digest
 
 
-def _digest(walk: _Walk, path: str) -> bytes:
-    descriptor = open_file(path, walk.root)
+def _digest(walk: _Walk, name: str, folder: int) -> bytes:
+    descriptor = open_at(name, folder, is_known=True)
     try:
         digest = hashlib.sha256()
         while part := os.read(descriptor, CHUNK):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from . import atomic
 from .environment import Environment
 from .lock import locked
+from .opening import is_below
 
 TRUST_FILE = "upbeat/trusted.json"
 LOCK_SECONDS = 5.0
@@ -24,20 +25,26 @@ def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
     return bool(digest) and trusted_contents(environment).get(str(path.resolve())) == digest
 
 
-def trust(path: Path, environment: Environment) -> bytes:
-    """Remember that the user trusts the present content of ``path``, which comes back.
+def trust(path: Path, data: bytes, environment: Environment) -> None:
+    """Remember that the user trusts ``data`` as the content of ``path``. Raises OSError where it cannot be stored."""
+    _change(lambda trusted: trusted | {str(path.resolve()): digest_of(data)}, environment)
 
-    Raises OSError where it cannot be read or remembered.
-    """
-    data = path.read_bytes()
+
+def revoke(path: str, environment: Environment) -> list[str]:
+    """End the trust in the real ``path``, and in all below it; what was trusted there. Raises OSError as ``trust``."""
+    ended = sorted(one for one in trusted_contents(environment) if is_below(path, one))
+    if ended:
+        _change(lambda trusted: {one: digest for one, digest in trusted.items() if one not in ended}, environment)
+    return ended
+
+
+def _change(change: Callable[[dict[str, str]], dict[str, str]], environment: Environment) -> None:
     store = environment.state_home / TRUST_FILE
     store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with locked(store.with_name(f"{store.name}.lock"), LOCK_SECONDS) as is_ours:
         if is_ours is False:
             raise TimeoutError(f"another upbeat is writing {store}; try again")
-        trusted = _stored(store) | {str(path.resolve()): digest_of(data)}
-        atomic.write(store, json.dumps(trusted, indent=2).encode(), private=True)
-    return data
+        atomic.write(store, json.dumps(change(_stored(store)), indent=2).encode(), private=True)
 
 
 def digest_of(data: bytes) -> str:

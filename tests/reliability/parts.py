@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import misbehaving_servers, never_in_the_way, nothing_lost, package, plan_bytes, text_stays_data
+from . import (
+    hostile_repository,
+    misbehaving_servers,
+    never_in_the_way,
+    nothing_lost,
+    package,
+    plan_bytes,
+    text_stays_data,
+)
 from .promise import Part
 
 PARTS: Mapping[str, Part] = {
     "package": package,
-    "never-in-the-way": never_in_the_way,
     "nothing-lost": nothing_lost,
+    "never-in-the-way": never_in_the_way,
     "misbehaving-servers": misbehaving_servers,
+    "hostile-repository": hostile_repository,
     "text-stays-data": text_stays_data,
     "determinism": plan_bytes,
 }

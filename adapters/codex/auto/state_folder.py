@@ -15,6 +15,7 @@ from typing import Any
 
 from ...local import atomic
 from ...local.lock import take
+from ...local.opening import NotRegularError, open_at
 
 FOLDER = ".upbeat"
 SCHEMA_VERSION = "1.0"
@@ -57,7 +58,10 @@ def read(folder: int, name: str, content: str) -> dict[str, Any]:
     Raises:
         ValueError: it cannot be understood; the text says why.
     """
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        descriptor = open_at(name, folder)
+    except NotRegularError as error:
+        raise ValueError(error.strerror) from None
     with open(descriptor, "rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:

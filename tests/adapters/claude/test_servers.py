@@ -49,7 +49,7 @@ def repo(tmp_path: Path, home: Environment) -> Path:
 def put(repo: Path, text: str, trusting: Environment | None) -> None:
     (repo / ".mcp.json").write_text(text)
     if trusting:
-        trust(repo / ".mcp.json", trusting)
+        trust(repo / ".mcp.json", (repo / ".mcp.json").read_bytes(), trusting)
 
 
 def failure(name: str, root: Path, home: Environment) -> tuple[ErrorCode, str]:

@@ -141,8 +141,9 @@ def test_trust(here: Here, tmp_path: Path) -> None:
 
     assert (0, b"# config/auto-tools.toml\n[budget]\nwall_ms = 9000\n") == (done.code, done.stdout)
     assert (
-        f"upbeat: {repo}/config/auto-tools.toml is trusted with this content; a change of it ends that\n" == done.stderr
-    )
+        "upbeat: with your trust config/auto-tools.toml sets budget.wall_ms = 9000 (without: 5000)\n"
+        f"upbeat: {repo}/config/auto-tools.toml is trusted with this content; a change of it ends that\n"
+    ) == done.stderr
     assert (5000, 9000, 5000) == (before, trusted, wall())
 
 
@@ -166,8 +167,12 @@ def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> No
         '# .upbeat/workflows.toml\n# red\n[workflows.mine]\nstages = ["DEV"]\n'
     ) == done.stdout.decode()
     assert [
-        f"upbeat: {repo}/.upbeat/{name}.toml is trusted with this content; a change of it ends that"
-        for name in ("auto-tools", "workflows")
+        "upbeat: with your trust .upbeat/auto-tools.toml changes nothing here: what it asks for is so already",
+        "upbeat: with your trust .upbeat/workflows.toml has workflows and agents that count here as your own do",
+        *(
+            f"upbeat: {repo}/.upbeat/{name}.toml is trusted with this content; a change of it ends that"
+            for name in ("auto-tools", "workflows")
+        ),
     ] == done.stderr.splitlines()
 
 

@@ -270,7 +270,7 @@ def test_a_projects_server(home: Path, tmp_path: Path) -> None:
         (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"odd": command}}))
         for is_trusted in (False, True):
             if is_trusted:
-                trust(root / ".mcp.json", read_environment({"HOME": str(home)}))
+                trust(root / ".mcp.json", (root / ".mcp.json").read_bytes(), read_environment({"HOME": str(home)}))
             fresh = provider(home)
             try:
                 said.append(fresh.call("odd.search", {}, str(root), threading.Event()).summary)

@@ -4,154 +4,23 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from plain_git import commit, git, make_repository, make_with_submodule
+from processes import run as run_process
 
-from upbeat.adapters.local import git as local_git
 from upbeat.adapters.local.first_commit import first_commit
 from upbeat.adapters.local.git import Listing, head, list_files, run
-from upbeat.adapters.local.git_root import Kind, RootInfo, find_root
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git for the test with a fixed identity; what it prints."""
-    settings = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always")
-    done = subprocess.run(
-        ["git", *settings, "-C", str(folder), *arguments],
-        env={"PATH": os.defpath, "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
-
-
-def make_repository(folder: Path, *names: str) -> Path:
-    """A repository with one commit of ``names``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "-q", "-b", "main")
-    for name in names or ("a.py",):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(f"# {folder.name}\n")
-    commit(folder, "first")
-    return folder
-
-
-def commit(folder: Path, message: str) -> str:
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", message)
-    return git(folder, "rev-parse", "HEAD")
+from upbeat.adapters.local.git_root import find_root
 
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     return Path(os.path.realpath(tmp_path))
-
-
-# --- find_root
-
-
-def test_find_root_walks_up(here: Path) -> None:
-    """find_root finds the working tree from a folder deep inside, through a link too."""
-    repository = make_repository(here / "my 项目", "src/deep/a.py")
-    (here / "link").symlink_to(repository / "src")
-    expected = RootInfo(Kind.GIT, str(repository), str(repository / ".git"), str(repository / ".git"))
-
-    assert expected == find_root(str(repository))
-    assert expected == find_root(str(repository / "src" / "deep"))
-    assert expected == find_root(str(here / "link" / "deep"))
-
-
-def test_find_root_without_git(here: Path) -> None:
-    """find_root says that there is no repository, also for a folder that does not exist."""
-    assert RootInfo(Kind.NONE) == find_root(str(here))
-    assert RootInfo(Kind.NONE) == find_root(str(here / "missing"))
-
-
-def test_find_root_of_a_worktree(here: Path) -> None:
-    """A linked worktree has its own HEAD and shares the objects."""
-    repository = make_repository(here / "main")
-    git(repository, "worktree", "add", "-q", str(here / "other"))
-    git_dir = str(repository / ".git" / "worktrees" / "other")
-
-    assert RootInfo(Kind.GIT, str(here / "other"), git_dir, str(repository / ".git")) == find_root(str(here / "other"))
-
-
-def test_find_root_of_a_worktree_of_a_bare_repository(here: Path) -> None:
-    """A worktree of a bare repository is a working tree; the folder that points to the bare one is not."""
-    make_repository(here / "origin")
-    git(here, "clone", "-q", "--bare", str(here / "origin"), str(here / "all" / ".bare"))
-    (here / "all" / ".git").write_text("gitdir: ./.bare\n")
-    git(here / "all", "worktree", "add", "-q", str(here / "all" / "main"), "main")
-
-    assert Kind.BARE is find_root(str(here / "all")).kind
-    assert str(here / "all" / "main") == find_root(str(here / "all" / "main")).worktree
-
-
-def test_find_root_of_a_submodule(here: Path) -> None:
-    """A submodule is a repository of its own."""
-    outer = make_with_submodule(here)
-    git_dir = str(outer / ".git" / "modules" / "libs" / "inner part")
-
-    assert RootInfo(Kind.GIT, str(outer / "libs" / "inner part"), git_dir, git_dir) == find_root(
-        str(outer / "libs" / "inner part")
-    )
-
-
-def test_find_root_of_a_bare_repository(here: Path) -> None:
-    """A bare repository has no working tree, from inside its folders too."""
-    git(here, "init", "-q", "--bare", "bare.git")
-    problem = f"{here / 'bare.git'} is bare: there is no working tree"
-    expected = RootInfo(Kind.BARE, "", str(here / "bare.git"), str(here / "bare.git"), problem)
-
-    assert expected == find_root(str(here / "bare.git"))
-    assert expected == find_root(str(here / "bare.git" / "hooks"))
-    assert expected.is_bare
-
-
-def test_find_root_inside_dot_git(here: Path) -> None:
-    """Below .git, the working tree is the one around it."""
-    repository = make_repository(here / "r")
-
-    assert str(repository) == find_root(str(repository / ".git" / "hooks")).worktree
-
-
-BROKEN = [
-    pytest.param("gitdir: /nowhere/at/all\n", "points to /nowhere/at/all, where there is no repository", id="dangling"),
-    pytest.param("", "is a file that does not start with 'gitdir:'", id="empty file"),
-    pytest.param("hello", "is a file that does not start with 'gitdir:'", id="other text"),
-]
-
-
-@pytest.mark.parametrize(("content", "what"), BROKEN)
-def test_find_root_stops_at_a_broken_git_file(here: Path, content: str, what: str) -> None:
-    """A broken .git file hides the repository above it, as it does for git."""
-    inner = make_repository(here / "outer") / "inner"
-    inner.mkdir()
-    (inner / ".git").write_text(content)
-
-    assert RootInfo(Kind.BROKEN, problem=f"{inner / '.git'} {what}") == find_root(str(inner))
-
-
-def test_find_root_names_a_broken_git_folder(here: Path) -> None:
-    """A .git folder without its parts is broken; an empty one is passed over."""
-    (here / "a" / ".git").mkdir(parents=True)
-    (here / "b" / ".git" / "objects").mkdir(parents=True)
-
-    assert Kind.NONE is find_root(str(here / "a")).kind
-    assert RootInfo(Kind.BROKEN, problem=f"{here / 'b' / '.git'} has no readable HEAD, objects and refs") == find_root(
-        str(here / "b")
-    )
-
-
-def test_find_root_never_waits_for_a_pipe(here: Path) -> None:
-    """A named pipe in place of .git is neither opened nor waited for."""
-    os.mkfifo(here / ".git")
-
-    assert RootInfo(Kind.NONE) == find_root(str(here))
 
 
 # --- first_commit
@@ -237,14 +106,6 @@ def test_first_commit_starts_no_process(here: Path, monkeypatch: pytest.MonkeyPa
 
 
 # --- list_files
-
-
-def make_with_submodule(here: Path) -> Path:
-    make_repository(here / "inner", "in.py", "deep/in 2.py")
-    outer = make_repository(here / "outer", "a.py")
-    git(outer, "submodule", "--quiet", "add", str(here / "inner"), "libs/inner part")
-    commit(outer, "with a submodule")
-    return outer
 
 
 NAMES = ["a b.py", "目录/文件.py", "line\nbreak.py", 'quote".py', "tab\there.py", "-n.py", "emoji🙂.py"]
@@ -399,16 +260,16 @@ ODD_GITS = {
 @pytest.mark.parametrize("how", ODD_GITS)
 def test_no_git_outlives_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Whatever stands for git on the search path: it has its time, and then neither it nor what it started is left."""
-    program = tmp_path / "git"
+    repository = make_repository(tmp_path / "repo", "a.py")
+    program = tmp_path / "bin/git"
+    program.parent.mkdir()
     program.write_text(f"#!/bin/sh\n: {tmp_path}\n{ODD_GITS[how]}\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.defpath}")
     monkeypatch.setenv("HOME", str(tmp_path))  # by which all that it starts is found
-    local_git._program.cache_clear()
     started = time.monotonic()
-    output = run(str(tmp_path), ("status",), seconds=0.3)
+    output = run(str(repository), ("status",), seconds=0.3)
     seconds = time.monotonic() - started
-    local_git._program.cache_clear()
 
     assert (None, True) == (output, seconds < 3)
     assert [] == [path.name for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
@@ -419,3 +280,22 @@ def _has_home(process: Path, home: Path) -> bool:
         return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
+
+
+def test_no_git_outlives_its_process(here: Path) -> None:
+    """A git that waits for a FIFO, in a thread that nobody waits for, ends with the process that asked it."""
+    repository = make_repository(here / "repo")
+    commit = git(repository, "rev-parse", "HEAD")
+    (repository / ".git/objects" / commit[:2] / commit[2:]).unlink()
+    os.mkfifo(repository / ".git/objects" / commit[:2] / commit[2:])
+    script = (
+        "import sys, threading, time\n"
+        "from upbeat.adapters.local import git\n"
+        f"ask = lambda: git.run({str(repository)!r}, ('log', '-1'), seconds=60)\n"
+        "threading.Thread(target=ask, daemon=True).start()\n"
+        "while not git._running: time.sleep(0.01)\n"
+        "print(next(iter(git._running)).pid)\n"
+    )
+    done = run_process([sys.executable, "-I", "-c", script], here, home=here)
+
+    assert (0, False) == (done.code, os.path.exists(f"/proc/{int(done.stdout)}/cwd"))

@@ -48,7 +48,7 @@ def test_nothing_before_trust(root: Path, home: Environment) -> None:
 def test_the_nearest_first(root: Path, home: Environment) -> None:
     """Those of the folder that the file stands in, then those above; those for this kind of file before the others."""
     for file in guidance_files(str(root)):
-        trust(file.path, home)
+        trust(file.path, file.path.read_bytes(), home)
     files = GuidanceFiles(home)
 
     assert [
@@ -68,12 +68,12 @@ def test_the_nearest_first(root: Path, home: Environment) -> None:
 def test_a_change_is_noticed(root: Path, home: Environment) -> None:
     """A file that has changed is not shown until it is trusted again; a new one not before."""
     path = root / ".cursor/rules/ts.mdc"
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
     files = GuidanceFiles(home)
     seen = [shown(files, root, "a.ts")]
     path.write_text(TS + "More.\n")
     seen.append(shown(files, root, "a.ts"))
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
     seen.append(shown(files, root, "a.ts"))
     path.unlink()
     seen.append(shown(files, root, "a.ts"))

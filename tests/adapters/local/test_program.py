@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.local.program import find_program
+from upbeat.adapters.local.program import find_program, is_only_inside, search_path
 
 
 @pytest.fixture
@@ -40,3 +40,37 @@ def test_the_working_directory_is_not(codex: Path, monkeypatch: pytest.MonkeyPat
 def test_a_path_is_taken_as_it_is(codex: Path, given: str, found: bool) -> None:
     """What the person names is the person's choice."""
     assert (str(codex) if found else "") == find_program(given)
+
+
+def test_the_repository_is_not(codex: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry that leads into the repository, by its name or over a link, is passed over; a named path is not."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = tmp_path / "link"
+    repository = tmp_path / "repo"
+    (repository / "bin").mkdir(parents=True)
+    link.symlink_to(repository / "bin")
+    codex.rename(repository / "bin/codex")
+    monkeypatch.setenv("PATH", f"{repository}/bin:{link}:{outside}")
+
+    assert ("", True, [str(outside)]) == (
+        find_program("codex", str(repository)),
+        is_only_inside("codex", str(repository)),
+        search_path(str(repository)),
+    )
+    assert f"{repository}/bin/codex" == find_program(f"{repository}/bin/codex", str(repository))
+
+    (outside / "codex").write_text("")
+    (outside / "codex").chmod(0o755)
+
+    assert (f"{outside}/codex", False) == (
+        find_program("codex", str(repository)),
+        is_only_inside("codex", str(repository)),
+    )
+
+
+def test_the_root_of_the_system_is_no_repository(codex: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container that is one repository from its root on, everything would lie inside."""
+    monkeypatch.setenv("PATH", str(codex.parent))
+
+    assert str(codex) == find_program("codex", "/")

@@ -76,7 +76,7 @@ def test_a_projects_prompt_needs_trust(root: Path, home: Environment) -> None:
     """Before and after a change the user's own file of that name counts, or none."""
     path = put(root / ".claude/commands/review.md", "Project's")
     before = found(PromptFile("review"), root, home)
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
     trusted = found(PromptFile("review"), root, home)
     put(path, "Something else")
 
@@ -103,6 +103,6 @@ def test_a_link_out_of_the_repository(root: Path, home: Environment, tmp_path: P
     link = root / ".claude/commands/out.md"
     link.parent.mkdir(parents=True)
     link.symlink_to(outside)
-    trust(link, home)
+    trust(link, link.read_bytes(), home)
 
     assert found(PromptFile("out"), root, home) is None

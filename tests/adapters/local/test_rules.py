@@ -45,7 +45,7 @@ def test_the_users_and_the_projects(root: Path, home: Environment) -> None:
     write(home.config_home, {"upbeat/rules/mine.md": DENY})
     write(root, {f"{FOLDER}/b.md": DENY, f"{FOLDER}/a.md": DENY, f"{FOLDER}/notes.txt": "x"})
     before = load_rules(str(root), home)
-    trust(root / FOLDER / "a.md", home)
+    trust(root / FOLDER / "a.md", (root / FOLDER / "a.md").read_bytes(), home)
     after = load_rules(str(root), home)
     write(root, {f"{FOLDER}/a.md": DENY + "More.\n"})
 
@@ -62,7 +62,7 @@ def test_the_users_and_the_projects(root: Path, home: Environment) -> None:
 def test_trust_is_for_a_place(root: Path, home: Environment) -> None:
     """The same content in another repository is another file."""
     write(root, {f"{FOLDER}/a.md": DENY, f"other/{FOLDER}/a.md": DENY})
-    trust(root / FOLDER / "a.md", home)
+    trust(root / FOLDER / "a.md", (root / FOLDER / "a.md").read_bytes(), home)
 
     assert [("a", Owner.STRANGER)] == names(load_rules(str(root / "other"), home))
 
@@ -96,7 +96,7 @@ def test_files_are_read_again_when_they_change(root: Path, home: Environment) ->
     seen += [files.load(str(root)), files.load(str(root))]
     path.write_text(DENY.replace("rm", "rmdir"))
     seen.append(files.load(str(root)))
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
     seen.append(files.load(str(root)))
     path.unlink()
     seen.append(files.load(str(root)))

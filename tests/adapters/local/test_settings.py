@@ -197,7 +197,7 @@ def test_trust_is_for_a_content_at_a_place(root: Path, home: Environment) -> Non
     """Until it is trusted a project only tightens; a change, or another place, ends the trust."""
     path = put(root, "config/auto-tools.toml", "[budget]\nwall_ms = 9000\n")
     untrusted = load_settings(str(root), home)
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
     trusted = load_settings(str(root), home)
     put(root.parent / "copy", "config/auto-tools.toml", path.read_bytes())
     copied = load_settings(str(root.parent / "copy"), home)
@@ -297,7 +297,7 @@ def test_a_project_names_no_server(root: Path, home: Environment, is_trusted: bo
     """What a project's file says of servers does not count, trusted or not, and a limit says so."""
     path = put(root, ".upbeat/auto-tools.toml", f'mode = "plan"\n{SERVER}')
     if is_trusted:
-        trust(path, home)
+        trust(path, path.read_bytes(), home)
     found = load_settings(str(root), home)
 
     assert ((), Mode.PLAN, ()) == (found.settings.servers, found.settings.mode, found.problems)

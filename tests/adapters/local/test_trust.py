@@ -14,7 +14,7 @@ import pytest
 
 from upbeat.adapters.local import trust as trust_module
 from upbeat.adapters.local.environment import Environment, read_environment
-from upbeat.adapters.local.trust import digest_of, is_trusted, trust
+from upbeat.adapters.local.trust import digest_of, is_trusted, revoke, trust
 
 DIGEST = digest_of(b"x=1")
 
@@ -31,11 +31,12 @@ def put(path: Path, text: str = "x=1") -> Path:
 
 
 def test_trust_is_for_a_content_at_a_place(tmp_path: Path, home: Environment) -> None:
-    """The content that comes back is trusted where it was, and neither another content nor another place."""
+    """A content is trusted where it was, and neither another content nor another place."""
     path = put(tmp_path / "one")
     before = is_trusted(path, DIGEST, home)
+    trust(path, b"x=1", home)
 
-    assert (False, b"x=1", True) == (before, trust(path, home), is_trusted(path, DIGEST, home))
+    assert (False, True) == (before, is_trusted(path, DIGEST, home))
     assert (False, False) == (
         is_trusted(path, digest_of(b"x=2"), home),
         is_trusted(put(tmp_path / "two"), DIGEST, home),
@@ -45,8 +46,8 @@ def test_trust_is_for_a_content_at_a_place(tmp_path: Path, home: Environment) ->
 def test_trust_remembers_others(tmp_path: Path, home: Environment) -> None:
     """Trusting one project keeps the trust in another."""
     one, two = put(tmp_path / "a" / "x"), put(tmp_path / "b" / "x")
-    trust(one, home)
-    trust(two, home)
+    trust(one, one.read_bytes(), home)
+    trust(two, two.read_bytes(), home)
 
     assert (True, True) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
 
@@ -59,7 +60,7 @@ def test_a_broken_trust_file_trusts_nobody(tmp_path: Path, home: Environment, st
 
     assert not is_trusted(path, DIGEST, home)
 
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
 
     assert is_trusted(path, DIGEST, home)
 
@@ -73,14 +74,14 @@ def test_trust_at_the_same_time(tmp_path: Path, home: Environment) -> None:
     """Two processes that trust different projects at the same moment both have it remembered."""
     paths = [put(tmp_path / str(number)) for number in range(12)]
     with ProcessPoolExecutor(4, mp_context=get_context("fork")) as processes:
-        list(processes.map(trust, paths, [home] * len(paths)))
+        list(processes.map(trust, paths, [b"x=1"] * len(paths), [home] * len(paths)))
 
     assert [True] * len(paths) == [is_trusted(path, DIGEST, home) for path in paths]
 
 
 def test_the_store_is_private(tmp_path: Path, home: Environment) -> None:
     """Nobody else reads what is trusted, and nothing is left beside it."""
-    trust(put(tmp_path / "x"), home)
+    trust(put(tmp_path / "x"), b"x=1", home)
     files = sorted((home.state_home / "upbeat").iterdir())
 
     assert ["trusted.json", "trusted.json.lock"] == [file.name for file in files]
@@ -92,7 +93,7 @@ def test_a_store_that_cannot_be_read_is_not_written_over(
 ) -> None:
     """A disk that does not give the store costs no earlier trust: the new one fails."""
     one, two = put(tmp_path / "one"), put(tmp_path / "two")
-    trust(one, home)
+    trust(one, b"x=1", home)
     real = Path.read_bytes
 
     def refuse(path: Path) -> bytes:
@@ -104,7 +105,7 @@ def test_a_store_that_cannot_be_read_is_not_written_over(
         patched.setattr(Path, "read_bytes", refuse)
         assert not is_trusted(one, DIGEST, home)
         with pytest.raises(OSError, match="Input/output error"):
-            trust(two, home)
+            trust(two, b"x=1", home)
 
     assert (True, False) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
 
@@ -114,9 +115,19 @@ def test_a_held_lock_is_not_waited_for_for_ever(
 ) -> None:
     """Somebody else's lock becomes an error with a way out."""
     path = put(tmp_path / "x")
-    trust(path, home)
+    trust(path, b"x=1", home)
     monkeypatch.setattr(trust_module, "LOCK_SECONDS", 0.05)
     with (home.state_home / "upbeat/trusted.json.lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(TimeoutError, match="try again"):
-            trust(path, home)
+            trust(path, b"x=1", home)
+
+
+def test_trust_that_ends(tmp_path: Path, home: Environment) -> None:
+    """Revoking ends the trust in a folder's files, says which those were, and leaves others alone."""
+    one, two, other = put(tmp_path / "a/x"), put(tmp_path / "a/b/x"), put(tmp_path / "ab/x")
+    for path in (one, two, other):
+        trust(path, b"x=1", home)
+
+    assert ([str(two), str(one)], []) == (revoke(str(tmp_path / "a"), home), revoke(str(tmp_path / "a"), home))
+    assert [False, False, True] == [is_trusted(path, DIGEST, home) for path in (one, two, other)]

@@ -50,7 +50,7 @@ def test_the_users_and_the_projects(root: Path, home: Environment) -> None:
     user = put(home.config_home, "upbeat/workflows.toml", "[stages.TEST]\ntries = 5\n[stages.QA]\ntries = 6\n")
     path = put(root, PROJECT_FILE, '[stages.TEST]\ntries = 7\n[workflows.mine]\nstages = ["DEV"]\n')
     before = load_workflows(str(root), home)
-    trust(path, home)
+    trust(path, path.read_bytes(), home)
     after = load_workflows(str(root), home)
 
     assert ((PROJECT_FILE,), (), 5, False) == (
@@ -142,7 +142,7 @@ def test_files_that_change_are_loaded_again(root: Path, home: Environment) -> No
     changed = files.load(str(root))
     project = put(root, PROJECT_FILE, "[stages.QA]\ntries = 77\n[stages.DEV]\n")
     untrusted = files.load(str(root))
-    trust(project, home)
+    trust(project, project.read_bytes(), home)
     wrong = files.load(str(root))
     user.unlink()
 

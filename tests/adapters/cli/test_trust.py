@@ -1,0 +1,89 @@
+"""``upbeat trust`` shows what is trusted and what that would do, asks at a terminal, and can be taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pexpect
+import pytest
+from processes import UPBEAT, Finished, environment, upbeat
+from repositories import make_repository, write
+
+POWERS = "upbeat: with your trust "
+SETTINGS = "[budget]\nwall_ms = 9000\n[policies]\non = ['notify-when-waiting']\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return write(make_repository(tmp_path / "repo"), {".upbeat/auto-tools.toml": SETTINGS})
+
+
+def trust(repo: Path, *options: str) -> Finished:
+    return upbeat("trust", *options, cwd=repo, home=repo.parent)
+
+
+def powers(done: Finished) -> list[str]:
+    return [line.removeprefix(POWERS) for line in done.stderr.splitlines() if line.startswith(POWERS)]
+
+
+def test_what_it_would_do(repo: Path) -> None:
+    """What settings loosen, which program a server starts, and where texts go is said in words."""
+    launch = {"mcpServers": {"weather": {"command": "node", "args": ["a b.js", "\x1b[31m"]}}}
+    write(repo, {".mcp.json": json.dumps(launch), ".upbeat/rules/a.md": "---\nevent: bash\n---\nx"})
+    write(repo, {".cursor/rules/a.mdc": "x", ".claude/commands/fix.md": "x", ".upbeat/workflows.toml": ""})
+    own = "[mcp.servers.weather]\nfrom = 'claude'\n"
+    write(repo.parent, {".config/upbeat/auto-tools.toml": own})
+
+    assert [
+        ".upbeat/auto-tools.toml sets budget.wall_ms = 9000 (without: 5000)",
+        ".upbeat/auto-tools.toml sets policies.on = ['notify-when-waiting'] (without: [])",
+        ".upbeat/workflows.toml has workflows and agents that count here as your own do",
+        ".mcp.json starts, as you, for your server weather: node 'a b.js' ''",
+        ".upbeat/rules/a.md decides as a rule of your own does, and its text goes before you and the model",
+        ".cursor/rules/a.mdc goes before the model where a file that it is about is touched",
+        ".claude/commands/fix.md goes before the model where its name stands behind a slash",
+    ] == powers(trust(repo))
+
+
+@pytest.mark.parametrize(("answer", "code", "is_trusted"), [("", 1, False), ("n", 1, False), ("y", 0, True)])
+def test_a_terminal_is_asked(repo: Path, answer: str, code: int, is_trusted: bool) -> None:
+    """Without a yes nothing is trusted; the content and its powers were shown before."""
+    variables = {**environment(repo.parent), "TERM": "dumb"}
+    child = pexpect.spawn(UPBEAT, ["trust"], cwd=str(repo), env=variables, timeout=30, encoding="utf-8")  # type: ignore[arg-type]
+    child.expect_exact("trust this file, as shown? [y/N] ")
+    shown = child.before
+    child.sendline(answer)
+    child.expect(pexpect.EOF)
+    child.close()
+
+    assert shown is not None
+    assert ("wall_ms = 9000" in shown, "sets budget.wall_ms = 9000" in shown) == (True, True)
+    assert (code, is_trusted) == (child.exitstatus, (repo.parent / ".local/state/upbeat/trusted.json").exists())
+
+
+def test_list_and_revoke(repo: Path) -> None:
+    """What is trusted is listed with how it is now; revoking ends it for a project, and only for that one."""
+    other = write(make_repository(repo.parent / "other"), {".upbeat/auto-tools.toml": SETTINGS})
+    (file, others) = (str(one / ".upbeat/auto-tools.toml") for one in (repo, other))
+    for one in (repo, other):
+        trust(one, "--yes")
+    write(other, {".upbeat/auto-tools.toml": "x"})
+
+    assert f"changed since  {others}\ntrusted        {file}\n" == trust(repo, "--list").stdout.decode()
+    assert (0, f"upbeat: {file} is not trusted any more\n") == ((done := trust(repo, "--revoke")).code, done.stderr)
+    assert f"changed since  {others}\n" == trust(repo, "--list").stdout.decode()
+    assert (2, f"upbeat: nothing in {repo} was trusted; upbeat trust --list shows what is\n") == (
+        (done := trust(repo, "--revoke")).code,
+        done.stderr,
+    )
+
+
+def test_a_pipe_in_place_of_settings(repo: Path) -> None:
+    """What is no file is told, and not waited for."""
+    (repo / ".upbeat/rules").mkdir()
+    os.mkfifo(repo / ".upbeat/rules/pipe.md")
+    done = trust(repo)
+
+    assert (0, "upbeat: .upbeat/rules/pipe.md: not a regular file") == (done.code, done.stderr.splitlines()[0])
