@@ -215,8 +215,8 @@ async def _leave(process: subprocess.Popen[bytes], family: Family) -> None:
         family.signal(number)  # what it started may outlive it
     await _gone(process, REAP_SECONDS)
     with anyio.move_on_after(LAST_SECONDS):
-        while family.is_alive():
-            family.signal(signal.SIGKILL)
+        while family.signal(signal.SIGKILL):
+            process.poll()
             await anyio.sleep(0.01)
 
 

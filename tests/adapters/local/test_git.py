@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.local import git as local_git
 from upbeat.adapters.local.first_commit import first_commit
 from upbeat.adapters.local.git import Listing, head, list_files, run
 from upbeat.adapters.local.git_root import Kind, RootInfo, find_root
@@ -381,41 +379,3 @@ def test_run_says_nothing_for_a_failing_command(here: Path) -> None:
     """A command that fails, and a folder that is gone, give nothing."""
     assert run(str(here), ("ls-files",)) is None
     assert run(str(here / "gone"), ("version",)) is None
-
-
-ODD_GITS = {
-    "hangs": "exec sleep 60",
-    "ignores SIGTERM": "trap '' TERM HUP INT; sleep 60",
-    "says all and stays": "echo a; exec >&-; sleep 60",
-    "leaves its group": "setsid sleep 60",
-    "becomes a daemon": "(setsid sh -c 'sleep 60 & sleep 60' &); exec sleep 60",
-    "leaves a daemon behind": "(setsid sleep 60 &)",
-    "floods": "exec yes",
-    "forks on and on": 'for n in 1 2 3 4 5 6 7 8; do (setsid sh -c "sleep 60 & sleep 60" &); done; sleep 60',
-}
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("how", ODD_GITS)
-def test_no_git_outlives_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
-    """Whatever stands for git on the search path: it has its time, and then neither it nor what it started is left."""
-    program = tmp_path / "git"
-    program.write_text(f"#!/bin/sh\n: {tmp_path}\n{ODD_GITS[how]}\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
-    monkeypatch.setenv("HOME", str(tmp_path))  # by which all that it starts is found
-    local_git._program.cache_clear()
-    started = time.monotonic()
-    output = run(str(tmp_path), ("status",), seconds=0.3)
-    seconds = time.monotonic() - started
-    local_git._program.cache_clear()
-
-    assert (None, True) == (output, seconds < 3)
-    assert [] == [path.name for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
-
-
-def _has_home(process: Path, home: Path) -> bool:
-    try:
-        return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
