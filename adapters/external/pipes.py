@@ -47,7 +47,7 @@ class Pipes:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._process: subprocess.Popen[bytes] | None = None
-        self._family = Family(0)
+        self._family: Family | None = None
         self._tasks: TaskGroup | None = None
         self._inward: tuple[MemoryObjectSendStream[_Read], MemoryObjectReceiveStream[_Read]] | None = None
         self._outward: tuple[MemoryObjectSendStream[SessionMessage], MemoryObjectReceiveStream[SessionMessage]] | None
@@ -89,8 +89,9 @@ class Pipes:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         assert self._process
+        assert self._family
         assert self._tasks
-        process = self._process
+        process, family = self._process, self._family
         try:
             with anyio.CancelScope(shield=True):
                 if self.ended.is_set():
@@ -98,9 +99,9 @@ class Pipes:
                 self._code, self._is_leaving = process.poll(), True
                 self._writing.cancel()
                 await self._wrote.wait()  # nobody writes into a pipe that is being closed
-                await _leave(process, self._family)
+                await _leave(process, family)
         finally:  # also where this very task is cancelled from outside, which no scope keeps away
-            self._family.signal(signal.SIGKILL)
+            family.signal(signal.SIGKILL)
             self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, trace)
