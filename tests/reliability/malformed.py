@@ -56,9 +56,9 @@ def payloads(client: str, seed: int, count: int, cwd: str) -> Iterator[bytes]:
             yield _handed(chance, client, f"h{number}", cwd)
         elif number % HANDED_EVERY == HANDED_EVERY - 1:
             yield _started(client, f"h{number + 1}", cwd)
-        elif number % HUGE_EVERY == 1:
+        elif number % HUGE_EVERY == 101:
             yield _huge(chance, fields)
-        elif number % DEEP_EVERY == 1:
+        elif number % DEEP_EVERY == 51:
             yield _deep(chance, fields)
         else:
             yield _broken(chance, fields)
@@ -156,7 +156,7 @@ def _huge(chance: random.Random, fields: dict[str, Any]) -> bytes:
     piece = chance.choice(
         ("x", "a b\n", "仓", "rm -rf / ; ", "'", '{"a":', "[", "\x00", "\ud800", "a.py:1 ", "<!--", "=")
     )
-    text = piece * (LARGE // len(piece))
+    text = piece * (LARGE // len(_encoded({"": piece}, [])))
     name = next(
         (name for name in ("tool_response", "prompt", "tool_input", "last_assistant_message") if name in fields), "x"
     )
