@@ -156,7 +156,7 @@ def _huge(chance: random.Random, fields: dict[str, Any]) -> bytes:
     piece = chance.choice(
         ("x", "a b\n", "仓", "rm -rf / ; ", "'", '{"a":', "[", "\x00", "\ud800", "a.py:1 ", "<!--", "=")
     )
-    text = piece * (LARGE // len(_encoded({"": piece}, [])))
+    text = piece * (LARGE // (len(json.dumps(piece, ensure_ascii=False).encode("utf-8", "surrogatepass")) - 2))
     name = next(
         (name for name in ("tool_response", "prompt", "tool_input", "last_assistant_message") if name in fields), "x"
     )
