@@ -19,6 +19,8 @@ MAX_OUTPUT = 64_000_000
 POLL_MS = 10
 MOST_SWEEPS = 10
 """How often what is left of a program is looked for, once it has to end."""
+QUIET_SWEEPS = 2
+"""So often nothing must be found: a process that is just becoming another program has no environment to be known by."""
 
 
 class _Never:
@@ -92,8 +94,10 @@ def _has_ended(process: subprocess.Popen[bytes], cancelled: Cancellation, deadli
 
 def _kill(process: subprocess.Popen[bytes], family: Family) -> None:
     """End the process and all that it started, also what goes on starting others for a while."""
+    quiet = 0
     for _ in range(MOST_SWEEPS):
-        if not family.signal(signal.SIGKILL):
+        quiet = 0 if family.signal(signal.SIGKILL) else quiet + 1
+        if quiet == QUIET_SWEEPS:
             return
         process.poll()
         sleep(POLL_MS / 1000)

@@ -13,8 +13,8 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-SETTLE_SECONDS = 2.0
-"""What a killed process may take to be gone."""
+SETTLE_SECONDS = 10.0
+"""What a killed process may take to be gone: to die needs its share of the machine, too."""
 
 
 def adopt() -> bool:
