@@ -80,9 +80,9 @@ def _budget(runs: list[dict[str, Any]], missing: int) -> Seen:
     told = "".join(f"; {how}: {late} ms" for late, _, how in over[:3])
     return Seen(
         f"A server that hangs, floods, breaks off or lies costs a turn the limit of its tool ({LIMIT_MS} ms)",
-        f"at most {OVER_MS} ms more, and than what a process that only waits was late beside it",
+        f"at most {OVER_MS} ms more, and than what a process that hardly works was late beside it",
         f"{len(over)} of {len(calls):,} calls, {by_load} more by the machine alone; "
-        f"the latest by {max(worst, 0)} ms ({kind}; only waiting by {beside:.0f})"
+        f"the latest by {max(worst, 0)} ms ({kind}; that process by {beside:.0f})"
         + (f"; {missing} runs without an end" if missing else "")
         + told,
         not over and not missing,

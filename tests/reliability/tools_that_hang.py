@@ -47,10 +47,10 @@ def _budget(runs: list[dict[str, Any]], missing: int) -> Seen:
     told = "".join(f"; {run['how']}: {run['over']:.0f} ms" for run in over[:3])
     return Seen(
         f"What hangs, ignores SIGTERM, forks or floods has its time and no more ({LIMIT * 1000:.0f} ms here)",
-        f"at most {OVER_MS} ms more, and than what a process that only waits was late beside it",
+        f"at most {OVER_MS} ms more, and than what a process that hardly works was late beside it",
         f"{len(over)} of {len(runs):,} runs of {len(KINDS)} kinds, {by_load} more by the machine alone; "
         f"the latest by {worst['over']:.0f} ms "
-        f"({worst['how']}; only waiting by {worst['bare']:.0f})"
+        f"({worst['how']}; that process by {worst['bare']:.0f})"
         + (f"; {missing} without an end" if missing else "")
         + told,
         not over and not missing,
