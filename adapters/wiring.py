@@ -53,7 +53,7 @@ class Application:
         if self.servers is not None:
             self.servers.close()
         if self.library is not None:
-            from .local.git import end_all
+            from .local.command import end_all
 
             self.library.close()
             end_all()

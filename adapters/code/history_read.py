@@ -11,7 +11,8 @@ import re
 from collections import Counter
 
 from ...core.ports import Cancellation
-from ..local.git import NEVER, run
+from ..local.command import NEVER
+from ..local.git import run
 from ..local.git_root import RootInfo, read_head
 from .history import MAX_COMMITS, Commit
 from .index_doc import without_secrets

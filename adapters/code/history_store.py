@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from ...core.ports import Cancellation
-from ..local.git import NEVER
+from ..local.command import NEVER
 from ..local.git_root import RootInfo, find_root
 from . import storage
 from .history import Commit, History

@@ -18,7 +18,8 @@ from pathlib import Path
 from time import monotonic
 
 from ...core.ports import Cancellation
-from ..local.git import MAX_FILES, NEVER, SKIPPED_FOLDERS, list_files
+from ..local.command import NEVER
+from ..local.git import MAX_FILES, SKIPPED_FOLDERS, list_files
 from ..local.git_root import find_root
 from ..local.opening import scanned
 from . import index_store

@@ -19,6 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 
+from ..local.command import QUIET_SWEEPS
 from ..local.family import MARK, Family, guarded, new_mark
 from .program import Program
 
@@ -47,7 +48,7 @@ class Pipes:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._process: subprocess.Popen[bytes] | None = None
-        self._family = Family(0)
+        self._family: Family | None = None
         self._tasks: TaskGroup | None = None
         self._inward: tuple[MemoryObjectSendStream[_Read], MemoryObjectReceiveStream[_Read]] | None = None
         self._outward: tuple[MemoryObjectSendStream[SessionMessage], MemoryObjectReceiveStream[SessionMessage]] | None
@@ -89,8 +90,9 @@ class Pipes:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         assert self._process
+        assert self._family
         assert self._tasks
-        process = self._process
+        process, family = self._process, self._family
         try:
             with anyio.CancelScope(shield=True):
                 if self.ended.is_set():
@@ -98,9 +100,9 @@ class Pipes:
                 self._code, self._is_leaving = process.poll(), True
                 self._writing.cancel()
                 await self._wrote.wait()  # nobody writes into a pipe that is being closed
-                await _leave(process, self._family)
+                await _leave(process, family)
         finally:  # also where this very task is cancelled from outside, which no scope keeps away
-            self._family.signal(signal.SIGKILL)
+            family.signal(signal.SIGKILL)
             self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, trace)
@@ -215,8 +217,10 @@ async def _leave(process: subprocess.Popen[bytes], family: Family) -> None:
         family.signal(number)  # what it started may outlive it
     await _gone(process, REAP_SECONDS)
     with anyio.move_on_after(LAST_SECONDS):
-        while family.is_alive():
-            family.signal(signal.SIGKILL)
+        quiet = 0
+        while quiet < QUIET_SWEEPS:
+            quiet = 0 if family.signal(signal.SIGKILL) else quiet + 1
+            process.poll()
             await anyio.sleep(0.01)
 
 

@@ -69,7 +69,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
 
 
 def child_variables(extra: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a client that we start: ours, with ``extra``."""
+    """The environment for a program that we start: ours, with ``extra``."""
     return dict(os.environ) | dict(extra)
 
 

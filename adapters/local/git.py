@@ -6,23 +6,18 @@ or transports), no command outlives its deadline, and whatever git does not answ
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import os
 import re
-import select
-import signal
 import stat
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 
 from ...core.ports import Cancellation
+from .command import NEVER, output_of
 from .documents import read_content
-from .family import MARK, Family, new_mark
 from .git_root import MAX_CONFIG_BYTES, borrows, find_root, head_name, outermost, problem_of, read_small
 from .opening import scanned
 from .program import find_program, search_path
@@ -33,15 +28,8 @@ LIST_SECONDS = 5.0
 MAX_FILES = 200_000
 """File names kept of one tree."""
 
-MAX_OUTPUT = 64_000_000
-"""Bytes read from one git command."""
-
 MAX_SUBMODULES = 50
 MAX_DEPTH = 30
-POLL_MS = 10
-MOST_SWEEPS = 10
-"""How often what is left of a command is looked for, once it has to end."""
-END_SECONDS = 0.5
 
 SKIPPED_FOLDERS = frozenset(
     {
@@ -85,14 +73,6 @@ class Listing:
     truncated: bool = False
 
 
-class _Never:
-    def is_set(self) -> bool:
-        return False
-
-
-NEVER: Cancellation = _Never()
-
-
 # --- what is in it --------------------------------------------------------------------------------------
 
 
@@ -130,41 +110,8 @@ def run(
     here = ("--work-tree", info.worktree) if info.worktree else ()
     if not program or problem_of(info) or (borrows(info) and arguments[0] not in _ONLY_NAMES):
         return None
-    deadline, mark = monotonic() + seconds, new_mark()
-    try:
-        process = subprocess.Popen(
-            [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *here, *arguments],
-            cwd=root,
-            env=_environment(outer) | {MARK: mark},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError:
-        return None
-    family = Family(process.pid, mark)
-    _running[process] = family
-    with process:
-        output = _drain(process, cancelled, deadline)
-        if output is None or not _has_ended(process, cancelled, deadline):
-            _kill(process, family)
-    _running.pop(process, None)
-    return output if process.returncode == 0 else None
-
-
-def end_all() -> None:
-    """End every git that is running; who waits for it gets nothing. For the end of this process."""
-    for process, family in list(_running.items()):
-        if process.poll() is None:
-            _kill(process, family)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(END_SECONDS)
-
-
-_running: dict[subprocess.Popen[bytes], Family] = {}
-"""Of threads that nobody waits for when the process ends; a FIFO among the objects would keep them for ever."""
-atexit.register(end_all)
+    command = [program, *_SAFE, "-c", f"core.excludesFile={users_ignore_file()}", *here, *arguments]
+    return output_of(command, root, _environment(outer), seconds, cancelled)
 
 
 def _list_by_git(root: str, prefix: str, cancelled: Cancellation, deadline: float, left: list[int]) -> list[str] | None:
@@ -247,42 +194,3 @@ def _environment(outer: str) -> dict[str, str]:
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
     }
-
-
-def _drain(process: subprocess.Popen[bytes], cancelled: Cancellation, deadline: float) -> bytes | None:
-    """All of the output, or None when it has to be cut short."""
-    assert process.stdout
-    fd = process.stdout.fileno()
-    poll = select.poll()
-    poll.register(fd, select.POLLIN | select.POLLHUP)
-    parts: list[bytes] = []
-    size = 0
-    while size <= MAX_OUTPUT:
-        if cancelled.is_set() or monotonic() > deadline:
-            return None
-        if poll.poll(POLL_MS):
-            part = os.read(fd, 1 << 20)
-            if not part:
-                return b"".join(parts)
-            parts.append(part)
-            size += len(part)
-    return None
-
-
-def _has_ended(process: subprocess.Popen[bytes], cancelled: Cancellation, deadline: float) -> bool:
-    """Wait for the end of a process that has said all; it may stay for all that."""
-    while not cancelled.is_set() and monotonic() <= deadline:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_MS / 1000)
-            return True
-    return False
-
-
-def _kill(process: subprocess.Popen[bytes], family: Family) -> None:
-    """End the process and all that it started, also what goes on starting others for a while."""
-    for _ in range(MOST_SWEEPS):
-        family.signal(signal.SIGKILL)
-        process.poll()
-        if not family.is_alive():
-            return
-        sleep(POLL_MS / 1000)

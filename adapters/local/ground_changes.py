@@ -12,7 +12,8 @@ from time import monotonic
 
 from ...core.policies.look import ChangedFile
 from ...core.turn.strip import strip
-from .git import NEVER, run
+from .command import NEVER
+from .git import run
 from .git_root import find_root
 
 SECONDS = 1.5

@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reliability.malformed import HANDED, STARTS
 
 from upbeat.adapters.hook import MOST_LEVELS, answer_bytes
 from upbeat.adapters.local.environment import read_environment
 from upbeat.adapters.wiring import CLIENTS, Application, build
 
-COMMANDS = {"claude-code": "/upbeat:tdd add retries", "codex-cli": "$upbeat:tdd add retries"}
-HANDED = {
-    "claude-code": ("Agent", {"subagent_type": "upbeat:tester", "description": "d", "prompt": "write tests"}),
-    "codex-cli": ("spawn_agent", {"agent_type": "upbeat:tester", "message": "write tests"}),
-}
 RAW = "@raw@"
 
 
@@ -31,7 +27,7 @@ def payload(cwd: Path, event: str, **fields: Any) -> bytes:
 
 def handed(client: str, application: Application, cwd: Path, raw: str) -> bytes:
     """What is answered to the first call of a workflow's agent, whose input has ``raw`` in it: it is rewritten."""
-    answer_bytes(client, payload(cwd, "UserPromptSubmit", prompt=COMMANDS[client]), application)
+    answer_bytes(client, payload(cwd, "UserPromptSubmit", prompt=STARTS[client]), application)
     tool, given = HANDED[client]
     call = payload(cwd, "PreToolUse", tool_name=tool, tool_use_id="c", tool_input={**given, "x": RAW})
     return answer_bytes(client, call.replace(f'"{RAW}"'.encode(), raw.encode()), application)

@@ -24,6 +24,7 @@ from upbeat.adapters.mcp.listener import Listener
 from .hook_routes import Tally
 
 AT_ONCE = 100
+PATIENCE = 30.0
 STRANGER = 12345
 GOOD = b'{"hook_event_name": "Tea", "cwd": "/"}'
 _CONNECT = (
@@ -73,7 +74,7 @@ def _frame(chance: random.Random) -> bytes:
 
 def _connected(path: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(10)
+    connection.settimeout(PATIENCE)
     connection.connect(str(path))
     return connection
 

@@ -17,8 +17,16 @@ CLIENTS = ("claude-code", "codex-cli")
 DEEP = (50, 900, 990, 1000, 5000, 100_000)
 """Levels of nesting, most of them around the interpreter's own limit."""
 LARGE = 10_000_000
-HUGE_EVERY, DEEP_EVERY = 2500, 150
-"""Of so many payloads one is of ten megabytes, or nested without end."""
+HUGE_EVERY, DEEP_EVERY, HANDED_EVERY = 2500, 150, 20
+"""Of so many payloads one is of ten megabytes, nested without end, or a call whose input comes back changed."""
+
+STARTS = {"claude-code": "/upbeat:tdd add retries", "codex-cli": "$upbeat:tdd add retries"}
+"""Prompts that start a workflow."""
+HANDED: dict[str, tuple[str, dict[str, Any]]] = {
+    "claude-code": ("Agent", {"subagent_type": "upbeat:tester", "description": "d", "prompt": "write tests"}),
+    "codex-cli": ("spawn_agent", {"agent_type": "upbeat:tester", "message": "write tests"}),
+}
+"""The call for its first step; its prompt is rewritten, and the rest of its input given back."""
 
 SPOKEN_TO = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionStart")
 """Events that upbeat has most to say to."""
@@ -44,12 +52,32 @@ def payloads(client: str, seed: int, count: int, cwd: str) -> Iterator[bytes]:
     for number in range(1, count + 1):
         fields = copy.deepcopy(chance.choice(spoken_to if chance.random() < 0.6 else known))
         fields |= {"session_id": f"s{chance.randrange(5)}", "cwd": cwd if chance.random() < 0.5 else "/nowhere"}
-        if number % HUGE_EVERY == 0:
+        if number % HANDED_EVERY == 0:
+            yield _handed(chance, client, f"h{number}", cwd)
+        elif number % HANDED_EVERY == HANDED_EVERY - 1:
+            yield _started(client, f"h{number + 1}", cwd)
+        elif number % HUGE_EVERY == 101:
             yield _huge(chance, fields)
-        elif number % DEEP_EVERY == 0:
+        elif number % DEEP_EVERY == 51:
             yield _deep(chance, fields)
         else:
             yield _broken(chance, fields)
+
+
+def _started(client: str, session: str, cwd: str) -> bytes:
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": cwd, "prompt": STARTS[client]}
+    return json.dumps(prompt).encode()
+
+
+def _handed(chance: random.Random, client: str, session: str, cwd: str) -> bytes:
+    """The first call of the workflow that was just started, with one value in its input that no client sends."""
+    raw: list[bytes] = []
+    tool, given = HANDED[client]
+    levels = chance.choice((80, 99, 130, 900))
+    raw.append(chance.choice((*RAW, b"[" * levels + b"]" * levels)))
+    value = chance.choice((_value(chance, raw), "\N{BULLET}0\N{BULLET}", "\N{BULLET}0\N{BULLET}"))
+    call = {"hook_event_name": "PreToolUse", "session_id": session, "cwd": cwd, "tool_name": tool, "tool_use_id": "c"}
+    return _encoded({**call, "tool_input": {**given, "x": value}}, raw)
 
 
 def _broken(chance: random.Random, fields: dict[str, Any]) -> bytes:
@@ -128,7 +156,7 @@ def _huge(chance: random.Random, fields: dict[str, Any]) -> bytes:
     piece = chance.choice(
         ("x", "a b\n", "仓", "rm -rf / ; ", "'", '{"a":', "[", "\x00", "\ud800", "a.py:1 ", "<!--", "=")
     )
-    text = piece * (LARGE // len(piece))
+    text = piece * (LARGE // (len(json.dumps(piece, ensure_ascii=False).encode("utf-8", "surrogatepass")) - 2))
     name = next(
         (name for name in ("tool_response", "prompt", "tool_input", "last_assistant_message") if name in fields), "x"
     )

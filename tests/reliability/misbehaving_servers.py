@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fakes.hostile_mcp_server import HOWS
-from processes import environment
 from repositories import make_repository
 
 from .misbehaving_runs import LIMIT_MS
 from .promise import Seen
+from .workers import results
 
 PART = "Servers that misbehave"
 FORGIVEN = {
@@ -38,8 +34,6 @@ SAMPLE = (
     "forks at the call",
     "changes its schema",
 )
-WORKERS = 2
-TESTS = Path(__file__).parents[1]
 
 
 def look(full: bool) -> Iterator[Seen]:
@@ -47,7 +41,7 @@ def look(full: bool) -> Iterator[Seen]:
         folder = Path(name)
         make_repository(folder / "repo")
         numbers = list(range(1000)) if full else [HOWS.index(how) for how in SAMPLE]
-        runs = _runs(folder, numbers)
+        runs = results("reliability.misbehaving_runs", folder, numbers)
     missing = len(numbers) - len(runs)
     yield _budget(runs, missing)
     fine = [turn["tools"].get("fine.search", ["not asked", 0]) for run in runs for turn in run["turns"]]
@@ -75,39 +69,20 @@ def look(full: bool) -> Iterator[Seen]:
     )
 
 
-def _runs(folder: Path, numbers: list[int]) -> list[dict[str, Any]]:
-    """What the workers say of the runs with these numbers."""
-    variables = environment(folder) | {"PYTHONPATH": f"{TESTS}:{os.environ.get('PYTHONPATH', '')}"}
-    command = [sys.executable, "-m", "reliability.misbehaving_runs", str(folder)]
-    working = [
-        subprocess.Popen(
-            [*command, *map(str, numbers[first::WORKERS])],
-            env=variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        for first in range(WORKERS)
-    ]
-    runs: list[dict[str, Any]] = []
-    for worker in working:
-        with worker:
-            output, _ = worker.communicate()
-        runs += [json.loads(line) for line in output.splitlines()]
-    return runs
-
-
 def _budget(runs: list[dict[str, Any]], missing: int) -> Seen:
     """Each call of the odd server against its limit, beside a bare wait that the machine may have let wait, too."""
     calls = [
         (turn["tools"]["odd.search"][1] - LIMIT_MS, turn["bare"], run["how"]) for run in runs for turn in run["turns"]
     ]
     over = [(late, bare, how) for late, bare, how in calls if late - bare > OVER_MS]
+    by_load = sum(late > OVER_MS for late, _, _ in calls) - len(over)
     worst, beside, kind = max(calls)
     told = "".join(f"; {how}: {late} ms" for late, _, how in over[:3])
     return Seen(
         f"A server that hangs, floods, breaks off or lies costs a turn the limit of its tool ({LIMIT_MS} ms)",
-        f"at most {OVER_MS} ms more than that, and than what a bare wait beside it was late",
-        f"{len(over)} of {len(calls):,} calls; the latest by {max(worst, 0)} ms ({kind}; a bare wait by {beside:.0f})"
+        f"at most {OVER_MS} ms more, and than what a process that hardly works was late beside it",
+        f"{len(over)} of {len(calls):,} calls, {by_load} more by the machine alone; "
+        f"the latest by {max(worst, 0)} ms ({kind}; that process by {beside:.0f})"
         + (f"; {missing} runs without an end" if missing else "")
         + told,
         not over and not missing,

@@ -13,8 +13,8 @@ import sys
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-SETTLE_SECONDS = 2.0
-"""What a killed process may take to be gone."""
+SETTLE_SECONDS = 10.0
+"""What a killed process may take to be gone: to die needs its share of the machine, too."""
 
 
 def adopt() -> bool:
@@ -24,10 +24,10 @@ def adopt() -> bool:
     return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
-def left_over() -> list[int]:
-    """The children of this process that still run after a moment. All of them are ended and collected."""
+def left_over(known: int) -> list[int]:
+    """The children of this process but ``known`` that still run after a moment. All of them are ended and collected."""
     end = time.monotonic() + SETTLE_SECONDS
-    while (found := _running_children()) and time.monotonic() < end:
+    while (found := [pid for pid in _running_children() if pid != known]) and time.monotonic() < end:
         time.sleep(0.02)
     for pid in found:
         with contextlib.suppress(ProcessLookupError):

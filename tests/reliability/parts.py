@@ -12,6 +12,7 @@ from . import (
     package,
     plan_bytes,
     text_stays_data,
+    tools_that_hang,
 )
 from .promise import Part
 
@@ -19,6 +20,7 @@ PARTS: Mapping[str, Part] = {
     "package": package,
     "nothing-lost": nothing_lost,
     "never-in-the-way": never_in_the_way,
+    "tools-that-hang": tools_that_hang,
     "misbehaving-servers": misbehaving_servers,
     "hostile-repository": hostile_repository,
     "text-stays-data": text_stays_data,
