@@ -164,7 +164,9 @@ SITUATIONS: Mapping[str, Arrange] = {
     "stdout on a full disk": _stdout_full,
     "stderr closed": _closed(2),
     "HOME unset": _variables(HOME=None),
-    "HOME not there": lambda _stack, _payload, folder: {"env": {**os.environ, "HOME": str(folder / "nowhere/at/all")}},
+    "HOME not there": lambda _stack, _payload, folder: {
+        "env": environment(folder) | {"HOME": str(folder / "nowhere/at/all")}
+    },
     "HOME not writable": _variables(HOME="/proc"),
     "HOME relative": _variables(HOME="a/b"),
     "no environment": lambda *_: {"env": {}},
