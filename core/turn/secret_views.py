@@ -132,8 +132,10 @@ class Unwrapped:
     def formats(self, ranks: Mapping[Rule, int], rules: Sequence[Rule]) -> Iterator[Span]:
         """The secrets with a format that are broken over lines."""
         for rule in rules:
-            for found in rule.open_pattern.finditer(self.view.text):
+            for found in rule.open_pattern.finditer(self.view.text) if not rule.is_open else ():
                 start, end = rule.span(found)
+                if not self._joints(start, end):
+                    continue
                 begin = found.start() - rule.width
                 if not (self._is_joint(begin) or rule.may_begin(self.view.text, begin)):
                     continue
