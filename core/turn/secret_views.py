@@ -11,6 +11,7 @@ from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from .formats import Rule
 from .secret_scan import Scan
@@ -23,6 +24,8 @@ _ESCAPE = re.compile(
     r"%(?:25)?([2-7][0-9A-Fa-f])|\\{1,2}u00([2-7][0-9A-Fa-f])|\\{1,2}x([2-7][0-9A-Fa-f])|&#[xX]0{0,2}([2-7][0-9A-Fa-f]);"
     r"|&#0{0,2}([0-9]{2,3});|&(quot|apos|amp|lt|gt);|=(3[Dd])(?=[\"'A-Za-z0-9+/_=-])|=(\r?\n)(?=[A-Za-z0-9+/_=-])|\\{1,2}(/)"
 )
+_MOST_ESCAPES = 20_000
+"""Escapes of one text that are looked behind."""
 _ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 
 
@@ -50,7 +53,7 @@ class View:
 def unescaped(text: str, lowered: str, scan: Scan) -> View | None:
     """``text`` with what percent signs, backslashes and entities stand for, where that is a character of ASCII."""
     starts, origins, pieces, done, length = [0], [0], [], 0, 0
-    for found in scan.matches(_ESCAPE, "escape", lowered, text):
+    for found in islice(scan.matches(_ESCAPE, "escape", lowered, text), _MOST_ESCAPES):
         char = _meant(found)
         if char is None:
             continue
@@ -118,6 +121,8 @@ _OF_SECRETS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _CLOSED = frozenset(["", *"()[]{}<>:;,!?#*|@$"])
 """What a line ends in that does not end inside a secret."""
 _ALONE = re.compile(r"[\"'`,;)\]}>|+\\&. \t]*(?:\n|\Z)")
+_MOST_JOINTS = 10_000
+"""Line ends of one text that are looked across."""
 _LONGEST = 8
 """Lines that one secret may be broken over."""
 
@@ -209,6 +214,8 @@ def unwrapped(text: str) -> Unwrapped | None:
                 begun = end + 1 + len(line) - len(right)
                 starts.append(length)
                 origins.append(begun)
+                if len(starts) > _MOST_JOINTS:
+                    break
         place, previous = end + 1, line
     if not pieces:
         return None

@@ -200,7 +200,7 @@ whsec_{A32}
 sq0atp-{W22}
 sq0csp-{W43}
 EAAA{W60}
-access_token$production${a16}${H32}
+access_token$production$«{a16}${H32}»
 AQEyhm{B120}==-{B43}=-{A16}
 rzp_live_{A14}
 pdl_live_apikey_{a26}_{A22}_{A3}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import misbehaving_servers, never_in_the_way, package, plan_bytes, text_stays_data
+from . import misbehaving_servers, never_in_the_way, package, plan_bytes, secrets, text_stays_data
 from .promise import Part
 
 PARTS: Mapping[str, Part] = {
@@ -12,5 +12,6 @@ PARTS: Mapping[str, Part] = {
     "never-in-the-way": never_in_the_way,
     "misbehaving-servers": misbehaving_servers,
     "text-stays-data": text_stays_data,
+    "secrets": secrets,
     "determinism": plan_bytes,
 }
