@@ -70,8 +70,9 @@ def _find(text: str, scan: Scan) -> Iterator[Span]:
             yield view.original(span)
     if "encoded" in places:
         for start, end, inside in encoded(text, lowered, scan):
-            if span := next(_plain(inside, bare := _lower(inside), scan, scan.places(bare)), None):
-                yield span._replace(start=start, end=end)
+            bare = _lower(inside)
+            if hidden := next(_plain(inside, bare, scan, scan.places(bare)), None):
+                yield hidden._replace(start=start, end=end)
     if "\n" in text and (wrapped := unwrapped(text)):
         joint = wrapped.view.text
         yield from wrapped.formats(_RANKS, scan.formats(joint))

@@ -6,9 +6,9 @@ A view is made once, not of itself again: what is encoded twice stays. What is d
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from binascii import Error as Base64Error
 from binascii import a2b_base64
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -31,7 +31,7 @@ _ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text that was made from another one: at ``starts`` in it begin pieces that stand at ``origins`` in the other."""
+    """A text made from another one: at ``starts`` in it begin pieces that stand at ``origins`` in the other."""
 
     text: str
     starts: Sequence[int]
@@ -52,7 +52,8 @@ class View:
 
 def unescaped(text: str, lowered: str, scan: Scan) -> View | None:
     """``text`` with what percent signs, backslashes and entities stand for, where that is a character of ASCII."""
-    starts, origins, pieces, done, length = [0], [0], [], 0, 0
+    starts, origins, done, length = [0], [0], 0, 0
+    pieces: list[str] = []
     for found in islice(scan.matches(_ESCAPE, "escape", lowered, text), _MOST_ESCAPES):
         char = _meant(found)
         if char is None:
@@ -83,6 +84,7 @@ def _meant(found: re.Match[str]) -> str | None:
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}")
 _MOST = 300_000
 """Characters that are decoded of one text."""
+_MOST_RUNS = 10_000
 _TRIED = 16
 _URL_SAFE = str.maketrans("-_", "+/")
 
@@ -90,7 +92,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 def encoded(text: str, lowered: str, scan: Scan) -> Iterator[tuple[int, int, str]]:
     """Runs of base64 that are text: where each begins and ends, and what it says."""
     room = _MOST
-    for found in scan.matches(_RUN, "encoded", lowered, text):
+    for found in islice(scan.matches(_RUN, "encoded", lowered, text), _MOST_RUNS):
         start, end = found.span()
         if _said(text[start : start + _TRIED]) is None:
             continue
@@ -161,7 +163,7 @@ class Unwrapped:
     def _end(self, start: int, end: int, rest: int, size: int, found: tuple[Rule, int] | None = None) -> int:
         """Where the secret ends in the view; 0 if no line end is in it.
 
-        What follows ``rest`` has ``size`` characters, if that is known. What is no secret yet goes on, be it with a word.
+        What follows ``rest`` has ``size`` characters, if that is known. What is no secret yet goes on with any word.
         """
         done = 0
         joints = self._joints(start, end)

@@ -20,7 +20,7 @@ from unittest import mock
 from fakes.codex.workbench import Workbench, make_workbench
 from own_servers import settings
 from planted.contexts import PLACINGS
-from planted.formats import Planted, issue, leaks, templates
+from planted.formats import RUN, Planted, issue, templates, without_marks
 from processes import BIN, ROOT, SHIM, run, upbeat
 from repositories import git, write
 
@@ -31,7 +31,18 @@ from upbeat.adapters.wiring import build
 from upbeat.core.policies import POLICIES
 
 RECORDED = ROOT / "tests" / "recorded" / "claude-code" / "hooks"
-FILES = {"py": "python", "yaml": "yaml", "js": "javascript", "md": "markdown", "json": "json", "sh": "shell header"}
+FILES = {
+    "py": "python",
+    "yaml": "yaml",
+    "js": "javascript",
+    "md": "markdown",
+    "json": "json",
+    "sh": "shell header",
+    "txt": "split by unseen",
+    "log": "wrapped",
+    "rb": "added strings",
+    "env": "split by sequences",
+}
 FREE_TEXT = frozenset({"prompt", "command", "stdout", "stderr", "content", "last_assistant_message", "message", "text"})
 NOTIFIER = '#!/bin/sh\nprintf "%s\\n" "$@" >> "$HOME/notified"\n'
 OWN_SERVER = """
@@ -66,13 +77,18 @@ class Sinks:
 
     def leaked(self) -> list[str]:
         """Where a planted secret was seen: eight characters of it in a row."""
-        texts = {sink: data.decode("utf-8", "replace") for sink, data in self.texts.items()}
-        return [
-            f"{sink}: {one.secret[:4]}…"
-            for sink, text in texts.items()
+        whose = {
+            one.secret[start : start + RUN]: one.secret
             for one in self.planted
-            if leaks(one.secret, text)
-        ]
+            for start in range(len(one.secret) - RUN + 1)
+        }
+        found: dict[str, None] = {}
+        for sink, data in self.texts.items():
+            text = without_marks(data.decode("utf-8", "replace"))
+            for start in range(len(text) - RUN + 1):
+                if secret := whose.get(text[start : start + RUN]):
+                    found[f"{sink}: {secret[:4]}…"] = None
+        return list(found)
 
 
 def run_turns(folder: Path, full: bool) -> Sinks:
@@ -100,7 +116,9 @@ def _plant(bench: Workbench, rng: random.Random, planted: list[Planted]) -> None
     for number, one in enumerate(planted):
         ending, place = rng.choice(list(FILES.items()))
         body = PLACINGS[place](rng, one.text)
-        files[f"shop/part{number}.{ending}"] = f"# send_with_retry and Cart, part {number}\n{body}\n# checkout retries\n"
+        files[f"shop/part{number}.{ending}"] = (
+            f"# send_with_retry and Cart, part {number}\n{body}\n# checkout retries\n"
+        )
     write(bench.repository, files)
     git(bench.repository, "add", "-A")
     git(bench.repository, "commit", "-q", "-m", f"send_with_retry: use {planted[51].text} and {planted[90].text}")
@@ -109,10 +127,8 @@ def _plant(bench: Workbench, rng: random.Random, planted: list[Planted]) -> None
     tools = '[mcp.servers.docs.tools.search]\nquery = "q"\n[mcp.servers.docs.tools.fail]\nquery = "q"\n'
     table = json.dumps([str(bench.home / "server.py"), str(bench.home / "secrets.json")])
     names = json.dumps([policy.name for policy in POLICIES])
-    settings(
-        bench.home,
-        f"[policies]\non = {names}\n[mcp.servers.docs]\ncommand = {json.dumps(str(BIN / 'python'))}\nargs = {table}\n{tools}",
-    )
+    server = f"[mcp.servers.docs]\ncommand = {json.dumps(str(BIN / 'python'))}\nargs = {table}\n{tools}"
+    settings(bench.home, f"[policies]\non = {names}\n{server}")
     (bench.home / "bin").mkdir()
     (bench.home / "bin" / "notify-send").write_text(NOTIFIER)
     (bench.home / "bin" / "notify-send").chmod(0o755)
@@ -171,7 +187,9 @@ def _crashes(bench: Workbench, rng: random.Random, sinks: Sinks) -> None:
     application = build(read_environment({"HOME": home}))
     for number in range(5):
         fault = RuntimeError(_prompt(rng, sinks.planted))
-        broken = replace(application, runtime=replace(application.runtime, runner=mock.Mock(run=mock.Mock(side_effect=fault))))
+        broken = replace(
+            application, runtime=replace(application.runtime, runner=mock.Mock(run=mock.Mock(side_effect=fault)))
+        )
         fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"crash-{number}", "cwd": str(bench.repository)}
         told = answer("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
         sinks.say("crash reports", json.dumps(told))
@@ -215,4 +233,3 @@ def _sink_of(path: Path) -> str:
     if path.name == "notified":
         return "notifications"
     return "index and history" if "index" in str(path) or "history" in str(path) else "other files of upbeat"
-

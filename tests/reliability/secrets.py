@@ -61,8 +61,8 @@ def _planted(planted: list[Case]) -> Iterator[Seen]:
     places = len({case.place for case in planted if case.kind == STRUCTURED})
     yield Seen(
         f"A secret of a published format does not come through: {len(RULES)} rows for {len(set(_kinds()))} kinds,"
-        f" tried with {len(templates())} formats that were written apart from them, in {places} places (quoted, encoded,"
-        " wrapped, split by what nobody sees, across a cut)",
+        f" tried with {len(templates())} formats that were written apart from them, in {places} places (quoted,"
+        " encoded, wrapped, split by what nobody sees, across a cut)",
         "99.5 %, of each no run of eight characters",
         figures[STRUCTURED],
         held[STRUCTURED] >= LEAST[STRUCTURED],

@@ -1,8 +1,8 @@
 """A format is data: a literal that every secret of its kind has in it, and what stands around that literal.
 
 So a text without the literal costs next to nothing, and where it has one, what is looked at is bounded: a fixed
-width before it, behind it parts with an upper bound, of which only the last may be open, every quantifier possessive. No
-input makes an expression walk over the same characters again and again.
+width before it, behind it parts with an upper bound, of which only the last may be open, every quantifier
+possessive. No input makes an expression walk over the same characters again and again.
 """
 
 from __future__ import annotations
