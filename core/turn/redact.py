@@ -17,7 +17,7 @@ from itertools import islice
 from .formats import RULES, Rule
 from .secret_blocks import private_keys
 from .secret_context import broken, in_context, may_be_told
-from .secret_scan import Scan, scan_for
+from .secret_scan import Scan, TooMany, scan_for
 from .secret_span import Span, joined
 from .secret_views import encoded, unescaped, unwrapped
 
@@ -44,10 +44,9 @@ def redact(text: str, *, keeps_lines: bool = False, scan: Scan | None = None) ->
     """
     counts: Counter[str] = Counter()
     for _ in range(_ROUNDS):
-        found = list(islice(_find(text, scan or scan_for(text)), MOST + 1))
-        if not found:
+        spans = _spans(text, scan or scan_for(text))
+        if not spans:
             break
-        spans = joined(found) if len(found) <= MOST else [Span(0, len(text), 0, "secrets")]
         text = _replaced(text, spans, keeps_lines)
         counts.update(span.kind for span in spans)
     return Redacted(text, tuple(sorted(counts.items())))
@@ -57,7 +56,16 @@ def may_hide_secrets(text: str) -> bool:
     """Whether something in ``text`` has the form of a secret. If not, ``redact`` leaves each of its lines as it is."""
     scan = scan_for(text)
     lowered = _lower(text)
-    return any(True for _ in _find(text, scan)) or may_be_told(lowered, scan, scan.places(lowered))
+    return bool(_spans(text, scan)) or may_be_told(lowered, scan, scan.places(lowered))
+
+
+def _spans(text: str, scan: Scan) -> list[Span]:
+    """The secrets of ``text``, in order; the whole of it if there are too many of them, or of what may be one."""
+    try:
+        found = list(islice(_find(text, scan), MOST + 1))
+    except TooMany:
+        return [Span(0, len(text), 0, "secrets")]
+    return joined(found) if len(found) <= MOST else [Span(0, len(text), 0, "secrets")]
 
 
 def _find(text: str, scan: Scan) -> Iterator[Span]:

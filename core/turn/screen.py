@@ -47,8 +47,8 @@ def screen(text: str) -> Screened:
     filtered = set()
     for count, (start, end) in enumerate(_matches(text, segments)):
         if count == MOST:
-            filtered = {number for number, span in enumerate(segments.spans) if text[slice(*span)].strip()}
-            break
+            lines = [FILTERED if line.strip() else line for line in text.split("\n")]
+            return Screened("\n".join(lines), lines.count(FILTERED))
         for number in range(*segments.numbers(start, end)):
             first, last = segments.spans[number]
             if number not in filtered and text[max(first, start) : min(last, end)].strip():

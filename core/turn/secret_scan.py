@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from .formats import RULES, Rule
@@ -61,6 +62,14 @@ _MANY, _DENSE = 64, 40
 """Places from which on, if they are no farther apart than so many characters, going on without RE2 is faster."""
 
 
+MOST_PLACES = 25_000
+"""Places of one kind that are judged in one text."""
+
+
+class TooMany(Exception):
+    """A text has more places where a secret may stand than can be judged in time."""
+
+
 class Scan(Protocol):
     """What a text can hold. Says too much rather than too little."""
 
@@ -73,7 +82,10 @@ class Scan(Protocol):
         ...
 
     def matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
-        """What ``pattern`` finds in ``text``; it begins where ``place`` does in ``lowered``, or a character behind."""
+        """What ``pattern`` finds in ``text``; it begins where ``place`` does in ``lowered``, or a character behind.
+
+        Raises ``TooMany`` behind ``MOST_PLACES`` of them.
+        """
         ...
 
 
@@ -88,7 +100,7 @@ class Stepwise:
 
     def matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
         del place, lowered  # what tells where to begin: here it is tried everywhere
-        return pattern.finditer(text)
+        return _bounded(pattern.finditer(text))
 
 
 class AtOnce:
@@ -117,6 +129,9 @@ class AtOnce:
         return found
 
     def matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
+        return _bounded(self._matches(pattern, place, lowered, text))
+
+    def _matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
         if place == "assigned" and not lowered.isascii() and any(map(lowered.__contains__, _BEYOND_ASCII)):
             yield from pattern.finditer(text)
             return
@@ -131,6 +146,12 @@ class AtOnce:
             if found:
                 yield found
             at = max(found.end() if found else 0, start + 1)
+
+
+def _bounded(found: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
+    yield from islice(found, MOST_PLACES)
+    if next(found, None) is not None:
+        raise TooMany
 
 
 def _options() -> re2.Options:
