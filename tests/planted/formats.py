@@ -123,7 +123,7 @@ ATTA{H64}{h8}
 npm_{A36}
 pypi-AgEIcHlwaS5vcmc{W150}
 cio{A32}
-rubygems_{H48}
+rubygems_«{H48}»
 oy2{a43}
 dckr_pat_{W27}
 dckr_oat_{W32}

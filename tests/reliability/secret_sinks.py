@@ -26,9 +26,11 @@ from repositories import git, write
 
 from upbeat.adapters.cli import prepare
 from upbeat.adapters.hook import answer
+from upbeat.adapters.local import errands
 from upbeat.adapters.local.environment import read_environment
 from upbeat.adapters.wiring import build
 from upbeat.core.policies import POLICIES
+from upbeat.core.policies.errand import Notify
 
 RECORDED = ROOT / "tests" / "recorded" / "claude-code" / "hooks"
 FILES = {
@@ -153,7 +155,9 @@ def _hooks(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> No
             payload = json.loads(name.read_text())["payload"]
             fields = _infected(payload, rng, sinks.planted) | {"cwd": str(bench.repository), "session_id": "s-1"}
             sinks.say("answers of hooks", json.dumps(_without_arguments(answer("claude-code", fields, application))))
-        time.sleep(0.3)  # the notifier is another process; what it is told late is only read in a later run
+        for _ in range(3):
+            errands.run(Notify("upbeat", _prompt(rng, sinks.planted)), str(bench.repository))
+        _wait_for(bench.home / "notified")
     command = [str(BIN / "python"), "-I", "-S", str(SHIM), "claude-code"]
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(bench.repository)}
     done = run(
@@ -161,6 +165,13 @@ def _hooks(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> No
     )
     sinks.say("answers of hooks", done.stdout)
     sinks.say("stderr", done.stderr)
+
+
+def _wait_for(path: Path) -> None:
+    """Until the notifier, which is another process, has been told."""
+    deadline = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def _infected(value: Any, rng: random.Random, planted: list[Planted], name: str = "") -> Any:
