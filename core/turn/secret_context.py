@@ -101,7 +101,9 @@ _FLAG = re.compile(
     r"(?P<name>passw(?:or)?d|passphrase|pwd|pass(?=[ \t])|secret|token|credentials|[a-z]{2,10}[_-]?key)"
     r"[ \t]{1,4}[\"']?(?P<value>[^\s\"'`<>|;&-][^\s\"'`<>|;&]{5,255})"
 )
-_USER_FLAG = re.compile(r"-(?<![\w-]-)(?:u|-user)[ =]{0,2}[\"']?[\w.@+-]{0,64}[\"']?:[\"']?(?![\[\\(])([^\s\"'`<>|;&]{6,255})")
+_USER_FLAG = re.compile(
+    r"-(?<![\w-]-)(?:u|-user)[ =]{0,2}[\"']?[\w.@+-]{0,64}[\"']?:[\"']?(?![\[\\(])([^\s\"'`<>|;&]{6,255})"
+)
 
 
 def _urls(text: str, lowered: str, scan: Scan) -> Iterator[Span]:

@@ -46,7 +46,7 @@ _PLACES: dict[str, tuple[tuple[str, ...], str]] = {
         f"(?:{_NAMES}){_SUFFIX}{_LINK}",
     ),
     "said": (
-        ("pass", "pw", "secret", "token", "key"),
+        ("pass", "pw", "secret", "token", "key", "credential"),
         f"(?:{_NAMES}|pw|pass)" + r"(?:[ \t]+(?:(?:to|was|as|->)[ \t]+)?|[ \t]?[:=][ \t]*)" + _SAID,
     ),
     "escape": (
