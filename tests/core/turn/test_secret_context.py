@@ -18,6 +18,7 @@ from upbeat.core.turn.redact import Redacted, redact
         ("set the password to s3cret99x please", "set the password to {password} please"),
         ("log in with pw Zx81kk29.", "log in with pw {password}."),
         ("the token abcdef1234567890abcd is old", "the token {token} is old"),
+        ("set credentials 8fd49bcda644061837d29cf3371d063a", "set credentials {secret}"),
         ("jwtSecret 837ed59dd903aee677436ce35e3f87d0 in the shell", "jwtSecret {secret} in the shell"),
     ],
 )

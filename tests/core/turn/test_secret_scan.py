@@ -19,6 +19,7 @@ from upbeat.core.turn.strip import strip
 PIECES = [
     *(
         "password",
+        "credentials ",
         "token",
         "api_key",
         "pw",
