@@ -53,8 +53,8 @@ def run(arguments: Sequence[str]) -> int:
         outcome = Outcome(nothing(LimitCode.INPUT_UNREADABLE, str(error)), ExitCode.UNREADABLE_INPUT)
         text = show(outcome.report)
     except Exception as error:  # the boundary: fail open, and visibly
-        traceback.print_exc()
-        problem = f"{type(error).__name__}: {error}"
+        print(clean(traceback.format_exc()).text, end="", file=sys.stderr)
+        problem = clean(f"{type(error).__name__}: {error}").text
         outcome = Outcome(nothing(LimitCode.CORE_UNAVAILABLE, problem), ExitCode.CORE_UNAVAILABLE)
         text = show(outcome.report)
     _write(text)

@@ -6,7 +6,6 @@ Law: a profile made from a document equals the one made from the text that the d
 
 from __future__ import annotations
 
-import re
 import zlib
 from array import array
 from collections import Counter
@@ -17,20 +16,12 @@ from sys import byteorder
 from typing import Literal, overload
 
 from ...core.turn.redact import redact
+from ...core.turn.strip import strip
 from .outline import Definition, Nesting, Outline
 from .words import LONGEST_WORD, NAME, cjk_pairs, cjk_runs, joined_key, split_name, terms_of
 
 NAME_PREFIX = "."
 """Before the key of a whole name among the terms, so that it is not taken for a stem."""
-
-LEAST_DIGITS = 3
-_SUSPECT = re.compile(
-    r"(?P<key>-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY)"
-    r"|(?P<run>[A-Za-z0-9+/_=-]{20,})|(?P<named>(?i:passw|secret|token|api_?key|credential)[\w-]{0,40}[\"']?[ \t]*[:=])"
-)
-"""What text with a secret has: a key's first line, a long run, or a telling name that something is assigned to."""
-
-_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,60}PRIVATE KEY[^\n]*")
 
 _NARROW = 0xFFFF
 """The largest number in two bytes."""
@@ -213,24 +204,8 @@ def read_document(text: str, language: str) -> Document:
 
 
 def without_secrets(text: str) -> str:
-    """``text`` with the secrets taken out of what may hold one; the lines stay as many."""
-    parts: list[str] = []
-    done = 0
-    for match in _SUSPECT.finditer(text):
-        if match.start() < done or (match.lastgroup == "run" and not _is_mixed(match.group())):
-            continue
-        start = max(text.rfind("\n", 0, match.start()) + 1, done)
-        last = _KEY_END.search(text, match.end()) if match.lastgroup == "key" else match
-        end = text.find("\n", last.end()) if last else -1
-        end = len(text) if end < 0 else end
-        parts += [text[done:start], redact(text[start:end], keeps_lines=True).text]
-        done = end
-    return "".join((*parts, text[done:])) if parts else text
-
-
-def _is_mixed(run: str) -> bool:
-    """Whether an unbroken run of letters and digits looks as if it was drawn by lot."""
-    return sum(character.isdigit() for character in run) >= LEAST_DIGITS or run.isupper()
+    """``text`` without what nobody sees and without secrets; the lines stay as many."""
+    return redact(strip(text, keeps_lines=True), keeps_lines=True).text
 
 
 def keys_of(word: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from time import monotonic
 
 from ...core.policies.errand import EndTerminals, Errand, Notify, Terminal
 from ...core.turn.clean import clean
+from ...core.turn.truncate import whole_words
 from .command import output_of
 from .environment import child_variables
 from .family import Family
@@ -75,7 +76,7 @@ def _is_between(created: str, terminal: Terminal) -> bool:
 
 def _plain(text: str) -> str:
     """One line without controls, of a bounded length."""
-    return " ".join(clean(text[: 4 * MAX_TEXT]).text.split())[:MAX_TEXT] or "upbeat"
+    return " ".join(clean(whole_words(text, 4 * MAX_TEXT)).text.split())[:MAX_TEXT] or "upbeat"
 
 
 def _start(command: Sequence[str]) -> None:

@@ -120,8 +120,11 @@ class Server:
         try:
             self._send(self._called(message))
         except Exception as error:  # the boundary of a call: a request without an answer hangs its client
-            traceback.print_exc()
-            self._send(protocol.error(message, protocol.INTERNAL_ERROR, f"{type(error).__name__}: {error}"[:500]))
+            from ...core.turn.clean import clean  # it is loaded behind the first answer
+
+            print(clean(traceback.format_exc()).text, end="", file=sys.stderr)
+            problem = clean(f"{type(error).__name__}: {error}").text[:500]
+            self._send(protocol.error(message, protocol.INTERNAL_ERROR, problem))
         finally:
             self._calls.discard(threading.current_thread())
 

@@ -12,16 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from .formats import RULES, Rule
 from .secret_blocks import private_keys
 from .secret_context import broken, in_context, may_be_told
-from .secret_scan import Scan, scan_for
+from .secret_scan import Scan, TooMany, scan_for
 from .secret_span import Span, joined
 from .secret_views import encoded, unescaped, unwrapped
 
 _ROUNDS = 3
 """A replacement can show a secret that was hidden before; nobody has built one that shows more than one more."""
+MOST = 1000
+"""Secrets of one text; one that has more is a secret as a whole."""
 _RANKS = {rule: rank for rank, rule in enumerate(RULES, start=1)}
 
 
@@ -41,7 +44,7 @@ def redact(text: str, *, keeps_lines: bool = False, scan: Scan | None = None) ->
     """
     counts: Counter[str] = Counter()
     for _ in range(_ROUNDS):
-        spans = joined(_find(text, scan or scan_for(text)))
+        spans = _spans(text, scan or scan_for(text))
         if not spans:
             break
         text = _replaced(text, spans, keeps_lines)
@@ -53,7 +56,16 @@ def may_hide_secrets(text: str) -> bool:
     """Whether something in ``text`` has the form of a secret. If not, ``redact`` leaves each of its lines as it is."""
     scan = scan_for(text)
     lowered = _lower(text)
-    return any(True for _ in _find(text, scan)) or may_be_told(lowered, scan, scan.places(lowered))
+    return bool(_spans(text, scan)) or may_be_told(lowered, scan, scan.places(lowered))
+
+
+def _spans(text: str, scan: Scan) -> list[Span]:
+    """The secrets of ``text``, in order; the whole of it if there are too many of them, or of what may be one."""
+    try:
+        found = list(islice(_find(text, scan), MOST + 1))
+    except TooMany:
+        return [Span(0, len(text), 0, "secrets")]
+    return joined(found) if len(found) <= MOST else [Span(0, len(text), 0, "secrets")]
 
 
 def _find(text: str, scan: Scan) -> Iterator[Span]:
@@ -66,8 +78,9 @@ def _find(text: str, scan: Scan) -> Iterator[Span]:
             yield view.original(span)
     if "encoded" in places:
         for start, end, inside in encoded(text, lowered, scan):
-            if span := next(_plain(inside, bare := _lower(inside), scan, scan.places(bare)), None):
-                yield span._replace(start=start, end=end)
+            bare = _lower(inside)
+            if hidden := next(_plain(inside, bare, scan, scan.places(bare)), None):
+                yield hidden._replace(start=start, end=end)
     if "\n" in text and (wrapped := unwrapped(text)):
         joint = wrapped.view.text
         yield from wrapped.formats(_RANKS, scan.formats(joint))

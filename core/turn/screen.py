@@ -24,6 +24,8 @@ _LONG_LINE = 240
 """Characters; of longer lines only the sentence goes."""
 _NOT_SQUEEZED = re.compile(r"[\W_]+")
 _ANY_NEEDLE = re.compile("|".join(sorted({re.escape(needle) for phrase in PHRASES for needle in phrase.needles})))
+MOST = 2000
+"""Passages of one text that address the model; one that has more goes as a whole."""
 _REACH = 500
 """Characters that a phrase has at most."""
 _SHORT = 400
@@ -43,7 +45,10 @@ def screen(text: str) -> Screened:
     """``text`` with the lines that address the model replaced. Doing it twice changes nothing more."""
     segments = _Segments(text)
     filtered = set()
-    for start, end in _matches(text, segments):
+    for count, (start, end) in enumerate(_matches(text, segments)):
+        if count == MOST:
+            lines = [FILTERED if line.strip() else line for line in text.split("\n")]
+            return Screened("\n".join(lines), lines.count(FILTERED))
         for number in range(*segments.numbers(start, end)):
             first, last = segments.spans[number]
             if number not in filtered and text[max(first, start) : min(last, end)].strip():

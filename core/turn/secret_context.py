@@ -64,18 +64,24 @@ _LONGEST_HEADER = 48
 
 def _headers(text: str, lowered: str, scan: Scan) -> Iterator[Span]:
     """Credentials behind ``Bearer``, ``Basic`` and the like."""
+    judged: dict[tuple[str, str], bool] = {}
     for found in scan.matches(_SCHEME, "scheme", lowered, text):
-        value, scheme = found[1], found[0][:5].lower()
-        before = text[max(found.start() - _LONGEST_HEADER, 0) : found.start()]
-        if _AUTHORIZATION.search(before):
-            is_credential = not is_placeholder(value)
-        elif scheme == "basic":
-            is_credential = _is_user_and_password(value)
-        else:
-            is_credential = scheme == "beare" and is_secret(value, chosen=False, literal=True)
-        if is_credential:
+        scheme = found[0][:5].lower()
+        asked = text[max(found.start() - _LONGEST_HEADER, 0) : found.start()], found[0]
+        if asked not in judged:
+            judged[asked] = _is_credential(*asked, found[1])
+        if judged[asked]:
             kind = "basic-auth" if scheme == "basic" else "bearer-token"
             yield Span(*found.span(1), _RANK - 1, kind)
+
+
+def _is_credential(before: str, whole: str, value: str) -> bool:
+    """Whether ``value``, which stands behind a scheme (both are ``whole``), is one."""
+    if _AUTHORIZATION.search(before):
+        return not is_placeholder(value)
+    if whole[:5].lower() == "basic":
+        return _is_user_and_password(value)
+    return whole[:5].lower() == "beare" and is_secret(value, chosen=False, literal=True)
 
 
 def _is_user_and_password(value: str) -> bool:
@@ -95,7 +101,9 @@ _FLAG = re.compile(
     r"(?P<name>passw(?:or)?d|passphrase|pwd|pass(?=[ \t])|secret|token|credentials|[a-z]{2,10}[_-]?key)"
     r"[ \t]{1,4}[\"']?(?P<value>[^\s\"'`<>|;&-][^\s\"'`<>|;&]{5,255})"
 )
-_USER_FLAG = re.compile(r"-(?<![\w-]-)(?:u|-user)[ =]{0,2}[\"']?[\w.@+-]{0,64}[\"']?:[\"']?([^\s\"'`<>|;&]{6,255})")
+_USER_FLAG = re.compile(
+    r"-(?<![\w-]-)(?:u|-user)[ =]{0,2}[\"']?[\w.@+-]{0,64}[\"']?:[\"']?(?![\[\\(])([^\s\"'`<>|;&]{6,255})"
+)
 
 
 def _urls(text: str, lowered: str, scan: Scan) -> Iterator[Span]:
@@ -140,7 +148,7 @@ _ASSIGNED = re.compile(
     (?P<link>
         [\\"'`\])*]{0,5} [\ \t]{0,40}
         (?: :[\ \t]{0,4}[\w.&\[\]|?<>'\ ]{1,40}[\ \t]?=[\ \t]{0,8}(?=[bfru]{0,2}["'])   # name: str = "…"
-          | (?:===?|!==?|:{1,3}=|=>|\?=|[:=：＝])[\ \t]{0,40}(?:[|>][-+]?[\ \t]{0,8}\n[\ \t]{1,40})?[“「『]?
+          | (?:===?|!==?|:{1,3}=|=>|\?=|:(?!:)|[=：＝])[\ \t]{0,40}(?:[|>][-+]?[\ \t]{0,8}\n[\ \t]{1,40})?[“「『]?
           | (?P<comma>(?:(?<=["'])[\ \t]{0,4},|(?<=["'],))[\ \t]{0,8}(?=\\{0,3}["']))   # ("name", "…")
           | [,\ \t]{0,4}\n?[\ \t-]{0,40}["']?value["']?[\ \t]{0,4}[:=][\ \t]{0,8}       # name: …  value: …
           | is[\ \t]+ | [是为為][\ \t:：]{0,3}[“「『]?
@@ -167,6 +175,7 @@ _REST = re.compile(r"[^\s\"'`<>“”「」『』，。；、！？（）]{0,256
 
 def _assigned(text: str, lowered: str, scan: Scan) -> Iterator[Span]:
     """Values of telling names: in code, JSON, YAML, environment files, headers and prose."""
+    judged: dict[tuple[str, bool, bool], bool] = {}
     for found in scan.matches(_ASSIGNED, "assigned", lowered, lowered):
         name, group = found["name"], found.lastgroup or "bare"
         start, end = found.span(group)
@@ -176,7 +185,10 @@ def _assigned(text: str, lowered: str, scan: Scan) -> Iterator[Span]:
         elif group == "bare" and text[end : end + 1] in ("(", "[", "{") and text[start:end].isidentifier():
             continue
         chosen = name.startswith(_CHOSEN) and "key" not in name and found["comma"] is None
-        if is_secret(text[start:end], chosen=chosen, literal=literal):
+        value = text[start:end], chosen, literal
+        if value not in judged:
+            judged[value] = is_secret(value[0], chosen=chosen, literal=literal)
+        if judged[value]:
             yield Span(start, end, _RANK + 1, _kind(name))
 
 
@@ -199,6 +211,7 @@ def _kind(name: str) -> str:
         return "token"
     return "secret" if name.startswith(("secret", "creden", "_auth")) else "password"
 
+
 # What is said
 
 _SAID = re.compile(
@@ -209,7 +222,10 @@ _SAID = re.compile(
       | (?:api|access|private|secret|encryption|signing|master|account|shared|auth|app|client|consumer|hmac|jwt
           |deploy|storage|license|webhook)[_.\ -]?key
     )
-    (?P<link> (?<=pw)[\ \t]?[:=][\ \t]{0,4} | (?<=pass)[\ \t]?[:=][\ \t]{0,4} | [\ \t]{1,4}(?:(?:to|was|as|->)[\ \t]{1,4})? )
+    (?P<link>
+        (?<=pw)[\ \t]?[:=][\ \t]{0,4} | (?<=pass)[\ \t]?[:=][\ \t]{0,4}
+      | [\ \t]{1,4}(?:(?:to|was|as|->)[\ \t]{1,4})?
+    )
     (?P<value> [^\s"'`<>,;&|(){}\[\]“”「」『』，。；、！？（）]{6,256}+ )
     """,
     re.VERBOSE,
@@ -220,13 +236,18 @@ _CLOSING = ".:!?"
 
 def _said(text: str, lowered: str, scan: Scan) -> Iterator[Span]:
     """What a person writes behind a name, with a blank or ``to`` between them: only what can be no word."""
+    judged: dict[tuple[str, bool, bool], bool] = {}
     for found in scan.matches(_SAID, "said", lowered, lowered):
         start, end = found.span("value")
         value = text[start:end].rstrip(_CLOSING)
         name = found["name"]
-        is_short = name in ("pw", "pass") and found["link"].strip() in (":", "=")
-        chosen = name.startswith(("pass", "pw"))
-        if is_secret(value, chosen=True, literal=False) if is_short and name == "pw" else is_strong(value, chosen=chosen):
+        is_assigned = name == "pw" and found["link"].strip() in (":", "=")
+        asked = value, is_assigned, name.startswith(("pass", "pw"))
+        if asked not in judged:
+            judged[asked] = (
+                is_secret(value, chosen=True, literal=False) if is_assigned else is_strong(value, chosen=asked[2])
+            )
+        if judged[asked]:
             yield Span(start, start + len(value), _RANK + 2, _kind(name))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from .formats import RULES, Rule
@@ -27,6 +28,7 @@ _NAMES = (
 )
 _SUFFIX = "(?:[_-]?(?:value|base64|b64|hex|text|plain|prod|production|dev|test|live|staging|default|[0-9]{1,3}))?"
 _LINK = r"""[\\"'`\])*]*[ \t]*(?:[:=,>!?]|\n[ \t-]*["']?value|value|is[ \t])"""
+_SAID = r"""[^\s"'`<>,;&|(){}\[\]]{6}"""
 _PLACES: dict[str, tuple[tuple[str, ...], str]] = {
     "key block": (("private key",), "private key"),
     "scheme": (
@@ -44,9 +46,8 @@ _PLACES: dict[str, tuple[tuple[str, ...], str]] = {
         f"(?:{_NAMES}){_SUFFIX}{_LINK}",
     ),
     "said": (
-        ("pass", "pw", "secret", "token", "key"),
-        rf"(?:{_NAMES}|pw|pass)"
-        r"""(?:[ \t]+(?:(?:to|was|as|->)[ \t]+)?|[ \t]?[:=][ \t]*)[^\s"'`<>,;&|(){}\[\]]{6}""",
+        ("pass", "pw", "secret", "token", "key", "credential"),
+        f"(?:{_NAMES}|pw|pass)" + r"(?:[ \t]+(?:(?:to|was|as|->)[ \t]+)?|[ \t]?[:=][ \t]*)" + _SAID,
     ),
     "escape": (
         ("%", "\\u00", "\\x", "\\/", "&#", "&quot", "&apos", "&amp", "&lt", "&gt", "=3d", "=\n"),
@@ -61,6 +62,14 @@ _MANY, _DENSE = 64, 40
 """Places from which on, if they are no farther apart than so many characters, going on without RE2 is faster."""
 
 
+MOST_PLACES = 25_000
+"""Places of one kind that are judged in one text."""
+
+
+class TooMany(Exception):
+    """A text has more places where a secret may stand than can be judged in time."""
+
+
 class Scan(Protocol):
     """What a text can hold. Says too much rather than too little."""
 
@@ -73,7 +82,10 @@ class Scan(Protocol):
         ...
 
     def matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
-        """What ``pattern`` finds in ``text``; it begins where ``place`` does in ``lowered``, or a character behind."""
+        """What ``pattern`` finds in ``text``; it begins where ``place`` does in ``lowered``, or a character behind.
+
+        Raises ``TooMany`` behind ``MOST_PLACES`` of them.
+        """
         ...
 
 
@@ -87,7 +99,8 @@ class Stepwise:
         return [name for name, (literals, _) in _PLACES.items() if any(map(lowered.__contains__, literals))]
 
     def matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
-        return pattern.finditer(text)
+        del place, lowered  # what tells where to begin: here it is tried everywhere
+        return _bounded(pattern.finditer(text))
 
 
 class AtOnce:
@@ -116,6 +129,9 @@ class AtOnce:
         return found
 
     def matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
+        return _bounded(self._matches(pattern, place, lowered, text))
+
+    def _matches(self, pattern: re.Pattern[str], place: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
         if place == "assigned" and not lowered.isascii() and any(map(lowered.__contains__, _BEYOND_ASCII)):
             yield from pattern.finditer(text)
             return
@@ -130,6 +146,12 @@ class AtOnce:
             if found:
                 yield found
             at = max(found.end() if found else 0, start + 1)
+
+
+def _bounded(found: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
+    yield from islice(found, MOST_PLACES)
+    if next(found, None) is not None:
+        raise TooMany
 
 
 def _options() -> re2.Options:

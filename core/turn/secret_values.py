@@ -49,9 +49,9 @@ EVERYDAY = frozenset(
     current data database db default disabled do dummy email empty enabled encrypted end enter env
     environment error example expired explicit fake false field file filtered fixme foo for forgot form
     from function generate generated get github gitlab google grant guest handler hash have header here
-    hidden id identifier in incorrect input insert int interactive invalid is it jwt key keyring keys
+    hidden id identifier in include incorrect input insert int interactive invalid is it jwt key keyring keys
     kind label length list literal local login long main manager masked match me missing mode must my
-    mysql name never new nil no none not null number oauth object of old only open operator optional or
+    mysql name never new nil no none not null number oauth object of old omit only origin open operator optional or
     owner param parameter pass passphrase passwd password passwords path placeholder plain please
     postgres private prompt property protected provided provider public pw pwd rabbitmq random read
     redacted redis refresh regex removed repeat replace request required reset response root sample

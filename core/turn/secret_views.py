@@ -6,11 +6,12 @@ A view is made once, not of itself again: what is encoded twice stays. What is d
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from binascii import Error as Base64Error
 from binascii import a2b_base64
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from .formats import Rule
 from .secret_scan import Scan
@@ -23,12 +24,14 @@ _ESCAPE = re.compile(
     r"%(?:25)?([2-7][0-9A-Fa-f])|\\{1,2}u00([2-7][0-9A-Fa-f])|\\{1,2}x([2-7][0-9A-Fa-f])|&#[xX]0{0,2}([2-7][0-9A-Fa-f]);"
     r"|&#0{0,2}([0-9]{2,3});|&(quot|apos|amp|lt|gt);|=(3[Dd])(?=[\"'A-Za-z0-9+/_=-])|=(\r?\n)(?=[A-Za-z0-9+/_=-])|\\{1,2}(/)"
 )
+_MOST_ESCAPES = 20_000
+"""Escapes of one text that are looked behind."""
 _ENTITIES = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text that was made from another one: at ``starts`` in it begin pieces that stand at ``origins`` in the other."""
+    """A text made from another one: at ``starts`` in it begin pieces that stand at ``origins`` in the other."""
 
     text: str
     starts: Sequence[int]
@@ -49,8 +52,9 @@ class View:
 
 def unescaped(text: str, lowered: str, scan: Scan) -> View | None:
     """``text`` with what percent signs, backslashes and entities stand for, where that is a character of ASCII."""
-    starts, origins, pieces, done, length = [0], [0], [], 0, 0
-    for found in scan.matches(_ESCAPE, "escape", lowered, text):
+    starts, origins, done, length = [0], [0], 0, 0
+    pieces: list[str] = []
+    for found in islice(scan.matches(_ESCAPE, "escape", lowered, text), _MOST_ESCAPES):
         char = _meant(found)
         if char is None:
             continue
@@ -80,6 +84,7 @@ def _meant(found: re.Match[str]) -> str | None:
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}")
 _MOST = 300_000
 """Characters that are decoded of one text."""
+_MOST_RUNS = 10_000
 _TRIED = 16
 _URL_SAFE = str.maketrans("-_", "+/")
 
@@ -87,7 +92,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 def encoded(text: str, lowered: str, scan: Scan) -> Iterator[tuple[int, int, str]]:
     """Runs of base64 that are text: where each begins and ends, and what it says."""
     room = _MOST
-    for found in scan.matches(_RUN, "encoded", lowered, text):
+    for found in islice(scan.matches(_RUN, "encoded", lowered, text), _MOST_RUNS):
         start, end = found.span()
         if _said(text[start : start + _TRIED]) is None:
             continue
@@ -118,6 +123,8 @@ _OF_SECRETS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _CLOSED = frozenset(["", *"()[]{}<>:;,!?#*|@$"])
 """What a line ends in that does not end inside a secret."""
 _ALONE = re.compile(r"[\"'`,;)\]}>|+\\&. \t]*(?:\n|\Z)")
+_MOST_JOINTS = 10_000
+"""Line ends of one text that are looked across."""
 _LONGEST = 8
 """Lines that one secret may be broken over."""
 
@@ -132,8 +139,10 @@ class Unwrapped:
     def formats(self, ranks: Mapping[Rule, int], rules: Sequence[Rule]) -> Iterator[Span]:
         """The secrets with a format that are broken over lines."""
         for rule in rules:
-            for found in rule.open_pattern.finditer(self.view.text):
+            for found in rule.open_pattern.finditer(self.view.text) if not rule.is_open else ():
                 start, end = rule.span(found)
+                if not self._joints(start, end):
+                    continue
                 begin = found.start() - rule.width
                 if not (self._is_joint(begin) or rule.may_begin(self.view.text, begin)):
                     continue
@@ -154,7 +163,7 @@ class Unwrapped:
     def _end(self, start: int, end: int, rest: int, size: int, found: tuple[Rule, int] | None = None) -> int:
         """Where the secret ends in the view; 0 if no line end is in it.
 
-        What follows ``rest`` has ``size`` characters, if that is known. What is no secret yet goes on, be it with a word.
+        What follows ``rest`` has ``size`` characters, if that is known. What is no secret yet goes on with any word.
         """
         done = 0
         joints = self._joints(start, end)
@@ -207,6 +216,8 @@ def unwrapped(text: str) -> Unwrapped | None:
                 begun = end + 1 + len(line) - len(right)
                 starts.append(length)
                 origins.append(begun)
+                if len(starts) > _MOST_JOINTS:
+                    break
         place, previous = end + 1, line
     if not pieces:
         return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
 
+_CUT_WORD = re.compile(r"(?<!\S)\S+\Z")
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 64
 """Marks on one letter; a longer heap of them may be cut anywhere."""
@@ -50,6 +52,14 @@ def fit(text: str, cap: Cap, note: str = "…") -> tuple[str, bool]:
         room, note = max(cap.limit, 0), ""
     end = _line_end(text, _whole(text, _longest(text, room, cap.unit)))
     return text[:end] + note, True
+
+
+def whole_words(text: str, most: int) -> str:
+    """The first ``most`` characters of a text that is still to be cleaned, without the word that the cut goes through.
+
+    Half a secret looks like none.
+    """
+    return text if len(text) <= most else _CUT_WORD.sub("", text[:most])
 
 
 def _longest(text: str, room: int, unit: Unit) -> int:

@@ -1,1 +1,1 @@
-"""Secrets that nobody issued, planted where secrets are found; written apart from the rules, so that it can disagree."""
+"""Secrets that nobody issued, planted where secrets stand; written apart from the rules, so that it can disagree."""

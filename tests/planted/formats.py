@@ -27,6 +27,8 @@ ALPHABETS = {
     "D": string.digits,
     "V": string.ascii_uppercase + "234567",
 }
+RUN = 8
+"""Characters of a secret in a row that nobody may see."""
 _REDACTED = re.compile("<redacted:[a-z0-9-]+>")
 _GAP = re.compile(r"\{([AaHhUWBDVXJ])(\d*)\}")
 
@@ -121,7 +123,7 @@ ATTA{H64}{h8}
 npm_{A36}
 pypi-AgEIcHlwaS5vcmc{W150}
 cio{A32}
-rubygems_{H48}
+rubygems_«{H48}»
 oy2{a43}
 dckr_pat_{W27}
 dckr_oat_{W32}
@@ -200,7 +202,7 @@ whsec_{A32}
 sq0atp-{W22}
 sq0csp-{W43}
 EAAA{W60}
-access_token$production${a16}${H32}
+access_token$production$«{a16}${H32}»
 AQEyhm{B120}==-{B43}=-{A16}
 rzp_live_{A14}
 pdl_live_apikey_{a26}_{A22}_{A3}
@@ -285,7 +287,12 @@ def issue(rng: random.Random, template: str) -> Planted:
     return Planted(before + secret + behind, secret)
 
 
+def without_marks(text: str) -> str:
+    """``text`` without what stands for a secret: its kind may be a part of the secret's own prefix."""
+    return _REDACTED.sub("\n", text)
+
+
 def leaks(secret: str, text: str) -> bool:
-    """Whether eight characters of ``secret`` in a row are in ``text``, what stands for it aside."""
-    text = _REDACTED.sub("\n", text)
-    return any(secret[start : start + 8] in text for start in range(max(len(secret) - 7, 1)))
+    """Whether ``RUN`` characters of ``secret`` in a row are in ``text``."""
+    text = without_marks(text)
+    return any(secret[start : start + RUN] in text for start in range(max(len(secret) - RUN + 1, 1)))

@@ -58,13 +58,24 @@ VALUES = (
     ("a", 24),
 )
 _SYMBOLS = ALPHABETS["A"] + "!@#%^*_-+"
-FREE_SHAPES = (("A", 32), ("A", 40), ("H", 32), ("H", 40), ("H", 64), ("B", 40), ("B", 64), ("W", 43), ("W", 64), ("a", 48))
+FREE_SHAPES = (
+    ("A", 32),
+    ("A", 40),
+    ("H", 32),
+    ("H", 40),
+    ("H", 64),
+    ("B", 40),
+    ("B", 64),
+    ("W", 43),
+    ("W", 64),
+    ("a", 48),
+)
 FREE_PLACES = ("json", "yaml", "env", "python", "javascript", "shell", "log", "prose", "table", "diff added")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A text with one secret in it; ``shape`` and ``place`` say which and where. ``limit``: it is cut there afterwards."""
+    """A text with one secret in it; ``shape`` and ``place`` say which and where. ``limit``: where it is cut."""
 
     kind: str
     shape: str

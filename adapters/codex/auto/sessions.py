@@ -16,6 +16,7 @@ from itertools import count
 from ....core.turn.redact import redact
 from ....core.turn.report import timestamp
 from ....core.turn.strip import strip
+from ....core.turn.truncate import whole_words
 from .leases import Lease, Leases, Taken
 from .session import DEFAULT, FILE, Session, SessionFile, Stored, is_thread_id
 from .show import clip
@@ -292,6 +293,6 @@ class Sessions:
 
 def title_of(prompt: str) -> str:
     """The first words of ``prompt``, without secrets, for a list."""
-    lines = redact(strip(prompt[:_TITLE_CHARS])).text.split("\n")
+    lines = redact(strip(whole_words(prompt, _TITLE_CHARS))).text.split("\n")
     first = next((line for line in lines if line.strip()), "")
     return clip(" ".join(first.split()), TITLE_COLUMNS)

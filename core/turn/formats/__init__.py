@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from .clouds import CLOUDS
 from .code import CODE
+from .many_issuers import SHARED
 from .models import MODELS
 from .rule import Rule
 from .services import SERVICES
-from .shared import SHARED
 from .work import WORK
 
 RULES: tuple[Rule, ...] = (*CLOUDS, *CODE, *MODELS, *SERVICES, *WORK, *SHARED)

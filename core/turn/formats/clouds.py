@@ -88,7 +88,10 @@ _DATA = (
     exact("databricks-token", "dose", HEX, 32),
     token("supabase-key", "sbp_", HEX + "{40}", free=True, size=40),
     token("supabase-key", "sb_secret_", WORD + "{20,}", free=True, size=31),
-    *(token("planetscale-token", f"pscale_{kind}_", "[A-Za-z0-9_=-]{20,}", free=True) for kind in ("tkn", "pw", "oauth")),
+    *(
+        token("planetscale-token", f"pscale_{kind}_", "[A-Za-z0-9_=-]{20,}", free=True)
+        for kind in ("tkn", "pw", "oauth")
+    ),
     token("neon-key", "napi_", LOWER + "{40,}", size=64),
     token("mongodb-secret", "mdb_sa_sk_", WORD + "{40}", free=True, size=40),
     token("confluent-secret", "cflt", BASE64 + "{60}", size=60),

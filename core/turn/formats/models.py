@@ -20,10 +20,7 @@ MODELS: tuple[Rule, ...] = (
     token("perplexity-key", "pplx-", ALNUM + "{30,}", size=48),
     token("replicate-token", "r8_", ALNUM + "{30,}", size=37),
     token("pinecone-key", "pcsk_", ALNUM + "{4,8}_" + ALNUM + "{40,}"),
-    *(
-        token("langsmith-key", f"lsv2_{kind}_", HEX + "{32}_" + HEX + "{10}", free=True)
-        for kind in ("pt", "sk")
-    ),
+    *(token("langsmith-key", f"lsv2_{kind}_", HEX + "{32}_" + HEX + "{10}", free=True) for kind in ("pt", "sk")),
     token("wandb-key", "wandb_v1_", "[A-Za-z0-9_]{40,}", free=True, size=77),
     token("nvidia-key", "nvapi-", WORD + "{50,}", size=64),
     token("together-key", "tgp_v1_", WORD + "{40,}", free=True, size=43),

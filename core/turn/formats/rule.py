@@ -1,8 +1,8 @@
 """A format is data: a literal that every secret of its kind has in it, and what stands around that literal.
 
 So a text without the literal costs next to nothing, and where it has one, what is looked at is bounded: a fixed
-width before it, behind it parts with an upper bound, of which only the last may be open, every quantifier possessive. No
-input makes an expression walk over the same characters again and again.
+width before it, behind it parts with an upper bound, of which only the last may be open, every quantifier
+possessive. No input makes an expression walk over the same characters again and again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Rule:
     The secret begins ``skips`` characters behind the beginning of the lead. None of the characters ``before`` (the
     inside of a class) may stand before it; ``ends``: no letter or digit may follow it. ``size`` is the number of
     characters of ``rest`` where the vendor names one, else 0. ``hint`` is an expression that occurs wherever the rule
-    finds something.
+    finds something. ``is_open``: a part that is not the last has no upper bound, which ``before`` makes up for.
     """
 
     kind: str
@@ -48,6 +48,7 @@ class Rule:
     ends: bool = False
     size: int = 0
     hint: str = ""
+    is_open: bool = False
 
     @cached_property
     def opener(self) -> str:

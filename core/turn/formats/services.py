@@ -46,7 +46,9 @@ _MAIL = (
     behind("mailchimp-key", HEX + "{32}", 32, "-us", "[0-9]{1,2}"),
     exact("mandrill-key", "md-", "[A-Za-z0-9_-]", 22),
     exact("mailgun-key", "key-", HEX, 32),
-    behind("mailgun-key", HEX + "{32}", 32, "-", HEX + "{8}-" + HEX + "{8}", hint="[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}"),
+    behind(
+        "mailgun-key", HEX + "{32}", 32, "-", HEX + "{8}-" + HEX + "{8}", hint="[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}"
+    ),
     token("brevo-key", "xkeysib-", HEX + "{64}-" + ALNUM + "{16}", free=True),
     token("brevo-key", "xsmtpsib-", HEX + "{64}-" + ALNUM + "{16}", free=True),
     token("resend-key", "re_", ALNUM + "{8}_" + ALNUM + "{24}"),
@@ -64,7 +66,9 @@ _PAYMENT = (
     token("square-token", "sq0csp-", WORD + "{40,}", free=True, size=43),
     token("square-token", "EAAA", WORD + "{60}", size=60),
     token("braintree-token", "access_token$", "(?:production|sandbox)[$][0-9a-z]{16}[$][0-9a-f]{32}", free=True),
-    token("adyen-key", "AQE", r"[a-z0-9]hm[A-Za-z0-9+/]{40,400}={0,2}(?:-[A-Za-z0-9+/]{20,200}={0,2}-[!#-&(-;?-~]{8,24})?"),
+    token(
+        "adyen-key", "AQE", r"[a-z0-9]hm[A-Za-z0-9+/]{40,400}={0,2}(?:-[A-Za-z0-9+/]{20,200}={0,2}-[!#-&(-;?-~]{8,24})?"
+    ),
     token("razorpay-key", "rzp_live_", ALNUM + "{14}", free=True, size=14),
     token("razorpay-key", "rzp_test_", ALNUM + "{14}", free=True, size=14),
     *(

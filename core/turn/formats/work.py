@@ -50,7 +50,14 @@ _WRITING = (
 )
 _CUSTOMERS = (
     *(token("hubspot-token", f"pat-{place}-", UUID) for place in ("na1", "na2", "eu1", "ap1")),
-    behind("salesforce-token", "00D" + ALNUM + "{12}", 15, "!", "[A-Za-z0-9_.]{80,120}", hint="[A-Za-z0-9]{8}![A-Za-z0-9_.]{8}"),
+    behind(
+        "salesforce-token",
+        "00D" + ALNUM + "{12}",
+        15,
+        "!",
+        "[A-Za-z0-9_.]{80,120}",
+        hint="[A-Za-z0-9]{8}![A-Za-z0-9_.]{8}",
+    ),
     token("retool-key", "retool_", "[0-9a-z]{26,}"),
     token("metabase-key", "mb_", "[A-Za-z0-9+/=]{40,}"),
 )

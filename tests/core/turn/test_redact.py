@@ -124,6 +124,10 @@ HARMLESS = [
     "hf_requiredCharacteristicTypesForDisplayMetadata",
     "Authorization: AWS4-HMAC-SHA256 Credential=x",
     "Authorization: required",
+    "credentials: 'include',",
+    "Token::RecursiveZeroOrMore => {",
+    r"(?-u:[\x09-\x0D\x20])",
+    "--username and --password of it",
 ]
 
 

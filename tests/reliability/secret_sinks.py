@@ -1,0 +1,246 @@
+"""Turns in a repository and a session full of planted secrets; then everything that upbeat wrote or said is read.
+
+Left out is what a client must get as its user gave it: the prompt that Codex reads, and a call's own arguments where
+an answer hands them back changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from fakes.codex.workbench import Workbench, make_workbench
+from own_servers import settings
+from planted.contexts import PLACINGS
+from planted.formats import RUN, Planted, issue, templates, without_marks
+from processes import BIN, ROOT, SHIM, run, upbeat
+from repositories import git, write
+
+from upbeat.adapters.cli import prepare
+from upbeat.adapters.hook import answer
+from upbeat.adapters.local import errands
+from upbeat.adapters.local.environment import read_environment
+from upbeat.adapters.wiring import build
+from upbeat.core.policies import POLICIES
+from upbeat.core.policies.errand import Notify
+
+RECORDED = ROOT / "tests" / "recorded" / "claude-code" / "hooks"
+FILES = {
+    "py": "python",
+    "yaml": "yaml",
+    "js": "javascript",
+    "md": "markdown",
+    "json": "json",
+    "sh": "shell header",
+    "txt": "split by unseen",
+    "log": "wrapped",
+    "rb": "added strings",
+    "env": "split by sequences",
+}
+FREE_TEXT = frozenset({"prompt", "command", "stdout", "stderr", "content", "last_assistant_message", "message", "text"})
+NOTIFIER = '#!/bin/sh\nprintf "%s\\n" "$@" >> "$HOME/notified"\n'
+OWN_SERVER = """
+import json, sys
+from mcp.server.mcpserver import MCPServer
+from mcp.types import ToolAnnotations
+secrets = json.load(open(sys.argv[1]))
+server = MCPServer("docs")
+@server.tool(description="Searches.", annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+def search(q: str) -> str:
+    return "send_with_retry: " + "\\n".join(secrets)
+@server.tool(description="Fails.", annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+def fail(q: str) -> str:
+    raise ValueError(" ".join(secrets[:3]))
+server.run("stdio")
+"""
+
+
+@dataclass(slots=True)
+class Sinks:
+    """What was planted, what was read afterwards, and where a secret was in it."""
+
+    planted: list[Planted]
+    texts: dict[str, bytes] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def say(self, sink: str, said: bytes | str) -> None:
+        """Take note of what was said, to be read."""
+        data = said.encode() if isinstance(said, str) else said
+        self.texts[sink] = self.texts.get(sink, b"") + b"\n" + data
+        self.counts[sink] = self.counts.get(sink, 0) + 1
+
+    def leaked(self) -> list[str]:
+        """Where a planted secret was seen: eight characters of it in a row."""
+        whose = {
+            one.secret[start : start + RUN]: one.secret
+            for one in self.planted
+            for start in range(len(one.secret) - RUN + 1)
+        }
+        found: dict[str, None] = {}
+        for sink, data in self.texts.items():
+            text = without_marks(data.decode("utf-8", "replace"))
+            for start in range(len(text) - RUN + 1):
+                if secret := whose.get(text[start : start + RUN]):
+                    found[f"{sink}: {secret[:4]}…"] = None
+        return list(found)
+
+
+def run_turns(folder: Path, full: bool) -> Sinks:
+    """Everything there is: hooks, reports, codex-auto, own tools, crashes, and what the commands show of it."""
+    rng = random.Random(5)
+    planted = [issue(rng, shape) for shape in templates()]
+    sinks = Sinks(planted)
+    bench = make_workbench(folder)
+    _plant(bench, rng, planted)
+    _hooks(bench, rng, sinks, full)
+    _crashes(bench, rng, sinks)
+    _commands(bench, rng, sinks, full)
+    for path in sorted(bench.home.rglob("*")):
+        if path.is_file() and bench.codex_home not in path.parents and path.name not in ("secrets.json",):
+            sinks.say(_sink_of(path), path.read_bytes())
+    for path in sorted((bench.repository / ".upbeat").rglob("*")):
+        if path.is_file():
+            sinks.say("files in the repository", path.read_bytes())
+    return sinks
+
+
+def _plant(bench: Workbench, rng: random.Random, planted: list[Planted]) -> None:
+    """Secrets in every file, in commit messages, in the answers of the user's own tools; a notifier that tells."""
+    files = {}
+    for number, one in enumerate(planted):
+        ending, place = rng.choice(list(FILES.items()))
+        body = PLACINGS[place](rng, one.text)
+        files[f"shop/part{number}.{ending}"] = (
+            f"# send_with_retry and Cart, part {number}\n{body}\n# checkout retries\n"
+        )
+    write(bench.repository, files)
+    git(bench.repository, "add", "-A")
+    git(bench.repository, "commit", "-q", "-m", f"send_with_retry: use {planted[51].text} and {planted[90].text}")
+    (bench.home / "secrets.json").write_text(json.dumps([one.text for one in planted]))
+    (bench.home / "server.py").write_text(OWN_SERVER)
+    tools = '[mcp.servers.docs.tools.search]\nquery = "q"\n[mcp.servers.docs.tools.fail]\nquery = "q"\n'
+    table = json.dumps([str(bench.home / "server.py"), str(bench.home / "secrets.json")])
+    names = json.dumps([policy.name for policy in POLICIES])
+    server = f"[mcp.servers.docs]\ncommand = {json.dumps(str(BIN / 'python'))}\nargs = {table}\n{tools}"
+    settings(bench.home, f"[policies]\non = {names}\n{server}")
+    (bench.home / "bin").mkdir()
+    (bench.home / "bin" / "notify-send").write_text(NOTIFIER)
+    (bench.home / "bin" / "notify-send").chmod(0o755)
+
+
+def _prompt(rng: random.Random, planted: list[Planted]) -> str:
+    said = " and ".join(one.text for one in rng.sample(planted, 4))
+    return f"where does send_with_retry in shop/retry.py use {said}? also fix the failing test"
+
+
+def _path(bench: Workbench) -> str:
+    return f"{bench.home / 'bin'}:{BIN}:/usr/local/bin:/usr/bin:/bin"
+
+
+def _hooks(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> None:
+    """Every recorded event of Claude Code with secrets in its texts, in one session; the journal is the real one."""
+    home = str(bench.home)
+    application = build(read_environment({"HOME": home, "PATH": _path(bench)}))
+    names = sorted(RECORDED.glob("*.json"))
+    with mock.patch.dict("os.environ", {"HOME": home, "PATH": _path(bench)}):
+        for name in names if full else names[::6]:
+            payload = json.loads(name.read_text())["payload"]
+            fields = _infected(payload, rng, sinks.planted) | {"cwd": str(bench.repository), "session_id": "s-1"}
+            sinks.say("answers of hooks", json.dumps(_without_arguments(answer("claude-code", fields, application))))
+        for _ in range(3):
+            errands.run(Notify("upbeat", _prompt(rng, sinks.planted)), str(bench.repository))
+        _wait_for(bench.home / "notified")
+    command = [str(BIN / "python"), "-I", "-S", str(SHIM), "claude-code"]
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(bench.repository)}
+    done = run(
+        command, bench.repository, json.dumps(event | {"prompt": _prompt(rng, sinks.planted)}).encode(), bench.home
+    )
+    sinks.say("answers of hooks", done.stdout)
+    sinks.say("stderr", done.stderr)
+
+
+def _wait_for(path: Path) -> None:
+    """Until the notifier, which is another process, has been told."""
+    deadline = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def _infected(value: Any, rng: random.Random, planted: list[Planted], name: str = "") -> Any:
+    """``value`` with a secret in each of its texts."""
+    if isinstance(value, Mapping):
+        return {key: _infected(inner, rng, planted, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_infected(inner, rng, planted, name) for inner in value]
+    if isinstance(value, str) and name in FREE_TEXT:
+        return f"{value} # {rng.choice(planted).text}\nkey {rng.choice(planted).text} done"
+    return value
+
+
+def _without_arguments(output: Any) -> Any:
+    """An answer without the call that it hands back to the client."""
+    if isinstance(output, Mapping):
+        return {name: _without_arguments(inner) for name, inner in output.items() if name != "updatedInput"}
+    return [_without_arguments(inner) for inner in output] if isinstance(output, list) else output
+
+
+def _crashes(bench: Workbench, rng: random.Random, sinks: Sinks) -> None:
+    """Faults of ours whose messages have secrets in them: in a hook, and in ``upbeat prepare``."""
+    home = str(bench.home)
+    application = build(read_environment({"HOME": home}))
+    for number in range(5):
+        fault = RuntimeError(_prompt(rng, sinks.planted))
+        broken = replace(
+            application, runtime=replace(application.runtime, runner=mock.Mock(run=mock.Mock(side_effect=fault)))
+        )
+        fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"crash-{number}", "cwd": str(bench.repository)}
+        told = answer("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
+        sinks.say("crash reports", json.dumps(told))
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with (
+        mock.patch.object(prepare, "prepare", side_effect=RuntimeError(_prompt(rng, sinks.planted))),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        prepare.run(["--prompt", "x"])
+    out.flush()
+    sinks.say("crash reports", out.buffer.getvalue() + err.getvalue().encode())  # type: ignore[attr-defined]
+
+
+def _commands(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> None:
+    """Reports, codex-auto with the fake Codex, and everything that shows what was stored."""
+
+    def show(sink: str, *arguments: str) -> None:
+        done = upbeat(*arguments, cwd=bench.repository, home=bench.home, PATH=_path(bench))
+        sinks.say(sink, done.stdout)
+        sinks.say("stderr", done.stderr)
+
+    for _ in range(3 if full else 1):
+        show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted))
+    if full:
+        show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted), "--text")
+        show("reports", "index")
+        show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted))
+        show("answers of own tools", "tools", "call", "docs.search", "--args", json.dumps({"q": sinks.planted[3].text}))
+        show("answers of own tools", "tools", "call", "docs.fail", "--args", '{"q": "x"}')
+    for name in ("why", "log", "status", "stats", "observations", "backtest", "rules") if full else ("why", "log"):
+        show("commands", name)
+    done = bench.run(_prompt(rng, sinks.planted))
+    sinks.say("codex-auto", done.stdout)
+    sinks.say("codex-auto", done.stderr)
+
+
+def _sink_of(path: Path) -> str:
+    if "journal" in path.name:
+        return "journal"
+    if path.name == "notified":
+        return "notifications"
+    return "index and history" if "index" in str(path) or "history" in str(path) else "other files of upbeat"
