@@ -52,11 +52,11 @@ def test_a_notification(path: Path) -> None:
     """notify-send gets title and text as arguments: no control, no markup, no option, no shell."""
     log = program(path, "notify-send", RECORDS)
 
-    LocalGround().run(Notify("-u", "$(id) <b>a\\n\x1b[31mb\u202e\n'c'" + "x" * 5000), "/repo")
+    LocalGround().run(Notify("-u", "$(id) <b>a\\n\x1b[31mb\u202e\n'c'" + " xxx" * 5000), "/repo")
 
     *options, title, text = arguments(log)
     assert ["--app-name=upbeat", "--", "-u"] == [*options, title]
-    assert text.startswith("$(id) &lt;b&gt;a\\\\nb 'c'xxx")
+    assert text.startswith("$(id) &lt;b&gt;a\\\\nb 'c' xxx")
     assert len(text) < 2 * MAX_TEXT
 
 
