@@ -1,8 +1,8 @@
 """What ``upbeat install`` did to files, byte by byte. Law: it is stored before the first of them is touched.
 
-So whoever comes after a killed install or uninstall knows every file that may have been changed, what was in it, and what
-was to be in it. Contents are kept once, by their digest; no time stands in it, so that doing the same again changes
-nothing.
+So whoever comes after a killed install or uninstall knows every file that may have been changed, what was in it, and
+what was to be in it. Contents are kept once, by their digest; no time stands in it, so that doing the same again
+changes nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def read_receipt(environment: Environment, client: str) -> Receipt | None:
 
 
 def write_receipt(environment: Environment, receipt: Receipt) -> bool:
-    """Store ``receipt``, durably, for its owner's eyes only; False when it already stands there. The folder is there."""
+    """Store ``receipt``, durably, for its owner alone; False when it stands there already. The folder is there."""
     path, data = receipt_path(environment, receipt.client), encode(receipt)
     if path.is_file() and path.read_bytes() == data:
         return False
