@@ -70,7 +70,8 @@ def take_out(
     wanted = _pruned(wanted, was, ways)
     left = _as_appended(text, (before, after))
     if left is None or not _says(edit, left, was, ways, wanted):
-        left = _without_empty(edit, _part_by_part(edit, text, was, changed), was, ways)
+        left = _part_by_part(edit, text, was, changed)
+    left = _without_empty(edit, left, was, ways)
     if not _says(edit, left, was, ways, wanted):
         raise NotEditable("no edit was found that leaves everything else as it is; take the lines out yourself")
     return None if before is None and edit.is_blank(left) else mark + left.encode("utf-8")
