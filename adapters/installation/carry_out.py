@@ -1,7 +1,8 @@
 """Carries out a plan. Law: wherever it is killed, every file is the old one or the new one, and the receipt knows it.
 
 The receipt is stored before the first change and taken away after the last one; settings are changed last by an install
-and first by an uninstall, so that they never name what is not there.
+and first by an uninstall, so that they never name what is not there. After a power cut the settings and the receipt are
+whole; a file of ours that is not is mended by the next install.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ def _change(change: Change) -> None:
             f"{change.path} was changed by somebody else just now; what comes after it is not done; {AGAIN}"
         )
     if change.new is None:
-        remove(change.path)
+        remove(change.path, durable=change.is_settings)
         return
     change.path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(change.path, change.new, change.mode)
+    write_whole(change.path, change.new, change.mode, durable=change.is_settings)
 
 
 def _sweep(paths: Iterable[Path]) -> None:

@@ -143,8 +143,9 @@ def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | 
             continue
         if places:
             files.append(FileReceipt(path, before, now, 0o600, format=edit.format, places=places))
-    folders = {folder for path, _data in own for folder in path.parents if any(folder.is_relative_to(f) for f in found)}
-    folders |= {receipt_path(environment, client).parent.parent}
+    folders = {receipt_path(environment, client).parent.parent}
+    for folder, there in found.items():
+        folders |= _folders(folder, there)
     return Receipt(client, "", "", tuple(files), tuple(sorted(folders)))
 
 
@@ -156,7 +157,18 @@ def _own_folder(draft: _Draft, folder: Path, own: Mapping[str, bytes]) -> set[Pa
         draft.add(FileReceipt(path, None, data, is_own=True), there.get(path))
     for path in there.keys() - files.keys():
         draft.add(FileReceipt(path, None, None, is_own=True), there[path])
-    return {parent for path in (*files, *there) for parent in path.parents if parent.is_relative_to(folder)}
+    return _folders(folder, (*files, *there))
+
+
+def _folders(folder: Path, paths: Iterable[Path]) -> set[Path]:
+    """``folder`` and the folders in it that ``paths``, which lie in it, need."""
+    found = {folder}
+    for path in paths:
+        parent = path.parent
+        while parent not in found:
+            found.add(parent)
+            parent = parent.parent
+    return found
 
 
 def _whole_file(draft: _Draft, path: Path, data: bytes) -> None:
@@ -232,7 +244,7 @@ def _made_before(client: str, environment: Environment, paths: list[Path]) -> It
 
 def _left_over(draft: _Draft, wanted: Wanted) -> Iterator[Path]:
     """Folders of ours in which an upgrade leaves nothing."""
-    kept = {parent for file in draft.files if file.after is not None for parent in file.path.parents}
+    kept = _folders(Path("/"), (file.path for file in draft.files if file.after is not None))
     own = tuple(map(real, wanted.own))
     for folder in draft.known.folders:
         if folder not in kept and any(folder.is_relative_to(one) for one in own):

@@ -19,9 +19,9 @@ def draft_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.upbeat-draft")
 
 
-def write_whole(path: Path, data: bytes, mode: int) -> None:
-    """Make ``data`` the content of ``path``, durably. ``mode`` is for a new file; one that is there keeps mode,
-    owner and extended attributes. The folder has to be there.
+def write_whole(path: Path, data: bytes, mode: int, *, durable: bool = True) -> None:
+    """Make ``data`` the content of ``path``. ``mode`` is for a new file; one that is there keeps mode, owner and
+    extended attributes. The folder has to be there. ``durable``: it also survives a power cut from now on.
 
     Raises OSError, and leaves no draft then: FileExistsError where another writer is at work.
     """
@@ -33,26 +33,30 @@ def write_whole(path: Path, data: bytes, mode: int) -> None:
             while left:
                 left = left[file.write(left) :]
             _take_after(path, file.fileno(), mode)
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.rename(draft, path)
     except BaseException:
         sweep(path)
         raise
-    settle(path.parent)
+    if durable:
+        settle(path.parent)
 
 
-def remove(path: Path) -> None:
-    """Take ``path`` away, durably."""
+def remove(path: Path, *, durable: bool = True) -> None:
+    """Take ``path`` away; ``durable`` as above."""
     os.unlink(path)
-    settle(path.parent)
+    if durable:
+        settle(path.parent)
 
 
 def sweep(path: Path) -> bool:
     """Take away what a killed writer of ``path`` left; whether there was anything."""
-    try:
-        os.unlink(draft_of(path))
-    except OSError:
+    draft = draft_of(path)
+    if not os.path.lexists(draft):
         return False
+    with contextlib.suppress(OSError):
+        os.unlink(draft)
     return True
 
 

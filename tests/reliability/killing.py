@@ -1,0 +1,82 @@
+"""Kills a function of ours at its Nth call of the system. Law: it is the real signal, at the real call.
+
+The function runs in a child of this very process, which strace holds on to: it counts, and sends SIGKILL when the call
+is entered, so that the call is not done any more. So no start of Python is paid for a kill.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+CALLS = ("mkdir", "rename", "unlink", "rmdir", "write", "fchmod", "fsync", "ftruncate", "openat")
+"""Every call with which an installation changes files, and those that only open one: counted one kind at a time."""
+
+_SET_PTRACER, _ANY = 0x59616D61, -1
+_SECONDS = 60
+
+
+class NoStrace(Exception):
+    """There is no strace, or it may not look at our own children."""
+
+
+def require_strace() -> None:
+    """Raise NoStrace unless kills can be tried here."""
+    if shutil.which("strace") is None:
+        raise NoStrace("strace is not installed; without it nothing is known about kills")
+
+
+def kills(work: Callable[[], object], calls: tuple[str, ...] = CALLS, first: int = 1, step: int = 1) -> Iterator[str]:
+    """Do ``work`` again and again, in a child, killed at the first call of a kind, at the next, and so on, until it
+    comes to its end; each place where it was killed (``rename 7``). What the child did is there to be looked at."""
+    for call in calls:
+        number = first
+        while killed_at(work, call, number):
+            yield f"{call} {number}"
+            number += step
+
+
+def killed_at(work: Callable[[], object], call: str, number: int) -> bool:
+    """Do ``work`` in a child, killed at its ``number``th ``call``; False when it came to its end before."""
+    child = os.fork()
+    if child == 0:
+        _become(work)
+    os.waitpid(child, os.WUNTRACED)
+    inject = f"inject={call}:signal=SIGKILL:when={number}"
+    command = ["strace", "-p", str(child), "-o", os.devnull, "-e", f"trace={call}", "-e", inject]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as tracer:
+        assert tracer.stderr
+        said = tracer.stderr.readline()
+        if "attached" not in said:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise NoStrace(f"strace cannot look at our own child: {said.strip()}")
+        os.kill(child, signal.SIGCONT)
+        tracer.stderr.read()
+    _pid, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL, status
+        return True
+    if os.WEXITSTATUS(status) != 0:
+        raise AssertionError(f"not killed at {call} {number}, and not well either: {os.WEXITSTATUS(status)}")
+    return False
+
+
+def _become(work: Callable[[], object]) -> None:
+    """The child: it waits to be held, works, and ends without any clean-up of its parent's."""
+    code = 1
+    try:
+        ctypes.CDLL(None).prctl(_SET_PTRACER, _ANY, 0, 0, 0)
+        signal.alarm(_SECONDS)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        work()
+        code = 0
+    except BaseException as error:
+        print(f"in the child: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(code)
