@@ -24,9 +24,9 @@ from .promise import Seen
 
 PART = "Install and uninstall"
 CLIENTS = ("claude", "codex")
-HOMES, FEW = 1000, 24
-EDITED, FEW_EDITED = 400, 16
-SEVERAL = 97
+HOMES, FEW = 1000, 12
+EDITED, FEW_EDITED = 400, 8
+SEVERAL = 151
 """In short: every so manieth place to be killed at."""
 XDG_FOLDERS = {".local", ".local/share", "data"}
 """Empty ones are left by an install that was killed before it had a receipt, and taken back by uninstall."""
@@ -138,8 +138,8 @@ def _foreign_edits(number: int) -> Seen:
             lost += [f"{home.root.name} ({home.client}): {problem}"] if problem else []
     figure = f"{len(lost)} lost of {number} edits: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
     return Seen(
-        "What somebody else changes in the settings between install and uninstall is never lost: uninstall refuses, and "
-        "takes out only what is ours when it is told to merge",
+        "What somebody else changes in the settings between install and uninstall is never lost: uninstall refuses, "
+        "and takes out only what is ours when it is told to merge",
         "0 lost",
         "; ".join([figure, *lost[:3]]),
         not lost,
@@ -223,7 +223,7 @@ def _kills(step: int) -> Iterator[Seen]:
                 _killed(command, client, Path(folder), step, seen)
         places = "every call" if step == 1 else f"one call of {step}"
         yield Seen(
-            f"Killed at any call with which {command} changes or opens a file, each file is the old one or the new one",
+            f"Killed at any call with which {command} changes a file, each file is the old one or the new one",
             "0 half",
             "; ".join([f"{len(seen.half)} half, {seen.number} kills ({places}, both clients)", *seen.half[:3]]),
             seen.number > 0 and not seen.half,
@@ -252,12 +252,11 @@ def _killed(command: str, client: str, folder: Path, step: int, seen: Killed) ->
     def work() -> None:
         assert upbeat(home, command, client, "--yes").code == 0
 
-    for place in kills(work, first=1, step=step):
+    for place in kills(work, step=step):
         seen.number += 1
         now = picture(home.root)
         seen.half += [f"{client}, {place}: {name}" for name in _half(old, new, now, private)]
         _end(home, command, seen, place, (old, new))
-    # the last child came to its end
 
 
 def _half(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import (
+    install_homes,
     hostile_repository,
     misbehaving_servers,
     never_in_the_way,
@@ -18,6 +19,7 @@ from .promise import Part
 
 PARTS: Mapping[str, Part] = {
     "package": package,
+    "install": install_homes,
     "nothing-lost": nothing_lost,
     "never-in-the-way": never_in_the_way,
     "tools-that-hang": tools_that_hang,
