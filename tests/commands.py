@@ -12,7 +12,6 @@ from processes import Finished
 
 from upbeat.adapters.cli.main import main
 
-
 FOREIGN = ("XDG_", "CI_AUTO_TOOLS", "LC_", "LANG", "CODEX_", "CLAUDE_")
 """Variables that would lead out of the home of a test."""
 

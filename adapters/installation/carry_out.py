@@ -8,15 +8,15 @@ whole; a file of ours that is not is mended by the next install.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...core.errors import UserError
+from ..local import atomic
 from ..local.environment import Environment
+from ..local.lock import take
 from ..local.receipt import read_receipt, receipt_path, write_receipt
-from ..local.whole_file import remove, sweep, write_whole
 from .disk import Change, check, content
 from .plan import Plan
 
@@ -37,7 +37,7 @@ def carry_out(plan: Plan, environment: Environment) -> list[Path]:
     with _alone(place.parent):
         if read_receipt(environment, plan.client) != plan.stored:
             raise UserError(f"another upbeat has just changed {place}; {AGAIN}")
-        _sweep([place, *plan.drafts_of()])
+        _sweep([place.parent, *plan.places()])
         if plan.receipt is not None:
             write_receipt(environment, plan.receipt)
         for change in plan.changes:
@@ -47,7 +47,7 @@ def carry_out(plan: Plan, environment: Environment) -> list[Path]:
             write_receipt(environment, plan.afterwards)
             return left
         if plan.stored is not None:
-            remove(place)
+            place.unlink()
     return left + _take_away(folder for folder in plan.folders if place.is_relative_to(folder))
 
 
@@ -56,7 +56,7 @@ def tidy(environment: Environment, client: str) -> None:
     place = receipt_path(environment, client)
     if place.parent.is_dir():
         with _alone(place.parent):
-            sweep(place)
+            _sweep([place.parent])
         _take_away([place.parent.parent, place.parent])
 
 
@@ -66,16 +66,22 @@ def _change(change: Change) -> None:
             f"{change.path} was changed by somebody else just now; what comes after it is not done; {AGAIN}"
         )
     if change.new is None:
-        remove(change.path, durable=change.is_settings)
+        change.path.unlink()
         return
     change.path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(change.path, change.new, change.mode, durable=change.is_settings)
+    is_private = change.is_settings and change.old is None
+    atomic.write(change.path, change.new, private=is_private, durable=change.is_settings)
 
 
-def _sweep(paths: Iterable[Path]) -> None:
-    """Take away the drafts of a killed run; there is no other run now."""
-    for path in paths:
-        sweep(path)
+def _sweep(folders: Iterable[Path]) -> None:
+    """Take away the drafts that a killed run left."""
+    for folder in folders:
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                atomic.sweep(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _take_away(folders: Iterable[Path]) -> list[Path]:
@@ -100,12 +106,8 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"another upbeat is at work in {folder}; wait for it, and try again") from None
-        except OSError:  # a file system without locks
-            pass
+        if take(descriptor) is False:
+            raise UserError(f"another upbeat is at work in {folder}; wait for it, and try again")
         yield
     finally:
         os.close(descriptor)

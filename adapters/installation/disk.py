@@ -12,22 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...core.errors import UserError
-from ..local.whole_file import draft_of
+from ..local import atomic
 
 MAX_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file: what was read there, and what is to be there; None is no file. ``mode`` is for a new one.
-
-    A file of settings has more in it than what is ours.
-    """
+    """One file: what was read there, and what is to be there; None is no file. One of settings has more in it than
+    what is ours."""
 
     path: Path
     old: bytes | None
     new: bytes | None
-    mode: int = 0o644
     is_settings: bool = False
 
 
@@ -62,15 +59,10 @@ def contents(folder: Path) -> dict[Path, bytes]:
     for path in sorted(folder.rglob("*")):
         if not path.is_symlink() and path.is_dir():
             continue
-        data = None if is_draft(path) else content(path)
+        data = None if atomic.DRAFT.fullmatch(path.name) else content(path)
         if data is not None:
             found[path] = data
     return found
-
-
-def is_draft(path: Path) -> bool:
-    """Whether a killed writer left it."""
-    return path == draft_of(Path(path.with_name(path.name.removeprefix(".").removesuffix(".upbeat-draft"))))
 
 
 def missing_folders(paths: Iterable[Path]) -> Iterator[Path]:

@@ -41,10 +41,11 @@ class Plan:
         """Whether everything is so already."""
         return not self.changes and self.stored == self.afterwards
 
-    def drafts_of(self) -> Iterator[Path]:
-        """The files of which a killed run may have left a draft."""
+    def places(self) -> set[Path]:
+        """The folders in which a killed run may have left a draft."""
         known = [receipt for receipt in (self.stored, self.receipt) if receipt]
-        yield from {change.path for change in self.changes} | {file.path for one in known for file in one.files}
+        paths = [*(change.path for change in self.changes), *(file.path for one in known for file in one.files)]
+        return {path.parent for path in paths}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class _Draft:
     def add(self, file: FileReceipt, now: bytes | None) -> None:
         """``file`` is to be as the receipt says afterwards; ``now`` is what stands there."""
         if now != file.after:
-            self.changes.append(Change(file.path, now, file.after, file.mode, bool(file.format)))
+            self.changes.append(Change(file.path, now, file.after, bool(file.format)))
             file = replace(file, earlier=(now,) if now is not None and now != file.before else ())
         self.files.append(file)
 
@@ -117,7 +118,7 @@ def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, mer
         if data == now:
             kept += [file.path] if now is not None else []
         else:
-            changes.append(Change(file.path, now, data, file.mode, bool(file.format)))
+            changes.append(Change(file.path, now, data, bool(file.format)))
     return Plan(client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept))
 
 
@@ -142,7 +143,7 @@ def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | 
         except NotEditable:
             continue
         if places:
-            files.append(FileReceipt(path, before, now, 0o600, format=edit.format, places=places))
+            files.append(FileReceipt(path, before, now, format=edit.format, places=places))
     folders = {receipt_path(environment, client).parent.parent}
     for folder, there in found.items():
         folders |= _folders(folder, there)
@@ -199,7 +200,7 @@ def _settings(draft: _Draft, edit: Edit) -> None:
         before = known.before
     elif known is not None and now is not None:
         before = _without_ours(known, now)
-    draft.add(FileReceipt(path, before, new, 0o600, format=edit.format, places=places), now)
+    draft.add(FileReceipt(path, before, new, format=edit.format, places=places), now)
 
 
 def _without_ours(known: FileReceipt, now: bytes) -> bytes | None:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import UserError
+from . import atomic
 from .environment import Environment
 from .trust import digest_of
-from .whole_file import write_whole
 
 VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
@@ -36,7 +36,6 @@ class FileReceipt:
     path: Path
     before: bytes | None
     after: bytes | None
-    mode: int = 0o644
     earlier: tuple[bytes, ...] = ()
     format: str = ""
     places: tuple[tuple[str, ...], ...] = ()
@@ -93,7 +92,7 @@ def write_receipt(environment: Environment, receipt: Receipt) -> bool:
     path, data = receipt_path(environment, receipt.client), encode(receipt)
     if path.is_file() and path.read_bytes() == data:
         return False
-    write_whole(path, data, 0o600)
+    atomic.write(path, data, private=True)
     return True
 
 
@@ -135,7 +134,6 @@ def _from_file(file: FileReceipt, contents: dict[str, Mapping[str, str]]) -> dic
         "before": _digest(file.before),
         "after": _digest(file.after),
         "earlier": [digest_of(data) for data in file.earlier],
-        "mode": oct(file.mode),
         "format": file.format,
         "places": [list(place) for place in file.places],
         "own": file.is_own,
@@ -149,7 +147,6 @@ def _to_file(stored: Mapping[str, Any], contents: Mapping[str, bytes]) -> FileRe
         before=None if before is None else contents[before],
         after=None if after is None else contents[after],
         earlier=tuple(contents[digest] for digest in stored["earlier"]),
-        mode=int(stored["mode"], 8),
         format=str(stored["format"]),
         places=tuple(tuple(map(str, place)) for place in stored["places"]),
         is_own=bool(stored["own"]),

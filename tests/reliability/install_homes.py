@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from upbeat.adapters.cli.main import main
+from upbeat.adapters.local.atomic import DRAFT
 from upbeat.adapters.local.environment import read_environment
 from upbeat.adapters.local.receipt import receipt_path
 from upbeat.adapters.local.settings_edit import Part, put_in, read
@@ -266,7 +267,7 @@ def _half(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:
         for name, what in now.items()
         if what not in (old.get(name), new.get(name))
         and not name.startswith(private)
-        and not name.endswith(".upbeat-draft")
+        and not DRAFT.fullmatch(os.path.basename(name))
     ] + [name for name in old.keys() & new.keys() if name not in now]
 
 

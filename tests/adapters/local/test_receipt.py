@@ -27,7 +27,6 @@ FILES = st.builds(
     path=st.text("abc/é", min_size=1, max_size=9).map(lambda name: Path("/h", name.strip("/") or "a")),
     before=CONTENTS,
     after=CONTENTS,
-    mode=st.integers(0, 0o777),
     earlier=st.lists(st.binary(max_size=9), max_size=2).map(tuple),
     format=st.sampled_from(["", "json", "toml"]),
     places=st.lists(st.lists(st.text(max_size=5), max_size=3).map(tuple), max_size=2).map(tuple),
