@@ -54,10 +54,9 @@ def carry_out(plan: Plan, environment: Environment) -> list[Path]:
 def tidy(environment: Environment, client: str) -> None:
     """Take away what an install leaves that was killed before it had a receipt: a draft, and empty folders."""
     place = receipt_path(environment, client)
-    if place.parent.is_dir():
-        with _alone(place.parent):
-            _sweep([place.parent])
-        _take_away([place.parent.parent, place.parent])
+    with _alone(place.parent):
+        _sweep([place.parent])
+    _take_away([place.parent.parent, place.parent])
 
 
 def _change(change: Change) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import random
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -238,48 +239,52 @@ def _kills(step: int) -> Iterator[Seen]:
 
 
 def _killed(command: str, client: str, folder: Path, step: int, seen: Killed) -> None:
-    home = make_home(folder / "7", 7, client, harmed=False)
+    home, kept = make_home(folder / "7", 7, client, harmed=False), folder / "kept"
     old = picture(home.root)
-    upbeat(home, "install", client, "--yes")
+    if command == "install":
+        shutil.copytree(home.root, kept, symlinks=True)
+    installed = upbeat(home, "install", client, "--yes")
     new = picture(home.root)
-    upbeat(home, "uninstall", client, "--yes")
-    if old != picture(home.root):
-        seen.unclean.append("not given back without any kill")
-    receipts = receipt_path(read_environment(home.variables), client).parent
-    private = os.path.relpath(receipts, home.root)
     if command == "uninstall":
-        upbeat(home, "install", client, "--yes")
+        shutil.copytree(home.root, kept, symlinks=True)
+    private = os.path.relpath(receipt_path(read_environment(home.variables), client).parent, home.root)
+    assert installed.code == 0, installed.err
+
+    def begin() -> None:
+        shutil.rmtree(home.root)
+        shutil.copytree(kept, home.root, symlinks=True)
 
     def work() -> None:
         assert upbeat(home, command, client, "--yes").code == 0
 
-    for place in kills(work, step=step):
+    for place in kills(work, begin, step):
         seen.number += 1
         now = picture(home.root)
         seen.half += [f"{client}, {place}: {name}" for name in _half(old, new, now, private)]
-        _end(home, command, seen, place, (old, new))
+        seen.unclean += [f"{client}, {place}: {problem}" for problem in _end(home, seen.number, old, new, private)]
 
 
 def _half(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:
-    """Files that are neither as before nor as after; drafts and the receipt are nobody's settings."""
-    return [
+    """Files that are neither as before nor as after; a draft is no file yet, and the receipt is none of the user's."""
+    gone = [name for name in old.keys() & new.keys() if name not in now]
+    return gone + [
         name
         for name, what in now.items()
         if what not in (old.get(name), new.get(name))
-        and not name.startswith(private)
         and not DRAFT.fullmatch(os.path.basename(name))
-    ] + [name for name in old.keys() & new.keys() if name not in now]
+        and not name.startswith(private)
+    ]
 
 
-def _end(home: Home, command: str, seen: Killed, place: str, ends: tuple[Picture, Picture]) -> None:
-    """Go on after a kill: complete it (every other time), take it back, and be ready for the next one."""
-    old, new = ends
-    ran = [upbeat(home, "install", home.client, "--yes")] if seen.number % 2 else []
-    if ran and new != picture(home.root):
-        seen.unclean.append(f"{home.client}, {place}: not completed: {different(new, picture(home.root))}")
-    ran.append(upbeat(home, "uninstall", home.client, "--yes"))
+def _end(home: Home, number: int, old: Picture, new: Picture, private: str) -> Iterator[str]:
+    """What is wrong when it goes on after a kill: every other time completed, then taken back."""
+    if number % 2:
+        again = upbeat(home, "install", home.client, "--yes")
+        completed = {name: what for name, what in picture(home.root).items() if not name.startswith(private)}
+        wanted = {name: what for name, what in new.items() if not name.startswith(private)}
+        if again.code or completed != wanted:
+            yield f"not completed: {different(completed, wanted)} {again.err}"
+    gone = upbeat(home, "uninstall", home.client, "--yes")
     now = {name: what for name, what in picture(home.root).items() if name not in XDG_FOLDERS}
-    if any(one.code for one in ran) or now != {name: what for name, what in old.items() if name not in XDG_FOLDERS}:
-        seen.unclean.append(f"{home.client}, {place}: not given back: {different(old, now)} {[one.err for one in ran]}")
-    if command == "uninstall":
-        upbeat(home, "install", home.client, "--yes")
+    if gone.code or now != {name: what for name, what in old.items() if name not in XDG_FOLDERS}:
+        yield f"not given back: {different(now, old)} {gone.err}"

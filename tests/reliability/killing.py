@@ -31,14 +31,20 @@ def require_strace() -> None:
         raise NoStrace("strace is not installed; without it nothing is known about kills")
 
 
-def kills(work: Callable[[], object], calls: tuple[str, ...] = CALLS, step: int = 1) -> Iterator[str]:
-    """Do ``work`` again and again, in a child, killed at the first call of a kind, at the one ``step`` further, and so
-    on, until it comes to its end; each place where it was killed (``rename 7``), with what it did there to be seen."""
-    for call in calls:
+def kills(work: Callable[[], object], begin: Callable[[], object], step: int = 1) -> Iterator[str]:
+    """Do ``begin`` and ``work`` again and again, the latter in a child, killed at its first call of a kind, at the one
+    ``step`` further, and so on, until it comes to its end; each place where it was killed (``rename 7``), with what it
+    did there to be seen."""
+    for call in CALLS:
         number = 1
-        while killed_at(work, call, number):
+        while _begun(begin) and killed_at(work, call, number):
             yield f"{call} {number}"
             number += step
+
+
+def _begun(begin: Callable[[], object]) -> bool:
+    begin()
+    return True
 
 
 def killed_at(work: Callable[[], object], call: str, number: int) -> bool:
