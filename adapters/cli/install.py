@@ -15,7 +15,7 @@ from types import ModuleType
 
 from ..claude import install as claude
 from ..codex import install as codex
-from ..installation.carry_out import carry_out
+from ..installation.carry_out import carry_out, sweep
 from ..installation.plan import Plan, plan_install
 from ..installation.show import shown
 from ..local.byte_code import compile_missing
@@ -38,6 +38,8 @@ def run(arguments: Sequence[str]) -> int:
     client, environment = CLIENTS[options.client], read_environment()
     plan = plan_install(options.client, client.wanted(environment, options.route), environment, options.route)
     if plan.is_done:
+        if not options.dry_run:
+            sweep(plan.places())
         print(f"upbeat: {options.client}: all is installed and up to date; nothing to do")
         return 0
     refused = ask(plan, options)

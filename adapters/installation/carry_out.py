@@ -37,7 +37,7 @@ def carry_out(plan: Plan, environment: Environment) -> list[Path]:
     with _alone(place.parent):
         if read_receipt(environment, plan.client) != plan.stored:
             raise UserError(f"another upbeat has just changed {place}; {AGAIN}")
-        _sweep([place.parent, *plan.places()])
+        sweep([place.parent, *plan.places()])
         if plan.receipt is not None:
             write_receipt(environment, plan.receipt)
         for change in plan.changes:
@@ -55,8 +55,19 @@ def tidy(environment: Environment, client: str) -> None:
     """Take away what an install leaves that was killed before it had a receipt: a draft, and empty folders."""
     place = receipt_path(environment, client)
     with _alone(place.parent):
-        _sweep([place.parent])
+        sweep([place.parent])
     _take_away([place.parent.parent, place.parent])
+
+
+def sweep(folders: Iterable[Path]) -> None:
+    """Take away the drafts that killed runs left in ``folders``."""
+    for folder in folders:
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                atomic.sweep(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _change(change: Change) -> None:
@@ -70,17 +81,6 @@ def _change(change: Change) -> None:
     change.path.parent.mkdir(parents=True, exist_ok=True)
     is_private = change.is_settings and change.old is None
     atomic.write(change.path, change.new, private=is_private, durable=change.is_settings)
-
-
-def _sweep(folders: Iterable[Path]) -> None:
-    """Take away the drafts that a killed run left."""
-    for folder in folders:
-        with contextlib.suppress(FileNotFoundError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                atomic.sweep(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 def _take_away(folders: Iterable[Path]) -> list[Path]:

@@ -114,6 +114,16 @@ def test_there_and_back(here: Here, home: Path, client: str) -> None:
     assert f"upbeat: {client}: nothing is installed; nothing to take away\n".encode() == again.stdout
 
 
+def test_drafts_are_swept(here: Here, home: Path) -> None:
+    """What a killed uninstall left beside the settings goes with the next install, though there is nothing to do."""
+    here("install", "claude", "--yes", cwd=home)
+    installed = everything(home)
+    (home / "dotfiles/.claude.upbeat-1-0123abcd").write_text("half")
+    done = here("install", "claude", cwd=home)
+
+    assert (0, installed) == (done.code, everything(home))
+
+
 def test_the_client_has_every_file(here: Here, home: Path) -> None:
     """The plugin stands in our folder, and for Codex where it keeps plugins and looks for agents."""
     for client in SETTINGS:
