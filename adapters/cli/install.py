@@ -40,6 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     if plan.is_done:
         if not options.dry_run:
             sweep(plan.places())
+            compile_missing()
         print(f"upbeat: {options.client}: all is installed and up to date; nothing to do")
         return 0
     refused = ask(plan, options)
