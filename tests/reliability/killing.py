@@ -14,8 +14,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-CALLS = ("mkdir", "rename", "unlink", "rmdir", "write", "fchmod", "fsync")
-"""Every call with which an installation changes a file; an empty draft, once it is opened, meets its ``write``."""
+CALLS = (
+    *("mkdir", "mkdirat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir"),
+    *("write", "fchmod", "fchown", "ftruncate", "fsync"),
+)
+"""Every call that changes a file or makes one last; a draft that was only opened meets its ``write``."""
 
 _SET_PTRACER, _ANY = 0x59616D61, -1
 _SECONDS = 60
@@ -53,8 +56,8 @@ def killed_at(work: Callable[[], object], call: str, number: int) -> bool:
     if child == 0:
         _become(work)
     os.waitpid(child, os.WUNTRACED)
-    inject = f"inject={call}:signal=SIGKILL:when={number}"
-    command = ["strace", "-p", str(child), "-o", os.devnull, "-e", f"trace={call}", "-e", inject]
+    inject = f"inject=?{call}:signal=SIGKILL:when={number}"  # not every machine has every call
+    command = ["strace", "-p", str(child), "-o", os.devnull, "-e", f"trace=?{call}", "-e", inject]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as tracer:
         assert tracer.stderr
         said = tracer.stderr.readline()
