@@ -78,7 +78,8 @@ def _change(change: Change) -> None:
     if change.new is None:
         change.path.unlink()
         return
-    change.path.parent.mkdir(parents=True, exist_ok=True)
+    if not change.path.parent.is_dir():
+        change.path.parent.mkdir(parents=True)
     is_private = change.is_settings and change.old is None
     atomic.write(change.path, change.new, private=is_private, durable=change.is_settings)
 
