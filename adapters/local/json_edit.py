@@ -62,7 +62,7 @@ def read(text: str) -> dict[str, Any]:
 def put(text: str, place: Sequence[str], value: Any) -> str:
     """``text`` with ``value`` at ``place``, a path of keys; objects on the way are made. Raises NotEditable."""
     if not text.strip():
-        text += json.dumps({}) + "\n"
+        text += "{}" + _line_end(text)
     node = _parse(text)
     for depth, key in enumerate(place):
         member = _member(node, key)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import random
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -90,8 +91,8 @@ def _there_and_back(number: int) -> Seen:
         f"{refused.total()} refused and left alone ({kinds} kinds of harm)"
     )
     return Seen(
-        "Install, install again, uninstall: the home is byte-identical, and the second install touches nothing; where "
-        "the settings cannot be edited, nothing is touched at all",
+        "Install, install again, uninstall: the home is byte-identical, the edit keeps every byte of the settings in "
+        "order, the second install touches nothing; where the settings cannot be edited, nothing is touched at all",
         "0 differ",
         "; ".join([figure, *differ[:3]]),
         not differ,
@@ -107,6 +108,8 @@ def _tried(home: Home) -> str:
         unharmed = before == picture(home.root, times=True)
         return "" if (first.code, gone.code, unharmed) == (1, 0, True) else f"not refused: {first} {gone}"
     installed = picture(home.root, times=True)
+    if problem := _unlike(home, before, installed):
+        return problem
     second = upbeat(home, "install", home.client, "--yes")
     untouched = installed == picture(home.root, times=True)
     gone = upbeat(home, "uninstall", home.client, "--yes")
@@ -118,6 +121,20 @@ def _tried(home: Home) -> str:
         return "nothing was installed"
     now = picture(home.root)
     return "" if now == timeless(before) else f"not given back: {different(timeless(before), now)}"
+
+
+def _unlike(home: Home, before: Picture, installed: Picture) -> str:
+    """How the edited settings lack something of what was there, or nothing: every byte in its order, but for a value of
+    ours that said something else, and no other kind of line end."""
+    name = os.path.relpath(os.path.realpath(home.file), os.path.realpath(home.root))
+    if name not in before or before[name][2] == installed[name][2]:
+        return ""
+    old, new = (pictured[name][2] for pictured in (before, installed))
+    rest = iter(new)
+    if not all(byte in rest for byte in old.replace(b"false", b"")):
+        return "a byte of the settings is lost, or stands elsewhere"
+    ends = [set(re.findall(rb"\r?\n", text)) for text in (old, new)]
+    return "another kind of line end" if ends[0] and ends[0] != ends[1] else ""
 
 
 def timeless(seen: Picture) -> Picture:

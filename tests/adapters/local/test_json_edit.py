@@ -17,6 +17,7 @@ PLACE = ("enabledPlugins", "upbeat@upbeat")
 EDITED = {
     # what was there: what is there afterwards
     "": '{\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  }\n}\n',
+    "\r\n": '\r\n{\r\n  "enabledPlugins": {\r\n    "upbeat@upbeat": true\r\n  }\r\n}\r\n',
     "{}": '{\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  }\n}',
     '{"a": 1}': '{"a": 1, "enabledPlugins": {"upbeat@upbeat": true}}',
     '{\n    "a": 1\n}\n': '{\n    "a": 1,\n    "enabledPlugins": {\n        "upbeat@upbeat": true\n    }\n}\n',
