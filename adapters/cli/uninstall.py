@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from ..installation.carry_out import carry_out, tidy
+from ..installation.disk import real
 from ..installation.plan import Plan, plan_uninstall
 from ..installation.show import diff
 from ..local.environment import read_environment
@@ -39,7 +40,8 @@ def run(arguments: Sequence[str]) -> int:
     refused = ask(plan, options)
     if refused is not None:
         return refused
-    left = [folder for folder in carry_out(plan, environment) if folder in wanted.own]
+    own = set(map(real, wanted.own))
+    left = [folder for folder in carry_out(plan, environment) if folder in own]
     print(f"upbeat: {name}: taken away; what was there before is there again")
     notes = [f"{path} was changed since, and stays as it is" for path in plan.kept]
     notes += [f"{folder} stays, for it is not empty" for folder in left]

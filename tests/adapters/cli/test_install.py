@@ -188,6 +188,17 @@ def test_what_was_changed_since(here: Here, home: Path, client: str) -> None:
     )
 
 
+def test_strangers_in_our_folder_stay(here: Here, home: Path) -> None:
+    """What somebody put into our folder is left there, and it is said why the folder stays."""
+    here("install", "claude", "--yes", cwd=home)
+    stranger = home / ".local/share/upbeat/claude/stranger"
+    stranger.write_text("x")
+    done = here("uninstall", "claude", "--yes", cwd=home)
+
+    assert (0, True) == (done.code, stranger.exists())
+    assert f"- {stranger.parent} stays, for it is not empty\n".encode() in done.stdout
+
+
 def test_what_is_ours_was_changed(here: Here, home: Path) -> None:
     """Where the plugin was switched off since, that is for its user to take out, also with --merge."""
     here("install", "claude", "--yes", cwd=home)
