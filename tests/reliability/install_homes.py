@@ -177,6 +177,8 @@ def _edited(home: Home, chance: random.Random) -> tuple[str, str]:
     file.write_bytes(theirs)
     edited = picture(home.root, times=True)
     refused = upbeat(home, "uninstall", home.client, "--yes")
+    if is_ours and refused.code == 0 and file.read_bytes() == settings_before(home):
+        return "taken back at once, since they said again what was there before", ""
     if refused.code != 1 or edited != picture(home.root, times=True) or "--merge" not in refused.err:
         return "not refused", f"not refused: {refused}"
     merged = upbeat(home, "uninstall", home.client, "--yes", "--merge")
@@ -187,18 +189,18 @@ def _edited(home: Home, chance: random.Random) -> tuple[str, str]:
     wanted = {name: value for name, value in read(kind, theirs).items() if name not in OURS}
     if merged.code or not same(wanted, {name: value for name, value in left.items() if name not in OURS}):
         return "merged wrongly", f"merged wrongly: {merged.err} {wanted} {left}"
-    named = [name for name in OURS if "upbeat" in str(left.get(name)) and "upbeat@upbeat" not in settings_before(home)]
+    named = [name for name in OURS if "upbeat" in str(left.get(name)) and b"upbeat@upbeat" not in settings_before(home)]
     return "refused, then merged", f"left behind: {named}" if named else ""
 
 
 OURS = ("enabledPlugins", "extraKnownMarketplaces", "plugins", "marketplaces")
 
 
-def settings_before(home: Home) -> str:
+def settings_before(home: Home) -> bytes:
     """What the same home had in its settings before."""
     with tempfile.TemporaryDirectory() as folder:
         again = make_home(Path(folder, home.root.name), int(home.root.name), home.client, harmed=False)
-        return again.file.read_text("utf-8", "replace") if again.file.exists() else ""
+        return again.file.read_bytes() if again.file.exists() else b""
 
 
 def _edit(data: bytes, kind: str, chance: random.Random) -> tuple[bytes, bool]:
