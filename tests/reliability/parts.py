@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import (
-    install_homes,
     hostile_repository,
+    install_homes,
     misbehaving_servers,
     never_in_the_way,
     nothing_lost,
