@@ -1,14 +1,13 @@
-"""A client's plugin, written to a folder of its own. Law: nothing outside that folder is touched.
+"""A client's plugin, and what is to stand where for the client to load it. Law: values only; nothing is written here.
 
 What depends on where upbeat is installed (``.mcp.json``, ``hooks/hooks.json``) is rendered with absolute paths:
-a client may copy the plugin anywhere, and Codex substitutes nothing. Nothing ever writes into a written plugin
-but ``write``: Codex's trust covers every file of it.
+a client may copy the plugin anywhere, and Codex substitutes nothing. Nothing but an installation ever writes into a
+written plugin: Codex's trust covers every file of it.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import shim
+from .local.settings_edit import Part, Place
 
 NAME = "upbeat"
 Route = Literal["mcp", "command"]
@@ -45,6 +45,32 @@ class PluginLayout:
         return f"plugins/{NAME}"
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is to stand in a settings file of the client: ``parts`` of a file in ``format`` (json, toml).
+
+    ``traces`` are places whose last key is the beginning of keys that the client itself writes about our plugin.
+    """
+
+    path: Path
+    format: str
+    parts: tuple[Part, ...]
+    traces: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to stand where once the plugin is installed.
+
+    ``own`` are folders that are ours alone, each with all its files by their relative paths; the first one is in
+    upbeat's data folder. ``files`` are files of ours among those of the user, ``edits`` parts of files of the user.
+    """
+
+    own: Mapping[Path, Mapping[str, bytes]]
+    files: Mapping[Path, bytes]
+    edits: tuple[Edit, ...]
+
+
 def files(layout: PluginLayout) -> dict[str, bytes]:
     """Every file of the marketplace folder, by its relative path."""
     found = {
@@ -60,30 +86,3 @@ def files(layout: PluginLayout) -> dict[str, bytes]:
 def as_json(value: Mapping[str, Any]) -> str:
     """The text of a JSON file."""
     return json.dumps(value, indent=2) + "\n"
-
-
-def write(layout: PluginLayout, folder: Path) -> list[str]:
-    """Make ``folder`` hold exactly the files of the layout; the relative paths that changed or went."""
-    wanted = files(layout)
-    strangers = [path for path in sorted(folder.rglob("*")) if not path.is_dir() or path.is_symlink()]
-    strangers = [path for path in strangers if str(path.relative_to(folder)) not in wanted]
-    for path in strangers:
-        path.unlink()
-    changed = [
-        name for name, data in wanted.items() if not (folder / name).is_file() or (folder / name).read_bytes() != data
-    ]
-    for name in changed:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(path.name + ".new")
-        draft.write_bytes(wanted[name])
-        draft.replace(path)
-    return [*changed, *(str(path.relative_to(folder)) for path in strangers)]
-
-
-def remove(folder: Path) -> bool:
-    """Take ``folder`` away; False when it was not there."""
-    if not folder.is_dir():
-        return False
-    shutil.rmtree(folder)
-    return True

@@ -12,6 +12,9 @@ from processes import Finished
 
 from upbeat.adapters.cli.main import main
 
+FOREIGN = ("XDG_", "CI_AUTO_TOOLS", "LC_", "LANG", "CODEX_", "CLAUDE_")
+"""Variables that would lead out of the home of a test."""
+
 
 class Here(Protocol):
     """Runs ``upbeat ARGUMENTS`` in this process, with a home and a working directory of its own."""
@@ -25,7 +28,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Capture
     def call(*arguments: str, cwd: Path, home: Path | None = None, **variables: str) -> Finished:
         monkeypatch.chdir(cwd)
         monkeypatch.setenv("HOME", str(home or cwd))
-        for name in [name for name in os.environ if name.startswith(("XDG_", "CI_AUTO_TOOLS", "LC_", "LANG"))]:
+        for name in [name for name in os.environ if name.startswith(FOREIGN)]:
             monkeypatch.delenv(name)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)

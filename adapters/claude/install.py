@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
-from ..plugin import HOOK, NAME, PYTHON, SERVER, PluginLayout, Route, as_json
+from ..local.environment import Environment
+from ..local.settings_edit import Part
+from ..plugin import HOOK, NAME, PYTHON, SERVER, Edit, PluginLayout, Route, Wanted, as_json, files
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 CLIENT = "claude-code"
@@ -68,20 +69,31 @@ def layout(route: Route) -> PluginLayout:
     )
 
 
-def next_steps(folder: Path) -> list[str]:
-    """The client's own commands that switch the plugin on."""
-    return [f"claude plugin marketplace add {shlex.quote(str(folder))}", f"claude plugin install {NAME}@{NAME}"]
+def wanted(environment: Environment, route: Route) -> Wanted:
+    """The marketplace in upbeat's data folder, run in place, and two lines of the user's settings.
+
+    Claude Code 2.1.329 loads the plugin in the next session, 2.1.197 in the one after that; each writes what it needs
+    besides (``plugins/known_marketplaces.json``, ``plugins/installed_plugins.json``) by itself.
+    """
+    folder = environment.data_home / "upbeat" / "claude"
+    source = {"source": {"source": "directory", "path": str(folder)}}
+    parts = (Part(("extraKnownMarketplaces", NAME), source), Part(("enabledPlugins", f"{NAME}@{NAME}"), True))
+    settings = Edit(environment.claude_home / "settings.json", "json", parts)
+    return Wanted(own={folder: files(layout(route))}, files={}, edits=(settings,))
 
 
-def further_steps(_folder: Path) -> list[str]:
-    """What a plugin cannot bring with it."""
+def next_steps() -> list[str]:
+    """What is left to its user."""
     setting = '"statusLine": {"type": "command", "command": "upbeat statusline"}'
-    return [f"for a line with the workflow below the prompt, add to ~/.claude/settings.json: {setting}"]
+    return [
+        "start a new session of Claude Code; one as old as 2.1.197 has the plugin from its second session on",
+        f"for a line with the workflow below the prompt, add to settings.json: {setting}",
+    ]
 
 
 def last_steps() -> list[str]:
-    """The client's own commands that switch it off again."""
-    return [f"claude plugin uninstall {NAME}@{NAME}", f"claude plugin marketplace remove {NAME}"]
+    """What Claude Code still knows afterwards, and does not load."""
+    return [f"to make Claude Code forget the name as well: claude plugin marketplace remove {NAME}"]
 
 
 def _rendered(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> dict[str, str]:

@@ -1,22 +1,29 @@
-"""``upbeat install claude|codex``: write the client's plugin to upbeat's own data folder and say how to switch it on.
+"""``upbeat install claude|codex``: give the client its plugin, and show every change before it is made.
 
-The client's configuration is not touched: its user runs the client's own commands, which are printed.
+What is written: the plugin in upbeat's data folder, and a few lines in the client's own settings (`settings.json` of
+Claude Code; `config.toml`, a copy of the plugin and the agents for Codex). All else in those files stays byte by byte,
+and links stay links. Twice is a no-op; `upbeat uninstall` gives back the bytes that were there. The hooks of Codex
+run once you have reviewed them there: upbeat never grants itself that trust.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 
-from .. import plugin
 from ..claude import install as claude
 from ..codex import install as codex
+from ..installation.carry_out import carry_out, sweep
+from ..installation.plan import Plan, plan_install
+from ..installation.show import shown
 from ..local.byte_code import compile_missing
 from ..local.environment import read_environment
+from ..local.receipt import receipt_path
 
 CLIENTS: dict[str, ModuleType] = {"claude": claude, "codex": codex}
+NOT_ASKED = 2
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -28,27 +35,49 @@ def run(arguments: Sequence[str]) -> int:
         help="mcp: hooks go to the session's server, no process each; command: for clients without mcp_tool hooks",
     )
     options = parser.parse_args(arguments)
-    client, folder = CLIENTS[options.client], folder_of(options.client)
-    layout = client.layout(options.route)
-    if options.dry_run:
-        print("\n".join(f"would write {folder / name}" for name in plugin.files(layout)))
+    client, environment = CLIENTS[options.client], read_environment()
+    plan = plan_install(options.client, client.wanted(environment, options.route), environment, options.route)
+    if plan.is_done:
+        if not options.dry_run:
+            sweep(plan.places())
+            compile_missing()
+        print(f"upbeat: {options.client}: all is installed and up to date; nothing to do")
         return 0
-    changed = plugin.write(layout, folder)
-    print(f"upbeat: {len(changed)} files written to {folder}" if changed else f"upbeat: {folder} is up to date")
-    print(f"upbeat: {compile_missing().text}")
-    print("\n".join(["switch it on with:", *(f"  {step}" for step in client.next_steps(folder))]))
-    print("\n".join(client.further_steps(folder)))
+    refused = ask(plan, options)
+    if refused is not None:
+        return refused
+    carry_out(plan, environment)
+    print(f"upbeat: {options.client}: installed; {receipt_path(environment, options.client)} knows every change")
+    print(f"- {compile_missing().text}")
+    print("\n".join(f"- {step}" for step in client.next_steps()))
     return 0
 
 
-def folder_of(client: str) -> Path:
-    """Where the plugin of ``client`` is written."""
-    return read_environment().data_home / "upbeat" / client
+def ask(plan: Plan, options: argparse.Namespace) -> int | None:
+    """Show the plan, and ask whether to carry it out; None for yes, else the exit code."""
+    print("\n".join(shown(plan)), flush=True)
+    if options.dry_run:
+        print(f"upbeat: {len(plan.changes)} files would be changed; nothing was")
+        return 0
+    if options.yes or not plan.changes:
+        return None
+    if not sys.stdin.isatty():
+        print("upbeat: nothing was changed, for there is no terminal to ask at; --yes does it", file=sys.stderr)
+        return NOT_ASKED
+    try:
+        answer = input(f"Change these {len(plan.changes)} files? [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() in ("y", "yes"):
+        return None
+    print("upbeat: nothing was changed")
+    return 1
 
 
 def parser_for(command: str, description: str) -> argparse.ArgumentParser:
     """The options that install and uninstall share."""
     parser = argparse.ArgumentParser(prog=f"upbeat {command}", description=description)
     parser.add_argument("client", choices=sorted(CLIENTS))
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be written or removed")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be changed")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
     return parser

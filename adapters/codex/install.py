@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
 
 from ...core.settings import KEYS
-from ..local.environment import FOLDERS, LANGUAGES, WRAPPED
+from ..local.environment import FOLDERS, LANGUAGES, WRAPPED, Environment
 from ..local.settings import DRY_RUN
-from ..plugin import HOOK, NAME, PYTHON, SERVER, PluginLayout, Route, as_json
+from ..local.settings_edit import Part
+from ..plugin import HOOK, NAME, PYTHON, SERVER, Edit, PluginLayout, Route, Wanted, as_json, files
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 CLIENT = "codex-cli"
@@ -53,24 +55,39 @@ def layout(route: Route) -> PluginLayout:
     )
 
 
-def next_steps(folder: Path) -> list[str]:
-    """The client's own commands that switch the plugin on. Trust in its hooks is the user's to give."""
-    return [
-        f"codex plugin marketplace add {shlex.quote(str(folder))}",
-        f"codex plugin add {NAME}@{NAME}",
-        "codex   # review and trust the hooks when it asks, or later with /hooks",
-    ]
+def wanted(environment: Environment, route: Route) -> Wanted:
+    """The marketplace in upbeat's data folder, the plugin where Codex keeps those that are installed, the agents in the
+    only folder that it takes them from, and two tables of its settings.
+
+    The hooks are not trusted by that: Codex asks its user, and writes the answer down itself.
+    """
+    folder, home = environment.data_home / "upbeat" / "codex", environment.codex_home
+    every = files(layout(route))
+    inner = f"plugins/{NAME}/"
+    plugin = {name.removeprefix(inner): data for name, data in every.items() if name.startswith(inner)}
+    version = json.loads(plugin[".codex-plugin/plugin.json"])["version"]
+    parts = (
+        Part(("marketplaces", NAME), {"source_type": "local", "source": str(folder)}),
+        Part(("plugins", f"{NAME}@{NAME}"), {"enabled": True}),
+    )
+    return Wanted(
+        own={
+            folder: every,
+            home / "plugins" / "cache" / NAME: {f"{NAME}/{version}/{name}": data for name, data in plugin.items()},
+        },
+        files={home / "agents" / Path(name).name: data for name, data in plugin.items() if name.startswith("roles/")},
+        edits=(Edit(home / "config.toml", "toml", parts, traces=(("hooks", "state", f"{NAME}@{NAME}:"),)),),
+    )
 
 
-def further_steps(folder: Path) -> list[str]:
-    """What a plugin cannot bring with it: Codex takes agents from its own folder only."""
-    roles, agents = shlex.quote(str(folder / "plugins" / NAME / "roles")), '"${CODEX_HOME:-$HOME/.codex}/agents/"'
-    return [f"for the agents of the workflows: mkdir -p {agents} && cp {roles}/*.toml {agents}"]
+def next_steps() -> list[str]:
+    """What is left to its user: trust in the hooks is theirs to give."""
+    return ["open codex, and review and trust the hooks when it asks, or later with /hooks: until then it runs none"]
 
 
 def last_steps() -> list[str]:
-    """The client's own commands that switch it off again."""
-    return [f"codex plugin remove {NAME}@{NAME}", f"codex plugin marketplace remove {NAME}"]
+    """What Codex still knows afterwards."""
+    return []
 
 
 def _mcp_json() -> str:

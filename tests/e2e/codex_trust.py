@@ -1,4 +1,4 @@
-"""Trusts every hook that Codex knows in a sandbox, as a user does with "Trust all" on its hooks screen."""
+"""Which hooks Codex trusts in a sandbox; trusts them all, as a user does with "Trust all" on its hooks screen."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ call(1, "initialize", {"clientInfo": client, "capabilities": {"experimentalApi":
 send({"method": "initialized"})
 listed = call(2, "hooks/list", {"cwds": [sys.argv[1]]})
 hooks = [hook for folder in listed["data"] for hook in folder["hooks"]]
-state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
-edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
-call(3, "config/batchWrite", {"edits": [edit]})
+if sys.argv[2] == "trust":
+    state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in hooks}
+    edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
+    call(3, "config/batchWrite", {"edits": [edit]})
 listed = call(4, "hooks/list", {"cwds": [sys.argv[1]]})
 server.stdin.close()
 server.wait(10)
@@ -44,7 +45,16 @@ print(json.dumps([hook for folder in listed["data"] for hook in folder["hooks"]]
 
 def trust_all_hooks(sandbox: Sandbox) -> dict[str, str]:
     """Trust all hooks as they are now; the answer maps each hook's key to its new trust status."""
-    done = run(sandbox, ["python3", "-c", _CALLS, str(sandbox.repository)])
+    return _statuses(sandbox, "trust")
+
+
+def hook_statuses(sandbox: Sandbox) -> dict[str, str]:
+    """The trust status of each hook, by its key."""
+    return _statuses(sandbox, "list")
+
+
+def _statuses(sandbox: Sandbox, what: str) -> dict[str, str]:
+    done = run(sandbox, ["python3", "-c", _CALLS, str(sandbox.repository), what])
     assert done.exit_code == 0, done.stderr
     hooks: list[dict[str, Any]] = json.loads(done.stdout)
     return {hook["key"]: hook["trustStatus"] for hook in hooks}

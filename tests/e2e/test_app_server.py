@@ -291,10 +291,7 @@ def test_a_thread_that_is_open_elsewhere(sandbox: Sandbox) -> None:
 
 def test_our_own_hook_stays_silent(sandbox: Sandbox) -> None:
     """With the plugin installed and trusted, the turn has its context once: the wrapper's, as tool output."""
-    installed = run(sandbox, ["upbeat", "install", "codex"])
-    steps = [line.strip() for line in installed.stdout.splitlines() if line.startswith("  ")]
-    for step in steps[:-1]:
-        assert 0 == run(sandbox, ["sh", "-c", step]).exit_code
+    assert 0 == run(sandbox, ["upbeat", "install", "codex", "--yes"]).exit_code
     statuses = trust_all_hooks(sandbox)
     assert {"trusted"} == set(statuses.values())
     question = "where does total_price apply the discount?"

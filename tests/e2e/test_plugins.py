@@ -39,12 +39,9 @@ def codex(sandbox: Sandbox, prompt: str, script: tuple = ()) -> Finished:
     return run(sandbox, ["codex", "exec", "--json", TRUSTED, "-"], stdin=prompt, script=script)
 
 
-def install_codex(sandbox: Sandbox) -> str:
-    """Follow what ``upbeat install codex`` prints, but for the review of the hooks; what else it says."""
-    installed = run(sandbox, ["upbeat", "install", "codex"]).stdout.splitlines()
-    for step in [line.strip() for line in installed if line.startswith("  ")][:-1]:
-        assert 0 == run(sandbox, ["sh", "-c", step]).exit_code
-    return installed[-1]
+def install_codex(sandbox: Sandbox) -> None:
+    """Install the plugin; the review of its hooks is left."""
+    assert 0 == run(sandbox, ["upbeat", "install", "codex", "--yes"]).exit_code
 
 
 def sent(request: Request) -> str:
@@ -132,9 +129,8 @@ def test_agent_of_claude_that_reads(sandbox: Sandbox, client: str) -> None:
 
 
 def test_role_of_codex(sandbox: Sandbox) -> None:
-    """The role files are copied as the installer says, and an agent of ours has its text and its effort."""
-    step = install_codex(sandbox)
-    assert 0 == run(sandbox, ["sh", "-c", step.partition(": ")[2]]).exit_code
+    """The role files are where Codex looks for them, and an agent of ours has its text and its effort."""
+    install_codex(sandbox)
     spawn = {"message": "LOOK at it", "agent_type": "upbeat:code-reviewer"}
     write = {"cmd": "touch written.txt; echo ended-with-$?"}
     script = (

@@ -136,7 +136,7 @@ def test_secure_has_three_in_one_group(secure: dict[str, Played], client: str) -
 def test_command_starts_the_workflow(sandbox: Sandbox, client: str, prompt: str) -> None:
     """The client's own command, of the plugin as it is installed, starts it; the words behind it are the goal.
 
-    Codex has the agents of the plugin, too, once their files are copied as the installer says.
+    Codex has the agents of the plugin, too.
     """
     rounds: list[Round] = [
         [part("tester", "Write the behaviour down.")],
@@ -144,11 +144,8 @@ def test_command_starts_the_workflow(sandbox: Sandbox, client: str, prompt: str)
         [part("tester", "Test the code.", "PASS", TEST)],
         "All of it is done.",
     ]
-    printed = install(sandbox, client)
-    script = script_of(client, rounds)
-    if client == "codex":
-        assert 0 == run(sandbox, ["sh", "-c", printed[-1].partition(": ")[2]]).exit_code
-        script = codex_script(rounds, "upbeat:{}".format)
+    install(sandbox, client)
+    script = codex_script(rounds, "upbeat:{}".format) if client == "codex" else script_of(client, rounds)
     run(sandbox, command_of(client, is_installed=True), stdin=prompt, script=script)
 
     steps = [*passed("TEST"), *passed("DEV"), *passed("TEST:2")]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from . import (
     hostile_repository,
+    install_homes,
     misbehaving_servers,
     never_in_the_way,
     nothing_lost,
@@ -19,6 +20,7 @@ from .promise import Part
 
 PARTS: Mapping[str, Part] = {
     "package": package,
+    "install": install_homes,
     "nothing-lost": nothing_lost,
     "never-in-the-way": never_in_the_way,
     "tools-that-hang": tools_that_hang,

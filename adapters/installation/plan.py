@@ -1,0 +1,267 @@
+"""What an installation will do, file by file, before anything is touched. Law: it only looks, and only decides.
+
+What was there before the first installation stays what an uninstall gives back, over any number of upgrades. An
+installation by a release that wrote no receipts counts as ours: what it put where is known, and found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ... import __version__
+from ...core.errors import UserError
+from ..local.environment import Environment
+from ..local.receipt import FileReceipt, Receipt, read_receipt, receipt_path
+from ..local.settings_edit import NotEditable, put_in, says, take_out, without
+from ..plugin import Edit, Route, Wanted
+from .disk import Change, content, contents, missing_folders, real
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``changes`` in their order. ``stored`` is the receipt as it is, ``receipt`` the one that has to stand there
+    before the first change, and ``afterwards`` the one that stands there after the last; None is none."""
+
+    client: str
+    changes: tuple[Change, ...]
+    stored: Receipt | None
+    receipt: Receipt | None
+    afterwards: Receipt | None
+    folders: tuple[Path, ...] = ()
+    """What is taken away when it is empty then, outer ones first."""
+    drifted: tuple[Drift, ...] = ()
+    """Of an uninstall: what was changed since, and is in the way."""
+    kept: tuple[Path, ...] = ()
+    """Of an uninstall: what was changed since, and stays as it is."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything is so already."""
+        return not self.changes and self.stored == self.afterwards
+
+    def places(self) -> set[Path]:
+        """The folders in which a killed run may have left a draft."""
+        known = [receipt for receipt in (self.stored, self.receipt) if receipt]
+        paths = [*(change.path for change in self.changes), *(file.path for one in known for file in one.files)]
+        return {path.parent for path in paths}
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A file that is no longer as an install left it, and why it is not simply put back."""
+
+    path: Path
+    after: bytes | None
+    now: bytes | None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A plan as it grows."""
+
+    known: Receipt
+    files: list[FileReceipt] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+    def add(self, file: FileReceipt, now: bytes | None) -> None:
+        """``file`` is to be as the receipt says afterwards; ``now`` is what stands there."""
+        if now != file.after:
+            self.changes.append(Change(file.path, now, file.after, bool(file.format)))
+            file = replace(file, earlier=(now,) if now is not None and now != file.before else ())
+        self.files.append(file)
+
+
+def plan_install(client: str, wanted: Wanted, environment: Environment, route: Route) -> Plan:
+    """What has to be done so that everything stands as ``wanted``. Raises UserError for what stands in the way."""
+    stored = read_receipt(environment, client)
+    draft = _Draft(stored or adopted(client, wanted, environment) or Receipt(client, route, __version__))
+    folders: set[Path] = set()
+    for folder, own in wanted.own.items():
+        folders |= _own_folder(draft, real(folder), own)
+    for path, data in wanted.files.items():
+        _whole_file(draft, real(path), data)
+    for edit in wanted.edits:
+        _settings(draft, edit)
+    _no_longer_wanted(draft, wanted)
+    paths = [receipt_path(environment, client), *(file.path for file in draft.files)]
+    folders |= {*draft.known.folders, *missing_folders(paths), *_made_before(client, environment, paths)}
+    receipt = Receipt(client, route, __version__, tuple(draft.files), tuple(sorted(folders)))
+    final = replace(receipt, files=tuple(_settled(receipt.files)))
+    begun = receipt if draft.changes else final
+    return Plan(client, tuple(draft.changes), stored, begun, final, tuple(_left_over(draft, wanted)))
+
+
+def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, merge: bool) -> Plan | None:
+    """What gives back the bytes that were there; None when nothing is installed.
+
+    With ``merge`` a settings file that was changed since keeps those changes, and loses only what is ours; any other
+    changed file stays as it is. Raises UserError for what stands in the way.
+    """
+    stored = read_receipt(environment, client)
+    receipt = stored or adopted(client, wanted, environment)
+    if receipt is None:
+        return None
+    edits = {real(edit.path): edit for edit in wanted.edits}
+    changes, drifted, kept = [], [], []
+    for file in sorted(receipt.files, key=lambda file: (file.is_own, not file.format)):
+        now = content(file.path)
+        if now == file.before:
+            continue
+        try:
+            data = _given_back(file, now, edits.get(file.path), merge=merge)
+        except NotEditable as error:
+            drifted.append(Drift(file.path, file.after, now, str(error)))
+            continue
+        if data == now:
+            kept += [file.path] if now is not None else []
+        else:
+            changes.append(Change(file.path, now, data, bool(file.format)))
+    return Plan(client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept))
+
+
+def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | None:
+    """What a release without receipts installed, as a receipt; None when it did not."""
+    found = {real(folder): contents(real(folder)) for folder in wanted.own}
+    if not next(iter(found.values())):
+        return None
+    own = [(path, data) for files in found.values() for path, data in files.items()]
+    files = [FileReceipt(path, None, data, is_own=True) for path, data in own]
+    copies = {data for _path, data in own}
+    for path in map(real, wanted.files):
+        now = content(path)
+        if now in copies:
+            files.append(FileReceipt(path, None, now))
+    for edit in wanted.edits:
+        path = real(edit.path)
+        now = content(path)
+        try:
+            places = tuple(part.place for part in edit.parts if says(edit.format, now, part))
+            before = without(edit.format, now, places) if now is not None and places else None
+        except NotEditable:
+            continue
+        if places:
+            files.append(FileReceipt(path, before, now, format=edit.format, places=places))
+    folders = {receipt_path(environment, client).parent.parent}
+    for folder, there in found.items():
+        folders |= _folders(folder, there)
+    return Receipt(client, "", "", tuple(files), tuple(sorted(folders)))
+
+
+def _own_folder(draft: _Draft, folder: Path, own: Mapping[str, bytes]) -> set[Path]:
+    """Make ``folder`` hold exactly ``own``; all its folders, which are ours with it."""
+    there = contents(folder)
+    files = {folder / name: data for name, data in own.items()}
+    for path, data in files.items():
+        draft.add(FileReceipt(path, None, data, is_own=True), there.get(path))
+    for path in there.keys() - files.keys():
+        draft.add(FileReceipt(path, None, None, is_own=True), there[path])
+    return _folders(folder, (*files, *there))
+
+
+def _folders(folder: Path, paths: Iterable[Path]) -> set[Path]:
+    """``folder`` and the folders in it that ``paths``, which lie in it, need."""
+    found = {folder}
+    for path in paths:
+        parent = path.parent
+        while parent not in found:
+            found.add(parent)
+            parent = parent.parent
+    return found
+
+
+def _whole_file(draft: _Draft, path: Path, data: bytes) -> None:
+    """Make ``data`` a file among those of the user."""
+    now, known = content(path), draft.known.of(path)
+    if known is None and now == data:
+        return  # it was there before us, and stays
+    is_as_left = known is not None and (now in (known.before, data) or known.is_ours(now))
+    draft.add(FileReceipt(path, known.before if known and is_as_left else now, data), now)
+
+
+def _settings(draft: _Draft, edit: Edit) -> None:
+    """Put our parts into a settings file of the user."""
+    path = real(edit.path)
+    now, known = content(path), draft.known.of(path)
+    try:
+        new = put_in(edit.format, now, edit.parts)
+    except NotEditable as error:
+        raise UserError(f"{edit.path}: {error}\nnothing was changed") from error
+    places = tuple(part.place for part in edit.parts)
+    if new == now and known is None:
+        return
+    if new == now and known and not known.is_ours(now):
+        draft.files.append(known)  # somebody else changed it, and left what is ours
+        return
+    before = now
+    if known is not None and (now == known.before or known.is_ours(now)):
+        before = known.before
+    elif known is not None and now is not None:
+        before = _without_ours(known, now)
+    draft.add(FileReceipt(path, before, new, format=edit.format, places=places), now)
+
+
+def _without_ours(known: FileReceipt, now: bytes) -> bytes | None:
+    """A file that was changed since, as it would be without us; as it is, where that cannot be told."""
+    try:
+        return take_out(known.format, known.places, (known.before, known.after, now))
+    except NotEditable:
+        return now
+
+
+def _no_longer_wanted(draft: _Draft, wanted: Wanted) -> None:
+    """What an earlier install wrote and this one does not. What lies in the folders of another home stays there."""
+    seen = {file.path for file in draft.files}
+    here = {real(path).parent for path in wanted.files}
+    own = tuple(map(real, wanted.own))
+    for known in draft.known.files:
+        if known.path in seen or any(known.path.is_relative_to(folder) for folder in own):
+            continue
+        if known.path.parent not in here:
+            draft.files.append(known)
+            continue
+        now = content(known.path)
+        if known.is_ours(now):
+            draft.add(replace(known, after=known.before), now)
+
+
+def _settled(files: Iterable[FileReceipt]) -> Iterator[FileReceipt]:
+    """The receipt once all is done: what is as it was before us needs none."""
+    return (replace(file, earlier=()) for file in files if file.before != file.after)
+
+
+def _made_before(client: str, environment: Environment, paths: list[Path]) -> Iterator[Path]:
+    """Folders that are there, and ours: those of the data folder, and those that another client's install made."""
+    place = receipt_path(environment, client)
+    yield from (place.parent, place.parent.parent)
+    for other in sorted(place.parent.glob("*.json")):
+        found = read_receipt(environment, other.stem) if other != place else None
+        for folder in found.folders if found else ():
+            if any(path.is_relative_to(folder) for path in paths):
+                yield folder
+
+
+def _left_over(draft: _Draft, wanted: Wanted) -> Iterator[Path]:
+    """Folders of ours in which an upgrade leaves nothing."""
+    kept = _folders(Path("/"), (file.path for file in draft.files if file.after is not None))
+    own = tuple(map(real, wanted.own))
+    for folder in draft.known.folders:
+        if folder not in kept and any(folder.is_relative_to(one) for one in own):
+            yield folder
+
+
+def _given_back(file: FileReceipt, now: bytes | None, edit: Edit | None, *, merge: bool) -> bytes | None:
+    """What is to stand in ``file``; ``now`` where it is to stay. Raises NotEditable with the reason where it was
+    changed since, and may not be touched."""
+    if file.is_ours(now):
+        return file.before
+    if not file.format or now is None:
+        if merge:
+            return now
+        raise NotEditable("taken away since" if now is None else "changed since")
+    data = take_out(file.format, file.places, (file.before, file.after, now), edit.traces if edit else ())
+    if data == file.before or merge:
+        return data
+    raise NotEditable("changed since")

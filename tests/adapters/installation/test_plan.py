@@ -1,0 +1,263 @@
+"""What an installation plans: upgrades, other homes, what others changed, and what an older release left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.installation.carry_out import carry_out
+from upbeat.adapters.installation.plan import plan_install, plan_uninstall
+from upbeat.adapters.local.environment import Environment, read_environment
+from upbeat.adapters.local.receipt import read_receipt
+from upbeat.adapters.local.settings_edit import Part
+from upbeat.adapters.plugin import Edit, Wanted
+from upbeat.core.errors import UserError
+
+SETTINGS = '{"theirs": 1}\n'
+OURS = '{"theirs": 1, "enabled": {"upbeat@upbeat": true}}\n'
+
+
+class Machine:
+    """A home, what an upbeat wants in it, and the two commands."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.environment: Environment = read_environment({"HOME": str(root)})
+        self.folder = root / ".local/share/upbeat/claude"
+        self.settings = root / ".claude/settings.json"
+        self.role = root / ".claude/agents/ours.toml"
+        self.write(self.settings, SETTINGS)
+
+    def wanted(self, **own: str) -> Wanted:
+        """What a release whose plugin has these files wants."""
+        parts = (Part(("enabled", "upbeat@upbeat"), True),)
+        return Wanted(
+            own={self.folder: {name: text.encode() for name, text in (own or {"a": "a1", "b/c": "c1"}).items()}},
+            files={self.role: b"role"},
+            edits=(Edit(self.settings, "json", parts),),
+        )
+
+    def install(self, wanted: Wanted | None = None) -> list[str]:
+        """Install; the names of what was changed."""
+        plan = plan_install("claude", wanted or self.wanted(), self.environment, "mcp")
+        carry_out(plan, self.environment)
+        return [str(change.path.relative_to(self.root)) for change in plan.changes]
+
+    def uninstall(self, *, merge: bool = False) -> dict[str, list[str]]:
+        """Uninstall, unless something is in the way; what was in the way, and what was kept."""
+        plan = plan_uninstall("claude", self.wanted(), self.environment, merge=merge)
+        assert plan is not None
+        if not plan.drifted:
+            carry_out(plan, self.environment)
+        names = {"in the way": [drift.path for drift in plan.drifted], "kept": list(plan.kept)}
+        return {what: [str(path.relative_to(self.root)) for path in paths] for what, paths in names.items()}
+
+    def write(self, path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def files(self) -> dict[str, str]:
+        """Every file but the receipt."""
+        every = (path for path in self.root.rglob("*") if path.is_file() and "receipts" not in path.parts)
+        return {str(path.relative_to(self.root)): path.read_text(encoding="utf-8") for path in every}
+
+    def folders(self) -> list[str]:
+        return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_dir())
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+CLEAN = {"in the way": [], "kept": []}
+BEFORE = {".claude/settings.json": SETTINGS}
+INSTALLED = {
+    ".claude/settings.json": OURS,
+    ".claude/agents/ours.toml": "role",
+    ".local/share/upbeat/claude/a": "a1",
+    ".local/share/upbeat/claude/b/c": "c1",
+}
+
+
+def test_there_and_back(machine: Machine) -> None:
+    """What was wanted is there, settings are changed last, and uninstall leaves files and folders as they were."""
+    changed = machine.install()
+
+    assert INSTALLED == machine.files()
+    assert ".claude/settings.json" == changed[-1]
+    assert [] == machine.install()
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+    assert [".claude"] == machine.folders()
+    assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=False) is None
+
+
+def test_an_upgrade_keeps_what_was_before_the_first(machine: Machine) -> None:
+    """New files come, old ones go with their folders; an uninstall gives back what was before the first install."""
+    machine.write(machine.role, "of the user")
+    machine.install()
+    changed = machine.install(machine.wanted(a="a2", d="d2"))
+    folder = ".local/share/upbeat/claude"
+
+    assert sorted([f"{folder}/a", f"{folder}/b/c", f"{folder}/d"]) == sorted(changed)
+    assert f"{folder}/b" not in machine.folders()
+    assert (CLEAN, BEFORE | {".claude/agents/ours.toml": "of the user"}) == (machine.uninstall(), machine.files())
+
+
+def test_an_upgrade_that_was_killed(machine: Machine) -> None:
+    """Half upgraded, each file is of one release or the other; both are ours, to install and to uninstall."""
+    machine.install()
+    newer = machine.wanted(a="a2", d="d2")
+    plan = plan_install("claude", newer, machine.environment, "mcp")
+    carry_out(replace(plan, changes=plan.changes[:1], afterwards=plan.receipt), machine.environment)
+    half = machine.files()
+    machine.install(newer)
+    whole = {path: text for path, text in machine.files().items() if "/share/" in path}
+
+    assert {"a2", "c1"} == {half[f".local/share/upbeat/claude/{name}"] for name in ("a", "b/c")}
+    assert {".local/share/upbeat/claude/a": "a2", ".local/share/upbeat/claude/d": "d2"} == whole
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_uninstall_in_the_middle_of_an_upgrade(machine: Machine) -> None:
+    """Uninstall needs no install to be through."""
+    machine.install()
+    plan = plan_install("claude", machine.wanted(a="a2", d="d2"), machine.environment, "mcp")
+    carry_out(replace(plan, changes=plan.changes[:1], afterwards=plan.receipt), machine.environment)
+
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_a_role_that_is_no_longer_ours(machine: Machine) -> None:
+    """A file among those of the user that a release does not want any more goes back to what was there."""
+    machine.write(machine.role, "of the user")
+    machine.install()
+    wanted = machine.wanted()
+    machine.install(replace(wanted, files={machine.role.with_name("new.toml"): b"new"}))
+    receipt = read_receipt(machine.environment, "claude")
+
+    assert "of the user" == machine.role.read_text()
+    assert receipt is not None
+    assert receipt.of(machine.role) is None
+
+
+def test_what_others_changed_is_in_the_way(machine: Machine) -> None:
+    """Settings, roles and plugin files that were changed since are named; with merge what is not ours stays."""
+    machine.install()
+    machine.write(machine.settings, OURS.replace("1", "2"))
+    machine.write(machine.role, "edited")
+    machine.write(machine.folder / "a", "edited")
+    before = machine.files()
+    refused = machine.uninstall()
+    untouched = machine.files()
+    merged = machine.uninstall(merge=True)
+
+    names = [".claude/settings.json", ".claude/agents/ours.toml", ".local/share/upbeat/claude/a"]
+    assert ({"in the way": names, "kept": []}, before) == (refused, untouched)
+    assert {"in the way": [], "kept": names[1:]} == merged
+    assert {names[0]: '{"theirs": 2}\n', names[1]: "edited", names[2]: "edited"} == machine.files()
+    assert read_receipt(machine.environment, "claude") is None
+
+
+def test_settings_that_were_taken_away(machine: Machine) -> None:
+    """A settings file that is gone was changed as well; with merge it stays gone."""
+    machine.install()
+    machine.settings.unlink()
+
+    assert [".claude/settings.json"] == machine.uninstall()["in the way"]
+    assert (CLEAN, {}) == (machine.uninstall(merge=True), machine.files())
+
+
+def test_what_others_added_to_our_folder(machine: Machine) -> None:
+    """An install makes our folder what it should be; an uninstall leaves what is not ours in it."""
+    machine.install()
+    machine.write(machine.folder / "stranger", "x")
+    machine.write(machine.folder / "a", "edited")
+    changed = machine.install()
+    machine.write(machine.folder / "stranger", "x")
+
+    assert [".local/share/upbeat/claude/a", ".local/share/upbeat/claude/stranger"] == sorted(changed)
+    assert CLEAN == machine.uninstall()
+    assert BEFORE | {".local/share/upbeat/claude/stranger": "x"} == machine.files()
+
+
+def test_settings_that_others_changed_before_an_upgrade(machine: Machine) -> None:
+    """An upgrade that has to edit settings again keeps what others wrote, and uninstall gives that back."""
+    machine.install()
+    machine.write(machine.settings, '{"theirs": 2}')
+    machine.install()
+
+    assert '{"theirs": 2, "enabled": {"upbeat@upbeat": true}}' == machine.settings.read_text()
+    assert (CLEAN, '{"theirs": 2}') == (machine.uninstall(), machine.settings.read_text())
+
+
+def test_settings_that_say_it_already(machine: Machine) -> None:
+    """Where the user has our part already, the file is not ours, and uninstall leaves it."""
+    machine.write(machine.settings, OURS)
+    machine.install()
+
+    assert (CLEAN, OURS) == (machine.uninstall(), machine.settings.read_text())
+
+
+def test_two_homes(machine: Machine) -> None:
+    """An install into another home of the same client keeps what was done in the first; uninstall takes out both."""
+    machine.install()
+    other = machine.root / "other/settings.json"
+    wanted = machine.wanted()
+    machine.install(replace(wanted, files={}, edits=(replace(wanted.edits[0], path=other),)))
+
+    assert OURS == machine.settings.read_text()
+    assert other.exists()
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_a_release_without_receipts(machine: Machine) -> None:
+    """What an older release wrote, and its user with the client's commands, is found again as ours."""
+    machine.write(machine.folder / "a", "a0")
+    machine.write(machine.folder / "b/role", "old role")
+    machine.write(machine.role, "old role")
+    machine.write(machine.settings, OURS)
+    old = machine.files()
+    removable = plan_uninstall("claude", machine.wanted(), machine.environment, merge=False)
+    changed = machine.install()
+
+    assert removable is not None
+    assert sorted(old.keys() - {".claude/settings.json"}) == sorted(
+        str(c.path.relative_to(machine.root)) for c in removable.changes if not c.is_settings
+    )
+    assert ".claude/settings.json" not in changed
+    assert INSTALLED == machine.files()
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_taken_back_without_an_upgrade(machine: Machine) -> None:
+    """What an older release wrote can be taken away at once."""
+    machine.write(machine.folder / "a", "a0")
+    machine.write(machine.settings, OURS)
+
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+    assert [".claude", ".local", ".local/share"] == machine.folders()
+
+
+def test_a_link_in_our_folder(machine: Machine) -> None:
+    """A link in a folder of ours is nothing of ours; nothing is written through it."""
+    machine.folder.mkdir(parents=True)
+    (machine.folder / "a").symlink_to(machine.settings)
+
+    with pytest.raises(UserError, match="is not a regular file; move it away"):
+        machine.install()
+    assert SETTINGS == machine.settings.read_text()
+
+
+def test_settings_that_cannot_be_edited(machine: Machine) -> None:
+    """The message names the file, the line and the column; nothing is made."""
+    machine.write(machine.settings, '{\n  "a": 1,,\n}')
+
+    with pytest.raises(UserError) as refused:
+        machine.install()
+    assert f"{machine.settings}: line 2, column 10: a key or }} is missing here\nnothing was changed" == str(
+        refused.value
+    )
+    assert [".claude"] == machine.folders()

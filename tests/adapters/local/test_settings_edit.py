@@ -1,0 +1,104 @@
+"""Parts of settings files: put in, and taken out again, whatever else was changed meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from upbeat.adapters.local.settings_edit import NotEditable, Part, put_in, says, take_out, without
+
+JSON = (Part(("extra", "upbeat"), {"source": "/h"}), Part(("enabled", "upbeat@upbeat"), True))
+TOML = (
+    Part(("marketplaces", "upbeat"), {"source": "/h"}),
+    Part(("plugins", "upbeat@upbeat"), {"enabled": True}),
+)
+PARTS = {"json": JSON, "toml": TOML}
+TRACES = (("hooks", "state", "upbeat@upbeat:"),)
+TRUST = b"\n[hooks.state]\n" + b"".join(
+    b'\n[hooks.state."upbeat@upbeat:hooks.json:%s"]\ntrusted_hash = "sha256:1"\n' % event
+    for event in (b"stop", b"start")
+)
+OTHER = b'\n[hooks.state."other@m:hooks.json:stop"]\ntrusted_hash = "sha256:2"\n'
+
+
+def back(kind: str, before: bytes | None, now: bytes) -> bytes | None:
+    """``now`` without what was put into ``before``."""
+    places = [part.place for part in PARTS[kind]]
+    return take_out(kind, places, (before, put_in(kind, before, PARTS[kind]), now), TRACES)
+
+
+def after(kind: str, before: bytes | None) -> bytes:
+    return put_in(kind, before, PARTS[kind])
+
+
+BEFORE = [
+    ("json", None),
+    ("json", b"{}"),
+    ("json", b'\xef\xbb\xbf{\r\n\t"a": [1], // c\r\n\t"enabled": {"x@y": false},\r\n}\r\n'),
+    ("json", '{"enabled": {"upbeat@upbeat": false}, "é": "店"}'.encode()),
+    ("toml", None),
+    ("toml", b"\xef\xbb\xbfa = 1 # c\r\n\r\n[b]\r\n"),
+    ("toml", b'[plugins."x@y"]\nenabled = false'),
+    ("toml", b'[plugins."upbeat@upbeat"]\nenabled = false # off\n[b]\nn = nan\n'),
+]
+
+
+@pytest.mark.parametrize(("kind", "before"), BEFORE)
+def test_there_and_back(kind: str, before: bytes | None) -> None:
+    """Twice is once, the file has every part, and taking them out gives back the bytes."""
+    now = after(kind, before)
+
+    assert now == put_in(kind, now, PARTS[kind])
+    assert [True, True] == [says(kind, now, part) for part in PARTS[kind]]
+    assert before == back(kind, before, now)
+
+
+def test_what_was_changed_meanwhile_stays() -> None:
+    """Settings that somebody added, changed or wrote anew stay, and only what is ours goes."""
+    rewritten = b'{"enabled":{"upbeat@upbeat":true,"new@y":true},"extra":{"upbeat":{"source":"/h"}},"b":2}'
+    appended = after("toml", b"a = 1\n") + b"\n[c]\nd = 2\n"
+
+    assert b'{"enabled":{"new@y":true},"b":2}' == back("json", b'{"a": 1}', rewritten)
+    assert b"{}" == back("json", b"{}", after("json", b"{}").replace(b"\n", b"").replace(b" ", b""))
+    assert b"a = 1\n\n[c]\nd = 2\n" == back("toml", b"a = 1\n", appended)
+    assert b"a = 2\n" == back("toml", b"a = 1\n", after("toml", b"a = 1\n").replace(b"a = 1", b"a = 2"))
+
+
+def test_what_the_client_noted_of_us_goes() -> None:
+    """Trust in our hooks goes with them; trust in other hooks, and trust that was there before us, stays."""
+    before = b"a = 1\n"
+    trusted = before + TRUST
+
+    assert before == back("toml", before, after("toml", before) + TRUST)
+    assert before + b"\n[hooks.state]\n" + OTHER == back("toml", before, after("toml", before) + TRUST + OTHER)
+    assert trusted == back("toml", trusted, after("toml", trusted))
+
+
+@pytest.mark.parametrize(
+    ("kind", "now"),
+    [
+        ("json", b'{"enabled": {"upbeat@upbeat": false}}'),
+        ("toml", b'[plugins."upbeat@upbeat"]\nenabled = false\n'),
+    ],
+)
+def test_what_says_something_else_is_not_taken(kind: str, now: bytes) -> None:
+    """A part that no longer says what we wrote is somebody's decision; it is named, and left."""
+    with pytest.raises(NotEditable, match=r"upbeat@upbeat is no longer what upbeat wrote; take it out yourself"):
+        back(kind, None, now)
+
+
+def test_parts_that_are_gone_already() -> None:
+    """Where somebody took our parts out, the rest stays as it is."""
+    assert b'{"b": 1}' == back("json", b'{"a": 1}', b'{"b": 1}')
+    assert b"b = 1\n" == back("toml", b"a = 1\n", b"b = 1\n")
+
+
+def test_without() -> None:
+    """Places go, and tables that are empty then."""
+    assert b'{"a": 1}' == without("json", b'{"a": 1, "enabled": {"upbeat@upbeat": true}}', [JSON[1].place])
+    assert b"a = 1\n" == without("toml", after("toml", b"a = 1\n"), [part.place for part in TOML])
+
+
+def test_not_text() -> None:
+    """A file that is not UTF-8 is refused with the place."""
+    with pytest.raises(NotEditable, match=r"^not UTF-8 \(byte 5\)$"):
+        put_in("json", b'\xef\xbb\xbf{"\xff": 1}', JSON)
