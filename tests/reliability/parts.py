@@ -19,8 +19,8 @@ from . import (
 from .promise import Part
 
 PARTS: Mapping[str, Part] = {
-    "package": package,
     "install": install_homes,
+    "package": package,
     "nothing-lost": nothing_lost,
     "never-in-the-way": never_in_the_way,
     "tools-that-hang": tools_that_hang,
