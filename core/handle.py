@@ -316,7 +316,7 @@ def _record(
         session_id=source.session_id,
         agent_id=source.agent_id,
         root=happening.situation.repository.root,
-        about=_about(event),
+        about=_about(event) | ({"driver": happening.request.occasion} if happening.request else {}),
         facts=outcome.facts,
         said=decision.said,
         effects=effects,

@@ -8,6 +8,7 @@ Source: transcripts of 2.1.197 and 2.1.329. Only the newer one says in a field o
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,6 +41,11 @@ _DENIALS = (
 """How a result begins that says that the call was not let through, in versions that have no field for it."""
 _NOT_A_PROMPT = ("<command-", "<local-command-", "<bash-", "[Request interrupted", "Caveat: ")
 """How the client's own lines in the place of a prompt begin."""
+
+
+def project_folder(root: str) -> str:
+    """What Claude Code calls its folder for the sessions in ``root``."""
+    return re.sub(r"[^A-Za-z0-9]", "-", root)
 
 
 class ClaudeHistory:

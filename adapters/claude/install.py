@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...core.doctor.findings import Guard
 from ..local.environment import Environment
 from ..local.settings_edit import Part
 from ..plugin import HOOK, NAME, PYTHON, SERVER, Edit, PluginLayout, Route, Wanted, as_json, files
@@ -48,6 +49,21 @@ _OVER_MCP_ONLY = ("PostToolBatch",)
 """Comes after every call, and tells only of calls that were refused before they began: too dear for a process."""
 _COMMANDS = ("SessionStart", "SessionEnd")
 """Commands by every route: there is no MCP client yet at the start, and none any more at the end."""
+
+GUARDS = {
+    "SessionStart": Guard.START,
+    "UserPromptSubmit": Guard.TURNS,
+    "PreToolUse": Guard.CALLS,
+    "PostToolUse": Guard.ANSWERS,
+    "PostToolUseFailure": Guard.ANSWERS,
+    "PostToolBatch": Guard.ANSWERS,
+    "SubagentStart": Guard.AGENTS,
+    "SubagentStop": Guard.AGENTS,
+    "Stop": Guard.END,
+    "StopFailure": Guard.END,
+    "SessionEnd": Guard.END,
+}
+"""Event -> what is not armed when its hooks do not come."""
 
 
 def in_place() -> dict[str, str]:

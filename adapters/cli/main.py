@@ -17,6 +17,7 @@ COMMANDS = {
     "mcp": "serve a client over stdio: hooks and ci_* tools",
     "install": "give a client its plugin; every change is shown first",
     "uninstall": "give back what was there before a client had its plugin",
+    "doctor": "say of each guard whether it is armed, how that is known, and what to do where it is not",
     "workflow": "list, show and check the workflows; start, stop, continue, resume one",
     "rules": "list, show, check, add and remove rules of your own and of the project",
     "specs": "list, make and move the features in specs/features",

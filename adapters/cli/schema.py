@@ -1,6 +1,6 @@
 """``upbeat schema [NAME]``: the JSON Schema of contract v1, as ``config/schema/v1`` holds it.
 
-NAME is report (the default), request, backtest or stats.
+NAME is report (the default), request, backtest, stats or doctor.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ NAMES = {
     "request": "prepare-request.schema.json",
     "backtest": "backtest.schema.json",
     "stats": "stats.schema.json",
+    "doctor": "doctor.schema.json",
 }
 
 
@@ -31,6 +32,7 @@ def schema_text(name: str) -> str:
 
     from ...core.contract.report import TurnReport
     from ...core.contract.request import PrepareRequest
+    from ...core.doctor import findings
     from ...core.journal import stats
     from ...core.rules import backtest
 
@@ -39,6 +41,7 @@ def schema_text(name: str) -> str:
         "request": PrepareRequest,
         "backtest": backtest.Report,
         "stats": stats.Report,
+        "doctor": findings.Report,
     }
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= TypeAdapter(models[name]).json_schema(mode="validation" if name == "request" else "serialization")

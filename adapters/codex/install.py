@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from ...core.doctor.findings import Guard
 from ...core.settings import KEYS
 from ..local.environment import FOLDERS, LANGUAGES, WRAPPED, Environment
 from ..local.settings import DRY_RUN
@@ -40,6 +41,19 @@ reaches the model, and a session that was compacted starts again, and tells so."
 
 _VARIABLES = (*(key.env for key in KEYS if key.env), DRY_RUN, WRAPPED, *FOLDERS, *LANGUAGES)
 """What the server reads; Codex passes only HOME, PATH, LANG, TERM and TMPDIR by itself."""
+
+GUARDS = {
+    "SessionStart": Guard.START,
+    "UserPromptSubmit": Guard.TURNS,
+    "PreToolUse": Guard.CALLS,
+    "PostToolUse": Guard.ANSWERS,
+    "SubagentStart": Guard.AGENTS,
+    "SubagentStop": Guard.AGENTS,
+    "Stop": Guard.END,
+    "Interrupt": Guard.END,
+    "SessionEnd": Guard.END,
+}
+"""Event -> what is not armed when its hooks do not come."""
 
 
 def layout(route: Route) -> PluginLayout:

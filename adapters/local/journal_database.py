@@ -34,6 +34,11 @@ _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.SchemaChang
 """SQL that SQLite does not take means other tables than ours: all of it is text in this folder."""
 
 
+def sqlite_version() -> str:
+    """The version of the SQLite that the journal is kept with ("3.51.3")."""
+    return str(apsw.sqlite_lib_version())
+
+
 def is_sound(version: str) -> bool:
     """Whether this SQLite ("3.51.3") is free of the WAL-reset bug."""
     parts = tuple(int(part) for part in version.split(".")[:3])
@@ -45,7 +50,7 @@ class Database:
     """A connection to the existing file ``path``. ``identity`` is the file that it is connected to."""
 
     def __init__(self, path: Path, *, version: str = "", patience: float = PATIENCE) -> None:
-        version = version or apsw.sqlite_lib_version()
+        version = version or sqlite_version()
         if not is_sound(version):
             raise StorageError(
                 Trouble.OTHER,

@@ -6,8 +6,17 @@ What lies in the repository is run only where a person has named it by its path.
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+from collections.abc import Mapping
 
 from .opening import is_below
+
+VERSION_SECONDS = 10.0
+"""How long a program may take to say its version."""
+
+_VERSION = re.compile(r"\b(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
+Version = tuple[int, ...]
 
 
 def find_program(given: str, repository: str = "") -> str:
@@ -40,6 +49,39 @@ def _is_inside(path: str, repository: str) -> bool:
     if repository in ("", os.sep):  # the root of the file system is nobody's repository, and has all programs
         return False
     return any(is_below(repository, one) for one in (os.path.normpath(path), os.path.realpath(path)))
+
+
+def ask_version(program: str, variables: Mapping[str, str]) -> Version | str:
+    """What ``program --version`` says; a text is why there is no version: the program's own words, or the system's."""
+    try:
+        asked = subprocess.run(
+            [program, "--version"],
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VERSION_SECONDS,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"{program}: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return f"{program} --version: > {VERSION_SECONDS:g} s"
+    version = version_in(asked.stdout.decode("utf-8", "replace")) if asked.returncode == 0 else None
+    if version is not None:
+        return version
+    said = (asked.stderr or asked.stdout).decode("utf-8", "replace").strip().split("\n")[-1]
+    return f"{program} --version: exit {asked.returncode} {said[:200]}".rstrip()
+
+
+def version_in(text: str) -> Version | None:
+    """The first version number in ``text``."""
+    found = _VERSION.search(text)
+    return tuple(int(part) for part in found.groups()) if found else None
+
+
+def dotted(version: Version) -> str:
+    """``version`` as people write it."""
+    return ".".join(str(part) for part in version)
 
 
 def _is_program(path: str) -> bool:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import heapq
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from .lines import Bookmark, new_lines
 
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
 """Of a longer file the beginning counts."""
+BEGINNING = 1024 * 1024
+"""Bytes in which a file tells when it was begun."""
+_TIME = re.compile(rb'"timestamp"\s*:\s*"(\d{4}-\d\d-\d\dT[0-9:.]+Z)"')
 MAX_SEEN = 500_000
 """Entries of folders that are looked at."""
 
@@ -38,6 +44,14 @@ def recordings(folder: str, depth: int, is_wanted: Callable[[str], bool], since:
         if is_wanted(os.path.relpath(entry.path, folder)) and (one := _recording(entry)) and one.changed_at >= since
     )
     return heapq.nlargest(MAX_FILES, found)
+
+
+def began_at(path: str) -> str:
+    """The first time that the file tells of, as it stands there (UTC, ISO 8601); empty when it tells none."""
+    for line in new_lines(path, Bookmark(), BEGINNING):
+        if found := _TIME.search(line):
+            return found[1].decode()
+    return ""
 
 
 def _below(folder: str, depth: int, left: list[int]) -> Iterator[os.DirEntry[str]]:

@@ -14,7 +14,8 @@ from ..workflow.facts import Fact
 class Record:
     """What happened at one event, who said what to it, and what came of it.
 
-    ``at`` is UTC, ISO 8601 with milliseconds. ``about`` has the event's own fields, ``effects`` what was done:
+    ``at`` is UTC, ISO 8601 with milliseconds. ``about`` has the event's own fields, and ``driver`` where
+    no hook told of it but a program that drives the client (codex-auto). ``effects`` are what was done:
     ``{"kind": "inject", "text": …}``. ``turn`` sums up a prepared turn. ``facts`` are what the state is folded from.
     """
 

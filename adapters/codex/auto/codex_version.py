@@ -5,20 +5,14 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...local.program import Version, ask_version, dotted
 from .texts import Texts
 
 OLDEST = (0, 150, 0)
-SECONDS = 10.0
-"""How long ``codex --version`` may take."""
-
-_VERSION = re.compile(r"\b(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
-Version = tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -61,33 +55,8 @@ class CodexVersion:
         return ""
 
     def _ask(self) -> None:
-        try:
-            asked = subprocess.run(
-                [self.program, "--version"],
-                env=dict(self.variables),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=SECONDS,
-                start_new_session=True,
-            )
-        except OSError as error:
-            self.problem = f"{self.program}: {error.strerror}"
-            return
-        except subprocess.TimeoutExpired:
-            self.problem = f"{self.program} --version: > {SECONDS:g} s"
-            return
-        self.version = version_in(asked.stdout.decode("utf-8", "replace")) if asked.returncode == 0 else None
-        if self.version is None:
-            said = (asked.stderr or asked.stdout).decode("utf-8", "replace").strip().split("\n")[-1]
-            self.problem = f"{self.program} --version: exit {asked.returncode} {said[:200]}".rstrip()
-
-
-def version_in(text: str) -> Version | None:
-    """The first version number in ``text``."""
-    found = _VERSION.search(text)
-    return tuple(int(part) for part in found.groups()) if found else None
-
-
-def dotted(version: Version) -> str:
-    """``version`` as people write it."""
-    return ".".join(str(part) for part in version)
+        asked = ask_version(self.program, self.variables)
+        if isinstance(asked, str):
+            self.problem = asked
+        else:
+            self.version = asked

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from ....core.columns import columns as columns_of
 from ....core.contract.report import Limit, TurnReport
 from ....core.turn.strip import strip
 from .render_diff import MOST_LINES, Side, diff_of
@@ -315,7 +315,7 @@ def clip(text: str, width: int) -> str:
     columns = 0
     fits = 0
     for position, char in enumerate(text):
-        columns += _columns(char)
+        columns += columns_of(char)
         if columns <= width - 1:
             fits = position + 1
         if columns > width:
@@ -331,19 +331,13 @@ def wrapped(text: str, width: int) -> str:
 def _broken(line: str, width: int) -> Iterator[str]:
     start = at = columns = 0
     for word in _WORD.findall(line):
-        size = sum(map(_columns, word.rstrip(" ")))
+        size = columns_of(word.rstrip(" "))
         if columns + size > width and at > start:
             yield line[start:at].rstrip(" ")
             start, columns = at, 0
         columns += size + len(word) - len(word.rstrip(" "))
         at += len(word)
     yield line[start:]
-
-
-def _columns(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _width(stream: TextIO) -> int:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from fakes.codex.workbench import Workbench, make_workbench
 
-from upbeat.adapters.codex.auto.codex_version import CodexVersion, Version, version_in
+from upbeat.adapters.codex.auto.codex_version import CodexVersion
 from upbeat.adapters.codex.auto.texts import CHINESE, ENGLISH
+from upbeat.adapters.local.program import Version, version_in
 
 
 @pytest.fixture

@@ -1,0 +1,65 @@
+"""What ``upbeat doctor`` sees of this installation. Law: everything is looked at, nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ... import __version__
+from ...core.doctor.findings import InstallationSeen
+from ...core.settings import Mode, Settings, Switch
+from ...core.turn.report import timestamp
+from . import byte_code
+from .journal import SqliteJournal
+from .journal_database import is_network, is_sound, sqlite_version
+from .journal_evidence import failed
+
+DAYS = 7
+"""How far back events count that upbeat failed at."""
+
+
+def look(journal: SqliteJournal, settings: Settings) -> InstallationSeen:
+    """This installation, with the settings in force where we are."""
+    modules = list(byte_code.sources())
+    health = journal.health()
+    since = timestamp(datetime.now(UTC) - timedelta(days=DAYS))
+    unanswered = failed(journal, since)
+    version = sqlite_version()
+    return InstallationSeen(
+        version=__version__,
+        python=sys.executable,
+        modules=len(modules),
+        uncompiled=sum(not _is_compiled(module) and not _takes_some(module) for module in modules),
+        sqlite=version,
+        is_sqlite_sound=is_sound(version),
+        is_network=is_network(_there(Path(health.path))),
+        journal=health,
+        days=DAYS,
+        unanswered=unanswered.count,
+        last_unanswered=unanswered.last,
+        off_by=_origin(settings, "enabled") if settings.enabled is Switch.OFF else "",
+        plan_by=_origin(settings, "mode") if settings.mode is Mode.PLAN else "",
+        policies_off=settings.policies_off,
+    )
+
+
+def _origin(settings: Settings, name: str) -> str:
+    return settings.origins.get(name, name)
+
+
+def _is_compiled(module: Path) -> bool:
+    """Whether there is byte code beside it; ``-I`` looks nowhere else."""
+    return (module.parent / "__pycache__" / f"{module.stem}.{sys.implementation.cache_tag}.pyc").exists()
+
+
+def _takes_some(module: Path) -> bool:
+    """Whether Python could write byte code beside it."""
+    folder = module.parent / "__pycache__"
+    return os.access(folder if folder.exists() else module.parent, os.W_OK)
+
+
+def _there(path: Path) -> Path:
+    """The nearest folder above ``path``, or itself, that is there."""
+    return next((one for one in (path, *path.parents) if one.exists()), path)
