@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..local import child
-from ..local.canary import PROMPT, SECONDS, Event, Flown, Stub, commands, empty_repository, flown, objects
+from ..local.canary import PROMPT, SECONDS, Event, Flown, Stub, commands, flown, objects
 from ..local.environment import child_variables
 from .history import project_folder
 
@@ -43,31 +43,30 @@ def command(program: str, session_id: str, repository: Path, settings: str) -> l
     return [program, *told, *shown, *may, "--disallowedTools", f"Bash({destroys})", "Bash(rm *)"]
 
 
-def fly(program: str, claude_home: Path, managed: dict[str, Any], seconds: float = SECONDS) -> Flown:
-    """Run it. ``managed`` are the administrator's settings."""
+def fly(program: str, repository: Path, claude_home: Path, managed: dict[str, Any], seconds: float = SECONDS) -> Flown:
+    """Run it in ``repository``, which is empty. ``managed`` are the administrator's settings."""
     environment = managed.get("env")
     names = [name for name in environment if _NAMES_PROVIDER.search(name)] if isinstance(environment, dict) else []
     session_id = str(uuid.uuid4())
     if names:
         problem = f"your administrator's settings name the provider ({', '.join(names)}); it is not asked"
-        return Flown(session_id, "", problem=problem)
-    with empty_repository() as repository:
-        stub = Stub("/v1/messages", lambda body: list(answer(body, repository)))
-        with stub.serve():
-            variables = stub.variables | _QUIET | {"ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": KEY}
-            settings = json.dumps({"env": variables | dict.fromkeys((*_PROVIDERS, "ANTHROPIC_AUTH_TOKEN"), "")})
-            try:
-                ended = child.run(
-                    command(program, session_id, repository, settings),
-                    variables=child_variables(variables, without=(*OF_A_SESSION, *OF_A_PROVIDER)),
-                    cwd=str(repository),
-                    seconds=seconds,
-                )
-            except OSError as error:
-                return Flown(session_id, str(repository), problem=f"{program}: {error.strerror}")
-            finally:
-                _clear_up(claude_home / "projects" / project_folder(str(repository)))
-        return flown(session_id, str(repository), stub, ended, _server_trouble(ended.output))
+        return Flown(session_id, problem=problem)
+    stub = Stub("/v1/messages", lambda body: list(answer(body, repository)))
+    with stub.serve():
+        variables = stub.variables | _QUIET | {"ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": KEY}
+        settings = json.dumps({"env": variables | dict.fromkeys((*_PROVIDERS, "ANTHROPIC_AUTH_TOKEN"), "")})
+        try:
+            ended = child.run(
+                command(program, session_id, repository, settings),
+                variables=child_variables(variables, without=(*OF_A_SESSION, *OF_A_PROVIDER)),
+                cwd=str(repository),
+                seconds=seconds,
+            )
+        except OSError as error:
+            return Flown(session_id, problem=f"{program}: {error.strerror}")
+        finally:
+            _clear_up(claude_home / "projects" / project_folder(str(repository)))
+    return flown(session_id, stub, ended, _server_trouble(ended.output))
 
 
 def _clear_up(folder: Path) -> None:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 
 from ...core.contract.event import ClientName, Source
@@ -29,7 +30,7 @@ from ..claude import doctor as claude
 from ..codex import canary as codex_canary
 from ..codex import doctor as codex
 from ..local import installation
-from ..local.canary import Flown
+from ..local.canary import Flown, empty_repository
 from ..local.environment import Environment, child_variables, read_environment
 from ..local.journal import SqliteJournal
 from ..local.journal_evidence import MOST_RECORDS, entries_of
@@ -83,9 +84,11 @@ def _probed(
     clients: Sequence[ClientSeen], environment: Environment, found: SqliteJournal, texts: Texts
 ) -> list[ClientSeen]:
     """The clients that have upbeat, each with what came of its canary."""
-    flights: dict[str, Callable[[str], Flown]] = {
-        claude.CLIENT: lambda program: claude_canary.fly(program, environment.claude_home, claude.managed_settings()),
-        codex.CLIENT: lambda program: codex_canary.fly(program, environment.codex_home),
+    flights: dict[str, Callable[[str, Path], Flown]] = {
+        claude.CLIENT: lambda program, where: claude_canary.fly(
+            program, where, environment.claude_home, claude.managed_settings()
+        ),
+        codex.CLIENT: lambda program, where: codex_canary.fly(program, where, environment.codex_home),
     }
     to_start = [client.program for client in clients if client.presence is Presence.INSTALLED]
     if to_start:
@@ -98,13 +101,13 @@ def _probed(
     ]
 
 
-def _canary(fly: Callable[[str], Flown], program: str, environment: Environment, found: SqliteJournal) -> Canary:
+def _canary(fly: Callable[[str, Path], Flown], program: str, environment: Environment, found: SqliteJournal) -> Canary:
     """Start the client, and read in the journal what of it arrived."""
     began = monotonic()
-    flown = fly(program)
-    if flown.root:
+    with empty_repository() as repository:
+        flown = fly(program, repository)
         kept = library(environment, builds=False)
-        kept.forget(flown.root)
+        kept.forget(str(repository))
         kept.close()
     entries = entries_of(found, flown.session_id)
     seen = session_seen(entries, MOST_RECORDS)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..local import child
-from ..local.canary import PROMPT, SECONDS, Event, Flown, Stub, commands, empty_repository, flown, objects
+from ..local.canary import PROMPT, SECONDS, Event, Flown, Stub, commands, flown, objects
 from ..local.environment import WRAPPED, child_variables
 
 MODEL = "gpt-5.5"
@@ -39,23 +39,22 @@ def command(program: str, url: str) -> list[str]:
     return [program, "exec", "--json", *stays, "-m", MODEL, *flags, "-"]
 
 
-def fly(program: str, codex_home: Path, seconds: float = SECONDS) -> Flown:
-    """Run it."""
-    with empty_repository() as repository:
-        stub = Stub("/responses", lambda body: list(answer(body, repository)))
-        with stub.serve():
-            variables = stub.variables | {"CODEX_HOME": str(codex_home)}
-            try:
-                ended = child.run(
-                    command(program, stub.url),
-                    variables=child_variables(variables, without=(WRAPPED,)),
-                    cwd=str(repository),
-                    seconds=seconds,
-                    words=PROMPT.encode(),
-                )
-            except OSError as error:
-                return Flown("", str(repository), problem=f"{program}: {error.strerror}")
-        return flown(_thread(ended.output), str(repository), stub, ended)
+def fly(program: str, repository: Path, codex_home: Path, seconds: float = SECONDS) -> Flown:
+    """Run it in ``repository``, which is empty."""
+    stub = Stub("/responses", lambda body: list(answer(body, repository)))
+    with stub.serve():
+        variables = stub.variables | {"CODEX_HOME": str(codex_home)}
+        try:
+            ended = child.run(
+                command(program, stub.url),
+                variables=child_variables(variables, without=(WRAPPED,)),
+                cwd=str(repository),
+                seconds=seconds,
+                words=PROMPT.encode(),
+            )
+        except OSError as error:
+            return Flown(problem=f"{program}: {error.strerror}")
+    return flown(_thread(ended.output), stub, ended)
 
 
 def _thread(output: bytes) -> str:

@@ -18,6 +18,9 @@ FIRST = 12
 FEW = 3
 """Prompts that may end without an end of their turn, and calls without an answer: a user may break each off."""
 
+_NOT_MET = (Reason.UNPROVEN, Reason.DID_NOT_FIRE, Reason.CANARY_FAILED)
+"""What is to be expected of a guard that had nothing to do."""
+
 _GUARD_OF = {event: guard for guard, events in SHOWN_BY.items() for event in events}
 
 
@@ -58,9 +61,9 @@ def evidence(guard: Guard, client: ClientSeen) -> Proof | Fault:
     if guard in client.own:
         return Proof("own")
     found = _by_canary(guard, client.canary) if client.canary else _by_sessions(guard, client)
-    if guard is Guard.AGENTS and isinstance(found, Fault) and found.reason in (Reason.UNPROVEN, Reason.DID_NOT_FIRE):
-        kin = evidence(Guard.CALLS, client)
-        return Proof("alike", kin.at, kin.session_id) if isinstance(kin, Proof) else found
+    if guard is Guard.AGENTS and isinstance(found, Fault) and found.reason in _NOT_MET:
+        kin = [proof for one in (Guard.ANSWERS, Guard.CALLS) if isinstance(proof := evidence(one, client), Proof)]
+        return Proof("alike", kin[0].at, kin[0].session_id) if kin else found
     return found
 
 

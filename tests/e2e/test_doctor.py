@@ -1,0 +1,195 @@
+"""``upbeat doctor`` with the real clients: armed after installation and trust, not armed with each thing in the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .codex_trust import trust_all_hooks
+from .runs import Finished, run
+from .sandbox import Sandbox
+
+pytestmark = pytest.mark.e2e
+
+PLUGIN = "upbeat@upbeat"
+GUARDS = {"start", "turns", "calls", "answers", "agents", "end"}
+OF_CODEX = ("codex-cli", "codex-auto")
+
+
+def install(sandbox: Sandbox, client: str) -> None:
+    """Write the plugin, and switch it on with the client's own commands."""
+    folder = sandbox.home / ".local/share/upbeat" / client
+    steps = {
+        "claude": [["claude", "plugin", "marketplace", "add", str(folder)], ["claude", "plugin", "install", PLUGIN]],
+        "codex": [["codex", "plugin", "marketplace", "add", str(folder)], ["codex", "plugin", "add", PLUGIN]],
+    }
+    for step in (["upbeat", "install", client], *steps[client]):
+        done = run(sandbox, step)
+        assert 0 == done.exit_code, done.stderr
+
+
+def asked(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict[str, Any]]:
+    """``upbeat doctor --json``: how it ended, and what it said."""
+    done = run(sandbox, ["upbeat", "doctor", "--json", *arguments], env=env)
+    assert done.exit_code in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert (done.exit_code == 0) is found["armed"]
+    return done, found
+
+
+def unarmed(found: dict[str, Any], client: str) -> dict[str, set[str]]:
+    """The guards of ``client`` that are not armed, with the reasons."""
+    [one] = [one for one in found["clients"] if one["client"] == client]
+    return {
+        guard["guard"]: {because["reason"] for because in guard["reasons"]}
+        for guard in one["guards"]
+        if not guard["armed"]
+    }
+
+
+def every(reason: str, *guards: str) -> dict[str, set[str]]:
+    """``reason`` for each of ``guards``, or of all."""
+    return {guard: {reason} for guard in guards or GUARDS}
+
+
+def proofs(found: dict[str, Any], client: str) -> dict[str, str]:
+    """How it is known of each armed guard."""
+    [one] = [one for one in found["clients"] if one["client"] == client]
+    return {guard["guard"]: guard["proof"]["kind"] for guard in one["guards"] if guard["armed"]}
+
+
+BY_CANARY = dict.fromkeys(GUARDS - {"agents"}, "canary") | {"agents": "alike"}
+
+
+@pytest.mark.parametrize("program", ["claude", "claude-oldest"])
+def test_claude_code_is_armed(sandbox: Sandbox, program: str) -> None:
+    """After the installation nothing is proved; the canary proves it, at no provider, and leaves only its record."""
+    (sandbox.bin / program).rename(sandbox.bin / "claude")
+    install(sandbox, "claude")
+    _, before = asked(sandbox, "claude")
+    done, probed = asked(sandbox, "claude", "--probe")
+    _, after = asked(sandbox, "claude")
+
+    assert every("unproven") == unarmed(before, "claude-code")
+    assert ({}, BY_CANARY) == (unarmed(probed, "claude-code"), proofs(probed, "claude-code"))
+    assert {"session"} == set(proofs(after, "claude-code").values()) - {"alike"}
+    assert ([], []) == (done.requests, done.launch.left_behind())
+    assert "starts" in done.stderr
+    assert [] == [*(sandbox.home / ".claude" / "projects").glob("*canary*")]
+    assert [] == [*(sandbox.home / ".local/state/upbeat/index").glob("*/index.db")]
+    assert [] == [*sandbox.tmp.glob("upbeat-*")]
+
+
+def test_codex_is_armed_by_its_users_trust(sandbox: Sandbox) -> None:
+    """Untrusted hooks are not armed, whatever a canary does; trusted ones are, and nobody else writes trust."""
+    install(sandbox, "codex")
+    config = sandbox.codex_home / "config.toml"
+    settings = config.read_text()
+    _, untrusted = asked(sandbox, "codex", "--probe")
+    unwritten = config.read_text() == settings
+    trust_all_hooks(sandbox)
+    done, trusted = asked(sandbox, "codex", "--probe")
+
+    assert every("untrusted") == unarmed(untrusted, "codex-cli")
+    assert every("untrusted", "calls", "answers", "agents") == unarmed(untrusted, "codex-auto")
+    assert unwritten
+    assert [{}, {}] == [unarmed(trusted, client) for client in OF_CODEX]
+    assert BY_CANARY == proofs(trusted, "codex-cli")
+    assert ([], []) == (done.requests, done.launch.left_behind())
+    assert [] == [*(sandbox.codex_home / "sessions").rglob("*.jsonl")]
+
+
+def test_a_changed_hook_has_lost_its_trust(sandbox: Sandbox) -> None:
+    """A hook that was edited after it was trusted is not armed, and is named; what it was before is armed again."""
+    install(sandbox, "codex")
+    trust_all_hooks(sandbox)
+    [hooks] = (sandbox.codex_home / "plugins/cache").rglob("hooks.json")
+    text = hooks.read_text()
+    hooks.write_text(text.replace('"timeout": 3', '"timeout": 2'))
+    done, changed = asked(sandbox, "codex", "--probe")
+    hooks.write_text(text)
+    _, mended = asked(sandbox, "codex", "--probe")
+
+    assert GUARDS == set(unarmed(changed, "codex-cli"))
+    assert all("trust_changed" in reasons for reasons in unarmed(changed, "codex-cli").values())
+    assert 1 == done.exit_code
+    assert {} == unarmed(mended, "codex-cli")
+
+
+def test_codex_without_hooks(sandbox: Sandbox) -> None:
+    """Hooks that are switched off in Codex's own settings are not armed."""
+    install(sandbox, "codex")
+    trust_all_hooks(sandbox)
+    config = sandbox.codex_home / "config.toml"
+    config.write_text(config.read_text().replace("[features]\n", "[features]\nhooks = false\n"))
+    _, found = asked(sandbox, "codex", "--probe")
+
+    assert GUARDS == set(unarmed(found, "codex-cli"))
+    assert all("hooks_disabled" in reasons for reasons in unarmed(found, "codex-cli").values())
+
+
+def _settings(sandbox: Sandbox, **more: Any) -> None:
+    path = sandbox.home / ".claude/settings.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | more))
+
+
+def _break_server(sandbox: Sandbox) -> None:
+    [path] = (sandbox.home / ".local/share/upbeat/claude").rglob(".mcp.json")
+    server = json.loads(path.read_text())
+    server["mcpServers"]["upbeat"]["args"] = ["-c", "raise SystemExit('no such server')"]
+    path.write_text(json.dumps(server))
+
+
+def _lose_interpreter(sandbox: Sandbox) -> None:
+    plugin = sandbox.home / ".local/share/upbeat/claude/plugins/upbeat"
+    for path in (plugin / ".mcp.json", plugin / "hooks/hooks.json"):
+        words = json.dumps(json.loads(path.read_text()))
+        path.write_text(words.replace('/bin/python"', '/bin/python-that-is-gone"'))
+
+
+def _lose_plugin(sandbox: Sandbox) -> None:
+    (sandbox.home / ".local/share/upbeat/claude").rename(sandbox.home / "moved")
+
+
+IN_THE_WAY: dict[str, tuple[Callable[[Sandbox], None], str]] = {
+    "hooks off": (lambda sandbox: _settings(sandbox, disableAllHooks=True), "hooks_disabled"),
+    "plugin off": (lambda sandbox: _settings(sandbox, enabledPlugins={PLUGIN: False}), "plugin_disabled"),
+    "server that cannot start": (_break_server, "server_not_connected"),
+    "interpreter gone": (_lose_interpreter, "program_gone"),
+    "plugin moved": (_lose_plugin, "plugin_gone"),
+}
+
+
+@pytest.mark.parametrize("name", IN_THE_WAY)
+def test_claude_code_is_not_armed(sandbox: Sandbox, name: str) -> None:
+    """With each thing in the way nothing is armed, the reason is said, and the canary agrees: no hook arrives."""
+    put, reason = IN_THE_WAY[name]
+    install(sandbox, "claude")
+    put(sandbox)
+    done, found = asked(sandbox, "claude", "--probe")
+
+    assert GUARDS == set(unarmed(found, "claude-code"))
+    assert all(reason in reasons for reasons in unarmed(found, "claude-code").values())
+    assert {"calls", "turns", "end"}.isdisjoint(found["clients"][0]["canary"]["seen"])
+    assert (1, [], []) == (done.exit_code, done.requests, done.launch.left_behind())
+
+
+def test_settings_that_name_a_provider_do_not_mislead_the_canary(sandbox: Sandbox) -> None:
+    """A provider in the user's own settings is not asked: the canary goes to its stub."""
+    install(sandbox, "claude")
+    _settings(sandbox, env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:8765", "ANTHROPIC_API_KEY": "sk-ant-of-the-user"})
+    done, found = asked(sandbox, "claude", "--probe")
+
+    assert ({}, []) == (unarmed(found, "claude-code"), done.requests)
+
+
+def test_nothing_is_installed(sandbox: Sandbox) -> None:
+    """Clients that are here without upbeat are named, and there is nothing to arm."""
+    done = run(sandbox, ["upbeat", "doctor"])
+
+    assert 0 == done.exit_code
+    assert done.stdout.startswith("Nothing to arm")
+    assert "upbeat install codex" in done.stdout
