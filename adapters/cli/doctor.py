@@ -29,7 +29,7 @@ from ..claude import canary as claude_canary
 from ..claude import doctor as claude
 from ..codex import canary as codex_canary
 from ..codex import doctor as codex
-from ..local import installation
+from ..local import machine
 from ..local.canary import Flown, empty_repository
 from ..local.environment import Environment, child_variables, read_environment
 from ..local.journal import SqliteJournal
@@ -76,7 +76,7 @@ def look(environment: Environment, wanted: Sequence[str], texts: Texts, *, probe
     for client in clients[-1:]:
         if client.client == codex.CLIENT and client.presence is Presence.INSTALLED:
             clients.append(codex.look_at_wrapper(client))
-    here = installation.look(found, situation.settings)
+    here = machine.look(found, situation.settings)
     return judge(timestamp(datetime.now(UTC)), clients, here, texts)
 
 
