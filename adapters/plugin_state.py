@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from .. import __version__
 from ..core.doctor.findings import Fault, Guard, Reason
 from ..core.turn.report import timestamp
 from . import plugin
+from .local.json_file import first_bytes, json_file
 from .plugin import PluginLayout, Route
 
 HOOKS, SERVERS = "hooks/hooks.json", ".mcp.json"
-MAX_BYTES = 1024 * 1024
 MAX_NAMED = 3
 RIVALS = (
     *("overtone", "auto-tool", "context-inject-global", "augment-context-global", "oh-my-opencode", "oh-my-openagent"),
@@ -48,7 +48,7 @@ def look(
     """The plugin in ``folder``. ``carried`` maps hook events to guards; ``variable`` is what stands for the folder."""
     if not folder.is_dir():
         return PluginState((Fault(Reason.PLUGIN_GONE, str(folder)),))
-    hooks, servers = _object(folder / HOOKS), _object(folder / SERVERS)
+    hooks, servers = json_file(folder / HOOKS), json_file(folder / SERVERS)
     handlers = dict(_handlers(hooks))
     route: Route = "mcp" if any(one.get("type") == "mcp_tool" for one in _each(handlers)) else "command"
     layout = layout_of(route)
@@ -95,7 +95,7 @@ def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any], carried: Mappi
 
 def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Iterator[str]:
     manifest = next((name for name in plugin.files(layout) if name.endswith("plugin.json")), "")
-    version = _object(folder / Path(manifest).relative_to(layout.plugin)).get("version") if manifest else None
+    version = json_file(folder / Path(manifest).relative_to(layout.plugin)).get("version") if manifest else None
     if version and version != __version__:
         yield f"the plugin was written by upbeat {version}, this is {__version__}"
     program = server[0] if server else ""
@@ -104,7 +104,7 @@ def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Itera
     own = f"{layout.plugin}/"
     ours = {name.removeprefix(own): data for name, data in plugin.files(layout).items() if name.startswith(own)}
     texts = [name for name in ours if name not in (HOOKS, SERVERS)]
-    differing = [name for name in texts if _bytes(folder / name) != ours[name]]
+    differing = [name for name in texts if first_bytes(folder / name) != ours[name]]
     if differing:
         named = ", ".join(differing[:MAX_NAMED])
         more = f" and {len(differing) - MAX_NAMED} more" if len(differing) > MAX_NAMED else ""
@@ -154,22 +154,6 @@ def _command_line(handler: Any) -> tuple[str, ...]:
 def _programs(words: tuple[str, ...]) -> list[str]:
     """Files without which a command line comes to nothing: its program, and a script that it names."""
     return [word for number, word in enumerate(words) if word.startswith("/") and (number == 0 or word.endswith(".py"))]
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(_bytes(path))
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES)
-    except OSError:
-        return b""
 
 
 def _time(path: Path) -> str:

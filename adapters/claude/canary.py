@@ -17,6 +17,9 @@ from typing import Any
 from ..local import child
 from ..local.canary import PROMPT, SECONDS, Event, Flown, Stub, commands, flown, objects
 from ..local.environment import child_variables
+from ..local.json_file import json_file
+from ..local.lines import object_in
+from ..plugin import NAME
 from .history import project_folder
 
 KEY = "sk-ant-api03-upbeat-canary-of-no-account"
@@ -44,13 +47,16 @@ def command(program: str, session_id: str, repository: Path, settings: str) -> l
 
 
 def fly(program: str, repository: Path, claude_home: Path, managed: dict[str, Any], seconds: float = SECONDS) -> Flown:
-    """Run it in ``repository``, which is empty. ``managed`` are the administrator's settings."""
+    """Run it in ``repository``, which is empty. ``managed`` are the administrator's settings.
+
+    ``is_first``: nothing of the plugin was known before it; older versions load a new plugin only in the next session.
+    """
     environment = managed.get("env")
     names = [name for name in environment if _NAMES_PROVIDER.search(name)] if isinstance(environment, dict) else []
-    session_id = str(uuid.uuid4())
     if names:
-        problem = f"your administrator's settings name the provider ({', '.join(names)}); it is not asked"
-        return Flown(session_id, problem=problem)
+        return Flown(problem=f"your administrator's settings name the provider ({', '.join(names)}); it is not asked")
+    is_first = NAME not in json_file(claude_home / "plugins" / "known_marketplaces.json")
+    session_id = str(uuid.uuid4())
     stub = Stub("/v1/messages", lambda body: list(answer(body, repository)))
     with stub.serve():
         variables = stub.variables | _QUIET | {"ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": KEY}
@@ -66,7 +72,7 @@ def fly(program: str, repository: Path, claude_home: Path, managed: dict[str, An
             return Flown(session_id, problem=f"{program}: {error.strerror}")
         finally:
             _clear_up(claude_home / "projects" / project_folder(str(repository)))
-    return flown(session_id, stub, ended, _server_trouble(ended.output))
+    return flown(session_id, stub, ended, _server_trouble(ended.output), is_first=is_first)
 
 
 def _clear_up(folder: Path) -> None:
@@ -77,16 +83,13 @@ def _clear_up(folder: Path) -> None:
 
 
 def _server_trouble(output: bytes) -> str:
-    """What the session's first line says of our server, if anything is wrong with it."""
+    """What the session told at its beginning of our server, if anything is wrong with it."""
     for line in output.splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and event.get("subtype") == "init":
-            servers = [one for one in event.get("mcp_servers") or () if isinstance(one, dict)]
-            ours = {str(one.get("name")): str(one.get("status")) for one in servers if "upbeat" in str(one.get("name"))}
-            return ", ".join(f"{name}: {status}" for name, status in ours.items() if status != "connected")
+        begun = object_in(line)
+        if begun.get("subtype") == "init":
+            ours = {str(one.get("name")): str(one.get("status")) for one in objects(begun.get("mcp_servers"))}
+            named = {name: status for name, status in ours.items() if NAME in name}
+            return ", ".join(f"{name}: {status}" for name, status in named.items() if status != "connected")
     return ""
 
 

@@ -6,7 +6,6 @@ project's local one, that over the project's own, and that over the user's.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from ..local import journal_evidence
 from ..local.environment import Environment, child_variables
 from ..local.handshake import trouble_with
 from ..local.journal import SqliteJournal
+from ..local.json_file import json_file
 from ..local.program import ask_version, dotted, find_program
 from ..local.recordings import recordings
 from ..plugin import NAME
@@ -30,7 +30,6 @@ from .install import GUARDS, layout
 TITLE, WORD, PROGRAM = "Claude Code", "claude", "claude"
 OLDEST = (2, 1, 197)
 """The oldest version that was tried with hooks over MCP."""
-MAX_BYTES = 4 * 1024 * 1024
 PLUGIN_ROOT = "${CLAUDE_PLUGIN_ROOT}"
 
 MANAGED = Path("/Library/Application Support/ClaudeCode") if sys.platform == "darwin" else Path("/etc/claude-code")
@@ -45,10 +44,11 @@ class SettingsFile:
     is_managed: bool = False
 
 
-def look(environment: Environment, root: str, journal: SqliteJournal, own: Path, managed: Path = MANAGED) -> ClientSeen:
-    """Claude Code as it is in the project at ``root``. ``own`` is where ``upbeat install`` writes the plugin."""
-    program = find_program(PROGRAM)
-    files = settings_files(environment.claude_home, root, managed)
+def look(environment: Environment, root: str, journal: SqliteJournal, managed: Path | None = None) -> ClientSeen:
+    """Claude Code as it is in the project at ``root``."""
+    own = environment.data_home / NAME / WORD
+    program = find_program(PROGRAM, root)
+    files = settings_files(environment.claude_home, root, managed or MANAGED)
     entries = {key: value for key, value in _merged(files, "enabledPlugins").items() if is_ours(key)}
     is_known = bool(entries) or own.is_dir()
     if not program or not is_known:
@@ -72,25 +72,25 @@ def look(environment: Environment, root: str, journal: SqliteJournal, own: Path,
     )
 
 
-def managed_settings(managed: Path = MANAGED) -> dict[str, Any]:
+def managed_settings() -> dict[str, Any]:
     """What the administrator has set, of all files together."""
     merged: dict[str, Any] = {}
-    for file in _managed(managed):
+    for file in _managed(MANAGED):
         merged |= file.values
     return merged
 
 
-def settings_files(claude_home: Path, root: str, managed: Path = MANAGED) -> tuple[SettingsFile, ...]:
+def settings_files(claude_home: Path, root: str, managed: Path) -> tuple[SettingsFile, ...]:
     """The settings files that are there, the one that wins last."""
     paths = [claude_home / "settings.json"]
     paths += [Path(root, ".claude", name) for name in ("settings.json", "settings.local.json")] if root else []
-    own = (SettingsFile(path, _object(path)) for path in dict.fromkeys(paths))
+    own = (SettingsFile(path, json_file(path)) for path in dict.fromkeys(paths))
     return (*(file for file in own if file.values), *_managed(managed))
 
 
 def _managed(folder: Path) -> Iterator[SettingsFile]:
     for path in (folder / "managed-settings.json", *sorted(folder.glob("managed-settings.d/*.json"))):
-        if values := _object(path):
+        if values := json_file(path):
             yield SettingsFile(path, values, is_managed=True)
 
 
@@ -132,7 +132,7 @@ def _of_servers_switched_off(root: str, environment: Environment) -> Iterator[Fa
     """What ``/mcp disable`` leaves behind for the project."""
     home = environment.claude_home
     for path in (home.parent / ".claude.json", home / ".claude.json"):
-        projects = _object(path).get("projects")
+        projects = json_file(path).get("projects")
         project = projects.get(root) if isinstance(projects, dict) else None
         off = project.get("disabledMcpServers") if isinstance(project, dict) else None
         if isinstance(off, list) and f"plugin:{NAME}:{NAME}" in off:
@@ -148,7 +148,7 @@ def _of_server(state: PluginState) -> Iterator[Fault]:
 
 def _folder(environment: Environment, files: tuple[SettingsFile, ...], own: Path) -> Path:
     """Where Claude Code reads the plugin: a marketplace that is a folder is used where it lies."""
-    known = _object(environment.claude_home / "plugins" / "known_marketplaces.json").get(NAME)
+    known = json_file(environment.claude_home / "plugins" / "known_marketplaces.json").get(NAME)
     place = known.get("installLocation") if isinstance(known, dict) else None
     if not isinstance(place, str):
         value, _file = _merged(files, "extraKnownMarketplaces").get(NAME, ({}, None))
@@ -183,12 +183,3 @@ def _commands(hooks: Any) -> Iterator[str]:
             if isinstance(one, dict) and isinstance(one.get("command"), str):
                 words = one.get("args")
                 yield " ".join([one["command"], *map(str, words if isinstance(words, list) else ())])
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            found = json.loads(file.read(MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -36,7 +36,6 @@ from ..local.journal import SqliteJournal
 from ..local.journal_evidence import MOST_RECORDS, entries_of
 from ..local.surroundings import LocalSurroundings
 from ..wiring import journal, library
-from .install import folder_of
 
 ALL = ("claude", "codex")
 
@@ -68,9 +67,9 @@ def look(environment: Environment, wanted: Sequence[str], texts: Texts, *, probe
     root = situation.repository.root
     clients = []
     if "claude" in wanted:
-        clients.append(claude.look(environment, root, found, folder_of("claude")))
+        clients.append(claude.look(environment, root, found))
     if "codex" in wanted:
-        clients.append(codex.look(environment, root, found, folder_of("codex")))
+        clients.append(codex.look(environment, root, found))
     if probe:
         clients = _probed(clients, environment, found, texts)
     for client in clients[-1:]:
@@ -106,10 +105,13 @@ def _canary(fly: Callable[[str, Path], Flown], program: str, environment: Enviro
     began = monotonic()
     with empty_repository() as repository:
         flown = fly(program, repository)
+        entries = entries_of(found, flown.session_id)
+        if flown.is_first and not entries:
+            flown = fly(program, repository)
+            entries = entries_of(found, flown.session_id)
         kept = library(environment, builds=False)
         kept.forget(str(repository))
         kept.close()
-    entries = entries_of(found, flown.session_id)
     seen = session_seen(entries, MOST_RECORDS)
     return Canary(
         timestamp(datetime.now(UTC)),

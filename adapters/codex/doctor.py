@@ -50,9 +50,10 @@ class Told:
     """It does not know the question: it is too old."""
 
 
-def look(environment: Environment, root: str, journal: SqliteJournal, own: Path) -> ClientSeen:
-    """Codex as it is in the project at ``root``. ``own`` is where ``upbeat install`` writes the plugin."""
-    program = find_program(PROGRAM)
+def look(environment: Environment, root: str, journal: SqliteJournal) -> ClientSeen:
+    """Codex as it is in the project at ``root``."""
+    own = environment.data_home / NAME / WORD
+    program = find_program(PROGRAM, root)
     config = read_toml(environment.codex_home / "config.toml").values
     plugins = config.get("plugins")
     entries = {name: one for name, one in plugins.items() if is_ours(name)} if isinstance(plugins, Mapping) else {}

@@ -79,13 +79,15 @@ class Stub:
 class Flown:
     """What came of a canary. ``told`` is all that the model was sent at last.
 
-    ``problem`` says why nothing can be told from it; ``server`` what its client said of our server, if it was wrong.
+    ``problem`` says why nothing can be told from it; ``server`` what its client said of our server, if it was wrong;
+    ``is_first``: its client may have to begin another session before it loads the plugin.
     """
 
     session_id: str = ""
     told: str = ""
     problem: str = ""
     server: str = ""
+    is_first: bool = False
 
 
 def commands(repository: Path) -> tuple[str, ...]:
@@ -110,14 +112,14 @@ def objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def flown(session_id: str, stub: Stub, ended: child.Ended, server: str = "") -> Flown:
+def flown(session_id: str, stub: Stub, ended: child.Ended, server: str = "", *, is_first: bool = False) -> Flown:
     """What came of a session that has ended as ``ended`` says."""
     problem = ""
     if not stub.bodies or ended.code != 0:
         without = "" if stub.bodies else "no request reached the model; "
         how = f"exit {ended.code}" if ended.code is not None else "it did not end"
         problem = f"{without}{ended.complaint or how}"
-    return Flown(session_id, json.dumps(stub.bodies[-1:], ensure_ascii=False), problem, server)
+    return Flown(session_id, json.dumps(stub.bodies[-1:], ensure_ascii=False), problem, server, is_first)
 
 
 class _Server(ThreadingHTTPServer):

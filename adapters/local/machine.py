@@ -31,7 +31,7 @@ def look(journal: SqliteJournal, settings: Settings) -> InstallationSeen:
         version=__version__,
         python=sys.executable,
         modules=len(modules),
-        uncompiled=sum(not _is_compiled(module) and not _takes_some(module) for module in modules),
+        uncompiled=sum(not _has_byte_code(module) for module in modules),
         sqlite=version,
         is_sqlite_sound=is_sound(version),
         is_network=is_network(_there(Path(health.path))),
@@ -49,15 +49,11 @@ def _origin(settings: Settings, name: str) -> str:
     return settings.origins.get(name, name)
 
 
-def _is_compiled(module: Path) -> bool:
-    """Whether there is byte code beside it; ``-I`` looks nowhere else."""
-    return (module.parent / "__pycache__" / f"{module.stem}.{sys.implementation.cache_tag}.pyc").exists()
-
-
-def _takes_some(module: Path) -> bool:
-    """Whether Python could write byte code beside it."""
+def _has_byte_code(module: Path) -> bool:
+    """Whether there is byte code beside it, where ``-I`` looks, or Python may write it there at its first start."""
     folder = module.parent / "__pycache__"
-    return os.access(folder if folder.exists() else module.parent, os.W_OK)
+    is_there = (folder / f"{module.stem}.{sys.implementation.cache_tag}.pyc").exists()
+    return is_there or os.access(folder if folder.exists() else module.parent, os.W_OK)
 
 
 def _there(path: Path) -> Path:

@@ -20,15 +20,9 @@ OF_CODEX = ("codex-cli", "codex-auto")
 
 
 def install(sandbox: Sandbox, client: str) -> None:
-    """Write the plugin, and switch it on with the client's own commands."""
-    folder = sandbox.home / ".local/share/upbeat" / client
-    steps = {
-        "claude": [["claude", "plugin", "marketplace", "add", str(folder)], ["claude", "plugin", "install", PLUGIN]],
-        "codex": [["codex", "plugin", "marketplace", "add", str(folder)], ["codex", "plugin", "add", PLUGIN]],
-    }
-    for step in (["upbeat", "install", client], *steps[client]):
-        done = run(sandbox, step)
-        assert 0 == done.exit_code, done.stderr
+    """Install the plugin; for Codex the review of its hooks is left."""
+    done = run(sandbox, ["upbeat", "install", client, "--yes"])
+    assert (0, "") == (done.exit_code, done.stderr)
 
 
 def asked(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict[str, Any]]:

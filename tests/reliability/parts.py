@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import (
+    doctor_faults,
     hostile_repository,
     install_homes,
     misbehaving_servers,
@@ -21,6 +22,7 @@ from .promise import Part
 PARTS: Mapping[str, Part] = {
     "install": install_homes,
     "package": package,
+    "doctor": doctor_faults,
     "nothing-lost": nothing_lost,
     "never-in-the-way": never_in_the_way,
     "tools-that-hang": tools_that_hang,

@@ -1,0 +1,155 @@
+"""A home with both clients in it, upbeat installed in each by its own installer, and a session of each in the journal.
+
+The clients are fakes: one says its version, the other tells of its hooks as well. What the doctor looks at besides, the
+files of the clients and the journal, is real.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fakes import doctor_codex
+from repositories import make_repository
+
+from upbeat.adapters.claude import install as claude
+from upbeat.adapters.codex import install as codex
+from upbeat.adapters.hook import answer
+from upbeat.adapters.installation.carry_out import carry_out
+from upbeat.adapters.installation.plan import plan_install
+from upbeat.adapters.local.environment import Environment, read_environment
+from upbeat.adapters.plugin import Wanted
+from upbeat.adapters.wiring import build
+
+CLIENTS = {"claude": claude, "codex": codex}
+
+
+@dataclass(frozen=True)
+class DoctorHome:
+    """The folders of one home."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def bin(self) -> Path:
+        return self.folder / "bin"
+
+    @property
+    def project(self) -> Path:
+        return self.folder / "shop"
+
+    @property
+    def codex_home(self) -> Path:
+        return self.home / ".codex"
+
+    @property
+    def settings(self) -> Path:
+        return self.home / ".claude/settings.json"
+
+    @property
+    def plugin(self) -> Path:
+        """Claude Code's, which is run where it lies."""
+        return self.home / ".local/share/upbeat/claude/plugins/upbeat"
+
+    @property
+    def copy(self) -> Path:
+        """Codex's copy."""
+        [copy] = (self.codex_home / "plugins/cache/upbeat/upbeat").iterdir()
+        return copy
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "CODEX_HOME": str(self.codex_home), "PATH": f"{self.bin}:/usr/bin:/bin"}
+
+    @property
+    def environment(self) -> Environment:
+        return read_environment(self.variables)
+
+    def change(self, path: Path, **more: Any) -> None:
+        """Put ``more`` into the JSON object at ``path``."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps(found | more))
+
+    def replace(self, path: Path, old: str, new: str) -> None:
+        """Replace what must be there."""
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def review(self) -> None:
+        """What a user does in Codex: trust every hook as it is now."""
+        codex_program = [sys.executable, doctor_codex.__file__, "trust"]
+        subprocess.run(codex_program, env={"CODEX_HOME": str(self.codex_home)}, check=True)
+
+    def work(self) -> None:
+        """A turn in each client, told to the core by its hooks."""
+        for client in ("claude-code", "codex-cli"):
+            application = build(self.environment)
+            for event in turn(client, str(self.project)):
+                answer(client, event, application)
+            application.close()
+
+    def forget(self) -> None:
+        """No record is left."""
+        shutil.rmtree(self.home / ".local/state")
+
+    def keep(self) -> None:
+        """Remember how everything is now."""
+        shutil.copytree(self.folder, self.folder.with_name("kept"), symlinks=True)
+
+    def restore(self) -> None:
+        """Let everything be as it was kept; times of files, too."""
+        shutil.rmtree(self.folder)
+        shutil.copytree(self.folder.with_name("kept"), self.folder, symlinks=True)
+
+
+def make_home(folder: Path) -> DoctorHome:
+    """Both clients with upbeat, with trusted hooks, and a turn in each: everything is armed."""
+    home = DoctorHome(folder)
+    for path in (home.home / ".claude", home.codex_home, home.bin, home.project):
+        path.mkdir(parents=True)
+    make_repository(home.project, {"a.py": "A = 1\n"})
+    home.settings.write_text("{}")
+    _program(home.bin / "claude", 'echo "2.1.329 (Claude Code)"')
+    _program(home.bin / "codex", f'exec "{sys.executable}" "{doctor_codex.__file__}" "$@"')
+    for name, module in CLIENTS.items():
+        wanted: Wanted = module.wanted(home.environment, "mcp")  # type: ignore[attr-defined]
+        carry_out(plan_install(name, wanted, home.environment, "mcp"), home.environment)
+    home.review()
+    home.work()
+    return home
+
+
+def _program(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+def turn(client: str, cwd: str) -> list[dict[str, Any]]:
+    """The hooks of a short session."""
+    common = {"session_id": f"{client}-{os.getpid()}-{time.time_ns()}", "cwd": cwd}
+    call = {"tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "c-1"}
+    done = {**call, "tool_response": {"stdout": "", "stderr": "", "interrupted": False}}
+    agent = {"agent_id": "a-1", "agent_type": "upbeat:tester"}
+    told: list[tuple[str, dict[str, Any]]] = [
+        ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": "thanks"}),
+        ("PreToolUse", call),
+        ("PostToolUse", done),
+        ("SubagentStart", agent),
+        ("SubagentStop", {**agent, "last_assistant_message": "done"}),
+        ("Stop", {"last_assistant_message": "done"}),
+    ]
+    return [{**common, "hook_event_name": name, **fields} for name, fields in told]

@@ -1,0 +1,365 @@
+"""Whether the doctor sees what disarms upbeat: each fault is planted in a home where everything is armed.
+
+The clients are fakes that say their version and tell of their hooks; files, journal, server and installer are real.
+``tests/e2e/test_doctor.py`` plants the weightiest ones in the real clients.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from doctor_home import DoctorHome, make_home, turn
+
+from upbeat.adapters.claude import doctor as claude_doctor
+from upbeat.adapters.cli.doctor import look as look_with_all
+from upbeat.adapters.hook import answer
+from upbeat.adapters.local import machine
+from upbeat.adapters.wiring import build
+from upbeat.core.doctor.findings import ALL, REMEMBERING, Guard, Report
+from upbeat.core.doctor.texts import EN
+
+from .promise import Seen
+
+PART = "Doctor"
+
+CLAUDE, CODEX = "claude-code", "codex-cli"
+EVERY = ALL
+STOPS = frozenset({Guard.END})
+CONTINUES = frozenset({Guard.TURNS, Guard.END})
+PLUGIN = "upbeat@upbeat"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A fault: what ``plant`` does to the home disarms ``guards`` of ``client`` (empty: of both), for ``reason``."""
+
+    client: str
+    reason: str
+    guards: frozenset[Guard]
+    plant: Callable[[DoctorHome], object]
+
+
+def _hook(command: str) -> dict[str, object]:
+    return {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": command}]}]}
+
+
+def _without(name: str) -> Callable[[DoctorHome], None]:
+    """A session that went on without the events called ``name``, three times."""
+
+    def plant(home: DoctorHome) -> None:
+        application = build(home.environment)
+        events = turn(CLAUDE, str(home.project))
+        for event in [*events, *events, *events]:
+            if event["hook_event_name"] != name:
+                answer(CLAUDE, event, application)
+        application.close()
+
+    return plant
+
+
+def _unseen(home: DoctorHome) -> None:
+    """A transcript of a session of which the journal has nothing."""
+    folder = home.home / ".claude/projects" / str(home.project).replace("/", "-").replace(".", "-").replace("_", "-")
+    folder.mkdir(parents=True)
+    at = time.strftime("%Y-%m-%dT%H:%M:%S.999Z", time.gmtime(time.time() + 2))
+    (folder / "0ddba11.jsonl").write_text(json.dumps({"type": "user", "timestamp": at}) + "\n")
+
+
+def _old(home: DoctorHome, client: str, version: str) -> None:
+    """An old client whose hooks were written after the last session: nothing shows that they work in it."""
+    folder = home.plugin if client == CLAUDE else home.copy
+    os.utime(folder / "hooks/hooks.json", (time.time() + 60, time.time() + 60))
+    if client == CLAUDE:
+        home.replace(home.bin / "claude", "2.1.329", version)
+    else:
+        home.change(home.codex_home / "fake.json", version=version)
+
+
+def _spoil_server(home: DoctorHome) -> None:
+    path = home.plugin / ".mcp.json"
+    found = json.loads(path.read_text())
+    found["mcpServers"]["upbeat"]["args"] = ["-c", "raise SystemExit('no server here')"]
+    path.write_text(json.dumps(found))
+
+
+def _add_to_config(home: DoctorHome, text: str) -> None:
+    path = home.codex_home / "config.toml"
+    path.write_text(path.read_text() + text)
+
+
+def _untrust(home: DoctorHome, *events: str) -> None:
+    path = home.codex_home / "fake.json"
+    found = json.loads(path.read_text())
+    kept = {key: one for key, one in found["trusted"].items() if events and key.split(":")[2] not in events}
+    path.write_text(json.dumps(found | {"trusted": kept}))
+
+
+def _trust_again(home: DoctorHome, old: str, new: str) -> None:
+    """Edit the hooks in Codex's copy."""
+    home.replace(home.copy / "hooks/hooks.json", old, new)
+
+
+def _other_state(home: DoctorHome) -> None:
+    (home.home / ".local/state/upbeat/journal.db").unlink()
+    for suffix in ("-wal", "-shm"):
+        (home.home / f".local/state/upbeat/journal.db{suffix}").unlink(missing_ok=True)
+    (home.home / ".local/state/upbeat/journal.db").mkdir()
+
+
+def _settings_of_upbeat(home: DoctorHome, text: str) -> None:
+    path = home.home / ".config/upbeat/auto-tools.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+FAULTS: Mapping[str, Planted] = {
+    "hooks switched off by the user": Planted(
+        CLAUDE, "hooks_disabled", EVERY, lambda home: home.change(home.settings, disableAllHooks=True)
+    ),
+    "hooks switched off in the project": Planted(
+        CLAUDE,
+        "hooks_disabled",
+        EVERY,
+        lambda home: home.change(home.project / ".claude/settings.local.json", disableAllHooks=True),
+    ),
+    "only the administrator's hooks": Planted(
+        CLAUDE,
+        "managed_hooks_only",
+        EVERY,
+        lambda home: home.change(home.folder / "managed/managed-settings.json", allowManagedHooksOnly=True),
+    ),
+    "plugin switched off": Planted(
+        CLAUDE, "plugin_disabled", EVERY, lambda home: home.change(home.settings, enabledPlugins={PLUGIN: False})
+    ),
+    "plugin switched off in the project": Planted(
+        CLAUDE,
+        "plugin_disabled",
+        EVERY,
+        lambda home: home.change(home.project / ".claude/settings.json", enabledPlugins={PLUGIN: False}),
+    ),
+    "plugin not switched on": Planted(
+        CLAUDE, "not_switched_on", EVERY, lambda home: home.change(home.settings, enabledPlugins={})
+    ),
+    "plugin moved": Planted(
+        CLAUDE, "plugin_gone", EVERY, lambda home: home.plugin.rename(home.plugin.with_name("moved"))
+    ),
+    "interpreter gone": Planted(
+        CLAUDE,
+        "program_gone",
+        EVERY,
+        lambda home: home.replace(home.plugin / "hooks/hooks.json", '/bin/python"', '/bin/python-gone"'),
+    ),
+    "a hook taken out": Planted(
+        CLAUDE,
+        "hooks_changed",
+        STOPS,
+        lambda home: home.replace(home.plugin / "hooks/hooks.json", '"Stop": [', '"Stopp": ['),
+    ),
+    "a server that does not start": Planted(CLAUDE, "server_not_connected", EVERY, _spoil_server),
+    "the server switched off": Planted(
+        CLAUDE,
+        "server_off",
+        EVERY,
+        lambda home: home.change(
+            home.home / ".claude.json",
+            projects={str(home.project): {"disabledMcpServers": ["plugin:upbeat:upbeat"]}},
+        ),
+    ),
+    "hooks in the settings as well": Planted(
+        CLAUDE, "twice", EVERY, lambda home: home.change(home.settings, hooks=_hook("upbeat hook claude"))
+    ),
+    "installed from two marketplaces": Planted(
+        CLAUDE,
+        "twice",
+        EVERY,
+        lambda home: home.change(home.settings, enabledPlugins={PLUGIN: True, "upbeat@mine": True}),
+    ),
+    "another plugin of the kind": Planted(
+        CLAUDE,
+        "in_the_way",
+        CONTINUES,
+        lambda home: home.change(home.settings, enabledPlugins={PLUGIN: True, "ot@overtone": True}),
+    ),
+    "another hook of the kind": Planted(
+        CLAUDE,
+        "in_the_way",
+        CONTINUES,
+        lambda home: home.change(home.settings, hooks=_hook("~/.claude/hooks/context-inject-global.sh")),
+    ),
+    "an old Claude Code": Planted(CLAUDE, "client_too_old", EVERY, lambda home: _old(home, CLAUDE, "2.0.1")),
+    "no prompt arrives": Planted(CLAUDE, "silent", frozenset({Guard.TURNS}), _without("UserPromptSubmit")),
+    "no end arrives": Planted(CLAUDE, "silent", STOPS, _without("Stop")),
+    "no call arrives": Planted(CLAUDE, "silent", frozenset({Guard.CALLS}), _without("PreToolUse")),
+    "a session that left nothing": Planted(CLAUDE, "unseen_session", EVERY, _unseen),
+    "no trust": Planted(CODEX, "untrusted", EVERY, _untrust),
+    "one hook without trust": Planted(
+        CODEX, "untrusted", frozenset({Guard.CALLS}), lambda home: _untrust(home, "pre_tool_use")
+    ),
+    "a hook edited after the review": Planted(
+        CODEX, "trust_changed", STOPS, lambda home: _trust_again(home, '"timeout": 3', '"timeout": 2')
+    ),
+    "a hook switched off": Planted(
+        CODEX,
+        "hook_off",
+        frozenset({Guard.CALLS}),
+        lambda home: home.change(home.codex_home / "fake.json", off=["PreToolUse"]),
+    ),
+    "hooks switched off in Codex": Planted(
+        CODEX, "hooks_disabled", EVERY, lambda home: _add_to_config(home, "\n[features]\nhooks = false\n")
+    ),
+    "plugin switched off in Codex": Planted(
+        CODEX,
+        "plugin_disabled",
+        EVERY,
+        lambda home: home.replace(home.codex_home / "config.toml", "enabled = true", "enabled = false"),
+    ),
+    "plugin unknown to Codex": Planted(
+        CODEX, "not_switched_on", EVERY, lambda home: (home.codex_home / "config.toml").write_text("")
+    ),
+    "copy of the plugin gone": Planted(
+        CODEX, "plugin_gone", EVERY, lambda home: shutil.rmtree(home.codex_home / "plugins")
+    ),
+    "interpreter of Codex's hooks gone": Planted(
+        CODEX,
+        "program_gone",
+        EVERY,
+        lambda home: home.replace(home.copy / ".mcp.json", '/bin/python"', '/bin/python-gone"'),
+    ),
+    "another plugin of the kind in Codex": Planted(
+        CODEX,
+        "in_the_way",
+        CONTINUES,
+        lambda home: _add_to_config(home, '\n[plugins."omo-codex@omo"]\nenabled = true\n'),
+    ),
+    "hooks in hooks.json as well": Planted(
+        CODEX,
+        "twice",
+        EVERY,
+        lambda home: home.change(home.codex_home / "hooks.json", hooks=_hook("upbeat hook codex")),
+    ),
+    "the server switched off in Codex": Planted(
+        CODEX, "server_off", EVERY, lambda home: home.change(home.codex_home / "fake.json", without_server=True)
+    ),
+    "an old Codex": Planted(CODEX, "client_too_old", EVERY, lambda home: _old(home, CODEX, "0.149.0")),
+    "a Codex that does not start": Planted(
+        CODEX, "client_broken", EVERY, lambda home: home.change(home.codex_home / "fake.json", broken=True)
+    ),
+    "nothing seen yet": Planted("", "unproven", EVERY, DoctorHome.forget),
+    "upbeat switched off": Planted(
+        "", "switched_off", EVERY, lambda home: _settings_of_upbeat(home, 'enabled = "off"\n')
+    ),
+    "plan mode": Planted(
+        "", "plan_mode", frozenset({Guard.TURNS}), lambda home: _settings_of_upbeat(home, 'mode = "plan"\n')
+    ),
+    "a journal that cannot be used": Planted("", "journal_unusable", REMEMBERING, _other_state),
+}
+
+OF_THE_MACHINE: Mapping[str, tuple[str, object, frozenset[Guard]]] = {
+    "affected_sqlite": ("sqlite_version", lambda: "3.40.1", REMEMBERING),
+    "network_file_system": ("is_network", lambda _path: True, REMEMBERING),
+    "no_byte_code": ("_has_byte_code", lambda _module: False, EVERY),
+}
+"""Reason -> what this machine is made to say. The machine is not one of these, so they are not planted in it."""
+
+IN_A_SAMPLE = ("hooks switched off by the user", "a hook taken out", "no trust", "a hook edited after the review")
+
+
+@contextlib.contextmanager
+def armed_home() -> Iterator[DoctorHome]:
+    """A home in which everything is armed, and from which programs are found."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = make_home(Path(folder).resolve() / "h")
+        home.keep()
+        kept, cwd = os.environ.copy(), os.getcwd()
+        os.environ.update(home.variables)
+        os.chdir(home.project)
+        try:
+            with mock.patch.object(claude_doctor, "MANAGED", home.folder / "managed"):
+                yield home
+        finally:
+            os.chdir(cwd)
+            os.environ.clear()
+            os.environ.update(kept)
+
+
+def ask(home: DoctorHome) -> Report:
+    """What the doctor says of the home."""
+    return look_with_all(home.environment, ("claude", "codex"), EN, probe=False)
+
+
+def unarmed(report: Report, client: str) -> dict[Guard, set[str]]:
+    """The guards of ``client`` that are not armed, with the reasons."""
+    guards = [guard for one in report.clients if one.client == client for guard in one.guards]
+    return {guard.guard: {str(because.reason) for because in guard.reasons} for guard in guards if not guard.armed}
+
+
+def is_seen(report: Report, planted: Planted) -> bool:
+    """Whether the guards that the fault concerns are not armed, for its reason, and the other client's are.
+
+    Other guards of the same client are armed, or at the most unproven: hooks that were just written have shown nothing.
+    """
+    clients = [planted.client] if planted.client else [CLAUDE, CODEX]
+    found = {client: unarmed(report, client) for client in (CLAUDE, CODEX)}
+    told = all(planted.reason in found[client].get(guard, ()) for client in clients for guard in planted.guards)
+    spared = not any(found[client] for client in (CLAUDE, CODEX) if client not in clients)
+    others = [found[client][guard] for client in clients for guard in found[client] if guard not in planted.guards]
+    return told and spared and all(reasons == {"unproven"} for reasons in others) and not report.armed
+
+
+def try_all(home: DoctorHome, names: Iterator[str]) -> tuple[int, list[str]]:
+    """Plant each fault; how many, and which were not seen."""
+    missed: list[str] = []
+    count = 0
+    for name in names:
+        home.restore()
+        os.chdir(home.project)
+        FAULTS[name].plant(home)
+        count += 1
+        if not is_seen(ask(home), FAULTS[name]):
+            missed.append(name)
+    return count, missed
+
+
+def look(full: bool) -> Iterator[Seen]:
+    """Everything armed; then each fault; then what this machine is made to say of itself."""
+    with armed_home() as home:
+        report = ask(home)
+        guards = [guard for client in report.clients for guard in client.guards]
+        armed = sum(guard.armed for guard in guards)
+        yield Seen(
+            "After the installation, the review and a turn, every guard of every client is armed, each with a proof.",
+            "all armed",
+            f"{armed} of {len(guards)} guards armed, {sum(guard.proof is not None for guard in guards)} with a proof",
+            report.armed and armed == len(guards) and all(guard.proof for guard in guards),
+        )
+        count, missed = try_all(home, iter(FAULTS if full else IN_A_SAMPLE))
+        yield Seen(
+            "Each thing that keeps hooks from upbeat is seen: just the guards that it concerns are NOT ARMED, with its "
+            "reason, and the exit code is not 0.",
+            "0 missed",
+            f"{len(missed)} missed of {count} faults" + "".join(f"; {name}" for name in missed),
+            not missed,
+        )
+        home.restore()
+        os.chdir(home.project)
+        wrong = []
+        for reason, (name, says, guards_of) in OF_THE_MACHINE.items():
+            with mock.patch.object(machine, name, says):
+                found = unarmed(ask(home), CLAUDE)
+            if {guard for guard, reasons in found.items() if reason in reasons} != guards_of:
+                wrong.append(reason)
+        yield Seen(
+            "An SQLite with the WAL-reset bug, a network file system and missing byte code disarm what they concern.",
+            "0 missed",
+            f"{len(wrong)} missed of {len(OF_THE_MACHINE)}" + "".join(f"; {name}" for name in wrong),
+            not wrong,
+        )
