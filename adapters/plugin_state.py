@@ -19,7 +19,9 @@ from .. import __version__
 from ..core.doctor.findings import Fault, Guard, Reason
 from ..core.turn.report import timestamp
 from . import plugin
+from .local.environment import Environment
 from .local.json_file import first_bytes, json_file
+from .local.program import find_program
 from .plugin import PluginLayout, Route
 
 HOOKS, SERVERS = "hooks/hooks.json", ".mcp.json"
@@ -67,6 +69,15 @@ def look(
         () if gone else whole[0],
         _time(folder / HOOKS),
     )
+
+
+def client_program(name: str, root: str, environment: Environment) -> str:
+    """The client's program on the search path, or empty; none of the repository at ``root``.
+
+    A folder with the user's own home in it is no such repository, even if it is one: their programs are there.
+    """
+    is_own = not root or environment.data_home.is_relative_to(root)
+    return find_program(name, "" if is_own else root)
 
 
 def is_ours(plugin_id: str) -> bool:

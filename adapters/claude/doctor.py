@@ -19,10 +19,10 @@ from ..local.environment import Environment, child_variables
 from ..local.handshake import trouble_with
 from ..local.journal import SqliteJournal
 from ..local.json_file import json_file
-from ..local.program import ask_version, dotted, find_program
+from ..local.program import ask_version, dotted
 from ..local.recordings import recordings
 from ..plugin import NAME
-from ..plugin_state import PluginState, is_our_hook, is_ours, is_rival
+from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival
 from .history import project_folder
 from .install import CLIENT as CLIENT
 from .install import GUARDS, layout
@@ -47,7 +47,7 @@ class SettingsFile:
 def look(environment: Environment, root: str, journal: SqliteJournal, managed: Path | None = None) -> ClientSeen:
     """Claude Code as it is in the project at ``root``."""
     own = environment.data_home / NAME / WORD
-    program = find_program(PROGRAM, root)
+    program = client_program(PROGRAM, root, environment)
     files = settings_files(environment.claude_home, root, managed or MANAGED)
     entries = {key: value for key, value in _merged(files, "enabledPlugins").items() if is_ours(key)}
     is_known = bool(entries) or own.is_dir()

@@ -21,11 +21,11 @@ from ..local.environment import WRAPPED, Environment, child_variables
 from ..local.handshake import trouble_with
 from ..local.journal import SqliteJournal
 from ..local.lines import Bookmark, new_lines, object_in
-from ..local.program import Version, ask_version, dotted, find_program
+from ..local.program import Version, ask_version, dotted
 from ..local.recordings import BEGINNING, recordings
 from ..local.toml_file import read_toml
 from ..plugin import NAME
-from ..plugin_state import PluginState, is_our_hook, is_ours, is_rival
+from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival
 from .auto.app_server_process import Connection, ConnectionLost, RequestRefused
 from .auto.codex_version import OLDEST
 from .install import CLIENT as CLIENT
@@ -53,7 +53,7 @@ class Told:
 def look(environment: Environment, root: str, journal: SqliteJournal) -> ClientSeen:
     """Codex as it is in the project at ``root``."""
     own = environment.data_home / NAME / WORD
-    program = find_program(PROGRAM, root)
+    program = client_program(PROGRAM, root, environment)
     config = read_toml(environment.codex_home / "config.toml").values
     plugins = config.get("plugins")
     entries = {name: one for name, one in plugins.items() if is_ours(name)} if isinstance(plugins, Mapping) else {}

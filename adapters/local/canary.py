@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
+import shlex
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from . import child, git
+from . import child
 
 PROMPT = "upbeat canary: run what you are told and say done"
 MAX_BODY = 32 * 1024 * 1024
@@ -95,15 +96,18 @@ def commands(repository: Path) -> tuple[str, ...]:
 
     The last one would take the history of the empty temporary repository, and nothing else: its path is absolute.
     """
-    return ("true", "false", f"rm -rf {repository / '.git'}")
+    return ("true", "false", f"rm -rf {shlex.quote(str(repository / '.git'))}")
 
 
 @contextlib.contextmanager
 def empty_repository() -> Iterator[Path]:
-    """A temporary repository without anything in it; without git a folder."""
+    """A temporary repository without anything in it. No git is needed to make one."""
     with tempfile.TemporaryDirectory(prefix="upbeat-canary-", ignore_cleanup_errors=True) as folder:
         path = Path(folder).resolve()
-        git.run(str(path), ("init", "-q"))
+        for inner in ("objects", "refs"):
+            (path / ".git" / inner).mkdir(parents=True)
+        (path / ".git/HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+        (path / ".git/config").write_text("[core]\n\trepositoryformatversion = 0\n", encoding="utf-8")
         yield path
 
 

@@ -1,10 +1,14 @@
-"""The traps that a workflow must survive, each by its number in the design: 1 to 4, as far as the core has to do."""
+"""The traps that a workflow must survive, each by its number in the design: 1 to 4 as far as the core has to, 14."""
 
 from __future__ import annotations
 
+from doctor_values import NOW, client, installation
 from workflow_play import FAIL, PASS, REJECT, Play
 
 from upbeat.core.contract.effect import TellUser
+from upbeat.core.doctor.findings import Fault, Guard, Reason
+from upbeat.core.doctor.judge import judge
+from upbeat.core.doctor.texts import EN
 from upbeat.core.workflow.outcome import Caps
 from upbeat.core.workflow.state import RunStatus, StepStatus
 
@@ -192,3 +196,13 @@ def test_three_tries_then_a_human_is_asked() -> None:
     assert (RunStatus.NEEDS_HUMAN, "", "TEST:2") == (play.run.status, play.sent_on, play.run.reason)
     play.prompt("what is in the way?")
     assert "TEST:2 has been tried as often as it may be" in play.injected
+
+
+def test_trap_14_an_untrusted_hook_is_not_armed() -> None:
+    """A hook of Codex without trust, or changed since: its guard is not armed, whatever it did before."""
+    for reason in (Reason.UNTRUSTED, Reason.TRUST_CHANGED):
+        seen = client(client="codex-cli", faults=(Fault(reason, "Stop", frozenset({Guard.END})),))
+        report = judge(NOW, [seen], installation(), EN)
+
+        assert not report.armed
+        assert [Guard.END] == [guard.guard for guard in report.clients[0].guards if not guard.armed]

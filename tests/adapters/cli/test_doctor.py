@@ -1,0 +1,79 @@
+"""``upbeat doctor`` as a command: its exit codes, its JSON, and that it asks nobody who is not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema_rs
+from commands import Here
+
+from upbeat.adapters.cli.schema import schema_text
+
+
+def program(home: Path, name: str, line: str) -> None:
+    """A client of that name on a search path of its own."""
+    path = home / "bin" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+def test_nothing_to_arm(here: Here, tmp_path: Path) -> None:
+    """Without clients there is nothing to arm: that is said, how to change it, and the exit code is 0."""
+    done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"))
+    told = done.stdout.decode().splitlines()
+
+    assert (0, "") == (done.code, done.stderr)
+    assert told[0].startswith("Nothing to arm: upbeat is installed for no client.")
+    assert ["Claude Code: is not here", "Codex: is not here"] == [told[2], told[4]]
+
+
+def test_not_armed(here: Here, tmp_path: Path) -> None:
+    """With upbeat installed and nothing seen yet: not armed, the reason and the way out, and exit code 1."""
+    program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
+    here("install", "claude", "--yes", cwd=tmp_path)
+    done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
+    told = done.stdout.decode()
+
+    assert (1, "") == (done.code, done.stderr)
+    assert told.startswith("NOT ARMED: 6 of 6 guards (Claude Code).\n")
+    assert "-> upbeat doctor --probe, or work a turn in Claude Code and ask again" in told
+    assert "Codex" not in told
+
+
+def test_json(here: Here, tmp_path: Path) -> None:
+    """One object that keeps to its schema, in English whatever the language."""
+    program(tmp_path, "codex", "exit 1")
+    done = here("doctor", "--json", cwd=tmp_path, PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
+    found = json.loads(done.stdout)
+    jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(found)
+
+    assert (0, True, "1.0") == (done.code, found["armed"], found["schema_version"])
+    assert ["not_here", "not_installed"] == [client["presence"] for client in found["clients"]]
+    assert "disk of this machine" in json.dumps(found["checks"])
+
+
+def test_chinese(here: Here, tmp_path: Path) -> None:
+    """People get their language."""
+    done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
+
+    assert done.stdout.decode().startswith("没有可检查的")
+
+
+def test_a_wrong_argument(here: Here, tmp_path: Path) -> None:
+    """An unknown client is a usage error."""
+    assert 2 == here("doctor", "emacs", cwd=tmp_path).code
+
+
+def test_a_client_of_the_repository_is_not_started(here: Here, tmp_path: Path) -> None:
+    """A program that lies in the repository is nobody's Claude Code, wherever the search path leads."""
+    home, repository = tmp_path / "home", tmp_path / "shop"
+    home.mkdir()
+    (repository / ".git").mkdir(parents=True)
+    program(repository, "claude", f"touch {tmp_path}/started")
+    here("install", "claude", "--yes", cwd=repository, home=home)
+    done = here("doctor", "claude", cwd=repository, home=home, PATH=str(repository / "bin"))
+
+    assert "Claude Code: is not here" in done.stdout.decode()
+    assert not (tmp_path / "started").exists()

@@ -1,0 +1,73 @@
+"""A program that is looked at ends in time, and all that it started with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.local.child import MAX_COMPLAINT, Ended, run
+
+VARIABLES = {"PATH": "/usr/bin:/bin"}
+
+
+def python(code: str, cwd: Path, seconds: float = 20, words: bytes = b"", until: bytes = b"") -> Ended:
+    command = [sys.executable, "-I", "-S", "-c", code]
+    return run(command, variables=VARIABLES, cwd=str(cwd), seconds=seconds, words=words, until=until)
+
+
+def test_what_it_said(tmp_path: Path) -> None:
+    """Its exit code, its output, and the last line that it complained of."""
+    code = "import sys; print(sys.stdin.read()); sys.stderr.write('one\\ntwo\\n'); sys.exit(3)"
+
+    assert Ended(3, b"hello\n", "two") == python(code, tmp_path, words=b"hello")
+
+
+def test_only_until_it_has_said_enough(tmp_path: Path) -> None:
+    """A server that would go on for ever is left once it has answered."""
+    ended = python("import sys\nfor line in sys.stdin: print(line, flush=True)", tmp_path, words=b"a\n", until=b"a\n")
+
+    assert (0, b"a\n") == (ended.code, ended.output[:2])
+
+
+def test_it_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    """At the end of its time the whole process group is gone."""
+    code = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'])\n"
+        "print(child.pid, flush=True)\ntime.sleep(600)"
+    )
+    ended = python(code, tmp_path, seconds=1.5)
+
+    assert ended.code is None
+    assert is_gone(int(ended.output))
+
+
+def is_gone(pid: int) -> bool:
+    """Whether the process ends within ten seconds; one that nobody has waited for yet has ended, too."""
+    last = time.monotonic() + 10
+    while time.monotonic() < last:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+            os.kill(pid, 0)
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_long_complaint_is_cut(tmp_path: Path) -> None:
+    """Whatever it writes to stderr, a person gets one line that fits."""
+    ended = python("import sys; sys.stderr.write('x' * 100000)", tmp_path)
+
+    assert "x" * MAX_COMPLAINT == ended.complaint
+
+
+def test_what_cannot_be_started(tmp_path: Path) -> None:
+    """No such program: the system's own error."""
+    with pytest.raises(FileNotFoundError):
+        run([str(tmp_path / "none")], variables=VARIABLES, cwd=str(tmp_path), seconds=1)

@@ -1,0 +1,78 @@
+"""What the doctor sees of each client: every fault of the table is seen, in just the guards that it concerns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+from doctor_home import DoctorHome
+from doctor_values import installation
+from reliability.doctor_faults import CLAUDE, CODEX, FAULTS, armed_home
+
+from upbeat.adapters.claude import doctor as claude
+from upbeat.adapters.codex import doctor as codex
+from upbeat.adapters.wiring import journal
+from upbeat.core.doctor.findings import Guard
+from upbeat.core.doctor.judge import judge
+from upbeat.core.doctor.texts import EN
+
+INSTALLATION = installation()
+OF_THE_SERVER = "server_not_connected"
+
+
+@pytest.fixture(scope="module")
+def armed() -> Iterator[DoctorHome]:
+    """A home in which everything is armed; its servers are taken to start, which is tried elsewhere."""
+    with armed_home() as home, contextlib.ExitStack() as stack:
+        for module in (claude, codex):
+            stack.enter_context(mock.patch.object(module, "trouble_with", return_value=""))
+        yield home
+
+
+@pytest.fixture
+def home(armed: DoctorHome) -> DoctorHome:
+    """As it was at first."""
+    armed.restore()
+    return armed
+
+
+def unarmed(home: DoctorHome, client: str) -> dict[Guard, set[str]]:
+    """The guards of ``client`` that are not armed, with the reasons."""
+    look = claude.look if client == CLAUDE else codex.look
+    seen = look(home.environment, str(home.project), journal(home.environment))
+    [report] = judge("2026-11-22T09:30:00.000Z", [seen], INSTALLATION, EN).clients
+    return {one.guard: {str(because.reason) for because in one.reasons} for one in report.guards if not one.armed}
+
+
+@pytest.mark.parametrize("client", [CLAUDE, CODEX])
+def test_armed(home: DoctorHome, client: str) -> None:
+    """Where nothing is in the way and a turn was seen, everything is armed."""
+    assert {} == unarmed(home, client)
+
+
+DAILY = {
+    *("hooks switched off in the project", "only the administrator's hooks", "interpreter gone", "a hook taken out"),
+    *("the server switched off", "installed from two marketplaces", "another hook of the kind", "no end arrives"),
+    *("a session that left nothing", "one hook without trust", "a hook edited after the review", "an old Codex"),
+}
+"""Faults that the default suite looks at; the others are among the promises."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in DAILY else pytest.param(name, marks=pytest.mark.reliability)
+        for name, fault in FAULTS.items()
+        if fault.client and fault.reason != OF_THE_SERVER
+    ],
+)
+def test_not_armed(home: DoctorHome, name: str) -> None:
+    """Each fault disarms the guards that it concerns, for its reason, and nothing else but what is unproven by it."""
+    planted = FAULTS[name]
+    planted.plant(home)
+    found = unarmed(home, planted.client)
+
+    assert planted.guards == {guard for guard, reasons in found.items() if planted.reason in reasons}
+    assert all(reasons == {"unproven"} for guard, reasons in found.items() if guard not in planted.guards)
