@@ -31,6 +31,8 @@ TITLE, WORD, PROGRAM = "Claude Code", "claude", "claude"
 OLDEST = (2, 1, 197)
 """The oldest version that was tried with hooks over MCP."""
 PLUGIN_ROOT = "${CLAUDE_PLUGIN_ROOT}"
+_OF_A_TURN = (b'"type":"user"', b'"type": "user"')
+"""In the lines of a transcript that tell of a prompt."""
 
 MANAGED = Path("/Library/Application Support/ClaudeCode") if sys.platform == "darwin" else Path("/etc/claude-code")
 
@@ -161,7 +163,7 @@ def _kept(environment: Environment, root: str, journal: SqliteJournal) -> tuple[
     """Sessions in this project that have a transcript and no record. Elsewhere the plugin may be switched off."""
     folder = environment.claude_home / "projects" / project_folder(root)
     files = recordings(str(folder), 1, lambda path: path.endswith(".jsonl"), 0)
-    return journal_evidence.unknown(journal, [(Path(file.path).stem, file) for file in files])
+    return journal_evidence.unknown(journal, [(Path(file.path).stem, file) for file in files], _OF_A_TURN)
 
 
 def _merged(files: tuple[SettingsFile, ...], key: str) -> dict[str, tuple[Any, SettingsFile]]:

@@ -36,6 +36,8 @@ WRAPPER = "codex-auto"
 SECONDS = 20.0
 """How long Codex may take to tell of its hooks."""
 PLUGIN_ID = f"{NAME}@{NAME}"
+_OF_A_TURN = (b'"task_started"', b'"turn_context"', b'"user_message"')
+"""In the lines of a record that tell of a turn."""
 OWN = frozenset({Guard.START, Guard.TURNS, Guard.END})
 """What codex-auto does without any hook."""
 
@@ -231,9 +233,8 @@ def _kept(environment: Environment, root: str, journal: SqliteJournal) -> tuple[
     """Sessions in this project that have a record of Codex's and none of ours."""
     files = recordings(str(environment.codex_home / "sessions"), 4, lambda path: path.endswith(".jsonl"), 0)
     latest = files[: 4 * journal_evidence.MOST_KEPT]
-    return journal_evidence.unknown(
-        journal, [(thread, file) for file in latest if (thread := _own_thread(file.path, root))]
-    )
+    kept = [(thread, file) for file in latest if (thread := _own_thread(file.path, root))]
+    return journal_evidence.unknown(journal, kept, _OF_A_TURN)
 
 
 def _own_thread(path: str, root: str) -> str:

@@ -56,12 +56,17 @@ def entries_of(journal: SqliteJournal, session_id: str) -> tuple[Entry, ...]:
         return ()
 
 
-def unknown(journal: SqliteJournal, kept: Sequence[tuple[str, Recording]]) -> tuple[Unseen, ...]:
-    """Those of the sessions that a client has kept (id and file) of which the journal has nothing, the latest first."""
+def unknown(
+    journal: SqliteJournal, kept: Sequence[tuple[str, Recording]], of_a_turn: tuple[bytes, ...]
+) -> tuple[Unseen, ...]:
+    """Those of the sessions that a client has kept (id and file) of which the journal has nothing, the latest first.
+
+    ``of_a_turn`` is in the lines that tell of a turn: a session without one has met no guard.
+    """
     found = []
     try:
         for session_id, recording in kept[:MOST_KEPT]:
-            began = "" if journal.records(session_id, last=1) else began_at(recording.path)
+            began = "" if journal.records(session_id, last=1) else began_at(recording.path, of_a_turn)
             found += [Unseen(session_id, began)] if began else []
     except JournalUnreadable:
         return ()

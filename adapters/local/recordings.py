@@ -46,11 +46,17 @@ def recordings(folder: str, depth: int, is_wanted: Callable[[str], bool], since:
     return heapq.nlargest(MAX_FILES, found)
 
 
-def began_at(path: str) -> str:
-    """The first time that the file tells of, as it stands there (UTC, ISO 8601); empty when it tells none."""
+def began_at(path: str, of_a_turn: tuple[bytes, ...]) -> str:
+    """The first time that the file tells of, as it stands there (UTC, ISO 8601).
+
+    Empty when it tells none, and when none of its first lines has one of ``of_a_turn`` in it: nobody prompted then.
+    """
+    began = ""
     for line in new_lines(path, Bookmark(), BEGINNING):
-        if found := _TIME.search(line):
-            return found[1].decode()
+        if not began and (found := _TIME.search(line)):
+            began = found[1].decode()
+        if began and any(mark in line for mark in of_a_turn):
+            return began
     return ""
 
 
