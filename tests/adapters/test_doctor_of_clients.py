@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import sys
 from collections.abc import Iterator
+from types import ModuleType
 from unittest import mock
 
 import pytest
@@ -11,8 +14,11 @@ from doctor_home import DoctorHome
 from doctor_values import installation
 from reliability.doctor_faults import CLAUDE, CODEX, FAULTS, armed_home
 
+from upbeat import __version__
 from upbeat.adapters.claude import doctor as claude
+from upbeat.adapters.claude import install as claude_install
 from upbeat.adapters.codex import doctor as codex
+from upbeat.adapters.codex import install as codex_install
 from upbeat.adapters.wiring import journal
 from upbeat.core.doctor.findings import Guard
 from upbeat.core.doctor.judge import judge
@@ -76,3 +82,29 @@ def test_not_armed(home: DoctorHome, name: str) -> None:
 
     assert planted.guards == {guard for guard, reasons in found.items() if planted.reason in reasons}
     assert all(reasons == {"unproven"} for guard, reasons in found.items() if guard not in planted.guards)
+
+
+@pytest.mark.parametrize("install", [claude_install, codex_install])
+@pytest.mark.parametrize("route", ["mcp", "command"])
+def test_every_hook_carries_a_guard(install: ModuleType, route: str) -> None:
+    """Whatever a plugin registers, by either route, it is known what is not armed without it."""
+    registered = json.loads(install.layout(route).rendered["hooks/hooks.json"])["hooks"]
+
+    assert set(registered) <= set(install.GUARDS)
+    assert set(Guard) == {install.GUARDS[event] for event in registered}
+    assert route == "command" or set(registered) == set(install.GUARDS)
+
+
+def test_another_installations_plugin_is_a_note(home: DoctorHome) -> None:
+    """A plugin of another version, of another interpreter, or with changed texts works: it is told, no more."""
+    home.replace(home.plugin / ".claude-plugin/plugin.json", f'"version": "{__version__}"', '"version": "0.0.1"')
+    home.replace(home.plugin / ".mcp.json", f'"{sys.executable}"', '"/usr/bin/env"')
+    (home.plugin / "commands/why.md").unlink()
+    seen = claude.look(home.environment, str(home.project), journal(home.environment))
+
+    assert () == seen.faults
+    assert [
+        f"the plugin was written by upbeat 0.0.1, this is {__version__}",
+        f"the plugin starts /usr/bin/env, this upbeat runs on {sys.executable}",
+        "files of the plugin are not as this upbeat writes them: .claude-plugin/plugin.json, commands/why.md",
+    ] == list(seen.notes)
