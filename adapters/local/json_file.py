@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from .lines import object_in
+from .opening import read_file
 
 MAX_BYTES = 8 * 1024 * 1024
 
@@ -16,9 +18,11 @@ def json_file(path: Path) -> dict[str, Any]:
 
 
 def first_bytes(path: Path) -> bytes:
-    """What is in the file, as far as a settings file is long; nothing where it cannot be read."""
+    """What is in the file, as far as a settings file is long; nothing where it is none, or cannot be read.
+
+    People keep their settings behind links, so links are followed; what is no regular file is never opened.
+    """
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES)
-    except OSError:
+        return read_file(os.path.realpath(path), MAX_BYTES)
+    except (OSError, ValueError):
         return b""
