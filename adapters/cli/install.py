@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     carry_out(plan, environment)
     print(f"upbeat: {options.client}: installed; {receipt_path(environment, options.client)} knows every change")
     print(f"- {compile_missing().text}")
-    print("\n".join(f"- {step}" for step in client.next_steps()))
+    print("\n".join(f"- {step}" for step in (*client.next_steps(), "prove that it works: upbeat doctor --probe")))
     return 0
 
 

@@ -69,7 +69,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
 
 
 def child_variables(extra: Mapping[str, str], without: tuple[str, ...] = ()) -> dict[str, str]:
-    """The environment for a program that we start: ours, with ``extra``, but for what begins like one of ``without``."""
+    """The environment for a program that we start: ours and ``extra``, but for what begins like one of ``without``."""
     return {name: value for name, value in os.environ.items() if not name.startswith(without)} | dict(extra)
 
 
