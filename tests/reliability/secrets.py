@@ -32,7 +32,7 @@ LEAST = {STRUCTURED: 0.995, ASSIGNED: 0.97}
 MOST_FLAGGED = 0.001
 MOST_SECONDS = 0.5
 DISTRIBUTIONS = (
-    *("pydantic", "rich", "prompt_toolkit", "hypothesis", "mypy", "mcp", "dulwich", "pygments", "_pytest", "libcst"),
+    *("pydantic", "rich", "prompt_toolkit", "hypothesis", "pip", "mcp", "dulwich", "pygments", "_pytest", "starlette"),
 )
 """What is installed for development, by the name that it is imported by."""
 NOT_CODE = {"site-packages", "test", "tests", "idle_test", "__pycache__"}
