@@ -35,6 +35,8 @@ class Plan:
     """Of an uninstall: what was changed since, and is in the way."""
     kept: tuple[Path, ...] = ()
     """Of an uninstall: what was changed since, and stays as it is."""
+    own: tuple[Path, ...] = ()
+    """Folders that are ours alone."""
 
     @property
     def is_done(self) -> bool:
@@ -91,7 +93,8 @@ def plan_install(client: str, wanted: Wanted, environment: Environment, route: R
     receipt = Receipt(client, route, __version__, tuple(draft.files), tuple(sorted(folders)))
     final = replace(receipt, files=tuple(_settled(receipt.files)))
     begun = receipt if draft.changes else final
-    return Plan(client, tuple(draft.changes), stored, begun, final, tuple(_left_over(draft, wanted)))
+    left_over, ours = tuple(_left_over(draft, wanted)), tuple(map(real, wanted.own))
+    return Plan(client, tuple(draft.changes), stored, begun, final, left_over, own=ours)
 
 
 def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, merge: bool) -> Plan | None:
@@ -119,7 +122,8 @@ def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, mer
             kept += [file.path] if now is not None else []
         else:
             changes.append(Change(file.path, now, data, bool(file.format)))
-    return Plan(client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept))
+    own = tuple(map(real, wanted.own))
+    return Plan(client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept), own)
 
 
 def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | None:

@@ -17,15 +17,27 @@ CONTEXT = 3
 
 
 def shown(plan: Plan) -> Iterator[str]:
-    """Line by line: files that are ours as a whole, by their names; then what changes in others, line by line."""
-    for change in plan.changes:
-        if change.old is None and not change.is_settings:
-            yield f"new file  {change.path}  ({_size(change.new)})"
-        elif change.new is None and not change.is_settings:
-            yield f"remove    {change.path}  ({_size(change.old)})"
+    """Line by line: what is new or goes in folders that are ours alone, a folder a line; other whole files; then what
+    changes in files that are not new, line by line."""
+    whole = [change for change in plan.changes if not change.is_settings]
+    yield from _named("new", plan.own, [(change.path, change.new) for change in whole if change.old is None])
+    yield from _named("remove", plan.own, [(change.path, change.old) for change in whole if change.new is None])
     for change in plan.changes:
         if (change.old is not None and change.new is not None) or change.is_settings:
             yield from diff(change.path, change.old, change.new)
+
+
+def _named(verb: str, own: tuple[Path, ...], files: list[tuple[Path, bytes | None]]) -> Iterator[str]:
+    """What is done to each of ``files``; of those in a folder of ``own`` only how many they are."""
+    inside: dict[Path, list[bytes | None]] = {}
+    for path, data in files:
+        folder = next((folder for folder in own if path.is_relative_to(folder)), None)
+        if folder:
+            inside.setdefault(folder, []).append(data)
+        else:
+            yield f"{verb:<9} {path}  ({_size(data)})"
+    for folder, contents in inside.items():
+        yield f"{verb:<9} {folder}/  ({len(contents)} files of upbeat's own, {_size(b''.join(filter(None, contents)))})"
 
 
 def diff(path: Path, old: bytes | None, new: bytes | None) -> Iterator[str]:

@@ -25,6 +25,9 @@ BACKPORTED = {(3, 50): 7, (3, 44): 6}
 PATIENCE = 4.0
 """Seconds that one transaction waits for others; a client gives up on a hook after ten."""
 _LEAST_WAIT, _MOST_WAIT = 0.0005, 0.004
+_CROWD_AFTER, _CROWD_WAIT = 0.2, 0.04
+"""Seconds after which others are taken for a crowd, and the longest pause then: those who ask again and again take the
+processor from the one who writes."""
 
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "fuse", "gluster", "lustre", "coda", "ncp", "vboxsf", "prl_fs")
 """Kinds of file system without the shared memory that a write-ahead log needs; each with what begins so."""
@@ -58,7 +61,7 @@ class Database:
             )
         self.path = path
         self.patience = patience
-        self._give_up_at = 0.0
+        self._waits_since = 0.0
         self.identity = identity_of(path)
         if self.identity is None:
             raise StorageError(Trouble.DAMAGED, f"{path.name} is not a regular file")
@@ -156,9 +159,10 @@ class Database:
         """
         now = time.monotonic()
         if tries == 0:
-            self._give_up_at = now + self.patience
-        time.sleep(random.uniform(_LEAST_WAIT, _MOST_WAIT))  # noqa: S311 -- not for secrets
-        return now < self._give_up_at
+            self._waits_since = now
+        longest = _MOST_WAIT if now < self._waits_since + _CROWD_AFTER else _CROWD_WAIT
+        time.sleep(random.uniform(_LEAST_WAIT, longest))  # noqa: S311 -- not for secrets
+        return now < self._waits_since + self.patience
 
 
 def is_network(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:

@@ -20,12 +20,15 @@ from upbeat.adapters.local.journal import SqliteJournal
 HOOK = [sys.executable, "-I", "-S", str(SHIM), "claude-code"]
 """The command hook as it is installed: it gives up after nine seconds, and says so."""
 _UNHURRIED = """
-import runpy, sys
+import runpy, site, sys
+site.main()
+from upbeat.adapters.local import journal
+journal.PATIENCE = 600
 shim = runpy.run_path(sys.argv[1])
 shim["write_stdout"](shim["ask_core"](sys.argv[2], shim["read_stdin"]()))
 """
 UNHURRIED = [sys.executable, "-I", "-S", "-c", _UNHURRIED, str(SHIM), "claude-code"]
-"""What it does where no server answers, without giving up: so that a slow machine is not taken for a loss."""
+"""What it does where no server answers, without giving up, nor on the journal: so that a slow machine is no loss."""
 GAVE_UP = b"upbeat: hook not answered in "
 STATE = ".local/state"
 COUNTED = {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -25,8 +25,8 @@ def test_nothing_to_arm(here: Here, tmp_path: Path) -> None:
     told = done.stdout.decode().splitlines()
 
     assert (0, "") == (done.code, done.stderr)
-    assert told[0].startswith("Nothing to arm: upbeat is installed for no client.")
-    assert ["Claude Code: is not here", "Codex: is not here"] == [told[2], told[4]]
+    assert told[0].startswith("Nothing to arm: no client on PATH has upbeat.")
+    assert ["Claude Code: not on PATH", "Codex: not on PATH"] == [told[2], told[4]]
 
 
 def test_not_armed(here: Here, tmp_path: Path) -> None:
@@ -75,5 +75,5 @@ def test_a_client_of_the_repository_is_not_started(here: Here, tmp_path: Path) -
     here("install", "claude", "--yes", cwd=repository, home=home)
     done = here("doctor", "claude", cwd=repository, home=home, PATH=str(repository / "bin"))
 
-    assert "Claude Code: is not here" in done.stdout.decode()
+    assert "Claude Code: not on PATH" in done.stdout.decode()
     assert not (tmp_path / "started").exists()

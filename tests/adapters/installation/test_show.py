@@ -12,21 +12,24 @@ SECRET = "sk-ant-api03-" + "Zx9" * 30
 
 
 def test_every_file() -> None:
-    """Files of ours go by their names; of others every line that changes is shown, also of new and removed ones."""
+    """Files of ours go by their folder or name; of others every line that changes is shown, also of new ones."""
     changes = (
         Change(Path("/new"), None, b"12"),
+        Change(Path("/ours/a"), None, b"1234"),
+        Change(Path("/ours/b/c"), None, b"56"),
         Change(Path("/gone"), b"123", None),
         Change(Path("/edited"), b"a\nb\n", b"a\nc\n"),
         Change(Path("/made"), None, b"{}\n", is_settings=True),
         Change(Path("/taken"), b"{}\n", None, is_settings=True),
     )
     assert [
-        "new file  /new  (2 bytes)",
+        "new       /new  (2 bytes)",
+        "new       /ours/  (2 files of upbeat's own, 6 bytes)",
         "remove    /gone  (3 bytes)",
         *("--- /edited", "+++ /edited", "@@ -1,2 +1,2 @@", " a", "-b", "+c"),
         *("--- /dev/null", "+++ /made", "@@ -0,0 +1 @@", "+{}"),
         *("--- /taken", "+++ /dev/null", "@@ -1 +0,0 @@", "-{}"),
-    ] == list(shown(Plan("claude", changes, None, None, None)))
+    ] == list(shown(Plan("claude", changes, None, None, None, own=(Path("/ours"),))))
 
 
 def test_no_secret_and_no_control() -> None:

@@ -31,7 +31,7 @@ def test_for_people() -> None:
     assert dedent("""\
         NOT ARMED: 3 of 12 guards (Codex, codex-auto).
 
-        Claude Code: is not here
+        Claude Code: not on PATH
 
         Codex 0.169.0
           ARMED      tells a new session what was                   seen 3 min ago, session 5e551000
@@ -68,7 +68,7 @@ def test_for_people() -> None:
     [
         (client(), "ARMED: every guard of Claude Code."),
         (client(sessions=()), "NOT ARMED: 6 of 6 guards (Claude Code)."),
-        (ABSENT, "Nothing to arm: upbeat is installed for no client. upbeat install claude, or upbeat install codex."),
+        (ABSENT, "Nothing to arm: no client on PATH has upbeat. upbeat install claude, or upbeat install codex."),
     ],
 )
 def test_the_first_line_is_the_verdict(seen: object, verdict: str) -> None:
