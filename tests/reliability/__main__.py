@@ -1,9 +1,9 @@
 """Try the promises and write down what was seen.
 
-    PYTHONPATH=tests .venv/bin/python -m reliability [PART …] [--quick]
+    PYTHONPATH=tests .venv/bin/python -m reliability [PART …] [--quick] [--keep]
 
-Without ``--quick`` what was seen goes to ``tests/reliability/seen.json``, from which ``docs/promises.md`` is made
-(``just generate``). The exit code is 1 when a promise did not hold.
+Without ``--quick``, or with ``--keep``, what was seen goes to ``tests/reliability/seen.json``, from which
+``docs/promises.md`` is made (``just generate``). The exit code is 1 when a promise did not hold.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
     parser.add_argument("--quick", action="store_true", help="look less often, and write nothing down")
+    parser.add_argument("--keep", action="store_true", help="write down what was seen by looking less often, too")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there are: {', '.join(PARTS)}")
@@ -42,12 +43,12 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{'holds' if seen.holds else 'BROKEN':6}  {name}: {seen.claim}: {seen.figure}", flush=True)
             rows.append(asdict(seen))
         failed += sum(not row["holds"] for row in rows)
-        if not options.quick:
-            _write_down(name, rows, time.perf_counter() - began)
+        if options.keep or not options.quick:
+            _write_down(name, rows, time.perf_counter() - began, full=not options.quick)
     return 1 if failed else 0
 
 
-def _write_down(name: str, rows: list[dict[str, Any]], seconds: float) -> None:
+def _write_down(name: str, rows: list[dict[str, Any]], seconds: float, *, full: bool) -> None:
     """Put what was seen of one part into the file, beside what was seen of the others."""
     parts = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
     parts[name] = {
@@ -55,6 +56,7 @@ def _write_down(name: str, rows: list[dict[str, Any]], seconds: float) -> None:
         "seen": f"{datetime.now(UTC):%Y-%m-%d}",
         "on": f"upbeat {__version__}, Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores",
         "seconds": round(seconds),
+        "full": full,
         "rows": rows,
     }
     text = json.dumps({key: parts[key] for key in PARTS if key in parts}, indent=2, ensure_ascii=False) + "\n"

@@ -21,7 +21,7 @@ def test_a_promise_holds(name: str) -> None:
 
 
 def test_every_part_has_figures() -> None:
-    """What stands in the page was seen in a whole run, and nothing in it was seen to be broken."""
+    """Every part stands in the page with what a run saw of it, and nothing in it was seen to be broken."""
     seen = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.exists() else {}
 
     assert list(PARTS) == list(seen)
