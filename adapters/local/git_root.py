@@ -89,11 +89,14 @@ def find_root(cwd: str) -> RootInfo:
 
 
 def outermost(root: str) -> str:
-    """The highest folder above ``root`` (real) that has a ``.git``: the repository that holds it; else ``root``."""
+    """The highest folder above ``root`` (real) that has a ``.git``: the repository that holds it; else ``root``.
+
+    An empty folder of that name is none: Codex's sandbox leaves one in each folder that it may write, ``/tmp`` too.
+    """
     found = folder = root
     while (parent := os.path.dirname(folder)) != folder:
         folder = parent
-        if os.path.lexists(os.path.join(folder, ".git")):
+        if _at_dot_git(folder) is not None:
             found = folder
     return found
 

@@ -117,7 +117,7 @@ def byte_code(every: list[Installed]) -> Iterator[Seen]:
     told, left = [], 0
     for one in every:
         before = one.without()
-        one.home.run([one.upbeat, "install", "claude"])
+        one.home.run([one.upbeat, "install", "claude", "--yes"])
         after = one.without()
         left += after
         told.append(f"{one.way}: {before} without before, {after} after, of {len(one.modules())}")
