@@ -14,7 +14,7 @@ from processes import run as run_process
 
 from upbeat.adapters.local.first_commit import first_commit
 from upbeat.adapters.local.git import Listing, head, list_files, run
-from upbeat.adapters.local.git_root import find_root, outermost
+from upbeat.adapters.local.git_root import find_root
 
 
 @pytest.fixture
@@ -260,13 +260,3 @@ def test_no_git_outlives_its_process(here: Path) -> None:
     done = run_process([sys.executable, "-I", "-c", script], here, home=here)
 
     assert (0, False) == (done.code, os.path.exists(f"/proc/{int(done.stdout)}/cwd"))
-
-
-def test_an_empty_folder_holds_nothing(here: Path) -> None:
-    """What Codex's sandbox leaves in a folder that it may write, an empty ``.git``, makes no repository of it."""
-    (here / ".git").mkdir()
-    repository = make_repository(here / "a/repo")
-    (repository / "inner/.git").mkdir(parents=True)
-
-    assert str(repository) == outermost(str(repository / "inner"))
-    assert str(here / "b") == outermost(str(here / "b"))

@@ -11,7 +11,7 @@ from plain_git import git, make_repository, make_with_submodule
 
 from upbeat.adapters.local.first_commit import first_commit
 from upbeat.adapters.local.git import Listing, head, list_files, run
-from upbeat.adapters.local.git_root import Kind, RootInfo, find_root, read_head
+from upbeat.adapters.local.git_root import Kind, RootInfo, find_root, outermost, read_head
 
 
 @pytest.fixture
@@ -272,3 +272,13 @@ def test_git_of_the_repository_is_not_run(here: Path, monkeypatch: pytest.Monkey
 
         assert [True, True] == [bool(run(str(one), ("log", "-1"))) for one in (repository, inner)]
     assert not (here / "sprung").exists()
+
+
+def test_an_empty_folder_holds_nothing(here: Path) -> None:
+    """What Codex's sandbox leaves in a folder that it may write, an empty ``.git``, makes no repository of it."""
+    (here / ".git").mkdir()
+    repository = make_repository(here / "a/repo")
+    (repository / "inner/.git").mkdir(parents=True)
+
+    assert str(repository) == outermost(str(repository / "inner"))
+    assert str(here / "b") == outermost(str(here / "b"))
