@@ -96,7 +96,7 @@ def outermost(root: str) -> str:
     found = folder = root
     while (parent := os.path.dirname(folder)) != folder:
         folder = parent
-        if _at_dot_git(folder) is not None:
+        if os.path.lexists(os.path.join(folder, ".git/HEAD")) or os.path.isfile(os.path.join(folder, ".git")):
             found = folder
     return found
 

@@ -7,6 +7,8 @@ from hashlib import sha256
 
 from ..contract.effect import Inject
 from ..contract.event import Act, ClientName, Delegated, ToolFinished
+from ..turn.frame import Ours
+from ..turn.word import word
 from .policy import SILENT, WORKS, Carries, Policy, Standing, View, Word, Words
 
 MOST_SHOWN = 200
@@ -70,7 +72,7 @@ def _delegated(event: Delegated, view: View) -> Word:
 def _met(tool: str, text: str, view: View) -> Word:
     head = _head(text)
     low = head.lower()
-    if not any(word in low for word in _BREAKS) or not any(word in low for word in _CALLS):
+    if not any(sign in low for sign in _BREAKS) or not any(sign in low for sign in _CALLS):
         return SILENT
     if _OF_AN_ANSWER.search(head) or not _OF_ARGUMENTS.search(head):
         return SILENT
@@ -78,7 +80,7 @@ def _met(tool: str, text: str, view: View) -> Word:
     if note in view.notes:
         return SILENT
     place = _PLACE.search(head)
-    shown = f" ({place[0]})" if place else ""
+    shown = Ours(f" ({word(place[0])})" if place else "")
     effect = Inject(_TEXT.of(view.language).format(tool=tool[:80], place=shown))
     return Word((effect,), "the arguments were no JSON", (*view.notes[1 - MOST_REMEMBERED :], note))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..texts.workflow import Texts, texts
+from ..turn.frame import Ours
 from ..turn.strip import strip
 from ..turn.word import plain, word
 from .machine import current, pending
@@ -66,7 +67,7 @@ def of_step(run: Run, step: Step, call_id: str, registry: Registry, language: st
     """What stands before the prompt of an agent that does ``step``; at most ``DELEGATED_CHARS``."""
     words = texts(language)
     stage = registry.stages.get(step.stage, Stage(step.stage, ""))
-    mode = f" ({step.mode})" if step.mode else ""
+    mode = Ours(f" ({word(step.mode)})" if step.mode else "")
     lines = [words.step.format(workflow=run.workflow, key=step.key, mode=mode)]
     if run.goal:
         lines.append(words.goal.format(goal=word(run.goal, 300)))

@@ -222,8 +222,10 @@ class TrustVictim:
 
         def write(number: int) -> bool:
             place = folder / f"settings-{number % self._PLACES}"
-            place.write_bytes(_content(writer, number))
-            return bool(trust(place, environment))
+            content = _content(writer, number)
+            place.write_bytes(content)
+            trust(place, content, environment)
+            return True
 
         return write
 

@@ -70,7 +70,7 @@ def test_says(event: ToolFinished | Delegated) -> None:
     [effect] = said_by(POLICY, event)
 
     assert f"The arguments of {event.call.tool} were no valid JSON" in effect.text
-    assert ("(at position 41)" in effect.text) == ("position 41" in getattr(event, "output", ""))
+    assert ("no valid JSON (at position 41), so" in effect.text) == ("position 41" in getattr(event, "output", ""))
     assert said_by(POLICY, event, language="zh") != (effect,)
 
 

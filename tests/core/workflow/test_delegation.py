@@ -153,6 +153,9 @@ def test_does_not_guess_at_an_agent(title: str) -> None:
 def test_context_says_what_the_step_is() -> None:
     """Workflow, step, goal, what is to be done, the handoff and the verdict stand before the prompt."""
     play = started("tdd")
+    play.delegate("tester")
+    assert play.put_before.startswith("upbeat · workflow tdd · step TEST (spec)\n")
+    play = started("tdd")
     play.does("tester", "Specified.")
     play.delegate("developer", "the-call")
 
