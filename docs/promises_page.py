@@ -39,7 +39,7 @@ def _table(name: str, part: dict[str, Any]) -> str:
     rows = "\n".join(f"| {row['claim']} | {row['bound']} | {row['figure']} |" for row in part["rows"])
     return f"""## {part["heading"]}
 
-`{name}`: {part["seconds"]} s on {part["seen"]}, {part["on"]}.
+`{name}`: {"" if part["full"] else "a short look, "}{part["seconds"]} s on {part["seen"]}, {part["on"]}.
 
 | promise | bound | seen |
 |---|---|---|
