@@ -25,6 +25,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "repo"
     executable(root / ".venv/bin/docs")
     (root / ".git").mkdir()
+    (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "link").symlink_to(root / ".venv/bin")
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{root}/.venv/bin:{tmp_path}/link:{tmp_path}/bin:relative::")
