@@ -21,7 +21,7 @@ from ..core.turn.report import timestamp
 from . import plugin
 from .local.environment import Environment
 from .local.json_file import first_bytes, json_file
-from .local.program import find_program
+from .local.program import Version, dotted, find_program
 from .plugin import PluginLayout, Route
 
 HOOKS, SERVERS = "hooks/hooks.json", ".mcp.json"
@@ -69,6 +69,14 @@ def look(
         () if gone else whole[0],
         _time(folder / HOOKS),
     )
+
+
+def of_version(asked: Version | str, oldest: Version) -> Iterator[Fault]:
+    """What speaks against a client of the version ``asked``, or against one that could not be asked."""
+    if isinstance(asked, str):
+        yield Fault(Reason.CLIENT_BROKEN, asked, can_be_disproved=True)
+    elif asked < oldest:
+        yield Fault(Reason.CLIENT_TOO_OLD, f"{dotted(asked)}, tried from {dotted(oldest)} on", can_be_disproved=True)
 
 
 def client_program(name: str, root: str, environment: Environment) -> str:

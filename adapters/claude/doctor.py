@@ -22,7 +22,7 @@ from ..local.json_file import json_file
 from ..local.program import ask_version, dotted
 from ..local.recordings import recordings
 from ..plugin import NAME
-from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival
+from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival, of_version
 from .history import project_folder
 from .install import CLIENT as CLIENT
 from .install import GUARDS, layout
@@ -58,7 +58,7 @@ def look(environment: Environment, root: str, journal: SqliteJournal, managed: P
         return ClientSeen(CLIENT, TITLE, WORD, presence, program=program)
     asked = ask_version(program, child_variables({}))
     state = plugin_state.look(_folder(environment, files, own), layout, GUARDS, PLUGIN_ROOT)
-    faults = [*_of_version(asked), *_of_settings(files, root, environment), *state.faults, *_of_server(state)]
+    faults = [*of_version(asked, OLDEST), *_of_settings(files, root, environment), *state.faults, *_of_server(state)]
     return ClientSeen(
         CLIENT,
         TITLE,
@@ -94,14 +94,6 @@ def _managed(folder: Path) -> Iterator[SettingsFile]:
     for path in (folder / "managed-settings.json", *sorted(folder.glob("managed-settings.d/*.json"))):
         if values := json_file(path):
             yield SettingsFile(path, values, is_managed=True)
-
-
-def _of_version(asked: tuple[int, ...] | str) -> Iterator[Fault]:
-    if isinstance(asked, str):
-        yield Fault(Reason.CLIENT_BROKEN, asked, can_be_disproved=True)
-    elif asked < OLDEST:
-        detail = f"{dotted(asked)}, tried from {dotted(OLDEST)} on"
-        yield Fault(Reason.CLIENT_TOO_OLD, detail, can_be_disproved=True)
 
 
 def _of_settings(files: tuple[SettingsFile, ...], root: str, environment: Environment) -> Iterator[Fault]:

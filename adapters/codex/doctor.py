@@ -21,11 +21,11 @@ from ..local.environment import WRAPPED, Environment, child_variables
 from ..local.handshake import trouble_with
 from ..local.journal import SqliteJournal
 from ..local.lines import Bookmark, new_lines, object_in
-from ..local.program import Version, ask_version, dotted
+from ..local.program import ask_version, dotted
 from ..local.recordings import BEGINNING, recordings
 from ..local.toml_file import read_toml
 from ..plugin import NAME
-from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival
+from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival, of_version
 from .auto.app_server_process import Connection, ConnectionLost, RequestRefused
 from .auto.codex_version import OLDEST
 from .install import CLIENT as CLIENT
@@ -66,7 +66,7 @@ def look(environment: Environment, root: str, journal: SqliteJournal) -> ClientS
     asked = ask_version(program, variables)
     state = plugin_state.look(_copy(environment.codex_home, own), layout, GUARDS) if entries else PluginState()
     faults = [
-        *_of_version(asked),
+        *of_version(asked, OLDEST),
         *_of_settings(config, entries, environment),
         *state.faults,
         *_of_server(state, program, variables, root),
@@ -137,13 +137,6 @@ def ask_for_hooks(program: str, variables: Mapping[str, str], folder: str) -> To
     folders = data if isinstance(data, list) else []
     hooks = (hook for one in folders if isinstance(one, dict) for hook in one.get("hooks") or ())
     return Told(tuple(hook for hook in hooks if isinstance(hook, dict)))
-
-
-def _of_version(asked: Version | str) -> Iterator[Fault]:
-    if isinstance(asked, str):
-        yield Fault(Reason.CLIENT_BROKEN, asked, can_be_disproved=True)
-    elif asked < OLDEST:
-        yield Fault(Reason.CLIENT_TOO_OLD, f"{dotted(asked)}, tried from {dotted(OLDEST)} on", can_be_disproved=True)
 
 
 def _of_settings(config: Mapping[str, Any], entries: Mapping[str, Any], environment: Environment) -> Iterator[Fault]:

@@ -182,7 +182,6 @@ def _deep(chance: random.Random, fields: dict[str, Any]) -> bytes:
     return chance.choice((data, data, text.encode(), data[: -levels // 2]))
 
 
-TYPED = (None, True, False, 0, -1, 2**63, 1.5, [], {}, [None], {"": ""}, [[], {}], {"a": {"b": 1}})
 SAID = (
     *(
         "where is the retry limit in send_with_retry enforced?",
