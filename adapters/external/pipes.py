@@ -19,8 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 
-from ..local.command import QUIET_SWEEPS
-from ..local.family import MARK, Family, guarded, new_mark
+from ..local.family import MARK, SWEEP_SECONDS, Family, guarded, new_mark
 from .program import Program
 
 MAX_LINE = 4 * 1024 * 1024
@@ -217,11 +216,9 @@ async def _leave(process: subprocess.Popen[bytes], family: Family) -> None:
         family.signal(number)  # what it started may outlive it
     await _gone(process, REAP_SECONDS)
     with anyio.move_on_after(LAST_SECONDS):
-        quiet = 0
-        while quiet < QUIET_SWEEPS:
-            quiet = 0 if family.signal(signal.SIGKILL) else quiet + 1
+        for _ in family.sweep():
             process.poll()
-            await anyio.sleep(0.01)
+            await anyio.sleep(SWEEP_SECONDS)
 
 
 async def _gone(process: subprocess.Popen[bytes], seconds: float) -> None:

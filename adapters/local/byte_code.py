@@ -81,9 +81,11 @@ def compile_missing() -> Compiled:
     return Compiled(written, len(everything) - len(missing), refused, problem)
 
 
-def is_compiled() -> bool:
-    """Whether nothing is left to compile."""
-    return not any(not _is_current(source) and _is_python(source) for source in sources())
+def compiles_at_each_start(source: Path) -> bool:
+    """Whether Python compiles ``source`` whenever it imports it: it has no byte code, and none can be kept."""
+    folder = _cached(source).parent
+    can_keep = os.access(folder if folder.exists() else source.parent, os.W_OK)
+    return not can_keep and not _is_current(source) and _is_python(source)
 
 
 def sources() -> Iterator[Path]:

@@ -1,16 +1,17 @@
-"""Runs a program that somebody else wrote, to look at it. Law: it ends in time, and its whole process group with it."""
+"""Runs a program that somebody else wrote, to look at it. Law: it ends in time, and with it all that it has started."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import select
-import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
+
+from .family import MARK, Family, new_mark
 
 MAX_OUTPUT = 8 * 1024 * 1024
 MAX_COMPLAINT = 400
@@ -41,16 +42,18 @@ def run(
 
     Without ``until`` its stdin is closed behind ``words``. Raises OSError when it cannot be started.
     """
+    mark = new_mark()
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             list(command),
-            env=dict(variables),
+            env={**variables, MARK: mark},
             cwd=cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
         )
+        family = Family(process.pid, mark)
         try:
             with contextlib.suppress(BrokenPipeError):
                 assert process.stdin
@@ -61,7 +64,7 @@ def run(
             output = _heard(process, monotonic() + seconds, until)
             code = _left(process)
         finally:
-            _end(process)
+            _end(process, family)
         errors.seek(max(errors.seek(0, os.SEEK_END) - 4096, 0))
         complaint = errors.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
     return Ended(code, output, complaint[-MAX_COMPLAINT:])
@@ -90,10 +93,9 @@ def _left(process: subprocess.Popen[bytes]) -> int | None:
     return None
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all of its group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _end(process: subprocess.Popen[bytes], family: Family) -> None:
+    """End the process and all that it has started."""
+    family.end(process)
     for pipe in (process.stdin, process.stdout):
         if pipe:
             with contextlib.suppress(OSError):

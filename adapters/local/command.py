@@ -6,10 +6,9 @@ import atexit
 import contextlib
 import os
 import select
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from time import monotonic, sleep
+from time import monotonic
 
 from ...core.ports import Cancellation
 from .family import MARK, Family, new_mark
@@ -18,10 +17,6 @@ MAX_OUTPUT = 64_000_000
 """Bytes that are taken of one program."""
 
 POLL_MS = 10
-MOST_SWEEPS = 10
-"""How often what is left of a program is looked for, once it has to end."""
-QUIET_SWEEPS = 2
-"""So often nothing must be found: a process that is just becoming another program has no environment to be known by."""
 END_SECONDS = 0.5
 """How long the end of a program that was killed is waited for when this process ends."""
 
@@ -62,7 +57,7 @@ def output_of(
     with process:
         output = _drain(process, cancelled, deadline, most)
         if output is None or not _has_ended(process, cancelled, deadline):
-            _kill(process, family)
+            family.end(process)
     _running.pop(process, None)
     return output if process.returncode == 0 else None
 
@@ -71,7 +66,7 @@ def end_all() -> None:
     """End every program that is running; who waits for it gets nothing. For the end of this process."""
     for process, family in list(_running.items()):
         if process.poll() is None:
-            _kill(process, family)
+            family.end(process)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_SECONDS)
 
@@ -108,14 +103,3 @@ def _has_ended(process: subprocess.Popen[bytes], cancelled: Cancellation, deadli
             process.wait(POLL_MS / 1000)
             return True
     return False
-
-
-def _kill(process: subprocess.Popen[bytes], family: Family) -> None:
-    """End the process and all that it started, also what goes on starting others for a while."""
-    quiet = 0
-    for _ in range(MOST_SWEEPS):
-        quiet = 0 if family.signal(signal.SIGKILL) else quiet + 1
-        if quiet == QUIET_SWEEPS:
-            return
-        process.poll()
-        sleep(POLL_MS / 1000)

@@ -14,6 +14,8 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
+from time import sleep
 
 MARK = "UPBEAT_FAMILY"
 """The variable that marks a family."""
@@ -22,6 +24,12 @@ _GUARDING = ("/usr/bin/setpriv", "--pdeathsig")
 
 STAGES = ((signal.SIGINT, 2.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
 """The signals that end a turn, and the seconds that each has."""
+
+SWEEP_SECONDS = 0.01
+"""Between one look for what is left of a family and the next."""
+_MOST_SWEEPS = 10
+_QUIET_SWEEPS = 2
+"""So often nothing must be found: a process that is just becoming another program has no environment to be known by."""
 
 
 def new_mark() -> str:
@@ -89,6 +97,22 @@ class Family:
             if _group_of(process.number) != self.leader:
                 _send(process.number, number)
         return bool(members) or (has_group and not table)
+
+    def sweep(self) -> Iterator[None]:
+        """Kill all members, and again those that came since, until none is found.
+
+        After each time it is the caller's turn to wait ``SWEEP_SECONDS``, and for the leader if that has ended.
+        """
+        quiet = 0
+        while quiet < _QUIET_SWEEPS:
+            quiet = 0 if self.signal(signal.SIGKILL) else quiet + 1
+            yield
+
+    def end(self, leader: subprocess.Popen[bytes]) -> None:
+        """Kill ``leader`` and all that came of it, also what goes on starting others for a while."""
+        for _ in islice(self.sweep(), _MOST_SWEEPS):
+            leader.poll()
+            sleep(SWEEP_SECONDS)
 
     def _members(self, table: dict[int, _Process]) -> list[_Process]:
         found = {number for number, born in self._seen.items() if number in table and table[number].born == born}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +10,7 @@ from ... import __version__
 from ...core.doctor.findings import InstallationSeen
 from ...core.settings import Mode, Settings, Switch
 from ...core.turn.report import timestamp
-from . import byte_code
+from .byte_code import compiles_at_each_start, sources
 from .journal import SqliteJournal
 from .journal_database import is_network, is_sound, sqlite_version
 from .journal_evidence import failed
@@ -22,7 +21,7 @@ DAYS = 7
 
 def look(journal: SqliteJournal, settings: Settings) -> InstallationSeen:
     """This installation, with the settings in force where we are."""
-    modules = list(byte_code.sources())
+    modules = list(sources())
     health = journal.health()
     since = timestamp(datetime.now(UTC) - timedelta(days=DAYS))
     unanswered = failed(journal, since)
@@ -31,7 +30,7 @@ def look(journal: SqliteJournal, settings: Settings) -> InstallationSeen:
         version=__version__,
         python=sys.executable,
         modules=len(modules),
-        uncompiled=sum(not _has_byte_code(module) for module in modules),
+        uncompiled=sum(map(compiles_at_each_start, modules)),
         sqlite=version,
         is_sqlite_sound=is_sound(version),
         is_network=is_network(_there(Path(health.path))),
@@ -47,13 +46,6 @@ def look(journal: SqliteJournal, settings: Settings) -> InstallationSeen:
 
 def _origin(settings: Settings, name: str) -> str:
     return settings.origins.get(name, name)
-
-
-def _has_byte_code(module: Path) -> bool:
-    """Whether there is byte code beside it, where ``-I`` looks, or Python may write it there at its first start."""
-    folder = module.parent / "__pycache__"
-    is_there = (folder / f"{module.stem}.{sys.implementation.cache_tag}.pyc").exists()
-    return is_there or os.access(folder if folder.exists() else module.parent, os.W_OK)
 
 
 def _there(path: Path) -> Path:

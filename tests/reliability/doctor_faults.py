@@ -266,7 +266,7 @@ FAULTS: Mapping[str, Planted] = {
 OF_THE_MACHINE: Mapping[str, tuple[str, object, frozenset[Guard]]] = {
     "affected_sqlite": ("sqlite_version", lambda: "3.40.1", REMEMBERING),
     "network_file_system": ("is_network", lambda _path: True, REMEMBERING),
-    "no_byte_code": ("_has_byte_code", lambda _module: False, EVERY),
+    "no_byte_code": ("compiles_at_each_start", lambda _module: True, EVERY),
 }
 """Reason -> what this machine is made to say. The machine is not one of these, so they are not planted in it."""
 

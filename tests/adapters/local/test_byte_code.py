@@ -11,7 +11,7 @@ import pytest
 from repositories import write
 
 from upbeat.adapters.local import byte_code
-from upbeat.adapters.local.byte_code import Compiled, compile_missing, is_compiled
+from upbeat.adapters.local.byte_code import Compiled, compile_missing, compiles_at_each_start
 
 OURS = {"pack/__init__.py": "", "pack/inner/one.py": "VALUE = 1\n"}
 NEEDED = {
@@ -44,9 +44,9 @@ def compiled(site: Path) -> list[str]:
 
 def test_what_is_needed_is_compiled(site: Path) -> None:
     """upbeat, its requirements and theirs, extras as asked for; not what is for tests, and no bystander."""
-    before, first, second = is_compiled(), compile_missing(), compile_missing()
+    first, second = compile_missing(), compile_missing()
 
-    assert (False, Compiled(5, 0), Compiled(0, 5), True) == (before, first, second, is_compiled())
+    assert (Compiled(5, 0), Compiled(0, 5)) == (first, second)
     assert HAS_BYTE_CODE == compiled(site)
     assert ("byte code: 5 files compiled", "byte code: nothing left to compile") == (first.text, second.text)
 
@@ -69,7 +69,7 @@ def test_a_changed_file_is_compiled_again(site: Path) -> None:
     compile_missing()
     (site / "wide.py").write_text("VALUE = 12\n")
 
-    assert (False, Compiled(1, 4)) == (is_compiled(), compile_missing())
+    assert Compiled(1, 4) == compile_missing()
 
 
 @pytest.mark.parametrize("damage", [b"", b"torn", b"\0" * 40])
@@ -78,7 +78,7 @@ def test_damaged_byte_code_is_replaced(site: Path, damage: bytes) -> None:
     compile_missing()
     next(site.glob("__pycache__/wide.*")).write_bytes(damage)
 
-    assert (False, Compiled(1, 4), True) == (is_compiled(), compile_missing(), is_compiled())
+    assert (Compiled(1, 4), Compiled(0, 5)) == (compile_missing(), compile_missing())
 
 
 @pytest.mark.parametrize("text", ["print 'old'\n", "\0", "x = '\\d'\n"])
@@ -87,7 +87,7 @@ def test_what_is_no_python_is_passed_over(site: Path, text: str) -> None:
     (site / "wide.py").write_text(text)
     first = compile_missing()
 
-    assert (0, True, 0) == (first.refused, is_compiled(), compile_missing().written)
+    assert (0, 0) == (first.refused, compile_missing().written)
 
 
 def test_a_folder_that_takes_none(site: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_folder_that_takes_none(site: Path) -> None:
     (site / "pack/inner/__pycache__").write_text("in the way")
     done = compile_missing()
 
-    assert (4, 0, 1, False) == (done.written, done.current, done.refused, is_compiled())
+    assert (4, 0, 1) == (done.written, done.current, done.refused)
     assert done.text.startswith("byte code: 4 files compiled\n1 files stay without")
     assert f"{site / 'pack/inner/__pycache__'} (" in done.text
 
@@ -105,8 +105,32 @@ def test_python_that_is_told_to_write_none(site: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     done = compile_missing()
 
-    assert (Compiled(5, 0), True) == (done, is_compiled())
+    assert Compiled(5, 0) == done
     assert "PYTHONDONTWRITEBYTECODE is set" in done.text
+
+
+@pytest.mark.parametrize(
+    ("damage", "may_write", "text", "expected"),
+    [
+        (None, False, "", False),
+        (b"", False, "", True),
+        (b"", True, "", False),
+        (b"", False, "print 'old'\n", False),
+    ],
+    ids=["whole", "torn", "torn, and Python may write", "no Python"],
+)
+def test_what_is_compiled_at_each_start(
+    site: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None, may_write: bool, text: str, expected: bool
+) -> None:
+    """A module without byte code that Python takes, where it may write none."""
+    compile_missing()
+    monkeypatch.setattr(os, "access", lambda _path, _mode: may_write)
+    if damage is not None:
+        next(site.glob("__pycache__/wide.*")).write_bytes(damage)
+    if text:
+        (site / "wide.py").write_text(text)
+
+    assert expected == compiles_at_each_start(site / "wide.py")
 
 
 def test_byte_code_kept_elsewhere_does_not_count(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

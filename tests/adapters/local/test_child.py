@@ -34,10 +34,11 @@ def test_only_until_it_has_said_enough(tmp_path: Path) -> None:
 
 
 def test_it_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    """At the end of its time the whole process group is gone."""
+    """At the end of its time all is gone, also what has left its process group."""
     code = (
         "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'])\n"
+        "child = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'],"
+        " start_new_session=True)\n"
         "print(child.pid, flush=True)\ntime.sleep(600)"
     )
     ended = python(code, tmp_path, seconds=1.5)
