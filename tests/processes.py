@@ -1,21 +1,36 @@
-"""Starts the real commands, in an environment of their own."""
+"""Runs the real commands in processes and environments of their own."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import select
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NoReturn
 
 import jsonschema_rs
 
+from upbeat.adapters.cli.main import main
 from upbeat.adapters.local.clock import SystemClock
 from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.wiring import build
 
 ROOT = Path(__file__).parent.parent
+LOADED = (build(),)
+"""What a command imports when it needs it is here already, so that a fork of this process need not."""
+SECONDS = 30.0
+"""How long a command may take."""
+AT_THE_START = ("PYTHON", "LANG", "LC_", "TZ")
+"""Variables that Python reads when it starts."""
+
 BIN = Path(sys.executable).parent
 UPBEAT = str(BIN / "upbeat")
 SHIM = ROOT / "adapters" / "shim.py"
@@ -54,7 +69,7 @@ def run(
     cwd: Path,
     stdin: bytes | int | None = None,
     home: Path | None = None,
-    timeout: float = 30,
+    timeout: float = SECONDS,
     **extra: str,
 ) -> Finished:
     """Run ``command`` to its end. ``stdin`` is what it reads, or a file descriptor; nothing by default."""
@@ -74,8 +89,79 @@ def run(
 def upbeat(
     *arguments: str, cwd: Path, stdin: bytes | int | None = None, home: Path | None = None, **extra: str
 ) -> Finished:
-    """Run ``upbeat ARGUMENTS``."""
-    return run([UPBEAT, *arguments], cwd, stdin, home, **extra)
+    """Run ``upbeat ARGUMENTS``, in a fork of this process where that makes no difference."""
+    if any(name.startswith(AT_THE_START) for name in extra):
+        return run([UPBEAT, *arguments], cwd, stdin, home, **extra)
+    return forked(main, arguments, cwd, environment(home or cwd, extra), stdin)
+
+
+def forked(
+    command: Callable[[Sequence[str]], int],
+    arguments: Sequence[str],
+    cwd: Path,
+    variables: Mapping[str, str],
+    stdin: bytes | int | None = None,
+) -> Finished:
+    """Run the function behind a console script in a process of its own that has its imports already.
+
+    What Python does before and after a program is left out: how long it takes, and what ends it, need ``run``.
+    """
+    with contextlib.ExitStack() as open_files:
+        streams = [open_files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        if isinstance(stdin, bytes):
+            streams[0].write(stdin)
+            streams[0].seek(0)
+        numbers = [stdin if isinstance(stdin, int) else streams[0].fileno(), *(one.fileno() for one in streams[1:])]
+        pid = os.fork()
+        if pid == 0:
+            _become(command, arguments, numbers, cwd, variables)
+        code = _exit_code(pid)
+        return Finished(code, _content(streams[1]), _content(streams[2]).decode("utf-8", "replace"))
+
+
+def _become(
+    command: Callable[[Sequence[str]], int],
+    arguments: Sequence[str],
+    streams: Sequence[int],
+    cwd: Path,
+    variables: Mapping[str, str],
+) -> NoReturn:
+    code = 70
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+        os.environ.clear()
+        os.environ.update(variables)
+        os.chdir(cwd)
+        code = command(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _exit_code(pid: int) -> int:
+    """Of a child, once it has ended. Raises TimeoutError when it does not."""
+    child = os.pidfd_open(pid)
+    has_ended = bool(select.select([child], [], [], SECONDS)[0])
+    os.close(child)
+    if not has_ended:
+        os.kill(pid, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if not has_ended:
+        raise TimeoutError(f"it did not end within {SECONDS:g} s")
+    return code
+
+
+def _content(stream: IO[bytes]) -> bytes:
+    stream.seek(0)
+    return stream.read()
 
 
 def read_log(home: Path) -> list[dict[str, Any]]:

@@ -350,7 +350,7 @@ def test_the_whole_process_keeps_to_the_budget(repo: Path, tmp_path: Path) -> No
 
     def late() -> float:
         started = time.monotonic()
-        upbeat("prepare", "--prompt", PROMPT, "--plan", cwd=repo, home=tmp_path)
+        run([UPBEAT, "prepare", "--prompt", PROMPT, "--plan"], repo, home=tmp_path)
         bare = time.monotonic() - started
         done, seconds = hanging(repo, tmp_path, 30, "--strict", CI_AUTO_TOOLS_BUDGET_WALL_MS="400")
 

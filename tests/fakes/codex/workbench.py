@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any
 
-from processes import BIN, Finished
+from processes import BIN, Finished, forked
 from repositories import make_repository, write
 
 from upbeat.adapters.codex.auto import exec_transport, turn
 from upbeat.adapters.codex.auto.main import main
-from upbeat.adapters.wiring import build
 
-LOADED = (exec_transport, turn, build())
+LOADED = (exec_transport, turn)
 """What ``main`` imports when it is needed is here already, so that a fork need not."""
 
 PROGRAM = Path(__file__).with_name("codex.py")
@@ -135,43 +131,7 @@ class Workbench:
 
     def run(self, *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **extra: str) -> Finished:
         """Run codex-auto to its end, in a fork of this process: the same as ``start``, without its imports."""
-        streams: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115
-        streams[0].write(stdin)
-        streams[0].seek(0)
-        pid = os.fork()
-        if pid == 0:
-            _become_codex_auto(arguments, streams, cwd or self.repository, self.environment(**extra))
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        out, err = (_content(stream) for stream in streams[1:])
-        streams[0].close()
-        return Finished(code, out, err.decode())
-
-
-def _become_codex_auto(arguments: Sequence[str], streams: list[IO[bytes]], cwd: Path, env: dict[str, str]) -> NoReturn:
-    code = 70
-    try:
-        for number, stream in enumerate(streams):
-            os.dup2(stream.fileno(), number)
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
-        os.environ.clear()
-        os.environ.update(env)
-        os.chdir(cwd)
-        code = main(arguments)
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
-
-
-def _content(stream: IO[bytes]) -> bytes:
-    with stream:
-        stream.seek(0)
-        return stream.read()
+        return forked(main, arguments, cwd or self.repository, self.environment(**extra), stdin)
 
 
 @cache
