@@ -1,4 +1,4 @@
-"""What holds for every test: what may be imported, and how long a search for examples may take."""
+"""What holds for every test: what may be imported, how long a search may take, how many run at once."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ settings.register_profile(
     derandomize="UPBEAT_EXAMPLES" not in os.environ,  # the same examples every time, unless more are asked for
 )
 settings.load_profile("upbeat")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are processors: a third of the suite's time is waiting for processes and disks."""
+    return (os.cpu_count() or 1) + 1

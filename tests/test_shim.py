@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from mcp_pipe import Pipe
-from processes import SHIM, Finished, environment, read_log, run
+from processes import SHIM, Finished, environment, forked, read_log, run
 from repositories import PROMPT, make_repository
 
 from upbeat.adapters.claude import install as claude
 from upbeat.adapters.codex import install as codex
-from upbeat.adapters.shim import LAST_SECONDS, TIMEOUT, socket_path
+from upbeat.adapters.shim import LAST_SECONDS, TIMEOUT, main, socket_path
 from upbeat.core.handle import HOOK_MS
 
 COMMAND = [sys.executable, "-I", "-S", str(SHIM)]
@@ -38,7 +38,8 @@ def payload(repo: Path, prompt: str = PROMPT, **fields: Any) -> bytes:
 
 
 def shim(stdin: bytes | int, home: Path, client: str = "claude-code", **extra: str) -> Finished:
-    return run([*COMMAND, client], home, stdin, home, **extra)
+    """The shim in a fork; ``COMMAND`` starts it as a client does."""
+    return forked(lambda words: main(*words), [client], home, environment(home, extra), stdin)
 
 
 def context(finished: Finished) -> str:
