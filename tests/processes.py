@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, Self
 
 import jsonschema_rs
 
@@ -102,21 +102,62 @@ def forked(
     variables: Mapping[str, str],
     stdin: bytes | int | None = None,
 ) -> Finished:
-    """Run the function behind a console script in a process of its own that has its imports already.
+    """Run a ``Fork`` to its end."""
+    with Fork(command, arguments, cwd, variables, stdin) as fork:
+        return fork.wait()
+
+
+class Fork:
+    """The function behind a console script, in a process of its own that has its imports already.
 
     What Python does before and after a program is left out: how long it takes, and what ends it, need ``run``.
+    The end of the ``with`` kills what still runs.
     """
-    with contextlib.ExitStack() as open_files:
-        streams = [open_files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+
+    def __init__(
+        self,
+        command: Callable[[Sequence[str]], int],
+        arguments: Sequence[str],
+        cwd: Path,
+        variables: Mapping[str, str],
+        stdin: bytes | int | None = None,
+    ) -> None:
+        self._code: int | None = None
+        self._streams = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115 -- closed by __exit__
         if isinstance(stdin, bytes):
-            streams[0].write(stdin)
-            streams[0].seek(0)
-        numbers = [stdin if isinstance(stdin, int) else streams[0].fileno(), *(one.fileno() for one in streams[1:])]
-        pid = os.fork()
-        if pid == 0:
+            self._streams[0].write(stdin)
+            self._streams[0].seek(0)
+        numbers = [one.fileno() for one in self._streams]
+        if isinstance(stdin, int):
+            numbers[0] = stdin
+        self.pid = os.fork()
+        if self.pid == 0:
             _become(command, arguments, numbers, cwd, variables)
-        code = _exit_code(pid)
-        return Finished(code, _content(streams[1]), _content(streams[2]).decode("utf-8", "replace"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._code is None:
+            self.send(signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        for stream in self._streams:
+            stream.close()
+
+    def send(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self, seconds: float = SECONDS) -> Finished:
+        """What it left. Raises TimeoutError when it does not end within ``seconds``."""
+        if self._code is None:
+            child = os.pidfd_open(self.pid)
+            has_ended = bool(select.select([child], [], [], seconds)[0])
+            os.close(child)
+            if not has_ended:
+                raise TimeoutError(f"it did not end within {seconds:g} s")
+            self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        _, out, err = self._streams
+        return Finished(self._code, _content(out), _content(err).decode("utf-8", "replace"))
 
 
 def _become(
@@ -144,19 +185,6 @@ def _become(
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
-
-
-def _exit_code(pid: int) -> int:
-    """Of a child, once it has ended. Raises TimeoutError when it does not."""
-    child = os.pidfd_open(pid)
-    has_ended = bool(select.select([child], [], [], SECONDS)[0])
-    os.close(child)
-    if not has_ended:
-        os.kill(pid, signal.SIGKILL)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if not has_ended:
-        raise TimeoutError(f"it did not end within {SECONDS:g} s")
-    return code
 
 
 def _content(stream: IO[bytes]) -> bytes:

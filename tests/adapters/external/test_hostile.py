@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from own_servers import hostile, odd, provider, settings
-from processes import environment
+from processes import Fork, environment
 
+from upbeat.adapters.cli.main import main
 from upbeat.adapters.external import Use
 from upbeat.adapters.external import provider as providing
 from upbeat.adapters.external.background import Background
@@ -299,27 +299,17 @@ def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: s
     if number == signal.SIGKILL and guarded(["true"]) == ["true"]:
         pytest.skip("needs setpriv of util-linux")
     settings(tmp_path, odd("hangs", str(tmp_path / "starts")))
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-m", "upbeat", *command],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
+    reader, writer = os.pipe()
+    with open(reader), open(writer), Fork(main, command, tmp_path, environment(tmp_path), reader) as fork:
         end = time.monotonic() + 30
         while not _started(tmp_path) and time.monotonic() < end:
             time.sleep(0.02)
         leader = _started(tmp_path)
-        process.send_signal(number)
-        process.wait(30)
+        fork.send(number)
+        fork.wait()
 
         assert leader
         assert not is_running(leader)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def _started(folder: Path) -> int:

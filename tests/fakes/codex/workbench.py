@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from processes import BIN, Finished, forked
+from processes import BIN, Finished, Fork, forked
 from repositories import make_repository, write
 
 from upbeat.adapters.codex.auto import exec_transport, turn
@@ -118,11 +118,15 @@ class Workbench:
             if path.is_file() and ".git" not in path.parts
         }
 
-    def start(self, *arguments: str, cwd: Path | None = None, **extra: str) -> subprocess.Popen[bytes]:
-        """Start codex-auto with pipes."""
+    def start(self, *arguments: str, cwd: Path | None = None, **extra: str) -> Fork:
+        """Start codex-auto with nothing on its standard input."""
+        return Fork(main, arguments, cwd or self.repository, self.environment(**extra))
+
+    def start_program(self, *arguments: str, **extra: str) -> subprocess.Popen[bytes]:
+        """Start codex-auto as its user does, imports and all, with pipes."""
         return subprocess.Popen(
             [CODEX_AUTO, *arguments],
-            cwd=cwd or self.repository,
+            cwd=self.repository,
             env=self.environment(**extra),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -130,7 +134,7 @@ class Workbench:
         )
 
     def run(self, *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **extra: str) -> Finished:
-        """Run codex-auto to its end, in a fork of this process: the same as ``start``, without its imports."""
+        """Run codex-auto to its end."""
         return forked(main, arguments, cwd or self.repository, self.environment(**extra), stdin)
 
 

@@ -157,17 +157,17 @@ def test_a_signal_leaves_no_process_and_says_how_to_go_on(
     """The command that it names goes on with the same thread."""
     bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}], [{"say": "on"}])
     arguments = ["--session", "night"] + (["--json"] if json_lines else [])
-    with bench.start("--once", "x", *arguments, **OFF) as process:
+    with bench.start("--once", "x", *arguments, **OFF) as fork:
         wait_until(lambda: bench.session_file.exists() and len(bench.processes()) >= 3)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=15)
+        fork.send(number)
+        done = fork.wait(15)
     thread_id = bench.sessions()["night"]["thread_id"]
     go_on = "codex-auto --session night"
 
-    assert (code, []) == (process.returncode, bench.processes())
-    assert f"{go_on} in this folder, or codex resume {thread_id}" in err.decode()
+    assert (code, []) == (done.code, bench.processes())
+    assert f"{go_on} in this folder, or codex resume {thread_id}" in done.stderr
     if json_lines:
-        last = lines(out)[-1]
+        last = lines(done.stdout)[-1]
         assert ("interrupted", code, thread_id, go_on) == tuple(
             last[name] for name in ("status", "exit_code", "thread_id", "resume")
         )
@@ -178,17 +178,17 @@ def test_a_signal_leaves_no_process_and_says_how_to_go_on(
 def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
     """The second says so, and how to take the other up; afterwards the name is free again."""
     bench.script([{"sleep": 60}], [{"say": "second"}], [{"say": "third"}])
-    with bench.start("--once", "x", **OFF) as process:
+    with bench.start("--once", "x", **OFF) as fork:
         wait_until(lambda: bench.calls() and bench.session_file.exists())
         second = bench.run("--once", "y", **OFF)
         named = bench.run("--once", "z", "--session", "default", **OFF)
-        process.terminate()
-        process.wait(timeout=15)
+        fork.send(signal.SIGTERM)
+        fork.wait(15)
     third = bench.run("--once", "x", **OFF)
     threads = {name: entry["thread_id"] for name, entry in bench.sessions().items()}
 
     assert (0, b"second\n") == (second.code, second.stdout)
-    assert f"session default is open in another codex-auto (process {process.pid})" in second.stderr
+    assert f"session default is open in another codex-auto (process {fork.pid})" in second.stderr
     assert "codex-auto --session default takes it up" in second.stderr
     assert (1, b"") == (named.code, named.stdout)
     assert "another program has this session open" in named.stderr
@@ -200,13 +200,13 @@ def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
 def test_a_killed_one_holds_nobody_up(bench: Workbench) -> None:
     """Its session is taken over, and that is told."""
     bench.script([{"sleep": 60}], [{"say": "on"}])
-    with bench.start("--once", "x", **OFF) as process:
+    with bench.start("--once", "x", **OFF) as fork:
         wait_until(lambda: bench.calls() and bench.session_file.exists())
-        process.kill()
+        fork.send(signal.SIGKILL)
     done = bench.run("--once", "y", **OFF)
 
     assert (0, b"on\n") == (done.code, done.stdout)
-    assert f"session default was left open by process {process.pid}, which has ended" in done.stderr
+    assert f"session default was left open by process {fork.pid}, which has ended" in done.stderr
     assert bench.sessions()["default"]["thread_id"] == bench.calls()[-1]["argv"][-2]
 
 

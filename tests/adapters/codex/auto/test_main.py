@@ -233,24 +233,24 @@ def test_a_plan_exits_as_prepare_does(bench: Workbench, prompt: str, extra: dict
 def test_a_signal_ends_codex_first(bench: Workbench, number: signal.Signals, code: int) -> None:
     """The exit code names the signal, no process is left, and the thread is kept with how to go on."""
     bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}])
-    with bench.start("--once", "x", **OFF) as process:
+    with bench.start("--once", "x", **OFF) as fork:
         wait_for_call(bench)
         time.sleep(0.2)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=10)
+        fork.send(number)
+        done = fork.wait(10)
     thread_id = bench.sessions()["default"]["thread_id"]
 
-    assert code == process.returncode
+    assert code == done.code
     assert [] == bench.processes()
-    assert f"codex resume {thread_id}" in err.decode()
+    assert f"codex resume {thread_id}" in done.stderr
 
 
 def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
     """SIGKILL cannot be answered; the kernel ends Codex then."""
     bench.script([{"sleep": 60}])
-    with bench.start("--once", "x", **OFF) as process:
+    with bench.start("--once", "x", **OFF) as fork:
         wait_for_call(bench)
-        process.kill()
+        fork.send(signal.SIGKILL)
 
     assert gone(bench)
 
@@ -258,7 +258,7 @@ def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
 def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
     """``codex-auto … | head -1``: when nobody reads the answer any more, the turn is ended quietly."""
     bench.script([{"say": "one"}, {"sleep": 0.5}, {"say": "two"}, {"sleep": 60}])
-    with bench.start("--once", "x", **OFF) as process:
+    with bench.start_program("--once", "x", **OFF) as process:
         assert process.stdout
         assert process.stderr
         process.stdout.readline()
@@ -312,7 +312,7 @@ def test_a_hostile_repository_is_not_imported(bench: Workbench) -> None:
     for name in ("core", "adapters", "prompt_toolkit"):
         (bench.repository / name).mkdir()
         (bench.repository / name / "__init__.py").write_text("raise SystemExit(66)")
-    with bench.start("--once", "x", **OFF) as process:
+    with bench.start_program("--once", "x", **OFF) as process:
         out, _ = process.communicate()
 
     assert (0, b"plain answer\n") == (process.returncode, out)
