@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from pathlib import Path
@@ -24,9 +23,3 @@ settings.load_profile("upbeat")
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than there are processors: a third of the suite's time is waiting for processes and disks."""
     return (os.cpu_count() or 1) + 1
-
-
-def pytest_collection_finish() -> None:
-    """Let the collector of garbage pass over nine thousand tests from here on, and a fork share them with this process."""
-    gc.collect()
-    gc.freeze()

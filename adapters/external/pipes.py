@@ -28,6 +28,8 @@ MAX_PARTS = 50_000
 """Values of one message, counted by what stands between them: to read a message takes the time of all threads."""
 MAX_UNASKED = 8 * 1024 * 1024
 """Bytes that a server may write between two of our messages."""
+MAX_REQUESTS = 100
+"""Requests of a server between two of ours. None is granted, but each is read, refused and answered."""
 MAX_GARBAGE = 100
 """Lines that are no message; a banner is forgiven."""
 MAX_COMPLAINT = 2000
@@ -53,6 +55,7 @@ class Pipes:
         self._outward: tuple[MemoryObjectSendStream[SessionMessage], MemoryObjectReceiveStream[SessionMessage]] | None
         self._outward = None
         self._unasked = 0
+        self._requests = 0
         self._complaint = b""
         self._writing = anyio.CancelScope()
         self._wrote = anyio.Event()
@@ -144,6 +147,7 @@ class Pipes:
                         return
                     message = _message(line)
                     garbage += message is None
+                    self._requests += isinstance(message, JSONRPCRequest)
                     if message is not None:
                         await into.send(SessionMessage(message))
                 if wrong := self._too_much(len(rest), garbage):
@@ -154,6 +158,8 @@ class Pipes:
     def _too_much(self, unfinished: int, garbage: int) -> str:
         if self._unasked > MAX_UNASKED:
             return f"it wrote more than {MAX_UNASKED} bytes without being asked"
+        if self._requests > MAX_REQUESTS:
+            return f"it asked for more than {MAX_REQUESTS} things at once"
         if unfinished > MAX_LINE:
             return f"it wrote a line of more than {MAX_LINE} bytes"
         return "what it writes are no messages" if garbage > MAX_GARBAGE else ""
@@ -168,7 +174,7 @@ class Pipes:
                 async for message in messages:
                     data = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
                     if isinstance(message.message, JSONRPCRequest):
-                        self._unasked = 0
+                        self._unasked = self._requests = 0
                     while data:
                         await anyio.wait_writable(pipe)
                         with contextlib.suppress(BlockingIOError):

@@ -126,6 +126,16 @@ def test_what_takes_long_to_read_is_not_read(make: Make, tmp_path: Path, how: st
     assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it wrote a message of more than 50000 parts" in said)
 
 
+def test_what_asks_without_end_is_ended(make: Make, tmp_path: Path) -> None:
+    """A server that asks for a model's answer again and again is ended: each question would cost memory and time."""
+    asked = make("fine")
+    settings(tmp_path, hostile("asks without end"))
+
+    code, said = failure(asked)
+
+    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it asked for more than 100 things at once" in said)
+
+
 @pytest.mark.parametrize("how", ["hangs", "is slow"])
 def test_what_hangs_is_given_up(make: Make, how: str) -> None:
     """A server that does not say hello, or does not answer, is waited for as long as its tool may take."""
