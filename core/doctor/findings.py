@@ -89,7 +89,8 @@ OF_TRUST = frozenset({Reason.UNTRUSTED, Reason.TRUST_CHANGED})
 class Fault:
     """Something that keeps ``guards`` from being armed. ``detail`` names what and where.
 
-    ``can_be_disproved``: it only makes it likely, so that a guard that was seen at work is armed all the same.
+    ``can_be_disproved``: it only makes it likely, so that a guard that a canary saw at work is armed all the same: that
+    started the client of now. What the journal saw may have been another one.
     """
 
     reason: Reason

@@ -69,9 +69,10 @@ def _client(client: ClientSeen, of_all: tuple[Fault, ...], texts: Texts) -> Clie
 
 def _guard(guard: Guard, client: ClientSeen, of_all: tuple[Fault, ...], texts: Texts) -> GuardReport:
     known = evidence(guard, client)
-    is_proved = isinstance(known, Proof)
+    has_flown = client.canary is not None and bool(client.canary.seen)
+    is_disproof = has_flown and isinstance(known, Proof)
     faults = [fault for fault in (*of_all, *client.faults) if guard in fault.guards]
-    faults = [fault for fault in faults if not (fault.can_be_disproved and is_proved)]
+    faults = [fault for fault in faults if not (fault.can_be_disproved and is_disproof)]
     if isinstance(known, Fault) and not faults:  # what was seen explains what has not come
         faults.append(known)
     if faults:

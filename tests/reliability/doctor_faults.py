@@ -74,16 +74,6 @@ def _unseen(home: DoctorHome) -> None:
     (folder / "0ddba11.jsonl").write_text(json.dumps({"type": "user", "timestamp": at}) + "\n")
 
 
-def _old(home: DoctorHome, client: str, version: str) -> None:
-    """An old client whose hooks were written after the last session: nothing shows that they work in it."""
-    folder = home.plugin if client == CLAUDE else home.copy
-    os.utime(folder / "hooks/hooks.json", (time.time() + 60, time.time() + 60))
-    if client == CLAUDE:
-        home.replace(home.bin / "claude", "2.1.329", version)
-    else:
-        home.change(home.codex_home / "fake.json", version=version)
-
-
 def _spoil_server(home: DoctorHome) -> None:
     path = home.plugin / ".mcp.json"
     found = json.loads(path.read_text())
@@ -195,7 +185,15 @@ FAULTS: Mapping[str, Planted] = {
         CONTINUES,
         lambda home: home.change(home.settings, hooks=_hook("~/.claude/hooks/context-inject-global.sh")),
     ),
-    "an old Claude Code": Planted(CLAUDE, "client_too_old", EVERY, lambda home: _old(home, CLAUDE, "2.0.1")),
+    "an old Claude Code": Planted(
+        CLAUDE, "client_too_old", EVERY, lambda home: home.replace(home.bin / "claude", "2.1.329", "2.0.1")
+    ),
+    "a Claude Code without its interpreter": Planted(
+        CLAUDE, "client_broken", EVERY, lambda home: home.replace(home.bin / "claude", "#!/bin/sh", "#!/gone/node")
+    ),
+    "a Claude Code that crashes": Planted(
+        CLAUDE, "client_broken", EVERY, lambda home: home.replace(home.bin / "claude", 'echo "', 'exit 139 "')
+    ),
     "no prompt arrives": Planted(CLAUDE, "silent", frozenset({Guard.TURNS}), _without("UserPromptSubmit")),
     "no end arrives": Planted(CLAUDE, "silent", STOPS, _without("Stop")),
     "no call arrives": Planted(CLAUDE, "silent", frozenset({Guard.CALLS}), _without("PreToolUse")),
@@ -249,7 +247,9 @@ FAULTS: Mapping[str, Planted] = {
     "the server switched off in Codex": Planted(
         CODEX, "server_off", EVERY, lambda home: home.change(home.codex_home / "fake.json", without_server=True)
     ),
-    "an old Codex": Planted(CODEX, "client_too_old", EVERY, lambda home: _old(home, CODEX, "0.149.0")),
+    "an old Codex": Planted(
+        CODEX, "client_too_old", EVERY, lambda home: home.change(home.codex_home / "fake.json", version="0.149.0")
+    ),
     "a Codex that does not start": Planted(
         CODEX, "client_broken", EVERY, lambda home: home.change(home.codex_home / "fake.json", broken=True)
     ),

@@ -29,6 +29,7 @@ from upbeat.core.doctor.texts import EN, TEXTS
 from upbeat.core.journal.entry import Health
 
 FLOWN = Canary(NOW, "ca4a4100", ALL - {Guard.AGENTS}, refused=True)
+OLD = Fault(Reason.CLIENT_TOO_OLD, "1.0.0", can_be_disproved=True)
 BROKEN_JOURNAL = Health("/j", exists=True, problem="no room")
 
 
@@ -51,7 +52,8 @@ def unarmed(report: Report) -> dict[Guard, list[Reason]]:
         pytest.param(client(sessions=(session(Guard.START, Guard.TURNS), session(at=SEEN))), id="a session just begun"),
         pytest.param(client(kept=(Unseen("0ld", BEFORE),)), id="a session of before the hooks"),
         pytest.param(
-            client(faults=(Fault(Reason.CLIENT_TOO_OLD, "1.0.0", can_be_disproved=True),)), id="old, and it works"
+            client(sessions=(), canary=FLOWN, own=frozenset({Guard.START}), faults=(OLD,)),
+            id="old, and the canary came through",
         ),
         pytest.param(client(sessions=(), own=ALL), id="needs no hook"),
         pytest.param(client(presence=Presence.NOT_INSTALLED), id="never installed"),
@@ -120,9 +122,15 @@ def test_armed(seen: ClientSeen) -> None:
             id="a fault of one guard, whatever was seen",
         ),
         pytest.param(
-            client(sessions=(), faults=(Fault(Reason.CLIENT_TOO_OLD, "1.0.0", can_be_disproved=True),)),
+            client(sessions=(), faults=(OLD,)), dict.fromkeys(Guard, Reason.CLIENT_TOO_OLD), id="old, and nothing seen"
+        ),
+        pytest.param(
+            client(faults=(OLD,)), dict.fromkeys(Guard, Reason.CLIENT_TOO_OLD), id="old; a newer one may have been seen"
+        ),
+        pytest.param(
+            client(own=ALL, canary=Canary(NOW, problem="exit 127"), faults=(OLD,)),
             dict.fromkeys(Guard, Reason.CLIENT_TOO_OLD),
-            id="old, and nothing seen",
+            id="old, needs no hook, and the canary did not start",
         ),
     ],
 )
