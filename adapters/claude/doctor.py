@@ -67,7 +67,7 @@ def look(environment: Environment, root: str, journal: SqliteJournal, managed: P
         version="" if isinstance(asked, str) else dotted(asked),
         program=program,
         faults=tuple(faults),
-        sessions=journal_evidence.sessions_seen(journal, CLIENT),
+        sessions=journal_evidence.sessions_seen(journal, CLIENT, state.written_at),
         kept=_kept(environment, root, journal),
         written_at=state.written_at,
         notes=state.notes,

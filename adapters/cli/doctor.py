@@ -112,9 +112,10 @@ def _canary(fly: Callable[[str, Path], Flown], program: str, environment: Enviro
         kept = library(environment, builds=False)
         kept.forget(str(repository))
         kept.close()
-    seen = session_seen(entries, MOST_RECORDS)
+    now = timestamp(datetime.now(UTC))
+    seen = session_seen(entries, MOST_RECORDS, now)
     return Canary(
-        timestamp(datetime.now(UTC)),
+        now,
         flown.session_id,
         frozenset(seen.last) if seen else frozenset(),
         was_refused(entries, flown.told),

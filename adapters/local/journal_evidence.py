@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ...core.doctor.evidence import session_seen
 from ...core.doctor.findings import SessionSeen, Unseen
 from ...core.errors import JournalUnreadable
 from ...core.journal.entry import Entry
+from ...core.turn.report import timestamp
 from .journal import SqliteJournal
 from .recordings import Recording, began_at
 
@@ -32,14 +34,15 @@ class Failed:
     last: str = ""
 
 
-def sessions_seen(journal: SqliteJournal, client: str) -> tuple[SessionSeen, ...]:
-    """The latest sessions of ``client`` in which a hook came, the latest first."""
+def sessions_seen(journal: SqliteJournal, client: str, since: str) -> tuple[SessionSeen, ...]:
+    """The latest sessions of ``client`` in which a hook came since then (UTC, ISO 8601), the latest first."""
     found: list[SessionSeen] = []
+    now = timestamp(datetime.now(UTC))
     try:
         for known in journal.sessions(last=MOST_SESSIONS):
             if known.client != client or known.is_renamed:
                 continue
-            seen = session_seen(entries_of(journal, known.session_id), MOST_RECORDS)
+            seen = session_seen(entries_of(journal, known.session_id), MOST_RECORDS, now, since)
             found += [seen] if seen else []
             if len(found) == MOST_OF_A_CLIENT:
                 break

@@ -1,14 +1,16 @@
 """What records show of hooks: which guards were reached in a session, and which should have been. Pure.
 
-Law: what codex-auto has told the core itself is no evidence of a hook.
+Law: what codex-auto has told the core itself is no evidence of a hook, nor is a record of before the hooks of now.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 
 from ..journal.entry import Entry
+from ..turn.report import timestamp
 from .findings import SHOWN_BY, Canary, ClientSeen, Fault, Guard, Proof, Reason, SessionSeen
 
 DRIVER = "driver"
@@ -24,15 +26,21 @@ _NOT_MET = (Reason.UNPROVEN, Reason.DID_NOT_FIRE, Reason.CANARY_FAILED)
 _GUARD_OF = {event: guard for guard, events in SHOWN_BY.items() for event in events}
 
 
-def session_seen(entries: Sequence[Entry], most: int) -> SessionSeen | None:
-    """What the records of one session show, oldest first, of which at most ``most`` were read. None: of no hook."""
+def session_seen(entries: Sequence[Entry], most: int, now: str, since: str = "") -> SessionSeen | None:
+    """What the records of one session show, oldest first, of which at most ``most`` were read. None: of no hook.
+
+    A record shows nothing that is older than ``since`` (UTC, ISO 8601), from after ``now``, or of no time.
+    """
     counts: Counter[Guard] = Counter()
     last: dict[Guard, str] = {}
-    is_wrapped = False
+    is_whole, is_wrapped = len(entries) < most, False
     for entry in entries:
         about = entry.body.get("about", {})
         if not isinstance(about, dict) or DRIVER in about:
             is_wrapped = True
+            continue
+        if not (since <= entry.text("at") <= now and _is_time(entry.text("at"))):
+            is_whole = False
             continue
         guard = _GUARD_OF.get(entry.text("event"))
         if guard is not None:
@@ -41,7 +49,15 @@ def session_seen(entries: Sequence[Entry], most: int) -> SessionSeen | None:
     if not last:
         return None
     session_id = entries[-1].text("session_id")
-    return SessionSeen(session_id, max(last.values()), dict(counts), last, len(entries) < most, is_wrapped)
+    return SessionSeen(session_id, max(last.values()), dict(counts), last, is_whole, is_wrapped)
+
+
+def _is_time(at: str) -> bool:
+    """Whether it is a time as records have it."""
+    try:
+        return timestamp(datetime.fromisoformat(at)) == at
+    except (ValueError, OverflowError):
+        return False
 
 
 def was_refused(entries: Sequence[Entry], told: str) -> bool:
@@ -52,8 +68,8 @@ def was_refused(entries: Sequence[Entry], told: str) -> bool:
 
 
 def newest(client: ClientSeen) -> str:
-    """When a hook of now was last seen at work in a session; empty for never."""
-    return max((session.at for session in _of_now(client)), default="")
+    """When a hook was last seen at work in a session; empty for never."""
+    return max((session.at for session in client.sessions), default="")
 
 
 def evidence(guard: Guard, client: ClientSeen) -> Proof | Fault:
@@ -80,7 +96,7 @@ def _by_canary(guard: Guard, canary: Canary) -> Proof | Fault:
 def _by_sessions(guard: Guard, client: ClientSeen) -> Proof | Fault:
     """The latest session decides that has shown the guard, or should have."""
     found: Proof | Fault = Fault(Reason.UNPROVEN)
-    for session in _of_now(client):
+    for session in client.sessions:
         if guard in session.last:
             found = Proof("session", session.last[guard], session.session_id)
             break
@@ -88,11 +104,6 @@ def _by_sessions(guard: Guard, client: ClientSeen) -> Proof | Fault:
             return Fault(Reason.SILENT, session.session_id[:8])
     later = [kept for kept in client.kept if kept.began > max(client.written_at, newest(client))]
     return Fault(Reason.UNSEEN_SESSION, later[0].session_id[:8]) if later else found
-
-
-def _of_now(client: ClientSeen) -> list[SessionSeen]:
-    """The sessions that ran with the hooks of now."""
-    return [session for session in client.sessions if session.at >= client.written_at]
 
 
 def _should_have(guard: Guard, session: SessionSeen) -> bool:
@@ -105,7 +116,7 @@ def _should_have(guard: Guard, session: SessionSeen) -> bool:
         case Guard.TURNS:
             return session.is_whole and went_on
         case Guard.CALLS:
-            return counts.get(Guard.ANSWERS, 0) > 0
+            return counts.get(Guard.ANSWERS, 0) >= (1 if session.is_whole else FEW)
         case Guard.ANSWERS:
             return counts.get(Guard.CALLS, 0) >= FEW
         case Guard.END:

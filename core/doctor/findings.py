@@ -101,9 +101,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class SessionSeen:
-    """What the journal has of one session by hooks. Times are UTC, ISO 8601; ``last`` has the guards that were seen.
+    """What the journal has of one session by the hooks of now. Times are UTC, ISO 8601; ``last`` has the guards seen.
 
-    ``is_whole``: its first record is among those that were read. ``is_wrapped``: codex-auto drove it, and answers for
+    ``is_whole``: all its records were read, and show it. ``is_wrapped``: codex-auto drove it, and answers for
     the ends of its turns.
     """
 
@@ -153,7 +153,7 @@ class Presence(StrEnum):
 class ClientSeen:
     """What was seen of one client. ``word`` is what ``upbeat install`` calls it; ``version`` is empty if not told.
 
-    Records of before ``written_at`` (UTC, ISO 8601) tell of other hooks than those of now. ``own`` are guards that need
+    The hooks of now were written at ``written_at`` (UTC, ISO 8601). ``own`` are guards that need
     no hook of a client.
     """
 

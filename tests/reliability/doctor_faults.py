@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+import apsw
 from doctor_home import DoctorHome, make_home, turn
 
 from upbeat.adapters.claude import doctor as claude_doctor
 from upbeat.adapters.cli.doctor import look as look_with_all
 from upbeat.adapters.hook import answer
 from upbeat.adapters.local import machine
-from upbeat.adapters.wiring import build
+from upbeat.adapters.wiring import build, journal
 from upbeat.core.doctor.findings import ALL, REMEMBERING, Guard, Report
 from upbeat.core.doctor.texts import EN
 
@@ -64,6 +65,26 @@ def _without(name: str) -> Callable[[DoctorHome], None]:
         application.close()
 
     return plant
+
+
+def _rewritten(home: DoctorHome) -> None:
+    """A session that goes on with a prompt after its hooks were written anew."""
+    prompt = next(event for event in turn(CLAUDE, str(home.project)) if event["hook_event_name"] == "UserPromptSubmit")
+    latest = journal(home.environment).sessions(last=2)
+    [session_id] = [one.session_id for one in latest if one.client == CLAUDE]
+    os.utime(home.plugin / "hooks/hooks.json")
+    time.sleep(0.01)
+    application = build(home.environment)
+    answer(CLAUDE, prompt | {"session_id": session_id}, application)
+    application.close()
+
+
+def _timeless(home: DoctorHome) -> None:
+    """Records that are said to be of a time that is none, or far off."""
+    database = apsw.Connection(str(home.home / ".local/state/upbeat/journal.db"))
+    with contextlib.closing(database), database:
+        for event, at in (("TurnEnding", "9999-12-31T23:59:59.000Z"), ("PromptSubmitted", "yesterday")):
+            database.execute("UPDATE records SET body = json_set(body, '$.at', ?) WHERE event = ?", (at, event))
 
 
 def _unseen(home: DoctorHome) -> None:
@@ -197,6 +218,7 @@ FAULTS: Mapping[str, Planted] = {
     "no prompt arrives": Planted(CLAUDE, "silent", frozenset({Guard.TURNS}), _without("UserPromptSubmit")),
     "no end arrives": Planted(CLAUDE, "silent", STOPS, _without("Stop")),
     "no call arrives": Planted(CLAUDE, "silent", frozenset({Guard.CALLS}), _without("PreToolUse")),
+    "hooks written anew": Planted(CLAUDE, "unproven", EVERY - {Guard.TURNS}, _rewritten),
     "a session that left nothing": Planted(CLAUDE, "unseen_session", EVERY, _unseen),
     "no trust": Planted(CODEX, "untrusted", EVERY, _untrust),
     "one hook without trust": Planted(
@@ -253,6 +275,7 @@ FAULTS: Mapping[str, Planted] = {
     "a Codex that does not start": Planted(
         CODEX, "client_broken", EVERY, lambda home: home.change(home.codex_home / "fake.json", broken=True)
     ),
+    "records of no time": Planted("", "unproven", CONTINUES, _timeless),
     "nothing seen yet": Planted("", "unproven", EVERY, DoctorHome.forget),
     "upbeat switched off": Planted(
         "", "switched_off", EVERY, lambda home: _settings_of_upbeat(home, 'enabled = "off"\n')

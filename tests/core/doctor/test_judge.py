@@ -72,7 +72,9 @@ def test_armed(seen: ClientSeen) -> None:
     [
         pytest.param(client(sessions=()), dict.fromkeys(Guard, Reason.UNPROVEN), id="nothing seen yet"),
         pytest.param(
-            client(sessions=(session(at=BEFORE),)), dict.fromkeys(Guard, Reason.UNPROVEN), id="seen with older hooks"
+            client(sessions=(session(Guard.TURNS, Guard.ANSWERS, is_whole=False),)),
+            dict.fromkeys((Guard.START, Guard.CALLS, Guard.END), Reason.UNPROVEN),
+            id="its beginning shows nothing",
         ),
         pytest.param(
             client(sessions=(session(*(ALL - {Guard.TURNS})),)), {Guard.TURNS: Reason.SILENT}, id="calls, and no prompt"
