@@ -124,14 +124,11 @@ def _of_settings(files: tuple[SettingsFile, ...], root: str, environment: Enviro
 
 def _of_servers_switched_off(root: str, environment: Environment) -> Iterator[Fault]:
     """What ``/mcp disable`` leaves behind for the project."""
-    home = environment.claude_home
-    for path in (home.parent / ".claude.json", home / ".claude.json"):
-        projects = json_file(path).get("projects")
-        project = projects.get(root) if isinstance(projects, dict) else None
-        off = project.get("disabledMcpServers") if isinstance(project, dict) else None
-        if isinstance(off, list) and f"plugin:{NAME}:{NAME}" in off:
-            yield Fault(Reason.SERVER_OFF, f"disabledMcpServers in {path}")
-            return
+    projects = json_file(environment.claude_state).get("projects")
+    project = projects.get(root) if isinstance(projects, dict) else None
+    off = project.get("disabledMcpServers") if isinstance(project, dict) else None
+    if isinstance(off, list) and f"plugin:{NAME}:{NAME}" in off:
+        yield Fault(Reason.SERVER_OFF, f"disabledMcpServers in {environment.claude_state}")
 
 
 def _of_server(state: PluginState) -> Iterator[Fault]:

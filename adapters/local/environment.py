@@ -26,6 +26,8 @@ class Environment:
     data_home: Path
     codex_home: Path = Path("/.codex")
     claude_home: Path = Path("/.claude")
+    claude_state: Path = Path("/.claude.json")
+    """Where Claude Code keeps what it was told of each project; beside its folder, or in one that was set."""
     language: str = "en"
     client_session: str = ""
     """The session of the client that this process was started by, where the client tells."""
@@ -54,13 +56,15 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
     """The environment of this process, or of ``variables``."""
     env = os.environ if variables is None else variables
     home = Path(env.get("HOME") or "/")
+    claude_home = env.get("CLAUDE_CONFIG_DIR")
     return Environment(
         settings={name: value for name, value in env.items() if name.startswith(_SETTING_PREFIXES) and value},
         config_home=_folder(env, "XDG_CONFIG_HOME", home / ".config"),
         state_home=_folder(env, "XDG_STATE_HOME", home / ".local" / "state"),
         data_home=_folder(env, "XDG_DATA_HOME", home / ".local" / "share"),
         codex_home=Path(env.get("CODEX_HOME") or home / ".codex"),
-        claude_home=Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
+        claude_home=Path(claude_home or home / ".claude"),
+        claude_state=Path(claude_home or home, ".claude.json"),
         language=_language(env),
         client_session=env.get(CLIENT_SESSION, ""),
         wrapped=bool(env.get(WRAPPED)),

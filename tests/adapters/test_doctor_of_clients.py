@@ -19,6 +19,7 @@ from upbeat.adapters.claude import doctor as claude
 from upbeat.adapters.claude import install as claude_install
 from upbeat.adapters.codex import doctor as codex
 from upbeat.adapters.codex import install as codex_install
+from upbeat.adapters.local.environment import read_environment
 from upbeat.adapters.wiring import journal
 from upbeat.core.doctor.findings import Guard
 from upbeat.core.doctor.judge import judge
@@ -56,6 +57,18 @@ def unarmed(home: DoctorHome, client: str) -> dict[Guard, set[str]]:
 def test_armed(home: DoctorHome, client: str) -> None:
     """Where nothing is in the way and a turn was seen, everything is armed."""
     assert {} == unarmed(home, client)
+
+
+@pytest.mark.parametrize(("is_set", "place"), [(True, ".claude.json"), (False, ".claude/.claude.json")])
+def test_the_state_of_another_claude_code_is_not_read(home: DoctorHome, is_set: bool, place: str) -> None:
+    """With a folder that was set, and without, a server that is switched off in the other place is on here."""
+    servers = {"disabledMcpServers": ["plugin:upbeat:upbeat"]}
+    home.change(home.home / place, projects={str(home.project): servers})
+    folder = {"CLAUDE_CONFIG_DIR": str(home.home / ".claude")} if is_set else {}
+    environment = read_environment(home.variables | folder)
+    seen = claude.look(environment, str(home.project), journal(environment))
+
+    assert () == seen.faults
 
 
 DAILY = {

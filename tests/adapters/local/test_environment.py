@@ -32,6 +32,7 @@ def test_everything_set() -> None:
         data_home=Path("/d"),
         codex_home=Path("/home/a/.codex"),
         claude_home=Path("/c2"),
+        claude_state=Path("/c2/.claude.json"),
         language="zh",
         wrapped=True,
         color=False,
@@ -53,6 +54,14 @@ def test_everything_set() -> None:
             "NO_COLOR": "",
         }
     )
+
+
+def test_claude_codes_state() -> None:
+    """It is beside Claude Code's own folder, and in one that was set, whichever that is."""
+    own, same = {"HOME": "/h"}, {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/h/.claude"}
+
+    assert Path("/h/.claude.json") == read_environment(own).claude_state
+    assert Path("/h/.claude/.claude.json") == read_environment(same).claude_state
 
 
 def test_relative_folders_are_ignored() -> None:
