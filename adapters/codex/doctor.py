@@ -133,10 +133,21 @@ def ask_for_hooks(program: str, variables: Mapping[str, str], folder: str) -> To
         return Told(problem=f"codex app-server: > {SECONDS:g} s")
     finally:
         connection.close()
-    data = listed.get("data")
-    folders = data if isinstance(data, list) else []
-    hooks = (hook for one in folders if isinstance(one, dict) for hook in one.get("hooks") or ())
-    return Told(tuple(hook for hook in hooks if isinstance(hook, dict)))
+    hooks = _hooks_in(listed.get("data"))
+    return Told(problem=f"hooks/list: {json.dumps(listed)[:200]}") if hooks is None else Told(tuple(hooks))
+
+
+def _hooks_in(data: Any) -> list[Mapping[str, Any]] | None:
+    """The hooks of each folder in an answer; None for an answer of another form."""
+    if not isinstance(data, list) or not data:
+        return None
+    found: list[Mapping[str, Any]] = []
+    for one in data:
+        hooks = one.get("hooks") if isinstance(one, dict) else None
+        if not isinstance(hooks, list) or not all(isinstance(hook, dict) for hook in hooks):
+            return None
+        found += hooks
+    return found
 
 
 def _of_settings(config: Mapping[str, Any], entries: Mapping[str, Any], environment: Environment) -> Iterator[Fault]:

@@ -97,6 +97,16 @@ def test_not_armed(home: DoctorHome, name: str) -> None:
     assert all(reasons == {"unproven"} for guard, reasons in found.items() if guard not in planted.guards)
 
 
+@pytest.mark.parametrize(
+    "data", [None, 5, {}, [], [5], [{}], *([{"hooks": hooks}] for hooks in (None, 5, {}, [5], "hooks"))], ids=repr
+)
+def test_hooks_told_in_another_form(home: DoctorHome, data: object) -> None:
+    """An answer that cannot be read is told as one, and as nothing else."""
+    home.change(home.codex_home / "fake.json", listed={"data": data})
+
+    assert {guard: {"client_broken"} for guard in Guard} == unarmed(home, CODEX)
+
+
 @pytest.mark.parametrize("install", [claude_install, codex_install])
 @pytest.mark.parametrize("route", ["mcp", "command"])
 def test_every_hook_carries_a_guard(install: ModuleType, route: str) -> None:

@@ -2,7 +2,8 @@
 """A Codex that tells of its hooks as the real one does, and trusts those that its user has trusted.
 
 What it is told to be is in ``fake.json`` of its home: ``version``, ``trusted`` (hook -> hash), ``off`` (hooks that are
-switched off), ``without_server``, ``broken``. A hook's hash covers its definition.
+switched off), ``without_server``, ``broken``, ``listed`` (what it tells of hooks instead). A hook's hash covers its
+definition.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def serve() -> None:
             answer: dict[str, Any] = {"userAgent": "fake"}
         elif asked["method"] == "hooks/list":
             answer = {"data": [{"cwd": cwd, "hooks": [*hooks()]} for cwd in asked["params"]["cwds"]]}
+            answer = state().get("listed", answer)
         else:
             continue
         print(json.dumps({"id": asked["id"], "result": answer}), flush=True)

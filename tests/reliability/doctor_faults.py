@@ -276,6 +276,12 @@ FAULTS: Mapping[str, Planted] = {
         CODEX, "client_broken", EVERY, lambda home: home.change(home.codex_home / "fake.json", broken=True)
     ),
     "records of no time": Planted("", "unproven", CONTINUES, _timeless),
+    "hooks told in another form": Planted(
+        CODEX,
+        "client_broken",
+        EVERY,
+        lambda home: home.change(home.codex_home / "fake.json", listed={"data": [{"hooks": 5}]}),
+    ),
     "nothing seen yet": Planted("", "unproven", EVERY, DoctorHome.forget),
     "upbeat switched off": Planted(
         "", "switched_off", EVERY, lambda home: _settings_of_upbeat(home, 'enabled = "off"\n')
