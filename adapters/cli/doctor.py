@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -34,7 +33,7 @@ from ..local.canary import Flown, empty_repository
 from ..local.environment import Environment, child_variables, read_environment
 from ..local.journal import SqliteJournal
 from ..local.journal_evidence import MOST_RECORDS, entries_of
-from ..local.surroundings import LocalSurroundings
+from ..local.surroundings import LocalSurroundings, working_directory
 from ..wiring import journal, library
 
 ALL = ("claude", "codex")
@@ -63,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
 def look(environment: Environment, wanted: Sequence[str], texts: Texts, *, probe: bool) -> Report:
     """The report on ``wanted``, with canaries if ``probe``."""
     found = journal(environment)
-    situation = LocalSurroundings(environment).locate(Source(ClientName.CLI, os.getcwd()), None, plan=False)
+    situation = LocalSurroundings(environment).locate(Source(ClientName.CLI, working_directory()), None, plan=False)
     root = situation.repository.root
     clients = []
     if "claude" in wanted:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from ...core.contract.event import ClientName, Source
 from ...core.observations import APPLIES, Observation, as_of, proposals
 from ..local.environment import Environment, read_environment
 from ..local.observations import EVERYWHERE, ObservationFiles, project_identity
-from ..local.surroundings import LocalSurroundings
+from ..local.surroundings import LocalSurroundings, working_directory
 
 SCHEMA_VERSION = "1.0"
 
@@ -59,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def identity_of(repo: str | None, environment: Environment) -> str:
     """The project that is meant."""
-    source = Source(ClientName.CLI, os.getcwd())
+    source = Source(ClientName.CLI, working_directory())
     return project_identity(LocalSurroundings(environment).locate(source, repo, plan=False).repository.root)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from ...core.pipeline import NO_CAP, TurnRequest, prepare_turn
 from ...core.turn import report
 from ...core.turn.clean import clean
 from ..local.environment import as_typed
+from ..local.surroundings import working_directory
 from ..terminal import escaped
 from ..wiring import CLIENTS, Use, build, wire
 from .ending import end_in_order
@@ -67,7 +67,7 @@ def prepare(request: PrepareRequest, *, plan: bool, strict: bool) -> Outcome:
     """The report for ``request`` on this machine, and its exit code."""
     client = request.client
     turn = TurnRequest(
-        source=Source(client.name, _working_directory(), client.session_id or ""),
+        source=Source(client.name, working_directory(), client.session_id or ""),
         prompt=request.prompt,
         occasion=client.event,
         repo_root=request.repo_root,
@@ -135,13 +135,6 @@ def _whole(text: str, name: str) -> str:
     except UnicodeEncodeError as error:
         raise RequestError(f"{name} is not UTF-8 (character {error.start}); send UTF-8") from error
     return text
-
-
-def _working_directory() -> str:
-    try:
-        return os.getcwd()
-    except OSError as error:
-        raise RequestError(f"the working directory is gone ({error.strerror}); change to one that is there") from error
 
 
 def parse_request(data: bytes) -> PrepareRequest:

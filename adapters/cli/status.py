@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from ...core.journal import overview
 from ...core.journal.entry import KnownSession
 from ...core.journal.texts import TEXTS
 from ..local.environment import Environment, read_environment
-from ..local.surroundings import LocalSurroundings
+from ..local.surroundings import LocalSurroundings, working_directory
 from ..wiring import journal
 
 LAST = 10
@@ -45,5 +44,5 @@ def run(arguments: Sequence[str]) -> int:
 
 def root_of(repo: str | None, environment: Environment) -> str:
     """The repository that is meant, as records name it."""
-    source = Source(ClientName.CLI, os.getcwd())
+    source = Source(ClientName.CLI, working_directory())
     return LocalSurroundings(environment).locate(source, repo, plan=False).repository.root

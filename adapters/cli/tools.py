@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ from ...core.servers import split_name, tool_name
 from ...core.turn.clean import clean
 from ...core.turn.plan import TOOLS
 from ...core.turn.strip import strip
+from ..local.surroundings import working_directory
 from ..wiring import Application, Use, build
 from .ending import end_in_order
 
@@ -116,7 +116,7 @@ def _call(application: Application, options: argparse.Namespace) -> int:
     if not isinstance(args, dict):
         print("upbeat: --args takes a JSON object", file=sys.stderr)
         return 2
-    source = Source(ClientName.CLI, os.getcwd())
+    source = Source(ClientName.CLI, working_directory())
     called = call_tool(options.name, args, source, options.repo, application.runtime)
     print(called.result.model_dump_json(indent=2))
     for limit in called.limits:
@@ -145,5 +145,5 @@ def _approve(application: Application, options: argparse.Namespace) -> int:
 
 
 def _root(application: Application, options: argparse.Namespace) -> str:
-    source = Source(ClientName.CLI, os.getcwd())
+    source = Source(ClientName.CLI, working_directory())
     return application.runtime.surroundings.locate(source, options.repo, plan=False).repository.root

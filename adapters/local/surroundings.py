@@ -12,11 +12,24 @@ from pathlib import Path
 from ...core.contract.codes import LimitCode
 from ...core.contract.event import Source
 from ...core.contract.report import Limit, RootSource
+from ...core.errors import RequestError
 from ...core.ports import Repository, Situation
 from .environment import Environment
 from .first_commit import first_commit
 from .git_root import find_root
 from .settings import load_settings
+
+
+def working_directory() -> str:
+    """Where this process is.
+
+    Raises:
+        RequestError: the folder was removed.
+    """
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise RequestError(f"the working directory is gone ({error.strerror}); change to one that is there") from error
 
 
 class LocalSurroundings:

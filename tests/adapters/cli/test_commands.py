@@ -12,7 +12,7 @@ from processes import ROOT, UPBEAT, run, upbeat
 from repositories import make_repository, write
 
 from upbeat import __version__
-from upbeat.adapters.cli.main import COMMANDS
+from upbeat.adapters.cli.main import COMMANDS, main
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +200,25 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 def test_the_console_script_is_where_python_is() -> None:
     """The command under test is the one of this environment."""
     assert Path(UPBEAT).exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("doctor",), ("doctor", "--json"), ("status", "--json"), ("observations", "list"), ("tools", "call", "ci_search")],
+    ids=" ".join,
+)
+def test_a_working_directory_that_is_gone(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the folder was removed under our feet, one sentence says so, and the way out; nothing is on stdout."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert 1 == main(words)
+    said = capsys.readouterr()
+    assert ("", 1) == (said.out, len(said.err.splitlines()))
+    assert said.err.startswith("upbeat: the working directory is gone (")
+    assert said.err.endswith("); change to one that is there\n")
