@@ -46,11 +46,13 @@ class SettingsFile:
     is_managed: bool = False
 
 
-def look(environment: Environment, root: str, journal: SqliteJournal, managed: Path | None = None) -> ClientSeen:
-    """Claude Code as it is in the project at ``root``."""
+def look(
+    environment: Environment, root: str, cwd: str, journal: SqliteJournal, managed: Path | None = None
+) -> ClientSeen:
+    """Claude Code as it is when it is started at ``cwd``, in the repository at ``root``, if there is one."""
     own = environment.data_home / NAME / WORD
     program = client_program(PROGRAM, root, environment)
-    files = settings_files(environment.claude_home, root, managed or MANAGED)
+    files = settings_files(environment.claude_home, root, cwd, managed or MANAGED)
     entries = {key: value for key, value in _merged(files, "enabledPlugins").items() if is_ours(key)}
     is_known = bool(entries) or own.is_dir()
     if not program or not is_known:
@@ -68,7 +70,7 @@ def look(environment: Environment, root: str, journal: SqliteJournal, managed: P
         program=program,
         faults=tuple(faults),
         sessions=journal_evidence.sessions_seen(journal, CLIENT, state.written_at),
-        kept=_kept(environment, root, journal),
+        kept=_kept(environment, cwd, journal),
         written_at=state.written_at,
         notes=state.notes,
     )
@@ -82,10 +84,15 @@ def managed_settings() -> dict[str, Any]:
     return merged
 
 
-def settings_files(claude_home: Path, root: str, managed: Path) -> tuple[SettingsFile, ...]:
-    """The settings files that are there, the one that wins last."""
-    paths = [claude_home / "settings.json"]
-    paths += [Path(root, ".claude", name) for name in ("settings.json", "settings.local.json")] if root else []
+def settings_files(claude_home: Path, root: str, cwd: str, managed: Path) -> tuple[SettingsFile, ...]:
+    """The settings files that are there, the one that wins last.
+
+    A project's are read where Claude Code is started, and of its repository the local ones only (seen with 2.1.329;
+    2.1.197 passes over those, too).
+    """
+    local = Path(".claude", "settings.local.json")
+    paths = [claude_home / "settings.json", Path(cwd, ".claude", "settings.json")]
+    paths += [folder / local for folder in map(Path, filter(None, (root, cwd)))]
     own = (SettingsFile(path, json_file(path)) for path in dict.fromkeys(paths))
     return (*(file for file in own if file.values), *_managed(managed))
 
@@ -148,9 +155,9 @@ def _folder(environment: Environment, files: tuple[SettingsFile, ...], own: Path
     return Path(place if isinstance(place, str) else own) / "plugins" / NAME
 
 
-def _kept(environment: Environment, root: str, journal: SqliteJournal) -> tuple[Unseen, ...]:
-    """Sessions in this project that have a transcript and no record. Elsewhere the plugin may be switched off."""
-    folder = environment.claude_home / "projects" / project_folder(root)
+def _kept(environment: Environment, cwd: str, journal: SqliteJournal) -> tuple[Unseen, ...]:
+    """Sessions at ``cwd`` that have a transcript and no record. Elsewhere the plugin may be switched off."""
+    folder = environment.claude_home / "projects" / project_folder(cwd)
     files = recordings(str(folder), 1, lambda path: path.endswith(".jsonl"), 0)
     return journal_evidence.unknown(journal, [(Path(file.path).stem, file) for file in files], _OF_A_TURN)
 

@@ -62,11 +62,12 @@ def run(arguments: Sequence[str]) -> int:
 def look(environment: Environment, wanted: Sequence[str], texts: Texts, *, probe: bool) -> Report:
     """The report on ``wanted``, with canaries if ``probe``."""
     found = journal(environment)
-    situation = LocalSurroundings(environment).locate(Source(ClientName.CLI, working_directory()), None, plan=False)
+    cwd = working_directory()
+    situation = LocalSurroundings(environment).locate(Source(ClientName.CLI, cwd), None, plan=False)
     root = situation.repository.root
     clients = []
     if "claude" in wanted:
-        clients.append(claude.look(environment, root, found))
+        clients.append(claude.look(environment, root, cwd, found))
     if "codex" in wanted:
         clients.append(codex.look(environment, root, found))
     if probe:

@@ -21,7 +21,7 @@ from upbeat.adapters.codex import doctor as codex
 from upbeat.adapters.codex import install as codex_install
 from upbeat.adapters.local.environment import read_environment
 from upbeat.adapters.wiring import journal
-from upbeat.core.doctor.findings import Guard
+from upbeat.core.doctor.findings import Guard, Reason
 from upbeat.core.doctor.judge import judge
 from upbeat.core.doctor.texts import EN
 
@@ -47,8 +47,11 @@ def home(armed: DoctorHome) -> DoctorHome:
 
 def unarmed(home: DoctorHome, client: str) -> dict[Guard, set[str]]:
     """The guards of ``client`` that are not armed, with the reasons."""
-    look = claude.look if client == CLAUDE else codex.look
-    seen = look(home.environment, str(home.project), journal(home.environment))
+    project, found = str(home.project), journal(home.environment)
+    if client == CLAUDE:
+        seen = claude.look(home.environment, project, project, found)
+    else:
+        seen = codex.look(home.environment, project, found)
     [report] = judge("2026-11-22T09:30:00.000Z", [seen], INSTALLATION, EN).clients
     return {one.guard: {str(because.reason) for because in one.reasons} for one in report.guards if not one.armed}
 
@@ -66,9 +69,28 @@ def test_the_state_of_another_claude_code_is_not_read(home: DoctorHome, is_set: 
     home.change(home.home / place, projects={str(home.project): servers})
     folder = {"CLAUDE_CONFIG_DIR": str(home.home / ".claude")} if is_set else {}
     environment = read_environment(home.variables | folder)
-    seen = claude.look(environment, str(home.project), journal(environment))
+    seen = claude.look(environment, str(home.project), str(home.project), journal(environment))
 
     assert () == seen.faults
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "counts"),
+    [
+        ("sub", "settings.json", True),
+        ("sub", "settings.local.json", True),
+        ("", "settings.json", False),
+        ("", "settings.local.json", True),
+    ],
+)
+def test_a_projects_settings_count_where_the_client_is_started(
+    home: DoctorHome, folder: str, name: str, counts: bool
+) -> None:
+    """Started in a subfolder, Claude Code reads the settings there, and of the repository's only the local ones."""
+    home.change(home.project / folder / ".claude" / name, disableAllHooks=True)
+    seen = claude.look(home.environment, str(home.project), str(home.project / "sub"), journal(home.environment))
+
+    assert counts is (Reason.HOOKS_DISABLED in {fault.reason for fault in seen.faults})
 
 
 DAILY = {
@@ -123,7 +145,7 @@ def test_another_installations_plugin_is_a_note(home: DoctorHome) -> None:
     home.replace(home.plugin / ".claude-plugin/plugin.json", f'"version": "{__version__}"', '"version": "0.0.1"')
     home.replace(home.plugin / ".mcp.json", f'"{sys.executable}"', '"/usr/bin/env"')
     (home.plugin / "commands/why.md").unlink()
-    seen = claude.look(home.environment, str(home.project), journal(home.environment))
+    seen = claude.look(home.environment, str(home.project), str(home.project), journal(home.environment))
 
     assert () == seen.faults
     assert [

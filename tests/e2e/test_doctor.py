@@ -148,6 +148,22 @@ def _lose_plugin(sandbox: Sandbox) -> None:
     (sandbox.home / ".local/share/upbeat/claude").rename(sandbox.home / "moved")
 
 
+@pytest.mark.parametrize(("name", "counts"), [("settings.json", False), ("settings.local.json", True)])
+def test_of_the_repository_only_local_settings_count_in_a_subfolder(sandbox: Sandbox, name: str, counts: bool) -> None:
+    """Claude Code and the doctor agree on which settings are in force: hooks arrive, or are said to be off."""
+    install(sandbox, "claude")
+    (sandbox.repository / ".claude").mkdir()
+    (sandbox.repository / ".claude" / name).write_text('{"disableAllHooks": true}')
+    (sandbox.repository / "sub").mkdir()
+    done = run(sandbox, ["sh", "-c", "cd sub && claude -p hello >/dev/null; upbeat doctor claude --json"])
+    found = unarmed(json.loads(done.stdout), "claude-code")
+    log = run(sandbox, ["upbeat", "log"])
+
+    assert counts is (every("hooks_disabled") == found)
+    assert counts is ("turns" in found)
+    assert counts is ("PromptSubmitted" not in log.stdout)
+
+
 IN_THE_WAY: dict[str, tuple[Callable[[Sandbox], None], str]] = {
     "hooks off": (lambda sandbox: _settings(sandbox, disableAllHooks=True), "hooks_disabled"),
     "plugin off": (lambda sandbox: _settings(sandbox, enabledPlugins={PLUGIN: False}), "plugin_disabled"),
