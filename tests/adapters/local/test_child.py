@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -66,6 +67,36 @@ def test_a_long_complaint_is_cut(tmp_path: Path) -> None:
     ended = python("import sys; sys.stderr.write('x' * 100000)", tmp_path)
 
     assert "x" * MAX_COMPLAINT == ended.complaint
+
+
+def test_a_flood_of_complaints_is_kept_nowhere(tmp_path: Path) -> None:
+    """It may complain without an end: of that the last is known, it takes no room on disk, and the time is kept."""
+    largest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, largest[1]))  # for whatever is started here
+    try:
+        ended = run(["/bin/sh", "-c", "echo a; exec yes no >&2"], variables=VARIABLES, cwd=str(tmp_path), seconds=0.5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, largest)
+
+    assert (None, b"a\n", True) == (ended.code, ended.output, ended.complaint in ("no", "n"))
+
+
+def test_it_may_complain_at_length_before_it_leaves(tmp_path: Path) -> None:
+    """More on its stderr than a pipe holds, after all that it has said, does not keep it."""
+    code = "import os, sys; os.close(1); sys.stderr.write('x\\n' * 100000 + 'last words'); sys.exit(3)"
+
+    assert Ended(3, b"", "last words") == python(code, tmp_path)
+
+
+def test_who_holds_its_pipes_is_not_waited_for(tmp_path: Path) -> None:
+    """It has ended when it has ended, whatever it leaves behind; that is gone, too."""
+    started = time.monotonic()
+    ended = run(
+        ["/bin/sh", "-c", "setsid sleep 60 & sleep 60 & echo $!"], variables=VARIABLES, cwd=str(tmp_path), seconds=30
+    )
+
+    assert (0, True) == (ended.code, time.monotonic() - started < 10)
+    assert is_gone(int(ended.output))
 
 
 def test_what_cannot_be_started(tmp_path: Path) -> None:
