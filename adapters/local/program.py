@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 
+from . import child
 from .opening import is_below
 
 VERSION_SECONDS = 10.0
@@ -52,25 +52,23 @@ def _is_inside(path: str, repository: str) -> bool:
 
 
 def ask_version(program: str, variables: Mapping[str, str]) -> Version | str:
-    """What ``program --version`` says; a text is why there is no version: the program's own words, or the system's."""
+    """What ``program --version`` says; a text is why there is no version: the program's own words, or the system's.
+
+    It is asked where we are, for that is where it would work: a version manager chooses by the folder.
+    """
     try:
-        asked = subprocess.run(
-            [program, "--version"],
-            env=dict(variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=VERSION_SECONDS,
-            start_new_session=True,
-        )
+        asked = child.run([program, "--version"], variables=variables, cwd=os.curdir, seconds=VERSION_SECONDS)
     except OSError as error:
         return f"{program}: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        return f"{program} --version: > {VERSION_SECONDS:g} s"
-    version = version_in(asked.stdout.decode("utf-8", "replace")) if asked.returncode == 0 else None
+    output = asked.output.decode("utf-8", "replace")
+    if asked.code is None:
+        most = f"{child.MAX_OUTPUT} bytes" if len(asked.output) >= child.MAX_OUTPUT else f"{VERSION_SECONDS:g} s"
+        return f"{program} --version: > {most}"
+    version = version_in(output) if asked.code == 0 else None
     if version is not None:
         return version
-    said = (asked.stderr or asked.stdout).decode("utf-8", "replace").strip().split("\n")[-1]
-    return f"{program} --version: exit {asked.returncode} {said[:200]}".rstrip()
+    said = asked.complaint or output.strip().rpartition("\n")[2]
+    return f"{program} --version: exit {asked.code} {said[:200]}".rstrip()
 
 
 def version_in(text: str) -> Version | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.local.program import find_program, is_only_inside, search_path
+from upbeat.adapters.local import child, program
+from upbeat.adapters.local.program import ask_version, find_program, is_only_inside, search_path
 
 
 @pytest.fixture
@@ -74,3 +77,71 @@ def test_the_root_of_the_system_is_no_repository(codex: Path, monkeypatch: pytes
     monkeypatch.setenv("PATH", str(codex.parent))
 
     assert str(codex) == find_program("codex", "/")
+
+
+# --- its version ---
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """An environment by which all is known that was started with it; in the end nothing of it is left."""
+    yield {"PATH": os.defpath, "HOME": str(tmp_path)}
+    home = f"HOME={tmp_path}".encode()
+    assert [] == [path.parent.name for path in Path("/proc").glob("[0-9]*/environ") if home in _variables_in(path)]
+
+
+def _variables_in(environ: Path) -> list[bytes]:
+    try:
+        return environ.read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo 2.1.329 '(Claude Code)'",
+        "sleep 60 & setsid sleep 60 & echo 2.1.329",
+        "(setsid sleep 60 >/dev/null 2>&1 &); echo 2.1.329",
+        "yes oh no | head -c 1000000 >&2; echo 2.1.329",
+    ],
+    ids=["plain", "leaves children", "leaves a daemon", "complains at length"],
+)
+def test_its_version(codex: Path, variables: dict[str, str], script: str) -> None:
+    """What it says is taken, and what it started to say it is gone afterwards."""
+    codex.write_text(f"#!/bin/sh\n{script}\n")
+
+    assert (2, 1, 329) == ask_version(str(codex), variables)
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("#!/bin/sh\necho one; echo two >&2; exit 3", " --version: exit 3 two"),
+        ("#!/bin/sh\necho one; echo two; exit 3", " --version: exit 3 two"),
+        ("#!/bin/sh\necho no version", " --version: exit 0 no version"),
+        ("#!/bin/sh\nkill -9 $$", " --version: exit -9"),
+        ("#!/bin/sh\nsleep 60 & exec sleep 60", " --version: > 0.5 s"),
+        ("#!/bin/sh\nexec yes 2.1.329 >&2", " --version: > 0.5 s"),
+        ("#!/bin/sh\nexec yes 2.1.329", " --version: > 100000 bytes"),
+        ("#!/nowhere/sh\necho 2.1.329", ": No such file or directory"),
+    ],
+    ids=["complains", "says why", "none", "killed", "hangs", "complains for ever", "floods", "cannot be started"],
+)
+def test_why_it_has_no_version(
+    codex: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch, script: str, why: str
+) -> None:
+    """Its own last words or the system's, in its time and its room; nothing of it is left."""
+    monkeypatch.setattr(program, "VERSION_SECONDS", 0.5)
+    monkeypatch.setattr(child, "MAX_OUTPUT", 100_000)
+    codex.write_text(f"{script}\n")
+
+    assert f"{codex}{why}" == ask_version(str(codex), variables)
+
+
+def test_it_is_asked_where_we_are(codex: Path, variables: dict[str, str]) -> None:
+    """A version manager answers for the folder in which the program would be used."""
+    codex.write_text("#!/bin/sh\ncat said\n")
+    codex.with_name("said").write_text("1.2.3")
+
+    assert (1, 2, 3) == ask_version(str(codex), variables)
