@@ -98,6 +98,10 @@ class Family:
                 _send(process.number, number)
         return bool(members) or (has_group and not table)
 
+    def end_group(self) -> bool:
+        """Kill what is left of the leader's own group; whether there was any. It takes no look at all processes."""
+        return self._group_answers(signal.SIGKILL)
+
     def sweep(self) -> Iterator[None]:
         """Kill all members, and again those that came since, until none is found.
 

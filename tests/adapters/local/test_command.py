@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fakes.odd_programs import HOWS, write
 
+from upbeat.adapters.local import family
 from upbeat.adapters.local.command import output_of
 
 PATH = {"PATH": os.defpath}
@@ -47,7 +48,10 @@ def test_it_stops_when_asked() -> None:
     assert time.monotonic() - started < 20
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+
+
+@NEEDS_PROC
 @pytest.mark.parametrize("how", HOWS)
 def test_nothing_outlives_its_time(tmp_path: Path, how: str) -> None:
     """Whatever it does against it: when its time is over, neither it nor what it started is left."""
@@ -57,7 +61,30 @@ def test_nothing_outlives_its_time(tmp_path: Path, how: str) -> None:
     seconds = time.monotonic() - started
 
     assert (None, True) == (output, seconds < 10)
-    assert [] == [path.name for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
+    assert [] == _left_of(tmp_path)
+
+
+@NEEDS_PROC
+@pytest.mark.parametrize("ending", ["echo hi", "echo no; exit 3"], ids=["well", "badly"])
+def test_children_do_not_outlive_its_end(tmp_path: Path, ending: str) -> None:
+    """Who ends in time, well or not, and leaves some of its group behind loses that, and its daemons with it."""
+    script = f"(setsid sleep 60 >/dev/null 2>&1 </dev/null &); sleep 60 >/dev/null 2>&1 & {ending}"
+    output = output_of(["/bin/sh", "-c", script], "/", PATH | {"HOME": str(tmp_path)}, 20)
+
+    assert output == (b"hi\n" if ending == "echo hi" else None)
+    assert [] == _left_of(tmp_path)
+
+
+def test_who_leaves_nothing_of_its_group_costs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git is called often: behind a program that ends as it should the process table is not read."""
+    looks: list[str] = []
+    monkeypatch.setattr(family, "_listed", lambda: looks.append("looked") or iter(()))
+
+    assert (b"hi\n", []) == (output_of(["/bin/echo", "hi"], "/", PATH, 20), looks)
+
+
+def _left_of(home: Path) -> list[str]:
+    return [path.name for path in Path("/proc").glob("[0-9]*") if _has_home(path, home)]
 
 
 def _has_home(process: Path, home: Path) -> bool:
