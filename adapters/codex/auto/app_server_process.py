@@ -21,7 +21,7 @@ from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from threading import Lock, Thread
 from time import monotonic
 
-from ...local.family import STAGES, Family, guarded
+from ...local.family import MARK, STAGES, Family, guarded, new_mark
 from . import app_server_rpc as rpc
 from .app_server_events import KNOWN
 from .exec_events import Lines
@@ -140,6 +140,7 @@ class Connection:
     # --- for the thread ---
 
     def _run(self) -> None:
+        mark = new_mark()
         try:
             process = subprocess.Popen(
                 guarded(self._argv),
@@ -147,13 +148,13 @@ class Connection:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=self._variables,
+                env={**self._variables, MARK: mark},
                 start_new_session=True,
             )
         except OSError as error:
             self._end(f"{self._argv[0]}: {error.strerror}")
             return
-        pump = _Pump(process, self._outbox, self._receive, self._orders_reader)
+        pump = _Pump(process, Family(process.pid, mark), self._outbox, self._receive, self._orders_reader)
         while not pump.is_over:
             pump.step(is_working=self.is_working)
             if self._stopping is not None:
@@ -198,6 +199,7 @@ class _Pump:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
+        family: Family,
         outbox: deque[memoryview],
         receive: Callable[[bytes], None],
         orders: int,
@@ -206,7 +208,7 @@ class _Pump:
         assert process.stdout
         assert process.stderr
         self._process = process
-        self._family = Family(process.pid)
+        self._family = family
         self._outbox = outbox
         self._receive = receive
         self._orders = orders
@@ -247,7 +249,8 @@ class _Pump:
             self._next_stage()
 
     def finish(self) -> str:
-        """Close everything; how the process has ended."""
+        """End what is left, and close everything; how the process has ended."""
+        self._family.end(self._process)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream and not stream.closed:
                 stream.close()

@@ -5,11 +5,10 @@ Law: when it returns, nothing of it runs. Its standard input is closed; an open 
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from ...local.family import Family, guarded
+from ...local.family import MARK, Family, guarded, new_mark
 from .exec_events import decode, diagnose
 from .transport import Failed, Refused, ThreadStarted, Why
 
@@ -23,25 +22,26 @@ def fork(argv: Sequence[str], variables: Mapping[str, str]) -> str:
     Raises:
         Refused: Codex made none.
     """
+    mark = new_mark()
     try:
         process = subprocess.Popen(
             guarded(list(argv)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=dict(variables),
+            env={**variables, MARK: mark},
             start_new_session=True,
         )
     except OSError as error:
         raise Refused(Failed(Why.NO_PROGRAM, f"{argv[0]}: {error.strerror}")) from None
+    family = Family(process.pid, mark)
     with process:
         try:
             out, err = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise Refused(Failed(Why.SILENT, f"{SECONDS:g}")) from None
         finally:
-            if process.poll() is None:  # it is late, or the person does not want to wait
-                Family(process.pid).signal(signal.SIGKILL)
+            family.end(process)  # also where it is late, or the person does not want to wait
     events = [decode(line) for line in out.split(b"\n") if line]
     started = [event.thread_id for event in events if isinstance(event, ThreadStarted)]
     if process.returncode or not started:

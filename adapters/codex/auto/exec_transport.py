@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from time import monotonic
 
-from ...local.family import STAGES, Family, guarded
+from ...local.family import MARK, STAGES, Family, guarded, new_mark
 from .command import Command, compose, room
 from .exec_events import Lines, decode, diagnose
 from .failures import sharpened, waits_for_network
@@ -96,12 +96,12 @@ class ExecTransport:
             return
         with self._signals.watched():
             try:
-                process = self._start(ask)
+                process, family = self._start(ask)
             except OSError as error:
                 yield Failed(Why.NO_PROGRAM, f"{self._program}: {error.strerror}")
                 return
             data = compose(ask).encode("utf-8")
-            turn = _Turn(process, data, self._signals, self._idle_seconds, verbatim=self._verbatim)
+            turn = _Turn(process, family, data, self._signals, self._idle_seconds, verbatim=self._verbatim)
             try:
                 yield from turn.events()
             finally:
@@ -115,16 +115,18 @@ class ExecTransport:
     def close(self) -> None:
         return  # no process outlives its turn
 
-    def _start(self, ask: Ask) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+    def _start(self, ask: Ask) -> tuple[subprocess.Popen[bytes], Family]:
+        mark = new_mark()
+        process = subprocess.Popen(
             guarded([self._program, *self._command.arguments(ask.thread_id, ask.effort)]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env=dict(self._variables),
+            env={**self._variables, MARK: mark},
             start_new_session=True,
         )
+        return process, Family(process.pid, mark)
 
 
 class _Turn:
@@ -133,6 +135,7 @@ class _Turn:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
+        family: Family,
         data: bytes,
         signals: Signals,
         idle_seconds: float,
@@ -143,7 +146,7 @@ class _Turn:
         assert process.stdout
         assert process.stderr
         self._process = process
-        self._family = Family(process.pid)
+        self._family = family
         self._signals = signals
         self._left = memoryview(data)
         self._lines = Lines()
@@ -188,13 +191,14 @@ class _Turn:
         yield self._conclusion()
 
     def close(self) -> None:
-        """Leave nothing: a turn that was not read to its end loses its processes here."""
-        if self._process.poll() is None or (self._stage >= 0 and self._family.is_alive()):
+        """Leave nothing of a turn that was stopped, or not read to its end. What another one left behind lives on."""
+        if self._process.poll() is None or self._stage >= 0:
             for number, seconds in ((signal.SIGTERM, 0.5), (signal.SIGKILL, 2.0)):
                 self._family.signal(number)
                 end = monotonic() + seconds
                 while monotonic() < end and not self._is_gone():
                     self._selector.select(0.02)
+            self._family.end(self._process)
         self._selector.close()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream:

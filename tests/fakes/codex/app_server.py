@@ -17,6 +17,7 @@ A turn is a list of actions:
 ``{"wait": true}``           until it is interrupted             ``{"deaf": true}``     until it is killed
 ``{"die": 3}``               exit with that code                 ``{"fail": "…", "info": …}``   the turn fails
 ``{"usage": 500}``           input tokens so far                 ``{"spawn": 30}``      a process in a group of its own
+``{"spawn_daemon": 30}``     one in a session of its own, without a parent or a pipe
 """
 
 from __future__ import annotations
@@ -124,6 +125,8 @@ class Turn(threading.Thread):
                 time.sleep(1000)
             case {"spawn": seconds}:
                 subprocess.Popen(["sleep", str(seconds)], process_group=0)
+            case {"spawn_daemon": seconds}:
+                subprocess.run(["sh", "-c", f"setsid sleep {seconds} >/dev/null 2>&1 </dev/null &"], check=True)
             case {"usage": tokens}:
                 self.usage = tokens
             case {"die": code}:

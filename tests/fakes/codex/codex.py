@@ -16,6 +16,7 @@ A turn is a list of actions:
 ``{"fail": "…"}``           turn.failed, exit 1                 ``{"end": 3}``         no ending; exit with that code
 ``{"thread": "…"}``         first only: claim this thread id    ``{"refuse": "…", "code": 1}``  first only: to stderr
 ``{"linger": 30}``          stay after the ending               ``{"usage": 500}``     input tokens so far
+``{"spawn_daemon": 30}``    the same in a session of its own, without a parent or a pipe
 """
 
 from __future__ import annotations
@@ -165,6 +166,8 @@ def play(actions: list[dict[str, Any]], thread: Path, used: int) -> int:
                 subprocess.Popen(["sleep", str(seconds)])
             case {"spawn_apart": seconds}:
                 subprocess.Popen(["sleep", str(seconds)], process_group=0)
+            case {"spawn_daemon": seconds}:
+                subprocess.run(["sh", "-c", f"setsid sleep {seconds} >/dev/null 2>&1 </dev/null &"], check=True)
             case {"ignore": names}:
                 for name in names:
                     signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -91,6 +91,16 @@ def test_close_ends_a_server_that_will_not(bench: Bench) -> None:
     assert [] == bench.alive()
 
 
+@pytest.mark.parametrize("how", [{"say": "x"}, {"die": 3}, {"deaf": True}], ids=["closed", "dead", "killed"])
+def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> None:
+    """Closed, dead or killed: what it has sent away from itself goes with it."""
+    bench.script([{"spawn_daemon": 30}, {"say": "y"}, how])
+    transport = bench.open(idle_seconds=0.5)
+    list(transport.send(Ask("a")))
+    transport.close()
+    assert [] == bench.alive()
+
+
 # --- when there is none ---
 
 

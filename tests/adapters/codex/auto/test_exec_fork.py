@@ -52,7 +52,13 @@ def test_what_codex_does_not_fork_is_told(bench: Workbench) -> None:
 
 @pytest.mark.parametrize(
     ("script", "why"),
-    [("#!/no/such/shell", Why.NO_PROGRAM), ("#!/bin/sh\nexit 0", Why.NO_ENDING), ("#!/bin/sh\nsleep 60", Why.SILENT)],
+    [
+        ("#!/no/such/shell", Why.NO_PROGRAM),
+        ("#!/bin/sh\nexit 0", Why.NO_ENDING),
+        ("#!/bin/sh\n(setsid sleep 60 >/dev/null 2>&1 &)", Why.NO_ENDING),
+        ("#!/bin/sh\nsleep 60", Why.SILENT),
+        ("#!/bin/sh\n(setsid sleep 60 &)", Why.SILENT),
+    ],
 )
 def test_a_codex_that_makes_none_is_told(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch, script: str, why: Why

@@ -169,7 +169,7 @@ def test_a_full_standard_error_does_not_hang(bench: Workbench, signals: Signals)
     assert failed.text.endswith("last words")
 
 
-@pytest.mark.parametrize("spawn", ["spawn", "spawn_apart"])
+@pytest.mark.parametrize("spawn", ["spawn", "spawn_apart", "spawn_daemon"])
 def test_a_process_left_behind_does_not_hold_the_turn(bench: Workbench, signals: Signals, spawn: str) -> None:
     """A server that a command started keeps Codex's pipes open; the turn is over all the same, and it lives on."""
     began = time.monotonic()
@@ -198,8 +198,9 @@ def _end_sleepers(bench: Workbench) -> None:
         [{"begin": "sleep"}, {"sleep": 30}],
         [{"spawn": 30}, {"sleep": 30}],
         [{"spawn_apart": 30}, {"sleep": 30}],
+        [{"spawn_daemon": 30}, {"sleep": 30}],
     ],
-    ids=["waiting", "with a child", "with a child in another group"],
+    ids=["waiting", "with a child", "with a child in another group", "with a daemon"],
 )
 def test_ctrl_c_ends_the_turn_and_all_its_processes(bench: Workbench, signals: Signals, turn: Turn) -> None:
     """SIGINT is handed on, and no process of the turn is left."""
