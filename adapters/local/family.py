@@ -65,17 +65,20 @@ class _Process:
     session: int
     born: int
     is_dead: bool
+    has_terminal: bool
 
 
 @dataclass(slots=True)
 class Family:
     """The process ``leader`` (a session leader, just started) and all that comes of it.
 
-    ``mark`` is the value of ``MARK`` in the environment that it was started with; empty for none.
+    ``mark`` is the value of ``MARK`` in the environment that it was started with; empty for none. With
+    ``spares_terminals`` a daemon in which somebody may work (tmux, screen) is no member, nor what runs there.
     """
 
     leader: int
     mark: str = ""
+    spares_terminals: bool = False
     _seen: dict[int, int] = field(default_factory=dict)
     """Members by number, with their births: one that was seen once is found again when its parent is gone."""
 
@@ -139,11 +142,12 @@ class Family:
             return set()
         first = min(self._seen.values(), default=0)
         wanted = f"{MARK}={self.mark}".encode()
-        return {
+        marked = {
             process.number
             for process in table.values()
             if process.born >= first and not process.is_dead and wanted in _variables(process.number)
         }
+        return marked - _with_terminals(table) if self.spares_terminals and marked else marked
 
     def _group_answers(self, number: int) -> bool:
         try:
@@ -170,12 +174,24 @@ def _listed() -> Iterator[_Process]:
             yield process
 
 
+def _with_terminals(table: dict[int, _Process]) -> set[int]:
+    """Who has a terminal, and all parents of these."""
+    found: set[int] = set()
+    for process in table.values():
+        number = process.number if process.has_terminal else 0
+        while number in table and number not in found:
+            found.add(number)
+            number = table[number].parent
+    return found
+
+
 def _read(name: str) -> _Process | None:
     # the command's name, in parentheses, may hold anything
     fields = _content(f"/proc/{name}/stat").rpartition(b") ")[2].split()
     if len(fields) < 20:
         return None
-    return _Process(int(name), int(fields[1]), int(fields[3]), int(fields[19]), fields[0] in (b"Z", b"X"))
+    is_dead, has_terminal = fields[0] in (b"Z", b"X"), fields[4] != b"0"
+    return _Process(int(name), int(fields[1]), int(fields[3]), int(fields[19]), is_dead, has_terminal)
 
 
 def _content(path: str) -> bytes:

@@ -154,7 +154,8 @@ class Connection:
         except OSError as error:
             self._end(f"{self._argv[0]}: {error.strerror}")
             return
-        pump = _Pump(process, Family(process.pid, mark), self._outbox, self._receive, self._orders_reader)
+        family = Family(process.pid, mark, spares_terminals=True)
+        pump = _Pump(process, family, self._outbox, self._receive, self._orders_reader)
         while not pump.is_over:
             pump.step(is_working=self.is_working)
             if self._stopping is not None:

@@ -126,7 +126,7 @@ class ExecTransport:
             env={**self._variables, MARK: mark},
             start_new_session=True,
         )
-        return process, Family(process.pid, mark)
+        return process, Family(process.pid, mark, spares_terminals=True)
 
 
 class _Turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -152,3 +153,32 @@ def test_a_daemon_is_found_by_its_mark() -> None:
         time.sleep(0.01)
 
     assert not alive("67")
+
+
+@pytest.mark.parametrize("spares_terminals", [True, False])
+def test_a_daemon_with_terminals_can_be_spared(spares_terminals: bool) -> None:
+    """As tmux is: its terminals are somebody's, and it goes only where all is to go; a plain daemon goes anyway."""
+    mark = new_mark()
+    terminal = f"import pty; pty.fork() or __import__('time').sleep(68); __import__('time').sleep(69)  # {mark}"
+    script = 'setsid "$0" -c "$1" >/dev/null 2>&1 </dev/null & setsid sleep 70 >/dev/null 2>&1 </dev/null & sleep 0.5'
+    leader = subprocess.Popen(
+        ["sh", "-c", script, sys.executable, terminal],
+        env={"PATH": "/usr/bin:/bin", MARK: mark},
+        start_new_session=True,
+    )
+    members = Family(leader.pid, mark, spares_terminals=spares_terminals)
+    leader.wait()
+    members.end(leader)
+    left = _running(mark)
+    Family(leader.pid, mark).end(leader)
+
+    assert (2 if spares_terminals else 0, False, 0) == (left, alive("70"), _running(mark))
+
+
+def _running(word: str) -> int:
+    """How many processes have ``word`` in their command line."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += word.encode() in path.read_bytes()
+    return found
