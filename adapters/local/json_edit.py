@@ -132,13 +132,17 @@ class _Scanner:
         found = (_STRING if first == '"' else _SCALAR).match(self.text, self.at)
         if found is None:
             raise _problem(self.text, self.at, "a value is missing here" if first in ",:]}" else "not JSON")
-        node = _Node(self.at, found.end(), json.loads(found.group()))
+        try:
+            node = _Node(self.at, found.end(), json.loads(found.group()))
+        except ValueError as error:
+            raise _problem(self.text, self.at, "a number with too many digits") from error
         self.take(len(found.group()))
         return node
 
     def object(self, depth: int) -> _Node:
         node = _Node(self.at, members=[])
         assert node.members is not None
+        keys: set[str] = set()
         self.take(1)
         while True:
             first, before, is_after_comment = self.skip(), self.last, self.is_comment
@@ -148,8 +152,9 @@ class _Scanner:
             if found is None:
                 raise _problem(self.text, self.at, "a key or } is missing here")
             key, start = json.loads(found.group()), self.at
-            if any(member.key == key for member in node.members):
+            if key in keys:
                 raise _problem(self.text, start, f"the key {json.dumps(key)} stands here for the second time")
+            keys.add(key)
             self.take(len(found.group()))
             if self.skip() != ":":
                 raise _problem(self.text, self.at, "a : is missing here")

@@ -35,6 +35,8 @@ def read(text: str) -> dict[str, Any]:
         return tomli.loads(text)
     except tomli.TOMLDecodeError as error:
         raise NotEditable(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except ValueError as error:
+        raise NotEditable("a number with too many digits") from error
     except RecursionError as error:
         raise NotEditable("too many values inside each other") from error
 
@@ -141,6 +143,8 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, int) and type(one) is type(other):
+        return bool(one == other)  # one of many digits has no repr
     return type(one) is type(other) and repr(one) == repr(other)
 
 

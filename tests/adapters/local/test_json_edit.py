@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ NOT_EDITABLE = {
     '{"a": "\t"}': "line 1, column 7: not JSON",
     "{'a': 1}": "line 1, column 2: a key or } is missing here",
     '{"enabledPlugins": []}': 'line 1, column 20: "enabledPlugins" is not an object',
+    '{\n"a": ' + "1" * 5000 + "}": "line 2, column 6: a number with too many digits",
     "[" * 200: "line 1, column 102: more than 100 values inside each other",
 }
 
@@ -67,6 +69,14 @@ def test_what_is_not_json_is_left_alone(text: str, problem: str) -> None:
         put(text, PLACE, True)
 
     assert problem == str(refused.value)
+
+
+def test_many_keys() -> None:
+    """A text of many members is read in a time that grows as the text does."""
+    text, began = json.dumps(dict.fromkeys(map(str, range(50_000)))), time.process_time()
+
+    assert 50_000 == len(read(text))
+    assert time.process_time() - began < 5
 
 
 def test_dropped() -> None:

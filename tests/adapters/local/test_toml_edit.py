@@ -24,6 +24,7 @@ EDITED = {
     "# only a comment\n": f"# only a comment\n\n{BLOCK}",
     "a = 1\r\n[x]\r\n": "a = 1\r\n[x]\r\n\r\n" + BLOCK.replace("\n", "\r\n"),
     '[plugins."x@y"]\nenabled = true\n': f'[plugins."x@y"]\nenabled = true\n\n{BLOCK}',
+    f"a = 0x{'f' * 5000}\n": f"a = 0x{'f' * 5000}\n\n{BLOCK}",
     BLOCK: BLOCK,
     "[plugins.'upbeat@upbeat']\nsource = \"/h/é\" # here\n\nenabled = true\nmore = 1\n[b]\n": (
         "[plugins.'upbeat@upbeat']\nsource = \"/h/é\" # here\n\nenabled = true\nmore = 1\n[b]\n"
@@ -42,6 +43,7 @@ EDITED = {
 NOT_EDITABLE = {
     "a = ": "line 1, column 5: Invalid value",
     "a = 1\nb = 2\na = 3\n": "line 3, column 6: Cannot overwrite a value",
+    "a = " + "1" * 5000: "a number with too many digits",
     "plugins = 1\n": "plugins is not a table",
     "[[plugins]]\n": "plugins is not a table",
     'plugins = {"x@y" = {enabled = true}}\n': (
