@@ -1,8 +1,9 @@
 """Standard output and standard error as commands write to them. Law: no byte of it acts on a terminal or hides there.
 
 Texts have been stripped where they were made; this is behind them all, for the path, the message of an exception or
-the stored record that nobody thought of. What would act or hide is written as ``\\u001b``: a person sees that it is
-there, and in JSON it is still the same text. A sequence of our own goes through ``control``.
+the stored record that nobody thought of. What would act or hide, or what the stream's encoding lacks, is written as
+``\\u001b``: a person sees that it is there, and in JSON it is still the same text. A sequence of our own goes through
+``control``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def escaped(text: str) -> str:
     """``text`` with everything that acts on a terminal, or that nobody sees, as JSON writes it."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    return _harmful().sub(_as_json, text)
+    return _harmful().sub(lambda found: _as_json(found[0]), text)
 
 
 @cache
@@ -33,10 +34,15 @@ def _harmful() -> re.Pattern[str]:
     return re.compile(rf"[\r\u2028\u2029\ud800-\udfff{UNSEEN}]")
 
 
-def _as_json(found: re.Match[str]) -> str:
-    char = found[0]
+def _as_json(char: str) -> str:
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def _in(encoding: str, text: str) -> str:
+    """``text`` with every character that ``encoding`` does not have as JSON writes it."""
+    known = {char: char.encode(encoding, "ignore") != b"" for char in set(text)}
+    return "".join(char if known[char] else _as_json(char) for char in text)
 
 
 class Terminal:
@@ -46,7 +52,11 @@ class Terminal:
         self.inner = inner
 
     def write(self, text: str) -> int:
-        self.inner.write(escaped(text))
+        shown = escaped(text)
+        try:
+            self.inner.write(shown)
+        except UnicodeEncodeError as error:
+            self.inner.write(_in(error.encoding, shown))
         return len(text)
 
     def writelines(self, lines: Iterator[str]) -> None:

@@ -61,7 +61,7 @@ def ask(plan: Plan, options: argparse.Namespace) -> int | None:
         return 0
     if options.yes or not plan.changes:
         return None
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         print("upbeat: nothing was changed, for there is no terminal to ask at; --yes does it", file=sys.stderr)
         return NOT_ASKED
     try:

@@ -37,7 +37,7 @@ def put_in(kind: str, data: bytes | None, parts: Iterable[Part]) -> bytes:
     mark, text = _text(data)
     for part in parts:
         text = FORMATS[kind].put(text, part.place, part.value)
-    return mark + text.encode("utf-8")
+    return _encoded(mark, text)
 
 
 def take_out(
@@ -74,7 +74,7 @@ def take_out(
     left = _without_empty(edit, left, was, ways)
     if not _says(edit, left, was, ways, wanted):
         raise NotEditable("no edit was found that leaves everything else as it is; take the lines out yourself")
-    return None if before is None and edit.is_blank(left) else mark + left.encode("utf-8")
+    return None if before is None and edit.is_blank(left) else _encoded(mark, left)
 
 
 def without(kind: str, data: bytes, places: Sequence[Place]) -> bytes:
@@ -83,7 +83,7 @@ def without(kind: str, data: bytes, places: Sequence[Place]) -> bytes:
     edit = FORMATS[kind]
     for place in places:
         text = edit.drop(text, place)
-    return mark + _without_empty(edit, text, {}, places).encode("utf-8")
+    return _encoded(mark, _without_empty(edit, text, {}, places))
 
 
 def says(kind: str, data: bytes | None, part: Part) -> bool:
@@ -149,6 +149,14 @@ def _text(data: bytes | None) -> tuple[bytes, str]:
         return mark, data[len(mark) :].decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotEditable(f"not UTF-8 (byte {len(mark) + error.start})") from error
+
+
+def _encoded(mark: bytes, text: str) -> bytes:
+    try:
+        return mark + text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        what = "what is to be written is not UTF-8; where that is the path of a folder, use another one"
+        raise NotEditable(what) from error
 
 
 def _has(values: Mapping[str, Any], place: Place) -> bool:

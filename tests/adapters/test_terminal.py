@@ -57,6 +57,17 @@ def test_is_the_stream_in_all_else() -> None:
     assert ("a\\u0000b", False, 1) == (inner.getvalue(), stream.isatty(), stream.write("\x00"))
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gbk", "utf-16"])
+def test_what_an_encoding_lacks(encoding: str) -> None:
+    """A character that a stream cannot encode is written as JSON writes it: the document is the same."""
+    inner = io.TextIOWrapper(io.BytesIO(), encoding)
+    terminal.Terminal(inner).write(json.dumps("仓库 ü 😀", ensure_ascii=False))
+    inner.flush()
+
+    written = inner.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+    assert ("仓库 ü 😀", encoding == "utf-16") == (json.loads(written), "😀" in written)
+
+
 def test_a_crash_tells_in_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
     """The traceback of what nobody caught holds no sequence either."""
     with terminal.guarded():

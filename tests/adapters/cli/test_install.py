@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,26 @@ def test_shown_and_not_done(here: Here, home: Path, client: str) -> None:
     assert shown[:-1] == unasked.stdout.decode().splitlines()
     assert f"+++ {home / 'dotfiles' / client}" in shown
     assert [] == [line for line in shown if line.startswith("-") and not line.startswith("---") and "opus" not in line]
+
+
+def test_without_standard_input(here: Here, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A standard input that is closed is nobody to ask."""
+    monkeypatch.setattr(sys, "stdin", None)
+    unasked = here("install", "claude", cwd=home)
+
+    assert 2 == unasked.code
+    assert unasked.stderr.startswith("upbeat: nothing was changed, for there is no terminal to ask at")
+
+
+@BOTH
+def test_a_home_that_is_not_utf8(here: Here, tmp_path: Path, client: str) -> None:
+    """Settings cannot name a folder whose path is not UTF-8: that is said in a sentence, and nothing is made."""
+    home = tmp_path / os.fsdecode(b"\xff")
+    home.mkdir()
+    refused = here("install", client, "--yes", cwd=home)
+
+    assert (1, {}) == (refused.code, everything(home))
+    assert "what is to be written is not UTF-8; where that is the path of a folder, use another one\n" in refused.stderr
 
 
 @BOTH

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from upbeat.adapters.local.settings_edit import NotEditable, Part, put_in, says, take_out, without
@@ -96,6 +98,24 @@ def test_without() -> None:
     """Places go, and tables that are empty then."""
     assert b'{"a": 1}' == without("json", b'{"a": 1, "enabled": {"upbeat@upbeat": true}}', [JSON[1].place])
     assert b"a = 1\n" == without("toml", after("toml", b"a = 1\n"), [part.place for part in TOML])
+
+
+@pytest.mark.parametrize("kind", ["json", "toml"])
+def test_what_no_text_can_say(kind: str) -> None:
+    """A path whose bytes are not UTF-8 is refused."""
+    path = os.fsdecode(b"/h/\xff")
+    parts = [Part(("extra", "upbeat"), {"source": path}), Part(("extra", "other"), {"source": "/h"})]
+
+    with pytest.raises(NotEditable, match=r"^what is to be written is not UTF-8; "):
+        put_in(kind, None, parts)
+
+
+def test_what_no_text_can_say_is_not_given_back() -> None:
+    """What a JSON text says with half a character is not written as one."""
+    before = b'{"enabled": {"upbeat@upbeat": "\\ud800"}, "a": 1}'
+
+    with pytest.raises(NotEditable, match=r"^what is to be written is not UTF-8; "):
+        back("json", before, after("json", before).replace(b"1", b"2"))
 
 
 def test_not_text() -> None:
