@@ -17,7 +17,7 @@ from ..local import atomic
 from ..local.environment import Environment
 from ..local.lock import take
 from ..local.receipt import read_receipt, receipt_path, write_receipt
-from .disk import Change, check, content
+from .disk import Change, check, content, real
 from .plan import Plan
 
 AGAIN = "run it again"
@@ -31,6 +31,7 @@ def carry_out(plan: Plan, environment: Environment) -> list[Path]:
     """
     check(plan.changes)
     place = receipt_path(environment, plan.client)
+    place = real(place.parent) / place.name
     if plan.afterwards is not None:
         place.parent.parent.mkdir(parents=True, exist_ok=True)
         place.parent.mkdir(exist_ok=True, mode=0o700)

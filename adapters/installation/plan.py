@@ -21,7 +21,7 @@ from .disk import Change, content, contents, missing_folders, real
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``changes`` in their order. ``stored`` is the receipt as it is, ``receipt`` the one that has to stand there
+    """``changes`` in their order. ``stored`` is the receipt as it was read, ``receipt`` the one that has to stand there
     before the first change, and ``afterwards`` the one that stands there after the last; None is none."""
 
     client: str
@@ -79,7 +79,7 @@ class _Draft:
 def plan_install(client: str, wanted: Wanted, environment: Environment, route: Route) -> Plan:
     """What has to be done so that everything stands as ``wanted``. Raises UserError for what stands in the way."""
     stored = read_receipt(environment, client)
-    draft = _Draft(stored or adopted(client, wanted, environment) or Receipt(client, route, __version__))
+    draft = _Draft(_of_today(stored) or adopted(client, wanted, environment) or Receipt(client, route, __version__))
     folders: set[Path] = set()
     for folder, own in wanted.own.items():
         folders |= _own_folder(draft, real(folder), own)
@@ -90,7 +90,7 @@ def plan_install(client: str, wanted: Wanted, environment: Environment, route: R
     _no_longer_wanted(draft, wanted)
     paths = [receipt_path(environment, client), *(file.path for file in draft.files)]
     folders |= {*draft.known.folders, *missing_folders(paths), *_made_before(client, environment, paths)}
-    receipt = Receipt(client, route, __version__, tuple(draft.files), tuple(sorted(folders)))
+    receipt = Receipt(client, route, __version__, tuple(draft.files), _ours_today(folders))
     final = replace(receipt, files=tuple(_settled(receipt.files)))
     begun = receipt if draft.changes else final
     left_over, ours = tuple(_left_over(draft, wanted)), tuple(map(real, wanted.own))
@@ -104,7 +104,7 @@ def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, mer
     changed file stays as it is. Raises UserError for what stands in the way.
     """
     stored = read_receipt(environment, client)
-    receipt = stored or adopted(client, wanted, environment)
+    receipt = _of_today(stored) or adopted(client, wanted, environment)
     if receipt is None:
         return None
     edits = {real(edit.path): edit for edit in wanted.edits}
@@ -124,6 +124,24 @@ def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, mer
             changes.append(Change(file.path, now, data, bool(file.format)))
     own = tuple(map(real, wanted.own))
     return Plan(client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept), own)
+
+
+def _of_today(stored: Receipt | None) -> Receipt | None:
+    """``stored`` with its files where links lead today: since the install one may have been moved, or a folder above
+    it, and a link left in its place. A link in a folder of our own is nothing of ours, and stays what it is."""
+    if stored is None:
+        return None
+    found: dict[Path, FileReceipt] = {}
+    for file in stored.files:
+        path = real(file.path.parent) / file.path.name if file.is_own else real(file.path)
+        if path not in found or path == file.path:
+            found[path] = replace(file, path=path)
+    return replace(stored, files=tuple(found.values()), folders=_ours_today(stored.folders))
+
+
+def _ours_today(folders: Iterable[Path]) -> tuple[Path, ...]:
+    """``folders`` where links lead today, outer ones first. One in whose place a link was put is its user's now."""
+    return tuple(sorted({real(folder) for folder in folders if not folder.is_symlink()}))
 
 
 def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | None:
@@ -151,7 +169,7 @@ def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | 
     folders = {receipt_path(environment, client).parent.parent}
     for folder, there in found.items():
         folders |= _folders(folder, there)
-    return Receipt(client, "", "", tuple(files), tuple(sorted(folders)))
+    return Receipt(client, "", "", tuple(files), _ours_today(folders))
 
 
 def _own_folder(draft: _Draft, folder: Path, own: Mapping[str, bytes]) -> set[Path]:
@@ -242,7 +260,7 @@ def _made_before(client: str, environment: Environment, paths: list[Path]) -> It
     yield from (place.parent, place.parent.parent)
     for other in sorted(place.parent.glob("*.json")):
         found = read_receipt(environment, other.stem) if other != place else None
-        for folder in found.folders if found else ():
+        for folder in _ours_today(found.folders) if found else ():
             if any(path.is_relative_to(folder) for path in paths):
                 yield folder
 

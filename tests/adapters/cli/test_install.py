@@ -24,6 +24,7 @@ FOREIGN = {
     "claude": '{\r\n\t"hooks": {}, // mine\r\n\t"model": "opus"\r\n}\r\n',
     "codex": 'model = "gpt-5.5" # mine\r\n\r\n[hooks]\r\n',
 }
+TRUST = '\n[hooks.state]\n\n[hooks.state."upbeat@upbeat:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
 BOTH = pytest.mark.parametrize("client", sorted(SETTINGS))
 
 
@@ -236,11 +237,24 @@ def test_trust_that_codex_noted_goes(here: Here, home: Path) -> None:
     """What Codex wrote of trust in our hooks is no change of anybody's: uninstall gives back the bytes."""
     here("install", "codex", "--yes", cwd=home)
     file = home / ".codex/config.toml"
-    state = '\n[hooks.state]\n\n[hooks.state."upbeat@upbeat:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
-    file.write_bytes(file.read_bytes() + state.replace("\n", "\r\n").encode())
+    file.write_bytes(file.read_bytes() + TRUST.replace("\n", "\r\n").encode())
     done = here("uninstall", "codex", "--yes", cwd=home)
 
     assert (0, FOREIGN["codex"]) == (done.code, file.read_bytes().decode())
+
+
+def test_trust_in_a_home_that_was_moved(here: Here, tmp_path: Path) -> None:
+    """Where Codex's whole folder was moved since, and a link left, what Codex noted is known all the same."""
+    file = tmp_path / ".codex/config.toml"
+    write(tmp_path, {".codex/config.toml": "a = 1\n"})
+    here("install", "codex", "--yes", cwd=tmp_path)
+    (tmp_path / ".codex").rename(tmp_path / "moved")
+    (tmp_path / ".codex").symlink_to("moved")
+    file.write_text(file.read_text() + TRUST)
+    done = here("uninstall", "codex", "--yes", cwd=tmp_path)
+
+    assert (0, "a = 1\n") == (done.code, file.read_text())
+    assert ["config.toml"] == [path.name for path in (tmp_path / "moved").iterdir()]
 
 
 @BOTH

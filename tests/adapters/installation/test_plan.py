@@ -63,6 +63,13 @@ class Machine:
         every = (path for path in self.root.rglob("*") if path.is_file() and "receipts" not in path.parts)
         return {str(path.relative_to(self.root)): path.read_text(encoding="utf-8") for path in every}
 
+    def move(self, name: str) -> None:
+        """Move what is at ``name`` to the dotfiles, and leave a link."""
+        place, target = self.root / name, self.root / "dotfiles" / Path(name).name
+        target.parent.mkdir(exist_ok=True)
+        place.rename(target)
+        place.symlink_to(target)
+
     def folders(self) -> list[str]:
         return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_dir())
 
@@ -199,6 +206,51 @@ def test_settings_that_say_it_already(machine: Machine) -> None:
     machine.install()
 
     assert (CLEAN, OURS) == (machine.uninstall(), machine.settings.read_text())
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("moved", [".claude/settings.json", ".claude", ".local/share/upbeat", ".local/share"])
+def test_moved_and_linked_since(machine: Machine, moved: str, again: bool) -> None:
+    """What was moved since, a file or a folder above it, is known where a link leads to: an install writes nothing but
+    a receipt with every path once, and an uninstall gives back the bytes, and leaves the link."""
+    machine.install()
+    machine.move(moved)
+    if again:
+        assert [] == machine.install()
+    receipt = read_receipt(machine.environment, "claude")
+
+    assert receipt is not None
+    assert 4 == len(receipt.files)
+    assert CLEAN == machine.uninstall()
+    assert [SETTINGS] == list({path.resolve(): path.read_text() for path in machine.root.rglob("*.json")}.values())
+    assert [] == list(machine.root.rglob("upbeat/*"))
+    assert (machine.root / moved).is_symlink()
+    assert (machine.root / moved).exists()
+
+
+def test_a_link_of_the_user_to_a_copy_of_ours(machine: Machine) -> None:
+    """A link that was put into our folder leads to nothing of ours, though the same stands there."""
+    machine.install()
+    machine.write(machine.root / "copy", "a1")
+    (machine.folder / "a").unlink()
+    (machine.folder / "a").symlink_to(machine.root / "copy")
+
+    with pytest.raises(UserError, match="is not a regular file; move it away"):
+        machine.uninstall(merge=True)
+    assert "a1" == (machine.root / "copy").read_text()
+
+
+def test_a_home_that_became_another_one(machine: Machine) -> None:
+    """Of two homes of which one was replaced by a link to the other, the other one's bytes are given back."""
+    machine.install()
+    other = machine.root / "other/settings.json"
+    machine.write(other, "{}")
+    wanted = machine.wanted()
+    machine.install(replace(wanted, files={}, edits=(replace(wanted.edits[0], path=other),)))
+    machine.settings.unlink()
+    machine.settings.symlink_to(other)
+
+    assert (CLEAN, "{}") == (machine.uninstall(), other.read_text())
 
 
 def test_two_homes(machine: Machine) -> None:
