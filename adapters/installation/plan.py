@@ -1,7 +1,7 @@
 """What an installation will do, file by file, before anything is touched. Law: it only looks, and only decides.
 
 What was there before the first installation stays what an uninstall gives back, over any number of upgrades. An
-installation by a release that wrote no receipts counts as ours: what it put where is known, and found again.
+installation without a receipt counts as ours: what is put where is known, and found again.
 """
 
 from __future__ import annotations
@@ -145,31 +145,46 @@ def _ours_today(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | None:
-    """What a release without receipts installed, as a receipt; None when it did not."""
-    found = {real(folder): contents(real(folder)) for folder in wanted.own}
-    if not next(iter(found.values())):
+    """What a release without receipts installed, or one whose receipt is gone, as a receipt; None when nothing shows
+    that there was one: no file in our folders as we write it, and no settings that say all that we put there."""
+    own = _own_there(wanted)
+    edits = [file for edit in wanted.edits if (file := _settings_there(edit, of_all=not own))]
+    if not own and not edits:
         return None
-    own = [(path, data) for files in found.values() for path, data in files.items()]
-    files = [FileReceipt(path, None, data, is_own=True) for path, data in own]
-    copies = {data for _path, data in own}
+    files = [FileReceipt(path, None, data, is_own=True) for path, data in own.items()]
+    copies = {*own.values(), *wanted.files.values()}
     for path in map(real, wanted.files):
         now = content(path)
         if now in copies:
             files.append(FileReceipt(path, None, now))
-    for edit in wanted.edits:
+    folders = {receipt_path(environment, client).parent.parent}
+    for folder in map(real, wanted.own):
+        folders |= _folders(folder, (path for path in own if path.is_relative_to(folder)))
+    return Receipt(client, "", "", (*files, *edits), _ours_today(folders))
+
+
+def _own_there(wanted: Wanted) -> dict[Path, bytes]:
+    """What lies in our folders under names that we write; nothing unless some of it is byte for byte what we write:
+    what somebody had changed is left by an uninstall, and is not ours any more."""
+    ours = {real(folder) / name: data for folder, own in wanted.own.items() for name, data in own.items()}
+    there = {path: data for folder in wanted.own for path, data in contents(real(folder)).items() if path in ours}
+    return there if any(data == ours[path] for path, data in there.items()) else {}
+
+
+def _settings_there(edit: Edit, *, of_all: bool) -> FileReceipt | None:
+    """A settings file that says something of ours, or all of it; what else it says was there before. Where all of it
+    has to be said, one that cannot be read says nothing."""
+    try:
         path = real(edit.path)
         now = content(path)
-        try:
-            places = tuple(part.place for part in edit.parts if says(edit.format, now, part))
-            before = without(edit.format, now, places) if now is not None and places else None
-        except NotEditable:
-            continue
-        if places:
-            files.append(FileReceipt(path, before, now, format=edit.format, places=places))
-    folders = {receipt_path(environment, client).parent.parent}
-    for folder, there in found.items():
-        folders |= _folders(folder, there)
-    return Receipt(client, "", "", tuple(files), _ours_today(folders))
+        places = tuple(part.place for part in edit.parts if says(edit.format, now, part))
+        if now is None or not places or (of_all and len(places) < len(edit.parts)):
+            return None
+        return FileReceipt(path, without(edit.format, now, places), now, format=edit.format, places=places)
+    except UserError as error:
+        if of_all or isinstance(error, NotEditable):
+            return None
+        raise
 
 
 def _own_folder(draft: _Draft, folder: Path, own: Mapping[str, bytes]) -> set[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,35 @@ def test_strangers_in_our_folder_stay(here: Here, home: Path) -> None:
 
     assert (0, True) == (done.code, stranger.exists())
     assert f"- {stranger.parent} stays, for it is not empty\n".encode() in done.stdout
+
+
+@BOTH
+def test_what_was_left_stays(here: Here, home: Path, client: str) -> None:
+    """What an uninstall left with --merge is left by the next one, too."""
+    here("install", client, "--yes", cwd=home)
+    folder = home / f".local/share/upbeat/{client}/plugins/upbeat"
+    manifest = next(folder.parent.parent.rglob("marketplace.json"))
+    edited = {folder / "my-own.md": "mine", next(folder.rglob("*.md")): "edited", manifest: "{}"}
+    for path, text in edited.items():
+        path.write_text(text)
+    here("uninstall", client, "--yes", "--merge", cwd=home)
+    again = here("uninstall", client, "--yes", cwd=home)
+
+    assert edited == {path: path.read_text() for path in (home / ".local").rglob("*") if path.is_file()}
+    assert f"upbeat: {client}: nothing is installed; nothing to take away\n".encode() == again.stdout
+
+
+@BOTH
+def test_data_folder_that_was_taken_away(here: Here, home: Path, client: str) -> None:
+    """Where upbeat's data folder is gone, uninstall still takes all that is ours out of the client's folder, but
+    for folders that are empty."""
+    before = {name for name in everything(home) if not (home / name).is_dir()}
+    here("install", client, "--yes", cwd=home)
+    shutil.rmtree(home / ".local")
+    gone = here("uninstall", client, "--yes", cwd=home)
+
+    assert (0, before) == (gone.code, {name for name in everything(home) if not (home / name).is_dir()})
+    assert {} == says(home, client)
 
 
 def test_what_is_ours_was_changed(here: Here, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,6 +80,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
+STRANGERS = {"a": "edited", "stranger": "x"}
 CLEAN = {"in the way": [], "kept": []}
 BEFORE = {".claude/settings.json": SETTINGS}
 INSTALLED = {
@@ -200,12 +202,75 @@ def test_settings_that_others_changed_before_an_upgrade(machine: Machine) -> Non
     assert (CLEAN, '{"theirs": 2}') == (machine.uninstall(), machine.settings.read_text())
 
 
-def test_settings_that_say_it_already(machine: Machine) -> None:
-    """Where the user has our part already, the file is not ours, and uninstall leaves it."""
+def test_settings_that_say_some_of_it_already(machine: Machine) -> None:
+    """Where the user has one of our parts already, that one is not ours, and uninstall leaves it."""
     machine.write(machine.settings, OURS)
-    machine.install()
+    wanted = machine.wanted()
+    [edit] = wanted.edits
+    machine.install(replace(wanted, edits=(replace(edit, parts=(*edit.parts, Part(("known", "upbeat"), True))),)))
 
+    assert OURS.replace("}}\n", '}, "known": {"upbeat": true}}\n') == machine.settings.read_text()
     assert (CLEAN, OURS) == (machine.uninstall(), machine.settings.read_text())
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("gone", [".local/share/upbeat", ".local/share/upbeat/receipts"])
+def test_a_receipt_that_was_taken_away(machine: Machine, gone: str, again: bool) -> None:
+    """Settings that say all that we put there are ours without files and receipt, and so are roles as we write them."""
+    machine.install()
+    shutil.rmtree(machine.root / gone)
+    if again:
+        machine.install()
+
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_what_an_uninstall_left(machine: Machine) -> None:
+    """What one uninstall left for somebody's sake is no installation to the next one, with or without merge."""
+    machine.install()
+    machine.write(machine.folder / "a", "edited")
+    machine.write(machine.folder / "stranger", "x")
+    machine.uninstall(merge=True)
+    left = machine.files()
+
+    assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in STRANGERS.items()} == left
+    for merge in (False, True):
+        assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=merge) is None
+
+
+def test_where_nothing_was_installed(machine: Machine) -> None:
+    """A folder with the name of ours is no installation, nor are settings that say some of what we put there."""
+    for name, text in STRANGERS.items():
+        machine.write(machine.folder / name, text)
+    machine.write(machine.settings, OURS)
+    wanted = machine.wanted()
+    [edit] = wanted.edits
+    more = replace(wanted, edits=(replace(edit, parts=(*edit.parts, Part(("known", "upbeat"), True))),))
+
+    assert plan_uninstall("claude", more, machine.environment, merge=False) is None
+
+
+def test_nothing_installed_and_settings_that_cannot_be_read(machine: Machine) -> None:
+    """Where nothing was installed, uninstall has nothing to say of settings: damaged, a folder, or a circle of links."""
+    files = [machine.settings.with_name(name) for name in ("damaged", "folder", "circle")]
+    files[0].write_text("{")
+    files[1].mkdir()
+    files[2].symlink_to("circle")
+    wanted = machine.wanted()
+
+    for path in files:
+        more = replace(wanted, edits=(replace(wanted.edits[0], path=path),))
+        assert plan_uninstall("claude", more, machine.environment, merge=False) is None
+
+
+def test_strangers_beside_files_without_a_receipt(machine: Machine) -> None:
+    """Of a folder without a receipt only what has a name of ours is taken away."""
+    machine.write(machine.folder / "b/c", "c1")
+    for name, text in STRANGERS.items():
+        machine.write(machine.folder / name, text)
+
+    assert CLEAN == machine.uninstall()
+    assert BEFORE | {".local/share/upbeat/claude/stranger": "x"} == machine.files()
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -267,8 +332,8 @@ def test_two_homes(machine: Machine) -> None:
 
 def test_a_release_without_receipts(machine: Machine) -> None:
     """What an older release wrote, and its user with the client's commands, is found again as ours."""
-    machine.write(machine.folder / "a", "a0")
-    machine.write(machine.folder / "b/role", "old role")
+    machine.write(machine.folder / "a", "a1")
+    machine.write(machine.folder / "b/c", "old role")
     machine.write(machine.role, "old role")
     machine.write(machine.settings, OURS)
     old = machine.files()
@@ -287,6 +352,7 @@ def test_a_release_without_receipts(machine: Machine) -> None:
 def test_taken_back_without_an_upgrade(machine: Machine) -> None:
     """What an older release wrote can be taken away at once."""
     machine.write(machine.folder / "a", "a0")
+    machine.write(machine.folder / "b/c", "c1")
     machine.write(machine.settings, OURS)
 
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
