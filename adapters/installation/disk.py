@@ -20,12 +20,13 @@ MAX_BYTES = 16 * 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class Change:
     """One file: what was read there, and what is to be there; None is no file. One of settings has more in it than
-    what is ours."""
+    what is ours, a foreign one is somebody else's in a folder of our own."""
 
     path: Path
     old: bytes | None
     new: bytes | None
     is_settings: bool = False
+    is_foreign: bool = False
 
 
 def real(path: Path) -> Path:

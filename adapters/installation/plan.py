@@ -108,6 +108,7 @@ def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, mer
     if receipt is None:
         return None
     edits = {real(edit.path): edit for edit in wanted.edits}
+    ours = {} if stored else _own_files(wanted)
     changes, drifted, kept = [], [], []
     for file in sorted(receipt.files, key=lambda file: (file.is_own, not file.format)):
         now = content(file.path)
@@ -121,7 +122,8 @@ def plan_uninstall(client: str, wanted: Wanted, environment: Environment, *, mer
         if data == now:
             kept += [file.path] if now is not None else []
         else:
-            changes.append(Change(file.path, now, data, bool(file.format)))
+            is_foreign = ours.get(file.path, now) != now
+            changes.append(Change(file.path, now, data, bool(file.format), is_foreign))
     own = tuple(map(real, wanted.own))
     return Plan(client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept), own)
 
@@ -163,10 +165,15 @@ def adopted(client: str, wanted: Wanted, environment: Environment) -> Receipt | 
     return Receipt(client, "", "", (*files, *edits), _ours_today(folders))
 
 
+def _own_files(wanted: Wanted) -> dict[Path, bytes]:
+    """What we write into folders of our own."""
+    return {real(folder) / name: data for folder, own in wanted.own.items() for name, data in own.items()}
+
+
 def _own_there(wanted: Wanted) -> dict[Path, bytes]:
     """What lies in our folders under names that we write; nothing unless some of it is byte for byte what we write:
     what somebody had changed is left by an uninstall, and is not ours any more."""
-    ours = {real(folder) / name: data for folder, own in wanted.own.items() for name, data in own.items()}
+    ours = _own_files(wanted)
     there = {path: data for folder in wanted.own for path, data in contents(real(folder)).items() if path in ours}
     return there if any(data == ours[path] for path, data in there.items()) else {}
 
@@ -193,8 +200,12 @@ def _own_folder(draft: _Draft, folder: Path, own: Mapping[str, bytes]) -> set[Pa
     files = {folder / name: data for name, data in own.items()}
     for path, data in files.items():
         draft.add(FileReceipt(path, None, data, is_own=True), there.get(path))
-    for path in there.keys() - files.keys():
-        draft.add(FileReceipt(path, None, None, is_own=True), there[path])
+    for path in sorted(there.keys() - files.keys()):
+        known = draft.known.of(path)
+        if known and known.is_ours(there[path]):
+            draft.add(FileReceipt(path, None, None, is_own=True), there[path])
+        else:
+            draft.changes.append(Change(path, there[path], None, is_foreign=True))
     return _folders(folder, (*files, *there))
 
 

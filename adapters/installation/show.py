@@ -17,13 +17,14 @@ CONTEXT = 3
 
 
 def shown(plan: Plan) -> Iterator[str]:
-    """Line by line: what is new or goes in folders that are ours alone, a folder a line; other whole files; then what
-    changes in files that are not new, line by line."""
-    whole = [change for change in plan.changes if not change.is_settings]
+    """Line by line: what is new or goes of ours in folders that are ours alone, a folder a line; other whole files;
+    what changes in files that are not new, and what goes of somebody else's, line by line."""
+    whole = [change for change in plan.changes if not change.is_settings and not change.is_foreign]
     yield from _named("new", plan.own, [(change.path, change.new) for change in whole if change.old is None])
     yield from _named("remove", plan.own, [(change.path, change.old) for change in whole if change.new is None])
     for change in plan.changes:
-        if (change.old is not None and change.new is not None) or change.is_settings:
+        is_whole = change.old is None or change.new is None
+        if change.is_settings or change.is_foreign or not is_whole:
             yield from diff(change.path, change.old, change.new)
 
 

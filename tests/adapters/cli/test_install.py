@@ -251,6 +251,17 @@ def test_data_folder_that_was_taken_away(here: Here, home: Path, client: str) ->
     assert {} == says(home, client)
 
 
+def test_strangers_in_our_folder_are_shown(here: Here, home: Path) -> None:
+    """What an install would take away of what somebody put into our folder is shown with its name and every line."""
+    here("install", "claude", "--yes", cwd=home)
+    stranger = home / ".local/share/upbeat/claude/stranger"
+    stranger.write_text("first\nsecond\n")
+    shown = here("install", "claude", "--dry-run", cwd=home)
+
+    lines = [f"--- {stranger}", "+++ /dev/null", "@@ -1,2 +0,0 @@", "-first", "-second"]
+    assert [*lines, "upbeat: 1 files would be changed; nothing was"] == shown.stdout.decode().splitlines()
+
+
 def test_what_is_ours_was_changed(here: Here, home: Path) -> None:
     """Where the plugin was switched off since, that is for its user to take out, also with --merge."""
     here("install", "claude", "--yes", cwd=home)

@@ -192,6 +192,21 @@ def test_what_others_added_to_our_folder(machine: Machine) -> None:
     assert BEFORE | {".local/share/upbeat/claude/stranger": "x"} == machine.files()
 
 
+def test_what_others_added_is_theirs(machine: Machine) -> None:
+    """What an install takes out of our folder is told apart: what an earlier one wrote, and what somebody added or
+    changed; where it is killed before that, an uninstall leaves the latter."""
+    machine.install()
+    machine.write(machine.folder / "stranger", "x")
+    machine.write(machine.folder / "a", "edited")
+    plan = plan_install("claude", machine.wanted(d="d"), machine.environment, "mcp")
+    carry_out(replace(plan, changes=(), afterwards=plan.receipt), machine.environment)
+    gone = {change.path.name: change.is_foreign for change in plan.changes if change.new is None}
+
+    assert {"a": True, "c": False, "stranger": True} == gone
+    assert CLEAN == machine.uninstall()
+    assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in STRANGERS.items()} == machine.files()
+
+
 def test_settings_that_others_changed_before_an_upgrade(machine: Machine) -> None:
     """An upgrade that has to edit settings again keeps what others wrote, and uninstall gives that back."""
     machine.install()
@@ -251,7 +266,7 @@ def test_where_nothing_was_installed(machine: Machine) -> None:
 
 
 def test_nothing_installed_and_settings_that_cannot_be_read(machine: Machine) -> None:
-    """Where nothing was installed, uninstall has nothing to say of settings: damaged, a folder, or a circle of links."""
+    """Where nothing was installed, uninstall says nothing of settings: damaged, a folder, or a circle of links."""
     files = [machine.settings.with_name(name) for name in ("damaged", "folder", "circle")]
     files[0].write_text("{")
     files[1].mkdir()
@@ -264,11 +279,14 @@ def test_nothing_installed_and_settings_that_cannot_be_read(machine: Machine) ->
 
 
 def test_strangers_beside_files_without_a_receipt(machine: Machine) -> None:
-    """Of a folder without a receipt only what has a name of ours is taken away."""
+    """Of a folder without a receipt only what has a name of ours is taken away; what we do not write is shown."""
     machine.write(machine.folder / "b/c", "c1")
     for name, text in STRANGERS.items():
         machine.write(machine.folder / name, text)
+    plan = plan_uninstall("claude", machine.wanted(), machine.environment, merge=False)
 
+    assert plan is not None
+    assert {"a": True, "c": False} == {change.path.name: change.is_foreign for change in plan.changes}
     assert CLEAN == machine.uninstall()
     assert BEFORE | {".local/share/upbeat/claude/stranger": "x"} == machine.files()
 

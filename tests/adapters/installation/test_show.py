@@ -12,12 +12,15 @@ SECRET = "sk-ant-api03-" + "Zx9" * 30
 
 
 def test_every_file() -> None:
-    """Files of ours go by their folder or name; of others every line that changes is shown, also of new ones."""
+    """Files of ours go by their folder or name; of others every line that changes is shown, also of new ones, and of
+    those that lie among ours."""
     changes = (
         Change(Path("/new"), None, b"12"),
         Change(Path("/ours/a"), None, b"1234"),
         Change(Path("/ours/b/c"), None, b"56"),
         Change(Path("/gone"), b"123", None),
+        Change(Path("/ours/d"), b"78", None),
+        Change(Path("/ours/e"), b"mine\n", None, is_foreign=True),
         Change(Path("/edited"), b"a\nb\n", b"a\nc\n"),
         Change(Path("/made"), None, b"{}\n", is_settings=True),
         Change(Path("/taken"), b"{}\n", None, is_settings=True),
@@ -26,6 +29,8 @@ def test_every_file() -> None:
         "new       /new  (2 bytes)",
         "new       /ours/  (2 files of upbeat's own, 6 bytes)",
         "remove    /gone  (3 bytes)",
+        "remove    /ours/  (1 files of upbeat's own, 2 bytes)",
+        *("--- /ours/e", "+++ /dev/null", "@@ -1 +0,0 @@", "-mine"),
         *("--- /edited", "+++ /edited", "@@ -1,2 +1,2 @@", " a", "-b", "+c"),
         *("--- /dev/null", "+++ /made", "@@ -0,0 +1 @@", "+{}"),
         *("--- /taken", "+++ /dev/null", "@@ -1 +0,0 @@", "-{}"),
