@@ -67,6 +67,11 @@ class Terminal:
         return getattr(self.inner, name)
 
 
+def are_terminals(*streams: TextIO | None) -> bool:
+    """Whether a person sits at all of ``streams``. One that was closed before the start is None."""
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
 def control(stream: TextIO, text: str) -> None:
     """Write a sequence of our own to ``stream``."""
     inner = stream.inner if isinstance(stream, Terminal) else stream

@@ -30,7 +30,7 @@ from ..local.environment import Environment, read_environment
 from ..local.git_root import find_root
 from ..local.recordings import MAX_BYTES
 from ..local.rules import load_rules
-from ..terminal import control
+from ..terminal import are_terminals, control
 from ..wiring import history
 
 DAYS = 90
@@ -77,7 +77,7 @@ def _watched(
     is_drawn: bool = True,
 ) -> Report:
     """The report; while it comes, a person at a terminal sees how far it is."""
-    is_seen = is_drawn and sys.stderr.isatty()
+    is_seen = is_drawn and are_terminals(sys.stderr)
     report = report_of(rules, environment, limit_seconds, days=last_days, watch=_draw if is_seen else None)
     if is_seen:
         control(sys.stderr, "\r\033[K")

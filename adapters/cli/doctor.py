@@ -34,6 +34,7 @@ from ..local.environment import Environment, child_variables, read_environment
 from ..local.journal import SqliteJournal
 from ..local.journal_evidence import MOST_RECORDS, entries_of
 from ..local.surroundings import LocalSurroundings, working_directory
+from ..terminal import are_terminals
 from ..wiring import journal, library
 
 ALL = ("claude", "codex")
@@ -53,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         print(json.dumps(document(report), indent=2, ensure_ascii=False))
         return 0 if report.armed else 1
     print("\n".join(lines(report, texts)))
-    if report.reasons & OF_TRUST and sys.stdin.isatty() and sys.stdout.isatty() and _review(report, texts):
+    if report.reasons & OF_TRUST and are_terminals(sys.stdin, sys.stdout) and _review(report, texts):
         report = look(environment, wanted, texts, probe=False)
         print("\n".join(lines(report, texts)))
     return 0 if report.armed else 1

@@ -13,7 +13,7 @@ from ..code.index_build import Update
 from ..code.library import IndexState, Library
 from ..local.environment import read_environment
 from ..local.journal_trouble import StorageError
-from ..terminal import control
+from ..terminal import are_terminals, control
 from ..wiring import library
 from .status import root_of
 
@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
         raise UserError(f"{root or options.repo} is not a folder")
     found = library(environment)
     try:
-        done = _build(found, root, show=sys.stderr.isatty() and not options.json)
+        done = _build(found, root, show=are_terminals(sys.stderr) and not options.json)
         state = found.state(root)
     except StorageError as error:
         raise UserError(f"the index cannot be kept: {error}") from None

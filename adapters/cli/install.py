@@ -21,6 +21,7 @@ from ..installation.show import shown
 from ..local.byte_code import compile_missing
 from ..local.environment import read_environment
 from ..local.receipt import receipt_path
+from ..terminal import are_terminals
 
 CLIENTS: dict[str, ModuleType] = {"claude": claude, "codex": codex}
 NOT_ASKED = 2
@@ -61,7 +62,7 @@ def ask(plan: Plan, options: argparse.Namespace) -> int | None:
         return 0
     if options.yes or not plan.changes:
         return None
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not are_terminals(sys.stdin):
         print("upbeat: nothing was changed, for there is no terminal to ask at; --yes does it", file=sys.stderr)
         return NOT_ASKED
     try:

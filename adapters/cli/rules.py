@@ -30,6 +30,7 @@ from ..local.git_root import find_root
 from ..local.guidance import guidance_files
 from ..local.rules import FOLDER, MAX_BYTES, USER_FOLDER, FoundFile, find_rules, load_rules
 from ..local.trust import is_trusted
+from ..terminal import are_terminals
 
 SCHEMA_VERSION = "1.0"
 TRIAL_SECONDS = 5.0
@@ -173,7 +174,7 @@ def _tried(rules: Sequence[Rule], environment: Environment) -> int:
     report = backtest.shown(rules, environment, TRIAL_SECONDS)
     if report.stopped == "interrupt":
         return INTERRUPTED
-    if not report.false_blocks or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not report.false_blocks or not are_terminals(sys.stdin, sys.stderr):
         return 0
     print("write it? [y/N] ", end="", file=sys.stderr, flush=True)
     return 0 if sys.stdin.readline().strip().lower() in ("y", "yes") else 1

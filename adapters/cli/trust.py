@@ -30,6 +30,7 @@ from ..local.settings import PROJECT_FILES, load_user_settings, project_file
 from ..local.toml_file import MAX_BYTES
 from ..local.trust import digest_of, revoke, trust, trusted_contents
 from ..local.workflows import PROJECT_FILE, workflow_file
+from ..terminal import are_terminals
 from .powers import GUIDANCE, PROMPT, RULE, WORKFLOWS, Asked, of_servers, of_settings
 
 REFUSED = 1
@@ -59,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     for one in asked:
         _show(one, root)
-    if not options.yes and sys.stdin.isatty() and sys.stderr.isatty() and not _agrees(len(asked)):
+    if not options.yes and are_terminals(sys.stdin, sys.stderr) and not _agrees(len(asked)):
         print("upbeat: nothing was trusted", file=sys.stderr)
         return REFUSED
     for one in asked:

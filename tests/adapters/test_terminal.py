@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 
 import pytest
@@ -81,3 +82,12 @@ def test_a_command_is_guarded(capsys: pytest.CaptureFixture[str]) -> None:
     """``upbeat`` with a word that would clear the screen says that there is no such command."""
     assert 2 == main(["\x1b[2J"])
     assert capsys.readouterr().err.startswith("upbeat: no command '\\u001b[2J'")
+
+
+def test_who_sits_at_a_terminal() -> None:
+    """Nobody, where one of the streams was closed before the start or leads elsewhere."""
+    leader, follower = os.openpty()
+    with open(leader, "rb"), open(follower, encoding="utf-8") as stream:
+        assert terminal.are_terminals(stream)
+        assert not terminal.are_terminals(stream, None)
+        assert not terminal.are_terminals(io.StringIO(), stream)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from ....core.errors import RequestError
 from ...local.environment import WRAPPED, Environment, child_variables, read_environment
-from ...terminal import escaped, guarded
+from ...terminal import are_terminals, escaped, guarded
 from .options import Options, parse
 from .prompt import problem_with, read_prompt
 from .show import Show
@@ -81,7 +81,8 @@ def _run(options: Options, environment: Environment, signals: Signals) -> int:
     texts = texts_in(environment.language)
     if options.repo is not None and not os.path.isdir(options.repo):
         raise RequestError(f"--repo {options.repo}: no such folder")
-    talks = _is_terminal() and not options.once and not (options.plan and options.prompt is not None)
+    is_single = options.once or (options.plan and options.prompt is not None)
+    talks = are_terminals(sys.stdin, sys.stdout) and not is_single
     show = _show(options, environment, texts, talks=talks)
     program = find_program(options.codex, outermost(os.path.realpath(options.repo or ".")))
     if not program and not options.plan:
@@ -99,7 +100,7 @@ def _run(options: Options, environment: Environment, signals: Signals) -> int:
 
 def _show(options: Options, environment: Environment, texts: Texts, *, talks: bool) -> Show:
     aside = sys.stdout if talks else sys.stderr
-    color = environment.color and _is_a_tty(aside)
+    color = environment.color and are_terminals(aside)
     if not options.json:
         return Show(sys.stdout, aside, texts, color=color)
     from .json_lines import JsonShow
@@ -314,7 +315,7 @@ def _prompt(parts: _Parts) -> str:
     given = parts.options.prompt
     if given is not None and given != "-":
         return given
-    if sys.stdin is None or _is_a_tty(sys.stdin):
+    if sys.stdin is None or are_terminals(sys.stdin):
         raise RequestError(parts.texts.prompt_empty)
     return read_prompt(sys.stdin.buffer, parts.texts)
 
@@ -338,11 +339,3 @@ def _write(report: TurnReport) -> None:
 def _bytes_of(stream: TextIO) -> BinaryIO:
     stream.flush()
     return stream.buffer
-
-
-def _is_terminal() -> bool:
-    return _is_a_tty(sys.stdin) and _is_a_tty(sys.stdout)
-
-
-def _is_a_tty(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
