@@ -21,5 +21,5 @@ settings.load_profile("upbeat")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are processors: a third of the suite's time is waiting for processes and disks."""
-    return (os.cpu_count() or 1) + 1
+    """Two workers a processor: half of the suite's time is waiting for processes and disks."""
+    return 2 * (os.cpu_count() or 1)
