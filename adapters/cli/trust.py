@@ -5,8 +5,8 @@ rules that it has for other programs (`.cursor/rules`, `.claude/rules`, `.github
 repository is not its user.
 Its `.mcp.json` is trusted with them where your settings take a server from it. A change of a file ends the trust in it.
 
-The content is shown first, with what it would do; at a terminal you are asked, unless with `--yes`. `--list` shows all
-that you trust on this machine, `--revoke` ends the trust in this project.
+The content is shown first, with what it would do, and you are asked; where there is no terminal to ask at, nothing is
+trusted without `--yes`. `--list` shows all that you trust on this machine, `--revoke` ends the trust in this project.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     for one in asked:
         _show(one, root)
-    if not options.yes and are_terminals(sys.stdin, sys.stderr) and not _agrees(len(asked)):
+    if not options.yes and not are_terminals(sys.stdin, sys.stderr):
+        print("upbeat: nothing was trusted, for there is no terminal to ask at; --yes does it", file=sys.stderr)
+        return REFUSED
+    if not options.yes and not _agrees(len(asked)):
         print("upbeat: nothing was trusted", file=sys.stderr)
         return REFUSED
     for one in asked:

@@ -75,7 +75,7 @@ def play(sandbox: Sandbox, client: str) -> Played:
     (users / "no-touch.md").write_text(NO_TOUCH)
     (own / "say-why.md").write_text(SAY_WHY)
     (theirs / "python.mdc").write_text(CURSORS)
-    trusted = run(sandbox, ["upbeat", "trust"])
+    trusted = run(sandbox, ["upbeat", "trust", "--yes"])
     assert (0, True) == (trusted.exit_code, "Use tabs" in trusted.stdout)
     (own / "strange.md").write_text(STRANGERS)
     script = [{"reply": [shell_call(client, command)]} for command in COMMANDS]

@@ -263,7 +263,7 @@ def commands(folder: Path, fuzz: Streams, records: int) -> Iterator[tuple[str, .
     shown = ("rules", "specs", "workflow", "tools", "observations")
     yield from ((name, "list") for name in shown)
     yield from ((name, "list", "--json") for name in ("rules", "specs", "workflow"))
-    yield from (("rules", "check"), ("workflow", "check"), ("trust",), ("rules", "show", "odd"))
+    yield from (("rules", "check"), ("workflow", "check"), ("trust", "--yes"), ("rules", "show", "odd"))
     for _ in range(10):
         yield from ((fuzz(2),), ("why", fuzz(2)), ("log", fuzz(2)), ("workflow", "show", fuzz(2)))
         yield from (("specs", "show", fuzz(2)), ("rules", "show", fuzz(2)), ("rules", "remove", fuzz(2)))

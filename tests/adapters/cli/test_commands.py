@@ -135,7 +135,7 @@ def test_trust(here: Here, tmp_path: Path) -> None:
         return int(report["tool_plan"]["budget"]["wall_ms"])
 
     before = wall()
-    done = here("trust", cwd=repo / "shop", home=tmp_path)
+    done = here("trust", "--yes", cwd=repo / "shop", home=tmp_path)
     trusted = wall()
     write(repo, {"config/auto-tools.toml": "[budget]\nwall_ms = 9001\n"})
 
@@ -158,7 +158,7 @@ def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> No
         },
     )
     before = here("workflow", "show", "mine", cwd=repo, home=tmp_path)
-    done = here("trust", cwd=repo, home=tmp_path)
+    done = here("trust", "--yes", cwd=repo, home=tmp_path)
     after = here("workflow", "show", "mine", cwd=repo, home=tmp_path)
 
     assert (2, 0) == (before.code, after.code)
@@ -178,7 +178,7 @@ def test_trust_is_for_all_files_of_the_project(here: Here, tmp_path: Path) -> No
 
 def test_nothing_to_trust(here: Here, repo: Path, tmp_path: Path) -> None:
     """Without a file of its own a project has nothing to trust."""
-    done = here("trust", cwd=repo, home=tmp_path)
+    done = here("trust", "--yes", cwd=repo, home=tmp_path)
     names = (
         "config/auto-tools.toml, .upbeat/auto-tools.toml, .upbeat/workflows.toml, .upbeat/rules/*.md, .claude/commands"
     )
@@ -189,7 +189,7 @@ def test_nothing_to_trust(here: Here, repo: Path, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     """Where nothing can be stored the command says so in a sentence."""
     repo = make_repository(tmp_path / "repo", {"config/auto-tools.toml": "enabled = 'off'\n"})
-    trust = upbeat("trust", cwd=repo, home=Path("/proc"))
+    trust = upbeat("trust", "--yes", cwd=repo, home=Path("/proc"))
     install = upbeat("install", "claude", "--yes", cwd=repo, home=Path("/proc"))
 
     assert [(1, False), (1, False)] == [(done.code, "Traceback" in done.stderr) for done in (trust, install)]

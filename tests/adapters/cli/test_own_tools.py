@@ -104,9 +104,9 @@ def test_trust_for_a_projects_servers(here: Here, tmp_path: Path) -> None:
     """A project's .mcp.json is shown and trusted where a server is taken from it, and only there."""
     repo = make_repository(tmp_path / "repo")
     write(repo, {".mcp.json": '{"mcpServers": {}}\n'})
-    without = here("trust", cwd=repo, home=tmp_path)
+    without = here("trust", "--yes", cwd=repo, home=tmp_path)
     settings(tmp_path, '[mcp.servers.docs]\nfrom = "claude"\n')
-    done = here("trust", cwd=repo, home=tmp_path)
+    done = here("trust", "--yes", cwd=repo, home=tmp_path)
 
     assert (2, 0) == (without.code, done.code)
     assert b'# .mcp.json\n{"mcpServers": {}}\n' == done.stdout

@@ -127,7 +127,7 @@ def test_trust(here: Here, repo: Path, home: Path) -> None:
             ".upbeat/rules/large.md": "x" * 70_000,
         },
     )
-    done = here("trust", cwd=repo, home=home)
+    done = here("trust", "--yes", cwd=repo, home=home)
     listed = here("rules", "list", cwd=repo, home=home)
 
     shown = done.stdout.decode()

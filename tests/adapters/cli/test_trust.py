@@ -63,6 +63,14 @@ def test_a_terminal_is_asked(repo: Path, answer: str, code: int, is_trusted: boo
     assert (code, is_trusted) == (child.exitstatus, (repo.parent / ".local/state/upbeat/trusted.json").exists())
 
 
+def test_without_a_terminal_nothing_is_trusted(repo: Path) -> None:
+    """Whoever cannot be asked has to say so: no script, and no agent in passing, trusts a repository."""
+    done = trust(repo)
+
+    assert (1, False) == (done.code, (repo.parent / ".local/state/upbeat/trusted.json").exists())
+    assert "upbeat: nothing was trusted, for there is no terminal to ask at; --yes does it" in done.stderr.splitlines()
+
+
 def test_list_and_revoke(repo: Path) -> None:
     """What is trusted is listed with how it is now; revoking ends it for a project, and only for that one."""
     other = write(make_repository(repo.parent / "other"), {".upbeat/auto-tools.toml": SETTINGS})
@@ -84,6 +92,6 @@ def test_a_pipe_in_place_of_settings(repo: Path) -> None:
     """What is no file is told, and not waited for."""
     (repo / ".upbeat/rules").mkdir()
     os.mkfifo(repo / ".upbeat/rules/pipe.md")
-    done = trust(repo)
+    done = trust(repo, "--yes")
 
     assert (0, "upbeat: .upbeat/rules/pipe.md: not a regular file") == (done.code, done.stderr.splitlines()[0])
