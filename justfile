@@ -5,7 +5,7 @@ python := ".venv/bin/python"
 default:
     @just --list
 
-# the default suite: no node, no network, under two minutes
+# the default suite: no node, no network, about two minutes on two processors
 test *args:
     ./install.sh test {{ args }}
 
