@@ -19,7 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 
-from ..local.family import MARK, SWEEP_SECONDS, Family, guarded, new_mark
+from ..local.family import SWEEP_SECONDS, Family, guarded, start
 from .program import Program
 
 MAX_LINE = 4 * 1024 * 1024
@@ -66,18 +66,10 @@ class Pipes:
         """What the server did that ended it; empty while nothing is wrong."""
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[_Read], MemoryObjectSendStream[SessionMessage]]:
-        program, mark = self._program, new_mark()
-        process = subprocess.Popen(
-            guarded([program.path, *program.args], signal.SIGKILL),
-            env=dict(program.variables) | {MARK: mark},
-            cwd=program.cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
-        self._process, self._family = process, Family(process.pid, mark)
+        program = self._program
+        command = guarded([program.path, *program.args], signal.SIGKILL)
+        process, self._family = start(command, program.variables, cwd=program.cwd, bufsize=0)
+        self._process = process
         for pipe in _pipes(process):
             os.set_blocking(pipe.fileno(), False)
         self._inward = anyio.create_memory_object_stream[_Read](0)

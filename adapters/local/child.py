@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from .family import MARK, Family, new_mark
+from .family import Family, start
 
 MAX_OUTPUT = 8 * 1024 * 1024
 MAX_COMPLAINT = 400
@@ -45,17 +45,8 @@ def run(
 
     Without ``until`` its stdin is closed behind ``words``. Raises OSError when it cannot be started.
     """
-    mark = new_mark()
-    process = subprocess.Popen(
-        list(command),
-        env={**variables, MARK: mark},
-        cwd=cwd,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    family, ears = Family(process.pid, mark), _Ears(process)
+    process, family = start(command, variables, cwd=cwd)
+    ears = _Ears(process)
     try:
         with contextlib.suppress(BrokenPipeError):
             assert process.stdin

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 
 from ...core.ports import Cancellation
-from .family import MARK, Family, new_mark
+from .family import Family, start
 
 MAX_OUTPUT = 64_000_000
 """Bytes that are taken of one program."""
@@ -44,20 +44,12 @@ def output_of(
     most: int = MAX_OUTPUT,
 ) -> bytes | None:
     """What ``command`` prints; None when it fails, is stopped, needs more than its time or says more than ``most``."""
-    deadline, mark = monotonic() + seconds, new_mark()
+    deadline = monotonic() + seconds
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env={**variables, MARK: mark},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        process, family = start(command, variables, cwd=cwd, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except OSError:
         return None
-    family = _running[process] = Family(process.pid, mark)
+    _running[process] = family
     with process:
         output = _drain(process, cancelled, deadline, most)
         if output is None or not _has_ended(process, cancelled, deadline) or family.end_group():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -157,6 +157,31 @@ class Family:
         except PermissionError:
             return True
         return True
+
+
+def start(
+    command: Sequence[str],
+    variables: Mapping[str, str],
+    *,
+    cwd: str | None = None,
+    stdin: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+    bufsize: int = -1,
+    spares_terminals: bool = False,
+) -> tuple[subprocess.Popen[bytes], Family]:
+    """Start ``command`` with a pipe for its stdout, as one that is ended with all that comes of it. Raises OSError."""
+    mark = new_mark()
+    process = subprocess.Popen(
+        command,
+        env={**variables, MARK: mark},
+        cwd=cwd,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        bufsize=bufsize,
+        start_new_session=True,
+    )
+    return process, Family(process.pid, mark, spares_terminals)
 
 
 def _table() -> dict[int, _Process]:

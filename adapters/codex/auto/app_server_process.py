@@ -21,7 +21,7 @@ from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from threading import Lock, Thread
 from time import monotonic
 
-from ...local.family import MARK, STAGES, Family, guarded, new_mark
+from ...local.family import STAGES, Family, guarded, start
 from . import app_server_rpc as rpc
 from .app_server_events import KNOWN
 from .exec_events import Lines
@@ -140,21 +140,11 @@ class Connection:
     # --- for the thread ---
 
     def _run(self) -> None:
-        mark = new_mark()
         try:
-            process = subprocess.Popen(
-                guarded(self._argv),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                env={**self._variables, MARK: mark},
-                start_new_session=True,
-            )
+            process, family = start(guarded(self._argv), self._variables, bufsize=0, spares_terminals=True)
         except OSError as error:
             self._end(f"{self._argv[0]}: {error.strerror}")
             return
-        family = Family(process.pid, mark, spares_terminals=True)
         pump = _Pump(process, family, self._outbox, self._receive, self._orders_reader)
         while not pump.is_over:
             pump.step(is_working=self.is_working)

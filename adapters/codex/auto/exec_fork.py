@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from ...local.family import MARK, Family, guarded, new_mark
+from ...local.family import guarded, start
 from .exec_events import decode, diagnose
 from .transport import Failed, Refused, ThreadStarted, Why
 
@@ -22,19 +22,10 @@ def fork(argv: Sequence[str], variables: Mapping[str, str]) -> str:
     Raises:
         Refused: Codex made none.
     """
-    mark = new_mark()
     try:
-        process = subprocess.Popen(
-            guarded(list(argv)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**variables, MARK: mark},
-            start_new_session=True,
-        )
+        process, family = start(guarded(list(argv)), variables, stdin=subprocess.DEVNULL)
     except OSError as error:
         raise Refused(Failed(Why.NO_PROGRAM, f"{argv[0]}: {error.strerror}")) from None
-    family = Family(process.pid, mark)
     with process:
         try:
             out, err = process.communicate(timeout=SECONDS)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from time import monotonic
 
-from ...local.family import MARK, STAGES, Family, guarded, new_mark
+from ...local.family import STAGES, Family, guarded, start
 from .command import Command, compose, room
 from .exec_events import Lines, decode, diagnose
 from .failures import sharpened, waits_for_network
@@ -116,17 +116,8 @@ class ExecTransport:
         return  # no process outlives its turn
 
     def _start(self, ask: Ask) -> tuple[subprocess.Popen[bytes], Family]:
-        mark = new_mark()
-        process = subprocess.Popen(
-            guarded([self._program, *self._command.arguments(ask.thread_id, ask.effort)]),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env={**self._variables, MARK: mark},
-            start_new_session=True,
-        )
-        return process, Family(process.pid, mark, spares_terminals=True)
+        command = guarded([self._program, *self._command.arguments(ask.thread_id, ask.effort)])
+        return start(command, self._variables, bufsize=0, spares_terminals=True)
 
 
 class _Turn:
