@@ -13,9 +13,9 @@ from ..code.index_build import Update
 from ..code.library import IndexState, Library
 from ..local.environment import read_environment
 from ..local.journal_trouble import StorageError
+from ..local.surroundings import root_of
 from ..terminal import are_terminals, control
 from ..wiring import library
-from .status import root_of
 
 BAR = 30
 """Characters of the progress bar."""

@@ -14,11 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from ...core.contract.event import ClientName, Source
 from ...core.observations import APPLIES, Observation, as_of, proposals
 from ..local.environment import Environment, read_environment
 from ..local.observations import EVERYWHERE, ObservationFiles, project_identity
-from ..local.surroundings import LocalSurroundings, working_directory
+from ..local.surroundings import root_of
 
 SCHEMA_VERSION = "1.0"
 
@@ -58,8 +57,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def identity_of(repo: str | None, environment: Environment) -> str:
     """The project that is meant."""
-    source = Source(ClientName.CLI, working_directory())
-    return project_identity(LocalSurroundings(environment).locate(source, repo, plan=False).repository.root)
+    return project_identity(root_of(repo, environment))
 
 
 def _list(known: Sequence[Observation], *, as_json: bool) -> int:

@@ -17,9 +17,9 @@ from ...core.journal.stats import Report, Stats, document
 from ...core.journal.stats_texts import TEXTS, lines
 from ..local.environment import Environment, read_environment
 from ..local.settings import load_user_settings
+from ..local.surroundings import root_of
 from ..wiring import journal
 from .backtest import DAY, days
-from .status import root_of
 
 DAYS = 30
 

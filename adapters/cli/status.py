@@ -7,13 +7,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...core.contract.event import ClientName, Source
 from ...core.errors import JournalUnreadable
 from ...core.journal import overview
 from ...core.journal.entry import KnownSession
 from ...core.journal.texts import TEXTS
-from ..local.environment import Environment, read_environment
-from ..local.surroundings import LocalSurroundings, working_directory
+from ..local.environment import read_environment
+from ..local.surroundings import root_of
 from ..wiring import journal
 
 LAST = 10
@@ -40,9 +39,3 @@ def run(arguments: Sequence[str]) -> int:
     else:
         print(overview.status(root, sessions, health, TEXTS[environment.language]))
     return 0
-
-
-def root_of(repo: str | None, environment: Environment) -> str:
-    """The repository that is meant, as records name it."""
-    source = Source(ClientName.CLI, working_directory())
-    return LocalSurroundings(environment).locate(source, repo, plan=False).repository.root

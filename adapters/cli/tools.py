@@ -23,7 +23,7 @@ from ...core.servers import split_name, tool_name
 from ...core.turn.clean import clean
 from ...core.turn.plan import TOOLS
 from ...core.turn.strip import strip
-from ..local.surroundings import working_directory
+from ..local.surroundings import root_of, working_directory
 from ..wiring import Application, Use, build
 from .ending import end_in_order
 
@@ -94,7 +94,7 @@ def _rows_of_servers(application: Application, options: argparse.Namespace) -> l
             "state": one.state,
             "detail": _line(one.detail),
         }
-        for one in servers.show(_root(application, options), threading.Event())
+        for one in servers.show(root_of(options.repo, application.environment), threading.Event())
     ]
 
 
@@ -129,7 +129,9 @@ def _approve(application: Application, options: argparse.Namespace) -> int:
     server, tool = split_name(options.name) if "." in options.name else (options.name, "")
     assert application.servers
     try:
-        approved = application.servers.approve(server, tool, _root(application, options), threading.Event())
+        approved = application.servers.approve(
+            server, tool, root_of(options.repo, application.environment), threading.Event()
+        )
     except ToolFailure as failure:
         print(f"upbeat: {clean(str(failure)).text}", file=sys.stderr)
         return ExitCode.TOOL_FAILED
@@ -142,8 +144,3 @@ def _approve(application: Application, options: argparse.Namespace) -> int:
     names = ", ".join(tool_name(server, one.name) for one in approved)
     print(f"upbeat: approved as shown: {strip(names)}; a change of one ends that", file=sys.stderr)
     return 0
-
-
-def _root(application: Application, options: argparse.Namespace) -> str:
-    source = Source(ClientName.CLI, working_directory())
-    return application.runtime.surroundings.locate(source, options.repo, plan=False).repository.root

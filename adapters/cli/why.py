@@ -15,8 +15,8 @@ from ...core.journal.explain import document, explain
 from ...core.journal.texts import TEXTS
 from ..local.environment import Environment, read_environment
 from ..local.journal import SqliteJournal
+from ..local.surroundings import root_of
 from ..wiring import journal
-from .status import root_of
 
 LOOKED_THROUGH = 500
 """Records that are looked through for one in which something was said."""

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from ...core.contract.codes import LimitCode
-from ...core.contract.event import Source
+from ...core.contract.event import ClientName, Source
 from ...core.contract.report import Limit, RootSource
 from ...core.errors import RequestError
 from ...core.ports import Repository, Situation
@@ -30,6 +30,12 @@ def working_directory() -> str:
         return os.getcwd()
     except OSError as error:
         raise RequestError(f"the working directory is gone ({error.strerror}); change to one that is there") from error
+
+
+def root_of(repo: str | None, environment: Environment) -> str:
+    """The repository that a command means, as records name it. Raises RequestError."""
+    source = Source(ClientName.CLI, working_directory())
+    return LocalSurroundings(environment).locate(source, repo, plan=False).repository.root
 
 
 class LocalSurroundings:
