@@ -92,18 +92,7 @@ def upbeat(
     """Run ``upbeat ARGUMENTS``, in a fork of this process where that makes no difference."""
     if any(name.startswith(AT_THE_START) for name in extra):
         return run([UPBEAT, *arguments], cwd, stdin, home, **extra)
-    return forked(main, arguments, cwd, environment(home or cwd, extra), stdin)
-
-
-def forked(
-    command: Callable[[Sequence[str]], int],
-    arguments: Sequence[str],
-    cwd: Path,
-    variables: Mapping[str, str],
-    stdin: bytes | int | None = None,
-) -> Finished:
-    """Run a ``Fork`` to its end."""
-    with Fork(command, arguments, cwd, variables, stdin) as fork:
+    with Fork(main, arguments, cwd, environment(home or cwd, extra), stdin) as fork:
         return fork.wait()
 
 

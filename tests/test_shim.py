@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from mcp_pipe import Pipe
-from processes import SHIM, Finished, environment, forked, read_log, run
+from processes import SHIM, Finished, Fork, environment, read_log, run
 from repositories import PROMPT, make_repository
 
 from upbeat.adapters.claude import install as claude
@@ -39,7 +39,8 @@ def payload(repo: Path, prompt: str = PROMPT, **fields: Any) -> bytes:
 
 def shim(stdin: bytes | int, home: Path, client: str = "claude-code", **extra: str) -> Finished:
     """The shim in a fork; ``COMMAND`` starts it as a client does."""
-    return forked(lambda words: main(*words), [client], home, environment(home, extra), stdin)
+    with Fork(lambda words: main(*words), [client], home, environment(home, extra), stdin) as fork:
+        return fork.wait()
 
 
 def context(finished: Finished) -> str:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from processes import BIN, Finished, Fork, forked
+from processes import BIN, Finished, Fork
 from repositories import make_repository, write
 
 from upbeat.adapters.codex.auto import exec_transport, turn
@@ -135,7 +135,8 @@ class Workbench:
 
     def run(self, *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **extra: str) -> Finished:
         """Run codex-auto to its end."""
-        return forked(main, arguments, cwd or self.repository, self.environment(**extra), stdin)
+        with Fork(main, arguments, cwd or self.repository, self.environment(**extra), stdin) as fork:
+            return fork.wait()
 
 
 @cache
