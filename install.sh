@@ -1,8 +1,8 @@
 #!/bin/sh
 # Sets upbeat up inside this checkout, and nowhere else.
 #
-#   ./install.sh try "where is the retry limit enforced?"   prepare a turn for this very repository
-#   ./install.sh test                                       set up and pass the tests
+#   ./install.sh try "where is the retry limit enforced?"   show the context for a prompt about this repository
+#   ./install.sh test                                       set up and run the tests
 #   ./install.sh                                            set up only
 set -eu
 
@@ -26,27 +26,39 @@ python_for_venv() {
   err "no Python 3.11 or newer with venv found; on Debian: apt-get install python3 python3-venv"
 }
 
-# The environment is remade only when what it is made from has changed.
+# An editable install imports through these links; git writes them as text files where core.symlinks is false.
+check_links() {
+  for name in core adapters config; do
+    if [ ! -d "$root/src/upbeat/$name" ]; then
+      say "src/upbeat/$name is not a symbolic link, so this checkout cannot be installed in place. Restore the links:"
+      say "  git config core.symlinks true && git checkout -- src adapters"
+      err "or install a copy: python3 -m venv .venv && .venv/bin/pip install ."
+    fi
+  done
+}
+
+# The environment is rebuilt only when its inputs have changed.
 set_up() {
+  check_links
   extras=$1
   stamp=$venv/.upbeat-$(printf '%s' "$extras" | tr -c '[:lower:]' '-')
   if [ ! -f "$stamp" ] || [ "$root/pyproject.toml" -nt "$stamp" ]; then
     if [ ! -x "$venv/bin/python" ]; then
       python=$(python_for_venv)
-      say "making $venv with $python"
+      say "creating $venv with $python"
       "$python" -m venv "$venv"
     fi
-    say "installing upbeat$extras and what it needs into $venv"
+    say "installing upbeat$extras and its dependencies into $venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root$extras"
-    # without byte code a start takes twice as long, and pip may have been told to leave it out
-    "$venv/bin/python" -I -c 'from upbeat.adapters.local.byte_code import compile_missing as go; print(go().text)' >&2 ||
-      say "the byte code could not be written; each start will take longer"
+    # without byte code a start takes twice as long, and pip may be configured not to write it
+    "$venv/bin/python" -I -c 'from upbeat.adapters.install.byte_code import compile_missing as go; print(go().text)' >&2 ||
+      say "could not write byte code; each start takes longer"
     : >"$stamp"
   fi
 }
 
 next_steps() {
-  say "that is what a model would get before it answers. To go on:"
+  say "that is the context that a model would receive with this prompt. Next:"
   if command -v claude >/dev/null 2>&1; then
     say "  Claude Code: claude --plugin-dir '$root/adapters/claude/plugin'"
   fi
@@ -60,10 +72,15 @@ next_steps() {
 
 case ${1-} in
 try)
-  [ $# -ge 2 ] || err "try takes a question: ./install.sh try \"where is the retry limit enforced?\""
+  [ $# -ge 2 ] || err "try needs a question: ./install.sh try \"where is the retry limit enforced?\""
   set_up ""
   cd "$root"
-  "$venv/bin/python" -I -m upbeat prepare --prompt "$2" --text
+  report=$("$venv/bin/python" -I -m upbeat prepare --prompt "$2" --text)
+  printf '%s\n' "$report" | sed 10q
+  count=$(printf '%s\n' "$report" | wc -l)
+  if [ "$count" -gt 10 ]; then
+    say "these are the first 10 of $((count)) lines; to see the rest: $venv/bin/upbeat prepare --text --prompt '...'"
+  fi
   next_steps
   ;;
 test)
@@ -78,6 +95,6 @@ test)
   say "set up; $venv/bin/upbeat and $venv/bin/codex-auto are ready"
   ;;
 *)
-  err "no command '$1'; there are: try QUESTION, test, or none"
+  err "no command '$1'; use: try QUESTION, test, or no argument"
   ;;
 esac

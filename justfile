@@ -1,11 +1,11 @@
-# Everything that people and CI run. `just` lists it; each line works without just, too.
+# The commands that contributors and CI run. `just` lists them; each also works without just.
 
 python := ".venv/bin/python"
 
 default:
     @just --list
 
-# the default suite: no node, no network, about two minutes on two processors
+# the default suite: no Node.js, no network, about two minutes on two cores
 test *args:
     ./install.sh test {{ args }}
 
@@ -17,7 +17,7 @@ terminal *args:
 e2e *args:
     {{ python }} -m pytest tests/e2e -m e2e {{ args }}
 
-# try every promise as often as docs/promises.md says, and write down what was seen (an hour)
+# test every promise of docs/promises.md in full and record the results (an hour)
 promises *args:
     PYTHONPATH=tests {{ python }} -m reliability {{ args }}
 
@@ -25,11 +25,11 @@ promises *args:
 lint:
     .ci/lint
 
-# write every generated file anew
+# regenerate every generated file
 generate:
     {{ python }} tests/golden.py
 
-# known vulnerabilities in what a user installs; says so where advisories cannot be reached
+# known vulnerabilities in what a user installs, where advisories can be queried
 audit *args:
     {{ python }} -m pip install --quiet --editable '.[release]'
     {{ python }} .ci/audit.py {{ args }}
@@ -40,9 +40,13 @@ release out="dist":
     {{ python }} .ci/audit.py
     {{ python }} .ci/release.py {{ out }}
 
-# what a turn costs, beside other programs
-bench:
-    {{ python }} benchmarks/turn.py
+# run one benchmark (benchmarks/README.md lists them); `just bench hops --list deny`
+bench name="turn" *args:
+    {{ python }} -m benchmarks.{{ name }} {{ args }}
+
+# the quick mode of every benchmark: checks that each still runs
+bench-smoke *args:
+    {{ python }} -m pytest -m bench tests/benchmarks {{ args }}
 
 # mutation score of core/turn
 mutate:

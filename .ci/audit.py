@@ -1,4 +1,4 @@
-"""Known vulnerabilities in what a user of upbeat installs. Law: "could not be asked" never reads as "clean".
+"""Known vulnerabilities in what a user of upbeat installs. Invariant: "could not be asked" never reads as "clean".
 
     .venv/bin/python .ci/audit.py [--service pypi --service osv] [--required]
 
@@ -28,7 +28,7 @@ from typing import Any
 
 import tomli
 
-from upbeat.adapters.local.byte_code import OWN_EXTRAS, normal, requirements
+from upbeat.adapters.install.byte_code import OWN_EXTRAS, installed_requirements, normalize_package_name
 
 ALLOWED = Path(__file__).with_name("audit-allowed.toml")
 SERVICES = ("pypi", "osv")
@@ -68,7 +68,7 @@ class Audit:
 
 def installed() -> dict[str, str]:
     """What upbeat needs, as it is installed: name -> version."""
-    return {name: version(name) for name in requirements("upbeat", OWN_EXTRAS) if name != "upbeat"}
+    return {name: version(name) for name in installed_requirements("upbeat", OWN_EXTRAS) if name != "upbeat"}
 
 
 def audit(packages: Mapping[str, str], services: Sequence[str], osv_url: str = "") -> Audit:
@@ -115,10 +115,10 @@ def answers_in(
     """
     answers: dict[str, list[Vulnerability]] = {}
     reason = ""
-    by_name = {normal(name): name for name in packages}
+    by_name = {normalize_package_name(name): name for name in packages}
     is_believed = False
     for one in told:
-        name = normal(str(one["name"]))
+        name = normalize_package_name(str(one["name"]))
         if one.get("skip_reason") or "vulns" not in one:
             reason = str(one.get("skip_reason") or "no answer")
         elif (name, one["version"]) == CANARY:
@@ -147,12 +147,16 @@ def read_allowed(file: Path) -> dict[str, str]:
         lacking = [key for key, kind in wanted.items() if not isinstance(entry.get(key), kind) or not entry[key]]
         if lacking:
             raise SystemExit(f"audit: {file.name}, entry {number}: give {', '.join(lacking)}")
-    return {entry["id"]: normal(entry["package"]) for entry in entries}
+    return {entry["id"]: normalize_package_name(entry["package"]) for entry in entries}
 
 
 def tell(result: Audit, allowed: Mapping[str, str], *, is_required: bool) -> int:
     """Print what came of it; the exit code."""
-    passes = [one for one in result.found if any(allowed.get(known) == normal(one.package) for known in one.ids)]
+    passes = [
+        one
+        for one in result.found
+        if any(allowed.get(known) == normalize_package_name(one.package) for known in one.ids)
+    ]
     fails = [one for one in result.found if one not in passes]
     for one in fails:
         print(f"audit: VULNERABLE: {one}")
@@ -160,7 +164,7 @@ def tell(result: Audit, allowed: Mapping[str, str], *, is_required: bool) -> int
         print(f"audit: allowed: {one}")
     used = {known for one in passes for known in one.ids}
     for known, package in allowed.items():
-        if known not in used and package in {normal(name) for name in result.looked_up}:
+        if known not in used and package in {normalize_package_name(name) for name in result.looked_up}:
             print(f"audit: {known} ({package}) is not found any more; take it out of {ALLOWED.name}")
     if fails:
         print(f"audit: raise the bound in pyproject.toml, or name it in .ci/{ALLOWED.name} with a reason")

@@ -1,4 +1,6 @@
-"""What a release consists of: wheel, sdist, SBOM and checksums. Law: they come from the last commit and nothing else.
+"""What a release consists of: wheel, sdist, SBOM and checksums.
+
+Invariant: they come from the last commit and nothing else.
 
     .venv/bin/python .ci/release.py [OUT]          (just release)
 
@@ -25,8 +27,8 @@ SUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where a build takes place; none of it may leave a trace."""
+class BuildEnvironment:
+    """The folder, umask and variables of a build; none of them may change its output."""
 
     folder: str
     umask: int
@@ -34,12 +36,12 @@ class Surroundings:
 
 
 BUILDS = (
-    Surroundings("a", 0o022, {"TZ": "UTC", "USER": "root", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}),
-    Surroundings(
+    BuildEnvironment("a", 0o022, {"TZ": "UTC", "USER": "root", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}),
+    BuildEnvironment(
         "second folder 第二", 0o077, {"TZ": "Asia/Kathmandu", "USER": "someone", "LC_ALL": "C", "PYTHONHASHSEED": "1"}
     ),
-    Surroundings("x" * 100, 0o002, {"TZ": "America/St_Johns", "LOGNAME": "else", "LC_ALL": "xx_XX.ISO-8859-1"}),
-    Surroundings("a/b/c/d", 0o027, {"TZ": "Pacific/Chatham", "PYTHONHASHSEED": "2", "PYTHONUTF8": "1"}),
+    BuildEnvironment("x" * 100, 0o002, {"TZ": "America/St_Johns", "LOGNAME": "else", "LC_ALL": "xx_XX.ISO-8859-1"}),
+    BuildEnvironment("a/b/c/d", 0o027, {"TZ": "Pacific/Chatham", "PYTHONHASHSEED": "2", "PYTHONUTF8": "1"}),
 )
 
 
@@ -69,20 +71,20 @@ def last_commit() -> tuple[str, str]:
     return commit, second
 
 
-def build(work: Path, where: Surroundings, commit: str, second: str) -> dict[str, bytes]:
+def build(work: Path, environment: BuildEnvironment, commit: str, second: str) -> dict[str, bytes]:
     """Build ``commit`` in a clone of its own below ``work``: file name -> bytes; ``again`` is the sdist's wheel."""
-    clone, out = work / where.folder / "clone", work / where.folder / "out"
+    clone, out = work / environment.folder / "clone", work / environment.folder / "out"
     clone.parent.mkdir(parents=True)
-    run(["git", "clone", "--quiet", "--no-checkout", str(ROOT), str(clone)], work, where.umask)
-    run(["git", "checkout", "--quiet", "--detach", commit], clone, where.umask)
-    env = {**BARE, **where.env, "SOURCE_DATE_EPOCH": second}
+    run(["git", "clone", "--quiet", "--no-checkout", str(ROOT), str(clone)], work, environment.umask)
+    run(["git", "checkout", "--quiet", "--detach", commit], clone, environment.umask)
+    env = {**BARE, **environment.env, "SOURCE_DATE_EPOCH": second}
     hatchling = [sys.executable, "-I", "-m", "hatchling", "build"]
-    run([*hatchling, "-d", str(out)], clone, where.umask, env)
+    run([*hatchling, "-d", str(out)], clone, environment.umask, env)
     [sdist], [wheel] = out.glob("*.tar.gz"), out.glob("*.whl")
     with tarfile.open(sdist) as packed:
         packed.extractall(out / "unpacked", filter="data")
     [unpacked] = (out / "unpacked").iterdir()
-    run([*hatchling, "-t", "wheel", "-d", str(out / "again")], unpacked, where.umask, env)
+    run([*hatchling, "-t", "wheel", "-d", str(out / "again")], unpacked, environment.umask, env)
     [again] = (out / "again").iterdir()
     return {sdist.name: sdist.read_bytes(), wheel.name: wheel.read_bytes(), "again": again.read_bytes()}
 
@@ -133,7 +135,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         commit, second = last_commit()
         with tempfile.TemporaryDirectory() as folder:
-            builds = [build(Path(folder), where, commit, second) for where in BUILDS]
+            builds = [build(Path(folder), environment, commit, second) for environment in BUILDS]
         if found := differences(builds):
             print("release: the builds differ:", *found, sep="\n  ", file=sys.stderr)
             return 1

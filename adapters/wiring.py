@@ -1,28 +1,25 @@
 """The only place where things are put together. Nothing happens at import time.
 
-Everything that takes long to import is imported inside the functions: a hook must answer before a person
+Everything that takes long to import is imported inside the functions: a hook must answer before the user
 notices, and the MCP server must say hello before pydantic is loaded.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from .external import Use as Use
-from .local.environment import Environment, read_environment
+from upbeat.adapters.clients.registry import CLIENTS
+from upbeat.adapters.mcp_client import ServerLifetime as ServerLifetime
+from upbeat.adapters.system.environment import Environment, read_environment
 
 if TYPE_CHECKING:
-    from ..core.pipeline import Runtime
-    from ..core.ports import ToolProvider, Transcripts
-    from .code.library import Library
-    from .external.provider import ServersProvider
-    from .history import History
-    from .local.journal import SqliteJournal
-
-CLIENTS = ("claude-code", "codex-cli")
-"""Clients that have hooks; ``wire`` knows each."""
+    from upbeat.adapters.clients.history import SessionHistory
+    from upbeat.adapters.code.index.manager import IndexManager
+    from upbeat.adapters.mcp_client.provider import ServersProvider
+    from upbeat.adapters.system.journal.store import SqliteJournal
+    from upbeat.core.engine.pipeline import Runtime
+    from upbeat.core.engine.ports import ToolProvider, Transcripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,142 +28,131 @@ class Application:
 
     environment: Environment
     runtime: Runtime
-    provider: ToolProvider
-    servers: ServersProvider | None = None
-    """The user's own tools among those of ``provider``."""
-    library: Library | None = None
-    """What ``provider`` keeps of repositories."""
+    tool_provider: ToolProvider
+    user_servers: ServersProvider | None = None
+    """The servers of the user's own tools, which ``tool_provider`` includes."""
+    index_manager: IndexManager | None = None
+    """The code indexes of repositories that ``tool_provider`` searches."""
 
-    def warm_up(self, cwd: str) -> None:
-        """Start the servers that turns in ``cwd`` may ask; waits for none."""
-        from ..core.contract.event import ClientName, Source
-        from ..core.settings import Mode, Switch
+    def warm_up_servers(self, cwd: str) -> None:
+        """Start the servers that turns in ``cwd`` may query, without waiting for them."""
+        from upbeat.core.contract.event import ClientName, EventSource
+        from upbeat.core.settings import Activation, ExecutionMode
 
-        if self.servers is not None and self.servers.servers():
-            situation = self.runtime.surroundings.locate(Source(ClientName.CLI, cwd), None, plan=False)
-            settings = situation.settings
-            if not situation.problems and settings.enabled is not Switch.OFF and settings.mode is Mode.RUN:
-                self.servers.warm_up(situation.repository.root)
+        if self.user_servers is not None and self.user_servers.servers():
+            context = self.runtime.context_resolver.resolve(EventSource(ClientName.CLI, cwd), None, is_plan=False)
+            settings = context.settings
+            if not context.problems and settings.enabled is not Activation.OFF and settings.mode is ExecutionMode.RUN:
+                self.user_servers.warm_up(context.repository.root)
 
     def close(self) -> None:
-        """End the servers that were started, and stop what is being indexed."""
-        if self.servers is not None:
-            self.servers.close()
-        if self.library is not None:
-            from .local.command import end_all
+        """Stop the servers and the indexing."""
+        if self.user_servers is not None:
+            self.user_servers.close()
+        if self.index_manager is not None:
+            from upbeat.adapters.system.process.run import kill_running
 
-            self.library.close()
-            end_all()
+            self.index_manager.close()
+            kill_running()
 
 
-def build(environment: Environment | None = None, *, stays: bool = False, use: Use | None = None) -> Application:
+def build_application(
+    environment: Environment | None = None,
+    *,
+    is_long_lived: bool = False,
+    server_lifetime: ServerLifetime | None = None,
+) -> Application:
     """upbeat on this machine: local files, the embedded tools, the user's servers, the journal in the state folder.
 
     ``stays`` says that the process lives as long as its session, so that an index can be built in it, and the user's
     servers kept warm. ``use`` says what a process that does not stay may do with those; nothing by default.
     """
-    from ..core.pipeline import Runtime
-    from .claude import servers as claude_servers
-    from .code.provider import EmbeddedProvider
-    from .codex import servers as codex_servers
-    from .external.beside import Beside
-    from .external.provider import ServersProvider
-    from .local.clock import SystemClock
-    from .local.ground import LocalGround
-    from .local.guidance import GuidanceFiles
-    from .local.heap import collect_rarely
-    from .local.observations import ProjectMemory
-    from .local.rules import RuleFiles
-    from .local.runner import ThreadRunner
-    from .local.surroundings import LocalSurroundings
-    from .local.workflows import WorkflowFiles
-    from .local.workspace import LocalWorkspace
+    from upbeat.adapters.code.provider import EmbeddedProvider
+    from upbeat.adapters.mcp_client.composite import CompositeProvider
+    from upbeat.adapters.mcp_client.provider import ServersProvider
+    from upbeat.adapters.system.clock import SystemClock
+    from upbeat.adapters.system.config.guidance import GuidanceFiles
+    from upbeat.adapters.system.config.learned import LocalLearnedHabits
+    from upbeat.adapters.system.config.resolver import LocalContextResolver
+    from upbeat.adapters.system.config.rules import RuleFiles
+    from upbeat.adapters.system.config.workflows import LocalWorkflows
+    from upbeat.adapters.system.gc_tuning import tune_garbage_collection
+    from upbeat.adapters.system.tool_runner import ThreadRunner
+    from upbeat.adapters.system.workspace.workspace import LocalWorkspace
+    from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
+    from upbeat.core.engine.pipeline import Runtime
 
     environment = environment or read_environment()
-    clock, records = SystemClock(), transcripts()
-    known = library(environment, builds=stays)
-    use = use or (Use.SESSION if stays else Use.NEVER)
-    servers = ServersProvider(environment, use, {"codex": codex_servers.server, "claude": claude_servers.server})
-    provider = Beside(EmbeddedProvider(library=known), servers)
+    clock, records = SystemClock(), build_transcripts()
+    known = build_index_manager(environment, can_build=is_long_lived)
+    server_lifetime = server_lifetime or (ServerLifetime.SESSION if is_long_lived else ServerLifetime.NEVER)
+    servers = ServersProvider(environment, server_lifetime, {client.cli_name: client.find_launch for client in CLIENTS})
+    guidance_folders = {
+        name: client.home(environment) / folder
+        for client in CLIENTS
+        for name, folder in client.guidance_folders.items()
+    }
+    prompt_folders = [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)]
+    provider = CompositeProvider(EmbeddedProvider(index_manager=known), servers)
     workspace = LocalWorkspace(clock)
     runtime = Runtime(
-        surroundings=LocalSurroundings(environment),
+        context_resolver=LocalContextResolver(environment),
         runner=ThreadRunner(provider, clock),
         clock=clock,
-        journal=journal(environment),
+        journal=build_journal(environment),
         workspace=workspace,
         transcripts=records,
-        workflows=WorkflowFiles(environment),
-        memory=ProjectMemory(environment.state_home),
-        ground=LocalGround(records, GuidanceFiles(environment), workspace, environment),
-        rules=RuleFiles(environment),
+        workflow_loader=LocalWorkflows(environment),
+        learned_habits=LocalLearnedHabits(environment.state_home),
+        world=LocalWorldQueries(
+            records, GuidanceFiles(environment, guidance_folders), workspace, environment, prompt_folders
+        ),
+        rule_loader=RuleFiles(environment),
         language=environment.language,
-        index=known if stays else None,
+        client_traits={client.id: client.traits for client in CLIENTS},
+        index=known if is_long_lived else None,
     )
-    if stays:
-        collect_rarely()
+    if is_long_lived:
+        tune_garbage_collection()
     return Application(environment, runtime, provider, servers, known)
 
 
-def library(environment: Environment, *, builds: bool = True) -> Library:
+def build_index_manager(environment: Environment, *, can_build: bool = True) -> IndexManager:
     """What is kept of repositories; nothing is opened before it is asked. ``builds``: in the background, too."""
-    from ..core.settings import Toggle
-    from .code.library import Library, Limits
-    from .local.settings import load_user_settings
+    from upbeat.adapters.code.index.manager import IndexLimits, IndexManager
+    from upbeat.adapters.system.config.settings import load_user_settings
+    from upbeat.core.settings import Toggle
 
-    def limits() -> Limits:
+    def limits() -> IndexLimits:
         settings = load_user_settings(environment)
-        return Limits(settings.index_enabled is Toggle.ON, settings.index_max_mb)
+        return IndexLimits(settings.index_enabled is Toggle.ON, settings.index_max_mb)
 
-    return Library(environment.state_home, limits, builds=builds)
+    return IndexManager(environment.state_home, limits, can_build=can_build)
 
 
-def transcripts() -> Transcripts:
+def build_transcripts() -> Transcripts:
     """What the clients' own records tell; none is read before it is asked."""
-    from ..core.contract.event import ClientName
-    from .claude.transcript import ClaudeTranscripts
-    from .codex.rollout import CodexRollouts
-    from .transcripts import TranscriptsOfClients
+    from upbeat.adapters.clients.transcripts import TranscriptsByClient
 
-    return TranscriptsOfClients({ClientName.CLAUDE_CODE: ClaudeTranscripts(), ClientName.CODEX_CLI: CodexRollouts()})
+    return TranscriptsByClient({client.id: client.transcripts() for client in CLIENTS})
 
 
-def history(environment: Environment) -> History:
+def build_history(environment: Environment) -> SessionHistory:
     """The past of this user; nothing is read before it is asked."""
-    from ..core.contract.event import ClientName
-    from .claude import tools as claude_tools
-    from .claude.history import ClaudeHistory
-    from .codex import tools as codex_tools
-    from .codex.history import CodexHistory
-    from .history import History
+    from upbeat.adapters.clients.history import SessionHistory
 
-    return History(
-        (ClaudeHistory(environment.claude_home), CodexHistory(environment.codex_home)),
-        journal(environment).each,
-        {ClientName.CLAUDE_CODE: claude_tools.describe, ClientName.CODEX_CLI: codex_tools.describe},
-    )
+    return SessionHistory(CLIENTS, environment, build_journal(environment).iterate_since)
 
 
-def journal(environment: Environment) -> SqliteJournal:
+def build_journal(environment: Environment) -> SqliteJournal:
     """The user's journal; nothing is opened before it is used."""
-    from ..core.journal.entry import Retention
-    from .local.clock import SystemClock
-    from .local.journal import SqliteJournal
-    from .local.settings import load_user_settings
+    from upbeat.adapters.system.clock import SystemClock
+    from upbeat.adapters.system.config.settings import load_user_settings
+    from upbeat.adapters.system.journal.store import SqliteJournal
+    from upbeat.core.journal.entry import Retention
 
     def retention() -> Retention:
         settings = load_user_settings(environment)
         return Retention(settings.journal_max_mb, settings.journal_max_days)
 
     return SqliteJournal(environment.state_home, SystemClock(), retention)
-
-
-def wire(client: str) -> ModuleType:
-    """The codec of ``client``: ``decode``, ``encode`` and ``CAP``."""
-    if client == "claude-code":
-        from .claude import wire as claude_wire
-
-        return claude_wire
-    from .codex import wire as codex_wire
-
-    return codex_wire

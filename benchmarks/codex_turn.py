@@ -1,4 +1,6 @@
-"""One turn of codex-auto on each way to Codex, beside bare ``codex exec resume``: ``codex_turn.py [ROUNDS]``.
+"""Measure one turn of codex-auto on each transport, compared with bare ``codex exec resume``.
+
+    python -m benchmarks.codex_turn [--quick] [ROUNDS]
 
 The real Codex runs against the stub model of the end-to-end tests, in a network namespace with nothing but loopback
 (see tests/e2e/README.md). Every contender does one turn a round, in turn, so that a busy machine is busy for all of
@@ -9,6 +11,7 @@ context, with the tools' own time and without it.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import statistics
@@ -21,11 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from upbeat.adapters.codex.auto.transport import Transport
+    from upbeat.adapters.codex.transport.base import Transport
 
-ROOT = Path(__file__).resolve().parent.parent
+from . import ROOT, SOURCE
+
 BARE = "codex exec resume"
-TURNS = (1, 100)
+TURNS, QUICK_TURNS = (1, 100), (1,)
+ROUNDS = 20
 PROMPT = "where does total_price apply the discount?"
 LENGTHEN = "make this thread long"
 FILLER = "The discount is applied in total_price, after tax and before rounding. " * 60
@@ -33,29 +38,42 @@ FILLER = "The discount is applied in total_price, after tax and before rounding.
 
 
 def main() -> None:
-    """Enter the sandbox, or, when we are inside, measure."""
-    if sys.argv[1:2] == ["--inside"]:
-        measure(int(sys.argv[2]))
+    """Enter the sandbox, or measure inside it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    parser.add_argument("--quick", action="store_true", help="one round on a short thread")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        measure(1 if options.quick else options.rounds, QUICK_TURNS if options.quick else TURNS)
         return
-    sys.path.insert(0, str(ROOT))
-    from tests.e2e.clients import CLIENTS, install
-    from tests.e2e.runs import prepare_launch
-    from tests.e2e.sandbox import make_sandbox
+    flags = [str(options.rounds), *(["--quick"] if options.quick else [])]
+    enter_sandbox(["-P", "-m", "benchmarks.codex_turn", "--inside", *flags])
 
-    rounds = sys.argv[1] if len(sys.argv) > 1 else "20"
+
+def enter_sandbox(arguments: list[str]) -> None:
+    """Run this interpreter with ``arguments`` beside the real Codex and the stub model."""
+    from e2e.clients import CLIENTS, ClientsUnavailable, install
+    from e2e.runs import prepare_launch
+    from e2e.sandbox import make_sandbox
+
     with tempfile.TemporaryDirectory(prefix="upbeat-bench-") as folder:
-        sandbox = make_sandbox(Path(folder) / "s", {name: install(name) for name in CLIENTS})
+        try:
+            programs = {name: install(name) for name in CLIENTS}
+        except ClientsUnavailable as error:
+            raise SystemExit(f"the real clients cannot run here: {error}") from None
+        sandbox = make_sandbox(Path(folder) / "s", programs)
         script = [{"when": LENGTHEN, "times": 0, "reply": [{"text": FILLER}]}]
-        inside = [sys.executable, str(Path(__file__).resolve()), "--inside", rounds]
+        inside = ["/usr/bin/env", f"PYTHONPATH={ROOT}:{SOURCE}", sys.executable, *arguments]
         launch = prepare_launch(sandbox, inside, script)
         subprocess.run(launch.argv, env=sandbox.environment(), check=True)
 
 
-def measure(rounds: int) -> None:
+def measure(rounds: int, lengths: tuple[int, ...]) -> None:
     """Print the table for threads of each length."""
     print("| turns before | what | median ms | x bare | without the tools ms | x bare |")
     print("|---:|---|---:|---:|---:|---:|")
-    for turns in TURNS:
+    for turns in lengths:
         times, tools = measured(turns, rounds)
         base = statistics.median(times[BARE])
         for name, taken in times.items():
@@ -69,16 +87,16 @@ Times = dict[str, list[float]]
 
 def measured(turns: int, rounds: int) -> tuple[Times, Times]:
     """Milliseconds of each contender in each round, and of the tools in it, on threads that ``turns`` turns made."""
-    from upbeat.adapters.codex.auto.app_server import open_app_server
-    from upbeat.adapters.codex.auto.command import Command
-    from upbeat.adapters.codex.auto.exec_transport import ExecTransport
-    from upbeat.adapters.codex.auto.signals import Signals
-    from upbeat.adapters.local.environment import WRAPPED, child_variables
+    from upbeat.adapters.codex.transport.app_server.transport import open_app_server
+    from upbeat.adapters.codex.transport.exec.command_line import CodexCommandLine
+    from upbeat.adapters.codex.transport.exec.transport import ExecTransport
+    from upbeat.adapters.codex.transport.signals import SignalHandler
+    from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
 
     program = shutil.which("codex") or ""
-    variables = child_variables({WRAPPED: "1"})
-    with Signals() as signals, open(os.devnull, "w", encoding="utf-8") as nowhere:
-        plain = ExecTransport(Command(), program, variables, signals)
+    variables = child_variables({WRAPPED_VARIABLE: "1"})
+    with SignalHandler() as signals, open(os.devnull, "w", encoding="utf-8") as nowhere:
+        plain = ExecTransport(CodexCommandLine(), program, variables, signals)
         server = open_app_server(program, os.getcwd(), variables, signals, version="0")
         by_exec = Wrapper(plain, f"exec-{turns}", nowhere)
         by_server = Wrapper(server, f"server-{turns}", nowhere)
@@ -110,14 +128,21 @@ class Wrapper:
     """A session of codex-auto in this folder that shows its turns to nobody."""
 
     def __init__(self, transport: Transport, name: str, nowhere: TextIO) -> None:
-        from upbeat.adapters.codex.auto.show import Show
-        from upbeat.adapters.codex.auto.texts import texts_in
-        from upbeat.adapters.codex.auto.turn import Conversation, place
-        from upbeat.adapters.wiring import build
+        from upbeat.adapters.codex_auto.conversation.conversation import Conversation, codex_location
+        from upbeat.adapters.codex_auto.conversation.turn_runner import OpenedTransport
+        from upbeat.adapters.codex_auto.sessions.manager import SessionManager
+        from upbeat.adapters.codex_auto.sessions.store import SessionStore
+        from upbeat.adapters.codex_auto.texts import load_texts
+        from upbeat.adapters.codex_auto.view.show import TurnPrinter
+        from upbeat.adapters.wiring import build_application
 
-        self._show = Show(nowhere, nowhere, texts_in("en"))
-        self._conversation = Conversation(build().runtime, transport, self._show, place(None), name, is_named=True)
-        self._conversation.resume(plan=False)
+        application, location, texts = build_application(), codex_location(None), load_texts("en")
+        runtime = application.runtime
+        store = SessionStore(application.environment.state_home, location.root)
+        self._show = TurnPrinter(nowhere, nowhere, texts)
+        self._sessions = SessionManager(store, name, texts, runtime.clock.now, is_named=True)
+        self._conversation = Conversation(runtime, OpenedTransport(transport), self._show, location, self._sessions)
+        self._conversation.open_session(is_plan_only=False)
         self.close = self._conversation.close
 
     @property
@@ -128,9 +153,9 @@ class Wrapper:
 
     def turn(self, prompt: str) -> float:
         """One whole turn; the milliseconds that its slowest tool took."""
-        from upbeat.adapters.codex.auto.transport import Completed
+        from upbeat.adapters.codex.transport.base import Completed
 
-        ending = self._conversation.turn(prompt, self._conversation.situate())
+        ending = self._conversation.run_turn(prompt, self._conversation.resolve_context())
         assert isinstance(ending, Completed), ending
         assert self._show.report
         context = self._show.report.fused_context.for_model.additional_context

@@ -1,15 +1,19 @@
-"""What the index costs and saves: building, updating, asking, beside ripgrep, at several sizes.
+"""Measure what the index costs and saves at several repository sizes.
 
-    python benchmarks/index.py CASES.jsonl TREES SCRATCH [FILES ...]
+    python -m benchmarks.index [--cases CASES.jsonl --trees TREES] [--scratch FOLDER] [--quick] [FILES ...]
 
-``TREES`` is what ``localization/trees.py`` made. For each number of FILES (default 1000 5000 50000) a repository of
-that many files is put together in SCRATCH from different trees, so that its words are as varied as theirs. The
-contenders take turns at the same queries: ``ci_search`` with the index, without it, the whole turn as it is prepared
-in the session's process, and ``rg --count`` for the words.
+``TREES`` is the output of ``localization.trees``. For each number of FILES the benchmark assembles a repository of that
+many files from different trees, so that its vocabulary is as varied as theirs. Without trees, the Python files of this
+checkout and questions made of their docstrings serve (default 500 files; with trees 1000, 5000 and 50000). The
+contenders take turns with the same queries: ``ci_search`` with the index, without it, the whole turn as the process of
+a session prepares it, and ``rg --count`` for the words.
 """
 
 from __future__ import annotations
 
+import argparse
+import ast
+import contextlib
 import json
 import os
 import re
@@ -17,21 +21,28 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from upbeat.adapters.code.library import Library
-from upbeat.adapters.code.search import search
-from upbeat.adapters.code.tree import SourceCache
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.wiring import build
-from upbeat.core.contract.event import ClientName, Source
-from upbeat.core.pipeline import TurnRequest, prepare_turn
+from upbeat.adapters.code.files.tree import SourceCache
+from upbeat.adapters.code.index.build import update_index
+from upbeat.adapters.code.index.manager import IndexManager
+from upbeat.adapters.code.index.storage import repository_folder
+from upbeat.adapters.code.query.search import search_code
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.wiring import build_application
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.engine.pipeline import TurnRequest, prepare_turn
 
-QUERIES = 24
+from . import ROOT, SOURCE
+
+QUERIES, QUICK_QUERIES = 24, 4
+SIZES, SAMPLE_SIZES, QUICK_SIZES = (1000, 5000, 50_000), (500,), (60,)
 PATIENCE = 1.1
 SKIPPED = {".git"}
 
@@ -80,7 +91,7 @@ def memory() -> float:
 
 
 def ripgrep(root: str, query: str) -> None:
-    """Count the words of ``query`` in every file, as a person would who has nothing else."""
+    """Count the words of ``query`` in every file, as a user without an index would."""
     words = list(dict.fromkeys(re.findall(r"[A-Za-z_]\w{3,}", query)))[:26]
     command = ["rg", "--count", "--ignore-case", "--no-messages", *(f"--regexp={word}" for word in words), root]
     subprocess.run(command, stdout=subprocess.DEVNULL)
@@ -91,8 +102,8 @@ class Turn:
 
     def __init__(self, root: str, state: Path) -> None:
         environment = read_environment({"HOME": str(state / "home"), "XDG_STATE_HOME": str(state)})
-        self._runtime = build(environment, stays=True).runtime
-        self._source = Source(ClientName.CLAUDE_CODE, root)
+        self._runtime = build_application(environment, is_long_lived=True).runtime
+        self._source = EventSource(ClientName.CLAUDE_CODE, root)
 
     def run(self, prompt: str) -> None:
         """Prepare one turn."""
@@ -102,26 +113,28 @@ class Turn:
 def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]:
     """All rows for one repository."""
     never = threading.Event()
-    cold = timed(lambda: search(root, queries[0], 10, (), (), SourceCache(), never, PATIENCE, Library(None)))
-    library = Library(state)
+    cold = timed(lambda: search_code(root, queries[0], 10, (), (), SourceCache(), never, PATIENCE, IndexManager(None)))
+    library = IndexManager(state)
     before = memory()
-    build = timed(lambda: library.build(root))
-    indexed = library.state(root)
+    build_application = timed(lambda: library.build(root))
+    folder = repository_folder(state, find_root(root), root)
+    indexed = library.index_state(root)
     path = next(str(path) for path in sorted(Path(root).rglob("*.py")))
-    edits, updates = [], []
+    edits: list[float] = []
+    updates: list[float] = []
     for number in range(5):
         for values, paths in ((edits, [os.path.relpath(path, root)]), (updates, [])):
             with open(path, "a", encoding="utf-8") as file:
                 file.write(f"\nEDITED_{number} = {len(updates)}\n")
-            values.append(timed(partial(library.refresh, root, paths)))
+            values.append(timed(partial(update_index, folder, root, paths=paths)))
     time.sleep(0.1)
-    library.refresh(root)
-    cache, files_only = SourceCache(), Library(None)
+    library.build(root)
+    cache, files_only = SourceCache(), IndexManager(None)
     files_only.histories = library.histories
     turn = Turn(root, state)
     for query in queries[:3]:
         turn.run(query)
-        search(root, query, 10, (), (), SourceCache(), never, PATIENCE, library)
+        search_code(root, query, 10, (), (), SourceCache(), never, PATIENCE, library)
     after = memory()
     with open(path, "a", encoding="utf-8") as file:
         file.write("\nEDITED_LAST = True\n")
@@ -130,9 +143,9 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
     searching, preparing = [], []
     for query in queries:
         started = time.process_time()
-        with_index.append(timed(partial(search, root, query, 10, (), (), cache, never, PATIENCE, library)))
+        with_index.append(timed(partial(search_code, root, query, 10, (), (), cache, never, PATIENCE, library)))
         searching.append((time.process_time() - started) * 1000)
-        without.append(timed(partial(search, root, query, 10, (), (), cache, never, PATIENCE, files_only)))
+        without.append(timed(partial(search_code, root, query, 10, (), (), cache, never, PATIENCE, files_only)))
         started = time.process_time()
         turns.append(timed(partial(turn.run, query)))
         preparing.append((time.process_time() - started) * 1000)
@@ -142,7 +155,7 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
     return [
         ("files, of them indexed", f"{indexed.files}, {indexed.indexed}"),
         ("first question, nothing read yet", f"{cold:.0f}"),
-        ("build from nothing", f"{build:.0f}"),
+        ("build from nothing", f"{build_application:.0f}"),
         ("index on disk, MB", f"{indexed.bytes / 1e6:.0f}"),
         ("update after an edit, path known", f"{statistics.median(edits):.0f}"),
         ("update after an edit, everything looked at", f"{statistics.median(updates):.0f}"),
@@ -157,25 +170,73 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
     ]
 
 
+def make_sample(folder: Path) -> tuple[Path, Path]:
+    """Make cases and trees of this checkout's Python files below ``folder``; return their paths."""
+    tree, cases = folder / "trees" / "sample-0", folder / "cases.jsonl"
+    queries = []
+    for path in sorted(path.resolve() for path in Path(SOURCE, "upbeat").glob("*/**/*.py")):
+        text = path.read_text(encoding="utf-8")
+        target = tree / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        if docstring := ast.get_docstring(ast.parse(text)):
+            query = f"where is this implemented in the code: {docstring.split('.')[0]}?"
+            queries.append(json.dumps({"query": query}) + "\n")
+    cases.write_text("".join(queries), encoding="utf-8")
+    return cases, folder / "trees"
+
+
+@contextlib.contextmanager
+def open_data(options: argparse.Namespace) -> Iterator[tuple[Path, Path, Path]]:
+    """Yield the cases, the trees and the scratch folder; a temporary folder holds what is not given."""
+    with tempfile.TemporaryDirectory() as name:
+        cases, trees = (options.cases, options.trees) if options.trees else make_sample(Path(name))
+        yield cases, trees, options.scratch or Path(name) / "scratch"
+
+
+def measure_size(size: int, cases: Path, trees: Path, scratch: Path, queries: int) -> list[tuple[str, str]]:
+    """Measure a repository of ``size`` files in a process of its own; return its column."""
+    root, state = scratch / f"r{size}", scratch / f"s{size}"
+    if not root.is_dir():
+        put_together(trees, root, size)
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+    shutil.rmtree(state, ignore_errors=True)
+    command = [sys.executable, "-m", "benchmarks.index", "--cases", str(cases), "--scratch", str(state)]
+    command += ["--one", str(root.resolve()), "--queries", str(queries)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    column: list[tuple[str, str]] = json.loads(done.stdout)
+    return column
+
+
+def read_options() -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sizes", nargs="*", type=int, metavar="FILES")
+    parser.add_argument("--cases", type=Path, help="cases whose queries are asked")
+    parser.add_argument("--trees", type=Path, help="trees that the repositories are made of")
+    parser.add_argument("--scratch", type=Path, help="folder that keeps the repositories for the next run")
+    parser.add_argument("--quick", action="store_true", help="few files and queries")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--queries", type=int, default=QUERIES, help="how many queries are asked")
+    options = parser.parse_args()
+    if not options.one and bool(options.cases) != bool(options.trees):
+        parser.error("--cases and --trees belong together")
+    return options
+
+
 def main() -> None:
-    """Print one table with a column for each size; every size in a process of its own."""
-    cases, trees, scratch = (Path(argument) for argument in sys.argv[1:4])
-    if sys.argv[4:5] == ["--one"]:
-        queries = [json.loads(line)["query"] for line in cases.read_text(encoding="utf-8").splitlines()]
-        step = max(1, len(queries) // QUERIES)
-        rows = measure(sys.argv[5], scratch, queries[::step][:QUERIES])
-        print(json.dumps(rows))
+    """Print one table with a column for each size."""
+    options = read_options()
+    if options.one:
+        queries = [json.loads(line)["query"] for line in options.cases.read_text(encoding="utf-8").splitlines()]
+        step = max(1, len(queries) // options.queries)
+        print(json.dumps(measure(options.one, options.scratch, queries[::step][: options.queries])))
         return
-    columns = []
-    for size in sys.argv[4:] or ["1000", "5000", "50000"]:
-        root, state = scratch / f"r{size}", scratch / f"s{size}"
-        if not root.is_dir():
-            put_together(trees, root, int(size))
-            subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-            subprocess.run(["git", "add", "-A"], cwd=root, check=True)
-        shutil.rmtree(state, ignore_errors=True)
-        command = [sys.executable, __file__, str(cases), str(trees), str(state), "--one", str(root.resolve())]
-        columns.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES if options.trees else SAMPLE_SIZES)
+    number = QUICK_QUERIES if options.quick else options.queries
+    with open_data(options) as (cases, trees, scratch):
+        columns = [measure_size(size, cases.resolve(), trees, scratch.resolve(), number) for size in sizes]
     print("| milliseconds |" + "".join(f" {column[0][1].split(',')[0]} files |" for column in columns))
     print("|---|" + "---:|" * len(columns))
     for rows in zip(*columns, strict=True):

@@ -1,21 +1,24 @@
-"""How well prompts are understood: precision and recall of the intent on labelled prompts.
+"""Measure precision and recall of intent detection on labelled prompts.
 
-    python benchmarks/intent.py [--misses] [FILE ...]
+    python -m benchmarks.intent [--misses] [FILE ...]
 
-A file has one prompt a line, ``intent<TAB>prompt`` with ``\\n`` for line ends; by default the lists of
-``tests/recorded/prompts``: the words were chosen with ``labelled.tsv``, ``held_out.tsv`` was written afterwards.
+A file has one prompt per line, ``intent<TAB>prompt`` with ``\\n`` for line ends. The default is the lists of
+``tests/recorded/prompts``: the vocabulary was chosen with ``labelled.tsv``; ``held_out.tsv`` was written afterwards.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from pathlib import Path
 
-from upbeat.core.turn.intent import read
-from upbeat.core.turn.reading import Intent
+from upbeat.core.prompt.analysis import Intent
+from upbeat.core.prompt.classify import analyze_prompt
 
-PROMPTS = Path(__file__).parents[1] / "tests/recorded/prompts"
+from . import TESTS
+
+PROMPTS = TESTS / "recorded/prompts"
 
 
 def labelled(path: Path) -> list[tuple[Intent, str]]:
@@ -26,7 +29,7 @@ def labelled(path: Path) -> list[tuple[Intent, str]]:
 
 def counted(prompts: list[tuple[Intent, str]]) -> Counter[tuple[Intent, Intent]]:
     """(wanted, understood) and how often."""
-    return Counter((wanted, read(prompt).intent) for wanted, prompt in prompts)
+    return Counter((wanted, analyze_prompt(prompt).intent) for wanted, prompt in prompts)
 
 
 def rates(counts: Counter[tuple[Intent, Intent]], of: frozenset[Intent]) -> tuple[float, float]:
@@ -41,18 +44,23 @@ ABOUT_CODE = frozenset(Intent) - {Intent.NONE}
 
 
 def main() -> None:
-    names = [name for name in sys.argv[1:] if not name.startswith("--")]
+    """Print one row for each list and each intent."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="default: the lists of tests/recorded/prompts")
+    parser.add_argument("--misses", action="store_true", help="print misclassified prompts to stderr")
+    parser.add_argument("--quick", action="store_true", help="no effect: this benchmark always takes a few seconds")
+    options = parser.parse_args()
     print("| list | intent | prompts | precision | recall |\n|---|---|---:|---:|---:|")
-    for path in [Path(name) for name in names] or sorted(PROMPTS.glob("*.tsv"), reverse=True):
+    for path in options.files or sorted(PROMPTS.glob("*.tsv"), reverse=True):
         prompts = labelled(path)
         counts = counted(prompts)
         for name, of in [("about code", ABOUT_CODE), *((one.value, frozenset({one})) for one in Intent)]:
             precision, recall = rates(counts, of)
             there = sum(n for (wanted, _), n in counts.items() if wanted in of)
             print(f"| {path.stem} | {name} | {there} | {100 * precision:.1f} | {100 * recall:.1f} |")
-        if "--misses" in sys.argv:
+        if options.misses:
             for wanted, prompt in prompts:
-                if (understood := read(prompt).intent) is not wanted:
+                if (understood := analyze_prompt(prompt).intent) is not wanted:
                     print(f"{wanted} taken for {understood}: {prompt!r}", file=sys.stderr)
 
 

@@ -1,4 +1,6 @@
-"""What the journal costs an event, beside a bare SQLite insert. ``python benchmarks/journal.py [RECORDS] [WRITERS]``.
+"""Measure what the journal costs an event, compared with a bare SQLite insert.
+
+    python -m benchmarks.journal [--quick] [RECORDS] [WRITERS]
 
 An event is one transaction: the session's state is read, a record with two parts' words and two effects is cleaned,
 chained and stored, and the new state with it. The bare insert stores a text of the same length in one transaction of
@@ -7,6 +9,7 @@ the same SQLite with the same settings. Both take turns, on files of the same nu
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import subprocess
@@ -17,18 +20,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import apsw
+from journal_values import record, step
+from reliability.journal_load import crowd
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-from journal_values import record, step  # noqa: E402
-from reliability.journal_load import crowd  # noqa: E402
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.journal.chain import canonical_json
+from upbeat.core.journal.codec import encode_record
 
-from upbeat.adapters.local.clock import SystemClock  # noqa: E402
-from upbeat.adapters.local.journal import SqliteJournal  # noqa: E402
-from upbeat.core.journal.chain import canonical  # noqa: E402
-from upbeat.core.journal.codec import body_of  # noqa: E402
+from . import SOURCE, TESTS
 
-RECORDS, WRITERS, EVENTS, ROUNDS, PROCESSES = 100_000, 50, 20, 2000, 15
+RECORDS, WRITERS, EVENTS = 100_000, 50, 20
+ROUNDS, QUICK_ROUNDS = 2000, 50
+PROCESSES, QUICK_PROCESSES = 15, 3
 FILL_AT_ONCE = 1000
 SESSIONS = 200
 
@@ -36,11 +40,11 @@ COLD = """
 import sys, time
 from pathlib import Path
 import pydantic
-import upbeat.core.handle
+import upbeat.core.engine.handle
 from journal_values import record, step
 began = time.perf_counter()
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.journal.store import SqliteJournal
 import apsw
 times = [time.perf_counter() - began]
 journal = SqliteJournal(Path(sys.argv[1]), SystemClock())
@@ -101,35 +105,35 @@ def row(name: str, times: Sequence[float], base: float) -> str:
     return f"| {name} | {median:.2f} | {worst:.2f} | {median / base:.1f} |"
 
 
-def warm(records: int) -> list[str]:
+def warm(records: int, rounds: int) -> list[str]:
     """One event in a process that is at work, and one bare insert, in turn."""
-    facts, _ = step(SqliteJournal(Path("/nowhere"), SystemClock()).rebuild("s"), 1)
-    text = canonical(body_of(record(facts=facts)))
+    facts, _ = step(SqliteJournal(Path("/nowhere"), SystemClock()).rebuild_state("s"), 1)
+    text = canonical_json(encode_record(record(facts=facts)))
     with tempfile.TemporaryDirectory() as folder:
         journal = fill(Path(folder), records)
         connection = bare(Path(folder, "bare.db"), records, text)
         events, inserts = [], []
-        for number in range(ROUNDS):
+        for number in range(rounds):
             inserts.append(timed(lambda: insert(connection, text)))
             events.append(timed(lambda number=number: event(journal, f"s-{number % SESSIONS}", number)))  # type: ignore[misc]
-        verify = timed(lambda: print("whole:", journal.verify().is_whole, file=sys.stderr))
+        verify = timed(lambda: print("whole:", journal.verify().is_intact, file=sys.stderr))
         health = journal.health()
     base = statistics.median(inserts)
     return [
         row("bare insert of the same text", inserts, base),
         row(f"one event, {records:,} records", events, base),
-        f"| `log verify` of all of it ({health.bytes / 2**20:.0f} MB) | {verify:.0f} | | |",
+        f"| `log verify` of all of it ({health.size_bytes / 2**20:.0f} MB) | {verify:.0f} | | |",
     ]
 
 
-def cold() -> list[str]:
+def cold(processes: int) -> list[str]:
     """The first events of processes, after the core is loaded: what the journal itself adds."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(PROCESSES):
+        for _ in range(processes):
             done = subprocess.run(
                 [sys.executable, "-c", COLD, folder],
-                env={"PYTHONPATH": str(ROOT / "tests")},
+                env={"PYTHONPATH": f"{SOURCE}:{TESTS}"},
                 capture_output=True,
                 text=True,
                 check=True,
@@ -143,15 +147,22 @@ def cold() -> list[str]:
 
 
 def main() -> None:
-    given = [int(word) for word in sys.argv[1:3]]
-    records, writers = [*given, RECORDS, WRITERS][: len(given)] + [RECORDS, WRITERS][len(given) :]
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("records", nargs="?", type=int, help=f"default: {RECORDS}")
+    parser.add_argument("writers", nargs="?", type=int, help=f"default: {WRITERS}")
+    parser.add_argument("--quick", action="store_true", help="few records, rounds and processes")
+    options = parser.parse_args()
+    records = options.records or (500 if options.quick else RECORDS)
+    writers = options.writers or (2 if options.quick else WRITERS)
     print("| what | median ms | p99 ms | x bare |\n|---|---:|---:|---:|")
-    print("\n".join([*warm(records), *cold()]))
+    print("\n".join(warm(records, QUICK_ROUNDS if options.quick else ROUNDS)))
+    print("\n".join(cold(QUICK_PROCESSES if options.quick else PROCESSES)))
     with tempfile.TemporaryDirectory() as folder:
-        told = crowd(Path(folder), writers, EVENTS)
+        result = crowd(Path(folder), writers, EVENTS)
     name = f"{writers} processes, one session, {EVENTS} events each, all at once"
-    print(f"| {name} | {told['median_ms']:.1f} | {told['p99_ms']:.1f} | |")
-    print(json.dumps(told), file=sys.stderr)
+    print(f"| {name} | {result['median_ms']:.1f} | {result['p99_ms']:.1f} | |")
+    print(json.dumps(result), file=sys.stderr)
 
 
 if __name__ == "__main__":

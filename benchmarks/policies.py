@@ -1,38 +1,41 @@
-"""What policies cost an event: all of them on, the recorded payloads of both clients.
+"""Measure what policies cost an event: all of them enabled, on the recorded payloads of both clients.
 
-    python benchmarks/policies.py [ROUNDS]
+    python -m benchmarks.policies [--quick] [ROUNDS]
 
-Times the judging alone (what ``core/panel.py`` asks inside the transaction), and the merge of what was said.
+Times the evaluation of the policies, as it runs inside the transaction, and the merge of their results.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
-from upbeat.adapters.claude import wire as claude
-from upbeat.adapters.codex import wire as codex
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.adapters.hooks.codec import HookCodec
+from upbeat.core.contract.effect import Proposal
 from upbeat.core.contract.event import Event
+from upbeat.core.engine.merge import ContextBudget, merge_proposals
 from upbeat.core.errors import ClientError
-from upbeat.core.merge import Room, Voice, merge
 from upbeat.core.policies import POLICIES
-from upbeat.core.policies.judge import judge
-from upbeat.core.policies.policy import View
-from upbeat.core.turn.truncate import Cap
-from upbeat.core.workflow.state import Page, SessionState
+from upbeat.core.policy.definition import PolicyContext
+from upbeat.core.policy.evaluate import evaluate_policies
+from upbeat.core.sanitize.truncate import TextLimit
+from upbeat.core.workflow.state import PolicyNotes, SessionState
 
-RECORDED = Path(__file__).parents[1] / "tests/recorded"
+from . import TESTS
+
+RECORDED = TESTS / "recorded"
+ROUNDS = 50
 
 
 def recorded() -> Iterator[tuple[str, Event]]:
     """(client, event) of every recorded payload."""
-    codecs: tuple[tuple[str, ModuleType], ...] = (("claude-code", claude), ("codex", codex))
+    codecs: tuple[tuple[str, HookCodec], ...] = (("claude-code", CLAUDE_CODEC), ("codex", CODEX_CODEC))
     for name, codec in codecs:
         for path in sorted((RECORDED / name / "hooks").glob("*.json*")):
             lines = (
@@ -48,20 +51,28 @@ def recorded() -> Iterator[tuple[str, Event]]:
 
 def milliseconds(event: Event, state: SessionState, rounds: int) -> list[float]:
     """How long one event takes, in each round."""
-    view = View(state, at=time.time(), root="/repo")
+    view = PolicyContext(state, now=time.time(), root="/repo")
     taken = []
     for _ in range(rounds):
         start = time.perf_counter()
-        opinions = judge(event, view, POLICIES)
-        merge((Voice(one.policy.name, one.word.effects, one.policy.rank) for one in opinions), Room(Cap(9800)))
+        opinions = evaluate_policies(event, view, POLICIES)
+        merge_proposals(
+            (Proposal(one.policy.name, one.result.effects, one.policy.rank) for one in opinions),
+            ContextBudget(TextLimit(9800)),
+        )
         taken.append((time.perf_counter() - start) * 1000)
     return taken
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    full = tuple(Page(policy.name, tuple(f"note {n}" for n in range(200))) for policy in POLICIES)
-    busy = replace(SessionState(), notebook=full)
+    """Print one row for each kind of event and one for all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    parser.add_argument("--quick", action="store_true", help="one round")
+    options = parser.parse_args()
+    rounds = 1 if options.quick else options.rounds
+    full = tuple(PolicyNotes(policy.name, tuple(f"note {n}" for n in range(200))) for policy in POLICIES)
+    busy = replace(SessionState(), policy_notes=full)
     by_kind: dict[str, list[float]] = {}
     for _client, event in recorded():
         by_kind.setdefault(type(event).__name__, []).extend(milliseconds(event, busy, rounds))

@@ -1,23 +1,27 @@
-"""What rules cost an event: 100 of them, on calls that none of them is about. ``python benchmarks/rules.py [ROUNDS]``.
+"""Measure what 100 rules that do not match cost an event.
 
-*ask* is what a session's process does for each event inside the transaction: choose and ask the rules. *look* is
-whether one of the files has changed. *read* is the first event of a process: find, read, check and compile all files.
-Seconds of the processor, so that a busy machine does not count.
+    python -m benchmarks.rules [--quick] [ROUNDS]
+
+*ask* is what the process of a session does for each event inside the transaction: select and evaluate the rules.
+*look* checks whether a rule file has changed. *read* is the first event of a process: find, read, check and compile
+all files. All times are processor times, so other load on the machine has little effect.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.local.rules import FOLDER, RuleFiles
-from upbeat.core.contract.event import Act, Call, Change, ClientName, Event, Source, ToolStarting
-from upbeat.core.rules import book
+from upbeat.adapters.system.config.rules import PROJECT_FOLDER, RuleFiles
+from upbeat.adapters.system.environment import read_environment
+from upbeat.core.contract.client import UNKNOWN_CLIENT
+from upbeat.core.contract.event import Call, ClientName, Event, EventSource, FileEdit, ToolKind, ToolStarting
+from upbeat.core.rules import ruleset
 from upbeat.core.rules.rule import Rule
 
 RULES, ROUNDS, TIMES = 100, 30, 20
@@ -31,7 +35,7 @@ KINDS = {
 
 def write_rules(root: Path, kinds: list[str]) -> None:
     """``RULES`` rule files in the repository at ``root``, of these kinds in turn."""
-    folder = root / FOLDER
+    folder = root / PROJECT_FOLDER
     folder.mkdir(parents=True)
     for number in range(RULES):
         front = KINDS[kinds[number % len(kinds)]].format(n=number)
@@ -41,12 +45,12 @@ def write_rules(root: Path, kinds: list[str]) -> None:
 
 def calls(root: str) -> dict[str, Event]:
     """A command line of three commands, and a change of 200 lines."""
-    source = Source(ClientName.CLAUDE_CODE, root, "s")
+    source = EventSource(ClientName.CLAUDE_CODE, root, "s")
     line, path = "cd src && npm test 2>&1 | tail -20", f"{root}/src/module/a.ts"
-    change = Change(path, "const x = compute(1, 2, 3)\n" * 200)
+    change = FileEdit(path, "const x = compute(1, 2, 3)\n" * 200)
     return {
-        "shell": ToolStarting(source, Call("c", "Bash", {"command": line}, Act.SHELL), line),
-        "edit": ToolStarting(source, Call("c", "Edit", {}, Act.EDIT, (path,), (change,))),
+        "shell": ToolStarting(source, Call("c", "Bash", {"command": line}, ToolKind.SHELL), line),
+        "edit": ToolStarting(source, Call("c", "Edit", {}, ToolKind.EDIT, (path,), (change,))),
     }
 
 
@@ -62,13 +66,18 @@ def milliseconds(do: Callable[[], object], rounds: int, times: int = TIMES) -> f
     return statistics.median(taken)
 
 
-def ask(rules: tuple[Rule, ...], event: Event, root: str) -> book.Answer:
+def ask(rules: tuple[Rule, ...], event: Event, root: str) -> ruleset.RulesEvaluation:
     """What the panel does with the rules at one event."""
-    return book.ask(book.in_force(rules, event, "codex"), event, root, (), "en")
+    return ruleset.evaluate_rules(ruleset.applicable_rules(rules, event, "auto", UNKNOWN_CLIENT), event, root, (), "en")
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    """Print one row for each set of rules and each event."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    parser.add_argument("--quick", action="store_true", help="one round")
+    options = parser.parse_args()
+    rounds = 1 if options.quick else options.rounds
     print(f"{RULES} rules, none of which matches; ms, median of {rounds}")
     print(f"{'rules':<10} {'event':<6} {'ask':>8} {'look':>8} {'read':>8}")
     for name, kinds in (("mixed", list(KINDS)), ("all shell", ["shell"]), ("all edit", ["edit"])):
@@ -80,9 +89,9 @@ def main() -> None:
             began = time.process_time()
             rules = files.load(str(root)).rules
             read = (time.process_time() - began) * 1000
-            look = milliseconds(lambda files=files, root=root: files.load(str(root)), rounds)
+            look = milliseconds(partial(files.load, str(root)), rounds)
             for event_name, event in calls(str(root)).items():
-                asked = milliseconds(lambda rules=rules, event=event, root=root: ask(rules, event, str(root)), rounds)
+                asked = milliseconds(partial(ask, rules, event, str(root)), rounds)
                 print(f"{name:<10} {event_name:<6} {asked:8.3f} {look:8.3f} {read:8.1f}")
 
 

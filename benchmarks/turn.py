@@ -1,11 +1,14 @@
-"""What upbeat adds to a turn, beside programs that everybody knows. ``python benchmarks/turn.py [ROUNDS]``.
+"""Measure what upbeat adds to a turn, compared with the start of well-known programs.
 
-Every contender runs once a round, in turn, so that a busy machine is busy for all of them. Printed are medians
-and the ratio to ``python3 -I -S -c pass``; the repository looked at is this checkout.
+    python -m benchmarks.turn [--quick] [ROUNDS]
+
+Every contender runs once per round, in turn, so that other load on the machine affects all of them. Prints medians and
+the ratio to ``python3 -I -S -c pass``. The repository is this checkout; the home is a temporary folder.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -19,15 +22,21 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.wiring import build
-from upbeat.core.contract.event import ClientName, Source
-from upbeat.core.pipeline import TurnRequest, prepare_turn
+from upbeat.adapters.hook_entry import shim
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import build_application
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.engine.pipeline import TurnRequest, prepare_turn
 
-ROOT = Path(__file__).resolve().parent.parent
-PYTHON = str(ROOT / ".venv" / "bin" / "python")
+from . import ROOT, SOURCE
+
+PYTHON = sys.executable
+ISOLATED = ("-s", "-P")
+"""As ``-I``, but with ``PYTHONPATH``, which names this checkout."""
+SHIM = str(Path(shim.__file__).resolve())
 BASE = "python3 -I -S -c pass"
-ABOUT_CODE = "where does the thread runner keep the deadline in adapters/local/runner.py?"
+ABOUT_CODE = "where does the thread runner keep the deadline of a tool?"
+ROUNDS = 25
 SMALL_TALK = "thanks, that is all for today"
 
 Contender = Callable[[], None]
@@ -37,10 +46,9 @@ class Server(AbstractContextManager["Server"]):
     """A running ``upbeat mcp``, asked as a client asks it."""
 
     def __init__(self, state: str) -> None:
-        command = [PYTHON, "-I", "-m", "upbeat", "mcp", "--client", "claude-code"]
-        environment = os.environ | {"XDG_STATE_HOME": state}
+        command = [PYTHON, *ISOLATED, "-m", "upbeat", "mcp", "--client", "claude-code"]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=variables(state)
         )
         self._number = 0
         self._ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
@@ -65,6 +73,11 @@ class Server(AbstractContextManager["Server"]):
         assert "result" in answer, answer
 
 
+def variables(state: str) -> dict[str, str]:
+    """Return the environment of a contender, with ``state`` as home."""
+    return os.environ | {"HOME": state, "XDG_STATE_HOME": state, "PYTHONPATH": str(SOURCE)}
+
+
 def payload(prompt: str) -> dict[str, str]:
     """The hook payload of a client for ``prompt``."""
     fields = {"hook_event_name": "UserPromptSubmit", "session_id": "bench", "cwd": str(ROOT)}
@@ -82,9 +95,9 @@ def process(*command: str, stdin: bytes = b"", env: dict[str, str] | None = None
 
 def contenders(server: Server, state: str) -> dict[str, Contender]:
     """Everything that is compared, by the name that the table shows."""
-    env = dict(os.environ) | {"XDG_STATE_HOME": state}
-    shim = (PYTHON, "-I", "-S", str(ROOT / "adapters" / "shim.py"))
-    prepare = (PYTHON, "-I", "-m", "upbeat", "prepare", "--prompt")
+    env = variables(state)
+    hook = (PYTHON, *ISOLATED, "-S", SHIM)
+    prepare = (PYTHON, *ISOLATED, "-m", "upbeat", "prepare", "--prompt")
     code, talk = (json.dumps(payload(prompt)).encode() for prompt in (ABOUT_CODE, SMALL_TALK))
     node = {"node -e 0": process("node", "-e", "0")} if shutil.which("node") else {}
     return {
@@ -94,10 +107,10 @@ def contenders(server: Server, state: str) -> dict[str, Contender]:
         **node,
         "MCP route, small talk": lambda: server.hook(SMALL_TALK),
         "MCP route, about code": lambda: server.hook(ABOUT_CODE),
-        "command hook -> server, small talk": process(*shim, "claude-code", stdin=talk, env=env),
-        "command hook -> server, about code": process(*shim, "claude-code", stdin=code, env=env),
-        "command hook alone, small talk": process(*shim, "codex-cli", stdin=talk, env=env),
-        "command hook alone, about code": process(*shim, "codex-cli", stdin=code, env=env),
+        "command hook -> server, small talk": process(*hook, "claude-code", stdin=talk, env=env),
+        "command hook -> server, about code": process(*hook, "claude-code", stdin=code, env=env),
+        "command hook alone, small talk": process(*hook, "codex-cli", stdin=talk, env=env),
+        "command hook alone, about code": process(*hook, "codex-cli", stdin=code, env=env),
         "upbeat prepare, small talk": process(*prepare, SMALL_TALK, env=env),
         "upbeat prepare, about code": process(*prepare, ABOUT_CODE, env=env),
         "upbeat prepare --plan": process(*prepare, ABOUT_CODE, "--plan", env=env),
@@ -120,8 +133,8 @@ class Tools:
 
     def __init__(self, state: str) -> None:
         environment = read_environment({"HOME": state, "XDG_STATE_HOME": state})
-        self._runtime = build(environment).runtime
-        self._request = TurnRequest(Source(ClientName.CLAUDE_CODE, str(ROOT)), ABOUT_CODE)
+        self._runtime = build_application(environment).runtime
+        self._request = TurnRequest(EventSource(ClientName.CLAUDE_CODE, str(ROOT)), ABOUT_CODE)
         self.looking_up: list[float] = []
         self.run()
         self.looking_up.clear()
@@ -143,7 +156,12 @@ def table(times: dict[str, list[float]]) -> str:
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 25
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    parser.add_argument("--quick", action="store_true", help="one round")
+    options = parser.parse_args()
+    rounds = 1 if options.quick else options.rounds
     with tempfile.TemporaryDirectory() as state, Server(state) as server:
         tools = Tools(state)
         times = measure(contenders(server, state) | {"a turn in process, about code": tools.run}, rounds)

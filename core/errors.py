@@ -1,19 +1,18 @@
-"""The exceptions of upbeat, split by whose fault it is.
+"""The exceptions of upbeat, by whose fault they are.
 
 ::
 
     UpbeatError
-    ├── UserError            the person can mend it: the message says how
-    │   ├── ConfigError      one or more settings are wrong (carries all of them)
-    │   ├── RequestError     the request on stdin, or an argument, cannot be read
-    │   └── JournalUnreadable  the journal cannot be read, or not pruned
-    ├── ToolFailure          a tool gave no result; carries the contract's error code
-    └── ClientError          a client said something that its contract does not allow
+    ├── UserError           the user can fix it: the message says how
+    │   ├── RequestError    the request on stdin, or an argument, is invalid
+    │   └── JournalError    the journal cannot be read or pruned
+    ├── ToolFailure         a tool returned no result; carries the contract's error code
+    └── ClientError         a client violated its contract
 """
 
 from __future__ import annotations
 
-from .contract.codes import ErrorCode
+from upbeat.core.contract.codes import ErrorCode
 
 
 class UpbeatError(Exception):
@@ -21,27 +20,19 @@ class UpbeatError(Exception):
 
 
 class UserError(UpbeatError):
-    """Something that the person can mend. ``str()`` is the whole message, with the way out."""
-
-
-class ConfigError(UserError):
-    """All that is wrong with the configuration, found at once."""
-
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        self.problems = problems
-        super().__init__("\n".join(problems))
+    """An error that the user can fix. ``str()`` is the complete message, with the fix."""
 
 
 class RequestError(UserError):
-    """The request cannot be read."""
+    """The request is invalid."""
 
 
-class JournalUnreadable(UserError):
-    """The journal cannot be read, or not pruned."""
+class JournalError(UserError):
+    """The journal cannot be read or pruned."""
 
 
 class ToolFailure(UpbeatError):
-    """A tool gave no result."""
+    """A tool returned no result."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         self.code = code
@@ -49,4 +40,4 @@ class ToolFailure(UpbeatError):
 
 
 class ClientError(UpbeatError):
-    """A payload that its client's contract does not allow."""
+    """A payload violates its client's contract."""

@@ -156,7 +156,7 @@ def conversation() -> None:
             terminal.submit("hello")  # so that what is said once, at the beginning, has been said
             terminal.wait_for("tokens", patience=60)
             terminal.send("\x0c")  # Ctrl-L clears the screen
-            terminal.submit("total_price gives no discount on a cart of exactly 100, mend it")
+            terminal.submit("total_price gives no discount on a cart of exactly 100, fix it")
             terminal.wait_for("tokens", patience=60)
             terminal.wait_for("run/auto")
             draw("codex-auto", "A turn of codex-auto", terminal.screen)

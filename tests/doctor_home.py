@@ -19,16 +19,12 @@ from typing import Any
 from fakes import doctor_codex
 from repositories import make_repository
 
-from upbeat.adapters.claude import install as claude
-from upbeat.adapters.codex import install as codex
-from upbeat.adapters.hook import answer
-from upbeat.adapters.installation.carry_out import carry_out
-from upbeat.adapters.installation.plan import plan_install
-from upbeat.adapters.local.environment import Environment, read_environment
-from upbeat.adapters.plugin import Wanted
-from upbeat.adapters.wiring import build
-
-CLIENTS = {"claude": claude, "codex": codex}
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.hook_entry.answer import answer_event
+from upbeat.adapters.install.apply import apply_plan
+from upbeat.adapters.install.plan import plan_install
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.wiring import build_application
 
 
 @dataclass(frozen=True)
@@ -96,9 +92,9 @@ class DoctorHome:
     def work(self) -> None:
         """A turn in each client, told to the core by its hooks."""
         for client in ("claude-code", "codex-cli"):
-            application = build(self.environment)
+            application = build_application(self.environment)
             for event in turn(client, str(self.project)):
-                answer(client, event, application)
+                answer_event(client, event, application)
             application.close()
 
     def forget(self) -> None:
@@ -116,7 +112,7 @@ class DoctorHome:
 
 
 def make_home(folder: Path) -> DoctorHome:
-    """Both clients with upbeat, with trusted hooks, and a turn in each: everything is armed."""
+    """Both clients with upbeat, with trusted hooks, and a turn in each: everything is active."""
     home = DoctorHome(folder)
     for path in (home.home / ".claude", home.codex_home, home.bin, home.project):
         path.mkdir(parents=True)
@@ -124,9 +120,9 @@ def make_home(folder: Path) -> DoctorHome:
     home.settings.write_text("{}")
     _program(home.bin / "claude", 'echo "2.1.329 (Claude Code)"')
     _program(home.bin / "codex", f'exec "{sys.executable}" "{doctor_codex.__file__}" "$@"')
-    for name, module in CLIENTS.items():
-        wanted: Wanted = module.wanted(home.environment, "mcp")  # type: ignore[attr-defined]
-        carry_out(plan_install(name, wanted, home.environment, "mcp"), home.environment)
+    for name, client in CLIENT_BY_CLI_NAME.items():
+        wanted = client.desired_installation(home.environment, "mcp")
+        apply_plan(plan_install(name, wanted, home.environment, "mcp"), home.environment)
     home.review()
     home.work()
     return home

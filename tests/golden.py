@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from upbeat.adapters.claude import install as claude
-from upbeat.adapters.claude import playbook as claude_playbook
-from upbeat.adapters.cli.schema import NAMES, schema_text
-from upbeat.adapters.codex import playbook as codex_playbook
-from upbeat.core.settings import default_file
+from upbeat.adapters.cli.schema import SCHEMA_FILES, schema_text
+from upbeat.adapters.clients.registry import CLIENTS
+from upbeat.core.settings import render_default_file
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tests")]
@@ -23,8 +21,8 @@ from workflow_page import workflows_page  # noqa: E402
 def golden_files() -> dict[Path, str]:
     """Path below the checkout -> the text that belongs there."""
     return {
-        Path("config/auto-tools.toml"): default_file(),
-        **{Path("config/schema/v1", file): schema_text(name) for name, file in NAMES.items()},
+        Path("config/auto-tools.toml"): render_default_file(),
+        **{Path("config/schema/v1", file): schema_text(name) for name, file in SCHEMA_FILES.items()},
         Path("docs/configuration.md"): configuration_page(),
         Path("docs/clients.md"): clients_page(),
         Path("docs/commands.md"): commands_page(),
@@ -33,9 +31,11 @@ def golden_files() -> dict[Path, str]:
         Path("docs/promises.md"): promises_page(),
         Path("docs/rules.md"): rules_page(),
         Path("docs/workflows.md"): workflows_page(),
-        **{Path("adapters/claude/plugin", file): text for file, text in claude.in_place().items()},
-        **{Path("adapters/claude/plugin", file): text for file, text in claude_playbook.files().items()},
-        **{Path("adapters/codex/plugin", file): text for file, text in codex_playbook.files().items()},
+        **{
+            Path("adapters", client.cli_name, "plugin", file): text
+            for client in CLIENTS
+            for file, text in client.plugin_files().items()
+        },
     }
 
 

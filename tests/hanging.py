@@ -14,7 +14,7 @@ from upbeat.core.contract.finding import ToolOutput
 
 
 class HangingProvider:
-    """Implements ``core.ports.ToolProvider``."""
+    """Implements ``core.engine.ports.ToolProvider``."""
 
     def tools(self) -> Mapping[str, str]:
         return {}

@@ -9,11 +9,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from upbeat.core.contract.effect import Said
+from upbeat.core.contract.effect import Explanation
+from upbeat.core.journal.codec import encode_record
+from upbeat.core.journal.entry import JournalEntry
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import Fact, SentOn, WorkflowStarted
-from upbeat.core.workflow.fold import fold
-from upbeat.core.workflow.state import Run, SessionState, Step
+from upbeat.core.workflow.facts import Fact, TurnContinued, WorkflowStarted
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import SessionState, WorkflowRun, WorkflowStep
 
 HARMLESS = "abcXYZ019 _-.:/ü仓库測試"
 """Letters that no text is changed for when it is stored."""
@@ -56,25 +58,39 @@ JSON = st.recursive(
     max_leaves=12,
 )
 
-RUN = Run("r", "standard", tuple(Step(key, key, group) for group, key in enumerate(("PLAN", "DEV", "TEST"))))
+RUN = WorkflowRun(
+    "r", "standard", tuple(WorkflowStep(key, key, group) for group, key in enumerate(("PLAN", "DEV", "TEST")))
+)
 STARTED = WorkflowStarted(RUN, 1.0)
 
 
 def record(session_id: str = "s-1", root: str = "/repo", event: str = "TurnEnding", **more: Any) -> Record:
     """A record in which the loop sent the turn on."""
-    said = (Said("loop", "send on", "PLAN is not done", {"step": "PLAN", "n": 1}, "/home/auto-tools.toml:3", 1.25),)
+    said = (
+        Explanation(
+            "loop", "continue_turn", "PLAN is not done", {"step": "PLAN", "n": 1}, "/home/auto-tools.toml:3", 1.25
+        ),
+    )
     given: dict[str, Any] = {
         "at": "2026-01-02T03:04:05.678Z",
         "client": "claude-code",
-        "about": {"stop_hook_active": False},
-        "said": said,
-        "effects": ({"kind": "keep_going", "text": "go on\nwith PLAN"},),
-        "milliseconds": 3.2,
+        "event_fields": {"stop_hook_active": False},
+        "explanations": said,
+        "effects": ({"kind": "continue_turn", "text": "go on\nwith PLAN"},),
+        "duration_ms": 3.2,
     }
     return Record(event=event, session_id=session_id, root=root, **{**given, **more})
 
 
 def step(state: SessionState, number: int) -> tuple[tuple[Fact, ...], SessionState]:
     """What the event with this number does to a session: the first starts a workflow, the others send it on."""
-    facts: tuple[Fact, ...] = (SentOn(f"f{number}", 0),) if state.run else (STARTED,)
-    return facts, fold(facts, state)
+    facts: tuple[Fact, ...] = (TurnContinued(f"f{number}", 0),) if state.run else (STARTED,)
+    return facts, apply_facts(facts, state)
+
+
+ENTRY = JournalEntry(
+    7, encode_record(record(facts=(STARTED,), turn={"run_id": "r", "tools": ["ci_search:ok"]})), "0" * 64, "f" * 64
+)
+"""A stored record with every part."""
+BARE = JournalEntry(8, encode_record(Record("2026-01-02T03:04:05.678Z", "Tea")), "f" * 64, "e" * 64)
+"""A stored record of an unknown event."""

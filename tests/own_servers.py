@@ -7,14 +7,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from upbeat.adapters.claude import servers as claude_servers
-from upbeat.adapters.codex import servers as codex_servers
-from upbeat.adapters.external import Use
-from upbeat.adapters.external.provider import ServersProvider
-from upbeat.adapters.local.environment import read_environment
+from upbeat.adapters.clients.registry import CLIENTS
+from upbeat.adapters.mcp_client import ServerLifetime
+from upbeat.adapters.mcp_client.provider import ServersProvider
+from upbeat.adapters.system.environment import read_environment
 
 FAKES = Path(__file__).parent / "fakes"
-SEARCH = {"search": 'query = "q"\nargs = { limit = 5 }'}
+SEARCH = {"search": 'query_argument = "q"\nargs = { limit = 5 }'}
 
 
 def settings(home: Path, text: str) -> Path:
@@ -43,16 +42,19 @@ def docs(home: Path, more: str = "", tools: Mapping[str, str] = SEARCH, look: Ma
 def odd(how: str, *more: str) -> str:
     """The table of a server that goes wrong."""
     return table(
-        "odd", [str(FAKES / "odd_mcp_server.py"), how, *more], 'automatic = ["search"]', {"search": 'query = "q"'}
+        "odd",
+        [str(FAKES / "odd_mcp_server.py"), how, *more],
+        'auto_run = ["search"]',
+        {"search": 'query_argument = "q"'},
     )
 
 
 def hostile(how: str, more: str = "", name: str = "odd") -> str:
     """The table of a server that misbehaves in one of ``fakes.hostile_mcp_server.HOWS``."""
-    return table(name, [str(FAKES / "hostile_mcp_server.py"), how], more, {"search": 'query = "q"'})
+    return table(name, [str(FAKES / "hostile_mcp_server.py"), how], more, {"search": 'query_argument = "q"'})
 
 
-def provider(home: Path, use: Use = Use.ONCE) -> ServersProvider:
+def provider(home: Path, use: ServerLifetime = ServerLifetime.ONCE) -> ServersProvider:
     """What asks the servers in the settings below ``home``. Close it."""
-    finders = {"codex": codex_servers.server, "claude": claude_servers.server}
+    finders = {client.cli_name: client.find_launch for client in CLIENTS}
     return ServersProvider(read_environment({"HOME": str(home)}), use, finders)

@@ -7,26 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from upbeat.core.contract.effect import Deny, Effect
-from upbeat.core.contract.event import Act, Call, ClientName, Event, Source, ToolFinished, ToolStarting
-from upbeat.core.rules.history import Ended, Fate, Happened, Past
+from upbeat.core.contract.event import Call, ClientName, Event, EventSource, ToolFinished, ToolKind, ToolStarting
+from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 AT = "2026-11-22T04:00:00.000Z"
 SESSION = "6ffe2b4e-dbe5-4e3c-8540-04a1c9716b3e"
 
 
-def here(session: str = "s") -> Source:
+def here(session: str = "s") -> EventSource:
     """The main agent of a session."""
-    return Source(ClientName.CLAUDE_CODE, "/home/dev/shop", session)
+    return EventSource(ClientName.CLAUDE_CODE, "/home/dev/shop", session)
 
 
-def call(command: str, fate: Fate | None = Fate.SUCCEEDED, name: str = "c", session: str = "s") -> list[Happened]:
+def call(
+    command: str, fate: CallStatus | None = CallStatus.SUCCEEDED, name: str = "c", session: str = "s"
+) -> list[HistoryItem]:
     """A call of the shell, and what became of it; nothing of its end without ``fate``."""
-    made = Call(name, "Bash", {"command": command}, Act.SHELL)
+    made = Call(name, "Bash", {"command": command}, ToolKind.SHELL)
     source = here(session)
-    told: list[Happened] = [Past(ToolStarting(source, made, command), AT, "/home/dev/shop")]
-    if fate in (Fate.SUCCEEDED, Fate.FAILED):
-        told.append(Past(ToolFinished(source, made, "out", command), AT, "/home/dev/shop"))
-    return [*told, Ended(session, name, fate)] if fate else told
+    told: list[HistoryItem] = [RecordedEvent(ToolStarting(source, made, command), AT, "/home/dev/shop")]
+    if fate in (CallStatus.SUCCEEDED, CallStatus.FAILED):
+        told.append(RecordedEvent(ToolFinished(source, made, "out", command), AT, "/home/dev/shop"))
+    return [*told, RecordedCallEnd(session, name, fate)] if fate else told
 
 
 def deny_rm(event: Event, _root: str, _at: float) -> tuple[Effect, ...]:

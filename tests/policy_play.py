@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from upbeat.adapters.clients.registry import find_client
 from upbeat.core.contract.effect import Effect
-from upbeat.core.contract.event import Act, Call, Change, ClientName, Event, Source, Task, ToolFinished, ToolStarting
-from upbeat.core.policies.look import Look
-from upbeat.core.policies.policy import Policy, View, Word
-from upbeat.core.workflow.state import Page, SessionState
+from upbeat.core.contract.event import (
+    Call,
+    ClientName,
+    Event,
+    EventSource,
+    FileEdit,
+    Task,
+    ToolFinished,
+    ToolKind,
+    ToolStarting,
+)
+from upbeat.core.policy.definition import NO_RESULT, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.evaluate import enabled_policies
+from upbeat.core.policy.queries import Query
+from upbeat.core.workflow.state import PolicyNotes, SessionState
 
 ROOT = "/repo"
 NONCE = "0123456789ab"
-HERE = Source(ClientName.CLAUDE_CODE, ROOT, "s")
-IN_CODEX = Source(ClientName.CODEX_CLI, ROOT, "s")
-IN_AGENT = Source(ClientName.CLAUDE_CODE, ROOT, "s", "agent-1")
+HERE = EventSource(ClientName.CLAUDE_CODE, ROOT, "s")
+IN_CODEX = EventSource(ClientName.CODEX_CLI, ROOT, "s")
+IN_AGENT = EventSource(ClientName.CLAUDE_CODE, ROOT, "s", "agent-1")
 
 
 def call(
     tool: str,
-    act: Act,
+    act: ToolKind,
     paths: tuple[str, ...] = (),
-    changes: tuple[Change, ...] = (),
+    changes: tuple[FileEdit, ...] = (),
     tasks: tuple[Task, ...] = (),
     given: Mapping[str, Any] | None = None,
     is_whole_list: bool = False,
@@ -33,34 +47,39 @@ def call(
 
 def shell(command: str) -> Call:
     """A call of the shell."""
-    return Call("c", "Bash", {"command": command}, Act.SHELL)
+    return Call("c", "Bash", {"command": command}, ToolKind.SHELL)
 
 
-def starting(made: Call, source: Source = HERE) -> ToolStarting:
+def starting(made: Call, source: EventSource = HERE) -> ToolStarting:
     """The call is about to happen."""
     return ToolStarting(source, made, str(made.input.get("command", "")))
 
 
-def finished(made: Call, output: str = "", *, failed: bool = False, source: Source = HERE) -> ToolFinished:
+def finished(made: Call, output: str = "", *, failed: bool = False, source: EventSource = HERE) -> ToolFinished:
     """The call has happened."""
-    return ToolFinished(source, made, output, str(made.input.get("command", "")), failed=failed)
+    return ToolFinished(source, made, output, str(made.input.get("command", "")), has_failed=failed)
 
 
 def view_of(
     policy: Policy,
     notes: tuple[str, ...] = (),
-    found: Mapping[Look, Any] | None = None,
+    found: Mapping[Query, Any] | None = None,
     language: str = "en",
     state: SessionState | None = None,
     at: float = 1000.0,
-) -> View:
+) -> PolicyContext:
     """What ``policy`` sees beside an event."""
-    return View(state or SessionState(), notes, at, language, ROOT, NONCE, found or {})
+    return PolicyContext(state or SessionState(), notes, at, language, ROOT, NONCE, found or {})
 
 
-def asked(policy: Policy, event: Event, view: View | None = None) -> Word:
-    """The whole word of ``policy`` to ``event``."""
-    return policy.on[type(event)](event, view or view_of(policy))
+def asked(policy: Policy, event: Event, view: PolicyContext | None = None) -> PolicyResult:
+    """Return the result of ``policy`` for ``event``. Invariant: it returns only effects that the policy declares."""
+    traits = find_client(event.source.client).traits
+    if policy not in enabled_policies((policy,), (policy.name,), (), traits):
+        return NO_RESULT
+    result = policy.handlers[type(event)](event, replace(view or view_of(policy), client=traits))
+    assert {type(effect) for effect in result.effects} <= set(policy.effects)
+    return result
 
 
 def said_by(policy: Policy, event: Event, language: str = "en", **known: Any) -> tuple[Effect, ...]:
@@ -71,16 +90,35 @@ def said_by(policy: Policy, event: Event, language: str = "en", **known: Any) ->
 class Talk:
     """A session in which one policy is asked event after event, and remembers."""
 
-    def __init__(self, policy: Policy, found: Mapping[Look, Any] | None = None, language: str = "en") -> None:
+    def __init__(self, policy: Policy, found: Mapping[Query, Any] | None = None, language: str = "en") -> None:
         self.policy, self.found, self.language = policy, found or {}, language
         self.state = SessionState()
         self.at = 1000.0
 
     def say(self, event: Event) -> tuple[Effect, ...]:
         """The effects at ``event``; its notes are kept."""
-        view = View(self.state, self.state.notes(self.policy.name), self.at, self.language, ROOT, NONCE, self.found)
+        view = PolicyContext(
+            self.state, self.state.notes_of(self.policy.name), self.at, self.language, ROOT, NONCE, self.found
+        )
         word = asked(self.policy, event, view)
         if word.notes is not None:
-            page = Page(self.policy.name, word.notes, self.policy.stays)
-            self.state = SessionState(notebook=(page,))
+            page = PolicyNotes(self.policy.name, word.notes, self.policy.survives_compaction)
+            self.state = SessionState(policy_notes=(page,))
         return word.effects
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = (Path(__file__).parent / "core/destructive" / name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("# ")]
+
+
+def hazard_rows(module: str) -> list[tuple[str, str]]:
+    """The lines of ``module`` with the kind and severity of their first hazard."""
+    return [(line, expected) for name, line, expected in _rows("hazards.tsv") if name == module]
+
+
+DESTRUCTIVE_LINES = {
+    effect: [line.replace("§", "\n") for kind, line in _rows("lines.tsv") if kind == effect]
+    for effect in ("none", "deny", "ask")
+}
+"""Effect of block-destructive-commands -> shell lines that have it in a repository with three changed files."""

@@ -19,12 +19,12 @@ from typing import IO, Any, NoReturn, Self
 import jsonschema_rs
 
 from upbeat.adapters.cli.main import main
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.journal import SqliteJournal
-from upbeat.adapters.wiring import build
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.wiring import build_application
 
 ROOT = Path(__file__).parent.parent
-LOADED = (build(),)
+LOADED = (build_application(),)
 """What a command imports when it needs it is here already, so that a fork of this process need not."""
 SECONDS = 30.0
 """How long a command may take."""
@@ -33,7 +33,7 @@ AT_THE_START = ("PYTHON", "LANG", "LC_", "TZ")
 
 BIN = Path(sys.executable).parent
 UPBEAT = str(BIN / "upbeat")
-SHIM = ROOT / "adapters" / "shim.py"
+SHIM = ROOT / "adapters" / "hook_entry" / "shim.py"
 REPORT_SCHEMA = jsonschema_rs.validator_for(
     json.loads((ROOT / "config/schema/v1/turn-report.schema.json").read_text(encoding="utf-8"))
 )

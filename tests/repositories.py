@@ -30,7 +30,7 @@ def write(folder: Path, files: Mapping[str, str] = FILES) -> Path:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What ``git ARGUMENTS`` says in ``folder``, with a fixed person and date."""
+    """What ``git ARGUMENTS`` says in ``folder``, with a fixed author and date."""
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
     done = subprocess.run(
         ["git", *identity, "-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false", *arguments],

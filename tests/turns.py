@@ -9,20 +9,20 @@ from typing import Any
 
 from fakes.journal import MemoryJournal
 
-from upbeat.adapters.hook import answer
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.local.runner import ThreadRunner
-from upbeat.adapters.wiring import Application, build
-from upbeat.core.contract.event import ClientName, Source
+from upbeat.adapters.hook_entry.answer import answer_event
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.tool_runner import ThreadRunner
+from upbeat.adapters.wiring import Application, build_application
+from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.report import TurnReport
-from upbeat.core.pipeline import TurnRequest, prepare_turn
-from upbeat.core.ports import ToolProvider
+from upbeat.core.engine.pipeline import TurnRequest, prepare_turn
+from upbeat.core.engine.ports import ToolProvider
 
 
 def application(home: Path, provider: ToolProvider | None = None, **variables: str) -> Application:
     """upbeat as it runs on this machine, with ``home`` as home; with other tools if given."""
-    built = build(read_environment({"HOME": str(home), **variables}))
+    built = build_application(read_environment({"HOME": str(home), **variables}))
     if provider is None:
         return built
     runtime = built.runtime
@@ -42,13 +42,13 @@ def turn(
 ) -> TurnReport:
     """The report of one turn in ``cwd``."""
     runtime = application(home or cwd / "home", provider, **variables).runtime
-    return prepare_turn(TurnRequest(Source(client, str(cwd), session_id), prompt, **(request or {})), runtime)
+    return prepare_turn(TurnRequest(EventSource(client, str(cwd), session_id), prompt, **(request or {})), runtime)
 
 
 def hook(client: str, prompt: str, cwd: Path, provider: ToolProvider | None = None, **variables: str) -> dict[str, Any]:
     """What a client's prompt hook is answered."""
     fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"s-{client}", "cwd": str(cwd), "prompt": prompt}
-    return answer(client, fields, application(cwd / "home", provider, **variables))
+    return answer_event(client, fields, application(cwd / "home", provider, **variables))
 
 
 def limit_codes(report: TurnReport) -> list[str]:

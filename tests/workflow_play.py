@@ -12,36 +12,34 @@ from pathlib import Path
 
 import tomli
 
-from upbeat.core.contract.effect import Deny, Effect, Inject, KeepGoing, PutBefore, TellUser
+from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser, PrependPrompt
 from upbeat.core.contract.event import (
-    AgentStarted,
-    AgentStopped,
-    AskingUser,
     Call,
     ClientName,
-    Delegated,
-    Delegating,
     Event,
+    EventSource,
     PromptSubmitted,
     SessionEnded,
     SessionStarted,
-    Source,
+    SubagentEnding,
+    SubagentRequested,
+    SubagentReturned,
+    SubagentStarted,
     ToolFinished,
     ToolStarting,
     TurnEnding,
     TurnFailed,
+    UserQuestionRequested,
 )
-from upbeat.core.layers import Layer
-from upbeat.core.ports import Neighbour
+from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow import registry_file
-from upbeat.core.workflow.decide import decide
+from upbeat.core.workflow.decide.table import decide
+from upbeat.core.workflow.decision import LoopLimits, WorkflowDecision, WorkflowInputs, WorkspaceAction
 from upbeat.core.workflow.facts import Fact
-from upbeat.core.workflow.fold import fold
-from upbeat.core.workflow.machine import current
-from upbeat.core.workflow.outcome import Caps, Chore, Outcome, Scene
+from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.registry import Registry
-from upbeat.core.workflow.state import Run, SessionState
-from upbeat.core.workflow.tasks import Tasks
+from upbeat.core.workflow.state import PeerSession, SessionState, WorkflowRun, current_steps
+from upbeat.core.workflow.tasks import TasksFile
 
 CONFIG = Path(__file__).parent.parent / "config" / "workflows.toml"
 PASS = '<!-- VERDICT: {"result": "PASS"} -->'
@@ -54,7 +52,7 @@ ISSUES = 'Nobody wrote down why.\n<!-- VERDICT: {"result": "ISSUES"} -->'
 def registry() -> Registry:
     """The workflows that upbeat comes with."""
     values = tomli.loads(CONFIG.read_text(encoding="utf-8"))
-    loaded = registry_file.read([Layer("config/workflows.toml", values)])
+    loaded = registry_file.load_registry([Layer("config/workflows.toml", values)])
     assert loaded.problems == ()
     return loaded.registry
 
@@ -62,7 +60,7 @@ def registry() -> Registry:
 def with_own(toml: str) -> Registry:
     """The workflows that upbeat comes with, and a user's own."""
     values = tomli.loads(CONFIG.read_text(encoding="utf-8"))
-    loaded = registry_file.read([Layer("config/workflows.toml", values), Layer("own", tomli.loads(toml))])
+    loaded = registry_file.load_registry([Layer("config/workflows.toml", values), Layer("own", tomli.loads(toml))])
     assert loaded.problems == ()
     return loaded.registry
 
@@ -73,26 +71,26 @@ class Play:
 
     client: ClientName = ClientName.CLAUDE_CODE
     session_id: str = "session"
-    caps: Caps = field(default_factory=Caps)
+    caps: LoopLimits = field(default_factory=LoopLimits)
     tree: str = "tree 1"
     tasks: str | None = None
     at: float = 1_000_000.0
     tokens: int = 0
-    neighbours: tuple[Neighbour, ...] = ()
+    peer_sessions: tuple[PeerSession, ...] = ()
     features: tuple[str, ...] = ()
     known: Registry = field(default_factory=registry)
     state: SessionState = field(default_factory=SessionState)
     facts: list[Fact] = field(default_factory=list)
-    chores: list[Chore] = field(default_factory=list)
-    last: Outcome = field(default_factory=Outcome)
+    workspace_actions: list[WorkspaceAction] = field(default_factory=list)
+    last: WorkflowDecision = field(default_factory=WorkflowDecision)
     calls: int = 0
 
     @property
-    def source(self) -> Source:
-        return Source(self.client, "/repo", self.session_id)
+    def source(self) -> EventSource:
+        return EventSource(self.client, "/repo", self.session_id)
 
     @property
-    def run(self) -> Run:
+    def run(self) -> WorkflowRun:
         assert self.state.run is not None
         return self.state.run
 
@@ -101,37 +99,37 @@ class Play:
         """What the last event led to."""
         return self.last.effects
 
-    def scene(self, **changes: object) -> Scene:
+    def scene(self, **changes: object) -> WorkflowInputs:
         """What the next event is decided on."""
-        scene = Scene(
-            at=self.at,
+        scene = WorkflowInputs(
+            now=self.at,
             registry=self.known,
-            caps=self.caps,
+            limits=self.caps,
             root="/repo",
             run_id=f"run-{self.at:.0f}",
-            neighbours=self.neighbours,
-            features=self.features,
-            tree=self.tree,
-            tasks=None if self.tasks is None else Tasks.parse(self.tasks),
+            peer_sessions=self.peer_sessions,
+            features_in_progress=self.features,
+            tree_digest=self.tree,
+            tasks=None if self.tasks is None else TasksFile.parse(self.tasks),
             tokens=self.tokens,
         )
         return replace(scene, **changes)  # type: ignore[arg-type]
 
-    def happens(self, event: Event, **scene: object) -> Outcome:
+    def happens(self, event: Event, **scene: object) -> WorkflowDecision:
         """Decide on ``event`` and fold what follows."""
         self.at += 1
         self.last = decide(event, self.state, self.scene(**scene))
         self.facts += self.last.facts
-        self.chores += self.last.chores
-        self.state = fold(self.last.facts, self.state)
+        self.workspace_actions += self.last.workspace_actions
+        self.state = apply_facts(self.last.facts, self.state)
         return self.last
 
     # --- what a client does ---
 
-    def begin(self, how: str = "startup", **scene: object) -> Outcome:
+    def begin(self, how: str = "startup", **scene: object) -> WorkflowDecision:
         return self.happens(SessionStarted(self.source, how), **scene)
 
-    def prompt(self, text: str, **scene: object) -> Outcome:
+    def prompt(self, text: str, **scene: object) -> WorkflowDecision:
         return self.happens(PromptSubmitted(self.source, text), **scene)
 
     def delegate(self, agent: str, call_id: str = "", prompt: str = "do it", **fields: object) -> str:
@@ -139,18 +137,18 @@ class Play:
         self.calls += 1
         call = Call(call_id or f"call-{self.calls}", "Agent", {"prompt": prompt})
         kind = agent if ":" in agent or not agent else f"upbeat:{agent}"
-        self.happens(Delegating(self.source, call, kind, prompt, **fields))  # type: ignore[arg-type]
+        self.happens(SubagentRequested(self.source, call, kind, prompt, **fields))  # type: ignore[arg-type]
         return "" if self.denied else call.id
 
-    def started(self, agent: str, agent_id: str) -> Outcome:
-        return self.happens(AgentStarted(self.source, agent_id, f"upbeat:{agent}"))
+    def started(self, agent: str, agent_id: str) -> WorkflowDecision:
+        return self.happens(SubagentStarted(self.source, agent_id, f"upbeat:{agent}"))
 
-    def stopped(self, agent: str, agent_id: str, message: str, *, continued: bool = True) -> Outcome:
-        return self.happens(AgentStopped(self.source, agent_id, f"upbeat:{agent}", message, continued))
+    def stopped(self, agent: str, agent_id: str, message: str, *, continued: bool = True) -> WorkflowDecision:
+        return self.happens(SubagentEnding(self.source, agent_id, f"upbeat:{agent}", message, continued))
 
-    def returned(self, call_id: str, message: str | None, agent_id: str = "", **fields: object) -> Outcome:
+    def returned(self, call_id: str, message: str | None, agent_id: str = "", **fields: object) -> WorkflowDecision:
         call = Call(call_id, "Agent", {})
-        return self.happens(Delegated(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
+        return self.happens(SubagentReturned(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
 
     def does(self, agent: str, message: str = PASS) -> None:
         """A whole delegation in the foreground: started, stopped, returned."""
@@ -175,17 +173,17 @@ class Play:
         self.runs("pytest -q", exit_code)
         self.stopped("tester", f"agent of {call_id}", message)
 
-    def asks(self) -> Outcome:
-        return self.happens(AskingUser(self.source, Call("ask", "AskUserQuestion", {})))
+    def asks(self) -> WorkflowDecision:
+        return self.happens(UserQuestionRequested(self.source, Call("ask", "AskUserQuestion", {})))
 
-    def ends(self, message: str = "Done so far.", **fields: object) -> Outcome:
+    def ends(self, message: str = "Done so far.", **fields: object) -> WorkflowDecision:
         """The turn wants to end."""
-        return self.happens(TurnEnding(self.source, message, **{"running": 0} | fields))  # type: ignore[arg-type]
+        return self.happens(TurnEnding(self.source, message, **{"background_task_count": 0} | fields))  # type: ignore[arg-type]
 
-    def fails(self, error: str = "rate_limit") -> Outcome:
+    def fails(self, error: str = "rate_limit") -> WorkflowDecision:
         return self.happens(TurnFailed(self.source, error))
 
-    def closes(self) -> Outcome:
+    def closes(self) -> WorkflowDecision:
         return self.happens(SessionEnded(self.source))
 
     # --- what came of it ---
@@ -199,19 +197,19 @@ class Play:
 
     @property
     def sent_on(self) -> str:
-        return self._texts(KeepGoing)
+        return self._texts(ContinueTurn)
 
     @property
     def told(self) -> str:
-        return self._texts(TellUser)
+        return self._texts(NotifyUser)
 
     @property
     def injected(self) -> str:
-        return self._texts(Inject)
+        return self._texts(InjectContext)
 
     @property
     def put_before(self) -> str:
-        return self._texts(PutBefore)
+        return self._texts(PrependPrompt)
 
     @property
     def shown(self) -> str:
@@ -221,4 +219,4 @@ class Play:
     @property
     def now(self) -> list[str]:
         """The steps of the current group."""
-        return [step.key for step in current(self.run)]
+        return [step.key for step in current_steps(self.run)]

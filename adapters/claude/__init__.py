@@ -1,1 +1,1 @@
-"""Claude Code: its wire format and its plugin."""
+"""Claude Code: its hook format, plugin and records."""

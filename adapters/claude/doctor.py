@@ -1,7 +1,7 @@
-"""What Claude Code's own files and its program tell of our hooks. Law: they are read, and nothing is written.
+"""Inspect what Claude Code's files and its program say about upbeat's hooks.
 
-Settings are looked at as Claude Code merges them: of two files that say something, the administrator's wins over the
-project's local one, that over the project's own, and that over the user's.
+Invariant: nothing is written. Settings are merged as Claude Code merges them: the administrator's override the
+project's local ones, those the project's shared ones, and those the user's.
 """
 
 from __future__ import annotations
@@ -12,172 +12,183 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.doctor.findings import ClientSeen, Fault, Guard, Presence, Reason, Unseen
-from .. import plugin_state
-from ..local import journal_evidence
-from ..local.environment import Environment, child_variables
-from ..local.handshake import trouble_with
-from ..local.journal import SqliteJournal
-from ..local.json_file import json_file
-from ..local.program import ask_version, dotted
-from ..local.recordings import recordings
-from ..plugin import NAME
-from ..plugin_state import PluginState, client_program, is_our_hook, is_ours, is_rival, of_version
-from .history import project_folder
-from .install import CLIENT as CLIENT
-from .install import GUARDS, layout
+from upbeat.adapters.claude.client import ClaudeCode
+from upbeat.adapters.claude.history import project_folder
+from upbeat.adapters.claude.install import HOOK_POINT_BY_EVENT, plugin_layout
+from upbeat.adapters.clients.session_files import list_recordings
+from upbeat.adapters.clients.snapshot import absent_snapshot, installed_snapshot
+from upbeat.adapters.doctor import journal_evidence
+from upbeat.adapters.doctor.handshake import handshake_problem
+from upbeat.adapters.install import plugin_state
+from upbeat.adapters.install.plugin import NAME
+from upbeat.adapters.install.plugin_state import (
+    PluginState,
+    client_program,
+    is_conflicting,
+    is_our_hook,
+    is_our_plugin,
+)
+from upbeat.adapters.system.environment import Environment, child_variables
+from upbeat.adapters.system.files.json_file import read_json_object
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.system.process.find_program import get_version
+from upbeat.core.doctor.findings import ClientSnapshot, Fault, HookPoint, Reason, UnrecordedSession
 
-TITLE, WORD, PROGRAM = "Claude Code", "claude", "claude"
-OLDEST = (2, 1, 197)
-"""The oldest version that was tried with hooks over MCP."""
+MIN_VERSION = (2, 1, 197)
+"""The oldest version tested with hooks over MCP."""
 PLUGIN_ROOT = "${CLAUDE_PLUGIN_ROOT}"
-_OF_A_TURN = (b'"type":"user"', b'"type": "user"')
-"""In the lines of a transcript that tell of a prompt."""
+_TURN_MARKERS = (b'"type":"user"', b'"type": "user"')
+"""Present in a transcript line that records a prompt."""
 
-MANAGED = Path("/Library/Application Support/ClaudeCode") if sys.platform == "darwin" else Path("/etc/claude-code")
+MANAGED_SETTINGS_FOLDER = (
+    Path("/Library/Application Support/ClaudeCode") if sys.platform == "darwin" else Path("/etc/claude-code")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """One settings file, as far as it is one."""
+    """One settings file with its values."""
 
     path: Path
     values: Mapping[str, Any]
     is_managed: bool = False
 
 
-def look(
-    environment: Environment, root: str, cwd: str, journal: SqliteJournal, managed: Path | None = None
-) -> ClientSeen:
-    """Claude Code as it is when it is started at ``cwd``, in the repository at ``root``, if there is one."""
-    own = environment.data_home / NAME / WORD
-    program = client_program(PROGRAM, root, environment)
-    files = settings_files(environment.claude_home, root, cwd, managed or MANAGED)
-    entries = {key: value for key, value in _merged(files, "enabledPlugins").items() if is_ours(key)}
-    is_known = bool(entries) or own.is_dir()
+def inspect_claude(
+    client: ClaudeCode,
+    environment: Environment,
+    root: str,
+    cwd: str,
+    journal: SqliteJournal,
+    managed_folder: Path | None = None,
+) -> ClientSnapshot:
+    """Inspect Claude Code as it would start at ``cwd``, in the repository at ``root`` (empty for none)."""
+    own, home = environment.data_home / NAME / client.cli_name, client.home(environment)
+    program = client_program(client.cli_name, root, environment)
+    files = settings_files(home, root, cwd, managed_folder or MANAGED_SETTINGS_FOLDER)
+    is_known = any(map(is_our_plugin, _merged_entries(files, "enabledPlugins"))) or own.is_dir()
     if not program or not is_known:
-        presence = Presence.NOT_INSTALLED if program else Presence.NOT_HERE
-        return ClientSeen(CLIENT, TITLE, WORD, presence, program=program)
-    asked = ask_version(program, child_variables({}))
-    state = plugin_state.look(_folder(environment, files, own), layout, GUARDS, PLUGIN_ROOT)
-    faults = [*of_version(asked, OLDEST), *_of_settings(files, root, environment), *state.faults, *_of_server(state)]
-    return ClientSeen(
-        CLIENT,
-        TITLE,
-        WORD,
-        Presence.INSTALLED,
-        version="" if isinstance(asked, str) else dotted(asked),
-        program=program,
-        faults=tuple(faults),
-        sessions=journal_evidence.sessions_seen(journal, CLIENT, state.written_at),
-        kept=_kept(environment, cwd, journal),
-        written_at=state.written_at,
-        notes=state.notes,
+        return absent_snapshot(client, program)
+    state = plugin_state.inspect_plugin(
+        _plugin_folder(home, files, own), plugin_layout, HOOK_POINT_BY_EVENT, PLUGIN_ROOT
     )
+    faults = [
+        *_settings_faults(files, home),
+        *_disabled_server_faults(root, client.state_file(environment)),
+        *state.faults,
+        *_server_faults(state),
+    ]
+    version, unrecorded = get_version(program, child_variables({})), _unrecorded_sessions(home, cwd, journal)
+    return installed_snapshot(client, program, version, MIN_VERSION, state, faults, journal, unrecorded)
 
 
 def managed_settings() -> dict[str, Any]:
-    """What the administrator has set, of all files together."""
+    """Return the administrator's settings, merged over all files."""
     merged: dict[str, Any] = {}
-    for file in _managed(MANAGED):
+    for file in _managed_files(MANAGED_SETTINGS_FOLDER):
         merged |= file.values
     return merged
 
 
-def settings_files(claude_home: Path, root: str, cwd: str, managed: Path) -> tuple[SettingsFile, ...]:
-    """The settings files that are there, the one that wins last.
+def settings_files(claude_home: Path, root: str, cwd: str, managed_folder: Path) -> tuple[SettingsFile, ...]:
+    """Return the existing settings files; a later one overrides an earlier one.
 
-    A project's are read where Claude Code is started, and of its repository the local ones only (seen with 2.1.329;
-    2.1.197 passes over those, too).
+    Claude Code reads both project files in the folder where it starts, and only the local one at the repository root
+    (as of 2.1.329; 2.1.197 does not read that one either).
     """
     local = Path(".claude", "settings.local.json")
     paths = [claude_home / "settings.json", Path(cwd, ".claude", "settings.json")]
     paths += [folder / local for folder in map(Path, filter(None, (root, cwd)))]
-    own = (SettingsFile(path, json_file(path)) for path in dict.fromkeys(paths))
-    return (*(file for file in own if file.values), *_managed(managed))
+    own = (SettingsFile(path, read_json_object(path)) for path in dict.fromkeys(paths))
+    return (*(file for file in own if file.values), *_managed_files(managed_folder))
 
 
-def _managed(folder: Path) -> Iterator[SettingsFile]:
+def _managed_files(folder: Path) -> Iterator[SettingsFile]:
     for path in (folder / "managed-settings.json", *sorted(folder.glob("managed-settings.d/*.json"))):
-        if values := json_file(path):
+        if values := read_json_object(path):
             yield SettingsFile(path, values, is_managed=True)
 
 
-def _of_settings(files: tuple[SettingsFile, ...], root: str, environment: Environment) -> Iterator[Fault]:
-    """What the settings in force say against our hooks."""
+def _settings_faults(files: tuple[SettingsFile, ...], home: Path) -> Iterator[Fault]:
+    """Yield the settings that keep upbeat's hooks from running."""
     deciding = next((file for file in reversed(files) if isinstance(file.values.get("disableAllHooks"), bool)), None)
     if deciding and deciding.values["disableAllHooks"]:
         yield Fault(Reason.HOOKS_DISABLED, f"disableAllHooks in {deciding.path}")
     for file in files:
         if file.is_managed and file.values.get("allowManagedHooksOnly") is True:
             yield Fault(Reason.MANAGED_HOOKS_ONLY, f"allowManagedHooksOnly in {file.path}")
-    enabled = _merged(files, "enabledPlugins")
-    ours = {name: file for name, (value, file) in enabled.items() if is_ours(name) and value}
-    off = {name: file for name, (value, file) in enabled.items() if is_ours(name) and not value}
+    enabled = _merged_entries(files, "enabledPlugins")
+    ours = {name: file for name, (value, file) in enabled.items() if is_our_plugin(name) and value}
+    off = {name: file for name, (value, file) in enabled.items() if is_our_plugin(name) and not value}
     if not ours and off:
         yield Fault(Reason.PLUGIN_DISABLED, ", ".join(f"{name} in {file.path}" for name, file in off.items()))
     elif not ours:
-        yield Fault(Reason.NOT_SWITCHED_ON, f"no {NAME}@{NAME} in {environment.claude_home / 'settings.json'}")
+        yield Fault(Reason.PLUGIN_NOT_ENABLED, f"no {NAME}@{NAME} in {home / 'settings.json'}")
     twice = [*ours] if len(ours) > 1 else []
-    twice += [str(file.path) for file in files if ours and any(map(is_our_hook, _commands(file.values.get("hooks"))))]
+    twice += [
+        str(file.path) for file in files if ours and any(map(is_our_hook, _hook_commands(file.values.get("hooks"))))
+    ]
     if twice:
-        yield Fault(Reason.TWICE, ", ".join(twice))
-    rivals = [name for name, (value, _file) in enabled.items() if value and is_rival(name)]
-    rivals += [str(file.path) for file in files if any(map(is_rival, _commands(file.values.get("hooks"))))]
+        yield Fault(Reason.DUPLICATE_HOOKS, ", ".join(twice))
+    rivals = [name for name, (value, _file) in enabled.items() if value and is_conflicting(name)]
+    rivals += [str(file.path) for file in files if any(map(is_conflicting, _hook_commands(file.values.get("hooks"))))]
     if rivals:
-        yield Fault(Reason.IN_THE_WAY, ", ".join(dict.fromkeys(rivals)), frozenset({Guard.TURNS, Guard.END}))
-    yield from _of_servers_switched_off(root, environment)
+        yield Fault(
+            Reason.CONFLICTING_PLUGIN, ", ".join(dict.fromkeys(rivals)), frozenset({HookPoint.TURNS, HookPoint.END})
+        )
 
 
-def _of_servers_switched_off(root: str, environment: Environment) -> Iterator[Fault]:
-    """What ``/mcp disable`` leaves behind for the project."""
-    projects = json_file(environment.claude_state).get("projects")
+def _disabled_server_faults(root: str, state_file: Path) -> Iterator[Fault]:
+    """Yield a fault if ``/mcp disable`` turned upbeat's server off in this project."""
+    projects = read_json_object(state_file).get("projects")
     project = projects.get(root) if isinstance(projects, dict) else None
     off = project.get("disabledMcpServers") if isinstance(project, dict) else None
     if isinstance(off, list) and f"plugin:{NAME}:{NAME}" in off:
-        yield Fault(Reason.SERVER_OFF, f"disabledMcpServers in {environment.claude_state}")
+        yield Fault(Reason.SERVER_DISABLED, f"disabledMcpServers in {state_file}")
 
 
-def _of_server(state: PluginState) -> Iterator[Fault]:
-    """Start the server as the client would."""
-    if state.server and (trouble := trouble_with(state.server, child_variables({}))):
-        yield Fault(Reason.SERVER_NOT_CONNECTED, trouble)
+def _server_faults(state: PluginState) -> Iterator[Fault]:
+    """Start the server as the client does."""
+    if state.server_command and (problem := handshake_problem(state.server_command, child_variables({}))):
+        yield Fault(Reason.SERVER_NOT_CONNECTED, problem)
 
 
-def _folder(environment: Environment, files: tuple[SettingsFile, ...], own: Path) -> Path:
-    """Where Claude Code reads the plugin: a marketplace that is a folder is used where it lies."""
-    known = json_file(environment.claude_home / "plugins" / "known_marketplaces.json").get(NAME)
-    place = known.get("installLocation") if isinstance(known, dict) else None
-    if not isinstance(place, str):
-        value, _file = _merged(files, "extraKnownMarketplaces").get(NAME, ({}, None))
+def _plugin_folder(home: Path, files: tuple[SettingsFile, ...], own: Path) -> Path:
+    """Return the folder that Claude Code loads the plugin from: a folder marketplace is used in place."""
+    known = read_json_object(home / "plugins" / "known_marketplaces.json").get(NAME)
+    path = known.get("installLocation") if isinstance(known, dict) else None
+    if not isinstance(path, str):
+        value, _file = _merged_entries(files, "extraKnownMarketplaces").get(NAME, ({}, None))
         source = value.get("source") if isinstance(value, dict) else None
-        place = source.get("path") if isinstance(source, dict) else None
-    return Path(place if isinstance(place, str) else own) / "plugins" / NAME
+        path = source.get("path") if isinstance(source, dict) else None
+    return Path(path if isinstance(path, str) else own) / "plugins" / NAME
 
 
-def _kept(environment: Environment, cwd: str, journal: SqliteJournal) -> tuple[Unseen, ...]:
-    """Sessions at ``cwd`` that have a transcript and no record. Elsewhere the plugin may be switched off."""
-    folder = environment.claude_home / "projects" / project_folder(cwd)
-    files = recordings(str(folder), 1, lambda path: path.endswith(".jsonl"), 0)
-    return journal_evidence.unknown(journal, [(Path(file.path).stem, file) for file in files], _OF_A_TURN)
+def _unrecorded_sessions(home: Path, cwd: str, journal: SqliteJournal) -> tuple[UnrecordedSession, ...]:
+    """Return the sessions at ``cwd`` with a transcript but no record. Elsewhere the plugin may be disabled."""
+    folder = home / "projects" / project_folder(cwd)
+    files = list_recordings(str(folder), 1, lambda path: path.endswith(".jsonl"), 0)
+    return journal_evidence.unrecorded_sessions(
+        journal, [(Path(file.path).stem, file) for file in files], _TURN_MARKERS
+    )
 
 
-def _merged(files: tuple[SettingsFile, ...], key: str) -> dict[str, tuple[Any, SettingsFile]]:
-    """The entries of the object ``key`` over all files, each with the file that decides it."""
-    found: dict[str, tuple[Any, SettingsFile]] = {}
+def _merged_entries(files: tuple[SettingsFile, ...], key: str) -> dict[str, tuple[Any, SettingsFile]]:
+    """Return the merged entries of the object ``key``, each with the file that sets it."""
+    entries: dict[str, tuple[Any, SettingsFile]] = {}
     for file in files:
         table = file.values.get(key)
         if isinstance(table, dict):
-            found |= {str(name): (value, file) for name, value in table.items()}
-    return found
+            entries |= {str(name): (value, file) for name, value in table.items()}
+    return entries
 
 
-def _commands(hooks: Any) -> Iterator[str]:
-    """The command lines of hooks that stand in settings."""
+def _hook_commands(hooks: Any) -> Iterator[str]:
+    """Yield the command lines of the hooks in a settings file."""
     tables = hooks.values() if isinstance(hooks, dict) else ()
     for group in (group for listed in tables if isinstance(listed, list) for group in listed):
         inner = group.get("hooks") if isinstance(group, dict) else None
-        for one in inner if isinstance(inner, list) else ():
-            if isinstance(one, dict) and isinstance(one.get("command"), str):
-                words = one.get("args")
-                yield " ".join([one["command"], *map(str, words if isinstance(words, list) else ())])
+        for hook in inner if isinstance(inner, list) else ():
+            if isinstance(hook, dict) and isinstance(hook.get("command"), str):
+                args = hook.get("args")
+                yield " ".join([hook["command"], *map(str, args if isinstance(args, list) else ())])

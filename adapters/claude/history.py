@@ -1,7 +1,7 @@
-"""The past as Claude Code keeps it: the transcripts of sessions and of their subagents, told as its hooks would have.
+"""Read past sessions from Claude Code's transcripts as the events that its hooks would have reported.
 
-Law: a transcript is data. It is read in bounds, line by line, and nothing in it can make this raise; what is not
-understood is left out. Each event goes through ``wire.decode``, so that the past is read as the present is.
+Invariant: a transcript is data. It is read with limits, line by line, and no content makes this raise; unknown lines
+are skipped. Each event goes through the codec, so that past and live events are read alike.
 
 Source: transcripts of 2.1.197 and 2.1.329. Only the newer one says in a field of its own that a call was denied.
 """
@@ -15,21 +15,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...core.contract.event import Event
-from ...core.errors import ClientError
-from ...core.rules.history import Ended, Fate, Happened, Past
-from ..hook_format import optional, texts
-from ..local.lines import Bookmark, new_lines, object_in
-from ..local.recordings import MAX_BYTES, Recording, recordings
-from ..local.roots import root_around
-from . import wire
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.clients.past_repos import worktree_root
+from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings
+from upbeat.adapters.hooks.event_format import join_text_blocks, optional_text
+from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
+from upbeat.core.contract.event import Event
+from upbeat.core.errors import ClientError
+from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 MAX_PENDING = 500
-"""Calls of one transcript that wait for their result."""
-DEPTH = 3
+"""Pending calls of one transcript."""
+MAX_DEPTH = 3
 """Folders below ``projects``: the project, the session, its subagents."""
 
-_MARKS = (b'"tool_use"', b'"tool_result"', b'"user"', b'"end_turn"')
+_MARKERS = (b'"tool_use"', b'"tool_result"', b'"user"', b'"end_turn"')
 _DENIALS = (
     "The user doesn't want to",
     "Permission to use ",
@@ -38,13 +38,13 @@ _DENIALS = (
     "This command requires approval",
     "Claude requested permissions ",
 )
-"""How a result begins that says that the call was not let through, in versions that have no field for it."""
+"""How the result of a denied call starts, in versions without a field for it."""
 _NOT_A_PROMPT = ("<command-", "<local-command-", "<bash-", "[Request interrupted", "Caveat: ")
-"""How the client's own lines in the place of a prompt begin."""
+"""How a line starts that has a prompt's form but is the client's own."""
 
 
 def project_folder(root: str) -> str:
-    """What Claude Code calls its folder for the sessions in ``root``."""
+    """Return the name of Claude Code's folder for the sessions in ``root``."""
     return re.sub(r"[^A-Za-z0-9]", "-", root)
 
 
@@ -55,44 +55,44 @@ class ClaudeHistory:
         self._projects = str(home / "projects")
 
     def recordings(self, since: float) -> list[Recording]:
-        """The transcripts that were written to after ``since`` (seconds since the epoch), the latest first."""
-        return recordings(self._projects, DEPTH, _is_transcript, since)
+        """Return the transcripts changed after ``since`` (seconds since the epoch), most recent first."""
+        return list_recordings(self._projects, MAX_DEPTH, _is_transcript, since)
 
-    def read(self, path: str, since: str) -> Iterator[Happened]:
-        """What one transcript tells of the time after ``since`` (UTC, ISO 8601), in its order."""
-        reading = _Reading(since)
-        for line in new_lines(path, Bookmark(), MAX_BYTES):
-            if any(mark in line for mark in _MARKS):
-                yield from reading.told(line)
+    def read_events(self, path: str, since: str) -> Iterator[HistoryItem]:
+        """Yield the items of one transcript after ``since`` (UTC, ISO 8601), in order."""
+        parser = _TranscriptParser(since)
+        for line in read_new_lines(path, Bookmark(), MAX_BYTES):
+            if any(mark in line for mark in _MARKERS):
+                yield from parser.parse_line(line)
 
 
 @dataclass(slots=True)
-class _Reading:
-    """What has to be known of the lines before."""
+class _TranscriptParser:
+    """The state that earlier lines leave."""
 
     since: str
     cwd: str = "/"
     pending: OrderedDict[str, tuple[str, Any]] = field(default_factory=OrderedDict)
     """Call id -> tool and input."""
-    ended: str = ""
+    last_ended_message: str = ""
     """The message that ended the last turn."""
 
-    def told(self, line: bytes) -> Iterator[Happened]:
-        value = object_in(line)
-        message, at = value.get("message"), optional(value, "timestamp")
+    def parse_line(self, line: bytes) -> Iterator[HistoryItem]:
+        value = parse_json_object(line)
+        message, at = value.get("message"), optional_text(value, "timestamp")
         if not isinstance(message, dict) or at < self.since:
             return
-        if (cwd := optional(value, "cwd")).startswith("/"):
+        if (cwd := optional_text(value, "cwd")).startswith("/"):
             self.cwd = cwd
         match value.get("type"):
             case "assistant":
-                yield from self._said(value, message, at)
+                yield from self._assistant_events(value, message, at)
             case "user":
-                yield from self._answered(value, message, at)
+                yield from self._user_events(value, message, at)
 
-    def _said(self, value: Mapping[str, Any], message: Mapping[str, Any], at: str) -> Iterator[Happened]:
+    def _assistant_events(self, value: Mapping[str, Any], message: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
         for block in _blocks(message.get("content")):
-            name, tool = optional(block, "id"), optional(block, "name")
+            name, tool = optional_text(block, "id"), optional_text(block, "name")
             if block.get("type") != "tool_use" or not (name and tool):
                 continue
             self.pending[name] = (tool, block.get("input"))
@@ -100,77 +100,77 @@ class _Reading:
                 self.pending.popitem(last=False)
             call = {"tool_use_id": name, "tool_name": tool, "tool_input": block.get("input")}
             yield from self._event(value, at, "PreToolUse", **call)
-        text = texts(message.get("content"))
-        is_end = optional(message, "stop_reason") == "end_turn" and not _agent(value)
-        if is_end and text and optional(message, "id") != self.ended:
-            self.ended = optional(message, "id")
+        text = join_text_blocks(message.get("content"))
+        is_end = optional_text(message, "stop_reason") == "end_turn" and not _agent_id(value)
+        if is_end and text and optional_text(message, "id") != self.last_ended_message:
+            self.last_ended_message = optional_text(message, "id")
             yield from self._event(value, at, "Stop", last_assistant_message=text)
 
-    def _answered(self, value: Mapping[str, Any], message: Mapping[str, Any], at: str) -> Iterator[Happened]:
+    def _user_events(self, value: Mapping[str, Any], message: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
         content = message.get("content")
         results = [block for block in _blocks(content) if block.get("type") == "tool_result"]
         for block in results:
-            yield from self._result(value, block, at, is_alone=len(results) == 1)
-        prompt = content if isinstance(content, str) else "" if results else texts(content)
+            yield from self._result_events(value, block, at, is_alone=len(results) == 1)
+        prompt = content if isinstance(content, str) else "" if results else join_text_blocks(content)
         is_own = any(value.get(name) for name in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"))
-        if prompt and not is_own and not _agent(value) and not prompt.startswith(_NOT_A_PROMPT):
+        if prompt and not is_own and not _agent_id(value) and not prompt.startswith(_NOT_A_PROMPT):
             yield from self._event(value, at, "UserPromptSubmit", prompt=prompt)
 
-    def _result(
+    def _result_events(
         self, value: Mapping[str, Any], block: Mapping[str, Any], at: str, *, is_alone: bool
-    ) -> Iterator[Happened]:
-        name = optional(block, "tool_use_id")
+    ) -> Iterator[HistoryItem]:
+        name = optional_text(block, "tool_use_id")
         tool, given = self.pending.pop(name, ("", None))
         if not tool:
             return
         content = block.get("content")
-        said = content if isinstance(content, str) else texts(content)
-        told = value.get("toolUseResult") if is_alone else None
-        fate = _fate(value if is_alone else {}, block, told, said)
+        text = content if isinstance(content, str) else join_text_blocks(content)
+        result = value.get("toolUseResult") if is_alone else None
+        status = _call_status(value if is_alone else {}, block, result, text)
         call = {"tool_use_id": name, "tool_name": tool, "tool_input": given}
-        if fate is Fate.FAILED:
-            yield from self._event(value, at, "PostToolUseFailure", error=said, **call)
-        elif fate is not Fate.DENIED:
-            response = told if isinstance(told, dict | list) else content
+        if status is CallStatus.FAILED:
+            yield from self._event(value, at, "PostToolUseFailure", error=text, **call)
+        elif status is not CallStatus.DENIED:
+            response = result if isinstance(result, dict | list) else content
             yield from self._event(value, at, "PostToolUse", tool_response=response, **call)
-        yield Ended(optional(value, "sessionId"), name, fate)
+        yield RecordedCallEnd(optional_text(value, "sessionId"), name, status)
 
-    def _event(self, value: Mapping[str, Any], at: str, name: str, **fields: Any) -> Iterator[Past]:
-        """The event that a hook with these fields would have told."""
+    def _event(self, value: Mapping[str, Any], at: str, name: str, **fields: Any) -> Iterator[RecordedEvent]:
+        """Yield the event that a hook with these fields would have reported."""
         payload = {
             "hook_event_name": name,
-            "session_id": optional(value, "sessionId"),
+            "session_id": optional_text(value, "sessionId"),
             "cwd": self.cwd,
-            "agent_id": _agent(value),
+            "agent_id": _agent_id(value),
             **fields,
         }
         try:
-            event: Event = wire.decode(payload)
+            event: Event = CLAUDE_CODEC.decode(payload)
         except ClientError:
             return
-        yield Past(event, at, root_around(self.cwd))
+        yield RecordedEvent(event, at, worktree_root(self.cwd))
 
 
-def _agent(value: Mapping[str, Any]) -> str:
-    """The subagent that a line belongs to; older versions only say that it is one's."""
-    return optional(value, "agentId") or ("sidechain" if value.get("isSidechain") is True else "")
+def _agent_id(value: Mapping[str, Any]) -> str:
+    """Return the subagent of a line; older versions only mark the line as a subagent's."""
+    return optional_text(value, "agentId") or ("sidechain" if value.get("isSidechain") is True else "")
 
 
-def _fate(value: Mapping[str, Any], block: Mapping[str, Any], told: object, said: str) -> Fate:
-    """What became of the call that a result answers."""
+def _call_status(value: Mapping[str, Any], block: Mapping[str, Any], result: object, output: str) -> CallStatus:
+    """Return how the call ended that a result belongs to."""
     if block.get("is_error") is True:
-        is_denied = bool(optional(value, "toolDenialKind")) or said.startswith(_DENIALS)
-        return Fate.DENIED if is_denied else Fate.FAILED
-    if isinstance(told, dict) and (
-        told.get("interrupted") is True or told.get("backgroundTaskId") or told.get("status") == "async_launched"
+        is_denied = bool(optional_text(value, "toolDenialKind")) or output.startswith(_DENIALS)
+        return CallStatus.DENIED if is_denied else CallStatus.FAILED
+    if isinstance(result, dict) and (
+        result.get("interrupted") is True or result.get("backgroundTaskId") or result.get("status") == "async_launched"
     ):
-        return Fate.UNKNOWN
-    return Fate.SUCCEEDED
+        return CallStatus.UNKNOWN
+    return CallStatus.SUCCEEDED
 
 
 def _is_transcript(path: str) -> bool:
     parts = path.split("/")
-    is_agent = len(parts) == DEPTH + 1 and parts[2] == "subagents" and parts[3].startswith("agent-")
+    is_agent = len(parts) == MAX_DEPTH + 1 and parts[2] == "subagents" and parts[3].startswith("agent-")
     return path.endswith(".jsonl") and (len(parts) == 2 or is_agent)
 
 

@@ -1,141 +1,147 @@
-"""Claude Code's plugin: its hooks by either route, its marketplace, and how its user switches it on."""
+"""Claude Code's plugin: its hooks by either route, its marketplace, and the settings that enable it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from ...core.doctor.findings import Guard
-from ..local.environment import Environment
-from ..local.settings_edit import Part
-from ..plugin import HOOK, NAME, PYTHON, SERVER, Edit, PluginLayout, Route, Wanted, as_json, files
+from upbeat.adapters.claude.client import ClaudeCode
+from upbeat.adapters.install.plugin import (
+    HOOK_ARGUMENTS,
+    NAME,
+    PYTHON,
+    SERVER_ARGUMENTS,
+    DesiredInstallation,
+    PluginLayout,
+    Route,
+    SettingsEdit,
+    marketplace_files,
+    to_json_text,
+)
+from upbeat.adapters.system.files.settings_edit import SettingsEntry
+from upbeat.core.doctor.findings import HookPoint
 
-PLUGIN = Path(__file__).resolve().parent / "plugin"
-CLIENT = "claude-code"
-HOOK_SECONDS = 10
-CALL_SECONDS = 5
-"""For hooks that a tool waits for: a server that hangs must not hold up every call for long."""
+PLUGIN_SOURCE = Path(__file__).resolve().parent / "plugin"
+HOOK_TIMEOUT_SECONDS = 10
+CALL_HOOK_TIMEOUT_SECONDS = 5
+"""For hooks that block a tool: a hanging server must not delay every call for long."""
 
 _LAUNCHER = ("/bin/sh", "${CLAUDE_PLUGIN_ROOT}/bin/upbeat")
-"""Starts upbeat when the plugin is used where it lies in a checkout."""
+"""Starts upbeat if the plugin is loaded from a checkout."""
 
-ANSWERED = "Agent|Task|Bash|Grep|Glob|WebFetch|WebSearch|TaskCreate|TaskUpdate|mcp__.*"
-"""Calls whose answer counts: as evidence, for the number of a task, or because it may be too long for the model."""
-DONE = "Read|Edit|MultiEdit|Write|NotebookEdit|TodoWrite"
-"""Calls of which it is enough to know that they are done: over MCP a hook gets the whole answer, here a file."""
+OUTPUT_MATCHER = "Agent|Task|Bash|Grep|Glob|WebFetch|WebSearch|TaskCreate|TaskUpdate|mcp__.*"
+"""Tools whose response is needed: as evidence, for a task's number, or because it may be too long for the model."""
+COMPLETION_MATCHER = "Read|Edit|MultiEdit|Write|NotebookEdit|TodoWrite"
+"""Tools of which only the completion matters: over MCP the hook would receive the whole response, such as a file."""
 
-_COMMON = ("session_id", "transcript_path", "cwd", "agent_id")
-_CALL = ("tool_name", "tool_input", "tool_use_id")
+_COMMON_FIELDS = ("session_id", "transcript_path", "cwd", "agent_id")
+_CALL_FIELDS = ("tool_name", "tool_input", "tool_use_id")
 _FIELDS = {
     "UserPromptSubmit": ("prompt", "source"),
-    "PreToolUse": _CALL,
-    "PostToolUse": (*_CALL, "tool_response"),
-    "PostToolUseFailure": (*_CALL, "error", "is_interrupt"),
+    "PreToolUse": _CALL_FIELDS,
+    "PostToolUse": (*_CALL_FIELDS, "tool_response"),
+    "PostToolUseFailure": (*_CALL_FIELDS, "error", "is_interrupt"),
     "PostToolBatch": ("tool_calls",),
     "SubagentStart": ("agent_type",),
     "SubagentStop": ("agent_type", "stop_hook_active", "last_assistant_message"),
     "Stop": ("stop_hook_active", "last_assistant_message", "background_tasks", "permission_mode"),
     "StopFailure": ("error", "last_assistant_message"),
 }
-"""Event -> what is passed of it. PreCompact is not among them: whatever a hook over MCP answers there, even nothing,
-is shown to the user, and ``{}`` goes into the summary. A session that was compacted starts again, and tells so."""
+"""Event -> the fields to pass. PreCompact is missing: whatever an MCP hook returns there, even nothing, is shown to the
+user, and ``{}`` goes into the summary. After a compaction Claude Code reports a session start anyway."""
 _MATCHERS: dict[str, tuple[str, ...]] = {
     "PreToolUse": ("",),
-    "PostToolUse": (ANSWERED, DONE),
+    "PostToolUse": (OUTPUT_MATCHER, COMPLETION_MATCHER),
     "PostToolUseFailure": ("",),
 }
-"""Every call may meet a rule of its user before it starts; a hook over MCP costs it 2-4 ms."""
-_OVER_MCP_ONLY = ("PostToolBatch",)
-"""Comes after every call, and tells only of calls that were refused before they began: too dear for a process."""
-_COMMANDS = ("SessionStart", "SessionEnd")
-"""Commands by every route: there is no MCP client yet at the start, and none any more at the end."""
+"""A user's rule may apply to any call; a hook over MCP adds 2-4 ms to it."""
+_MCP_ONLY_EVENTS = ("PostToolBatch",)
+"""Fires after every call, but only reports calls that were rejected before they started: too costly for a process."""
+_COMMAND_EVENTS = ("SessionStart", "SessionEnd")
+"""Command hooks by either route: there is no MCP client before the start and after the end of a session."""
 
-GUARDS = {
-    "SessionStart": Guard.START,
-    "UserPromptSubmit": Guard.TURNS,
-    "PreToolUse": Guard.CALLS,
-    "PostToolUse": Guard.ANSWERS,
-    "PostToolUseFailure": Guard.ANSWERS,
-    "PostToolBatch": Guard.ANSWERS,
-    "SubagentStart": Guard.AGENTS,
-    "SubagentStop": Guard.AGENTS,
-    "Stop": Guard.END,
-    "StopFailure": Guard.END,
-    "SessionEnd": Guard.END,
+HOOK_POINT_BY_EVENT = {
+    "SessionStart": HookPoint.START,
+    "UserPromptSubmit": HookPoint.TURNS,
+    "PreToolUse": HookPoint.CALLS,
+    "PostToolUse": HookPoint.RESULTS,
+    "PostToolUseFailure": HookPoint.RESULTS,
+    "PostToolBatch": HookPoint.RESULTS,
+    "SubagentStart": HookPoint.AGENTS,
+    "SubagentStop": HookPoint.AGENTS,
+    "Stop": HookPoint.END,
+    "StopFailure": HookPoint.END,
+    "SessionEnd": HookPoint.END,
 }
-"""Event -> what is not armed when its hooks do not come."""
+"""Event -> the hook point that is inactive if its hooks do not fire."""
 
 
-def in_place() -> dict[str, str]:
-    """The files of the plugin as it lies in the package: everything goes through its launcher."""
-    return _rendered("mcp", server=(*_LAUNCHER, "mcp", "--client"), hook=(*_LAUNCHER, "hook"))
+def in_place_files() -> dict[str, str]:
+    """Return the generated files of the plugin in the package, which starts everything through its launcher."""
+    return _rendered_files("mcp", server=(*_LAUNCHER, "mcp", "--client"), hook=(*_LAUNCHER, "hook"))
 
 
-def layout(route: Route) -> PluginLayout:
-    """The marketplace that holds the one plugin."""
+def plugin_layout(route: Route) -> PluginLayout:
+    """Return the layout of the marketplace with the one plugin."""
     return PluginLayout(
-        source=PLUGIN,
-        manifest=".claude-plugin/marketplace.json",
+        source=PLUGIN_SOURCE,
+        manifest_path=".claude-plugin/marketplace.json",
         marketplace={
             "name": NAME,
             "owner": {"name": "The upbeat authors"},
             "plugins": [{"name": NAME, "source": f"./plugins/{NAME}"}],
         },
-        rendered=_rendered(route, server=(PYTHON, *SERVER), hook=(PYTHON, *HOOK)),
+        rendered_files=_rendered_files(route, server=(PYTHON, *SERVER_ARGUMENTS), hook=(PYTHON, *HOOK_ARGUMENTS)),
     )
 
 
-def wanted(environment: Environment, route: Route) -> Wanted:
-    """The marketplace in upbeat's data folder, run in place, and two lines of the user's settings.
+def desired_installation(data_home: Path, home: Path, route: Route) -> DesiredInstallation:
+    """Return the marketplace in upbeat's data folder, used in place, and two entries of the user's settings.
 
-    Claude Code 2.1.329 loads the plugin in the next session, 2.1.197 in the one after that; each writes what it needs
-    besides (``plugins/known_marketplaces.json``, ``plugins/installed_plugins.json``) by itself.
+    Claude Code 2.1.329 loads the plugin in the next session, 2.1.197 in the one after that. Both write
+    ``plugins/known_marketplaces.json`` and ``plugins/installed_plugins.json`` themselves.
     """
-    folder = environment.data_home / "upbeat" / "claude"
+    folder = data_home / NAME / "claude"
     source = {"source": {"source": "directory", "path": str(folder)}}
-    parts = (Part(("extraKnownMarketplaces", NAME), source), Part(("enabledPlugins", f"{NAME}@{NAME}"), True))
-    settings = Edit(environment.claude_home / "settings.json", "json", parts)
-    return Wanted(own={folder: files(layout(route))}, files={}, edits=(settings,))
+    parts = (
+        SettingsEntry(("extraKnownMarketplaces", NAME), source),
+        SettingsEntry(("enabledPlugins", f"{NAME}@{NAME}"), True),
+    )
+    settings = SettingsEdit(home / "settings.json", "json", parts)
+    return DesiredInstallation(
+        own_folders={folder: marketplace_files(plugin_layout(route))}, files={}, edits=(settings,)
+    )
 
 
-def next_steps() -> list[str]:
-    """What is left to its user."""
-    setting = '"statusLine": {"type": "command", "command": "upbeat statusline"}'
-    return [
-        "start a new session of Claude Code; one as old as 2.1.197 has the plugin from its second session on",
-        f"for a line with the workflow below the prompt, add to settings.json: {setting}",
-    ]
+def _rendered_files(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> dict[str, str]:
+    """Return ``.mcp.json`` and ``hooks/hooks.json``.
 
-
-def last_steps() -> list[str]:
-    """What Claude Code still knows afterwards, and does not load."""
-    return [f"to make Claude Code forget the name as well: claude plugin marketplace remove {NAME}"]
-
-
-def _rendered(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> dict[str, str]:
-    """``.mcp.json`` and ``hooks/hooks.json``.
-
-    Only events that the oldest supported client knows are registered: an unknown one would cost it all hooks of
-    the plugin.
+    Only events of the oldest supported version are registered: an unknown one disables all hooks of the plugin.
     """
-    command: dict[str, Any] = {"type": "command", "command": hook[0], "args": [*hook[1:], CLIENT]}
-    hooks: dict[str, Any] = {event: [{"hooks": [command | {"timeout": HOOK_SECONDS}]}] for event in _COMMANDS}
+    command: dict[str, Any] = {"type": "command", "command": hook[0], "args": [*hook[1:], ClaudeCode.id]}
+    hooks: dict[str, Any] = {
+        event: [{"hooks": [command | {"timeout": HOOK_TIMEOUT_SECONDS}]}] for event in _COMMAND_EVENTS
+    }
     for event in _FIELDS:
-        seconds = CALL_SECONDS if event in _MATCHERS else HOOK_SECONDS
-        if route == "command" and event in _OVER_MCP_ONLY:
+        seconds = CALL_HOOK_TIMEOUT_SECONDS if event in _MATCHERS else HOOK_TIMEOUT_SECONDS
+        if route == "command" and event in _MCP_ONLY_EVENTS:
             continue
         hooks[event] = []
         for matcher in _MATCHERS.get(event, ("",)):
-            handler = (_over_mcp(event, matcher) if route == "mcp" else command) | {"timeout": seconds}
+            handler = (_mcp_handler(event, matcher) if route == "mcp" else command) | {"timeout": seconds}
             hooks[event].append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler]})
-    servers = {NAME: {"command": server[0], "args": [*server[1:], CLIENT]}}
+    servers = {NAME: {"command": server[0], "args": [*server[1:], ClaudeCode.id]}}
     return {
-        ".mcp.json": as_json({"mcpServers": servers}),
-        "hooks/hooks.json": as_json({"description": "upbeat prepares, guards and continues turns", "hooks": hooks}),
+        ".mcp.json": to_json_text({"mcpServers": servers}),
+        "hooks/hooks.json": to_json_text(
+            {"description": "upbeat prepares, guards and continues turns", "hooks": hooks}
+        ),
     }
 
 
-def _over_mcp(event: str, matcher: str) -> dict[str, Any]:
-    names = (name for name in (*_COMMON, *_FIELDS[event]) if matcher != DONE or name != "tool_response")
+def _mcp_handler(event: str, matcher: str) -> dict[str, Any]:
+    names = (
+        name for name in (*_COMMON_FIELDS, *_FIELDS[event]) if matcher != COMPLETION_MATCHER or name != "tool_response"
+    )
     passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in names}
     return {"type": "mcp_tool", "server": f"plugin:{NAME}:{NAME}", "tool": "hook", "input": passed}

@@ -1,4 +1,6 @@
-"""What Claude Code tells a status line. Law: reading it costs no import; what is missing is None or empty.
+"""Parse the payload that Claude Code passes to a status line.
+
+Invariant: no import beyond the standard library; a missing value is None or empty.
 
 Source: recorded stdin of 2.1.329.
 """
@@ -9,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def decode(payload: Mapping[str, Any]) -> tuple[str, float | None]:
-    """The session's id, and how much of the model's context is used, in percent."""
+def parse_status_payload(payload: Mapping[str, Any]) -> tuple[str, float | None]:
+    """Return the session id and the used share of the context window, in percent."""
     session_id = payload.get("session_id")
     window = payload.get("context_window")
     used = window.get("used_percentage") if isinstance(window, Mapping) else None

@@ -1,4 +1,4 @@
-"""What the calls of Claude Code's tools do, in words that belong to no client."""
+"""Translate calls of Claude Code's tools into client-independent fields."""
 
 from __future__ import annotations
 
@@ -7,98 +7,101 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...core.contract.event import Act, Call, Change, Task
-from ..hook_format import SHELL, optional, structured
+from upbeat.adapters.hooks.event_format import SHELL_TOOL, optional_text, parse_embedded_json
+from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
 
-Describer = Callable[[Call, str], Call]
+ToolReader = Callable[[Call, str], Call]
 
-_ALONE: Mapping[str, Act] = {
-    SHELL: Act.SHELL,
-    "Grep": Act.SEARCH,
-    "Glob": Act.SEARCH,
-    "WebFetch": Act.FETCH,
-    "WebSearch": Act.FETCH,
-    "Agent": Act.DELEGATE,
-    "Task": Act.DELEGATE,
+_KIND_BY_TOOL: Mapping[str, ToolKind] = {
+    SHELL_TOOL: ToolKind.SHELL,
+    "Grep": ToolKind.SEARCH,
+    "Glob": ToolKind.SEARCH,
+    "WebFetch": ToolKind.FETCH,
+    "WebSearch": ToolKind.FETCH,
+    "Agent": ToolKind.DELEGATE,
+    "Task": ToolKind.DELEGATE,
 }
-"""Tools of which nothing more has to be known."""
+"""Tools whose kind is all that is needed."""
 
 
-def describe(call: Call, cwd: str) -> Call:
-    """``call`` with what it does; ``cwd`` is where relative paths begin."""
-    if reader := _READERS.get(call.tool):
+def describe_call(call: Call, cwd: str) -> Call:
+    """Return ``call`` with its kind, paths, edits and tasks; relative paths start at ``cwd``."""
+    if reader := _READER_BY_TOOL.get(call.tool):
         return reader(call, cwd)
-    return replace(call, act=_ALONE.get(call.tool, Act.OTHER))
+    return replace(call, kind=_KIND_BY_TOOL.get(call.tool, ToolKind.OTHER))
 
 
 def _path(call: Call, field: str, cwd: str) -> tuple[str, ...]:
-    path = optional(call.input, field)
+    path = optional_text(call.input, field)
     return (os.path.normpath(os.path.join(cwd, path)),) if path else ()
 
 
 def _read(call: Call, cwd: str) -> Call:
-    return replace(call, act=Act.READ, paths=_path(call, "file_path", cwd))
+    return replace(call, kind=ToolKind.READ, paths=_path(call, "file_path", cwd))
 
 
 def _edit(call: Call, cwd: str) -> Call:
     paths = _path(call, "file_path", cwd)
-    parts = structured(call.input.get("edits"))
+    parts = parse_embedded_json(call.input.get("edits"))
     edits = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else [call.input]
     changes = tuple(
-        Change(path, optional(edit, "new_string"), optional(edit, "old_string")) for path in paths for edit in edits
+        FileEdit(path, optional_text(edit, "new_string"), optional_text(edit, "old_string"))
+        for path in paths
+        for edit in edits
     )
-    return replace(call, act=Act.EDIT, paths=paths, changes=changes)
+    return replace(call, kind=ToolKind.EDIT, paths=paths, edits=changes)
 
 
 def _write(call: Call, cwd: str) -> Call:
     paths = _path(call, "file_path", cwd)
-    changes = tuple(Change(path, optional(call.input, "content")) for path in paths)
-    return replace(call, act=Act.WRITE, paths=paths, changes=changes)
+    changes = tuple(FileEdit(path, optional_text(call.input, "content")) for path in paths)
+    return replace(call, kind=ToolKind.WRITE, paths=paths, edits=changes)
 
 
 def _notebook(call: Call, cwd: str) -> Call:
     paths = _path(call, "notebook_path", cwd)
-    changes = tuple(Change(path, optional(call.input, "new_source")) for path in paths)
-    return replace(call, act=Act.EDIT, paths=paths, changes=changes)
+    changes = tuple(FileEdit(path, optional_text(call.input, "new_source")) for path in paths)
+    return replace(call, kind=ToolKind.EDIT, paths=paths, edits=changes)
 
 
 def _todos(call: Call, _cwd: str) -> Call:
-    told = structured(call.input.get("todos"))
-    todos = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
-    tasks = tuple(Task(optional(one, "content"), optional(one, "status") == "completed") for one in todos)
-    return replace(call, act=Act.PLAN, tasks=tasks, is_whole_list=True)
+    todos = [todo for todo in _list_field(call.input, "todos") if isinstance(todo, Mapping)]
+    tasks = tuple(Task(optional_text(todo, "content"), optional_text(todo, "status") == "completed") for todo in todos)
+    return replace(call, kind=ToolKind.TASK_LIST, tasks=tasks, is_full_task_list=True)
 
 
-def _new_task(call: Call, _cwd: str) -> Call:
-    """Its number is in the answer only: ``answered`` adds it."""
-    return replace(call, act=Act.PLAN, tasks=(Task(optional(call.input, "subject"), is_done=False),))
+def _task_create(call: Call, _cwd: str) -> Call:
+    """The number is only in the response: ``with_response`` adds it."""
+    return replace(call, kind=ToolKind.TASK_LIST, tasks=(Task(optional_text(call.input, "subject"), is_done=False),))
 
 
-def _changed_task(call: Call, _cwd: str) -> Call:
-    status = optional(call.input, "status")
+def _task_update(call: Call, _cwd: str) -> Call:
+    status = optional_text(call.input, "status")
     is_done = status in ("completed", "deleted") if status else None
-    task = Task(optional(call.input, "subject"), is_done, optional(call.input, "taskId"))
-    return replace(call, act=Act.PLAN, tasks=(task,))
+    task = Task(optional_text(call.input, "subject"), is_done, optional_text(call.input, "taskId"))
+    return replace(call, kind=ToolKind.TASK_LIST, tasks=(task,))
 
 
 def _question(call: Call, _cwd: str) -> Call:
     labels = (
-        optional(option, "label") for question in _listed(call.input, "questions") for option in _options(question)
+        optional_text(option, "label")
+        for question in _list_field(call.input, "questions")
+        for option in _options(question)
     )
-    return replace(call, act=Act.ASK, labels=tuple(dict.fromkeys(filter(None, labels))))
+    return replace(call, kind=ToolKind.ASK_USER, option_labels=tuple(dict.fromkeys(filter(None, labels))))
 
 
 def _options(question: object) -> list[Any]:
-    options = _listed(question, "options") if isinstance(question, Mapping) else []
+    options = _list_field(question, "options") if isinstance(question, Mapping) else []
     return [option for option in options if isinstance(option, Mapping)]
 
 
-def _listed(given: Mapping[str, Any], name: str) -> list[Any]:
-    found = structured(given.get(name))
-    return found if isinstance(found, list) else []
+def _list_field(given: Mapping[str, Any], name: str) -> list[Any]:
+    value = parse_embedded_json(given.get(name))
+    return value if isinstance(value, list) else []
 
 
-_READERS: Mapping[str, Describer] = {
+_READER_BY_TOOL: Mapping[str, ToolReader] = {
     "AskUserQuestion": _question,
     "Read": _read,
     "Edit": _edit,
@@ -106,13 +109,13 @@ _READERS: Mapping[str, Describer] = {
     "Write": _write,
     "NotebookEdit": _notebook,
     "TodoWrite": _todos,
-    "TaskCreate": _new_task,
-    "TaskUpdate": _changed_task,
+    "TaskCreate": _task_create,
+    "TaskUpdate": _task_update,
 }
 
 
-def answered(call: Call, response: Any) -> Call:
-    """``call`` with what only its answer tells: the number of a new task, and that nothing was changed."""
+def with_response(call: Call, response: Any) -> Call:
+    """Return ``call`` with what only its response has: a new task's number, or that nothing was changed."""
     match call.tool, response:
         case ("TaskCreate", {"task": {"id": str(number)}}):
             return replace(call, tasks=tuple(replace(task, id=number) for task in call.tasks))
@@ -121,28 +124,28 @@ def answered(call: Call, response: Any) -> Call:
     return call
 
 
-def relabelled(given: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """The questions of AskUserQuestion with other ``labels``; what was cut stands in the description then."""
+def relabel_questions(given: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the questions of AskUserQuestion with new ``labels``; a cut label moves to the description."""
     questions = []
-    for question in _listed(given, "questions"):
+    for question in _list_field(given, "questions"):
         if options := _options(question):
-            question = {**question, "options": [_renamed(option, labels) for option in options]}
+            question = {**question, "options": [_relabel_option(option, labels) for option in options]}
         questions.append(question)
     return {"questions": questions} if questions else {}
 
 
-def _renamed(option: Mapping[str, Any], labels: Mapping[str, str]) -> Mapping[str, Any]:
-    label, description = optional(option, "label"), optional(option, "description")
+def _relabel_option(option: Mapping[str, Any], labels: Mapping[str, str]) -> Mapping[str, Any]:
+    label, description = optional_text(option, "label"), optional_text(option, "description")
     if label not in labels:
         return option
     whole = description if label in description else f"{label}. {description}".rstrip(". ")
     return {**option, "label": labels[label], "description": whole}
 
 
-def shown_instead(tool: str, response: Any, text: str) -> Any | None:
-    """``response`` with ``text`` in the place of what the model reads of it; None where its form is not known.
+def replace_response_text(tool: str, response: Any, text: str) -> Any | None:
+    """Return ``response`` with its text replaced by ``text``; None if its form is unknown.
 
-    Claude Code takes a changed answer only in the form that the tool's own has.
+    Claude Code accepts a changed response only in the form of the tool's own.
     """
     match tool, response:
         case ("Bash", {"stdout": str(), "stderr": str()}):

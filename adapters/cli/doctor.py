@@ -1,8 +1,9 @@
-"""``upbeat doctor``: whether upbeat's guards are armed in each client, how that is known, and what to do where not.
+"""``upbeat doctor``: check that upbeat's hooks are active in each client, and suggest fixes.
 
-It compares what is to fire with what the journal saw of each client's sessions, asks the clients what they say of the
-hooks, and with `--probe` starts each real client once with a stub for a model and looks whether its hooks arrive. The
-exit code is 0 when every guard of every client that has upbeat is armed, 1 when one is not, 2 for a wrong argument.
+It compares the hooks that should fire with those that the journal recorded for each client's sessions, and asks the
+clients what they report about the hooks. With `--probe` it also starts each real client once with a stub model and
+checks that its hooks arrive. The exit code is 0 if every hook of every client that has upbeat is active, 1 if one is
+not, 2 for a wrong argument.
 """
 
 from __future__ import annotations
@@ -11,130 +12,134 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic
 
-from ...core.contract.event import ClientName, Source
-from ...core.doctor.evidence import session_seen, was_refused
-from ...core.doctor.findings import OF_TRUST, Canary, ClientSeen, Presence, Report, document
-from ...core.doctor.judge import judge
-from ...core.doctor.show import lines
-from ...core.doctor.texts import EN, TEXTS, Texts
-from ...core.turn.report import timestamp
-from ..claude import canary as claude_canary
-from ..claude import doctor as claude
-from ..codex import canary as codex_canary
-from ..codex import doctor as codex
-from ..local import machine
-from ..local.canary import Flown, empty_repository
-from ..local.environment import Environment, child_variables, read_environment
-from ..local.journal import SqliteJournal
-from ..local.journal_evidence import MOST_RECORDS, entries_of
-from ..local.surroundings import LocalSurroundings, working_directory
-from ..terminal import are_terminals
-from ..wiring import journal, library
-
-ALL = ("claude", "codex")
+from upbeat.adapters.clients.client import Client
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.doctor import installation
+from upbeat.adapters.doctor.canary import empty_repository
+from upbeat.adapters.doctor.journal_evidence import MAX_RECORDS, latest_entries
+from upbeat.adapters.system.config.resolver import LocalContextResolver, working_directory
+from upbeat.adapters.system.environment import Environment, child_variables, read_environment
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.wiring import build_index_manager, build_journal
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.doctor.diagnose import diagnose
+from upbeat.core.doctor.evidence import summarize_session, was_refused
+from upbeat.core.doctor.findings import (
+    TRUST_REASONS,
+    CanaryResult,
+    ClientSnapshot,
+    DoctorReport,
+    InstallStatus,
+    doctor_document,
+)
+from upbeat.core.doctor.show import doctor_lines
+from upbeat.core.messages.catalogue import Messages, load_messages
+from upbeat.core.turn.report import format_timestamp
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat doctor", description=__doc__)
-    parser.add_argument("client", choices=ALL, nargs="?", help="look at this client only (default: all of them)")
-    parser.add_argument("--probe", action="store_true", help="start each client once, with a stub for a model")
+    parser.add_argument(
+        "client", choices=tuple(CLIENT_BY_CLI_NAME), nargs="?", help="check only this client (default: all)"
+    )
+    parser.add_argument("--probe", action="store_true", help="start each client once with a stub model")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     environment = read_environment()
-    texts = EN if options.json else TEXTS[environment.language]
-    wanted = (options.client,) if options.client else ALL
-    report = look(environment, wanted, texts, probe=options.probe)
+    messages = load_messages("doctor", "en" if options.json else environment.language)
+    client_names = (options.client,) if options.client else tuple(CLIENT_BY_CLI_NAME)
+    report = build_doctor_report(environment, client_names, messages, probe=options.probe)
     if options.json:
-        print(json.dumps(document(report), indent=2, ensure_ascii=False))
-        return 0 if report.armed else 1
-    print("\n".join(lines(report, texts)))
-    if report.reasons & OF_TRUST and are_terminals(sys.stdin, sys.stdout) and _review(report, texts):
-        report = look(environment, wanted, texts, probe=False)
-        print("\n".join(lines(report, texts)))
-    return 0 if report.armed else 1
+        print(json.dumps(doctor_document(report), indent=2, ensure_ascii=False))
+        return 0 if report.active else 1
+    print("\n".join(doctor_lines(report, messages)))
+    if report.reasons & TRUST_REASONS and are_terminals(sys.stdin, sys.stdout) and _offer_review(report, messages):
+        report = build_doctor_report(environment, client_names, messages, probe=False)
+        print("\n".join(doctor_lines(report, messages)))
+    return 0 if report.active else 1
 
 
-def look(environment: Environment, wanted: Sequence[str], texts: Texts, *, probe: bool) -> Report:
-    """The report on ``wanted``, with canaries if ``probe``."""
-    found = journal(environment)
+def build_doctor_report(
+    environment: Environment, client_names: Sequence[str], messages: Messages, *, probe: bool
+) -> DoctorReport:
+    """Return the report on ``client_names``, with canaries if ``probe``."""
+    journal = build_journal(environment)
     cwd = working_directory()
-    situation = LocalSurroundings(environment).locate(Source(ClientName.CLI, cwd), None, plan=False)
-    root = situation.repository.root
-    clients = []
-    if "claude" in wanted:
-        clients.append(claude.look(environment, root, cwd, found))
-    if "codex" in wanted:
-        clients.append(codex.look(environment, root, found))
+    repo_context = LocalContextResolver(environment).resolve(EventSource(ClientName.CLI, cwd), None, is_plan=False)
+    root = repo_context.repository.root
+    clients = {name: CLIENT_BY_CLI_NAME[name] for name in client_names}
+    snapshots = {name: client.inspect(environment, root, cwd, journal) for name, client in clients.items()}
     if probe:
-        clients = _probed(clients, environment, found, texts)
-    for client in clients[-1:]:
-        if client.client == codex.CLIENT and client.presence is Presence.INSTALLED:
-            clients.append(codex.look_at_wrapper(client))
-    here = machine.look(found, situation.settings)
-    return judge(timestamp(datetime.now(UTC)), clients, here, texts)
+        _add_canaries(snapshots, environment, journal, messages)
+    every = []
+    for name, snapshot in snapshots.items():
+        is_installed = snapshot.install_status is InstallStatus.INSTALLED
+        every += [snapshot, *(clients[name].inspect_wrappers(snapshot) if is_installed else ())]
+    here = installation.inspect_installation(journal, repo_context.settings)
+    return diagnose(format_timestamp(datetime.now(UTC)), every, here, messages)
 
 
-def _probed(
-    clients: Sequence[ClientSeen], environment: Environment, found: SqliteJournal, texts: Texts
-) -> list[ClientSeen]:
-    """The clients that have upbeat, each with what came of its canary."""
-    flights: dict[str, Callable[[str, Path], Flown]] = {
-        claude.CLIENT: lambda program, where: claude_canary.fly(
-            program, where, environment.claude_home, claude.managed_settings()
-        ),
-        codex.CLIENT: lambda program, where: codex_canary.fly(program, where, environment.codex_home),
+def _add_canaries(
+    snapshots: dict[str, ClientSnapshot], environment: Environment, journal: SqliteJournal, messages: Messages
+) -> None:
+    """Run a canary of each client that has upbeat, and add its result."""
+    installed = {
+        name: snapshot for name, snapshot in snapshots.items() if snapshot.install_status is InstallStatus.INSTALLED
     }
-    to_start = [client.program for client in clients if client.presence is Presence.INSTALLED]
-    if to_start:
-        print(texts.will_start.format(commands=", ".join(to_start)), file=sys.stderr, flush=True)
-    return [
-        replace(client, canary=_canary(flights[client.client], client.program, environment, found))
-        if client.program in to_start
-        else client
-        for client in clients
-    ]
+    if installed:
+        commands = ", ".join(snapshot.program for snapshot in installed.values())
+        print(messages["probe_notice"].format(commands=commands), file=sys.stderr, flush=True)
+    for name, snapshot in installed.items():
+        canary = _run_canary(CLIENT_BY_CLI_NAME[name], snapshot.program, environment, journal)
+        snapshots[name] = replace(snapshot, canary=canary)
 
 
-def _canary(fly: Callable[[str, Path], Flown], program: str, environment: Environment, found: SqliteJournal) -> Canary:
-    """Start the client, and read in the journal what of it arrived."""
+def _run_canary(client: Client, program: str, environment: Environment, journal: SqliteJournal) -> CanaryResult:
+    """Start the client, and read from the journal which of its hooks arrived."""
     began = monotonic()
     with empty_repository() as repository:
-        flown = fly(program, repository)
-        entries = entries_of(found, flown.session_id)
-        if flown.is_first and not entries:
-            flown = fly(program, repository)
-            entries = entries_of(found, flown.session_id)
-        kept = library(environment, builds=False)
-        kept.forget(str(repository))
-        kept.close()
-    now = timestamp(datetime.now(UTC))
-    seen = session_seen(entries, MOST_RECORDS, now)
-    return Canary(
+        run = client.run_canary(program, repository, environment)
+        entries = latest_entries(journal, run.session_id)
+        if run.is_first_session and not entries:
+            run = client.run_canary(program, repository, environment)
+            entries = latest_entries(journal, run.session_id)
+        manager = build_index_manager(environment, can_build=False)
+        manager.delete_index(str(repository))
+        manager.close()
+    now = format_timestamp(datetime.now(UTC))
+    seen = summarize_session(entries, MAX_RECORDS, now)
+    return CanaryResult(
         now,
-        flown.session_id,
-        frozenset(seen.last) if seen else frozenset(),
-        was_refused(entries, flown.told),
-        flown.problem,
-        flown.server,
+        run.session_id,
+        frozenset(seen.last_seen_by_point) if seen else frozenset(),
+        was_refused(entries, run.last_request),
+        run.problem,
+        run.server_problem,
         round((monotonic() - began) * 1000),
     )
 
 
-def _review(report: Report, texts: Texts) -> bool:
-    """Open Codex where its user reviews hooks, if that is wanted; whether it was opened."""
-    program = next((client.program for client in report.clients if client.client == codex.CLIENT), "")
+def _offer_review(report: DoctorReport, messages: Messages) -> bool:
+    """Offer to open the client in which the user reviews hooks; return whether it was opened."""
+    untrusted = (
+        client.program
+        for client in report.clients
+        for hook_point in client.hook_points
+        if not TRUST_REASONS.isdisjoint(reason.reason for reason in hook_point.reasons)
+    )
+    program = next(untrusted, "")
     try:
-        wanted = program and input(texts.review).strip().lower() in ("y", "yes", "是")
+        is_accepted = program and input(messages["review_prompt"]).strip().lower() in ("y", "yes", "是")
     except EOFError:
         return False
-    if not wanted:
+    if not is_accepted:
         return False
-    print(texts.review_how)
+    print(messages["review_instructions"])
     subprocess.run([program], env=child_variables({}), check=False)
     return True

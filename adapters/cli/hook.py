@@ -1,19 +1,18 @@
-"""``upbeat hook claude|codex``: one hook event. Always exits 0, whatever came in."""
+"""``upbeat hook CLIENT``: answer one hook event. The exit code is always 0."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-from .. import shim
-
-CLIENTS = {"claude": "claude-code", "codex": "codex-cli"}
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.hook_entry import shim
 
 
 def run(arguments: Sequence[str]) -> int:
     match arguments:
-        case [name] if name in CLIENTS:
-            return int(shim.main(CLIENTS[name]))
+        case [name] if client := CLIENT_BY_CLI_NAME.get(name):
+            return int(shim.main(client.id))
         case _:
-            print(f"usage: upbeat hook {'|'.join(CLIENTS)} < payload.json", file=sys.stderr)
+            print(f"usage: upbeat hook {'|'.join(CLIENT_BY_CLI_NAME)} < payload.json", file=sys.stderr)
             return 0

@@ -1,96 +1,86 @@
-"""``upbeat index``: builds the index of a repository, or brings it up to date, and says how it is."""
+"""``upbeat index``: build or update the index of a repository and print its state."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from ...core.errors import UserError
-from ..code.index_build import Update
-from ..code.library import IndexState, Library
-from ..local.environment import read_environment
-from ..local.journal_trouble import StorageError
-from ..local.surroundings import root_of
-from ..terminal import are_terminals, control
-from ..wiring import library
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, draw_progress, print_json
+from upbeat.adapters.code.index.build import UpdateResult
+from upbeat.adapters.code.index.manager import IndexState
+from upbeat.adapters.system.config.resolver import resolve_root
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.journal.faults import StorageError
+from upbeat.adapters.system.terminal import are_terminals
+from upbeat.adapters.wiring import build_index_manager
+from upbeat.core.errors import UserError
 
-BAR = 30
-"""Characters of the progress bar."""
-
-STATES = {
-    "off": "switched off (index.enabled)",
+STATE_TEXTS = {
+    "off": "indexing is disabled (index.enabled)",
     "none": "not indexed",
-    "building": "being indexed",
-    "partial": "indexed in part; questions read the files",
+    "building": "indexing in progress",
+    "partial": "partly indexed; lookups scan the files",
     "ready": "indexed",
-    "too_large": "larger than index.max_mb allows; questions read the files",
+    "too_large": "larger than index.max_mb; lookups scan the files",
 }
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat index", description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--repo", help="the repository (default: the one around this folder)")
+    add_json_option(parser)
+    add_repo_option(parser)
     options = parser.parse_args(arguments)
     environment = read_environment()
-    root = root_of(options.repo, environment)
-    if not root or not Path(root).is_dir():
+    root = resolve_root(options.repo, environment)
+    if not root or not os.path.isdir(root):
         raise UserError(f"{root or options.repo} is not a folder")
-    found = library(environment)
+    shows_progress = are_terminals(sys.stderr) and not options.json
+    manager = build_index_manager(environment)
     try:
-        done = _build(found, root, show=are_terminals(sys.stderr) and not options.json)
-        state = found.state(root)
+        result = manager.build(root, _draw_progress if shows_progress else None)
+        if shows_progress and result.files_read:
+            print(file=sys.stderr)
+        manager.histories.get(root)
+        state = manager.index_state(root)
     except StorageError as error:
-        raise UserError(f"the index cannot be kept: {error}") from None
+        raise UserError(f"cannot store the index: {error}") from None
     finally:
-        found.close()
+        manager.close()
     if options.json:
-        print(json.dumps(index_document(root, state, done), indent=2, ensure_ascii=False))
+        print_json(index_document(root, state, result))
     else:
-        print(_sentence(root, state, done))
-    return 0 if done.complete or state.state == "off" else 1
+        print(_summary(root, state, result))
+    return 0 if result.is_complete or state.state == "off" else 1
 
 
-def index_document(root: str, state: IndexState, done: Update) -> dict[str, object]:
-    """The state as ``--json`` prints it. ``read`` and ``dropped`` count files of this run."""
+def index_document(root: str, state: IndexState, result: UpdateResult) -> dict[str, object]:
+    """Return the state as ``--json`` prints it; ``files_read`` and ``files_dropped`` count the files of this run."""
     return {
-        "schema_version": "1.0",
         "root": root,
         "state": state.state,
         "files": state.files,
         "indexed": state.indexed,
         "bytes": state.bytes,
-        "read": done.read,
-        "dropped": done.dropped,
-        "problem": done.problem or state.problem,
+        "files_read": result.files_read,
+        "files_dropped": result.files_dropped,
+        "problem": result.problem or state.problem,
     }
 
 
-def _build(found: Library, root: str, *, show: bool) -> Update:
-    done = found.build(root, _draw if show else None)
-    if show and done.read:
-        print(file=sys.stderr)
-    found.histories.get(root)
-    return done
+def _draw_progress(done: int, total: int) -> None:
+    draw_progress(done, total, " files")
 
 
-def _draw(done: int, total: int) -> None:
-    """One line that is written over."""
-    filled = BAR * done // (total or 1)
-    control(sys.stderr, f"\r[{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} files")
-
-
-def _sentence(root: str, state: IndexState, done: Update) -> str:
-    parts = [f"{root}: {STATES[state.state]}"]
+def _summary(root: str, state: IndexState, result: UpdateResult) -> str:
+    parts = [f"{root}: {STATE_TEXTS[state.state]}"]
     if state.files:
         parts.append(f"{state.indexed} of {state.files} files, {state.bytes / 1e6:.1f} MB")
-    if done.complete:
-        parts.append(
-            f"{done.read} read, {done.dropped} dropped" if done.read or done.dropped else "nothing had changed"
-        )
-    elif done.problem and state.state != "off":
-        parts.append(done.problem)
+    if result.is_complete and (result.files_read or result.files_dropped):
+        parts.append(f"{result.files_read} files read, {result.files_dropped} dropped")
+    elif result.is_complete:
+        parts.append("up to date")
+    elif result.problem and state.state != "off":
+        parts.append(result.problem)
     return "; ".join(parts)

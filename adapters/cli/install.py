@@ -1,9 +1,9 @@
-"""``upbeat install claude|codex``: give the client its plugin, and show every change before it is made.
+"""``upbeat install claude|codex``: install the plugin into a client; shows every change first.
 
-What is written: the plugin in upbeat's data folder, and a few lines in the client's own settings (`settings.json` of
-Claude Code; `config.toml`, a copy of the plugin and the agents for Codex). All else in those files stays byte by byte,
-and links stay links. Twice is a no-op; `upbeat uninstall` gives back the bytes that were there. The hooks of Codex
-run once you have reviewed them there: upbeat never grants itself that trust.
+It writes the plugin into upbeat's data folder, and a few entries into the client's own settings (`settings.json` of
+Claude Code; `config.toml`, a copy of the plugin and the agents for Codex). Everything else in those files stays byte
+for byte, and links stay links. A second install changes nothing; `upbeat uninstall` restores the previous files. Codex
+runs the hooks once you have reviewed them there: upbeat never grants itself that trust.
 """
 
 from __future__ import annotations
@@ -11,20 +11,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from types import ModuleType
 
-from ..claude import install as claude
-from ..codex import install as codex
-from ..installation.carry_out import carry_out, sweep
-from ..installation.plan import Plan, plan_install
-from ..installation.show import shown
-from ..local.byte_code import compile_missing
-from ..local.environment import read_environment
-from ..local.receipt import receipt_path
-from ..terminal import are_terminals
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.install.apply import apply_plan, remove_drafts
+from upbeat.adapters.install.byte_code import compile_missing
+from upbeat.adapters.install.plan import InstallationPlan, plan_install
+from upbeat.adapters.install.receipt import receipt_path
+from upbeat.adapters.install.show import plan_lines
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.terminal import are_terminals
 
-CLIENTS: dict[str, ModuleType] = {"claude": claude, "codex": codex}
-NOT_ASKED = 2
+EXIT_NO_TERMINAL = 2
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -33,38 +30,45 @@ def run(arguments: Sequence[str]) -> int:
         "--route",
         choices=("mcp", "command"),
         default="mcp",
-        help="mcp: hooks go to the session's server, no process each; command: for clients without mcp_tool hooks",
+        help="mcp: hooks call the session's server, without a process for each; "
+        "command: for clients without mcp_tool hooks",
     )
     options = parser.parse_args(arguments)
-    client, environment = CLIENTS[options.client], read_environment()
-    plan = plan_install(options.client, client.wanted(environment, options.route), environment, options.route)
-    if plan.is_done:
+    client, environment = CLIENT_BY_CLI_NAME[options.client], read_environment()
+    plan = plan_install(
+        options.client, client.desired_installation(environment, options.route), environment, options.route
+    )
+    if plan.is_up_to_date:
         if not options.dry_run:
-            sweep(plan.places())
+            remove_drafts(plan.draft_folders())
             compile_missing()
-        print(f"upbeat: {options.client}: all is installed and up to date; nothing to do")
+        print(f"upbeat: {options.client}: already installed and up to date")
         return 0
-    refused = ask(plan, options)
-    if refused is not None:
-        return refused
-    carry_out(plan, environment)
-    print(f"upbeat: {options.client}: installed; {receipt_path(environment, options.client)} knows every change")
+    if (exit_code := confirm_plan(plan, options)) is not None:
+        return exit_code
+    apply_plan(plan, environment)
+    print(
+        f"upbeat: {options.client}: installed; all changes are recorded in {receipt_path(environment, options.client)}"
+    )
     print(f"- {compile_missing().text}")
-    print("\n".join(f"- {step}" for step in (*client.next_steps(), "prove that it works: upbeat doctor --probe")))
+    print("\n".join(f"- {step}" for step in (*client.steps_after_install(), "verify the hooks: upbeat doctor --probe")))
     return 0
 
 
-def ask(plan: Plan, options: argparse.Namespace) -> int | None:
-    """Show the plan, and ask whether to carry it out; None for yes, else the exit code."""
-    print("\n".join(shown(plan)), flush=True)
+def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | None:
+    """Show the plan, and ask whether to apply it; return None for yes, else the exit code."""
+    print("\n".join(plan_lines(plan)), flush=True)
     if options.dry_run:
-        print(f"upbeat: {len(plan.changes)} files would be changed; nothing was")
+        print(f"upbeat: would change {len(plan.changes)} files; nothing was changed")
         return 0
     if options.yes or not plan.changes:
         return None
     if not are_terminals(sys.stdin):
-        print("upbeat: nothing was changed, for there is no terminal to ask at; --yes does it", file=sys.stderr)
-        return NOT_ASKED
+        print(
+            "upbeat: nothing was changed, because there is no terminal for the confirmation; pass --yes to skip it",
+            file=sys.stderr,
+        )
+        return EXIT_NO_TERMINAL
     try:
         answer = input(f"Change these {len(plan.changes)} files? [y/N] ")
     except EOFError:
@@ -76,9 +80,9 @@ def ask(plan: Plan, options: argparse.Namespace) -> int | None:
 
 
 def parser_for(command: str, description: str) -> argparse.ArgumentParser:
-    """The options that install and uninstall share."""
+    """Return a parser with the options that install and uninstall share."""
     parser = argparse.ArgumentParser(prog=f"upbeat {command}", description=description)
-    parser.add_argument("client", choices=sorted(CLIENTS))
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be changed")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("client", choices=sorted(CLIENT_BY_CLI_NAME))
+    parser.add_argument("--dry-run", action="store_true", help="only show the changes")
+    parser.add_argument("--yes", action="store_true", help="skip the confirmation")
     return parser

@@ -1,6 +1,6 @@
-"""``upbeat log``: the records of all sessions, the latest last; ``upbeat log prune`` and ``upbeat log verify``.
+"""``upbeat log``: list the records of all sessions, the latest last; ``upbeat log prune``; ``upbeat log verify``.
 
-``--follow`` goes on with new records as they come; with ``--json`` it prints one object a line then.
+`--follow` waits for new records and prints them; with `--json` it prints one object per line.
 """
 
 from __future__ import annotations
@@ -12,94 +12,84 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from ...core.journal import overview
-from ...core.journal.explain import SCHEMA_VERSION
-from ...core.journal.texts import TEXTS, Texts
-from ..local.environment import read_environment
-from ..local.journal import SqliteJournal
-from ..wiring import journal
+from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.wiring import build_journal
+from upbeat.core.journal import overview
+from upbeat.core.messages.catalogue import load_messages
 
-LAST = 20
+DEFAULT_COUNT = 20
 POLL_SECONDS = 0.3
-MOST_AT_ONCE = 10_000
-MOST = 10**9
+MAX_BATCH = 10_000
+MAX_COUNT = 10**9
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat log", description=__doc__)
-    parser.add_argument("action", nargs="?", choices=("prune", "verify"), help="take out old records; check them all")
-    parser.add_argument("--session", default="", metavar="ID", help="the records of one session")
-    parser.add_argument("--last", type=_count, default=LAST, metavar="N", help=f"how many (default: {LAST})")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--follow", action="store_true", help="go on with new records as they come")
+    parser.add_argument("action", nargs="?", choices=("prune", "verify"), help="delete old records; check all hashes")
+    parser.add_argument("--session", default="", metavar="ID", help="list one session only")
     parser.add_argument(
-        "--before", type=_moment, metavar="DATE", help="prune: everything before it, not just what is over the limits"
+        "--last", type=_parse_count, default=DEFAULT_COUNT, metavar="N", help=f"records (default: {DEFAULT_COUNT})"
+    )
+    add_json_option(parser)
+    parser.add_argument("--follow", action="store_true", help="wait for new records and print them (Ctrl-C to stop)")
+    parser.add_argument(
+        "--before",
+        type=_parse_time,
+        metavar="DATE",
+        help="with prune: delete every record before DATE, not only those over the limits",
     )
     options = parser.parse_args(arguments)
     if options.before and options.action != "prune":
-        parser.error("--before goes with prune")
+        parser.error("--before requires prune")
     environment = read_environment()
-    found, texts = journal(environment), TEXTS[environment.language]
+    journal, texts = build_journal(environment), load_messages("journal", environment.language)
     if options.action == "prune":
-        return _prune(found, options, texts)
-    if options.action == "verify":
-        return _verify(found, options, texts)
-    return _list(found, options, texts)
-
-
-def _list(found: SqliteJournal, options: argparse.Namespace, texts: Texts) -> int:
-    if options.follow:
-        _follow(found, options)
-    entries = found.records(options.session, last=options.last)
-    if options.json:
-        print(json.dumps(overview.log_document(entries), indent=2, ensure_ascii=False))
+        pruned = journal.prune(options.before)
+        health = journal.health()
+        document, lines, code = (
+            overview.prune_document(pruned, health),
+            list(overview.prune_lines(pruned, health, texts)),
+            0,
+        )
+    elif options.action == "verify":
+        result = journal.verify()
+        document, lines = overview.verification_document(result), list(overview.verification_lines(result, texts))
+        code = 0 if result.is_intact else 1
     else:
-        print("\n".join(map(overview.line, entries)) or texts.log_empty)
-    return 0
+        if options.follow:
+            _follow(journal, options)
+        entries = journal.records(options.session, last=options.last)
+        document, code = overview.log_document(entries), 0
+        lines = [overview.entry_line(entry) for entry in entries] or [texts["log_empty"]]
+    print(json.dumps(document, indent=2, ensure_ascii=False) if options.json else "\n".join(lines))
+    return code
 
 
-def _follow(found: SqliteJournal, options: argparse.Namespace) -> NoReturn:
-    """Print the last records and all that come after them, until the person has seen enough (Ctrl-C)."""
-    seen = max((entry.seq for entry in found.records(last=1)), default=0)
-    entries = found.records(options.session, last=options.last)
+def _follow(journal: SqliteJournal, options: argparse.Namespace) -> NoReturn:
+    """Print the last records and every new one, until Ctrl-C."""
+    last_seq = max((entry.seq for entry in journal.records(last=1)), default=0)
+    entries = journal.records(options.session, last=options.last)
     while True:
         for entry in entries:
-            line = json.dumps({"schema_version": SCHEMA_VERSION, **overview.row(entry)}, ensure_ascii=False)
-            print(line if options.json else overview.line(entry), flush=True)
-        seen = max([seen, *(entry.seq for entry in entries)])
+            line = json.dumps({"schema_version": SCHEMA_VERSION, **overview.entry_document(entry)}, ensure_ascii=False)
+            print(line if options.json else overview.entry_line(entry), flush=True)
+        last_seq = max([last_seq, *(entry.seq for entry in entries)])
         time.sleep(POLL_SECONDS)
-        entries = found.records(options.session, last=MOST_AT_ONCE, after=seen)
+        entries = journal.records(options.session, last=MAX_BATCH, after=last_seq)
 
 
-def _prune(found: SqliteJournal, options: argparse.Namespace, texts: Texts) -> int:
-    pruned = found.prune(options.before)
-    health = found.health()
-    if options.json:
-        print(json.dumps(overview.pruned_document(pruned, health), indent=2))
-    else:
-        print("\n".join(overview.pruned_lines(pruned, health, texts)))
-    return 0
-
-
-def _verify(found: SqliteJournal, options: argparse.Namespace, texts: Texts) -> int:
-    verified = found.verify()
-    if options.json:
-        print(json.dumps(overview.verified_document(verified), indent=2, ensure_ascii=False))
-    else:
-        print("\n".join(overview.verified_lines(verified, texts)))
-    return 0 if verified.is_whole else 1
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < MOST):
-        raise argparse.ArgumentTypeError(f"takes a whole number from 1 on; found {text!r}")
+def _parse_count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < MAX_COUNT):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1; got {text!r}")
     return int(text)
 
 
-def _moment(text: str) -> datetime:
-    """A date or time in ISO 8601; UTC unless it says otherwise."""
+def _parse_time(text: str) -> datetime:
+    """Parse a date or time in ISO 8601; the default time zone is UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"takes a date such as 2026-01-31; found {text!r}") from None
+        raise argparse.ArgumentTypeError(f"expected a date such as 2026-01-31; got {text!r}") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,4 +1,7 @@
-"""``upbeat``: reads the command line and dispatches. Law: no subcommand's imports are paid by another one."""
+"""``upbeat``: parse the command line and dispatch.
+
+Invariant: a subcommand does not import what only another one needs.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +10,46 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from ... import __version__
-from ...core.errors import UserError
-from ..terminal import guarded
+from upbeat import __version__
+from upbeat.adapters.system.terminal import escaping_output
+from upbeat.core.errors import UserError
 
 COMMANDS = {
-    "prepare": "prepare one turn: a prompt or a request in, a report out (JSON)",
-    "hook": "answer one hook event of a client: payload on stdin, output on stdout",
-    "mcp": "serve a client over stdio: hooks and ci_* tools",
-    "install": "give a client its plugin; every change is shown first",
-    "uninstall": "give back what was there before a client had its plugin",
-    "doctor": "say of each guard whether it is armed, how that is known, and what to do where it is not",
-    "workflow": "list, show and check the workflows; start, stop, continue, resume one",
-    "rules": "list, show, check, add and remove rules of your own and of the project",
-    "specs": "list, make and move the features in specs/features",
-    "tools": "list the ci_* tools, or call one",
-    "index": "index this repository for the ci_* tools, or bring its index up to date",
-    "status": "show this repository's sessions, and how the journal is",
-    "log": "list the records of all sessions; log prune, log verify",
-    "why": "explain one record: what decided, on what grounds, from which file",
-    "backtest": "what a rule would have done in your past sessions, and what became of those calls",
-    "stats": "what was put before models, by which part, and how often what it named was used",
-    "observations": "list what upbeat has learnt here; show, forget, clear",
-    "run": "run a command and tell its exit code, also where the client hides it",
-    "trust": "trust this project's settings, workflows and rules as they are now",
-    "statusline": "print one line for Claude Code's status bar, from its JSON on stdin",
-    "schema": "print the JSON Schema of the contract",
+    "prepare": "prepare one turn from a prompt or request; print a JSON report",
+    "hook": "answer one hook event: payload on stdin, answer on stdout",
+    "mcp": "serve hooks and ci_* tools to a client over stdio",
+    "install": "install the plugin for a client (shows a diff first)",
+    "uninstall": "remove the plugin and restore the client's settings",
+    "doctor": "check that upbeat's hooks are active; suggest fixes",
+    "workflow": "list, show and check workflows; start, stop, continue or resume one",
+    "rules": "list, show, check, add and remove your rules and the project's",
+    "features": "list, show, create and move the features in specs/features",
+    "tools": "list, call and approve ci_* tools and the tools of your MCP servers",
+    "index": "build or update this repository's index",
+    "status": "show this repository's sessions and the state of the journal",
+    "log": "list journal records; prune or verify the journal",
+    "why": "explain one decision: who decided, why, and which file configured it",
+    "backtest": "replay your past sessions against a rule and count what it would have blocked",
+    "stats": "show injected context per source, and how often it was used",
+    "learned": "list the habits learned here; show, forget or clear them",
+    "exec": "run a command and report its exit code even when the client hides it",
+    "trust": "trust this project's settings, workflows and rules with their present content",
+    "statusline": "print one line for Claude Code's status bar",
+    "schema": "print a JSON Schema of the contract",
 }
 """Each is a module of this package with ``run(arguments) -> exit code``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``upbeat`` with ``arguments`` (default: the process's own); the exit code."""
-    with guarded():
-        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    """Run ``upbeat`` with ``arguments`` (default: those of the process); return the exit code."""
+    with escaping_output():
+        return _run_words(list(sys.argv[1:] if arguments is None else arguments))
 
 
-def _run(words: list[str]) -> int:
+def _run_words(words: list[str]) -> int:
     match words:
         case [] | ["-h" | "--help", *_]:
-            print(usage())
+            print(usage_text())
             return 0 if words else 2
         case ["-V" | "--version", *_]:
             print(f"upbeat {__version__}")
@@ -54,16 +57,17 @@ def _run(words: list[str]) -> int:
         case [command, *rest] if command in COMMANDS:
             return _dispatch(command, rest)
         case _:
-            return _unknown(words[0])
+            return _report_unknown(words[0])
 
 
 def _dispatch(command: str, arguments: Sequence[str]) -> int:
-    """Run the module of ``command``; what a person or the machine got wrong becomes one sentence and a 1."""
+    """Run the module of ``command``; report an error of the user or the system as one sentence and exit code 1."""
     module = import_module(f".{command}", __package__)
     try:
         return int(module.run(arguments))
     except BrokenPipeError:
-        _forget_stdout()
+        with open(os.devnull, "w", encoding="utf-8") as null:  # for the interpreter's last flush
+            os.dup2(null.fileno(), 1)
         return 1
     except (UserError, OSError) as error:
         print(f"upbeat: {error}", file=sys.stderr)
@@ -72,23 +76,17 @@ def _dispatch(command: str, arguments: Sequence[str]) -> int:
         return 130
 
 
-def _forget_stdout() -> None:
-    """Nobody reads any more: let the interpreter's last flush go nowhere."""
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-
-
-def usage() -> str:
-    """The help text, from the table of commands."""
+def usage_text() -> str:
+    """Return the help text, from the table of commands."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
-    return "\n".join(["usage: upbeat COMMAND [...]", "", *lines, "", "upbeat COMMAND --help says more."])
+    return "\n".join(["usage: upbeat COMMAND [...]", "", *lines, "", "Run `upbeat COMMAND --help` for details."])
 
 
-def _unknown(word: str) -> int:
+def _report_unknown(word: str) -> int:
     from difflib import get_close_matches
 
     close = get_close_matches(word, COMMANDS, n=1)
-    hint = f"; did you mean '{close[0]}'?" if close else "; upbeat --help lists the commands"
+    hint = f"; did you mean '{close[0]}'?" if close else "; run `upbeat --help` to list the commands"
     print(f"upbeat: no command '{word}'{hint}", file=sys.stderr)
     return 2

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..wiring import CLIENTS
-
 
 def run(arguments: Sequence[str]) -> int:
+    """Serve until stdin ends; the server checks the client's name after it has answered ``initialize``."""
     parser = argparse.ArgumentParser(prog="upbeat mcp", description=__doc__)
-    parser.add_argument("--client", choices=CLIENTS, default=CLIENTS[0], help="whose hooks it answers")
+    parser.add_argument("--client", default="claude-code", help="id of the client whose hooks it answers")
     options = parser.parse_args(arguments)
-    from ..mcp.server import main
+    from upbeat.adapters.mcp_server.server import main
 
     main(options.client)

@@ -1,7 +1,7 @@
-"""``upbeat prepare``: the kernel as a filter. One request in, one report out; the exit code says what came of it.
+"""``upbeat prepare``: read one request or prompt, print one report; the exit code tells what happened.
 
-Law: stdout is one valid v1 object whatever happens; diagnostics go to stderr. The one broad ``except`` of the
-command is here: if the core fails, the report is empty and the client goes on without it (exit 10).
+Invariant: stdout is always one valid v1 object, and diagnostics go to stderr. This module has the command's only broad
+``except``: if the core fails, the report is empty and the client continues without it (exit code 10).
 """
 
 from __future__ import annotations
@@ -16,74 +16,75 @@ from typing import BinaryIO, NoReturn
 
 from pydantic import ValidationError
 
-from ...core.contract.codes import ErrorCode, ExitCode, LimitCode
-from ...core.contract.event import ClientName, Source
-from ...core.contract.report import Client, Inputs, Limit, TurnReport
-from ...core.contract.request import PrepareRequest, RequestClient
-from ...core.errors import RequestError
-from ...core.pipeline import NO_CAP, TurnRequest, prepare_turn
-from ...core.turn import report
-from ...core.turn.clean import clean
-from ..local.environment import as_typed
-from ..local.surroundings import working_directory
-from ..terminal import escaped
-from ..wiring import CLIENTS, Use, build, wire
-from .ending import end_in_order
+from upbeat.adapters.cli.command_line import exit_on_signals
+from upbeat.adapters.clients.registry import CLIENT_IDS, find_client
+from upbeat.adapters.system.config.resolver import working_directory
+from upbeat.adapters.system.environment import decode_argument
+from upbeat.adapters.system.terminal import escape_controls
+from upbeat.adapters.wiring import ServerLifetime, build_application
+from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.contract.report import Client, Inputs, Limit, TurnReport
+from upbeat.core.contract.request import PrepareRequest, RequestClient
+from upbeat.core.engine.pipeline import NO_CAP, TurnRequest, prepare_turn
+from upbeat.core.errors import RequestError
+from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.turn import report
 
-MAX_INPUT = 32 * 1024 * 1024
+MAX_INPUT_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What to print, and what to exit with."""
+class PrepareResult:
+    """The report to print and the exit code."""
 
     report: TurnReport
-    code: ExitCode
+    exit_code: ExitCode
 
 
 def run(arguments: Sequence[str]) -> int:
-    end_in_order()
-    show = as_text if "--text" in arguments else TurnReport.to_json
+    exit_on_signals()
+    show = report_text if "--text" in arguments else TurnReport.to_json
     try:
         options = _parser().parse_args(arguments)
         request = _request(options, sys.stdin.buffer if sys.stdin else None)
-        outcome = prepare(request, plan=options.plan, strict=options.strict)
-        text = show(outcome.report)
+        result = prepare_report(request, plan=options.plan, strict=options.strict)
+        text = show(result.report)
     except RequestError as error:
-        outcome = Outcome(nothing(LimitCode.INPUT_UNREADABLE, str(error)), ExitCode.UNREADABLE_INPUT)
-        text = show(outcome.report)
-    except Exception as error:  # the boundary: fail open, and visibly
-        print(clean(traceback.format_exc()).text, end="", file=sys.stderr)
-        problem = clean(f"{type(error).__name__}: {error}").text
-        outcome = Outcome(nothing(LimitCode.CORE_UNAVAILABLE, problem), ExitCode.CORE_UNAVAILABLE)
-        text = show(outcome.report)
+        result = PrepareResult(empty_report(LimitCode.INPUT_UNREADABLE, str(error)), ExitCode.UNREADABLE_INPUT)
+        text = show(result.report)
+    except Exception as error:  # the boundary: fail open and report it
+        print(sanitize_text(traceback.format_exc()).text, end="", file=sys.stderr)
+        problem = sanitize_text(f"{type(error).__name__}: {error}").text
+        result = PrepareResult(empty_report(LimitCode.CORE_UNAVAILABLE, problem), ExitCode.CORE_UNAVAILABLE)
+        text = show(result.report)
     _write(text)
-    for limit in outcome.report.limits:
+    for limit in result.report.limits:
         print(f"[Limits] {limit.text}", file=sys.stderr)
-    return outcome.code
+    return result.exit_code
 
 
-def prepare(request: PrepareRequest, *, plan: bool, strict: bool) -> Outcome:
-    """The report for ``request`` on this machine, and its exit code."""
+def prepare_report(request: PrepareRequest, *, plan: bool, strict: bool) -> PrepareResult:
+    """Prepare ``request`` on this machine; return the report and the exit code."""
     client = request.client
     turn = TurnRequest(
-        source=Source(client.name, working_directory(), client.session_id or ""),
+        source=EventSource(client.name, working_directory(), client.session_id or ""),
         prompt=request.prompt,
-        occasion=client.event,
+        event_name=client.event,
         repo_root=request.repo_root,
-        plan=plan,
-        cap=wire(client.name).CAP if client.name in CLIENTS else NO_CAP,
+        is_plan=plan,
+        cap=find_client(client.name).codec().cap if client.name in CLIENT_IDS else NO_CAP,
     )
-    application = build(use=Use.NEVER if plan else Use.ONCE)
+    application = build_application(server_lifetime=ServerLifetime.NEVER if plan else ServerLifetime.ONCE)
     try:
         prepared = prepare_turn(turn, application.runtime)
     finally:
         application.close()
-    return Outcome(prepared, exit_code(prepared, strict=strict))
+    return PrepareResult(prepared, exit_code(prepared, strict=strict))
 
 
 def exit_code(prepared: TurnReport, *, strict: bool) -> ExitCode:
-    """What the report means for a script."""
+    """Return the exit code that ``prepared`` stands for."""
     codes = {limit.code for limit in prepared.limits}
     if LimitCode.CONFIG_INVALID in codes:
         return ExitCode.CONFIG
@@ -96,28 +97,30 @@ def exit_code(prepared: TurnReport, *, strict: bool) -> ExitCode:
     return ExitCode.BUDGET_SPENT if errors & spent or LimitCode.BUDGET_EXCEEDED in codes else ExitCode.OK
 
 
-def nothing(code: LimitCode, detail: str) -> TurnReport:
-    """The empty report of a turn that could not even be looked at."""
-    from ..local.clock import SystemClock
+def empty_report(code: LimitCode, detail: str) -> TurnReport:
+    """Return the empty report of a turn that could not be prepared."""
+    from upbeat.adapters.system.clock import SystemClock
 
     clock = SystemClock()
-    detail = clean(detail).text
-    moment = report.Moment(clock.now(), clock.nonce(), is_plan=False)
+    detail = sanitize_text(detail).text
+    moment = report.ReportStamp(clock.now(), clock.nonce(), is_plan_mode=False)
     inputs = Inputs(prompt="", repo_root=".", repo_root_source="no-git-root")
-    run_id = "empty-" + report.hash_of(code, detail, length=12)
-    return report.empty(run_id, Client(name=ClientName.CLI, event="cli"), inputs, [Limit.of(code, detail)], moment)
+    run_id = "empty-" + report.short_hash(code, detail, length=12)
+    return report.assemble_empty_report(
+        run_id, Client(name=ClientName.CLI, event="cli"), inputs, [Limit.of(code, detail)], moment
+    )
 
 
 def _request(options: argparse.Namespace, stdin: BinaryIO | None) -> PrepareRequest:
-    """The request from the command line, or from stdin as JSON or as plain text.
+    """Return the request from the command line, or from stdin as JSON or plain text.
 
     Raises:
-        RequestError: there is none, or it cannot be read.
+        RequestError: There is no request, or it cannot be read.
     """
     if options.prompt is not None:
-        request = PrepareRequest(prompt=_whole(options.prompt, "--prompt"))
+        request = PrepareRequest(prompt=_require_utf8(options.prompt, "--prompt"))
     else:
-        request = parse_request(_read(stdin))
+        request = parse_request(_read_stdin(stdin))
     update: dict[str, object] = {}
     if options.client:
         name = ClientName(options.client)
@@ -127,9 +130,9 @@ def _request(options: argparse.Namespace, stdin: BinaryIO | None) -> PrepareRequ
     return request.model_copy(update=update)
 
 
-def _whole(text: str, name: str) -> str:
-    """``text``, which was bytes on the command line; raises ``RequestError`` if those are no text."""
-    text = as_typed(text)
+def _require_utf8(text: str, name: str) -> str:
+    """Return ``text``, an argument of the command line. Raises RequestError if its bytes are not UTF-8."""
+    text = decode_argument(text)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -138,7 +141,7 @@ def _whole(text: str, name: str) -> str:
 
 
 def parse_request(data: bytes) -> PrepareRequest:
-    """A JSON request, or else the prompt itself."""
+    """Parse ``data`` as a JSON request, or take it as the prompt. Raises RequestError."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -150,26 +153,28 @@ def parse_request(data: bytes) -> PrepareRequest:
     try:
         return PrepareRequest.model_validate(json.loads(text))
     except ValidationError as error:
-        found = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'request'}: {one['msg']}" for one in error.errors())
-        raise RequestError(f"stdin is not a v1 request: {found}") from error
+        problems = "; ".join(
+            f"{'.'.join(map(str, item['loc'])) or 'request'}: {item['msg']}" for item in error.errors()
+        )
+        raise RequestError(f"stdin is not a v1 request: {problems}") from error
     except (ValueError, RecursionError) as error:
         raise RequestError(f"stdin starts with '{{' but is not JSON ({error}); send --prompt for text") from error
 
 
-def _read(stdin: BinaryIO | None) -> bytes:
+def _read_stdin(stdin: BinaryIO | None) -> bytes:
     if stdin is None or (hasattr(stdin, "isatty") and stdin.isatty()):
         return b""
     try:
-        data = stdin.read(MAX_INPUT + 1)
+        data = stdin.read(MAX_INPUT_BYTES + 1)
     except OSError as error:
         raise RequestError(f"stdin cannot be read ({error.strerror}); pass --prompt TEXT") from error
-    if len(data) > MAX_INPUT:
-        raise RequestError(f"stdin has more than {MAX_INPUT} bytes; send the prompt alone")
+    if len(data) > MAX_INPUT_BYTES:
+        raise RequestError(f"stdin has more than {MAX_INPUT_BYTES} bytes; send the prompt alone")
     return data
 
 
-def as_text(prepared: TurnReport) -> str:
-    """The report for a person: what was planned, what came of it, and what the model would read."""
+def report_text(prepared: TurnReport) -> str:
+    """Return the report as text: the tool plan, the results, and the context for the model."""
     context = prepared.fused_context
     parts = [context.for_user.tool_plan_text, context.for_user.results_text]
     parts.append(context.for_model.additional_context or "(nothing to inject)")
@@ -177,12 +182,12 @@ def as_text(prepared: TurnReport) -> str:
 
 
 def _write(text: str) -> None:
-    sys.stdout.buffer.write(escaped(text).encode() + b"\n")
+    sys.stdout.buffer.write(escape_controls(text).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with the command line in the report, as for any other request."""
+    """Reports mistakes on the command line in the report, like those of any other request."""
 
     def error(self, message: str) -> NoReturn:
         raise RequestError(f"{message}; see upbeat prepare --help")
@@ -193,13 +198,17 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
         prog="upbeat prepare",
         description="Prepare one turn. Prints one JSON object (contract v1: upbeat schema).",
-        epilog="exit codes: 0 prepared, also when degraded; 10 core unavailable; 20 configuration; "
-        "30 unreadable input; with --strict also 40 a tool failed, 50 budget spent",
+        epilog="exit codes: 0 prepared (possibly degraded); 10 core unavailable; 20 configuration error; "
+        "30 unreadable input; with --strict also 40 a tool failed, 50 budget exceeded",
     )
-    parser.add_argument("--prompt", metavar="TEXT", help="the prompt (default: from stdin, as text or as a request)")
-    parser.add_argument("--client", choices=[name.value for name in ClientName], help="whose limits apply")
+    parser.add_argument("--prompt", metavar="TEXT", help="the prompt (default: read a prompt or a request from stdin)")
+    parser.add_argument("--client", choices=[name.value for name in ClientName], help="apply the limits of this client")
     parser.add_argument("--repo", metavar="DIR", help="the repository (default: the one around this folder)")
-    parser.add_argument("--plan", action="store_true", help="only say what would run; same input, same bytes")
-    parser.add_argument("--text", action="store_true", help="print the report for a person instead of JSON")
-    parser.add_argument("--strict", action="store_true", help="exit 40 or 50 when something fell short")
+    parser.add_argument(
+        "--plan", action="store_true", help="only print what would run; the same input gives the same bytes"
+    )
+    parser.add_argument("--text", action="store_true", help="print the report as text instead of JSON")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 40 or 50 if a tool failed or the budget ran out"
+    )
     return parser

@@ -1,4 +1,4 @@
-"""``upbeat schema [NAME]``: the JSON Schema of contract v1, as ``config/schema/v1`` holds it.
+"""``upbeat schema [NAME]``: print a JSON Schema of contract v1 (the files in `config/schema/v1`).
 
 NAME is report (the default), request, backtest, stats or doctor.
 """
@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-NAMES = {
+SCHEMA_FILES = {
     "report": "turn-report.schema.json",
     "request": "prepare-request.schema.json",
     "backtest": "backtest.schema.json",
@@ -21,27 +21,27 @@ NAMES = {
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat schema", description=__doc__)
-    parser.add_argument("name", choices=NAMES, nargs="?", default="report")
+    parser.add_argument("name", choices=SCHEMA_FILES, nargs="?", default="report")
     print(schema_text(parser.parse_args(arguments).name), end="")
     return 0
 
 
 def schema_text(name: str) -> str:
-    """The schema called ``name``, as the bytes of its golden file."""
+    """Return the text of the schema ``name``, equal to its golden file."""
     from pydantic import TypeAdapter
 
-    from ...core.contract.report import TurnReport
-    from ...core.contract.request import PrepareRequest
-    from ...core.doctor import findings
-    from ...core.journal import stats
-    from ...core.rules import backtest
+    from upbeat.core.contract.report import TurnReport
+    from upbeat.core.contract.request import PrepareRequest
+    from upbeat.core.doctor import findings
+    from upbeat.core.journal import stats
+    from upbeat.core.rules import backtest
 
     models: dict[str, Any] = {
         "report": TurnReport,
         "request": PrepareRequest,
-        "backtest": backtest.Report,
-        "stats": stats.Report,
-        "doctor": findings.Report,
+        "backtest": backtest.BacktestReport,
+        "stats": stats.StatsReport,
+        "doctor": findings.DoctorReport,
     }
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= TypeAdapter(models[name]).json_schema(mode="validation" if name == "request" else "serialization")

@@ -1,8 +1,8 @@
-"""``upbeat stats``: what was put before models, by which part, and how often what it named was used.
+"""``upbeat stats``: injected context per source, and how often it was used.
 
-For each part: how often, how many characters, what was left out and why; and how often the agent opened or edited a
-file that was named before its user's next prompt but one. With `inject.hold_out` set, the same where the context was
-held out, with intervals. [How to read it](measuring.md).
+For each source: how often it injected context, how many characters, what was left out and why, and how often the agent
+opened or edited an injected file within the next two prompts. With `inject.holdout_percent` set, the same numbers for
+the held-out prompts, with confidence intervals. [How to read it](measuring.md).
 """
 
 from __future__ import annotations
@@ -13,37 +13,45 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from ...core.journal.stats import Report, Stats, document
-from ...core.journal.stats_texts import TEXTS, lines
-from ..local.environment import Environment, read_environment
-from ..local.settings import load_user_settings
-from ..local.surroundings import root_of
-from ..wiring import journal
-from .backtest import DAY, days
+from upbeat.adapters.cli.backtest import SECONDS_PER_DAY, parse_days
+from upbeat.adapters.cli.command_line import add_json_option
+from upbeat.adapters.system.config.resolver import resolve_root
+from upbeat.adapters.system.config.settings import load_user_settings
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.wiring import build_journal
+from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document
+from upbeat.core.journal.stats_format import stats_lines
+from upbeat.core.messages.catalogue import load_messages
 
-DAYS = 30
+DEFAULT_DAYS = 30
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat stats", description=__doc__)
-    parser.add_argument("--days", type=days, default=DAYS, metavar="N", help=f"how far back (default: {DAYS})")
-    parser.add_argument("--repo", metavar="DIR", help="one repository (default: all of them)")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--days", type=parse_days, default=DEFAULT_DAYS, metavar="N", help=f"days to count (default: {DEFAULT_DAYS})"
+    )
+    parser.add_argument("--repo", metavar="DIR", help="count one repository (default: all of them)")
+    add_json_option(parser)
     options = parser.parse_args(arguments)
     environment = read_environment()
-    root = root_of(options.repo, environment) if options.repo else ""
-    report = report_of(environment, options.days, root)
+    root = resolve_root(options.repo, environment) if options.repo else ""
+    report = stats_report(environment, options.days, root)
     if options.json:
-        print(json.dumps(document(report), indent=2, ensure_ascii=False))
+        print(json.dumps(stats_document(report), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(lines(report, TEXTS[environment.language])))
+        print("\n".join(stats_lines(report, load_messages("stats", environment.language))))
     return 0
 
 
-def report_of(environment: Environment, last_days: int, root: str = "") -> Report:
-    """What the journal tells of the last days, of one repository if given. Raises JournalUnreadable."""
-    begin = datetime.fromtimestamp(max(time.time() - last_days * DAY, 0), UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    counted = Stats()
-    for entry in journal(environment).each(begin, root):
-        counted.take(entry.body)
-    return counted.report(last_days, root, load_user_settings(environment).inject_hold_out)
+def stats_report(environment: Environment, days: int, root: str = "") -> StatsReport:
+    """Return the statistics of the last ``days``, of one repository if ``root`` is given.
+
+    Raises:
+        JournalError: The journal cannot be read.
+    """
+    start = datetime.fromtimestamp(max(time.time() - days * SECONDS_PER_DAY, 0), UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    collector = StatsCollector()
+    for entry in build_journal(environment).iterate_since(start, root):
+        collector.add(entry.body)
+    return collector.build_report(days, root, load_user_settings(environment).inject_holdout_percent)

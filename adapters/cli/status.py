@@ -1,4 +1,4 @@
-"""``upbeat status``: the sessions of this repository, with workflow, stage and loop, and how the journal is."""
+"""``upbeat status``: show the sessions of this repository (workflow, stage, loop) and the state of the journal."""
 
 from __future__ import annotations
 
@@ -7,35 +7,38 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...core.errors import JournalUnreadable
-from ...core.journal import overview
-from ...core.journal.entry import KnownSession
-from ...core.journal.texts import TEXTS
-from ..local.environment import read_environment
-from ..local.surroundings import root_of
-from ..wiring import journal
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option
+from upbeat.adapters.system.config.resolver import resolve_root
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import build_journal
+from upbeat.core.errors import JournalError
+from upbeat.core.journal import overview
+from upbeat.core.journal.entry import StoredSession
+from upbeat.core.messages.catalogue import load_messages
 
-LAST = 10
+DEFAULT_COUNT = 10
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upbeat status", description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--repo", help="the repository (default: the one around this folder)")
-    parser.add_argument("--last", type=int, default=LAST, metavar="N", help=f"sessions (default: {LAST})")
+    add_json_option(parser)
+    add_repo_option(parser)
+    parser.add_argument(
+        "--last", type=int, default=DEFAULT_COUNT, metavar="N", help=f"sessions (default: {DEFAULT_COUNT})"
+    )
     options = parser.parse_args(arguments)
     environment = read_environment()
-    root = root_of(options.repo, environment)
-    found = journal(environment)
-    health = found.health()
-    sessions: tuple[KnownSession, ...] = ()
+    root = resolve_root(options.repo, environment)
+    journal = build_journal(environment)
+    health = journal.health()
+    sessions: tuple[StoredSession, ...] = ()
     if not health.problem:
         try:
-            sessions = found.sessions(root, options.last)
-        except JournalUnreadable as error:
+            sessions = journal.sessions(root, options.last)
+        except JournalError as error:
             health = replace(health, problem=str(error))
     if options.json:
         print(json.dumps(overview.status_document(root, sessions, health), indent=2, ensure_ascii=False))
     else:
-        print(overview.status(root, sessions, health, TEXTS[environment.language]))
+        print(overview.status_text(root, sessions, health, load_messages("journal", environment.language)))
     return 0

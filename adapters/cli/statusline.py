@@ -1,7 +1,7 @@
-"""``upbeat statusline``: one line for the client's status bar, from its JSON on stdin.
+"""``upbeat statusline``: print one line for the client's status bar from its JSON on stdin.
 
-Law: it is fast and never in the way. It asks the journal's file for one value itself, through the SQLite that the
-journal is written with: what the journal has beside takes longer to import than the line may take in all.
+Invariant: it is fast and never fails. It reads one value straight from the journal's database, because importing the
+rest of the journal takes longer than the whole command may take.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...core.workflow.statusline import line
-from ..claude.statusline import decode
-from ..local.environment import read_environment
+from upbeat.adapters.claude.statusline import parse_status_payload
+from upbeat.adapters.system.environment import read_environment
+from upbeat.core.workflow.statusline import format_status_line
 
-JOURNAL = "upbeat/journal.db"
+JOURNAL_FILE = "upbeat/journal.db"
 USAGE = """\
 usage: upbeat statusline < JSON
 
-Where the session's workflow is, on one line. In Claude Code's settings.json:
+Prints the state of the session's workflow. In Claude Code's settings.json:
   "statusLine": {"type": "command", "command": "upbeat statusline"}"""
-PATIENCE = 0.05
-"""Seconds that it waits for a writer."""
+BUSY_TIMEOUT_SECONDS = 0.05
+"""How long to wait for a writer of the journal."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Print the line; 0 whatever came in."""
+    """Print the line; return 0 for any input."""
     if arguments:
         print(USAGE)
         return 0
     environment = read_environment()
-    session_id, used = decode(_object(sys.stdin.buffer.read()))
-    state = stored_state(environment.state_home / JOURNAL, session_id)
-    print(" ".join(line(state, used, environment.language).split()))
+    session_id, used = parse_status_payload(_parse_object(sys.stdin.buffer.read()))
+    state = stored_state(environment.state_home / JOURNAL_FILE, session_id)
+    print(" ".join(format_status_line(state, used, environment.language).split()))
     return 0
 
 
 def stored_state(journal: Path, session_id: str) -> Mapping[str, Any]:
-    """The session's state as it is stored; empty when there is none, or it cannot be had at once."""
+    """Return the stored state of the session; empty if there is none or the database is busy."""
     if not os.path.lexists(journal):
         return {}
-    from ..local.journal_database import Database
-    from ..local.journal_trouble import StorageError
+    from upbeat.adapters.system.journal.database import Database
+    from upbeat.adapters.system.journal.faults import StorageError
 
     try:
-        with contextlib.closing(Database(journal, patience=PATIENCE)) as database:
+        with contextlib.closing(Database(journal, busy_timeout=BUSY_TIMEOUT_SECONDS)) as database:
             row = database.row("SELECT state FROM sessions WHERE session_id = ?", session_id)
     except StorageError:
         return {}
-    return _object(row[0]) if row else {}
+    return _parse_object(row[0]) if row else {}
 
 
-def _object(text: str | bytes) -> Mapping[str, Any]:
+def _parse_object(text: str | bytes) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

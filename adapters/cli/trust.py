@@ -1,131 +1,180 @@
-"""``upbeat trust``: let this project's settings, workflows, rules and prompts do what they ask for, as they are now.
+"""``upbeat trust``: trust this project's settings, workflows, rules and prompts with their present content.
 
-Until then its settings and rules may only tighten, its workflows and prompts (`.claude/commands`) do not count, and
-rules that it has for other programs (`.cursor/rules`, `.claude/rules`, `.github/instructions`) are not shown: a cloned
-repository is not its user.
-Its `.mcp.json` is trusted with them where your settings take a server from it. A change of a file ends the trust in it.
+Until you trust it, a project can only make settings and rules stricter. Its workflows and prompts
+(`.claude/commands`) do not count, and its rules for other programs (`.cursor/rules`, `.claude/rules`,
+`.github/instructions`) are not shown to agents: whoever wrote a repository is not its user.
+Its `.mcp.json` is part of the question if your settings take a server from it. Changing a file ends the trust in it.
 
-The content is shown first, with what it would do, and you are asked; where there is no terminal to ask at, nothing is
-trusted without `--yes`. `--list` shows all that you trust on this machine, `--revoke` ends the trust in this project.
+The command prints each file and what it would do, and then asks. Without a terminal it trusts nothing unless you pass
+`--yes`. `--list` shows everything you trust on this machine; `--revoke` ends the trust in this project.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
-from ...core.turn.strip import strip
-from ..claude.servers import servers_file
-from ..local.documents import read_content
-from ..local.environment import Environment, read_environment
-from ..local.git_root import find_root
-from ..local.guidance import guidance_files
-from ..local.prompt_files import COMMANDS, project_prompts
-from ..local.rules import ENDING, FOLDER, find_rules
-from ..local.rules import MAX_BYTES as MOST_OF_RULES
-from ..local.settings import PROJECT_FILES, load_user_settings, project_file
-from ..local.toml_file import MAX_BYTES
-from ..local.trust import digest_of, revoke, trust, trusted_contents
-from ..local.workflows import PROJECT_FILE, workflow_file
-from ..terminal import are_terminals
-from .powers import GUIDANCE, PROMPT, RULE, WORKFLOWS, Asked, of_servers, of_settings
+from upbeat.adapters.claude.servers import parse_launch, servers_file
+from upbeat.adapters.cli.command_line import project_root
+from upbeat.adapters.system.config.guidance import guidance_files
+from upbeat.adapters.system.config.prompt_files import COMMANDS_FOLDER, project_prompts
+from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files
+from upbeat.adapters.system.config.rules import MAX_BYTES as MAX_RULE_BYTES
+from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
+from upbeat.adapters.system.config.trust import digest_of, revoke, trust, trusted_digests
+from upbeat.adapters.system.config.workflows import PROJECT_FILE, project_workflow_file
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.files.bounded_read import read_content
+from upbeat.adapters.system.files.toml_file import MAX_BYTES
+from upbeat.adapters.system.terminal import are_terminals
+from upbeat.core.errors import ToolFailure
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.settings import KEYS
+from upbeat.core.tool_servers import ServerConfig
 
-REFUSED = 1
-YES = ("y", "yes")
+EXIT_REFUSED = 1
+YES_ANSWERS = ("y", "yes")
+
+RULE_CONSEQUENCE = "decides like one of your own rules, and shows its text to you and the model"
+GUIDANCE_CONSEQUENCE = "is added to the model's context when a matching file is touched"
+PROMPT_CONSEQUENCE = "is added to the model's context when you type its name after a slash"
+WORKFLOWS_CONSEQUENCE = "adds workflows and agents that count like your own"
+NO_CONSEQUENCE = "changes nothing: its settings are already in effect"
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """A file to trust, its present content, and one sentence for each thing it would do."""
+
+    path: Path
+    data: bytes
+    consequences: Sequence[str]
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="upbeat trust", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--repo", default=".", help="the project (default: the one around this folder)")
+    parser.add_argument("--repo", metavar="DIR", help="the project (default: the one around this folder)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--list", action="store_true", help="show what you trust, and what has changed since")
+    parser.add_argument("--list", action="store_true", help="list the files you trust, and which have changed")
     parser.add_argument("--revoke", action="store_true", help="end the trust in all files of this project")
     options = parser.parse_args(arguments)
     environment = read_environment()
     if options.list:
         return _list(environment)
-    start = os.path.realpath(options.repo)
-    root = find_root(start).worktree or start
+    root = project_root(options.repo)
     if options.revoke:
         return _revoke(root, environment)
-    asked = list(_asked(root, environment))
-    if not asked:
-        names = ", ".join((*PROJECT_FILES, PROJECT_FILE, f"{FOLDER}/*{ENDING}", COMMANDS))
+    requests = list(_trust_requests(root, environment))
+    if not requests:
+        names = ", ".join((*PROJECT_FILES, PROJECT_FILE, f"{PROJECT_FOLDER}/*{FILE_SUFFIX}", COMMANDS_FOLDER))
         print(f"upbeat: nothing to trust: {root} has none of {names}", file=sys.stderr)
         return 2
-    for one in asked:
-        _show(one, root)
+    for request in requests:
+        _show(request, root)
     if not options.yes and not are_terminals(sys.stdin, sys.stderr):
-        print("upbeat: nothing was trusted, for there is no terminal to ask at; --yes does it", file=sys.stderr)
-        return REFUSED
-    if not options.yes and not _agrees(len(asked)):
+        print("upbeat: nothing was trusted: there is no terminal to ask at; pass --yes to trust", file=sys.stderr)
+        return EXIT_REFUSED
+    if not options.yes and not _confirm(len(requests)):
         print("upbeat: nothing was trusted", file=sys.stderr)
-        return REFUSED
-    for one in asked:
-        trust(one.path, one.data, environment)
-        print(f"upbeat: {one.path} is trusted with this content; a change of it ends that", file=sys.stderr)
+        return EXIT_REFUSED
+    for request in requests:
+        trust(request.path, request.data, environment)
+        print(f"upbeat: {request.path} is trusted until its content changes", file=sys.stderr)
     return 0
 
 
-def _asked(root: str, environment: Environment) -> Iterator[Asked]:
-    """The files of the project that its user is asked to trust; of those that cannot be read it is told why not."""
-    servers = load_user_settings(environment).servers
-    takes_servers = any(server.taken_from == "claude" for server in servers)
-    found: list[tuple[Path | None, int, Callable[[bytes], tuple[str, ...]]]] = [
-        (project_file(root), MAX_BYTES, lambda _: of_settings(root, environment)),
-        (workflow_file(root), MAX_BYTES, lambda _: (WORKFLOWS,)),
-        (servers_file(root) if takes_servers else None, MAX_BYTES, lambda data: of_servers(data, root, servers)),
-    ]
-    rules = find_rules(root, environment)
+def _trust_requests(root: str, environment: Environment) -> Iterator[TrustRequest]:
+    """Yield the files of the project to trust; report on stderr those that cannot be read."""
+    servers = [server for server in load_user_settings(environment).servers if server.imported_from == "claude"]
+    rules = find_rule_files(root, environment)
     for problem in rules.problems:
         print(f"upbeat: {problem}", file=sys.stderr)
-    found += [(file.path, MOST_OF_RULES, lambda _: (RULE,)) for file in rules.files if not file.is_users]
-    found += [(file.path, MOST_OF_RULES, lambda _: (GUIDANCE,)) for file in guidance_files(root)]
-    found += [(path, MAX_BYTES, lambda _: (PROMPT,)) for path in project_prompts(root)]
-    for path, most, powers in found:
-        content = read_content(path, root, most) if path else None
-        if content and path and content.problem:
-            print(f"upbeat: {_name(path, root)}: {content.problem}", file=sys.stderr)
-        elif content and path:
-            yield Asked(path, content.data, powers(content.data))
+    files: list[tuple[Path | None, int, Callable[[bytes], Sequence[str]]]] = [
+        (project_file(root), MAX_BYTES, lambda _: _settings_consequences(root, environment)),
+        (project_workflow_file(root), MAX_BYTES, lambda _: [WORKFLOWS_CONSEQUENCE]),
+        (servers_file(root) if servers else None, MAX_BYTES, lambda data: _server_consequences(data, root, servers)),
+        *((file.path, MAX_RULE_BYTES, lambda _: [RULE_CONSEQUENCE]) for file in rules.files if not file.is_user_owned),
+        *((file.path, MAX_RULE_BYTES, lambda _: [GUIDANCE_CONSEQUENCE]) for file in guidance_files(root)),
+        *((path, MAX_BYTES, lambda _: [PROMPT_CONSEQUENCE]) for path in project_prompts(root)),
+    ]
+    for path, max_bytes, consequences in files:
+        if path is None:
+            continue
+        content = read_content(path, root, max_bytes)
+        if content.problem:
+            print(f"upbeat: {_display_name(path, root)}: {content.problem}", file=sys.stderr)
+        else:
+            yield TrustRequest(path, content.data, consequences(content.data))
 
 
-def _show(asked: Asked, root: str) -> None:
-    """The very content that is to be trusted, under its name, and what it would do."""
-    name = _name(asked.path, root)
-    print(f"# {name}", strip(asked.data.decode("utf-8", "replace")).rstrip(), sep="\n", flush=True)
-    for power in asked.powers:
-        print(f"upbeat: with your trust {name} {power}", file=sys.stderr)
+def _settings_consequences(root: str, environment: Environment) -> list[str]:
+    """Return which settings the project would loosen."""
+    before, after = (load_settings(root, environment, assume_trusted=trusted).settings for trusted in (False, True))
+    values = ((key.name, getattr(before, key.attribute), getattr(after, key.attribute)) for key in KEYS)
+    return [
+        f"sets {name} = {_display_value(new)} (without trust: {_display_value(old)})"
+        for name, old, new in values
+        if old != new
+    ] or [NO_CONSEQUENCE]
 
 
-def _agrees(count: int) -> bool:
+def _server_consequences(data: bytes, folder: str, servers: Sequence[ServerConfig]) -> list[str]:
+    """Return what a ``.mcp.json`` would start for those of the user's servers that are taken from it."""
+    consequences = []
+    for server in servers:
+        try:
+            launch = parse_launch(data, server.name, folder)
+        except ToolFailure as failure:
+            consequences.append(f"starts nothing for your server {server.name}: {failure}")
+            continue
+        command = strip_controls(shlex.join((launch.command, *launch.args)))
+        consequences.append(f"starts, as you, for your server {server.name}: {command}")
+    return consequences
+
+
+def _show(request: TrustRequest, root: str) -> None:
+    name = _display_name(request.path, root)
+    print(f"# {name}", strip_controls(request.data.decode("utf-8", "replace")).rstrip(), sep="\n", flush=True)
+    for consequence in request.consequences:
+        print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
+
+
+def _confirm(count: int) -> bool:
     files = "this file" if count == 1 else f"these {count} files"
-    print(f"upbeat: trust {files}, as shown? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in YES
+    print(f"upbeat: trust {files} as shown? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in YES_ANSWERS
 
 
 def _list(environment: Environment) -> int:
-    """Every trusted file, one a line, with how it is now."""
-    for name, digest in sorted(trusted_contents(environment).items()):
+    """Print every trusted file on one line, with its state."""
+    for name, digest in sorted(trusted_digests(environment).items()):
         content = read_content(Path(name), None, MAX_BYTES)
         state = "trusted" if digest_of(content.data) == digest else "changed since"
-        print(f"{'gone' if not content.is_there else state:13}  {strip(name)}")
+        print(f"{state if content.exists else 'missing':13}  {strip_controls(name)}")
     return 0
 
 
 def _revoke(root: str, environment: Environment) -> int:
-    ended = revoke(root, environment)
-    for name in ended:
-        print(f"upbeat: {strip(name)} is not trusted any more", file=sys.stderr)
-    if not ended:
-        print(f"upbeat: nothing in {root} was trusted; upbeat trust --list shows what is", file=sys.stderr)
-    return 0 if ended else 2
+    revoked = revoke(root, environment)
+    for name in revoked:
+        print(f"upbeat: {strip_controls(name)} is no longer trusted", file=sys.stderr)
+    if not revoked:
+        print(f"upbeat: nothing in {root} was trusted; `upbeat trust --list` shows what is", file=sys.stderr)
+    return 0 if revoked else 2
 
 
-def _name(path: Path, root: str) -> str:
-    return strip(os.fsencode(os.path.relpath(path, root)).decode("utf-8", "replace")).replace("\n", " ")
+def _display_name(path: Path, root: str) -> str:
+    return strip_controls(os.fsencode(os.path.relpath(path, root)).decode("utf-8", "replace")).replace("\n", " ")
+
+
+def _display_value(value: object) -> str:
+    shown = value.value if isinstance(value, Enum) else list(value) if isinstance(value, tuple) else value
+    return strip_controls(str(shown)).replace("\n", " ")

@@ -1,8 +1,8 @@
-"""``upbeat uninstall claude|codex``: give back the bytes that were there before ``upbeat install``.
+"""``upbeat uninstall claude|codex``: remove the plugin and restore the files from before ``upbeat install``.
 
-Where somebody has changed a file since, nothing is touched, and it is shown what was changed. With `--merge` such a
-settings file keeps those changes and loses only what is upbeat's; any other such file stays as it is. What Codex noted
-of your trust in upbeat's hooks goes with them.
+If a file was changed since the install, nothing is removed, and the changes are shown. With `--merge` such a settings
+file keeps those changes and loses only upbeat's entries; any other such file is left alone. Codex's record of your
+trust in upbeat's hooks is removed, too.
 """
 
 from __future__ import annotations
@@ -10,52 +10,53 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ..installation.carry_out import carry_out, tidy
-from ..installation.disk import real
-from ..installation.plan import Plan, plan_uninstall
-from ..installation.show import diff
-from ..local.environment import read_environment
-from .install import CLIENTS, ask, parser_for
+from upbeat.adapters.cli.install import confirm_plan, parser_for
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.install.apply import apply_plan, remove_leftovers
+from upbeat.adapters.install.disk import resolve_link
+from upbeat.adapters.install.plan import InstallationPlan, plan_uninstall
+from upbeat.adapters.install.show import diff_lines
+from upbeat.adapters.system.environment import read_environment
 
-REFUSED = 1
+EXIT_REFUSED = 1
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = parser_for("uninstall", __doc__ or "")
-    parser.add_argument(
-        "--merge", action="store_true", help="keep what was changed since, and take out what is upbeat's"
-    )
+    parser.add_argument("--merge", action="store_true", help="keep later changes, and remove only upbeat's entries")
     options = parser.parse_args(arguments)
-    name, client, environment = options.client, CLIENTS[options.client], read_environment()
-    wanted = client.wanted(environment, "mcp")
-    plan = plan_uninstall(name, wanted, environment, merge=options.merge)
+    name, client, environment = options.client, CLIENT_BY_CLI_NAME[options.client], read_environment()
+    desired = client.desired_installation(environment, "mcp")
+    plan = plan_uninstall(name, desired, environment, merge=options.merge)
     if plan is None:
         if not options.dry_run:
-            tidy(environment, name)
-        print(f"upbeat: {name}: nothing is installed; nothing to take away")
+            remove_leftovers(environment, name)
+        print(f"upbeat: {name}: upbeat is not installed")
         return 0
-    if plan.drifted:
-        _explain(plan, merge=options.merge)
-        return REFUSED
-    refused = ask(plan, options)
-    if refused is not None:
-        return refused
-    own = set(map(real, wanted.own))
-    left = [folder for folder in carry_out(plan, environment) if folder in own]
-    print(f"upbeat: {name}: taken away; what was there before is there again")
-    notes = [f"{path} was changed since, and stays as it is" for path in plan.kept]
-    notes += [f"{folder} stays, for it is not empty" for folder in left]
-    print("\n".join(f"- {note}" for note in [*notes, *client.last_steps()]))
+    if plan.drifts:
+        _explain_drifts(plan, merge=options.merge)
+        return EXIT_REFUSED
+    if (exit_code := confirm_plan(plan, options)) is not None:
+        return exit_code
+    own = set(map(resolve_link, desired.own_folders))
+    left = [folder for folder in apply_plan(plan, environment) if folder in own]
+    print(f"upbeat: {name}: uninstalled; the previous files are restored")
+    notes = [f"{path} was changed since the install, so it was left alone" for path in plan.kept]
+    notes += [f"{folder} is not empty, so it was left alone" for folder in left]
+    print("\n".join(f"- {note}" for note in [*notes, *client.steps_after_uninstall()]))
     return 0
 
 
-def _explain(plan: Plan, *, merge: bool) -> None:
-    """What was changed since, and the ways out."""
-    for drift in plan.drifted:
+def _explain_drifts(plan: InstallationPlan, *, merge: bool) -> None:
+    """Show what was changed since the install, and how to proceed."""
+    for drift in plan.drifts:
         print(f"{drift.path}: {drift.reason}:")
-        print("\n".join(diff(drift.path, drift.after, drift.now)), flush=True)
-    print("upbeat: nothing was taken away, for that would lose what was changed since (above)", file=sys.stderr)
+        print("\n".join(diff_lines(drift.path, drift.installed, drift.current)), flush=True)
+    print("upbeat: nothing was removed, because files have changed since the install (see above)", file=sys.stderr)
     if merge:
-        print("do what stands there by hand, then run it again", file=sys.stderr)
+        print("resolve these by hand, then run the command again", file=sys.stderr)
     else:
-        print(f"upbeat uninstall {plan.client} --merge keeps it, and takes out what is upbeat's", file=sys.stderr)
+        print(
+            f"upbeat uninstall {plan.client} --merge keeps these changes and removes only upbeat's entries",
+            file=sys.stderr,
+        )

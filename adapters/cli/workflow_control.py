@@ -1,7 +1,7 @@
-"""``upbeat workflow start|stop|continue|resume``: orders to the workflow of a client's session, from any shell.
+"""``upbeat workflow start|stop|continue|resume``: control the workflow of a client's session from any shell.
 
-The session is the one that is named, the one that this shell was started by, or the latest of the repository. What
-is ordered goes through the same core as what a hook reports, and leaves the same record.
+The session is the one that you name, the one that started this shell, or the latest of the repository. The command
+goes through the same engine as a hook event and leaves the same record.
 """
 
 from __future__ import annotations
@@ -9,116 +9,113 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import NoReturn
 
-from ...core.contract.effect import Inject, TellUser
-from ...core.contract.event import ClientName, Commanded, Source
-from ...core.errors import RequestError
-from ...core.handle import handle
-from ...core.journal.entry import KnownSession
-from ...core.workflow.state import RunStatus
-from ..local.environment import child_variables
-from ..local.git_root import find_root, outermost
-from ..local.program import find_program
-from ..wiring import Application, build, journal
-
-CLIENTS = {"claude": ClientName.CLAUDE_CODE, "codex": ClientName.CODEX_CLI}
-PROGRAMS = {"claude": ("claude", "continue"), "codex": ("codex-auto", "continue")}
-"""What goes on in each client, with the prompt that makes it go on."""
+from upbeat.adapters.cli.command_line import project_root
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, client_session
+from upbeat.adapters.system.environment import child_variables
+from upbeat.adapters.system.git.root import outermost_repository
+from upbeat.adapters.system.process.find_program import find_program
+from upbeat.adapters.wiring import Application, build_application, build_journal
+from upbeat.core.contract.effect import InjectContext, NotifyUser
+from upbeat.core.contract.event import ClientName, EventSource, WorkflowCommanded
+from upbeat.core.engine.handle import handle_event
+from upbeat.core.errors import RequestError
+from upbeat.core.journal.entry import StoredSession
+from upbeat.core.workflow.state import RunStatus
 
 
-def start(options: argparse.Namespace) -> int:
-    return _order(options, "start", options.name, " ".join(options.goal))
+def start_command(options: argparse.Namespace) -> int:
+    return _send_command(options, "start", options.name, " ".join(options.goal))
 
 
-def stop(options: argparse.Namespace) -> int:
-    """Without a named session, every workflow that runs here is stopped: a stop word always wins."""
+def stop_command(options: argparse.Namespace) -> int:
+    """Stop the named session's workflow; without a name, every workflow that runs here."""
     if options.session:
-        return _order(options, "stop")
-    application = build()
-    root = _root(options.repo)
-    running = [one for one in _sessions(application, root) if _is_open(one)]
+        return _send_command(options, "stop")
+    application = build_application()
+    root = project_root(options.repo)
+    running = [session for session in _sessions(application, root) if _is_open(session)]
     if not running:
-        return _order(options, "stop")
+        return _send_command(options, "stop")
     for session in running:
-        _give(application, Commanded(_source(session, root), "stop"))
+        _execute(application, WorkflowCommanded(_source(session, root), "stop"))
     return 0
 
 
-def go_on(options: argparse.Namespace) -> int:
-    return _order(options, "continue")
+def continue_command(options: argparse.Namespace) -> int:
+    return _send_command(options, "continue")
 
 
-def resume(options: argparse.Namespace) -> int:
-    """Hand the run over, and start the client that goes on with it."""
-    client = CLIENTS[options.client]
-    code = _order(options, "hand-over", client.value)
-    program, prompt = PROGRAMS[options.client]
-    root = _root(options.repo)
-    found = find_program(program, outermost(root))
-    if code or options.no_start or not found:
-        print(f"upbeat: start it with: {program} {prompt}", file=sys.stderr)
-        return code
-    return _become(found, [program, prompt], root)
+def resume_command(options: argparse.Namespace) -> int:
+    """Hand the run to the other client and start that client."""
+    client = CLIENT_BY_CLI_NAME[options.client]
+    code = _send_command(options, "hand-over", client.id)
+    program, prompt = client.resume_command
+    root = project_root(options.repo)
+    path = find_program(program, outermost_repository(root))
+    if path and not code and not options.no_start:
+        sys.stdout.flush()
+        os.chdir(root)
+        os.execve(path, [program, prompt], child_variables({}))  # noqa: S606
+    print(f"upbeat: start it with: {program} {prompt}", file=sys.stderr)
+    return code
 
 
-def _become(program: str, command: list[str], root: str) -> NoReturn:
-    """The client takes the place of this process."""
-    sys.stdout.flush()
-    os.chdir(root)
-    os.execve(program, command, child_variables({}))  # noqa: S606
-
-
-def _order(options: argparse.Namespace, verb: str, argument: str = "", goal: str = "") -> int:
-    application = build()
-    root = _root(options.repo)
+def _send_command(options: argparse.Namespace, verb: str, argument: str = "", goal: str = "") -> int:
+    application = build_application()
+    root = project_root(options.repo)
     session = _session(application, root, options.session, is_new=verb == "start")
-    return _give(application, Commanded(_source(session, root), verb, argument, goal))
+    return _execute(application, WorkflowCommanded(_source(session, root), verb, argument, goal))
 
 
-def _give(application: Application, order: Commanded) -> int:
-    """Carry out an order and say what came of it; 1 when nothing did."""
-    decision = handle(order, application.runtime)
+def _execute(application: Application, command: WorkflowCommanded) -> int:
+    """Execute a command and print the result; return 1 if nothing happened."""
+    decision = handle_event(command, application.runtime)
     for effect in decision.effects:
-        if isinstance(effect, TellUser | Inject):
+        if isinstance(effect, NotifyUser | InjectContext):
             print(effect.text)
-    return 0 if decision.said else 1
+    return 0 if decision.explanations else 1
 
 
-def _session(application: Application, root: str, named: str, *, is_new: bool) -> KnownSession:
-    """The session that is meant. Raises RequestError with the way out when there is none."""
+def _session(application: Application, root: str, named: str, *, is_new: bool) -> StoredSession:
+    """Return the session to control.
+
+    Raises:
+        RequestError: No session matches, or several do.
+    """
     sessions = _sessions(application, root)
-    if mine := named or application.environment.client_session:
-        whole = [one for one in sessions if one.session_id == mine]
-        found = whole or [one for one in sessions if named and one.session_id.startswith(named)]
-        if len(found) == 1:
-            return found[0]
+    if mine := named or client_session(application.environment):
+        matches = [session for session in sessions if session.session_id == mine] or [
+            session for session in sessions if named and session.session_id.startswith(named)
+        ]
+        if len(matches) == 1:
+            return matches[0]
         if named:
-            raise RequestError(f"{len(found)} sessions in {root} begin with {named!r}; upbeat status lists them")
+            raise RequestError(f"{len(matches)} sessions in {root} begin with {named!r}; `upbeat status` lists them")
         unknown = f"this shell's session {mine[:40]} is not known in {root}"
-        raise RequestError(f"{unknown}; name one of those that upbeat status lists with --session")
-    candidates = sessions if is_new else [one for one in sessions if one.state.run]
+        raise RequestError(f"{unknown}; pass --session with one that `upbeat status` lists")
+    candidates = sessions if is_new else [session for session in sessions if session.state.run]
     if not candidates:
-        raise RequestError(f"no session with a workflow is known in {root}; say [workflow:standard] GOAL in one")
-    return next((one for one in candidates if _is_open(one)), candidates[0])
+        raise RequestError(f"no session in {root} has a workflow; say [workflow:standard] GOAL in one to start it")
+    return next(filter(_is_open, candidates), candidates[0])
 
 
-def _sessions(application: Application, root: str) -> list[KnownSession]:
-    return list(journal(application.environment).sessions(root))
+def _sessions(application: Application, root: str) -> list[StoredSession]:
+    return list(build_journal(application.environment).sessions(root))
 
 
-def _is_open(session: KnownSession) -> bool:
+def _is_open(session: StoredSession) -> bool:
     run = session.state.run
     return run is not None and run.status in (RunStatus.RUNNING, RunStatus.NEEDS_HUMAN)
 
 
-def _source(session: KnownSession, root: str) -> Source:
-    return Source(ClientName(session.state.client or ClientName.CLI), root, session.session_id)
+def _source(session: StoredSession, root: str) -> EventSource:
+    return EventSource(ClientName(session.state.client or ClientName.CLI), root, session.session_id)
 
 
-def _root(repo: str) -> str:
-    start_at = os.path.realpath(repo)
-    return find_root(start_at).worktree or start_at
-
-
-ORDERS = {"start": start, "stop": stop, "continue": go_on, "resume": resume}
+CONTROL_COMMANDS = {
+    "start": start_command,
+    "stop": stop_command,
+    "continue": continue_command,
+    "resume": resume_command,
+}

@@ -1,1 +1,1 @@
-"""Codex: its wire format, its plugin, and codex-auto."""
+"""Codex: its hook format, plugin, records and transports."""

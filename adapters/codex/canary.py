@@ -1,7 +1,7 @@
-"""The canary of Codex: one ``codex exec`` of the real program with the user's own settings and a stub model.
+"""The canary of Codex: one ``codex exec`` of the real program with the user's settings and a stub model.
 
-Law: it can reach no provider: the stub is a provider of its own that needs no login, and every proxy is the stub, which
-refuses. Hooks that are not trusted are not run, which is what it is to show.
+Invariant: it cannot reach a provider: the stub is a provider that needs no login, and every proxy is the stub, which
+refuses. Codex does not run untrusted hooks, and the canary shows that.
 """
 
 from __future__ import annotations
@@ -11,20 +11,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..local import child
-from ..local.canary import PROMPT, SECONDS, Event, Flown, Stub, commands, flown, objects
-from ..local.environment import WRAPPED, child_variables
+from upbeat.adapters.doctor.canary import (
+    CANARY_TIMEOUT_SECONDS,
+    PROMPT,
+    CanaryRun,
+    ServerSentEvent,
+    StubModelServer,
+    canary_commands,
+    json_objects,
+    summarize_run,
+)
+from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
+from upbeat.adapters.system.process.run import run_program
 
 MODEL = "gpt-5.5"
-"""Has a shell of its own; newer models call everything from scripts. No model answers."""
+"""A model that Codex offers a shell tool; newer ones call everything from scripts. It is never contacted."""
 PROVIDER = "upbeat_canary"
-SHELLS = ("exec_command", "shell_command", "shell")
-"""What Codex calls its shell."""
-_KEYS = {"exec_command": "cmd", "shell_command": "command", "shell": "command"}
+SHELL_TOOLS = ("exec_command", "shell_command", "shell")
+"""The names of Codex's shell tools."""
+_COMMAND_ARGUMENT = {"exec_command": "cmd", "shell_command": "command", "shell": "command"}
 
 
-def command(program: str, url: str) -> list[str]:
-    """The command line; the prompt comes on stdin. Its session is not kept, and may write nothing."""
+def canary_command(program: str, url: str) -> list[str]:
+    """Return the command line of a read-only session that is not saved; the prompt comes on stdin."""
     provider = f'{{name="upbeat canary",base_url="{url}",wire_api="responses",requires_openai_auth=false}}'
     settings = [
         f'model_provider="{PROVIDER}"',
@@ -35,30 +44,32 @@ def command(program: str, url: str) -> list[str]:
         "analytics.enabled=false",
     ]
     flags = [flag for setting in settings for flag in ("-c", setting)]
-    stays = ["--ephemeral", "--skip-git-repo-check", "-s", "read-only", "--disable", "unbounded_connection_retries"]
-    return [program, "exec", "--json", *stays, "-m", MODEL, *flags, "-"]
+    isolation = ["--ephemeral", "--skip-git-repo-check", "-s", "read-only", "--disable", "unbounded_connection_retries"]
+    return [program, "exec", "--json", *isolation, "-m", MODEL, *flags, "-"]
 
 
-def fly(program: str, repository: Path, codex_home: Path, seconds: float = SECONDS) -> Flown:
-    """Run it in ``repository``, which is empty."""
-    stub = Stub("/responses", lambda body: list(answer(body, repository)))
+def run_canary(
+    program: str, repository: Path, codex_home: Path, timeout_seconds: float = CANARY_TIMEOUT_SECONDS
+) -> CanaryRun:
+    """Run one session in ``repository``, which is empty."""
+    stub = StubModelServer("/responses", lambda body: list(stub_response(body, repository)))
     with stub.serve():
         variables = stub.variables | {"CODEX_HOME": str(codex_home)}
         try:
-            ended = child.run(
-                command(program, stub.url),
-                variables=child_variables(variables, without=(WRAPPED,)),
+            ended = run_program(
+                canary_command(program, stub.url),
+                variables=child_variables(variables, excluded_prefixes=(WRAPPED_VARIABLE,)),
                 cwd=str(repository),
-                seconds=seconds,
-                words=PROMPT.encode(),
+                timeout_seconds=timeout_seconds,
+                stdin_data=PROMPT.encode(),
             )
         except OSError as error:
-            return Flown(problem=f"{program}: {error.strerror}")
-    return flown(_thread(ended.output), stub, ended)
+            return CanaryRun(problem=f"{program}: {error.strerror}")
+    return summarize_run(_thread_id(ended.output), stub, ended)
 
 
-def _thread(output: bytes) -> str:
-    """The thread that was begun; empty when none was."""
+def _thread_id(output: bytes) -> str:
+    """Return the id of the started thread; empty if none was started."""
     for line in output.split(b"\n"):
         try:
             event = json.loads(line)
@@ -69,26 +80,26 @@ def _thread(output: bytes) -> str:
     return ""
 
 
-def answer(body: dict[str, Any], repository: Path) -> Iterator[Event]:
-    """The stub's answer to a request of the Responses API: the next command, or that it is done."""
-    items = objects(body.get("input"))
+def stub_response(body: dict[str, Any], repository: Path) -> Iterator[ServerSentEvent]:
+    """Yield the response to a Responses API request: the next command, or, after the last one, the end of the turn."""
+    items = json_objects(body.get("input"))
     done = sum(item.get("type") in ("function_call_output", "custom_tool_call_output") for item in items)
-    offered = {str(tool.get("name")) for tool in objects(body.get("tools"))}
-    shell = next((name for name in SHELLS if name in offered), "")
-    wanted = commands(repository)
+    offered = {str(tool.get("name")) for tool in json_objects(body.get("tools"))}
+    shell = next((name for name in SHELL_TOOLS if name in offered), "")
+    wanted = canary_commands(repository)
     response = _response(body, done)
-    yield _event("response.created", response=response)
+    yield _server_event("response.created", response=response)
     if shell and done < len(wanted):
-        item = _call(shell, wanted[done], done)
+        item = _function_call(shell, wanted[done], done)
     else:
         content = [{"type": "output_text", "text": "done", "annotations": []}]
         item = {"id": "msg_canary", "type": "message", "role": "assistant", "status": "completed", "content": content}
-    yield _event("response.output_item.done", output_index=0, item=item)
-    yield _event("response.completed", response=response)
+    yield _server_event("response.output_item.done", output_index=0, item=item)
+    yield _server_event("response.completed", response=response)
 
 
-def _call(shell: str, line: str, number: int) -> dict[str, Any]:
-    arguments = {_KEYS[shell]: ["bash", "-lc", line] if shell == "shell" else line}
+def _function_call(shell: str, line: str, number: int) -> dict[str, Any]:
+    arguments = {_COMMAND_ARGUMENT[shell]: ["bash", "-lc", line] if shell == "shell" else line}
     return {
         "id": f"fc_canary_{number}",
         "type": "function_call",
@@ -116,5 +127,5 @@ def _response(body: dict[str, Any], number: int) -> dict[str, Any]:
     }
 
 
-def _event(name: str, **data: Any) -> Event:
+def _server_event(name: str, **data: Any) -> ServerSentEvent:
     return name, {"type": name, **data}

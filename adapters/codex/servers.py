@@ -1,24 +1,28 @@
-"""A server of a user's own tools, from Codex's configuration by its name there. Law: read, never written.
+"""Find a user's MCP server by its name in Codex's configuration.
 
-``[mcp_servers.NAME]`` of ``config.toml`` in Codex's own folder; what a project brings is not looked at.
+Invariant: only ``[mcp_servers.NAME]`` of ``config.toml`` in Codex's own folder is read, never a project's file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from ...core.contract.codes import ErrorCode
-from ...core.errors import ToolFailure
-from ...core.layers import did_you_mean
-from ...core.servers import Launch, is_command
-from ..local.environment import Environment
-from ..local.toml_file import read_toml
+from upbeat.adapters.system.files.toml_file import read_toml
+from upbeat.core.contract.codes import ErrorCode
+from upbeat.core.errors import ToolFailure
+from upbeat.core.settings_layers import did_you_mean
+from upbeat.core.tool_servers import LaunchSpec, is_valid_command
 
 
-def server(name: str, _root: str, environment: Environment) -> Launch:
-    """How Codex starts the server ``name``. Raises ``ToolFailure`` (unavailable), with where to mend it."""
-    path = environment.codex_home / "config.toml"
+def find_launch(name: str, codex_home: Path) -> LaunchSpec:
+    """Return how Codex starts the server ``name``.
+
+    Raises:
+        ToolFailure: The server is unavailable; the message names the setting to fix.
+    """
+    path = codex_home / "config.toml"
     file = read_toml(path)
     if file.problem:
         raise _unavailable(file.problem)
@@ -29,22 +33,22 @@ def server(name: str, _root: str, environment: Environment) -> Launch:
         raise _unavailable(f"{path} has no [mcp_servers.{name}]{hint}")
     where = f"{path}: mcp_servers.{name}"
     if table.get("enabled") is False:
-        raise _unavailable(f"{where} is switched off there")
+        raise _unavailable(f"{where} is disabled")
     if "command" not in table:
-        raise _unavailable(f"{where} has no command; a server over HTTP is not asked")
-    return _launch(table, where)
+        raise _unavailable(f"{where} has no command; servers over HTTP are not supported")
+    return _to_launch(table, where)
 
 
-def _launch(table: Mapping[str, Any], where: str) -> Launch:
+def _to_launch(table: Mapping[str, Any], where: str) -> LaunchSpec:
     command, args = table["command"], table.get("args", [])
     given, names, cwd = table.get("env", {}), table.get("env_vars", []), table.get("cwd", "")
-    if not is_command(command):
-        raise _unavailable(f"{where}.command is neither a name on the search path nor an absolute path")
+    if not is_valid_command(command):
+        raise _unavailable(f"{where}.command must be a program name or an absolute path")
     if not (_are_texts(args) and _are_texts(names) and isinstance(given, Mapping) and _are_texts([*given.values()])):
-        raise _unavailable(f"{where}: args, env or env_vars are not made of texts")
+        raise _unavailable(f"{where}: args, env and env_vars must be strings")
     if not isinstance(cwd, str) or (cwd and not cwd.startswith("/")):
-        raise _unavailable(f"{where}.cwd is not an absolute path")
-    return Launch(command, tuple(args), dict(given), tuple(names), cwd)
+        raise _unavailable(f"{where}.cwd must be an absolute path")
+    return LaunchSpec(command, tuple(args), dict(given), tuple(names), cwd)
 
 
 def _are_texts(values: Any) -> bool:

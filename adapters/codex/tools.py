@@ -1,4 +1,4 @@
-"""What the calls of Codex's tools do, in words that belong to no client."""
+"""Translate calls of Codex's tools into client-independent fields."""
 
 from __future__ import annotations
 
@@ -8,50 +8,53 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...core.contract.event import Act, Call, Change, Task
-from ..hook_format import SHELL, optional, structured
+from upbeat.adapters.hooks.event_format import SHELL_TOOL, optional_text, parse_embedded_json
+from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
 
-_ACTS: Mapping[str, Act] = {
-    SHELL: Act.SHELL,
-    "spawn_agent": Act.DELEGATE,
-    "collaborationspawn_agent": Act.DELEGATE,
-    "request_user_input": Act.ASK,
-    "web_search": Act.FETCH,
+_KIND_BY_TOOL: Mapping[str, ToolKind] = {
+    SHELL_TOOL: ToolKind.SHELL,
+    "spawn_agent": ToolKind.DELEGATE,
+    "collaborationspawn_agent": ToolKind.DELEGATE,
+    "request_user_input": ToolKind.ASK_USER,
+    "web_search": ToolKind.FETCH,
 }
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
-_MOVED = re.compile(r"\*\*\* Move to: (.+)")
-MAX_PATCH = 1_000_000
-"""Characters of a patch that are read; nothing is said about a longer one."""
+_MOVE = re.compile(r"\*\*\* Move to: (.+)")
+MAX_PATCH_CHARS = 1_000_000
+"""A longer patch is not parsed."""
 
 
-def describe(call: Call, cwd: str) -> Call:
-    """``call`` with what it does; ``cwd`` is where relative paths begin."""
+def describe_call(call: Call, cwd: str) -> Call:
+    """Return ``call`` with its kind, paths, edits and tasks; relative paths start at ``cwd``."""
     if call.tool == "apply_patch":
         return _patch(call, cwd)
     if call.tool == "update_plan":
         return _plan(call)
-    return replace(call, act=_ACTS.get(call.tool, Act.OTHER))
+    return replace(call, kind=_KIND_BY_TOOL.get(call.tool, ToolKind.OTHER))
 
 
 def _patch(call: Call, cwd: str) -> Call:
-    text = optional(call.input, "command") or optional(call.input, "input")
-    files = list(_files(text if len(text) <= MAX_PATCH else ""))
-    place = {name: os.path.normpath(os.path.join(cwd, name)) for _kind, name, _lines in files}
-    changes = tuple(Change(place[name], _lines_of(lines, "+"), _lines_of(lines, "-")) for _kind, name, lines in files)
+    text = optional_text(call.input, "command") or optional_text(call.input, "input")
+    files = list(_files(text if len(text) <= MAX_PATCH_CHARS else ""))
+    path_of = {name: os.path.normpath(os.path.join(cwd, name)) for _kind, name, _lines in files}
+    changes = tuple(
+        FileEdit(path_of[name], _lines_with_sign(lines, "+"), _lines_with_sign(lines, "-"))
+        for _kind, name, lines in files
+    )
     is_new = bool(files) and all(kind == "Add" for kind, _name, _lines in files)
-    paths = tuple(dict.fromkeys(place.values()))
-    return replace(call, act=Act.WRITE if is_new else Act.EDIT, paths=paths, changes=changes)
+    paths = tuple(dict.fromkeys(path_of.values()))
+    return replace(call, kind=ToolKind.WRITE if is_new else ToolKind.EDIT, paths=paths, edits=changes)
 
 
 def _files(patch: str) -> Iterator[tuple[str, str, list[str]]]:
-    """(kind, path, lines) of each file in a patch; the new place of a file that moves is one of its own."""
+    """Yield (kind, path, lines) of each file in a patch; the target of a move counts as a file of its own."""
     current: tuple[str, str, list[str]] | None = None
     for line in patch.split("\n"):
-        if found := _FILE.fullmatch(line.rstrip()):
+        if match := _FILE.fullmatch(line.rstrip()):
             if current:
                 yield current
-            current = (found[1], found[2].strip(), [])
-        elif current and (moved := _MOVED.fullmatch(line.rstrip())):
+            current = (match[1], match[2].strip(), [])
+        elif current and (moved := _MOVE.fullmatch(line.rstrip())):
             yield ("Update", moved[1].strip(), [])
         elif current:
             current[2].append(line)
@@ -59,12 +62,14 @@ def _files(patch: str) -> Iterator[tuple[str, str, list[str]]]:
         yield current
 
 
-def _lines_of(lines: list[str], sign: str) -> str:
+def _lines_with_sign(lines: list[str], sign: str) -> str:
     return "\n".join(line[1:] for line in lines if line.startswith(sign))
 
 
 def _plan(call: Call) -> Call:
-    told = structured(call.input.get("plan"))
-    steps: list[Mapping[str, Any]] = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
-    tasks = tuple(Task(optional(one, "step"), optional(one, "status") == "completed") for one in steps)
-    return replace(call, act=Act.PLAN, tasks=tasks, is_whole_list=True)
+    plan = parse_embedded_json(call.input.get("plan"))
+    steps: list[Mapping[str, Any]] = (
+        [step for step in plan if isinstance(step, Mapping)] if isinstance(plan, list) else []
+    )
+    tasks = tuple(Task(optional_text(step, "step"), optional_text(step, "status") == "completed") for step in steps)
+    return replace(call, kind=ToolKind.TASK_LIST, tasks=tasks, is_full_task_list=True)

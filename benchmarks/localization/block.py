@@ -1,9 +1,11 @@
-"""Does the prepared block name, and show, what a bug fix touched? Scores the text alone, cut as a client gets it.
+"""Measure whether the prepared block names and shows what a bug fix touches.
 
-    python benchmarks/localization/block.py CASES.jsonl TREES [--limit N | --every N] [--chars 9800] [--worst N]
+    python -m benchmarks.localization.block [CASES.jsonl TREES] [--limit N | --every N] [--chars 9800] [--worst N]
+        [--quick]
 
-Cases and trees are those of ``run.py``. The prompt is the case's query; the turn is the whole one: intent, plan,
-all planned tools, redaction, rendering. A gold function is shown when at least four fifths of its lines are.
+Scores the text alone, cut to the client's limit. Cases and trees are those of the module ``run``. The prompt is the
+query of the case; the turn is a complete one: intent, plan, all planned tools, redaction, rendering. A gold function is
+shown when at least four fifths of its lines are.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 import argparse
 import re
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -20,21 +21,20 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-from trees import read_cases  # noqa: E402
-from turns import application  # noqa: E402
+from turns import application
 
-from upbeat.adapters.code.parse import parse  # noqa: E402
-from upbeat.adapters.code.provider import EmbeddedProvider  # noqa: E402
-from upbeat.adapters.local.clock import SystemClock  # noqa: E402
-from upbeat.adapters.local.runner import ThreadRunner  # noqa: E402
-from upbeat.adapters.wiring import library  # noqa: E402
-from upbeat.core.contract.event import ClientName, Source  # noqa: E402
-from upbeat.core.contract.report import PlannedTool  # noqa: E402
-from upbeat.core.pipeline import Runtime, TurnRequest, prepare_turn  # noqa: E402
-from upbeat.core.ports import Repository, Run  # noqa: E402
-from upbeat.core.turn.truncate import Cap  # noqa: E402
+from upbeat.adapters.code.provider import EmbeddedProvider
+from upbeat.adapters.code.syntax.parse import parse_source
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.tool_runner import ThreadRunner
+from upbeat.adapters.wiring import build_index_manager
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.contract.report import PlannedTool, ToolRun
+from upbeat.core.engine.pipeline import Runtime, TurnRequest, prepare_turn
+from upbeat.core.engine.ports import Repository
+from upbeat.core.sanitize.truncate import TextLimit
+
+from .trees import open_cases, read_cases
 
 SHARE_OF_BODY = 0.8
 FIRST_FILES = 10
@@ -98,7 +98,7 @@ def functions_of(case: dict[str, Any], tree: Path) -> list[tuple[str, str, range
     found = []
     for path, names in (case["gold_functions"] or {}).items():
         data = (tree / path).read_bytes() if (tree / path).is_file() else b""
-        definitions = parse(path, data, threading.Event()).definitions
+        definitions = parse_source(path, data, threading.Event()).definitions
         for name in names:
             spans = [one for one in definitions if one.name == name.rpartition(".")[2] and one.symbol.endswith(name)]
             near = [
@@ -153,7 +153,7 @@ class PatientRunner(ThreadRunner):
 
     def run(
         self, tools: tuple[PlannedTool, ...], repository: Repository, deadline: float, at_once: int
-    ) -> tuple[Run, ...]:
+    ) -> tuple[ToolRun, ...]:
         """The runs in planned order."""
         patient = tuple(tool.model_copy(update={"timeout_ms": int(PATIENCE * 1000)}) for tool in tools)
         return super().run(patient, repository, deadline + PATIENCE, at_once)
@@ -162,15 +162,15 @@ class PatientRunner(ThreadRunner):
 def patient(home: Path) -> Runtime:
     """upbeat with ``home`` as home, and with all the time that its tools want."""
     built = application(home)
-    provider = EmbeddedProvider(PATIENCE, library(built.environment, builds=False))
+    provider = EmbeddedProvider(PATIENCE, build_index_manager(built.environment, can_build=False))
     return replace(built.runtime, runner=PatientRunner(provider, SystemClock()))
 
 
 def ask(case: dict[str, Any], tree: Path, runtime: Runtime, chars: int) -> tuple[Score, str]:
     """Prepare the case's turn and score its block."""
-    source = Source(ClientName.CLAUDE_CODE, str(tree.resolve()))
+    source = EventSource(ClientName.CLAUDE_CODE, str(tree.resolve()))
     start = time.perf_counter()
-    report = prepare_turn(TurnRequest(source, case["query"], cap=Cap(chars)), runtime)
+    report = prepare_turn(TurnRequest(source, case["query"], cap=TextLimit(chars)), runtime)
     milliseconds = (time.perf_counter() - start) * 1000
     text = report.fused_context.for_model.additional_context
     return score(case, tree, text, milliseconds), text
@@ -188,19 +188,27 @@ def row(name: str, scores: list[Score]) -> str:
     return f"| {name} | {len(scores)} | {' | '.join(cells)} |"
 
 
-def main() -> None:
-    """Print one row for each repository and one for all; ``--worst`` prints blocks that miss everything."""
+def read_options() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("cases", type=Path)
-    parser.add_argument("trees", type=Path)
+    parser.add_argument("cases", type=Path, nargs="?")
+    parser.add_argument("trees", type=Path, nargs="?")
     parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
     parser.add_argument("--every", type=int, default=1, help="only every Nth case")
-    parser.add_argument("--chars", type=int, default=9800, help="the client's cap")
-    parser.add_argument("--worst", type=int, default=0, help="print so many blocks that name no gold file first")
+    parser.add_argument("--chars", type=int, default=9800, help="the limit of the client")
+    parser.add_argument("--worst", type=int, default=0, help="print this many blocks that name no gold file")
+    parser.add_argument("--quick", action="store_true", help="only the first three cases")
     options = parser.parse_args()
+    options.limit = options.limit or (3 if options.quick else 0)
+    return options
+
+
+def main() -> None:
+    """Print one row for each repository and one for all; ``--worst`` prints blocks that miss everything."""
+    options = read_options()
     by_repo: dict[str, list[Score]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as home:
-        for case, tree in read_cases(options.cases, options.trees, options.limit, options.every):
+    with tempfile.TemporaryDirectory() as home, open_cases(options.cases, options.trees) as (cases, trees):
+        for case, tree in read_cases(cases, trees, options.limit, options.every):
             found, text = ask(case, tree, patient(Path(home)), options.chars)
             by_repo[case["repo"]].append(found)
             if not found.file_named and options.worst > 0:

@@ -1,10 +1,12 @@
-"""Does the search name the files that a bug fix touched? Reads cases, asks ``ci_search``, prints a table.
+"""Measure whether ``ci_search`` names the files that a bug fix touches.
 
-    python benchmarks/localization/run.py CASES.jsonl TREES [--limit N | --every N] [--no-history] [--queries FILE.json]
+    python -m benchmarks.localization.run [CASES.jsonl TREES] [--limit N | --every N] [--no-history]
+        [--queries FILE.json] [--quick]
 
-A case is one JSON line ``{id, repo, parent_sha, query, gold_files}``; ``TREES/OWNER+NAME-<first 12 of
-parent_sha>/`` holds that commit's files as ``trees.py`` puts them there: HEAD is the parent, so that no later
-commit can leak the answer. ``--queries`` has other words for some cases, by id (``chinese.json``), and asks both ways.
+Without arguments, three cases of a sample repository serve; they check the benchmark, not the search. A case is one
+JSON line ``{id, repo, parent_sha, query, gold_files}``. ``TREES/OWNER+NAME-<first 12 of parent_sha>/`` has the files of
+that commit as the module ``trees`` puts them there: HEAD is the parent, so that no later commit can leak the answer.
+``--queries`` has other words for some cases, by id (``chinese.json``), and asks both ways.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trees import read_cases
+from upbeat.adapters.code.files.tree import SourceCache
+from upbeat.adapters.code.index.manager import IndexManager
+from upbeat.adapters.code.query.search import search_code
 
-from upbeat.adapters.code.library import Library
-from upbeat.adapters.code.search import search
-from upbeat.adapters.code.tree import SourceCache
+from .trees import open_cases, read_cases
 
 PLACES = (1, 5, 10)
 OTHER = "with the other words"
@@ -41,10 +43,12 @@ class Outcome:
     milliseconds: float
 
 
-def ask(case: dict[str, Any], tree: Path, library: Library | None) -> Outcome:
+def ask(case: dict[str, Any], tree: Path, library: IndexManager | None) -> Outcome:
     """Search ``tree`` for the case's query with a cache that has read nothing yet."""
     start = time.perf_counter()
-    output = search(str(tree.resolve()), case["query"], 10, (), (), SourceCache(), threading.Event(), PATIENCE, library)
+    output = search_code(
+        str(tree.resolve()), case["query"], 10, (), (), SourceCache(), threading.Event(), PATIENCE, library
+    )
     milliseconds = (time.perf_counter() - start) * 1000
     files = [candidate["file"] for candidate in output.data["candidates"]]
     gold = set(case["gold_files"])
@@ -62,25 +66,34 @@ def row(name: str, outcomes: list[Outcome]) -> str:
     return f"| {name} | {len(outcomes)} | {shown} | {every:.1f} | {reciprocal:.3f} | {median:.0f} |"
 
 
-def main() -> None:
-    """Print one row for each repository and one for all."""
+def read_options() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("cases", type=Path)
-    parser.add_argument("trees", type=Path)
+    parser.add_argument("cases", type=Path, nargs="?")
+    parser.add_argument("trees", type=Path, nargs="?")
     parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
     parser.add_argument("--every", type=int, default=1, help="only every Nth case")
-    parser.add_argument("--no-history", action="store_true", help="leave the past out")
+    parser.add_argument("--no-history", action="store_true", help="ignore the git history")
     parser.add_argument("--queries", type=Path, help="other words for some cases, and only these cases")
+    parser.add_argument("--quick", action="store_true", help="only the first three cases")
     options = parser.parse_args()
+    options.limit = options.limit or (3 if options.quick else 0)
+    return options
+
+
+def main() -> None:
+    """Print one row for each repository and one for all."""
+    options = read_options()
     others = json.loads(options.queries.read_text(encoding="utf-8")) if options.queries else None
     by_repo: dict[str, list[Outcome]] = defaultdict(list)
-    for case, tree in read_cases(options.cases, options.trees, options.limit, options.every):
-        if others is not None and case["id"] not in others:
-            continue
-        by_repo[case["repo"]].append(ask(case, tree, None if options.no_history else Library(None)))
-        if others is not None:
-            case["query"] = others[case["id"]]
-            by_repo[OTHER].append(ask(case, tree, None if options.no_history else Library(None)))
+    with open_cases(options.cases, options.trees) as (cases, trees):
+        for case, tree in read_cases(cases, trees, options.limit, options.every):
+            if others is not None and case["id"] not in others:
+                continue
+            by_repo[case["repo"]].append(ask(case, tree, None if options.no_history else IndexManager(None)))
+            if others is not None:
+                case["query"] = others[case["id"]]
+                by_repo[OTHER].append(ask(case, tree, None if options.no_history else IndexManager(None)))
     print("| repository | cases | hit@1 | hit@5 | hit@10 | all@10 | MRR | ms |\n|---|---|---|---|---|---|---|---|")
     for name, outcomes in sorted(by_repo.items()):
         print(row(name, outcomes))

@@ -1,19 +1,23 @@
-"""Puts the trees of cases where ``run.py`` looks for them, each with its own past and nothing later.
+"""Make the trees of localization cases, each with its own history and nothing later.
 
-    python benchmarks/localization/trees.py CASES.jsonl MIRRORS TREES
+    python -m benchmarks.localization.trees [CASES.jsonl MIRRORS TREES]
 
-``MIRRORS/OWNER+NAME/repo`` (or ``…/repo/.git``) is a git directory that holds the case's commit; objects are
-borrowed from it, not copied, and nothing is written there.
+``MIRRORS/OWNER+NAME/repo`` (or ``…/repo/.git``) is a git directory that has the commit of the case. The tree refers to
+its objects instead of copying them, and nothing writes to it. Without arguments, a sample in a temporary folder serves.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from .sample import make_sample
 
 CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 
@@ -60,14 +64,42 @@ def put(case: dict[str, Any], mirrors: Path, trees: Path) -> str:
     return "made"
 
 
-def main() -> None:
-    """Make all trees; count what came of them."""
-    cases, mirrors, trees = (Path(argument) for argument in sys.argv[1:4])
+def put_all(cases: Path, mirrors: Path, trees: Path) -> dict[str, int]:
+    """Make the trees of all cases; return how often each outcome occurs."""
     outcomes: dict[str, int] = {}
     for line in cases.read_text(encoding="utf-8").splitlines():
         outcome = put(json.loads(line), mirrors, trees)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    print(outcomes)
+    return outcomes
+
+
+@contextlib.contextmanager
+def open_cases(cases: Path | None, trees: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Yield the given cases and trees, or those of the sample if none are given."""
+    if cases is not None and trees is not None:
+        yield cases, trees
+        return
+    if cases is not None:
+        raise SystemExit("cases need a folder of trees")
+    with tempfile.TemporaryDirectory() as folder:
+        sample, mirrors = make_sample(Path(folder))
+        put_all(sample, mirrors, Path(folder) / "trees")
+        yield sample, Path(folder) / "trees"
+
+
+def main() -> None:
+    """Make all trees; print how often each outcome occurs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("paths", nargs="*", type=Path, metavar="CASES.jsonl MIRRORS TREES")
+    parser.add_argument("--quick", action="store_true", help="no effect: the sample takes a second")
+    options = parser.parse_args()
+    if len(options.paths) == 3:
+        print(put_all(*options.paths))
+    elif options.paths:
+        parser.error("expected CASES.jsonl, MIRRORS and TREES, or no arguments")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            print(put_all(*make_sample(Path(folder)), Path(folder) / "trees"))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The nouns of upbeat, version 1: codes, events, effects, findings, and the turn report."""
+"""The contract between core and adapters: codes, events, effects, findings, and the turn report (version 1)."""

@@ -1,20 +1,19 @@
-"""Every code that a machine may read: errors, exits, limits.
-
-Codes are part of contract v1: they may be added to, never renamed or removed.
-"""
+"""Machine-readable codes of contract v1: errors, exits and limits. Codes may be added, but not renamed or removed."""
 
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
 
+from upbeat.core.package_data import load_toml
+
 
 class ErrorCode(StrEnum):
-    """Why a tool gave no result, or why a turn could not be prepared as asked."""
+    """Why a tool returned no result, or why a turn could not be prepared as requested."""
 
     TIMEOUT = "E_TIMEOUT"
-    """The tool did not answer inside its own limit."""
+    """The tool exceeded its own time limit."""
     PARSE = "E_PARSE"
-    """What the tool answered does not have the shape that it promised."""
+    """The tool's answer does not match its schema."""
     TOOL_UNAVAILABLE = "E_TOOL_UNAVAILABLE"
     """No provider offers the tool here."""
     BUDGET_EXCEEDED = "E_BUDGET_EXCEEDED"
@@ -22,24 +21,24 @@ class ErrorCode(StrEnum):
     INVALID_ARGS = "E_INVALID_ARGS"
     """The arguments are of the wrong type, or name a path outside the repository."""
     REPO_ROOT = "E_REPO_ROOT"
-    """There is no readable working tree to look at."""
+    """There is no readable working tree."""
     NOT_APPROVED = "E_NOT_APPROVED"
-    """A tool of a user's server is not, or no longer, what its user has approved."""
+    """The user has not approved this tool of their server, or it has changed since."""
     SESSION = "E_SESSION"
     """The client's session could not be continued."""
     UNKNOWN = "E_UNKNOWN"
-    """The tool failed in a way that nobody foresaw; the log has the traceback."""
+    """The tool failed unexpectedly; the log has the traceback."""
 
 
 class ExitCode(IntEnum):
-    """What ``upbeat prepare`` exits with. Whatever the code, stdout is one valid v1 object."""
+    """Exit codes of ``upbeat prepare``. With every code, stdout is one valid v1 object."""
 
     OK = 0
-    """Prepared, even if degraded."""
+    """Success, even if degraded."""
     CORE_UNAVAILABLE = 10
-    """The core failed; the report is empty and the client goes on without it."""
+    """The core failed; the report is empty and the client continues without it."""
     CONFIG = 20
-    """The configuration has errors; all of them are in ``limits``."""
+    """The configuration is invalid; ``limits`` lists all errors."""
     UNREADABLE_INPUT = 30
     """The request on stdin could not be read."""
     TOOL_FAILED = 40
@@ -49,7 +48,7 @@ class ExitCode(IntEnum):
 
 
 class LimitCode(StrEnum):
-    """What kept the report from being all that was asked for. ``text_of`` has the sentence."""
+    """Why a report contains less than requested. ``limit_text`` returns the sentence."""
 
     TIER2_DISABLED = "tier2_disabled"
     TIER2_CONFIG_IGNORED = "tier2_config_ignored"
@@ -79,37 +78,8 @@ class LimitCode(StrEnum):
     TOOL_NOT_APPROVED = "tool_not_approved"
 
 
-_TEXTS = {
-    LimitCode.TIER2_DISABLED: "tier-2 disabled by default; set CI_AUTO_TOOLS_TIER_MAX=2 to enable",
-    LimitCode.TIER2_CONFIG_IGNORED: "tier-2 requires CI_AUTO_TOOLS_TIER_MAX=2 (config ignored)",
-    LimitCode.SESSION_UNAVAILABLE: "session continuity unavailable; fallback to stateless exec",
-    LimitCode.SINGLE_ENTRY: "tool invocation must go through orchestrator",
-    LimitCode.TOOL_TIMEOUT: "tool timeout; degraded to plan-only",
-    LimitCode.TOOL_FAILED: "tool failed; skipped",
-    LimitCode.BUDGET_EXCEEDED: "budget exceeded; results truncated",
-    LimitCode.OUTPUT_INVALID: "orchestrator output invalid; fallback to empty context",
-    LimitCode.CORE_UNAVAILABLE: "orchestrator unavailable",
-    LimitCode.TOOL_UNAVAILABLE: "tool unavailable; skipped",
-    LimitCode.LEGACY_MODE: "legacy mode enabled; using legacy policy",
-    LimitCode.CLAMPED: "{name} clamped to {value}",
-    LimitCode.INJECTION_FILTERED: "filtered potential injection content",
-    LimitCode.NO_GIT_ROOT: "no-git-root",
-    LimitCode.REPO_UNREADABLE: "repository not readable",
-    LimitCode.SWITCHED_OFF: "switched off by {origin}",
-    LimitCode.NOT_ABOUT_CODE: "the prompt is not about code; nothing was looked up",
-    LimitCode.NOT_A_USER_PROMPT: "not a prompt of the user; nothing was looked up",
-    LimitCode.PREPARED_ELSEWHERE: "this turn is prepared by codex-auto; the hook stays silent",
-    LimitCode.CONFIG_INVALID: "configuration invalid",
-    LimitCode.CONFIG_UNTRUSTED: "project configuration may only tighten until you trust it (upbeat trust)",
-    LimitCode.CONFIG_MISPLACED: "configuration not read",
-    LimitCode.INPUT_UNREADABLE: "request not readable",
-    LimitCode.PATH_OUTSIDE: "path outside the repository; not looked at",
-    LimitCode.CONFLICT: "tools disagree; both statements are shown",
-    LimitCode.TOOL_NOT_APPROVED: "tool not approved; skipped",
-}
-
-
-def text_of(code: LimitCode, detail: str = "", **values: object) -> str:
-    """The stable English sentence of a limit, with ``detail`` behind a colon where there is one."""
-    sentence = _TEXTS[code].format(**values) if values else _TEXTS[code]
+def limit_text(code: LimitCode, detail: str = "", **values: object) -> str:
+    """Return the stable English sentence of a limit, with ``detail`` after a colon if given."""
+    sentence: str = load_toml(__package__, "limits.toml")[code]
+    sentence = sentence.format(**values) if values else sentence
     return f"{sentence}: {detail}" if detail else sentence

@@ -1,4 +1,4 @@
-"""What should happen, in words that belong to no client. An adapter carries it out, or says how it degrades."""
+"""Effects: what should happen in answer to an event, independent of the client. Adapters execute or degrade them."""
 
 from __future__ import annotations
 
@@ -7,118 +7,144 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .codes import LimitCode
-    from .report import TurnReport
+    from upbeat.core.contract.codes import LimitCode
+    from upbeat.core.contract.report import TurnReport
 
 
 @dataclass(frozen=True, slots=True)
-class Inject:
-    """Put ``text`` before the model, as context that is not an instruction."""
+class InjectContext:
+    """Add ``text`` to the model's context as data, not as an instruction."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class TellUser:
-    """Show ``text`` to the person; the model does not see it."""
+class NotifyUser:
+    """Show ``text`` to the user; the model does not see it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Do not let the call happen; ``text`` tells the model why, and the way out."""
+    """Block the call; ``text`` gives the model the reason and an alternative."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """Let the person decide whether the call happens; ``text`` says what is to be weighed."""
+class RequestApproval:
+    """Ask the user to approve the call; ``text`` says what to consider."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteInput:
-    """Let the call happen with ``fields`` of its input replaced, the rest as it was. ``text`` says what changed."""
+    """Run the call with ``fields`` of its input replaced; ``text`` says what changed."""
 
     text: str
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Relabel:
-    """Show the person other labels to choose from: ``labels`` maps one as it is to what it is called instead."""
+class RelabelOptions:
+    """Show the user other option labels: ``new_labels`` maps each original label to its replacement."""
 
     text: str
-    labels: Mapping[str, str] = field(default_factory=dict)
+    new_labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteOutput:
-    """Show the model ``text`` in the place of what the tool said."""
+    """Show the model ``text`` instead of the tool's output."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class PutBefore:
-    """Put ``text`` in front of the prompt that is handed to another agent; the rest of the call stays as it is."""
+class PrependPrompt:
+    """Prepend ``text`` to the prompt for a subagent; the rest of the call is unchanged."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class KeepGoing:
-    """Do not let the agent end its turn; ``text`` tells it what is left to do."""
+class ContinueTurn:
+    """Continue the turn; ``text`` tells the agent what is left to do."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
-    """Let the turn end, whoever wants to send it on; ``text`` tells the person why."""
+class EndTurn:
+    """End the turn, whatever else would continue it; ``text`` tells the user why."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Compact:
-    """The conversation should be summarised now; ``text`` tells the person so where the client cannot be told."""
+class RequestCompaction:
+    """Request a compaction of the conversation; ``text`` asks the user if the client offers no way to request one."""
 
     text: str
 
 
 Effect = (
-    Inject | TellUser | Deny | Ask | RewriteInput | Relabel | RewriteOutput | PutBefore | KeepGoing | Stop | Compact
+    InjectContext
+    | NotifyUser
+    | Deny
+    | RequestApproval
+    | RewriteInput
+    | RelabelOptions
+    | RewriteOutput
+    | PrependPrompt
+    | ContinueTurn
+    | EndTurn
+    | RequestCompaction
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What one part of upbeat said to one event, and why: what ``upbeat why`` shows.
+class Explanation:
+    """The decision of one component about one event, and the reason; shown by ``upbeat why``.
 
-    ``part`` is the part's name, ``decided`` its answer in a word or two, ``because`` one sentence, ``looked_at``
-    the inputs that it used, ``configured_at`` the file and line of its configuration, if any.
+    ``decision`` has a word or two, ``reason`` one sentence; ``inputs`` are the values that were used and
+    ``config_location`` is the file and line of the configuration, if any.
+    """
+
+    component: str
+    decision: str
+    reason: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    config_location: str = ""
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What one part proposes. Of two voices the one with the lower ``rank`` is heard first, then by name.
+
+    ``is_budgeted``: its context counts against what policies and rules may inject.
     """
 
     part: str
-    decided: str
-    because: str = ""
-    looked_at: Mapping[str, Any] = field(default_factory=dict)
-    configured_at: str = ""
-    milliseconds: float = 0.0
+    effects: tuple[Effect, ...]
+    rank: int = 50
+    explanations: tuple[Explanation, ...] = ()
+    is_budgeted: bool = True
+    is_held_out: bool = False
+    """Its context is left out to see what difference it makes (``inject.holdout_percent``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer to one event: the effects in order, the report when a turn was prepared, and why not if not."""
+    """The answer to one event: ordered effects, and the report of the turn or the reason there is none."""
 
     effects: tuple[Effect, ...] = ()
     report: TurnReport | None = None
-    silent_because: LimitCode | None = None
-    said: tuple[Said, ...] = ()
+    skip_reason: LimitCode | None = None
+    explanations: tuple[Explanation, ...] = ()
 
 
-NO_OPINION = Decision()
+EMPTY_DECISION = Decision()

@@ -1,6 +1,6 @@
-"""What a client tells us, in words that belong to no client.
+"""Events of clients, independent of the client.
 
-A client's field names stay in its ``wire.py``; everything behind it sees these frozen values.
+A client's field names stay in its ``codec.py``; the core sees these frozen values.
 """
 
 from __future__ import annotations
@@ -12,42 +12,42 @@ from typing import Any
 
 
 class ClientName(StrEnum):
-    """The clients that the contract knows. ``cli`` is anybody who calls ``upbeat prepare``."""
+    """The clients of the contract. ``cli`` is any caller of ``upbeat prepare``."""
 
     CLAUDE_CODE = "claude-code"
     CODEX_CLI = "codex-cli"
     CLI = "cli"
 
 
-class Origin(StrEnum):
-    """Who wrote a prompt."""
+class PromptOrigin(StrEnum):
+    """The author of a prompt."""
 
     USER = "user"
     TASK_NOTIFICATION = "task_notification"
-    """The client reports a finished background task in the form of a prompt."""
+    """The client reports a finished background task as a prompt."""
     SUBAGENT = "subagent"
-    """An agent delegates to another one."""
+    """An agent delegates to a subagent."""
     WRAPPED = "wrapped"
-    """codex-auto has prepared this turn already."""
+    """codex-auto has already added context to this turn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where an event comes from. ``cwd`` is absolute; ``session_id`` is empty when the client has none.
+class EventSource:
+    """The origin of an event. ``cwd`` is absolute; ``session_id`` is empty if the client has none.
 
-    ``agent_id`` names the subagent that the event happened in; empty for the main agent. ``transcript`` is the
-    path of the client's own record, where it tells one.
+    ``agent_id`` identifies the subagent, or is empty for the main agent. ``transcript_path`` is the client's own
+    record, if it reports one.
     """
 
     client: ClientName
     cwd: str
     session_id: str = ""
     agent_id: str = ""
-    transcript: str = ""
+    transcript_path: str = ""
 
     @property
-    def agent_mark(self) -> str:
-        """The end of ``agent_id``, short enough to stand in a note of what this agent was told."""
+    def short_agent_id(self) -> str:
+        """Return the end of ``agent_id``, for use in session notes."""
         return self.agent_id[-12:]
 
 
@@ -55,64 +55,62 @@ class Source:
 class PromptSubmitted:
     """A prompt is about to reach the model."""
 
-    source: Source
+    source: EventSource
     prompt: str
-    origin: Origin = Origin.USER
+    origin: PromptOrigin = PromptOrigin.USER
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """A session began; ``how`` is startup, resume, clear, compact or fork."""
+    """A session began; ``trigger`` is startup, resume, clear, compact or fork."""
 
-    source: Source
-    how: str
+    source: EventSource
+    trigger: str
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """A session is over; ``reason`` is the client's word for why."""
+    """A session ended; ``reason`` is the client's word for why."""
 
-    source: Source
+    source: EventSource
     reason: str = ""
 
 
-class Act(StrEnum):
-    """What a call of a tool does, whatever the client calls the tool."""
+class ToolKind(StrEnum):
+    """What a tool call does, independent of the client's name for the tool."""
 
     READ = "read"
-    """Files are looked at."""
     EDIT = "edit"
-    """Parts of files are replaced."""
+    """Replaces parts of files."""
     WRITE = "write"
-    """Whole files are written."""
+    """Writes whole files."""
     SEARCH = "search"
     FETCH = "fetch"
-    """Something comes from the web."""
     SHELL = "shell"
-    PLAN = "plan"
-    """The agent's own list of tasks is written."""
-    ASK = "ask"
+    TASK_LIST = "plan"
+    """Writes the agent's own task list."""
+    ASK_USER = "ask"
     DELEGATE = "delegate"
     OTHER = "other"
 
 
-CHANGES_FILES = frozenset({Act.EDIT, Act.WRITE})
+FILE_CHANGING_KINDS = frozenset({ToolKind.EDIT, ToolKind.WRITE})
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Text that a call puts into a file. ``before`` is what it takes out, where the call tells."""
+class FileEdit:
+    """Text that a call puts into a file, and the text it replaces if the call states it."""
 
     path: str
-    text: str
-    before: str = ""
+    new_text: str
+    old_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One entry of the agent's own list of tasks. ``id`` is empty where a call tells the whole list.
+    """One entry of the agent's own task list. ``id`` is empty if a call writes the whole list.
 
-    What a call that changes an entry does not speak of is left as it was: ``text`` is empty then, ``is_done`` None.
+    In a call that updates an entry, an empty ``text`` and ``is_done`` None mean "unchanged".
     """
 
     text: str
@@ -122,163 +120,163 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool. ``id`` is the client's, the same before and after; ``input`` is what the model gave.
+    """One tool call. ``id`` is the client's, the same before and after; ``input`` is what the model wrote.
 
-    The rest is ``input`` in words that belong to no client: ``paths`` are absolute, as far as the call names files;
-    ``changes`` and ``tasks`` are what it writes.
+    The other fields describe ``input`` independently of the client: ``paths`` are absolute and cover the files that
+    the call names; ``edits`` and ``tasks`` are what it writes.
     """
 
     id: str
     tool: str
     input: Mapping[str, Any]
-    act: Act = Act.OTHER
+    kind: ToolKind = ToolKind.OTHER
     paths: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
     tasks: tuple[Task, ...] = ()
-    is_whole_list: bool = False
-    """``tasks`` are all there are, and not one more or one changed."""
-    labels: tuple[str, ...] = ()
-    """What its user may choose from, each once, for a call that asks."""
+    is_full_task_list: bool = False
+    """``tasks`` replaces the whole list instead of adding or updating one entry."""
+    option_labels: tuple[str, ...] = ()
+    """The options of a question to the user, each once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStarting:
     """A tool is about to run. ``command`` is the shell command line, for the client's shell tool."""
 
-    source: Source
+    source: EventSource
     call: Call
     command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A tool has run. ``exit_code`` is None when the client does not tell one; ``interrupted`` by the user."""
+    """A tool has run. ``exit_code`` is None if the client reports none; ``was_interrupted``: by the user."""
 
-    source: Source
+    source: EventSource
     call: Call
     output: str = ""
     command: str = ""
     exit_code: int | None = None
-    failed: bool = False
-    interrupted: bool = False
-    refused: bool = False
-    """The client took the call for invalid and never started it."""
+    has_failed: bool = False
+    was_interrupted: bool = False
+    was_rejected: bool = False
+    """The client rejected the call as invalid and never started it."""
     raw: Any = field(default=None, compare=False, repr=False)
-    """The answer in the client's own form: for its adapter alone, and for no record."""
+    """The client's own response: for its adapter only, never recorded."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskingUser:
-    """The agent is about to ask its user something through the client's own tool for that."""
+class UserQuestionRequested:
+    """The agent is about to ask the user a question with the client's own tool."""
 
-    source: Source
+    source: EventSource
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
-class Delegating:
-    """An agent is about to hand ``prompt`` to another one. ``agent`` is the kind it asked for, as it wrote it.
+class SubagentRequested:
+    """An agent is about to delegate ``prompt`` to a subagent of ``agent_type``, as the agent wrote it.
 
-    ``is_sealed``: the client hides the prompt from hooks, and nothing can be put before it.
+    ``is_prompt_hidden``: the client hides the prompt from hooks, so nothing can be prepended.
     """
 
-    source: Source
+    source: EventSource
     call: Call
-    agent: str
+    agent_type: str
     prompt: str
     title: str = ""
-    is_sealed: bool = False
+    is_prompt_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Delegated:
-    """The call that hands work to another agent has returned.
+class SubagentReturned:
+    """A delegating call has returned.
 
-    ``message`` is the agent's answer, or None while it still works; ``agent_id`` is empty when the client does
-    not tell which agent the call became. ``failed``: no agent came of it, and ``error`` is what the client said of
-    that; it is empty where nobody told, and where its user broke the call off. ``resume`` is the call that goes on
-    with the agent, in the client's own words; empty where nothing is known, and where the client tells its model.
+    ``message`` is the subagent's answer, or None while it still works; ``agent_id`` is empty if the client does not
+    report it. ``has_failed``: no subagent was started, and ``error`` is the client's message; it is empty if the
+    client gave none or the user interrupted the call. ``resume_call`` is the client's call that continues the
+    subagent; it is empty if unknown, or if the client tells its model itself.
     """
 
-    source: Source
+    source: EventSource
     call: Call
     agent_id: str = ""
     message: str | None = None
-    failed: bool = False
+    has_failed: bool = False
     error: str = ""
-    resume: str = ""
-    refused: bool = False
-    """The client took the call for invalid and never started it."""
+    resume_call: str = ""
+    was_rejected: bool = False
+    """The client rejected the call as invalid and never started it."""
 
 
 @dataclass(frozen=True, slots=True)
-class AgentStarted:
-    """A subagent began to work."""
+class SubagentStarted:
+    """A subagent started."""
 
-    source: Source
+    source: EventSource
     agent_id: str
-    agent: str
+    agent_type: str
 
 
 @dataclass(frozen=True, slots=True)
-class AgentStopped:
-    """A subagent wants to end with ``message``. ``continued``: it was already sent on once."""
+class SubagentEnding:
+    """A subagent is about to end with ``message``. ``was_continued``: it was already continued once."""
 
-    source: Source
+    source: EventSource
     agent_id: str
-    agent: str
+    agent_type: str
     message: str
-    continued: bool = False
+    was_continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Compacting:
-    """The client is about to summarise the conversation."""
+class CompactionStarting:
+    """The client is about to compact the conversation."""
 
-    source: Source
+    source: EventSource
     trigger: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnding:
-    """The main agent wants to end its turn with ``message``; ``running`` background tasks go on without it.
+    """The main agent is about to end its turn with ``message``.
 
-    ``continued``: a hook already sent it on in this turn. ``running`` is None when the client does not tell.
-    ``is_planning``: the client is in the mode in which nothing is to be changed yet.
+    ``was_continued``: a hook already continued this turn. ``background_task_count`` is None if the client does not
+    report it. ``is_planning``: the client is in plan mode.
     """
 
-    source: Source
+    source: EventSource
     message: str
-    continued: bool = False
-    running: int | None = None
+    was_continued: bool = False
+    background_task_count: int | None = None
     is_planning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """A turn ended by an error of the client or its provider. ``error`` is the client's word for it."""
+    """A turn failed with an error of the client or its provider. ``error`` is the client's name for it."""
 
-    source: Source
+    source: EventSource
     error: str
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnInterrupted:
-    """The user broke the turn off."""
+    """The user interrupted the turn."""
 
-    source: Source
+    source: EventSource
 
 
 @dataclass(frozen=True, slots=True)
-class Commanded:
-    """Somebody gives the session's workflow an order beside the conversation: a person's shell, a model's tool.
+class WorkflowCommanded:
+    """A workflow command from outside the conversation: the user's shell or a model's tool.
 
-    ``verb`` is show, start, start-if-idle (a model's: it cannot leave a workflow by starting another one), stop,
-    continue or hand-over; ``argument`` is the workflow's name, or the client to hand over to.
+    ``verb`` is show, start, start-if-idle (for models, which cannot leave a workflow by starting another one), stop,
+    continue or hand-over; ``argument`` is the name of the workflow, or of the client to hand over to.
     """
 
-    source: Source
+    source: EventSource
     verb: str
     argument: str = ""
     goal: str = ""
@@ -286,13 +284,13 @@ class Commanded:
 
 @dataclass(frozen=True, slots=True)
 class UnknownEvent:
-    """An event of a newer client, or one that upbeat has no opinion on."""
+    """An event of a newer client, or one that upbeat does not handle."""
 
-    source: Source
+    source: EventSource
     name: str
     fields: tuple[str, ...] = field(default=())
     is_noise: bool = False
-    """It happens all the time and tells nothing: there is no record of it."""
+    """The event is frequent and carries no information; it is not recorded."""
 
 
 Event = (
@@ -301,15 +299,15 @@ Event = (
     | SessionEnded
     | ToolStarting
     | ToolFinished
-    | AskingUser
-    | Delegating
-    | Delegated
-    | AgentStarted
-    | AgentStopped
-    | Compacting
+    | UserQuestionRequested
+    | SubagentRequested
+    | SubagentReturned
+    | SubagentStarted
+    | SubagentEnding
+    | CompactionStarting
     | TurnEnding
     | TurnFailed
     | TurnInterrupted
-    | Commanded
+    | WorkflowCommanded
     | UnknownEvent
 )

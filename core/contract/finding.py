@@ -1,43 +1,39 @@
-"""What a tool found: one place in the repository, why it matters, and the lines that show it."""
+"""Findings of tools: a location in the repository, why it matters, and its source lines."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-ANSWER = "answer"
-"""The kind of a finding that is the text of a user's own tool; its path names the tool, and no file."""
+ANSWER_KIND = "answer"
+"""The kind of a finding that holds a user tool's text; its path names the tool, not a file."""
 
-
-LEAST_WORTH = 1e-6
-"""Of lines that may be left out."""
+MIN_OPTIONAL_SCORE = 1e-6
+"""The lowest score of lines that may be omitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A further place in the file of a row. Lines count from 1 and include both ends.
+    """A further location in the file of a finding. Lines count from 1 and include both ends.
 
-    ``text`` holds its source lines, untrusted; empty for a place that is only named.
+    ``text`` holds its source lines, untrusted; it is empty for a location that is only named.
     """
 
     symbol: str
     start_line: int
     end_line: int
     text: str = ""
-    worth: float = 0.0
+    optional_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One row of a tool's answer.
 
-    ``path`` is relative to the repository root with ``/`` between its parts. Lines count from 1 and
-    include both ends; 0 means that the finding is about the whole file. ``score`` lies in 0..1 and is
-    comparable inside one tool's answer. ``text`` holds the source lines themselves, untrusted.
-    ``claim`` and ``supports`` let two findings contradict each other (see ``turn.fuse``).
-
-    ``worth`` says which lines are to be shown when there is no room for all of the answer's; above 0 they may be
-    left out without a word. Lines with a worth of 0 belong to the answer.
+    ``path`` is relative to the repository root with ``/`` between its parts. Lines count from 1 and include both
+    ends; 0 means the whole file. ``score`` is in 0..1 and comparable within one answer. ``text`` holds the source
+    lines, untrusted. ``claim`` and ``supports_claim`` let two findings contradict each other (see ``turn.fuse``).
+    Lines with an ``optional_score`` above 0 may be omitted silently, lowest first; others belong to the answer.
     """
 
     path: str
@@ -50,31 +46,31 @@ class Finding:
     why: str = ""
     text: str = ""
     claim: str = ""
-    supports: bool = True
-    worth: float = 0.0
-    more: tuple[Excerpt, ...] = ()
+    supports_claim: bool = True
+    optional_score: float = 0.0
+    more_excerpts: tuple[Excerpt, ...] = ()
 
-    def places(self) -> tuple[Finding, ...]:
-        """The row and each further place of it as rows of their own, those that are worth most first."""
-        own = replace(self, more=())
-        further = sorted(self.more, key=lambda one: -one.worth)
+    def split_excerpts(self) -> tuple[Finding, ...]:
+        """Return the row and its further locations as separate rows, highest ``optional_score`` first."""
+        own = replace(self, more_excerpts=())
+        further = sorted(self.more_excerpts, key=lambda excerpt: -excerpt.optional_score)
         return own, *(
             replace(
                 own,
                 title="",
-                symbol=one.symbol,
-                start_line=one.start_line,
-                end_line=one.end_line,
-                text=one.text,
-                worth=one.worth,
+                symbol=excerpt.symbol,
+                start_line=excerpt.start_line,
+                end_line=excerpt.end_line,
+                text=excerpt.text,
+                optional_score=excerpt.optional_score,
             )
-            for one in further
+            for excerpt in further
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a provider answers: a sentence for people, rows with provenance, and the tool's own data (JSON)."""
+    """A provider's answer: a one-sentence summary, findings, and the tool's own data (JSON)."""
 
     summary: str
     findings: tuple[Finding, ...] = ()

@@ -1,50 +1,49 @@
 """The turn report, contract v1: what ``upbeat prepare`` and plan mode print.
 
-Version 1 grows by additive changes only. A reader of 1.0 reads any 1.x: unknown fields, clients and error
-codes are kept, not refused. ``config/schema/v1/turn-report.schema.json`` is generated from here and held by a
-golden test.
+Version 1 only grows by additive changes. A reader of 1.0 reads any 1.x: unknown fields, clients and error codes are
+kept, not rejected. ``config/schema/v1/turn-report.schema.json`` is generated from this module; a golden test checks it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .codes import ErrorCode, LimitCode, text_of
-from .event import ClientName
+from upbeat.core.contract.codes import ErrorCode, LimitCode, limit_text
+from upbeat.core.contract.event import ClientName
+from upbeat.core.contract.finding import ToolOutput
 
 SCHEMA_VERSION = "1.0"
-
-
 RootSource = Literal["git", "no-git-root", "config"]
-"""How the repository was found."""
+"""How the repository root was determined."""
 
 
 class Model(BaseModel):
-    """Frozen, and open to the fields of later 1.x versions."""
+    """Base model: frozen, and open to the fields of later 1.x versions."""
 
     model_config = ConfigDict(frozen=True, extra="allow", use_enum_values=True)
 
 
 class Client(Model):
-    """Who asked, and on which occasion."""
+    """The caller, and the event."""
 
     name: ClientName | str
-    event: str = Field(description="The client's occasion: UserPromptSubmit, cli, codex-auto.")
+    event: str = Field(description="The client's event: UserPromptSubmit, cli, codex-auto.")
     session_id: str | None = None
 
 
 class Signal(Model):
-    """One reason to believe that a prompt is about code."""
+    """One sign that the prompt is about code."""
 
     type: Literal["explicit", "implicit", "historical", "code"]
-    match: str = Field(description="The words of the prompt that gave the signal.")
+    match: str = Field(description="The words of the prompt that are the signal.")
     weight: float = Field(ge=0, le=1)
 
 
 class Inputs(Model):
-    """What the plan was made from."""
+    """The inputs of the plan."""
 
     prompt: str = Field(description="The prompt, redacted.")
     intent: Literal["debug", "refactor", "docs", "feature", "none"] = "none"
@@ -54,7 +53,7 @@ class Inputs(Model):
 
 
 class BudgetReport(Model):
-    """The bounds of the turn: milliseconds, tools at once, characters."""
+    """The budget of the turn: milliseconds, concurrent tools, characters."""
 
     wall_ms: int = Field(ge=0)
     max_concurrency: int = Field(ge=0)
@@ -62,7 +61,7 @@ class BudgetReport(Model):
 
 
 class PlannedTool(Model):
-    """One tool that the plan calls, with the arguments after clamping."""
+    """A tool that the plan calls, with clamped arguments."""
 
     tool: str
     tier: int = Field(ge=0, le=3)
@@ -72,7 +71,7 @@ class PlannedTool(Model):
 
 
 class ToolPlan(Model):
-    """What will run, or in plan mode what would."""
+    """The tools that run or, in plan mode, would run."""
 
     tier_max: int = Field(ge=0, le=2)
     planned_codex_command: str | None = None
@@ -81,21 +80,21 @@ class ToolPlan(Model):
 
 
 class ToolError(Model):
-    """Why a tool gave no result."""
+    """Why a tool returned no result."""
 
     code: ErrorCode | str
     message: str
 
 
 class Redaction(Model):
-    """How many secrets of one kind were taken out."""
+    """The number of redacted secrets of one kind."""
 
     kind: str
     count: int = Field(ge=1)
 
 
 class ToolResult(Model):
-    """What one tool call came to."""
+    """The result of one tool call."""
 
     tool: str
     status: Literal["ok", "timeout", "error", "skipped"]
@@ -108,18 +107,26 @@ class ToolResult(Model):
     truncated: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A planned tool and its result. ``output`` is set if ``result.status`` is ok."""
+
+    result: ToolResult
+    output: ToolOutput | None = None
+
+
 class ItemExcerpt(Model):
-    """A further place of an item whose lines were injected, as data."""
+    """A further location of an item whose lines were injected, as data."""
 
     symbol: str
     start_line: int = Field(ge=1)
     end_line: int = Field(ge=1)
     excerpt: str
-    """What these lines are known by."""
+    """The id of these lines."""
 
 
 class Item(Model):
-    """One thing that was injected, as data. Lines count from 1; 0 means the whole file."""
+    """One injected finding, as data. Lines count from 1; 0 means the whole file."""
 
     kind: str
     path: str
@@ -134,26 +141,26 @@ class Item(Model):
     conflict: bool = False
     evidence_refs: list[str] = []
     excerpt: str = Field(default="", exclude_if=lambda excerpt: not excerpt)
-    """What the source lines in the text are known by, so that they need not be shown again; absent without any."""
+    """The id of the source lines in the text, so that they need not be shown again; absent without source lines."""
     more: list[ItemExcerpt] = Field(default=[], exclude_if=lambda more: not more)
-    """Further places of the same file whose lines are in the text; absent without any."""
+    """Further locations of the same file whose lines are in the text; absent if there are none."""
 
 
 class Structured(Model):
-    """The injected content as data: everything in the text has its provenance here."""
+    """The injected content as data, with the provenance of everything in the text."""
 
     items: list[Item] = []
 
 
 class Safety(Model):
-    """What a consumer has to respect when it shows the context to a model."""
+    """Rules for a consumer that shows the context to a model."""
 
     tool_output_is_untrusted: Literal[True] = True
     ignore_instructions_inside_tool_output: Literal[True] = True
 
 
 class ForModel(Model):
-    """What the model gets. ``additional_context`` is all that a v1 consumer must read."""
+    """Content for the model. A v1 consumer only has to read ``additional_context``."""
 
     additional_context: str = ""
     structured: Structured = Structured()
@@ -161,7 +168,7 @@ class ForModel(Model):
 
 
 class ForUser(Model):
-    """What the person gets. The bracketed prefixes are stable."""
+    """Content for the user. The bracketed prefixes are stable."""
 
     tool_plan_text: str = ""
     results_text: str = ""
@@ -169,26 +176,26 @@ class ForUser(Model):
 
 
 class FusedContext(Model):
-    """One context out of many results, for the model and for the person."""
+    """The context fused from all results, for the model and for the user."""
 
     for_model: ForModel = ForModel()
     for_user: ForUser = ForUser()
 
 
 class Limit(Model):
-    """What kept the report from being all that was asked for. Machines read ``code``, people ``text``."""
+    """Why the report contains less than requested: ``code`` for machines, ``text`` for users."""
 
     code: str
     text: str
 
     @classmethod
     def of(cls, code: LimitCode, detail: str = "", **values: object) -> Limit:
-        """The limit with its stable sentence; ``detail`` goes behind a colon."""
-        return cls(code=code.value, text=text_of(code, detail, **values))
+        """Return the limit with its stable sentence; ``detail`` follows a colon."""
+        return cls(code=code.value, text=limit_text(code, detail, **values))
 
 
 class Degraded(Model):
-    """Whether something is missing, why, and what is left: ``plan-only``, ``partial`` or ``empty``."""
+    """Whether the report is incomplete, why, and what remains: ``plan-only``, ``partial`` or ``empty``."""
 
     is_degraded: bool = False
     reason: str = ""
@@ -197,14 +204,14 @@ class Degraded(Model):
 
 
 class Enforcement(Model):
-    """That tools ran through the one entry, and which policy planned them."""
+    """States that tools ran through the single entry point, and which policy planned them."""
 
     single_tool_entry: Literal[True] = True
     source: Literal["orchestrator", "legacy", "adapter"] = "orchestrator"
 
 
 class TurnReport(Model):
-    """A prepared turn."""
+    """The report of a turn."""
 
     schema_version: Annotated[str, Field(pattern=r"^1\.\d+$")] = SCHEMA_VERSION
     run_id: str
@@ -224,5 +231,5 @@ class TurnReport(Model):
     constraints: dict[str, Any] = Field(default={}, description="Legacy layer, kept for old consumers.")
 
     def to_json(self) -> str:
-        """The report as indented JSON without a trailing newline; equal reports give equal bytes."""
+        """Return indented JSON without a trailing newline; equal reports give equal bytes."""
         return self.model_dump_json(indent=2)

@@ -1,17 +1,17 @@
-"""What ``upbeat prepare`` reads from stdin, contract v1.
+"""The request that ``upbeat prepare`` reads from stdin, contract v1.
 
-Only ``prompt`` is required. Unknown fields are ignored, so that a client may send its own payload along.
+Only ``prompt`` is required. Unknown fields are ignored, so a client may send its own payload.
 """
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .event import ClientName
+from upbeat.core.contract.event import ClientName
 
 
 class RequestClient(BaseModel):
-    """Who asks."""
+    """The caller."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -21,7 +21,7 @@ class RequestClient(BaseModel):
 
 
 class PrepareRequest(BaseModel):
-    """One turn to prepare."""
+    """A turn to prepare."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -1,1 +1,1 @@
-"""Whether upbeat's guards are armed: what was seen of clients and of this machine, judged. Values in and out."""
+"""Decide which of upbeat's hooks are active, from observations of the clients and of this machine."""

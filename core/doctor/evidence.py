@@ -1,6 +1,7 @@
-"""What records show of hooks: which guards were reached in a session, and which should have been. Pure.
+"""Derive from journal records which hook points a session reached, and which it should have reached.
 
-Law: what codex-auto has told the core itself is no evidence of a hook, nor is a record of before the hooks of now.
+Invariant: an event that codex-auto itself reported is no evidence of a hook, nor is a record from before the current
+hooks were installed.
 """
 
 from __future__ import annotations
@@ -9,117 +10,134 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from ..journal.entry import Entry
-from ..turn.report import timestamp
-from .findings import SHOWN_BY, Canary, ClientSeen, Fault, Guard, Proof, Reason, SessionSeen
+from upbeat.core.doctor.findings import (
+    EVENTS_BY_HOOK_POINT,
+    CanaryResult,
+    ClientSnapshot,
+    Fault,
+    HookPoint,
+    Proof,
+    Reason,
+    SessionActivity,
+)
+from upbeat.core.journal.entry import JournalEntry
+from upbeat.core.turn.report import format_timestamp
 
-DRIVER = "driver"
-"""The field of a record's ``about`` that names who told the core of an event, where it was no hook."""
-FIRST = 12
-"""Characters of a refusal that are looked for in what the model was told; what follows may be quoted there."""
-FEW = 3
-"""Prompts that may end without an end of their turn, and calls without an answer: a user may break each off."""
+DRIVER_FIELD = "driver"
+"""The event field that names the program that reported the event, if it was no hook."""
+REASON_PREFIX_CHARS = 12
+"""The length of a denial's start that is searched in the model's input; the rest may be escaped there."""
+MIN_OCCURRENCES = 3
+"""Fewer turns without an end, or calls without a result, prove nothing: the user may have interrupted each of them."""
 
-_NOT_MET = (Reason.UNPROVEN, Reason.DID_NOT_FIRE, Reason.CANARY_FAILED)
-"""What is to be expected of a guard that had nothing to do."""
+_NOT_EXERCISED = (Reason.UNPROVEN, Reason.DID_NOT_FIRE, Reason.CANARY_FAILED)
+"""The expected faults of a hook point that nothing triggered."""
 
-_GUARD_OF = {event: guard for guard, events in SHOWN_BY.items() for event in events}
+_HOOK_POINT_BY_EVENT = {event: hook_point for hook_point, events in EVENTS_BY_HOOK_POINT.items() for event in events}
 
 
-def session_seen(entries: Sequence[Entry], most: int, now: str, since: str = "") -> SessionSeen | None:
-    """What the records of one session show, oldest first, of which at most ``most`` were read. None: of no hook.
+def summarize_session(
+    entries: Sequence[JournalEntry], max_entries: int, now: str, since: str = ""
+) -> SessionActivity | None:
+    """Summarize the records of one session, oldest first, at most ``max_entries`` of them; None without hooks.
 
-    A record shows nothing that is older than ``since`` (UTC, ISO 8601), from after ``now``, or of no time.
+    A record counts only if it is from between ``since`` and ``now`` (UTC, ISO 8601).
     """
-    counts: Counter[Guard] = Counter()
-    last: dict[Guard, str] = {}
-    is_whole, is_wrapped = len(entries) < most, False
+    counts: Counter[HookPoint] = Counter()
+    last: dict[HookPoint, str] = {}
+    is_whole, is_wrapped = len(entries) < max_entries, False
     for entry in entries:
-        about = entry.body.get("about", {})
-        if not isinstance(about, dict) or DRIVER in about:
+        about = entry.body.get("event_fields", {})
+        if not isinstance(about, dict) or DRIVER_FIELD in about:
             is_wrapped = True
             continue
-        if not (since <= entry.text("at") <= now and _is_time(entry.text("at"))):
+        if not (since <= entry.text_field("at") <= now and _is_timestamp(entry.text_field("at"))):
             is_whole = False
             continue
-        guard = _GUARD_OF.get(entry.text("event"))
-        if guard is not None:
-            counts[guard] += 1
-            last[guard] = entry.text("at")
+        hook_point = _HOOK_POINT_BY_EVENT.get(entry.text_field("event"))
+        if hook_point is not None:
+            counts[hook_point] += 1
+            last[hook_point] = entry.text_field("at")
     if not last:
         return None
-    session_id = entries[-1].text("session_id")
-    return SessionSeen(session_id, max(last.values()), dict(counts), last, is_whole, is_wrapped)
+    session_id = entries[-1].text_field("session_id")
+    return SessionActivity(session_id, max(last.values()), dict(counts), last, is_whole, is_wrapped)
 
 
-def _is_time(at: str) -> bool:
-    """Whether it is a time as records have it."""
+def _is_timestamp(at: str) -> bool:
+    """Return whether it is a timestamp in the form of records."""
     try:
-        return timestamp(datetime.fromisoformat(at)) == at
+        return format_timestamp(datetime.fromisoformat(at)) == at
     except (ValueError, OverflowError):
         return False
 
 
-def was_refused(entries: Sequence[Entry], told: str) -> bool:
-    """Whether a call was denied, and what the model was ``told`` has the reason that upbeat gave."""
+def was_refused(entries: Sequence[JournalEntry], model_text: str) -> bool:
+    """Return whether a call was denied and ``model_text`` has upbeat's reason."""
     effects = (effect for entry in entries for effect in entry.body.get("effects", ()) if isinstance(effect, dict))
     reasons = (str(effect.get("text", "")) for effect in effects if effect.get("kind") == "deny")
-    return any(reason and reason[:FIRST] in told for reason in reasons)
+    return any(reason and reason[:REASON_PREFIX_CHARS] in model_text for reason in reasons)
 
 
-def newest(client: ClientSeen) -> str:
-    """When a hook was last seen at work in a session; empty for never."""
-    return max((session.at for session in client.sessions), default="")
+def last_hook_at(client: ClientSnapshot) -> str:
+    """Return when a hook last fired in a session; empty if never."""
+    return max((session.last_seen_at for session in client.sessions), default="")
 
 
-def evidence(guard: Guard, client: ClientSeen) -> Proof | Fault:
-    """What is known of ``guard`` by what has happened."""
-    if guard in client.own:
-        return Proof("own")
-    found = _by_canary(guard, client.canary) if client.canary else _by_sessions(guard, client)
-    if guard is Guard.AGENTS and isinstance(found, Fault) and found.reason in _NOT_MET:
-        kin = [proof for one in (Guard.ANSWERS, Guard.CALLS) if isinstance(proof := evidence(one, client), Proof)]
-        return Proof("alike", kin[0].at, kin[0].session_id) if kin else found
+def find_proof(hook_point: HookPoint, client: ClientSnapshot) -> Proof | Fault:
+    """Return the proof that ``hook_point`` is active, or the fault that the evidence shows."""
+    if hook_point in client.hookless_points:
+        return Proof("no_hook_needed")
+    found = _proof_from_canary(hook_point, client.canary) if client.canary else _proof_from_sessions(hook_point, client)
+    if hook_point is HookPoint.AGENTS and isinstance(found, Fault) and found.reason in _NOT_EXERCISED:
+        kin = [
+            proof for one in (HookPoint.RESULTS, HookPoint.CALLS) if isinstance(proof := find_proof(one, client), Proof)
+        ]
+        return Proof("inferred", kin[0].at, kin[0].session_id) if kin else found
     return found
 
 
-def _by_canary(guard: Guard, canary: Canary) -> Proof | Fault:
-    if guard in canary.seen and (canary.refused or guard is not Guard.CALLS):
+def _proof_from_canary(hook_point: HookPoint, canary: CanaryResult) -> Proof | Fault:
+    if hook_point in canary.seen and (canary.refused or hook_point is not HookPoint.CALLS):
         return Proof("canary", canary.at, canary.session_id)
     if canary.problem:
         return Fault(Reason.CANARY_FAILED, canary.problem)
-    if guard in canary.seen:
+    if hook_point in canary.seen:
         return Fault(Reason.NOT_REFUSED)
     return Fault(Reason.SERVER_NOT_CONNECTED, canary.server) if canary.server else Fault(Reason.DID_NOT_FIRE)
 
 
-def _by_sessions(guard: Guard, client: ClientSeen) -> Proof | Fault:
-    """The latest session decides that has shown the guard, or should have."""
+def _proof_from_sessions(hook_point: HookPoint, client: ClientSnapshot) -> Proof | Fault:
+    """Decide by the most recent session that reached the hook point or should have."""
     found: Proof | Fault = Fault(Reason.UNPROVEN)
     for session in client.sessions:
-        if guard in session.last:
-            found = Proof("session", session.last[guard], session.session_id)
+        if hook_point in session.last_seen_by_point:
+            found = Proof("session", session.last_seen_by_point[hook_point], session.session_id)
             break
-        if _should_have(guard, session):
-            return Fault(Reason.SILENT, session.session_id[:8])
-    later = [kept for kept in client.kept if kept.began > max(client.written_at, newest(client))]
-    return Fault(Reason.UNSEEN_SESSION, later[0].session_id[:8]) if later else found
+        if _should_have_fired(hook_point, session):
+            return Fault(Reason.NOT_SEEN_IN_SESSION, session.session_id[:8])
+    later = [
+        kept
+        for kept in client.unrecorded_sessions
+        if kept.started_at > max(client.hooks_written_at, last_hook_at(client))
+    ]
+    return Fault(Reason.UNRECORDED_SESSION, later[0].session_id[:8]) if later else found
 
 
-def _should_have(guard: Guard, session: SessionSeen) -> bool:
-    """Whether a session that shows nothing of ``guard`` would do so if its hooks reached upbeat."""
+def _should_have_fired(hook_point: HookPoint, session: SessionActivity) -> bool:
+    """Return whether a session without ``hook_point`` would have reached it if its hooks had fired."""
     counts = session.counts
-    went_on = any(counts.get(one, 0) for one in (Guard.CALLS, Guard.ANSWERS, Guard.END))
-    match guard:
-        case Guard.START:
-            return session.is_whole and bool(counts.get(Guard.TURNS, 0) and went_on)
-        case Guard.TURNS:
-            return session.is_whole and went_on
-        case Guard.CALLS:
-            return counts.get(Guard.ANSWERS, 0) >= (1 if session.is_whole else FEW)
-        case Guard.ANSWERS:
-            return counts.get(Guard.CALLS, 0) >= FEW
-        case Guard.END:
-            return counts.get(Guard.TURNS, 0) >= FEW and not session.is_wrapped
+    went_on = any(counts.get(one, 0) for one in (HookPoint.CALLS, HookPoint.RESULTS, HookPoint.END))
+    match hook_point:
+        case HookPoint.START:
+            return session.is_complete and bool(counts.get(HookPoint.TURNS, 0) and went_on)
+        case HookPoint.TURNS:
+            return session.is_complete and went_on
+        case HookPoint.CALLS:
+            return counts.get(HookPoint.RESULTS, 0) >= (1 if session.is_complete else MIN_OCCURRENCES)
+        case HookPoint.RESULTS:
+            return counts.get(HookPoint.CALLS, 0) >= MIN_OCCURRENCES
+        case HookPoint.END:
+            return counts.get(HookPoint.TURNS, 0) >= MIN_OCCURRENCES and not session.is_wrapped
         case _:
             return False

@@ -1,7 +1,7 @@
-"""What ``upbeat doctor`` looks at and what it says, as values.
+"""The observations and the report of ``upbeat doctor``, as values.
 
-Law: ``…Seen`` is what adapters have seen, ``…Report`` what follows from it; ``config/schema/v1/doctor.schema.json`` is
-generated from the latter.
+Invariant: ``…Snapshot`` is what adapters observed, ``…Report`` what follows from it;
+``config/schema/v1/doctor.schema.json`` is generated from the latter.
 """
 
 from __future__ import annotations
@@ -11,69 +11,69 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ..journal.entry import Health
+from upbeat.core.journal.entry import JournalHealth
 
 SCHEMA_VERSION = "1.0"
 
 
-class Guard(StrEnum):
-    """What upbeat does at one kind of moment; it is armed when the client's hooks of that moment reach upbeat."""
+class HookPoint(StrEnum):
+    """One kind of event that upbeat reacts to; it is active if the client's hooks for it reach upbeat."""
 
     START = "start"
-    """A session begins: workflows and notes are told again."""
+    """A session starts: restore workflows and notes."""
     TURNS = "turns"
-    """A prompt is prepared."""
+    """A prompt is submitted: add context."""
     CALLS = "calls"
-    """A skipped stage, a destructive command or a rule's case is stopped before it happens."""
-    ANSWERS = "answers"
-    """What a call has led to is met: failures, evidence, long answers."""
+    """A tool is about to run: block skipped stages, destructive commands and what a rule forbids."""
+    RESULTS = "results"
+    """A tool has finished: react to failures, record evidence, shorten long output."""
     AGENTS = "agents"
-    """Agents get the stage that they work on, and are judged at their end."""
+    """A subagent starts or ends: assign its stage, and check its report."""
     END = "end"
-    """A turn that is not done goes on."""
+    """A turn ends: continue unfinished work."""
 
 
-SHOWN_BY: Mapping[Guard, frozenset[str]] = {
-    Guard.START: frozenset({"SessionStarted"}),
-    Guard.TURNS: frozenset({"PromptSubmitted"}),
-    Guard.CALLS: frozenset({"ToolStarting", "AskingUser", "Delegating"}),
-    Guard.ANSWERS: frozenset({"ToolFinished", "Delegated"}),
-    Guard.AGENTS: frozenset({"AgentStarted", "AgentStopped"}),
-    Guard.END: frozenset({"TurnEnding", "TurnFailed"}),
+EVENTS_BY_HOOK_POINT: Mapping[HookPoint, frozenset[str]] = {
+    HookPoint.START: frozenset({"SessionStarted"}),
+    HookPoint.TURNS: frozenset({"PromptSubmitted"}),
+    HookPoint.CALLS: frozenset({"ToolStarting", "UserQuestionRequested", "SubagentRequested"}),
+    HookPoint.RESULTS: frozenset({"ToolFinished", "SubagentReturned"}),
+    HookPoint.AGENTS: frozenset({"SubagentStarted", "SubagentEnding"}),
+    HookPoint.END: frozenset({"TurnEnding", "TurnFailed"}),
 }
-"""Guard -> the events of records that show that it was reached."""
+"""Hook point -> the journal events that show that it was reached."""
 
-ALL = frozenset(Guard)
-REMEMBERING = ALL - {Guard.START, Guard.TURNS}
-"""Guards that decide by what a session was before, which is kept in the journal."""
+ALL_HOOK_POINTS = frozenset(HookPoint)
+STATEFUL_HOOK_POINTS = ALL_HOOK_POINTS - {HookPoint.START, HookPoint.TURNS}
+"""Hook points whose decisions depend on the session state in the journal."""
 
 
 class Reason(StrEnum):
-    """Why a guard is not armed. Part of contract v1: may be added to, never renamed."""
+    """Why a hook point is inactive. Stable codes of the JSON report."""
 
     UNPROVEN = "unproven"
     DID_NOT_FIRE = "did_not_fire"
     NOT_REFUSED = "not_refused"
     CANARY_FAILED = "canary_failed"
-    SILENT = "silent"
-    UNSEEN_SESSION = "unseen_session"
-    NOT_SWITCHED_ON = "not_switched_on"
+    NOT_SEEN_IN_SESSION = "not_seen_in_session"
+    UNRECORDED_SESSION = "unrecorded_session"
+    PLUGIN_NOT_ENABLED = "plugin_not_enabled"
     PLUGIN_DISABLED = "plugin_disabled"
-    PLUGIN_GONE = "plugin_gone"
-    PROGRAM_GONE = "program_gone"
+    PLUGIN_MISSING = "plugin_missing"
+    PROGRAM_MISSING = "program_missing"
     HOOKS_CHANGED = "hooks_changed"
     HOOKS_DISABLED = "hooks_disabled"
     MANAGED_HOOKS_ONLY = "managed_hooks_only"
-    HOOK_OFF = "hook_off"
+    HOOK_DISABLED = "hook_disabled"
     UNTRUSTED = "untrusted"
     TRUST_CHANGED = "trust_changed"
-    SERVER_OFF = "server_off"
+    SERVER_DISABLED = "server_disabled"
     SERVER_NOT_CONNECTED = "server_not_connected"
     CLIENT_TOO_OLD = "client_too_old"
     CLIENT_BROKEN = "client_broken"
-    TWICE = "twice"
-    IN_THE_WAY = "in_the_way"
-    SWITCHED_OFF = "switched_off"
+    DUPLICATE_HOOKS = "duplicate_hooks"
+    CONFLICTING_PLUGIN = "conflicting_plugin"
+    UPBEAT_DISABLED = "upbeat_disabled"
     PLAN_MODE = "plan_mode"
     NO_BYTE_CODE = "no_byte_code"
     AFFECTED_SQLITE = "affected_sqlite"
@@ -81,136 +81,134 @@ class Reason(StrEnum):
     JOURNAL_UNUSABLE = "journal_unusable"
 
 
-OF_TRUST = frozenset({Reason.UNTRUSTED, Reason.TRUST_CHANGED})
-"""What its user mends by a review in the client, and nobody else."""
+TRUST_REASONS = frozenset({Reason.UNTRUSTED, Reason.TRUST_CHANGED})
+"""Only the user can fix these, by a review in the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that keeps ``guards`` from being armed. ``detail`` names what and where.
+    """Something that disables ``hook_points``. ``detail`` names what and where.
 
-    ``can_be_disproved``: it only makes it likely, so that a guard that a canary saw at work is armed all the same: that
-    started the client of now. What the journal saw may have been another one.
+    ``can_be_disproved``: it is only likely. A hook point that a canary saw firing is active all the same, because the
+    canary started the current client; a session in the journal may have run another version.
     """
 
     reason: Reason
     detail: str = ""
-    guards: frozenset[Guard] = ALL
+    hook_points: frozenset[HookPoint] = ALL_HOOK_POINTS
     can_be_disproved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSeen:
-    """What the journal has of one session by the hooks of now. Times are UTC, ISO 8601; ``last`` has the guards seen.
+class SessionActivity:
+    """What the journal has of one session since the current hooks were installed. Times are UTC, ISO 8601.
 
-    ``is_whole``: all its records were read, and show it. ``is_wrapped``: codex-auto drove it, and answers for
-    the ends of its turns.
+    ``is_complete``: all of its records were read. ``is_wrapped``: codex-auto drove it and handles the ends of turns.
     """
 
     session_id: str
-    at: str
-    counts: Mapping[Guard, int] = field(default_factory=dict)
-    last: Mapping[Guard, str] = field(default_factory=dict)
-    is_whole: bool = True
+    last_seen_at: str
+    counts: Mapping[HookPoint, int] = field(default_factory=dict)
+    last_seen_by_point: Mapping[HookPoint, str] = field(default_factory=dict)
+    is_complete: bool = True
     is_wrapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """A session that the client has kept a record of; ``began`` as in ``SessionSeen``."""
+class UnrecordedSession:
+    """A session that the client has recorded. ``started_at`` is UTC, ISO 8601."""
 
     session_id: str
-    began: str
+    started_at: str
 
 
 @dataclass(frozen=True, slots=True)
-class Canary:
-    """One session of the real client with a stub for a model.
+class CanaryResult:
+    """The result of one session of the real client with a stub model.
 
-    ``problem`` says why nothing can be told from it; ``server`` what the client said of our server, if anything was
-    wrong with it. ``refused``: a destructive command was stopped, and the model was told by whom.
+    ``problem`` says why it shows nothing, ``server`` what the client reported about upbeat's MCP server if that failed.
+    ``refused``: a destructive command was blocked, and the model received upbeat's reason.
     """
 
     at: str
     session_id: str = ""
-    seen: frozenset[Guard] = frozenset()
+    seen: frozenset[HookPoint] = frozenset()
     refused: bool = False
     problem: str = ""
     server: str = ""
     milliseconds: int = 0
 
 
-class Presence(StrEnum):
-    """Whether there is something to be armed."""
+class InstallStatus(StrEnum):
+    """Whether upbeat is installed for a client."""
 
     INSTALLED = "installed"
     NOT_INSTALLED = "not_installed"
-    """The client is here, upbeat was never installed for it."""
-    NOT_HERE = "not_here"
+    """The client is on PATH, but upbeat is not installed for it."""
+    CLIENT_NOT_FOUND = "client_not_found"
 
 
 @dataclass(frozen=True, slots=True)
-class ClientSeen:
-    """What was seen of one client. ``word`` is what ``upbeat install`` calls it; ``version`` is empty if not told.
+class ClientSnapshot:
+    """The state of one client. ``cli_name`` is its name on upbeat's command line; ``version`` is empty if unknown.
 
-    The hooks of now were written at ``written_at`` (UTC, ISO 8601). ``own`` are guards that need
-    no hook of a client.
+    The current hooks were written at ``hooks_written_at`` (UTC, ISO 8601). ``hookless_points`` work without a hook.
     """
 
     client: str
     name: str
-    word: str
-    presence: Presence
+    cli_name: str
+    install_status: InstallStatus
     version: str = ""
     program: str = ""
     faults: tuple[Fault, ...] = ()
-    sessions: tuple[SessionSeen, ...] = ()
-    """The latest first."""
-    kept: tuple[Unseen, ...] = ()
-    """Sessions that the client has kept and the journal does not know."""
-    written_at: str = ""
-    own: frozenset[Guard] = frozenset()
-    canary: Canary | None = None
+    sessions: tuple[SessionActivity, ...] = ()
+    """Most recent first."""
+    unrecorded_sessions: tuple[UnrecordedSession, ...] = ()
+    """Sessions that the client has recorded and the journal has not."""
+    hooks_written_at: str = ""
+    hookless_points: frozenset[HookPoint] = frozenset()
+    canary: CanaryResult | None = None
     notes: tuple[str, ...] = ()
-    """What is worth knowing and disarms nothing."""
-    hooks_of: str = ""
-    """The program whose hooks these are, where it is another one."""
+    """Worth knowing; does not disable anything."""
+    hook_owner: str = ""
+    """The program whose hooks these are, if it is another one."""
 
     @property
-    def about(self) -> str:
-        """Whom sentences are about."""
-        return self.hooks_of or self.name
+    def display_name(self) -> str:
+        """The program that messages are about."""
+        return self.hook_owner or self.name
 
 
 @dataclass(frozen=True, slots=True)
-class InstallationSeen:
-    """What was seen of this installation of upbeat."""
+class InstallationSnapshot:
+    """The state of this installation of upbeat."""
 
     version: str
     python: str
     modules: int
-    uncompiled: int
-    """Modules without byte code, in a place where none can be written."""
+    uncompiled_modules: int
+    """Modules without byte code in a folder where it cannot be written."""
     sqlite: str
     is_sqlite_sound: bool
-    is_network: bool
-    journal: Health
-    days: int = 0
-    unanswered: int = 0
-    """Events of the last ``days`` that upbeat itself failed at."""
-    last_unanswered: str = ""
-    off_by: str = ""
-    """Where upbeat is switched off; empty when it is on."""
-    plan_by: str = ""
+    is_network_file_system: bool
+    journal: JournalHealth
+    period_days: int = 0
+    failed_events: int = 0
+    """Events of the last ``period_days`` on which upbeat itself failed."""
+    last_failed_event: str = ""
+    disabled_by: str = ""
+    """The setting that disables upbeat; empty if it is enabled."""
+    plan_mode_by: str = ""
     policies_off: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How it is known that a guard is armed.
+    """The evidence that a hook point is active.
 
-    ``kind`` is canary, session, own (no hook is needed) or alike (its hooks are there as those that fired are, and
-    there was nothing for them to do).
+    ``kind`` is canary, session, no_hook_needed or inferred (its hooks are installed like those that fired, and nothing
+    has triggered them yet).
     """
 
     kind: str
@@ -219,85 +217,85 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
-    """One reason, in words, with what to do about it."""
+class Diagnosis:
+    """One reason as text, and how to fix it."""
 
     reason: Reason
     detail: str
-    sentence: str
-    way_out: str
+    message: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)
-class GuardReport:
-    """One guard. Not armed: ``reasons`` says why, the surest first; armed: ``proof`` says how that is known."""
+class HookPointReport:
+    """One hook point. Inactive: ``reasons`` says why, the surest first; active: ``proof`` says how that is known."""
 
-    guard: Guard
-    armed: bool
+    hook_point: HookPoint
+    active: bool
     proof: Proof | None = None
-    reasons: tuple[Because, ...] = ()
+    reasons: tuple[Diagnosis, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ClientReport:
-    """One client; ``about`` is the name of the program whose hooks these are. Without upbeat there are no guards."""
+    """One client; ``hook_owner`` is the program whose hooks these are. Without upbeat there are no hook points."""
 
     client: str
     name: str
-    about: str
-    word: str
-    presence: Presence
+    hook_owner: str
+    cli_name: str
+    install_status: InstallStatus
     version: str
     program: str
-    armed: bool
-    guards: tuple[GuardReport, ...] = ()
-    canary: Canary | None = None
+    active: bool
+    hook_points: tuple[HookPointReport, ...] = ()
+    canary: CanaryResult | None = None
     notes: tuple[str, ...] = ()
 
 
-class Grade(StrEnum):
+class CheckStatus(StrEnum):
     OK = "ok"
     NOTE = "note"
     BAD = "bad"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One look at this installation. ``bad`` disarms guards, ``note`` is worth knowing."""
+class InstallationCheck:
+    """One check of this installation. ``bad`` disables hook points, ``note`` is worth knowing."""
 
     name: str
-    grade: Grade
-    sentence: str
-    way_out: str = ""
+    status: CheckStatus
+    message: str
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """``upbeat doctor --json``. ``armed``: every guard of every client that has upbeat is."""
+class DoctorReport:
+    """``upbeat doctor --json``. ``active``: every hook point of every client that has upbeat is."""
 
     at: str
-    armed: bool
+    active: bool
     clients: tuple[ClientReport, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[InstallationCheck, ...] = ()
     schema_version: str = SCHEMA_VERSION
 
     @property
     def reasons(self) -> frozenset[Reason]:
-        """Every reason that is given."""
-        guards = (guard for client in self.clients for guard in client.guards)
-        return frozenset(because.reason for guard in guards for because in guard.reasons)
+        """Every reason in the report."""
+        hook_points = (hook_point for client in self.clients for hook_point in client.hook_points)
+        return frozenset(reason.reason for hook_point in hook_points for reason in hook_point.reasons)
 
 
-def document(report: Report) -> dict[str, Any]:
-    """``report`` as JSON has it."""
+def doctor_document(report: DoctorReport) -> dict[str, Any]:
+    """Return ``report`` as a JSON document."""
     from dataclasses import asdict
 
     def plain(value: Any) -> Any:
         if isinstance(value, frozenset):
             return sorted(value)
         if isinstance(value, dict):
-            return {name: plain(one) for name, one in value.items()}
-        return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+            return {name: plain(item) for name, item in value.items()}
+        return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
-    told: dict[str, Any] = plain(asdict(report))
-    return {"schema_version": report.schema_version, **told}
+    document: dict[str, Any] = plain(asdict(report))
+    return {"schema_version": report.schema_version, **document}

@@ -1,102 +1,121 @@
-"""A report for people: a verdict, a line a guard, then each reason once with its way out. Pure."""
+"""Render a report for the terminal: a summary, a line for each hook point, and each reason once with its fix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
 
-from ..columns import columns, padded
-from .findings import Check, ClientReport, Grade, Presence, Proof, Reason, Report
-from .texts import Texts, told_of
+from wcwidth import width as display_width
+
+from upbeat.core.doctor.diagnose import format_reason
+from upbeat.core.doctor.findings import (
+    CheckStatus,
+    ClientReport,
+    DoctorReport,
+    InstallationCheck,
+    InstallStatus,
+    Proof,
+    Reason,
+)
+from upbeat.core.messages.catalogue import Messages
 
 INDENT = "  "
-_STEPS = ((90, 1, "seconds_ago"), (90 * 60, 60, "minutes_ago"), (48 * 3600, 3600, "hours_ago"))
+_AGE_UNITS = ((90, 1, "seconds_ago"), (90 * 60, 60, "minutes_ago"), (48 * 3600, 3600, "hours_ago"))
 
 
-def lines(report: Report, texts: Texts) -> Iterator[str]:
-    """``report`` for people, a line each; the first is the verdict."""
-    yield verdict(report, texts)
-    told: set[str] = set()
+def doctor_lines(report: DoctorReport, messages: Messages) -> Iterator[str]:
+    """Yield the lines of ``report``; the first one is the summary."""
+    yield summary_line(report, messages)
+    shown: set[str] = set()
     for client in report.clients:
         yield ""
-        yield from _client(client, report.at, texts, told)
+        yield from _client_lines(client, report.at, messages, shown)
     yield ""
-    yield texts.installation
+    yield messages["installation"]
     width = max((len(check.name) for check in report.checks), default=0)
     for check in report.checks:
-        yield from _check(check, width, texts)
+        yield from _check_lines(check, width, messages)
 
 
-def verdict(report: Report, texts: Texts) -> str:
-    """All in one line."""
-    with_upbeat = [client for client in report.clients if client.guards]
-    guards = [(client, guard) for client in with_upbeat for guard in client.guards]
-    if not guards:
-        return texts.nothing
-    unarmed = [client.name for client, guard in guards if not guard.armed]
-    if unarmed:
-        names = ", ".join(dict.fromkeys(unarmed))
-        return texts.some_not.format(count=len(unarmed), total=len(guards), clients=names)
-    return texts.all_armed.format(clients=", ".join(client.name for client in with_upbeat))
+def summary_line(report: DoctorReport, messages: Messages) -> str:
+    """Return the report in one line."""
+    with_upbeat = [client for client in report.clients if client.hook_points]
+    hook_points = [(client, hook_point) for client in with_upbeat for hook_point in client.hook_points]
+    if not hook_points:
+        return str(messages["no_clients"])
+    inactive_points = [client.name for client, hook_point in hook_points if not hook_point.active]
+    if inactive_points:
+        names = ", ".join(dict.fromkeys(inactive_points))
+        return messages["some_inactive"].format(count=len(inactive_points), total=len(hook_points), clients=names)
+    return messages["all_active"].format(clients=", ".join(client.name for client in with_upbeat))
 
 
-def _client(client: ClientReport, at: str, texts: Texts, told: set[str]) -> Iterator[str]:
+def _pad(text: str, columns: int) -> str:
+    return text + " " * max(columns - display_width(text), 0)
+
+
+def _client_lines(client: ClientReport, at: str, messages: Messages, shown: set[str]) -> Iterator[str]:
     title = " ".join(part for part in (client.name, client.version) if part)
-    if client.presence is Presence.NOT_HERE:
-        yield f"{title}: {texts.not_here}"
+    if client.install_status is InstallStatus.CLIENT_NOT_FOUND:
+        yield f"{title}: {messages['client_not_found']}"
         return
-    if client.presence is Presence.NOT_INSTALLED:
-        yield f"{title}: {texts.not_installed.format(word=client.word)}"
+    if client.install_status is InstallStatus.NOT_INSTALLED:
+        yield f"{title}: {messages['not_installed'].format(cli_name=client.cli_name)}"
         return
     yield title
-    state_width = max(columns(texts.armed), columns(texts.not_armed))
-    width = max(map(columns, texts.guards.values()))
-    for guard in client.guards:
-        state = texts.armed if guard.armed else texts.not_armed
-        proof = _proof(guard.proof, at, texts) if guard.proof else ""
-        what = padded(texts.guards[guard.guard], width)
-        yield f"{INDENT}{padded(state, state_width)}  {what}  {proof}".rstrip()
-    yield from _reasons(client, texts, told)
+    state_width = max(display_width(messages["active"]), display_width(messages["inactive"]))
+    summaries = messages.group("hook_points")
+    width = max(map(display_width, summaries.values()))
+    for hook_point in client.hook_points:
+        state = messages["active"] if hook_point.active else messages["inactive"]
+        proof = _format_proof(hook_point.proof, at, messages) if hook_point.proof else ""
+        what = _pad(summaries[hook_point.hook_point], width)
+        yield f"{INDENT}{_pad(state, state_width)}  {what}  {proof}".rstrip()
+    yield from _reason_lines(client, messages, shown)
     yield from (INDENT + note for note in client.notes)
 
 
-def _reasons(client: ClientReport, texts: Texts, told: set[str]) -> Iterator[str]:
-    """Each reason once, whichever guards it is about, with all that it names; none that was ``told`` already."""
+def _reason_lines(client: ClientReport, messages: Messages, shown: set[str]) -> Iterator[str]:
+    """Yield each reason once with all of its details, except those that are in ``shown`` already."""
     details: dict[Reason, dict[str, None]] = {}
-    for because in (because for guard in client.guards for because in guard.reasons):
-        details.setdefault(because.reason, {})[because.detail] = None
-    new = {reason: named for reason, named in details.items() if not {f"{reason} {one}" for one in named} <= told}
+    for diagnosis in (diagnosis for hook_point in client.hook_points for diagnosis in hook_point.reasons):
+        details.setdefault(diagnosis.reason, {})[diagnosis.detail] = None
+    new = {
+        reason: named for reason, named in details.items() if not {f"{reason} {detail}" for detail in named} <= shown
+    }
     for reason, named in new.items():
-        told |= {f"{reason} {one}" for one in named}
-        sentence, way_out = told_of(reason, ", ".join(named), client.about, client.word, texts)
-        yield f"{INDENT}! {sentence}"
-        yield f"{INDENT}  {texts.way.format(way=way_out)}"
+        shown |= {f"{reason} {detail}" for detail in named}
+        message, fix = format_reason(reason, ", ".join(named), client.hook_owner, client.cli_name, messages)
+        yield f"{INDENT}! {message}"
+        yield f"{INDENT}  {messages['fix'].format(fix=fix)}"
     if len(new) < len(details):
-        yield f"{INDENT}! {texts.as_above}"
+        yield f"{INDENT}! {messages['repeated_reasons']}"
 
 
-def _proof(proof: Proof, at: str, texts: Texts) -> str:
+def _format_proof(proof: Proof, at: str, messages: Messages) -> str:
     match proof.kind:
         case "canary":
-            return texts.proof_canary
+            return messages["proof_canary"]
         case "session":
-            return texts.proof_session.format(ago=_ago(proof.at, at, texts), session=proof.session_id[:8])
-        case "own":
-            return texts.proof_own
+            return messages["proof_session"].format(
+                ago=_format_age(proof.at, at, messages), session=proof.session_id[:8]
+            )
+        case "no_hook_needed":
+            return messages["proof_no_hook_needed"]
         case _:
-            return texts.proof_alike
+            return messages["proof_inferred"]
 
 
-def _ago(then: str, now: str, texts: Texts) -> str:
+def _format_age(then: str, now: str, messages: Messages) -> str:
     seconds = max((datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds(), 0)
-    for below, unit, text in _STEPS:
+    for below, unit, text in _AGE_UNITS:
         if seconds < below:
-            return str(getattr(texts, text).format(count=int(seconds // unit)))
-    return texts.days_ago.format(count=int(seconds // 86400))
+            return str(messages[text].format(count=int(seconds // unit)))
+    return messages["days_ago"].format(count=int(seconds // 86400))
 
 
-def _check(check: Check, width: int, texts: Texts) -> Iterator[str]:
-    mark = {Grade.OK: " ", Grade.NOTE: "-", Grade.BAD: "!"}[check.grade]
-    yield f"{mark} {check.name:<{width}}  {check.sentence}"
-    if check.way_out:
-        yield f"  {'':<{width}}  {texts.way.format(way=check.way_out)}"
+def _check_lines(check: InstallationCheck, width: int, messages: Messages) -> Iterator[str]:
+    mark = {CheckStatus.OK: " ", CheckStatus.NOTE: "-", CheckStatus.BAD: "!"}[check.status]
+    yield f"{mark} {check.name:<{width}}  {check.message}"
+    if check.fix:
+        yield f"  {'':<{width}}  {messages['fix'].format(fix=check.fix)}"

@@ -1,7 +1,7 @@
 """How records hang together: each one's hash covers the hash before it and the record's own text.
 
-Law: what was written cannot be changed, taken out or put in between without breaking a link. Taking records off the
-end is not seen here; the sessions, which remember their last record, show it.
+Invariant: what was written cannot be changed, taken out or put in between without breaking a link. Taking records
+off the end is not seen here; the sessions, which remember their last record, show it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class ChainBreak:
     """The first link that does not hold, and why."""
 
     seq: int
     problem: str
 
 
-def canonical(body: Mapping[str, Any]) -> str:
+def canonical_json(body: Mapping[str, Any]) -> str:
     """``body`` as the one JSON text that stands for it: keys sorted, no spaces, no escapes that are not needed.
 
     Raises:
@@ -43,17 +43,17 @@ def canonical(body: Mapping[str, Any]) -> str:
     return json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def digest(previous: str, text: str) -> str:
+def compute_digest(previous: str, text: str) -> str:
     """The hash of a record whose canonical JSON is ``text`` and that follows the one with the hash ``previous``."""
     return hashlib.sha256(f"{previous}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def first_break(links: Iterable[Link], previous: str = GENESIS) -> Break | None:
+def find_first_break(links: Iterable[Link], previous: str = GENESIS) -> ChainBreak | None:
     """The first of ``links``, in order, that does not follow on ``previous`` and those before it."""
     for link in links:
         if link.previous != previous:
-            return Break(link.seq, "does not follow the record before it: one was taken out, put in or changed")
-        if digest(link.previous, link.text) != link.digest:
-            return Break(link.seq, "was changed after it was written")
+            return ChainBreak(link.seq, "does not follow the record before it: one was taken out, put in or changed")
+        if compute_digest(link.previous, link.text) != link.digest:
+            return ChainBreak(link.seq, "was changed after it was written")
         previous = link.digest
     return None

@@ -1,90 +1,96 @@
 """Records and states as JSON, and back.
 
-Law: whatever is written can be read again. What a newer version has added is left alone when it is read; a state
+Invariant: whatever is written can be read again. What a newer version has added is left alone when it is read; a state
 that cannot be read is a ``ValueError``, never half a state.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, get_args
 
-from ..workflow.facts import Fact
-from ..workflow.state import SessionState
-from .chain import canonical
-from .fit import FACTS, fit, plain
-from .record import Record
+from upbeat.core.journal.chain import canonical_json
+from upbeat.core.journal.fit import FACTS_FIELD, make_storable, to_json_value
+from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrade_state
+from upbeat.core.journal.record import Record
+from upbeat.core.workflow.facts import Fact
+from upbeat.core.workflow.state import SessionState
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-KINDS = {str(kind.__dataclass_fields__["kind"].default): kind for kind in get_args(Fact)}
+FACT_TYPES = {str(kind.__dataclass_fields__["kind"].default): kind for kind in get_args(Fact)}
 """The facts that this version knows, by their kind."""
 
 
-def body_of(record: Record) -> dict[str, Any]:
+def encode_record(record: Record) -> dict[str, Any]:
     """What is stored of ``record``: JSON, without secrets, bounded (see ``fit``)."""
-    return fit({one.name: getattr(record, one.name) for one in fields(record)})
+    return make_storable({one.name: getattr(record, one.name) for one in fields(record)})
 
 
-def facts_in(body: Mapping[str, Any]) -> tuple[Fact, ...]:
+def decode_facts(body: Mapping[str, Any]) -> tuple[Fact, ...]:
     """The facts of a stored record; those of a kind that only newer versions know are left out.
 
     Raises:
         ValueError: a fact that this version knows has another form.
     """
-    told = body.get(FACTS)
-    known = [fact for fact in told if _kind(fact) in KINDS] if isinstance(told, list) else []
-    with _told_in_short():
-        return tuple(_fact_adapter(_kind(fact)).validate_python(fact) for fact in known)
+    facts = upgrade_record(body).get(FACTS_FIELD)
+    known = [fact for fact in facts if _fact_kind(fact) in FACT_TYPES] if isinstance(facts, list) else []
+    with _shorten_validation_error():
+        return tuple(_fact_adapter(_fact_kind(fact)).validate_python(fact) for fact in known)
 
 
-def is_as_told(facts: tuple[Fact, ...], body: Mapping[str, Any]) -> bool:
+def is_stored_verbatim(facts: tuple[Fact, ...], body: Mapping[str, Any]) -> bool:
     """Whether nothing had to be taken out of ``facts`` to store them in ``body``."""
-    return bool(plain(facts) == body.get(FACTS))
+    return bool(to_json_value(facts) == body.get(FACTS_FIELD))
 
 
-def record_in(body: Mapping[str, Any]) -> Record:
+def decode_record(body: Mapping[str, Any]) -> Record:
     """The record that ``body`` was made of.
 
     Raises:
         ValueError: it is none.
     """
-    without = {name: value for name, value in body.items() if name != FACTS}
-    with _told_in_short():
-        return replace(_record_adapter().validate_python(without), facts=facts_in(body))
+    body = upgrade_record(body)
+    without = {name: value for name, value in body.items() if name != FACTS_FIELD}
+    with _shorten_validation_error():
+        return replace(_record_adapter().validate_python(without), facts=decode_facts(body))
 
 
-def text_of(state: SessionState) -> str:
+def encode_state(state: SessionState) -> str:
     """``state`` as JSON. Its texts are those of stored records, so they are clean already (see ``fitted``)."""
-    return canonical(plain(state))
+    return canonical_json(to_json_value(state))
 
 
-def fitted(state: SessionState) -> SessionState:
+def make_state_storable(state: SessionState) -> SessionState:
     """``state`` with its texts cleaned and cut as those of records are."""
-    with _told_in_short():
-        return _state_adapter().validate_python(fit({FACTS: [state]})[FACTS][0])
+    with _shorten_validation_error():
+        return _state_adapter().validate_python(make_storable({FACTS_FIELD: [state]})[FACTS_FIELD][0])
 
 
-def state_in(text: str) -> SessionState:
+@lru_cache(maxsize=4)
+def decode_state(text: str) -> SessionState:
     """The state that ``text`` stands for.
 
     Raises:
         ValueError: it is none.
     """
-    with _told_in_short():
+    with _shorten_validation_error():
+        if LEGACY_STATE_MARK in text:
+            return _state_adapter().validate_python(upgrade_state(json.loads(text)))
         return _state_adapter().validate_json(text)
 
 
-def _kind(fact: object) -> str:
+def _fact_kind(fact: object) -> str:
     return str(fact.get("kind")) if isinstance(fact, Mapping) else ""
 
 
 @contextmanager
-def _told_in_short() -> Iterator[None]:
+def _shorten_validation_error() -> Iterator[None]:
     """Where it does not fit and how, without what stands there."""
     from pydantic import ValidationError
 
@@ -103,7 +109,7 @@ def _told_in_short() -> Iterator[None]:
 def _fact_adapter(kind: str) -> TypeAdapter[Fact]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(KINDS[kind])
+    return TypeAdapter(FACT_TYPES[kind])
 
 
 @cache

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..workflow.state import SessionState
-from .chain import Break
+from upbeat.core.journal.chain import ChainBreak
+from upbeat.core.workflow.state import SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One stored record. ``seq`` counts from 1 over all sessions; ``body`` has the fields of ``Record`` as JSON."""
 
     seq: int
@@ -19,18 +19,18 @@ class Entry:
     previous: str
     digest: str
 
-    def text(self, name: str) -> str:
+    def text_field(self, name: str) -> str:
         """A field of the body as text; empty when there is none."""
         value = self.body.get(name, "")
         return value if isinstance(value, str) else str(value)
 
 
-RENAMED = "SessionRenamed"
+SESSION_RENAMED = "SessionRenamed"
 """The last event of a session whose client gave it another name."""
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSession:
+class StoredSession:
     """A session that the journal has. ``updated_at`` is seconds since the epoch; ``last`` its last event, if kept."""
 
     session_id: str
@@ -39,14 +39,14 @@ class KnownSession:
     state: SessionState
     seq: int
     updated_at: float
-    last: Entry | None = None
+    last_entry: JournalEntry | None = None
     problem: str = ""
     """Why its state cannot be read; it counts as new then."""
 
     @property
     def is_renamed(self) -> bool:
         """Whether all that it was goes on under another name, so that nobody looks for it here."""
-        return self.last is not None and self.last.text("event") == RENAMED
+        return self.last_entry is not None and self.last_entry.text_field("event") == SESSION_RENAMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PruneResult:
     """What was taken out. ``is_finished`` is False when more has to go another time."""
 
     records: int = 0
@@ -67,23 +67,23 @@ class Pruned:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerificationResult:
     """Whether the journal is what was written. ``differing`` are sessions whose state is not what their records say."""
 
     records: int
-    pruned: int
+    pruned_records: int
     """Records before the first one that is kept."""
     sessions: int
-    broken: Break | None = None
-    differing: tuple[str, ...] = ()
+    chain_break: ChainBreak | None = None
+    inconsistent_sessions: tuple[str, ...] = ()
 
     @property
-    def is_whole(self) -> bool:
-        return self.broken is None and not self.differing
+    def is_intact(self) -> bool:
+        return self.chain_break is None and not self.inconsistent_sessions
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class JournalHealth:
     """How the journal is. ``problem`` says why nothing can be stored now; empty when all is well.
 
     ``mode`` is wal or delete (SQLite's name for a rollback journal). ``failures`` counts events that could not be
@@ -92,13 +92,13 @@ class Health:
 
     path: str
     exists: bool
-    bytes: int = 0
+    size_bytes: int = 0
     records: int = 0
     sessions: int = 0
     oldest: str = ""
     newest: str = ""
-    mode: str = ""
+    journal_mode: str = ""
     problem: str = ""
-    failures: int = 0
+    write_failures: int = 0
     last_failure: str = ""
-    damaged: tuple[str, ...] = ()
+    damaged_files: tuple[str, ...] = ()

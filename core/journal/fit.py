@@ -1,7 +1,7 @@
 """What may be stored of a record: plain JSON without secrets and controls, no text and no record without end.
 
-Law: redact before cutting, so that no half of a secret is left; every cut leaves a mark that says how much is gone.
-What a session's state is folded from (``facts``) is cut last, and never loses a fact.
+Invariant: redact before cutting, so that no half of a secret is left; every cut leaves a mark that says how much
+is gone. What a session's state is folded from (``facts``) is cut last, and never loses a fact.
 """
 
 from __future__ import annotations
@@ -15,107 +15,118 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from ..turn.clean import clean
-from ..turn.redact import redact
-from .chain import canonical
+from upbeat.core.journal.chain import canonical_json
+from upbeat.core.sanitize.redact import redact
+from upbeat.core.sanitize.text import sanitize_text
 
-MAX_TEXT = 4000
+MAX_TEXT_CHARS = 4000
 """Characters of one text."""
-MAX_BODY = 64 * 1024
+MAX_RECORD_BYTES = 64 * 1024
 """Bytes of one record, in UTF-8."""
-MAX_NAME = 200
+MAX_IDENTIFIER_CHARS = 200
 """Characters of an identifier."""
 MAX_DEPTH = 16
 MAX_ITEMS = 1000
 
-FACTS = "facts"
-NAMES = ("at", "event", "client", "session_id", "agent_id")
+FACTS_FIELD = "facts"
+IDENTIFIER_FIELDS = ("at", "event", "client", "session_id", "agent_id")
 
-_RAW = 32 * 1024
+_MAX_SCANNED_CHARS = 32 * 1024
 """Characters of a text that are looked at. What is cut there may be half a secret, so its end goes, too."""
-_HALF_SECRET = 4096
-_HARMLESS = re.compile(r"[\w.-]{0,15}", re.ASCII)
-"""Too short for any secret that has a form."""
-_TELLING = re.compile(r"(?i)pass|pwd|secret|token|key|auth|credential|cookie|密|口令|令牌|私")
-_MARK = re.compile(r" … \[(\d{1,18}) more characters\]$")
-_LONGEST_MARK = 60
-_TORN_MARK = re.compile(r"<[a-z:-]{0,40}$")
-_LONGEST_INT = 63
-_AS_IS = frozenset({str, bool, type(None)})
-_SHORT = 200
+_SECRET_MARGIN = 4096
+_TRIVIALLY_SAFE = re.compile(r"[\w.-]{0,15}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+"""Too short for any secret that has a form, or a timestamp."""
+_SECRET_KEY_NAME = re.compile(r"(?i)pass|pwd|secret|token|key|auth|credential|cookie|密|口令|令牌|私")
+_TRUNCATION_MARK = re.compile(r" … \[(\d{1,18}) more characters\]$")
+_MAX_MARK_CHARS = 60
+_PARTIAL_REDACTION = re.compile(r"<[a-z:-]{0,40}$")
+_MAX_INT_BITS = 63
+_JSON_SCALARS = frozenset({str, bool, type(None)})
+_MAX_CACHED_CHARS = 200
 """Characters of a text that is remembered clean: records are full of the same names and sentences."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class SizeLimit:
     """How much is kept: characters of a text, items of a list or mapping (None: all)."""
 
-    text: int
-    items: int | None
+    max_chars: int
+    max_items: int | None
 
 
-TIGHTER = (Measure(1000, 100), Measure(250, 30), Measure(60, 10))
+SIZE_LIMITS = (SizeLimit(1000, 100), SizeLimit(250, 30), SizeLimit(60, 10))
 """Tried one after the other while a record is too large."""
 
 
-def fit(body: Mapping[str, Any]) -> dict[str, Any]:
+def make_storable(body: Mapping[str, Any]) -> dict[str, Any]:
     """A record's fields as they may be stored; fitting twice changes nothing more."""
-    clean_body = {str(name): _fit_field(str(name), value) for name, value in body.items()}
+    clean_body: dict[str, Any] = {}
+    for name, value in body.items():
+        if name in IDENTIFIER_FIELDS:
+            clean_body[name] = make_text_storable(str(value), MAX_IDENTIFIER_CHARS)
+        else:
+            is_facts = name == FACTS_FIELD
+            json_value = to_json_value(value, max_items=None if is_facts else MAX_ITEMS)
+            clean_body[str(name)] = _storable_value(json_value, pairs=not is_facts)
     fitted = clean_body
-    for measure in TIGHTER:
-        if _bytes(fitted) <= MAX_BODY:
+    for measure in SIZE_LIMITS:
+        if _size_in_bytes(fitted) <= MAX_RECORD_BYTES:
             return fitted
-        fitted = {name: value if name == FACTS else _cut(value, measure) for name, value in clean_body.items()}
-    if _bytes(fitted) > MAX_BODY:
-        fitted = {name: _emptied(name, value) for name, value in clean_body.items()}
-    for measure in TIGHTER:
-        if _bytes(fitted) <= MAX_BODY:
+        fitted = {
+            name: value if name == FACTS_FIELD else _truncate_value(value, measure)
+            for name, value in clean_body.items()
+        }
+    if _size_in_bytes(fitted) > MAX_RECORD_BYTES:
+        fitted = {name: _empty_field(name, value) for name, value in clean_body.items()}
+    for measure in SIZE_LIMITS:
+        if _size_in_bytes(fitted) <= MAX_RECORD_BYTES:
             break
-        fitted[FACTS] = _cut(clean_body.get(FACTS, []), Measure(measure.text, None))
+        fitted[FACTS_FIELD] = _truncate_value(clean_body.get(FACTS_FIELD, []), SizeLimit(measure.max_chars, None))
     return fitted
 
 
-def fit_text(text: str, most: int = MAX_TEXT) -> str:
+def make_text_storable(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
     """``text`` cleaned, and cut to ``most`` characters."""
-    if _HARMLESS.fullmatch(text):
+    if _TRIVIALLY_SAFE.fullmatch(text):
         return text
-    if len(text) <= _SHORT:
-        return cut(_clean_short(text), most)
-    if len(text) <= _RAW:
-        return cut(clean(text).text, most)
-    kept = clean(text[:_RAW]).text[:-_HALF_SECRET]
-    return _marked(kept, most, len(text) - _RAW + _HALF_SECRET)
+    if len(text) <= _MAX_CACHED_CHARS:
+        clean = _sanitize_short_text(text)
+        return clean if len(clean) <= max_chars else _cut_and_mark(clean, max_chars, 0)
+    if len(text) <= _MAX_SCANNED_CHARS:
+        return truncate_with_mark(sanitize_text(text).text, max_chars)
+    kept = sanitize_text(text[:_MAX_SCANNED_CHARS]).text[:-_SECRET_MARGIN]
+    return _cut_and_mark(kept, max_chars, len(text) - _MAX_SCANNED_CHARS + _SECRET_MARGIN)
 
 
 @lru_cache(maxsize=2048)
-def _clean_short(text: str) -> str:
-    return clean(text).text
+def _sanitize_short_text(text: str) -> str:
+    return sanitize_text(text).text
 
 
-def cut(text: str, most: int) -> str:
+def truncate_with_mark(text: str, max_chars: int) -> str:
     """``text`` if it has at most ``most`` characters; else its beginning, with a mark, no longer than that."""
-    return text if len(text) <= most else _marked(text, most, 0)
+    return text if len(text) <= max_chars else _cut_and_mark(text, max_chars, 0)
 
 
-def whole_length(text: str) -> int:
+def original_length(text: str) -> int:
     """Characters that ``text`` had before it was cut, as far as its mark tells."""
-    found = _MARK.search(text[-_LONGEST_MARK:])
+    found = _TRUNCATION_MARK.search(text[-_MAX_MARK_CHARS:])
     return len(text) - len(found[0]) + int(found[1]) if found else len(text)
 
 
-def plain(value: Any, depth: int = 0, most: int | None = None) -> Any:
+def to_json_value(value: Any, depth: int = 0, max_items: int | None = None) -> Any:
     """``value`` as JSON has it, whatever it is; what JSON has no form for becomes text.
 
     Of a list or mapping ``most`` items are kept, if given, the last of them a mark when some are gone.
     """
-    if type(value) in _AS_IS:
+    if type(value) in _JSON_SCALARS:
         return value
     if isinstance(value, Enum):
-        return plain(value.value, depth, most)
+        return to_json_value(value.value, depth, max_items)
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
-        return value if value.bit_length() <= _LONGEST_INT else f"a whole number of {value.bit_length()} bits"
+        return value if value.bit_length() <= _MAX_INT_BITS else f"a whole number of {value.bit_length()} bits"
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, bytes | bytearray | memoryview):
@@ -123,84 +134,80 @@ def plain(value: Any, depth: int = 0, most: int | None = None) -> Any:
     if depth >= MAX_DEPTH:
         return "…"
     if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name), depth + 1, most) for one in fields(value)}
+        return {one.name: to_json_value(getattr(value, one.name), depth + 1, max_items) for one in fields(value)}
     if isinstance(value, Mapping):
-        kept = _some_items(value, most)
-        return {str(key): plain(inner, depth + 1, most) for key, inner in kept.items()}
+        kept = value if max_items is None or len(value) <= max_items else _limit_mapping(value, max_items)
+        return {str(key): to_json_value(inner, depth + 1, max_items) for key, inner in kept.items()}
     if isinstance(value, Set):
-        return sorted((plain(inner, depth + 1, most) for inner in value), key=str)[:most]
+        return sorted((to_json_value(inner, depth + 1, max_items) for inner in value), key=str)[:max_items]
     if isinstance(value, Sequence):
-        return [plain(inner, depth + 1, most) for inner in _some(value, most)]
+        items = value if max_items is None or len(value) <= max_items else _limit_items(value, max_items)
+        return [to_json_value(inner, depth + 1, max_items) for inner in items]
     return str(value)
 
 
-def _some(values: Sequence[Any], most: int | None) -> Sequence[Any]:
+def _limit_items(values: Sequence[Any], max_items: int | None) -> Sequence[Any]:
     """At most ``most`` of ``values``. A list of records gets no mark: it holds records only."""
-    if most is None or len(values) <= most:
+    if max_items is None or len(values) <= max_items:
         return values
     if isinstance(values[0], Mapping) or is_dataclass(values[0]):
-        return values[:most]
-    return [*values[: most - 1], f"… {len(values) - most + 1} more"]
+        return values[:max_items]
+    return [*values[: max_items - 1], f"… {len(values) - max_items + 1} more"]
 
 
-def _some_items(values: Mapping[Any, Any], most: int | None) -> Mapping[Any, Any]:
-    if most is None or len(values) <= most:
+def _limit_mapping(values: Mapping[Any, Any], max_items: int | None) -> Mapping[Any, Any]:
+    if max_items is None or len(values) <= max_items:
         return values
-    return dict(islice(values.items(), most - 1)) | {"…": f"{len(values) - most + 1} more"}
+    return dict(islice(values.items(), max_items - 1)) | {"…": f"{len(values) - max_items + 1} more"}
 
 
-def _fit_field(name: str, value: Any) -> Any:
-    if name in NAMES:
-        return fit_text(str(value), MAX_NAME)
-    if name == FACTS:
-        return _clean(plain(value), pairs=False)
-    return _clean(plain(value, most=MAX_ITEMS), pairs=True)
-
-
-def _clean(value: Any, *, pairs: bool) -> Any:
+def _storable_value(value: Any, *, pairs: bool) -> Any:
     """A JSON value with its texts cleaned and cut. ``pairs``: a name also says that its value is a secret."""
     if isinstance(value, str):
-        return fit_text(value)
+        return make_text_storable(value)
     if isinstance(value, dict):
-        return {fit_text(key): _clean_pair(key, inner, pairs=pairs) for key, inner in value.items()}
+        return {
+            make_text_storable(key): _redact_pair(key, inner)
+            if pairs and isinstance(inner, str) and _SECRET_KEY_NAME.search(key) and not inner.startswith("<redacted:")
+            else _storable_value(inner, pairs=pairs)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_clean(inner, pairs=pairs) for inner in value]
+        return [_storable_value(inner, pairs=pairs) for inner in value]
     return value
 
 
-def _clean_pair(key: str, value: Any, *, pairs: bool) -> Any:
-    if pairs and isinstance(value, str) and _TELLING.search(key) and not value.startswith("<redacted:"):
-        found = redact(f'"{key[:MAX_NAME]}": "{value[:_RAW]}"').redactions
-        if found:
-            return f"<redacted:{found[0][0]}>"
-    return _clean(value, pairs=pairs)
+def _redact_pair(key: str, value: str) -> str:
+    """Return the text ``value`` of a key whose name suggests a secret, redacted if it is one."""
+    redactions = redact(f'"{key[:MAX_IDENTIFIER_CHARS]}": "{value[:_MAX_SCANNED_CHARS]}"').redactions
+    return f"<redacted:{redactions[0][0]}>" if redactions else make_text_storable(value)
 
 
-def _cut(value: Any, measure: Measure) -> Any:
+def _truncate_value(value: Any, limit: SizeLimit) -> Any:
     """A clean value with its texts and lists cut."""
     if isinstance(value, str):
-        return cut(value, measure.text)
+        return truncate_with_mark(value, limit.max_chars)
     if isinstance(value, dict):
-        kept = _some_items(value, measure.items)
-        return {cut(key, measure.text): _cut(inner, measure) for key, inner in kept.items()}
+        kept = _limit_mapping(value, limit.max_items)
+        return {truncate_with_mark(key, limit.max_chars): _truncate_value(inner, limit) for key, inner in kept.items()}
     if isinstance(value, list):
-        return [_cut(inner, measure) for inner in _some(value, measure.items)]
+        return [_truncate_value(inner, limit) for inner in _limit_items(value, limit.max_items)]
     return value
 
 
-def _emptied(name: str, value: Any) -> Any:
+def _empty_field(name: str, value: Any) -> Any:
     """Nothing of a field that is still too large, but what kind it was and that it is gone."""
-    if name == FACTS or not isinstance(value, dict | list) or not value:
+    if name == FACTS_FIELD or not isinstance(value, dict | list) or not value:
         return value
     return {"…": f"{len(value)} more"} if isinstance(value, dict) else []
 
 
-def _marked(text: str, most: int, gone: int) -> str:
+def _cut_and_mark(text: str, max_chars: int, missing_chars: int) -> str:
     """The beginning of ``text`` with the mark, in ``most`` characters at most; ``gone`` more are missing already."""
-    room = max(most - len(f" … [{len(text) + gone} more characters]"), 0)
-    kept = _TORN_MARK.sub("", text[:room]).rstrip()
-    return f"{kept} … [{len(text) + gone - len(kept)} more characters]"
+    room = max(max_chars - len(f" … [{len(text) + missing_chars} more characters]"), 0)
+    kept = _PARTIAL_REDACTION.sub("", text[:room]).rstrip()
+    return f"{kept} … [{len(text) + missing_chars - len(kept)} more characters]"
 
 
-def _bytes(body: Mapping[str, Any]) -> int:
-    return len(canonical(body).encode("utf-8", "replace"))
+def _size_in_bytes(body: Mapping[str, Any]) -> int:
+    return len(canonical_json(body).encode("utf-8", "replace"))

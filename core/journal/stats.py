@@ -1,8 +1,8 @@
 """What was put before models, by which part, and how often what it named was used: counted over records.
 
-Law: pure and streaming; memory is bounded by the sessions that are open at a time. What an injection names counts as
-used when the agent opens or edits one of those files before its user's next prompt but one, by a call that came
-through. An occasion at which the context was held out counts the same files, so that the two can be compared.
+Invariant: pure and streaming; memory is bounded by the sessions that are open at a time. What an injection names
+counts as used when the agent opens or edits one of those files before its user's next prompt but one, by a call that
+came through. An occasion at which the context was held out counts the same files, so that the two can be compared.
 """
 
 from __future__ import annotations
@@ -16,42 +16,41 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ..merge import DUPLICATE, HELD_OUT, NO_ROOM, OVER_BUDGET
-from ..shell.commands import commands
-from .fit import whole_length
+from upbeat.core.journal.fit import original_length
+from upbeat.core.journal.record import DROPPED, DUPLICATE, HELD_OUT, OVER_BUDGET, OVER_CAP
+from upbeat.core.shell.commands import parse_commands
 
 SCHEMA_VERSION = "1.0"
-LEAST = 30
+MIN_OCCASIONS = 30
 """Occasions on either side below which nothing is said about a difference."""
-CONFIDENCE = 1.959964
-"""Standard deviations that a 95 per cent interval spans to either side."""
-PROMPTS = 2
+Z_SCORE_95 = 1.959964
+"""Standard deviations that a 95 percent interval spans to either side."""
+PROMPTS_TO_SETTLE = 2
 """Prompts of the user after which an injection counts as used or not."""
 MAX_SESSIONS = 2000
-MAX_WATCHED = 60
+MAX_TRACKED_INJECTIONS = 60
 """Injections of one session that are watched at a time."""
 
 _EDITS = frozenset({"edit", "write"})
 _OPENS = frozenset({"read", "search", *_EDITS})
 _APPENDS = frozenset({">>", "&>>"})
-_LEFT_OUT = "left out"
-_WHY_NOT = re.compile(r"Inject: ([^;]+)")
+_DROP_REASON = re.compile(r"InjectContext: ([^;]+)")
 
 
-class Verdict(StrEnum):
+class Significance(StrEnum):
     """What can be said of the difference between with and without."""
 
-    OFF = "off"
+    NO_HOLDOUT = "no_holdout"
     """Nothing was held out."""
     TOO_FEW = "too_few"
-    CHANCE = "chance"
+    NOT_SIGNIFICANT = "not_significant"
     """The intervals overlap: it may be chance."""
-    DIFFERENT = "different"
+    SIGNIFICANT = "significant"
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many of ``occasions`` had it. ``low`` and ``high`` are the ends of Wilson's 95 per cent interval, 0 to 1."""
+    """How many of ``occasions`` had it. ``low`` and ``high`` are the ends of Wilson's 95 percent interval, 0 to 1."""
 
     occasions: int = 0
     count: int = 0
@@ -61,16 +60,16 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class HoldoutComparison:
     """The same rate where the context went in and where it was held out, and what can be said of the difference."""
 
     injected: Rate = field(default_factory=Rate)
     held_out: Rate = field(default_factory=Rate)
-    verdict: Verdict = Verdict.OFF
+    verdict: Significance = Significance.NO_HOLDOUT
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class DropCounts:
     """Injections that did not go in: for want of room or budget, said by another part already, held out."""
 
     no_room: int = 0
@@ -80,7 +79,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Injector:
+class SourceStats:
     """One part that puts context before models. Characters are those that went in.
 
     ``opened`` and ``edited``: of the occasions at which it named files, those at which one was opened (or edited), or
@@ -92,23 +91,23 @@ class Injector:
     chars: int = 0
     chars_per_turn: float = 0.0
     chars_per_session: float = 0.0
-    left_out: LeftOut = field(default_factory=LeftOut)
-    opened: Comparison = field(default_factory=Comparison)
-    edited: Comparison = field(default_factory=Comparison)
+    dropped: DropCounts = field(default_factory=DropCounts)
+    opened: HoldoutComparison = field(default_factory=HoldoutComparison)
+    edited: HoldoutComparison = field(default_factory=HoldoutComparison)
     calls_to_use: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class HoldOut:
-    """With and without, over all parts. ``per_cent`` is the present setting."""
+class HoldoutSummary:
+    """With and without, over all parts. ``holdout_percent`` is the present setting."""
 
-    per_cent: int = 0
-    opened: Comparison = field(default_factory=Comparison)
-    edited: Comparison = field(default_factory=Comparison)
+    holdout_percent: int = 0
+    opened: HoldoutComparison = field(default_factory=HoldoutComparison)
+    edited: HoldoutComparison = field(default_factory=HoldoutComparison)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StatsReport:
     """``upbeat stats --json``. ``turns`` counts prompts of users; ``root`` is empty for all repositories."""
 
     days: int
@@ -118,18 +117,18 @@ class Report:
     turns_with_context: int = 0
     first: str = ""
     last: str = ""
-    injectors: tuple[Injector, ...] = ()
-    hold_out: HoldOut = field(default_factory=HoldOut)
+    sources: tuple[SourceStats, ...] = ()
+    holdout: HoldoutSummary = field(default_factory=HoldoutSummary)
     schema_version: str = SCHEMA_VERSION
 
 
-def document(report: Report) -> dict[str, Any]:
+def stats_document(report: StatsReport) -> dict[str, Any]:
     """``report`` as JSON has it."""
     return {"schema_version": report.schema_version, **asdict(report)}
 
 
 @dataclass(slots=True)
-class _Watched:
+class _TrackedInjection:
     """An injection that names files, until it is known whether they are used. ``files`` are absolute."""
 
     part: str
@@ -144,53 +143,53 @@ class _Watched:
 
 
 @dataclass(slots=True)
-class _Session:
-    watched: list[_Watched] = field(default_factory=list)
+class _SessionTracker:
+    tracked: list[_TrackedInjection] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Part:
+class _PartCounts:
     times: int = 0
     chars: int = 0
-    why_not: Counter[str] = field(default_factory=Counter)
-    used: dict[bool, Counter[str]] = field(default_factory=lambda: {False: Counter(), True: Counter()})
+    drop_reasons: Counter[str] = field(default_factory=Counter)
+    usage_counts: dict[bool, Counter[str]] = field(default_factory=lambda: {False: Counter(), True: Counter()})
     """By whether it was held out: ``named``, ``opened``, ``edited``."""
-    calls: Counter[int] = field(default_factory=Counter)
+    calls_to_use: Counter[int] = field(default_factory=Counter)
 
 
-class Stats:
+class StatsCollector:
     """Takes the bodies of records, in their order, and counts."""
 
     def __init__(self) -> None:
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._sessions: OrderedDict[str, _SessionTracker] = OrderedDict()
         self._known: set[int] = set()
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, _PartCounts] = {}
         self._turns = self._turns_with_context = 0
         self._first = self._last = ""
 
-    def take(self, body: Mapping[str, Any]) -> None:
+    def add(self, body: Mapping[str, Any]) -> None:
         """Count one record."""
         at = _text(body, "at")
         self._first, self._last = self._first or at, at or self._last
-        session = self._session(_text(body, "session_id"))
-        is_prompt = body.get("event") == "PromptSubmitted" and _text(_mapping(body, "about"), "origin") == "user"
+        session = self._session_tracker(_text(body, "session_id"))
+        is_prompt = body.get("event") == "PromptSubmitted" and _text(_mapping(body, "event_fields"), "origin") == "user"
         if is_prompt:
             self._turns += 1
-            self._turns_with_context += any(_injected(body))
-            self._next_prompt(session)
-        elif body.get("event") == "ToolFinished" and session.watched:
-            _called(session, _mapping(body, "about"), _text(body, "root"))
-        self._injections(session, body)
+            self._turns_with_context += any(_injected_texts(body))
+            self._settle_on_prompt(session)
+        elif body.get("event") == "ToolFinished" and session.tracked:
+            _mark_used(session, _mapping(body, "event_fields"), _text(body, "root"))
+        self._count_injections(session, body)
 
-    def report(self, days: int, root: str = "", per_cent: int = 0) -> Report:
-        """What has been counted so far; ``per_cent`` is how much is held out at present."""
+    def build_report(self, days: int, root: str = "", holdout_percent: int = 0) -> StatsReport:
+        """What has been counted so far; ``holdout_percent`` is how much is held out at present."""
         for session in self._sessions.values():
-            for one in session.watched:
+            for one in session.tracked:
                 self._settle(one)
-            session.watched.clear()
+            session.tracked.clear()
         parts = sorted(self._parts.items(), key=lambda pair: (-pair[1].chars, pair[0]))
-        injectors = tuple(self._injector(name, part) for name, part in parts)
-        return Report(
+        sources = tuple(self._source_stats(name, part) for name, part in parts)
+        return StatsReport(
             days=days,
             root=root,
             sessions=len(self._known),
@@ -198,183 +197,195 @@ class Stats:
             turns_with_context=self._turns_with_context,
             first=self._first,
             last=self._last,
-            injectors=injectors,
-            hold_out=self._hold_out(per_cent),
+            sources=sources,
+            holdout=self._holdout_summary(holdout_percent),
         )
 
-    def _session(self, session_id: str) -> _Session:
+    def _session_tracker(self, session_id: str) -> _SessionTracker:
         if session_id:
             self._known.add(hash(session_id))
-        found = self._sessions.setdefault(session_id, _Session())
+        found = self._sessions.setdefault(session_id, _SessionTracker())
         self._sessions.move_to_end(session_id)
         if len(self._sessions) > MAX_SESSIONS:
             _, oldest = self._sessions.popitem(last=False)
-            for one in oldest.watched:
+            for one in oldest.tracked:
                 self._settle(one)
         return found
 
-    def _next_prompt(self, session: _Session) -> None:
-        for one in session.watched:
+    def _settle_on_prompt(self, session: _SessionTracker) -> None:
+        for one in session.tracked:
             one.prompts += 1
-            if one.prompts >= PROMPTS:
+            if one.prompts >= PROMPTS_TO_SETTLE:
                 self._settle(one)
-        session.watched = [one for one in session.watched if one.prompts < PROMPTS]
+        session.tracked = [one for one in session.tracked if one.prompts < PROMPTS_TO_SETTLE]
 
-    def _injections(self, session: _Session, body: Mapping[str, Any]) -> None:
+    def _count_injections(self, session: _SessionTracker, body: Mapping[str, Any]) -> None:
         whole = body.get("injected_chars")
-        found = list(_injected(body))
+        found = list(_injected_texts(body))
         for part, text in found:
-            counted = self._part(part)
+            counted = self._counts_of(part)
             counted.times += 1
             is_alone = len(found) == 1 and isinstance(whole, int)
-            counted.chars += int(whole or 0) if is_alone else whole_length(text)
+            counted.chars += int(whole or 0) if is_alone else original_length(text)
         parts = {part for part, _text_of in found}
         held: set[str] = set()
-        for said in _mappings(body, "said"):
-            if said.get("decided") == _LEFT_OUT:
-                why = _WHY_NOT.findall(_text(said, "because"))
+        for said in _mappings(body, "explanations"):
+            if said.get("decision") == DROPPED:
+                why = _DROP_REASON.findall(_text(said, "reason"))
                 if why:
-                    self._part(_text(said, "part")).why_not.update(why)
+                    self._counts_of(_text(said, "component")).drop_reasons.update(why)
                 if HELD_OUT in why:
-                    held.add(_text(said, "part"))
-        for said in _mappings(body, "said"):
-            part = _text(said, "part")
-            if (part in parts or part in held) and said.get("decided") != _LEFT_OUT:
-                self._watch(session, part, said, body, is_held_out=part not in parts)
+                    held.add(_text(said, "component"))
+        for said in _mappings(body, "explanations"):
+            part = _text(said, "component")
+            if (part in parts or part in held) and said.get("decision") != DROPPED:
+                self._track(session, part, said, body, is_held_out=part not in parts)
 
-    def _watch(
-        self, session: _Session, part: str, said: Mapping[str, Any], body: Mapping[str, Any], *, is_held_out: bool
+    def _track(
+        self,
+        session: _SessionTracker,
+        part: str,
+        explanation: Mapping[str, Any],
+        body: Mapping[str, Any],
+        *,
+        is_held_out: bool,
     ) -> None:
-        names = filter(None, _texts(_mapping(said, "looked_at"), "names"))
+        names = filter(None, _texts(_mapping(explanation, "inputs"), "names"))
         files = frozenset(posixpath.join(_text(body, "root"), name).rstrip("/") for name in names) - {""}
         if not files:
             return
-        session.watched.append(_Watched(part, files, _text(_mapping(body, "about"), "call_id"), is_held_out))
-        while len(session.watched) > MAX_WATCHED:
-            self._settle(session.watched.pop(0))
+        session.tracked.append(
+            _TrackedInjection(part, files, _text(_mapping(body, "event_fields"), "call_id"), is_held_out)
+        )
+        while len(session.tracked) > MAX_TRACKED_INJECTIONS:
+            self._settle(session.tracked.pop(0))
 
-    def _settle(self, one: _Watched) -> None:
-        part = self._part(one.part)
-        found = part.used[one.is_held_out]
+    def _settle(self, injection: _TrackedInjection) -> None:
+        part = self._counts_of(injection.part)
+        found = part.usage_counts[injection.is_held_out]
         found.update(["named"])
-        if one.used_after is not None:
+        if injection.used_after is not None:
             found.update(["opened"])
-            if not one.is_held_out:
-                part.calls[one.used_after] += 1
-        if one.is_edited:
+            if not injection.is_held_out:
+                part.calls_to_use[injection.used_after] += 1
+        if injection.is_edited:
             found.update(["edited"])
 
-    def _part(self, name: str) -> _Part:
-        return self._parts.setdefault(name, _Part())
+    def _counts_of(self, name: str) -> _PartCounts:
+        return self._parts.setdefault(name, _PartCounts())
 
-    def _injector(self, name: str, part: _Part) -> Injector:
-        why = part.why_not
-        return Injector(
+    def _source_stats(self, name: str, part: _PartCounts) -> SourceStats:
+        why = part.drop_reasons
+        return SourceStats(
             part=name,
             times=part.times,
             chars=part.chars,
             chars_per_turn=round(part.chars / max(self._turns, 1), 1),
             chars_per_session=round(part.chars / max(len(self._known), 1), 1),
-            left_out=LeftOut(why[NO_ROOM], why[OVER_BUDGET], why[DUPLICATE], why[HELD_OUT]),
-            opened=_compared(part.used, "opened"),
-            edited=_compared(part.used, "edited"),
-            calls_to_use=_median(part.calls),
+            dropped=DropCounts(why[OVER_CAP], why[OVER_BUDGET], why[DUPLICATE], why[HELD_OUT]),
+            opened=_compare(part.usage_counts, "opened"),
+            edited=_compare(part.usage_counts, "edited"),
+            calls_to_use=_counter_median(part.calls_to_use),
         )
 
-    def _hold_out(self, per_cent: int) -> HoldOut:
+    def _holdout_summary(self, holdout_percent: int) -> HoldoutSummary:
         sides: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
         for part in self._parts.values():
-            for is_held_out, found in part.used.items():
+            for is_held_out, found in part.usage_counts.items():
                 sides[is_held_out].update(found)
-        is_on = per_cent > 0
-        return HoldOut(per_cent, _compared(sides, "opened", is_on=is_on), _compared(sides, "edited", is_on=is_on))
+        is_on = holdout_percent > 0
+        return HoldoutSummary(
+            holdout_percent, _compare(sides, "opened", is_on=is_on), _compare(sides, "edited", is_on=is_on)
+        )
 
 
-def wilson(count: int, occasions: int) -> Rate:
-    """The share of ``count`` in ``occasions`` with Wilson's 95 per cent interval; from 0 to 1 without any."""
+def wilson_interval(count: int, occasions: int) -> Rate:
+    """The share of ``count`` in ``occasions`` with Wilson's 95 percent interval; from 0 to 1 without any."""
     if not occasions:
         return Rate()
-    share, square = count / occasions, CONFIDENCE**2
+    share, square = count / occasions, Z_SCORE_95**2
     middle = share + square / (2 * occasions)
-    spread = CONFIDENCE * math.sqrt(share * (1 - share) / occasions + square / (4 * occasions**2))
+    spread = Z_SCORE_95 * math.sqrt(share * (1 - share) / occasions + square / (4 * occasions**2))
     whole = 1 + square / occasions
     low, high = max((middle - spread) / whole, 0.0), min((middle + spread) / whole, 1.0)
     return Rate(occasions, count, round(share, 4), round(low, 4), round(high, 4))
 
 
-def _compared(sides: Mapping[bool, Mapping[str, int]], name: str, *, is_on: bool = False) -> Comparison:
+def _compare(sides: Mapping[bool, Mapping[str, int]], name: str, *, is_on: bool = False) -> HoldoutComparison:
     """The rate of ``name`` by whether the context was held out; ``is_on``: some is at present."""
-    went_in, held_out = (wilson(sides[side].get(name, 0), sides[side].get("named", 0)) for side in (False, True))
-    return Comparison(went_in, held_out, _verdict(went_in, held_out, is_on=is_on))
+    went_in, held_out = (
+        wilson_interval(sides[side].get(name, 0), sides[side].get("named", 0)) for side in (False, True)
+    )
+    return HoldoutComparison(went_in, held_out, _significance(went_in, held_out, is_on=is_on))
 
 
-def _verdict(went_in: Rate, held_out: Rate, *, is_on: bool) -> Verdict:
+def _significance(injected: Rate, held_out: Rate, *, is_on: bool) -> Significance:
     if not held_out.occasions and not is_on:
-        return Verdict.OFF
-    if min(went_in.occasions, held_out.occasions) < LEAST:
-        return Verdict.TOO_FEW
-    overlap = went_in.low <= held_out.high and held_out.low <= went_in.high
-    return Verdict.CHANCE if overlap else Verdict.DIFFERENT
+        return Significance.NO_HOLDOUT
+    if min(injected.occasions, held_out.occasions) < MIN_OCCASIONS:
+        return Significance.TOO_FEW
+    overlap = injected.low <= held_out.high and held_out.low <= injected.high
+    return Significance.NOT_SIGNIFICANT if overlap else Significance.SIGNIFICANT
 
 
-def _median(found: Counter[int]) -> float | None:
+def _counter_median(counts: Counter[int]) -> float | None:
     """The median of numbers that are counted; None without any."""
-    left = found.total() / 2
-    for number in sorted(found):
-        left -= found[number]
+    left = counts.total() / 2
+    for number in sorted(counts):
+        left -= counts[number]
         if left <= 0:
             return float(number)
     return None
 
 
-def _injected(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _injected_texts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(part, text) of the context that went in."""
     for effect in _mappings(body, "effects"):
-        if effect.get("kind") == "inject":
+        if effect.get("kind") == "inject_context":
             yield _text(effect, "part"), _text(effect, "text")
 
 
-def _called(session: _Session, about: Mapping[str, Any], root: str) -> None:
+def _mark_used(session: _SessionTracker, about: Mapping[str, Any], root: str) -> None:
     """Which of what is watched a call has used."""
-    act, command, call_id = (_text(about, name) for name in ("act", "command", "call_id"))
-    if about.get("refused") or about.get("interrupted") or (about.get("failed") and not command):
+    act, command, call_id = (_text(about, name) for name in ("tool_kind", "command", "call_id"))
+    if about.get("was_rejected") or about.get("was_interrupted") or (about.get("has_failed") and not command):
         return
     opened = set(_texts(about, "paths")) if act in _OPENS else set()
     edited = set(opened) if act in _EDITS else set()
-    if command and _mentions(command, session.watched):
-        by_name, written = _files_of_line(command, root)
+    if command and _may_use_shell(command, session.tracked):
+        by_name, written = _files_in_command(command, root)
         opened |= by_name
         edited |= written
-    for one in session.watched:
+    for one in session.tracked:
         if call_id and call_id == one.call_id:
             continue
         one.calls += 1
-        if any(_is_one(path, one.files) for path in opened):
+        if any(_is_within(path, one.files) for path in opened):
             one.used_after = one.calls if one.used_after is None else one.used_after
-            one.is_edited = one.is_edited or any(_is_one(path, one.files) for path in edited)
+            one.is_edited = one.is_edited or any(_is_within(path, one.files) for path in edited)
 
 
-def _is_one(path: str, files: frozenset[str]) -> bool:
+def _is_within(path: str, files: frozenset[str]) -> bool:
     """Whether ``path`` is one of ``files``, or lies in a folder that is."""
     return path in files or any(path.startswith(f"{file}/") for file in files)
 
 
-def _mentions(command: str, watched: list[_Watched]) -> bool:
+def _may_use_shell(command: str, tracked: list[_TrackedInjection]) -> bool:
     """Whether it is worth while to take a shell line apart."""
-    return any(posixpath.basename(file) in command for one in watched for file in one.files)
+    return any(posixpath.basename(file) in command for one in tracked for file in one.files)
 
 
-def _files_of_line(line: str, root: str) -> tuple[set[str], set[str]]:
+def _files_in_command(command: str, root: str) -> tuple[set[str], set[str]]:
     """The files that a shell line names, and those of them that it writes: clients without a tool to read use these.
 
     Relative names begin at the root: where else the shell may stand the record does not tell.
     """
     named: set[str] = set()
     written: set[str] = set()
-    for one in commands(line).items:
-        folder = posixpath.join(root, "" if one.folder == "?" else one.folder)
+    for one in parse_commands(command).items:
+        folder = posixpath.join(root, "" if one.working_dir == "?" else one.working_dir)
         named |= {posixpath.normpath(posixpath.join(folder, word)) for word in one.words[1:] if "\n" not in word}
-        targets = [to.target for to in one.redirects if to.writes or to.operator in _APPENDS]
+        targets = [to.target for to in one.redirects if to.is_overwrite or to.operator in _APPENDS]
         written |= {posixpath.normpath(posixpath.join(folder, target)) for target in targets if target}
     return named | written, written
 

@@ -1,4 +1,4 @@
-"""Send turns on until the goal that its user has set is met, and how that was checked is said (ralph-loop, goal)."""
+"""Continue turns until the user's goal is met and the agent says how it verified that."""
 
 from __future__ import annotations
 
@@ -6,262 +6,291 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..contract.effect import Effect, Inject, KeepGoing, TellUser
-from ..contract.event import Event, Origin, PromptSubmitted, SessionStarted, TurnEnding, TurnInterrupted
-from ..turn.clean import clean
-from ..turn.frame import Ours
-from ..turn.mask import clip
-from ..turn.truncate import Cap, fit
-from ..turn.word import Template, word
-from ..workflow.command import Verb, beside, read
-from ..workflow.marker import goals
-from ..workflow.state import SessionState
-from ..workflow.verdict import MAX_READ
-from .drive import LISTENS_TO, Drive, hindrance, noted, of_notes, released, seen, sent_on
-from .policy import SILENT, Policy, View, Word, Words
+from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
+from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SessionStarted, TurnEnding, TurnInterrupted
+from upbeat.core.policy.continuation import (
+    TRACKED_EVENTS,
+    ContinuationState,
+    blocking_reason,
+    load_continuation,
+    record_allowed_turn,
+    record_continuation,
+    store_continuation,
+    track_event,
+)
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.prompt.quoted_spans import clip_prompt
+from upbeat.core.sanitize.frame import SafeText
+from upbeat.core.sanitize.inline import SafeTemplate, sanitize_inline
+from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
+from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
+from upbeat.core.workflow.state import SessionState
+from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
+from upbeat.core.workflow.verdict.marker import find_goal_markers
 
 NAME = "pursue-goal"
-MAX_GOAL = 2000
-"""Characters of a goal."""
+MAX_GOAL_CHARS = 2000
 MAX_TURNS = 100
-"""Turns that one goal is sent on for, if the settings allow as many."""
-MIN_AUDIT = 12
-"""Characters below which nobody has said how a goal was checked."""
+"""Continuations for one goal; the settings may allow fewer."""
+MIN_AUDIT_CHARS = 12
+"""A shorter audit does not say how the goal was verified."""
 
 _NOTE = "goal "
-_OFF = ("off", "clear", "none", "关", "关闭", "關閉", "取消", "清除")
-_REPEATED = 300
-_TOLD = 500
-_EXAMPLE = "each part of the goal, and how you checked it"
+_CLEAR_WORDS = ("off", "clear", "none", "关", "关闭", "關閉", "取消", "清除")
+_MAX_EXCERPT_CHARS = 300
+_MAX_AUDIT_CHARS = 500
+_EXAMPLE = "each part of the goal, and how you verified it"
 
-_MARKER = Template('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
-_HOW = Words(
-    "When it is met, check each part of it against what is really there (files, test output), and end with this "
-    "line, filled in:\n{marker}\nIf it cannot be reached, or only the user can decide, end the turn with a question.",
-    "达成后，请逐项对照实际情况（文件、测试输出）检查，并以填好的这一行结尾：\n{marker}\n如果无法达成，"
-    "或只有用户才能决定，请用一个提问结束本轮。",
+_MARKER = SafeTemplate('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
+_COMPLETION_TEXT = LocalizedText(
+    "When it is met, check every part of it against the actual state (files, test output), and end with this line, "
+    "filled in:\n{marker}\nIf it cannot be reached, or only the user can decide, end the turn with a question.",
+    "达成后，请逐项对照实际情况（文件、测试输出）检查，并以填好的这一行结尾：\n{marker}\n如果无法达成，或只有用户才能"
+    "决定，请用一个提问结束本轮。",
 )
-_SET = Words(
-    "The user has set a goal for this session, in the user's own words between the lines:\n---\n{goal}\n---\n",
+_SET = LocalizedText(
+    "The user has set a goal for this session, quoted between the lines:\n---\n{goal}\n---\n",
     "用户为本次会话设定了目标，以下两行之间是用户的原话：\n---\n{goal}\n---\n",
 )
-_ONWARD = Words(
-    'The goal of the user is not shown to be met yet: "{goal}". Go on with what is missing. ',
+_CONTINUE_TEXT = LocalizedText(
+    'The user\'s goal is not met yet: "{goal}". Continue with what is missing. ',
     "用户的目标尚未证明已达成：「{goal}」。请继续完成缺少的部分。",
 )
-_NO_AUDIT = Words(
-    'You say that the goal is met, but not how you checked it: "{goal}". Check it now. ',
-    "你说目标已达成，但没有说明如何检查：「{goal}」。请现在检查。",
+_NO_AUDIT = LocalizedText(
+    'You say that the goal is met, but not how you verified it: "{goal}". Verify it now. ',
+    "你说目标已达成，但没有说明如何验证：「{goal}」。请现在验证。",
 )
-_WAS_SET = Words(
-    "upbeat: the goal is set; turns are sent on until it is met. `goal off` or `stop` ends that.",
-    "upbeat：目标已设定，达成之前会自动续跑；用 `goal off` 或「停」结束。",
+_SET_NOTICE = LocalizedText(
+    "upbeat: goal set; turns continue until it is met. `goal off` or `stop` cancels it.",
+    "upbeat：目标已设定，达成之前会自动继续；用 `goal off` 或「停」取消。",
 )
-_STANDS = Words(
-    'upbeat: the goal is "{goal}"; {count} turns were sent on for it.', "upbeat：目标是「{goal}」，已续跑 {count} 轮。"
+_CURRENT_NOTICE = LocalizedText(
+    'upbeat: the goal is "{goal}"; continued {count} times so far.',
+    "upbeat：目标是「{goal}」，已自动继续 {count} 次。",
 )
-_NONE = Words("upbeat: there is no goal. `goal TEXT` sets one.", "upbeat：目前没有目标；用 `goal 内容` 设定。")
-_CLEARED = Words('upbeat: the goal "{goal}" is taken back.', "upbeat：目标「{goal}」已取消。")
-_TOO_LONG = Words(
-    "upbeat: the goal has {count} characters and was not set; at most {most}. Put the details into a file and name it.",
-    "upbeat：目标有 {count} 个字符，未设定；最多 {most} 个。请把细节写入文件并在目标中引用。",
+_NONE = LocalizedText(
+    "upbeat: no goal is set. `goal TEXT` sets one.",
+    "upbeat：目前没有目标；用 `goal 内容` 设定。",
 )
-_MET = Words(
-    'upbeat: the agent says that the goal "{goal}" is met. How it checked: {audit}',
-    "upbeat：代理表示目标「{goal}」已达成。检查方式：{audit}",
+_CLEARED = LocalizedText('upbeat: goal "{goal}" canceled.', "upbeat：目标「{goal}」已取消。")
+_TOO_LONG = LocalizedText(
+    "upbeat: the goal was not set: it has {count} characters, the limit is {most}. Put the details into a file and "
+    "name the file.",
+    "upbeat：目标有 {count} 个字符，超过上限 {most}，未设定。请把细节写入文件并在目标中引用。",
 )
-_ENDED = Words(
-    'upbeat stopped pursuing the goal "{goal}": {reason}. {way}', "upbeat 不再追求目标「{goal}」：{reason}。{way}"
+_MET = LocalizedText(
+    'upbeat: the agent reports that the goal "{goal}" is met. Verification: {audit}',
+    "upbeat：代理表示目标「{goal}」已达成。验证方式：{audit}",
 )
-_PAUSED = Words("Your next prompt goes on with it.", "你的下一条提示会继续。")
-_GONE = Words("Set it again to go on.", "如需继续，请重新设定。")
-_REASONS: Mapping[str, Words] = {
-    "stale": Words("{count} turns in a row brought nothing new", "连续 {count} 轮没有新进展"),
-    "errors": Words("{count} turns in a row failed", "连续 {count} 轮失败"),
-    "turns": Words("{count} turns were sent on", "已续跑 {count} 轮"),
-    "minutes": Words("{count} minutes are over", "已用时 {count} 分钟"),
+_ENDED = LocalizedText(
+    'upbeat stopped pursuing the goal "{goal}": {reason}. {way}',
+    "upbeat 已停止追求目标「{goal}」：{reason}。{way}",
+)
+_PAUSED_HINT = LocalizedText("Your next prompt resumes it.", "你的下一条提示会恢复。")
+_REMOVED_HINT = LocalizedText("Set it again to resume.", "如需继续，请重新设定。")
+_LIMIT_REASONS: Mapping[str, LocalizedText] = {
+    "stale": LocalizedText("{count} turns in a row made no progress", "连续 {count} 轮没有新进展"),
+    "errors": LocalizedText("{count} turns in a row failed", "连续 {count} 轮失败"),
+    "turns": LocalizedText("continued {count} times", "已自动继续 {count} 次"),
+    "minutes": LocalizedText("{count} minutes have passed", "已用时 {count} 分钟"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Goal:
-    """``id`` is what its marker carries; ``since`` is seconds since the epoch."""
+    """``id`` is what its marker carries; ``since`` is in seconds since the epoch."""
 
     id: str
     since: float
     text: str
 
     @property
-    def short(self) -> Ours:
-        return Ours(fit(" ".join(self.text.split()), Cap(_REPEATED))[0])
+    def excerpt(self) -> SafeText:
+        return SafeText(truncate_to_limit(" ".join(self.text.split()), TextLimit(_MAX_EXCERPT_CHARS))[0])
 
     @property
-    def note(self) -> str:
+    def to_note(self) -> str:
         return f"{_NOTE}{self.id} {self.since:.0f} {self.text}"
 
 
-def has_the_floor(state: SessionState) -> str:
-    """Why others send nothing on: a goal is pursued; empty when none is."""
-    notes = state.notes(NAME)
-    return "a goal is pursued" if _goal_of(notes) and not of_notes(notes).is_over else ""
+def active_goal_reason(state: SessionState) -> str:
+    """Return why other policies do not continue turns, or an empty string when no goal is active."""
+    notes = state.notes_of(NAME)
+    return "a goal is active" if _parse_goal(notes) and not load_continuation(notes).is_stopped else ""
 
 
-def _goal_of(notes: tuple[str, ...]) -> _Goal | None:
-    note = next((one for one in notes if one.startswith(_NOTE)), "")
+def _parse_goal(notes: tuple[str, ...]) -> _Goal | None:
+    note = next((note for note in notes if note.startswith(_NOTE)), "")
     id_, _, rest = note[len(_NOTE) :].partition(" ")
     since, _, text = rest.partition(" ")
     return _Goal(id_, float(since), text) if since.isdecimal() and text else None
 
 
-def _prompt(event: PromptSubmitted, view: View) -> Word:
-    if event.origin is not Origin.USER:
-        return SILENT
-    goal = _goal_of(view.notes)
-    name, rest = beside(event.prompt) or ("", "")
+def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    if event.origin is not PromptOrigin.USER:
+        return NO_RESULT
+    goal = _parse_goal(context.notes)
+    name, rest = parse_other_command(event.prompt) or ("", "")
     if name == "goal":
-        return _commanded(rest, goal, view)
+        return _on_goal_command(rest, goal, context)
     if goal is None:
-        return SILENT
-    command = read(event.prompt)
+        return NO_RESULT
+    command = parse_workflow_command(event.prompt)
     if command and command.verb is Verb.STOP:
-        return _cleared(goal, view)
-    return _listened(event, view)
+        return _clear_goal(goal, context)
+    return _track_event(event, context)
 
 
-def _commanded(text: str, goal: _Goal | None, view: View) -> Word:
+def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> PolicyResult:
     if not text:
-        stands = _STANDS.of(view.language).format(goal=goal.short, count=of_notes(view.notes).total) if goal else ""
-        return Word((TellUser(stands or _NONE.of(view.language)),), "asked for the goal")
-    if text.strip(" .!。！").lower() in _OFF:
-        return _cleared(goal, view) if goal else Word((TellUser(_NONE.of(view.language)),), "there is no goal")
-    if len(text) > MAX_GOAL:
-        told = _TOO_LONG.of(view.language).format(count=len(text), most=MAX_GOAL)
-        return Word((TellUser(told),), "the goal is too long")
-    text = clean(text).text.strip()
-    new = _Goal(hashlib.sha256(f"{view.at}{text}".encode()).hexdigest()[:4], view.at, text)
+        text = _NONE.localize(context.language)
+        if goal:
+            count = load_continuation(context.notes).continuations
+            text = _CURRENT_NOTICE.localize(context.language).format(goal=goal.excerpt, count=count)
+        return PolicyResult((NotifyUser(text),), "asked for the goal")
+    if text.strip(" .!。！").lower() in _CLEAR_WORDS:
+        if goal:
+            return _clear_goal(goal, context)
+        return PolicyResult((NotifyUser(_NONE.localize(context.language)),), "there is no goal")
+    if len(text) > MAX_GOAL_CHARS:
+        notice = _TOO_LONG.localize(context.language).format(count=len(text), most=MAX_GOAL_CHARS)
+        return PolicyResult((NotifyUser(notice),), "the goal is too long")
+    text = sanitize_text(text).text.strip()
+    new = _Goal(hashlib.sha256(f"{context.now}{text}".encode()).hexdigest()[:4], context.now, text)
     if not text:
-        return SILENT
-    effects = (Inject(_whole(new, view.language)), TellUser(_WAS_SET.of(view.language)))
-    return Word(effects, "the user has set a goal", (new.note,))
-
-
-def _cleared(goal: _Goal, view: View) -> Word:
-    return Word((TellUser(_CLEARED.of(view.language).format(goal=goal.short)),), "the user took it back", ())
-
-
-def _interrupted(_event: TurnInterrupted, view: View) -> Word:
-    goal = _goal_of(view.notes)
-    return _cleared(goal, view) if goal else SILENT
-
-
-def _listened(event: Event, view: View) -> Word:
-    if not view.notes:
-        return SILENT
-    before = of_notes(view.notes)
-    after = seen(before, event, view.at)
-    return SILENT if after == before else Word(notes=noted(view.notes, after))
-
-
-def _session(event: SessionStarted, view: View) -> Word:
-    goal = _goal_of(view.notes)
-    if goal is None:
-        return SILENT
-    if event.how == "clear":
-        return Word(notes=())
-    heard = _listened(event, view)
-    if event.how != "compact":
-        return heard
-    return replace(heard, effects=(Inject(_whole(goal, view.language)),), because="a summary may have lost the goal")
-
-
-def _ending(event: TurnEnding, view: View) -> Word:
-    goal = _goal_of(view.notes)
-    if goal is None or event.source.agent_id:
-        return SILENT
-    drive = of_notes(view.notes)
-    is_met, audit = _read(event.message, goal)
-    if is_met and audit:
-        told = _MET.of(view.language).format(goal=goal.short, audit=audit)
-        return Word((TellUser(told),), "the goal is met", ())
-    if because := hindrance(event, view, drive):
-        return Word(because=f"let go: {because}", notes=noted(view.notes, released(drive)))
-    mark = hashlib.sha256(event.message.encode("utf-8", "replace")).hexdigest()[:16]
-    is_stale = bool(drive.mark) and (drive.mark == mark or not drive.has_worked)
-    stale = drive.stale + 1 if is_stale else 0
-    if reason := _over(goal, drive, stale, view):
-        return _ended(reason, goal, drive, view)
-    text = (_NO_AUDIT if is_met else _ONWARD).of(view.language).format(goal=goal.short) + _how(goal, view.language)
-    return Word((KeepGoing(text),), "the goal is not met", noted(view.notes, sent_on(drive, view.at, mark, stale)))
-
-
-def _read(message: str, goal: _Goal) -> tuple[bool, str]:
-    """Whether ``message`` says that the goal is met, and how that was checked, fit to be shown."""
-    said = goals(message if len(message) <= MAX_READ else clip(message))
-    ours = [one for one in said if one.get("call", goal.id) in (goal.id, "")]
-    if not ours or any(one.get("result", "").strip().upper() != "MET" for one in ours):
-        return False, ""
-    audit = word(ours[-1].get("audit", ""), _TOLD)
-    return True, audit if len(audit) >= MIN_AUDIT and audit != _EXAMPLE else ""
-
-
-def _over(goal: _Goal, drive: Drive, stale: int, view: View) -> tuple[str, int] | None:
-    """Which cap is reached, with its number."""
-    caps = view.caps
-    reached = (
-        ("errors", caps.errors, drive.errors),
-        ("turns", min(MAX_TURNS, caps.iterations), drive.total),
-        ("minutes", caps.minutes, int((view.at - goal.since) // 60)),
-        ("stale", caps.stale, stale),
+        return NO_RESULT
+    effects = (
+        InjectContext(_goal_instructions(new, context.language)),
+        NotifyUser(_SET_NOTICE.localize(context.language)),
     )
-    return next(((name, most) for name, most, count in reached if count >= most), None)
+    return PolicyResult(effects, "the user set a goal", (new.to_note,))
 
 
-def _ended(reason: tuple[str, int], goal: _Goal, drive: Drive, view: View) -> Word:
-    """The caps of the goal itself end it; the others wait for its user."""
-    name, most = reason
-    is_gone = name in ("turns", "minutes")
-    because = _REASONS[name].of(view.language).format(count=most)
-    way = (_GONE if is_gone else _PAUSED).of(view.language)
-    told: tuple[Effect, ...] = (TellUser(_ENDED.of(view.language).format(goal=goal.short, reason=because, way=way)),)
-    return Word(told, f"ended: {name}", () if is_gone else noted(view.notes, replace(drive, is_over=True)))
+def _clear_goal(goal: _Goal, context: PolicyContext) -> PolicyResult:
+    return PolicyResult(
+        (NotifyUser(_CLEARED.localize(context.language).format(goal=goal.excerpt)),), "the user canceled it", ()
+    )
 
 
-def _whole(goal: _Goal, language: str) -> str:
-    return _SET.of(language).format(goal=Ours(goal.text)) + _how(goal, language)
+def _on_turn_interrupted(_event: TurnInterrupted, context: PolicyContext) -> PolicyResult:
+    goal = _parse_goal(context.notes)
+    return _clear_goal(goal, context) if goal else NO_RESULT
 
 
-def _how(goal: _Goal, language: str) -> str:
-    return _HOW.of(language).format(marker=_MARKER.format(id=goal.id))
+def _track_event(event: Event, context: PolicyContext) -> PolicyResult:
+    if not context.notes:
+        return NO_RESULT
+    before = load_continuation(context.notes)
+    after = track_event(before, event, context.now)
+    return NO_RESULT if after == before else PolicyResult(notes=store_continuation(context.notes, after))
+
+
+def _on_session_started(event: SessionStarted, context: PolicyContext) -> PolicyResult:
+    goal = _parse_goal(context.notes)
+    if goal is None:
+        return NO_RESULT
+    if event.trigger == "clear":
+        return PolicyResult(notes=())
+    result = _track_event(event, context)
+    if event.trigger != "compact":
+        return result
+    return replace(
+        result,
+        effects=(InjectContext(_goal_instructions(goal, context.language)),),
+        reason="a summary may have lost the goal",
+    )
+
+
+def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
+    goal = _parse_goal(context.notes)
+    if goal is None or event.source.agent_id:
+        return NO_RESULT
+    continuation = load_continuation(context.notes)
+    is_met, audit = _parse_goal_claim(event.message, goal)
+    if is_met and audit:
+        notice = _MET.localize(context.language).format(goal=goal.excerpt, audit=audit)
+        return PolicyResult((NotifyUser(notice),), "the goal is met", ())
+    if reason := blocking_reason(event, context, continuation):
+        return PolicyResult(
+            reason=f"not continued: {reason}",
+            notes=store_continuation(context.notes, record_allowed_turn(continuation)),
+        )
+    digest = hashlib.sha256(event.message.encode("utf-8", "replace")).hexdigest()[:16]
+    is_stale = bool(continuation.progress_digest) and (
+        continuation.progress_digest == digest or not continuation.has_used_tools
+    )
+    stale = continuation.turns_without_progress + 1 if is_stale else 0
+    if limit := _reached_limit(goal, continuation, stale, context):
+        return _stop_pursuing(limit, goal, continuation, context)
+    text = (_NO_AUDIT if is_met else _CONTINUE_TEXT).localize(context.language).format(
+        goal=goal.excerpt
+    ) + _completion_instructions(goal, context.language)
+    return PolicyResult(
+        (ContinueTurn(text),),
+        "the goal is not met",
+        store_continuation(context.notes, record_continuation(continuation, context.now, digest, stale)),
+    )
+
+
+def _parse_goal_claim(message: str, goal: _Goal) -> tuple[bool, str]:
+    """Return whether ``message`` claims that the goal is met, and the sanitized audit."""
+    markers = find_goal_markers(message if len(message) <= MAX_SCANNED_CHARS else clip_prompt(message))
+    markers = tuple(marker for marker in markers if marker.get("call", goal.id) in (goal.id, ""))
+    if not markers or any(marker.get("result", "").strip().upper() != "MET" for marker in markers):
+        return False, ""
+    audit = sanitize_inline(markers[-1].get("audit", ""), _MAX_AUDIT_CHARS)
+    return True, audit if len(audit) >= MIN_AUDIT_CHARS and audit != _EXAMPLE else ""
+
+
+def _reached_limit(
+    goal: _Goal, continuation: ContinuationState, turns_without_progress: int, context: PolicyContext
+) -> tuple[str, int] | None:
+    """Return the name and value of the limit that is reached."""
+    limits = context.loop_limits
+    reached = (
+        ("errors", limits.max_consecutive_errors, continuation.consecutive_failures),
+        ("turns", min(MAX_TURNS, limits.max_turns), continuation.continuations),
+        ("minutes", limits.max_minutes, int((context.now - goal.since) // 60)),
+        ("stale", limits.max_turns_without_progress, turns_without_progress),
+    )
+    return next(((name, limit) for name, limit, count in reached if count >= limit), None)
+
+
+def _stop_pursuing(
+    limit: tuple[str, int], goal: _Goal, continuation: ContinuationState, context: PolicyContext
+) -> PolicyResult:
+    """Stop at ``limit``: the goal's own limits remove the goal, the others pause it until the next prompt."""
+    name, count = limit
+    is_removed = name in ("turns", "minutes")
+    reason = _LIMIT_REASONS[name].localize(context.language).format(count=count)
+    hint = (_REMOVED_HINT if is_removed else _PAUSED_HINT).localize(context.language)
+    text = _ENDED.localize(context.language).format(goal=goal.excerpt, reason=reason, way=hint)
+    return PolicyResult(
+        (NotifyUser(text),),
+        f"ended: {name}",
+        () if is_removed else store_continuation(context.notes, replace(continuation, is_stopped=True)),
+    )
+
+
+def _goal_instructions(goal: _Goal, language: str) -> str:
+    return _SET.localize(language).format(goal=SafeText(goal.text)) + _completion_instructions(goal, language)
+
+
+def _completion_instructions(goal: _Goal, language: str) -> str:
+    return _COMPLETION_TEXT.localize(language).format(marker=_MARKER.format(id=goal.id))
 
 
 POLICY = Policy(
     name=NAME,
-    original="ralph-loop",
-    number=24,
-    what=Words(
-        "`/upbeat:goal TEXT` (Codex: `$upbeat:goal TEXT`, anywhere: `[goal: TEXT]`) sets a goal. Turns are sent on "
-        "until the agent says that it is met, and how it checked each part. `/upbeat:goal off` takes it back.",
-        "`/upbeat:goal 内容`（Codex 中为 `$upbeat:goal 内容`，任何地方可用 `[goal: 内容]`）设定目标。"
-        "在代理表明目标已达成并说明逐项检查方式之前，会自动续跑。`/upbeat:goal off` 取消。",
-    ),
-    why=Words(
-        "Some work is done when a state is reached, and not when an agent feels like ending.",
-        "有些工作要到达某个状态才算完成，而不是代理想停就停。",
-    ),
-    silent=Words(
-        "without a goal; when the turn ends in a question, agents work in the background, its user asked something "
-        "else, a workflow runs, the client only plans, within 60 s of a compaction. A stop word or breaking the "
-        f"turn off takes the goal back; {MAX_TURNS} turns or the caps of `loop.*` end it",
-        "没有目标；本轮以提问结束、有代理在后台运行、用户另有所问、有流程在运行、处于计划模式、压缩后 60 秒内。"
-        f"停止词或中断会取消目标；续跑 {MAX_TURNS} 轮或达到 `loop.*` 上限时结束",
-    ),
-    on={
-        **dict.fromkeys(LISTENS_TO, _listened),
-        PromptSubmitted: _prompt,
-        SessionStarted: _session,
-        TurnInterrupted: _interrupted,
-        TurnEnding: _ending,
+    handlers={
+        **dict.fromkeys(TRACKED_EVENTS, _track_event),
+        PromptSubmitted: _on_prompt_submitted,
+        SessionStarted: _on_session_started,
+        TurnInterrupted: _on_turn_interrupted,
+        TurnEnding: _on_turn_ending,
     },
-    stays=True,
+    effects=(ContinueTurn, InjectContext, NotifyUser),
+    survives_compaction=True,
     rank=20,
 )

@@ -1,7 +1,7 @@
-"""What a rule would have done in the past: each call once, with what really became of it.
+"""Replay recorded events against a rule and count what it would have done, with the actual outcome of each call.
 
-Law: pure and streaming; memory is bounded however long the past is. A call that several records know counts once: an id
-of sixteen characters or more is its provider's own and stands for one call anywhere, a shorter one within its session.
+Invariant: pure and streaming; memory is bounded however long the history is. A call in several records counts once: an
+id of sixteen characters or more is globally unique, a shorter one only within its session.
 """
 
 from __future__ import annotations
@@ -14,80 +14,79 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from ..contract.effect import (
-    Ask,
+from upbeat.core.contract.effect import (
+    ContinueTurn,
     Deny,
     Effect,
-    KeepGoing,
-    PutBefore,
+    PrependPrompt,
+    RequestApproval,
     RewriteInput,
     RewriteOutput,
 )
-from ..contract.event import (
-    AskingUser,
+from upbeat.core.contract.event import (
     Call,
-    Delegated,
-    Delegating,
     Event,
     PromptSubmitted,
+    SubagentRequested,
+    SubagentReturned,
     ToolFinished,
     ToolStarting,
+    UserQuestionRequested,
 )
-from ..errors import UserError
-from ..journal.fit import cut, fit_text
-from .history import Ended, Fate, Happened, Past
+from upbeat.core.errors import UserError
+from upbeat.core.journal.fit import make_text_storable, truncate_with_mark
+from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 SCHEMA_VERSION = "1.0"
 MAX_EXAMPLES = 5
-MAX_EXAMPLE = 160
-"""Characters of what an example shows."""
-MAX_OPEN = 10_000
-"""Calls that have begun and not ended; of more the oldest counts as one of which nobody knows what became of it."""
-MAX_KNOWN = 1_000_000
-"""Calls that are remembered so as not to count twice."""
-_OF_ITS_PROVIDER = 16
-_STARTS = (ToolStarting, AskingUser, Delegating)
-_ENDS = (ToolFinished, Delegated)
+MAX_EXAMPLE_CHARS = 160
+MAX_OPEN_CALLS = 10_000
+"""Calls without an end; beyond that the oldest counts as unknown."""
+MAX_KNOWN_CALLS = 1_000_000
+"""Calls remembered so that none counts twice."""
+_MIN_GLOBAL_ID_CHARS = 16
+_STARTS = (ToolStarting, UserQuestionRequested, SubagentRequested)
+_ENDS = (ToolFinished, SubagentReturned)
 
 
-class Decided(StrEnum):
-    """What a rule would have done, from the strongest on."""
+class BacktestDecision(StrEnum):
+    """What a rule would have done, the strongest first."""
 
     BLOCKED = "blocked"
     ASKED = "asked"
     CHANGED = "changed"
     """The call, or what the model reads of it."""
-    SENT_ON = "sent_on"
-    TOLD = "told"
+    CONTINUED = "continued"
+    INFORMED = "informed"
 
 
-_BY_EFFECT: Mapping[type[Effect], Decided] = {
-    Deny: Decided.BLOCKED,
-    Ask: Decided.ASKED,
-    RewriteInput: Decided.CHANGED,
-    RewriteOutput: Decided.CHANGED,
-    PutBefore: Decided.CHANGED,
-    KeepGoing: Decided.SENT_ON,
+_BY_EFFECT: Mapping[type[Effect], BacktestDecision] = {
+    Deny: BacktestDecision.BLOCKED,
+    RequestApproval: BacktestDecision.ASKED,
+    RewriteInput: BacktestDecision.CHANGED,
+    RewriteOutput: BacktestDecision.CHANGED,
+    PrependPrompt: BacktestDecision.CHANGED,
+    ContinueTurn: BacktestDecision.CONTINUED,
 }
-_STRENGTH = {decided: place for place, decided in enumerate(Decided)}
+_STRENGTH = {decision: index for index, decision in enumerate(BacktestDecision)}
 
-Judge = Callable[[Event, str, float], tuple[Effect, ...]]
-"""The effects of a rule at an event, in the repository ``root`` (real path), at a time (seconds since the epoch).
+BacktestEvaluator = Callable[[Event, str, float], tuple[Effect, ...]]
+"""Returns the effects of a rule for an event, in the repository ``root`` (real path), at a time in epoch seconds.
 
-Raises RuleFailed, and NotPure where it cannot be judged without its past."""
-
-
-class NotPure(UserError):
-    """The rule or policy cannot be replayed, because what it says depends on more than the event."""
+Raises ``RuleEvaluationError``, or ``NotReplayableError`` if it depends on more than the event."""
 
 
-class RuleFailed(Exception):
-    """The rule itself went wrong at one event; the rest of the past is still looked at."""
+class NotReplayableError(UserError):
+    """The rule or policy cannot be replayed, because it depends on more than the event."""
+
+
+class RuleEvaluationError(Exception):
+    """The rule failed at one event; the replay continues."""
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """How often, and what really became of those calls. Prompts and ends of turns are in ``all`` only."""
+class CallCounts:
+    """Number of calls by outcome. Prompts and turn ends count in ``all`` only."""
 
     all: int = 0
     succeeded: int = 0
@@ -97,30 +96,30 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """One occasion. ``what`` is the command, the paths or the beginning of a text: without secrets, on one line."""
+class BacktestExample:
+    """One event. ``what`` is the command, the paths or the beginning of a text: redacted, on one line."""
 
     at: str
     project: str
     client: str
     what: str
-    decided: Decided
-    outcome: Fate | None = None
+    decided: BacktestDecision
+    outcome: CallStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Milliseconds:
-    """How long the rule takes for one event."""
+class LatencyStats:
+    """Milliseconds that the rule takes for one event."""
 
     median: float = 0.0
     p95: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """``upbeat backtest --json``. ``stopped`` says why not everything was looked at: ``time`` or ``interrupt``.
+class BacktestReport:
+    """``upbeat backtest --json``. ``stopped`` says why it is incomplete: ``time`` or ``interrupt``.
 
-    ``errors`` counts the events at which the rule itself failed, ``unread`` the files that could not be read whole.
+    ``errors`` counts the events at which the rule failed, ``unread`` the files that could not be read completely.
     """
 
     rule: str
@@ -131,9 +130,9 @@ class Report:
     turn_ends: int = 0
     first: str = ""
     last: str = ""
-    decided: Mapping[Decided, Count] = field(default_factory=dict)
-    examples: tuple[Example, ...] = ()
-    milliseconds: Milliseconds = field(default_factory=Milliseconds)
+    decided: Mapping[BacktestDecision, CallCounts] = field(default_factory=dict)
+    examples: tuple[BacktestExample, ...] = ()
+    milliseconds: LatencyStats = field(default_factory=LatencyStats)
     errors: int = 0
     files: int = 0
     unread: int = 0
@@ -142,69 +141,69 @@ class Report:
 
     @property
     def false_blocks(self) -> int:
-        """Calls that would have been blocked and had succeeded."""
-        return self.decided.get(Decided.BLOCKED, Count()).succeeded
+        """The calls that would have been blocked although they succeeded."""
+        return self.decided.get(BacktestDecision.BLOCKED, CallCounts()).succeeded
 
 
-def document(report: Report) -> dict[str, Any]:
-    """``report`` as JSON has it."""
+def backtest_to_dict(report: BacktestReport) -> dict[str, Any]:
+    """Return ``report`` as JSON values."""
     return {"schema_version": report.schema_version, **asdict(report)}
 
 
 @dataclass(slots=True)
-class _Open:
-    """A call that has begun. ``decided`` is the strongest of what the rule would have done so far."""
+class _OpenCall:
+    """A call without an end yet. ``decided`` is the strongest decision so far."""
 
-    decided: Decided | None = None
-    example: Past | None = None
+    decided: BacktestDecision | None = None
+    example: RecordedEvent | None = None
 
 
 class Backtest:
-    """Takes what happened, one thing after the other, and counts. ``clock`` gives seconds that never go backwards."""
+    """Counts the items of a history as they are added. ``clock`` returns monotonic seconds."""
 
-    def __init__(self, judge: Judge, clock: Callable[[], float]) -> None:
-        self._judge = judge
+    def __init__(self, evaluator: BacktestEvaluator, clock: Callable[[], float]) -> None:
+        self._evaluator = evaluator
         self._clock = clock
         self._sessions: set[int] = set()
-        self._told: frozenset[int] = frozenset()
+        self._repeated_sessions: frozenset[int] = frozenset()
         self._known: set[int] = set()
-        self._open: dict[int, _Open] = {}
-        self._counts = {decided: Counter[str]() for decided in Decided}
-        self._examples: dict[int, list[Example]] = {}
-        self._times = _Times()
+        self._open: dict[int, _OpenCall] = {}
+        self._counts = {decided: Counter[str]() for decided in BacktestDecision}
+        self._examples: dict[int, list[BacktestExample]] = {}
+        self._times = _LatencyHistogram()
         self._loaded: set[type[Event]] = set()
-        """Kinds of events that were asked about: the first pays for what the rule loads, and is not timed."""
+        """Event types evaluated so far: the first evaluation also loads modules and is not timed."""
         self.calls = self.prompts = self.turn_ends = self.errors = 0
         self._first = self._last = ""
 
-    def second_hand(self) -> None:
-        """What comes now has the prompts and ends of turns of the sessions so far once more."""
-        self._told = frozenset(self._sessions)
+    def skip_known_turns(self) -> None:
+        """Ignore the turn events of the sessions so far: the next source repeats them."""
+        self._repeated_sessions = frozenset(self._sessions)
 
-    def take(self, one: Happened) -> None:
-        """Count one thing."""
-        if isinstance(one, Ended):
-            self._ended(_key(one.session_id, one.call_id), one.fate)
+    def add(self, item: HistoryItem) -> None:
+        """Count one item."""
+        if isinstance(item, RecordedCallEnd):
+            self._end_call(_call_key(item.session_id, item.call_id), item.status)
             return
-        event = one.event
+        event = item.event
         if isinstance(event, _STARTS):
-            self._started(one, event.call)
+            self._start_call(item, event.call)
         elif isinstance(event, _ENDS):
-            self._finished(one, event.call)
+            self._finish_call(item, event.call)
         else:
-            self._happened(one)
+            self._add_turn_event(item)
 
-    def close(self) -> None:
-        """A record is over: of the calls that have not ended in it nobody knows what became."""
+    def end_record(self) -> None:
+        """Count the calls that have not ended in the record as unknown."""
         for key in list(self._open):
-            self._ended(key, Fate.UNKNOWN)
+            self._end_call(key, CallStatus.UNKNOWN)
 
-    def report(self, rule: str, days: int, files: int = 0, unread: int = 0, stopped: str = "") -> Report:
-        """What has been counted so far."""
-        self.close()
-        counts = {decided: Count(**found) for decided, found in self._counts.items() if found["all"]}
-        shown = [one for rank in sorted(self._examples) for one in self._examples[rank]][:MAX_EXAMPLES]
-        return Report(
+    def report(self, rule: str, days: int, files: int = 0, unread: int = 0, stopped: str = "") -> BacktestReport:
+        """Return the counts so far."""
+        self.end_record()
+        decided = {decision: CallCounts(**counts) for decision, counts in self._counts.items() if counts["all"]}
+        examples = [example for rank in sorted(self._examples) for example in self._examples[rank]]
+        return BacktestReport(
             rule=rule,
             days=days,
             sessions=len(self._sessions),
@@ -213,129 +212,131 @@ class Backtest:
             turn_ends=self.turn_ends,
             first=self._first,
             last=self._last,
-            decided=counts,
-            examples=tuple(shown),
-            milliseconds=Milliseconds(self._times.share(0.5), self._times.share(0.95)),
+            decided=decided,
+            examples=tuple(examples[:MAX_EXAMPLES]),
+            milliseconds=LatencyStats(self._times.quantile(0.5), self._times.quantile(0.95)),
             errors=self.errors,
             files=files,
             unread=unread,
             stopped=stopped,
         )
 
-    def _started(self, one: Past, call: Call) -> None:
-        key = _key(one.event.source.session_id, call.id)
+    def _start_call(self, recorded: RecordedEvent, call: Call) -> None:
+        key = _call_key(recorded.event.source.session_id, call.id)
         if key in self._known:
             return
         self._remember(key)
-        self._saw(one)
+        self._count_session(recorded)
         self.calls += 1
-        while len(self._open) >= MAX_OPEN:
-            self._ended(next(iter(self._open)), Fate.UNKNOWN)
-        self._open[key] = _Open()
-        self._weigh(self._open[key], one)
+        while len(self._open) >= MAX_OPEN_CALLS:
+            self._end_call(next(iter(self._open)), CallStatus.UNKNOWN)
+        self._open[key] = _OpenCall()
+        self._update_decision(self._open[key], recorded)
 
-    def _finished(self, one: Past, call: Call) -> None:
-        """Its answer; a call whose beginning nobody has told counts from here on."""
-        key = _key(one.event.source.session_id, call.id)
-        found = self._open.get(key)
-        if found is None:
+    def _finish_call(self, recorded: RecordedEvent, call: Call) -> None:
+        """Count the result of a call; one without a recorded start counts from here."""
+        key = _call_key(recorded.event.source.session_id, call.id)
+        open_call = self._open.get(key)
+        if open_call is None:
             if key in self._known:
                 return
             self._remember(key)
-            self._saw(one)
+            self._count_session(recorded)
             self.calls += 1
-            found = self._open[key] = _Open()
-        if found.decided is not Decided.BLOCKED:
-            self._weigh(found, one)
+            open_call = self._open[key] = _OpenCall()
+        if open_call.decided is not BacktestDecision.BLOCKED:
+            self._update_decision(open_call, recorded)
 
-    def _happened(self, one: Past) -> None:
-        if hash(one.event.source.session_id) in self._told:
+    def _add_turn_event(self, recorded: RecordedEvent) -> None:
+        if hash(recorded.event.source.session_id) in self._repeated_sessions:
             return
-        self._saw(one)
-        if isinstance(one.event, PromptSubmitted):
+        self._count_session(recorded)
+        if isinstance(recorded.event, PromptSubmitted):
             self.prompts += 1
         else:
             self.turn_ends += 1
-        found = _Open()
-        self._weigh(found, one)
-        if found.decided:
-            self._counts[found.decided]["all"] += 1
-            self._show(found, None)
+        turn_event = _OpenCall()
+        self._update_decision(turn_event, recorded)
+        if turn_event.decided:
+            self._counts[turn_event.decided]["all"] += 1
+            self._add_example(turn_event, None)
 
-    def _weigh(self, found: _Open, one: Past) -> None:
-        """What the rule says to the event, if that is more than it has said to the call before."""
-        decided = self._decided(one)
-        if decided and (found.decided is None or _STRENGTH[decided] < _STRENGTH[found.decided]):
-            found.decided, found.example = decided, one
+    def _update_decision(self, open_call: _OpenCall, recorded: RecordedEvent) -> None:
+        """Keep the rule's decision if it is stronger than the one so far."""
+        decided = self._evaluate(recorded)
+        if decided and (open_call.decided is None or _STRENGTH[decided] < _STRENGTH[open_call.decided]):
+            open_call.decided, open_call.example = decided, recorded
 
-    def _decided(self, one: Past) -> Decided | None:
-        at, kind = _seconds(one.at), type(one.event)
-        began = self._clock()
+    def _evaluate(self, recorded: RecordedEvent) -> BacktestDecision | None:
+        event_type = type(recorded.event)
+        started_at = self._clock()
         try:
-            effects = self._judge(one.event, one.root, at)
-        except RuleFailed:
+            effects = self._evaluator(recorded.event, recorded.root, _seconds(recorded.timestamp))
+        except RuleEvaluationError:
             self.errors += 1
             return None
         finally:
-            if kind in self._loaded:
-                self._times.add(self._clock() - began)
-            self._loaded.add(kind)
-        found = [_BY_EFFECT.get(type(effect), Decided.TOLD) for effect in effects]
-        return min(found, key=_STRENGTH.__getitem__) if found else None
+            if event_type in self._loaded:
+                self._times.add(self._clock() - started_at)
+            self._loaded.add(event_type)
+        decisions = (_BY_EFFECT.get(type(effect), BacktestDecision.INFORMED) for effect in effects)
+        return min(decisions, key=_STRENGTH.__getitem__, default=None)
 
-    def _ended(self, key: int, fate: Fate) -> None:
-        found = self._open.pop(key, None)
-        if found is not None and found.decided is not None:
-            self._counts[found.decided].update(("all", fate.value))
-            self._show(found, fate)
+    def _end_call(self, key: int, status: CallStatus) -> None:
+        open_call = self._open.pop(key, None)
+        if open_call is not None and open_call.decided is not None:
+            self._counts[open_call.decided].update(("all", status.value))
+            self._add_example(open_call, status)
 
-    def _show(self, found: _Open, fate: Fate | None) -> None:
-        """Keep it as an example while there are not enough of its rank: false alarms come first."""
-        if found.example is None or found.decided is None:
+    def _add_example(self, open_call: _OpenCall, status: CallStatus | None) -> None:
+        """Keep it as an example while its rank has room; false blocks rank first."""
+        if open_call.example is None or open_call.decided is None:
             return
-        is_false = found.decided in (Decided.BLOCKED, Decided.ASKED) and fate is Fate.SUCCEEDED
-        rank = _STRENGTH[found.decided] - len(_STRENGTH) * is_false
+        is_false = (
+            open_call.decided in (BacktestDecision.BLOCKED, BacktestDecision.ASKED) and status is CallStatus.SUCCEEDED
+        )
+        rank = _STRENGTH[open_call.decided] - len(_STRENGTH) * is_false
         kept = self._examples.setdefault(rank, [])
         if len(kept) < MAX_EXAMPLES:
-            example = _example(found.example, found.decided, fate)
-            if example.what not in (one.what for one in kept):
+            example = _to_example(open_call.example, open_call.decided, status)
+            if example.what not in (kept_example.what for kept_example in kept):
                 kept.append(example)
 
-    def _saw(self, one: Past) -> None:
-        self._sessions.add(hash(one.event.source.session_id))
-        if one.at:
-            self._first = min(self._first or one.at, one.at)
-            self._last = max(self._last, one.at)
+    def _count_session(self, recorded: RecordedEvent) -> None:
+        self._sessions.add(hash(recorded.event.source.session_id))
+        if recorded.timestamp:
+            self._first = min(self._first or recorded.timestamp, recorded.timestamp)
+            self._last = max(self._last, recorded.timestamp)
 
     def _remember(self, key: int) -> None:
-        if len(self._known) < MAX_KNOWN:
+        if len(self._known) < MAX_KNOWN_CALLS:
             self._known.add(key)
 
 
-class _Times:
-    """Durations, each within four per cent, in a table that does not grow."""
+class _LatencyHistogram:
+    """A histogram of durations with a relative error of four percent and bounded size."""
 
     _STEP = math.log(1.08)
-    _LEAST = 1e-7
+    _MIN_SECONDS = 1e-7
 
     def __init__(self) -> None:
-        self._found: Counter[int] = Counter()
+        self._buckets: Counter[int] = Counter()
 
     def add(self, seconds: float) -> None:
-        self._found[round(math.log(max(seconds, self._LEAST) / self._LEAST) / self._STEP)] += 1
+        self._buckets[round(math.log(max(seconds, self._MIN_SECONDS) / self._MIN_SECONDS) / self._STEP)] += 1
 
-    def share(self, share: float) -> float:
-        """Milliseconds that this share of all does not pass; 0 without any."""
-        left = share * self._found.total()
-        for place in sorted(self._found):
-            left -= self._found[place]
+    def quantile(self, fraction: float) -> float:
+        """Return the quantile in milliseconds; 0 without durations."""
+        left = fraction * self._buckets.total()
+        for bucket in sorted(self._buckets):
+            left -= self._buckets[bucket]
             if left <= 0:
-                return round(self._LEAST * math.exp(place * self._STEP) * 1000, 4)
+                return round(self._MIN_SECONDS * math.exp(bucket * self._STEP) * 1000, 4)
         return 0.0
 
 
-def _key(session_id: str, call_id: str) -> int:
-    return hash(call_id) if len(call_id) >= _OF_ITS_PROVIDER else hash((session_id, call_id))
+def _call_key(session_id: str, call_id: str) -> int:
+    return hash(call_id) if len(call_id) >= _MIN_GLOBAL_ID_CHARS else hash((session_id, call_id))
 
 
 def _seconds(at: str) -> float:
@@ -345,28 +346,28 @@ def _seconds(at: str) -> float:
         return 0.0
 
 
-def _example(one: Past, decided: Decided, fate: Fate | None) -> Example:
-    project = one.root.rstrip("/").rpartition("/")[2] or one.root
-    return Example(
-        at=one.at,
-        project=_shown(project),
-        client=one.event.source.client.value,
-        what=_shown(_what(one.event)),
+def _to_example(recorded: RecordedEvent, decided: BacktestDecision, status: CallStatus | None) -> BacktestExample:
+    project = recorded.root.rstrip("/").rpartition("/")[2] or recorded.root
+    return BacktestExample(
+        at=recorded.timestamp,
+        project=_to_one_line(project),
+        client=recorded.event.source.client.value,
+        what=_to_one_line(_summarize(recorded.event)),
         decided=decided,
-        outcome=fate,
+        outcome=status,
     )
 
 
-def _what(event: Event) -> str:
-    """What the event was about, as one recognises it."""
+def _summarize(event: Event) -> str:
+    """Return the command, paths, input or text of the event."""
     call = getattr(event, "call", None)
     if not isinstance(call, Call):
         return str(getattr(event, "prompt", "") or getattr(event, "message", ""))
     command = str(getattr(event, "command", ""))
-    told = command or " ".join(call.paths) or " ".join(str(value) for value in call.input.values())
-    return f"{call.tool}: {told}"
+    summary = command or " ".join(call.paths) or " ".join(str(value) for value in call.input.values())
+    return f"{call.tool}: {summary}"
 
 
-def _shown(text: str) -> str:
-    """``text`` without secrets and controls, on one line, short."""
-    return cut(" ".join(fit_text(text).split()), MAX_EXAMPLE)
+def _to_one_line(text: str) -> str:
+    """Return ``text`` redacted, truncated and on one line."""
+    return truncate_with_mark(" ".join(make_text_storable(text).split()), MAX_EXAMPLE_CHARS)

@@ -1,7 +1,7 @@
-"""Which files a rule is about: globs as in a ``.gitignore``, and braces. Law: linear in the path, whatever the glob is.
+"""Globs as in a ``.gitignore``, with braces. Invariant: matching is linear in the path.
 
-``*.ts`` stands at any depth, ``src/*.ts`` in that folder, ``src/**/*.ts`` below it, ``docs`` for all that is in it;
-``{a,b}`` is either, ``!`` takes out again what a glob before it took in, and the last one that matches counts.
+``*.ts`` matches at any depth, ``src/*.ts`` in that folder, ``src/**/*.ts`` below it, ``docs`` everything in it;
+``{a,b}`` is either, ``!`` excludes what an earlier glob includes, and the last glob that matches decides.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .pattern import compile_bytes
+from upbeat.core.rules.pattern import compile_bytes
 
 MAX_GLOBS = 100
-"""Globs in one rule, after the braces are written out."""
-MAX_GLOB = 500
-"""Characters of one glob."""
+"""Maximum globs in one rule, after brace expansion."""
+MAX_GLOB_CHARS = 500
+"""Maximum characters of a glob."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Globs:
     sources: tuple[str, ...]
 
     @property
-    def size(self) -> int:
-        """Steps that all of them may take for one byte of a path."""
-        return _size(self.sources)
+    def program_size(self) -> int:
+        """Matching steps per byte of a path."""
+        return _program_size(self.sources)
 
     def match(self, path: str) -> bool:
-        """Whether ``path`` is meant: relative to where the globs begin, with ``/``, without one in front."""
+        """Return whether ``path``, relative to where the globs begin and without a leading slash, matches."""
         data = path.encode("utf-8", "replace")
         found = False
         for takes_in, compiled in _compiled(self.sources):
@@ -39,8 +39,8 @@ class Globs:
         return found
 
 
-def split(text: str) -> tuple[str, ...]:
-    """``a, b/{c,d}`` as two globs: the commas outside of braces divide."""
+def split_globs(text: str) -> tuple[str, ...]:
+    """Split ``a, b/{c,d}`` into two globs, at the commas outside braces."""
     parts, depth = [""], 0
     for char in text:
         depth += (char == "{") - (char == "}")
@@ -51,14 +51,14 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def problem_of(sources: tuple[str, ...]) -> str:
-    """Why ``sources`` are no globs; empty for those that are."""
+def find_glob_problem(sources: tuple[str, ...]) -> str:
+    """Return why ``sources`` are not valid globs; empty if they are."""
     import bracex
     import re2
 
     for source in sources:
-        if len(source) > MAX_GLOB:
-            return f"a glob is longer than {MAX_GLOB} characters"
+        if len(source) > MAX_GLOB_CHARS:
+            return f"a glob is longer than {MAX_GLOB_CHARS} characters"
         if source.startswith("#"):
             return f"{source[:40]!r} is a comment; write \\# for a name that begins so"
     try:
@@ -71,13 +71,13 @@ def problem_of(sources: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _size(sources: tuple[str, ...]) -> int:
+def _program_size(sources: tuple[str, ...]) -> int:
     return sum(compiled.programsize for _takes_in, compiled in _compiled(sources))
 
 
 @lru_cache(maxsize=1024)
 def _compiled(sources: tuple[str, ...]) -> tuple[tuple[bool, Any], ...]:
-    """(whether it takes in, expression) of each glob. Raises ValueError for what is none."""
+    """Return (includes, expression) for each glob. Raises ValueError for an invalid one."""
     import bracex
     from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
 

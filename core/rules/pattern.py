@@ -1,7 +1,7 @@
-"""Regular expressions of users, bounded: RE2 takes time in proportion to the text, whatever the expression is.
+"""Regular expressions of users, bounded: RE2 takes time linear in the text.
 
-What RE2 lacks, looking around and back references, is told as such; an expression that is none never raises when
-it is held against a text.
+Lookaround and back references, which RE2 lacks, are reported as problems. An invalid expression never raises when it is
+matched.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-MAX_PATTERN = 2000
-"""Characters of an expression."""
-MAX_TEXT = 262_144
-"""Bytes of a text that an expression is held against."""
-MAX_SIZE = 2000
-"""Steps of the program that RE2 makes of an expression; a plain one has some dozens."""
+MAX_PATTERN_CHARS = 2000
+"""Maximum characters of an expression."""
+MAX_TEXT_BYTES = 262_144
+"""Maximum bytes of a text."""
+MAX_PROGRAM_SIZE = 2000
+"""Maximum size of the program that RE2 compiles; a simple expression has a few dozen steps."""
 
 _MAX_MEMORY = 1 << 19
-"""Bytes that one expression may take when it is compiled, and when it runs."""
-_LACKS = (
+"""Memory limit of one expression, in bytes."""
+_UNSUPPORTED_SYNTAX = (
     (re.compile(r"\(\?<?[=!]"), "looking ahead or behind, (?= (?! (?<= (?<!, is not to be had; say it in two rules"),
     (re.compile(r"\(\?P=|\\[1-9]"), "a back reference, \\1 or (?P=name), is not to be had; write the text out"),
     (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive counts are not to be had, nor needed"),
@@ -40,52 +40,52 @@ class Pattern:
     is_anchored: bool = False
     ignores_case: bool = False
 
-    def compiled(self) -> Compiled:
-        """What finds it. Raises ``re2.error`` for what is no expression."""
-        return _compiled(self.source, self.is_anchored, self.ignores_case)
+    def compile(self) -> CompiledPattern:
+        """Return the compiled expression. Raises ``re2.error`` for an invalid one."""
+        return _compile(self.source, self.is_anchored, self.ignores_case)
 
     def matches(self, text: bytes) -> bool:
-        """Whether it matches ``text`` (UTF-8)."""
-        return bool(self.compiled().find(text))
+        """Return whether it matches ``text`` (UTF-8)."""
+        return bool(self.compile().find(text))
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """``find`` takes a text (UTF-8) and gives nothing, or what was found; it takes at most ``size`` steps a byte."""
+class CompiledPattern:
+    """``find`` takes a text (UTF-8) and returns a match or None, in at most ``program_size`` steps per byte."""
 
     find: Callable[[bytes], object]
-    size: int
+    program_size: int
 
 
-def problem_of(source: str) -> str:
-    """Why ``source`` is no expression, and the way out; empty for one that is."""
-    if len(source) > MAX_PATTERN:
-        return f"is longer than {MAX_PATTERN} characters"
+def find_pattern_problem(source: str) -> str:
+    """Return why ``source`` is not a valid expression, and how to fix it; empty if it is."""
+    if len(source) > MAX_PATTERN_CHARS:
+        return f"is longer than {MAX_PATTERN_CHARS} characters"
     if control := next((char for char in source if char < " " or char == "\x7f"), ""):
         return f"holds the character {control!r}; between double quotes YAML reads \\b and the like, so use single ones"
     import re2
 
     try:
-        size = _compiled(source, False, False).size
+        size = _compile(source, False, False).program_size
     except re2.error as error:
-        reason = next((words for lack, words in _LACKS if lack.search(source)), "")
+        reason = next((words for lack, words in _UNSUPPORTED_SYNTAX if lack.search(source)), "")
         told = error.args[0] if error.args else b""
         said = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
         return f"is no regular expression of RE2: {said[:120]}" + (f"; {reason}" if reason else "")
     except UnicodeEncodeError:
         return "holds half a character"
-    return f"is too large: {size} steps, at most {MAX_SIZE}; count less far" if size > MAX_SIZE else ""
+    return f"is too large: {size} steps, at most {MAX_PROGRAM_SIZE}; count less far" if size > MAX_PROGRAM_SIZE else ""
 
 
 @lru_cache(maxsize=2048)
-def _compiled(source: str, is_anchored: bool, ignores_case: bool) -> Compiled:
+def _compile(source: str, is_anchored: bool, ignores_case: bool) -> CompiledPattern:
     flags = ("s" if is_anchored else "m") + ("i" if ignores_case else "")
     found = compile_bytes(f"(?{flags}){source}".encode())
-    return Compiled(found.match if is_anchored else found.search, found.programsize)
+    return CompiledPattern(found.match if is_anchored else found.search, found.programsize)
 
 
 def compile_bytes(source: bytes, *, dot_is_all: bool = False) -> Any:
-    """RE2's own object; ``dot_is_all``: ``.`` is a line end, too. Raises ``re2.error`` for what is no expression."""
+    """Compile with RE2. Raises ``re2.error`` for an invalid expression."""
     import re2  # some milliseconds, and only who has rules pays for it
 
     options = re2.Options()

@@ -1,6 +1,6 @@
-"""What a rule of a user is, and what came of asking it. Law: values only; a rule says one thing to one kind of event.
+"""The Rule type and its outcome. Invariant: values only.
 
-``EVENTS`` is the table of what a rule may be about: files, documentation and checks are made from it.
+``RULE_EVENTS`` defines what a rule can be about; the parser, the documentation and the checks use it.
 """
 
 from __future__ import annotations
@@ -9,180 +9,193 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..contract.effect import Effect
-from ..contract.event import (
-    AgentStarted,
-    AgentStopped,
-    AskingUser,
+from upbeat.core.contract.effect import Effect
+from upbeat.core.contract.event import (
     ClientName,
-    Delegated,
-    Delegating,
     Event,
     PromptSubmitted,
     SessionStarted,
+    SubagentEnding,
+    SubagentRequested,
+    SubagentReturned,
+    SubagentStarted,
     ToolFinished,
     ToolStarting,
     TurnEnding,
+    UserQuestionRequested,
 )
-from .globs import Globs
-from .pattern import Pattern
+from upbeat.core.rules.globs import Globs
+from upbeat.core.rules.pattern import Pattern
 
 
 class Action(StrEnum):
-    """What a rule does where it matches."""
+    """What a rule does if it matches."""
 
     TELL = "tell"
-    """Its person reads the text."""
+    """Show the text to the user."""
     ASK = "ask"
-    """Its person decides whether the call happens."""
+    """Ask the user whether the call may run."""
     DENY = "deny"
-    """The call does not happen, or the turn does not end; the model reads why."""
+    """Block the call, or continue the turn; the model reads why."""
     INJECT = "inject"
-    """The model reads the text."""
+    """Add the text to the model's context."""
 
 
-class Where(StrEnum):
-    """What a pattern is held against."""
+class MatchTarget(StrEnum):
+    """What a pattern is matched against."""
 
     COMMAND = "command"
-    """Each simple command of a shell line, without what wraps it, from its first word on; never the raw line."""
+    """Each simple command of a shell line, unwrapped, from its first word on; never the raw line."""
     PATH = "path"
     """Each file that the call names, relative to the repository."""
     CONTENT = "content"
-    """Text that the call puts into a file."""
+    """Text that the call writes to a file."""
     PROMPT = "prompt"
-    """What was asked of the agent, or of another one."""
+    """The prompt of the user, or of a subagent."""
     OUTPUT = "output"
-    """What the tool said, or the agent's last words."""
-    LINE = "line"
-    """The raw shell line; for rules of other programs only."""
-    BEFORE = "before"
-    """Text that the call takes out of a file; for rules of other programs only."""
+    """The tool's output, or the agent's last message."""
+    RAW_COMMAND = "line"
+    """The raw shell line; foreign rules only."""
+    OLD_CONTENT = "before"
+    """Text that the call removes from a file; foreign rules only."""
 
 
-OFFERED = (Where.COMMAND, Where.PATH, Where.CONTENT, Where.PROMPT, Where.OUTPUT)
-"""What a rule file may say in ``where``."""
+CONFIGURABLE_TARGETS = (
+    MatchTarget.COMMAND,
+    MatchTarget.PATH,
+    MatchTarget.CONTENT,
+    MatchTarget.PROMPT,
+    MatchTarget.OUTPUT,
+)
+"""The values of ``where`` in rule files."""
 
 
-class Fail(StrEnum):
-    """What follows where it cannot be said whether a rule matches."""
+class FailMode(StrEnum):
+    """What a rule does if it cannot be evaluated."""
 
     OPEN = "open"
     CLOSED = "closed"
 
 
 class Owner(StrEnum):
-    """Whose rule it is."""
+    """Who wrote a rule."""
 
     USER = "user"
     PROJECT = "project"
-    """The project's, and its user has trusted the file as it is."""
-    STRANGER = "untrusted"
-    """The project's, and nobody has trusted it: it may only tighten, and its text is not shown."""
+    """A rule of the project, in a file that the user has trusted."""
+    UNTRUSTED = "untrusted"
+    """A rule of the project in an untrusted file: it can only restrict, and its text is hidden."""
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """One kind of event that a rule can be about: what a pattern may look at there, what may be done there."""
+class RuleEvent:
+    """One kind of event for rules, with the targets and actions that it supports."""
 
-    events: tuple[type[Event], ...]
-    where: tuple[Where, ...]
+    event_types: tuple[type[Event], ...]
+    targets: tuple[MatchTarget, ...]
     actions: tuple[Action, ...]
     doc: str
 
     @property
-    def has_tool(self) -> bool:
-        """Whether it is about a call of a tool."""
-        return ToolStarting in self.events or ToolFinished in self.events
+    def is_tool_event(self) -> bool:
+        """Whether it is about a tool call."""
+        return ToolStarting in self.event_types or ToolFinished in self.event_types
 
 
-_BESIDE = (Action.TELL, Action.INJECT)
-EVENTS: Mapping[str, Occasion] = {
-    "before-tool": Occasion(
-        (ToolStarting, AskingUser, Delegating),
-        (Where.COMMAND, Where.PATH, Where.CONTENT, Where.PROMPT),
+_ADVISORY_ACTIONS = (Action.TELL, Action.INJECT)
+RULE_EVENTS: Mapping[str, RuleEvent] = {
+    "before-tool": RuleEvent(
+        (ToolStarting, UserQuestionRequested, SubagentRequested),
+        (MatchTarget.COMMAND, MatchTarget.PATH, MatchTarget.CONTENT, MatchTarget.PROMPT),
         tuple(Action),
         "A tool is about to run.",
     ),
-    "after-tool": Occasion(
-        (ToolFinished, Delegated),
-        (Where.COMMAND, Where.PATH, Where.CONTENT, Where.OUTPUT),
-        _BESIDE,
+    "after-tool": RuleEvent(
+        (ToolFinished, SubagentReturned),
+        (MatchTarget.COMMAND, MatchTarget.PATH, MatchTarget.CONTENT, MatchTarget.OUTPUT),
+        _ADVISORY_ACTIONS,
         "A tool has run.",
     ),
-    "prompt": Occasion((PromptSubmitted,), (Where.PROMPT,), _BESIDE, "A person's prompt is about to reach the model."),
-    "session-start": Occasion((SessionStarted,), (), _BESIDE, "A session begins, goes on, or was summarised."),
-    "agent-start": Occasion((AgentStarted,), (), (Action.INJECT,), "A subagent begins to work."),
-    "agent-end": Occasion((AgentStopped,), (Where.OUTPUT,), (Action.DENY,), "A subagent wants to end."),
-    "turn-end": Occasion(
-        (TurnEnding,), (Where.OUTPUT,), (Action.TELL, Action.DENY), "The main agent wants to end its turn."
+    "prompt": RuleEvent(
+        (PromptSubmitted,),
+        (MatchTarget.PROMPT,),
+        _ADVISORY_ACTIONS,
+        "A prompt of the user is about to reach the model.",
+    ),
+    "session-start": RuleEvent(
+        (SessionStarted,), (), _ADVISORY_ACTIONS, "A session starts, resumes, or was compacted."
+    ),
+    "agent-start": RuleEvent((SubagentStarted,), (), (Action.INJECT,), "A subagent starts."),
+    "agent-end": RuleEvent((SubagentEnding,), (MatchTarget.OUTPUT,), (Action.DENY,), "A subagent is about to end."),
+    "turn-end": RuleEvent(
+        (TurnEnding,), (MatchTarget.OUTPUT,), (Action.TELL, Action.DENY), "The main agent is about to end its turn."
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``pattern`` stands in one of the texts at ``where``; in none of them with ``is_absent``."""
+    """``pattern`` matches one of the texts at ``target``; if ``is_negated``, none of them."""
 
-    where: Where
+    target: MatchTarget
     pattern: Pattern
-    is_absent: bool = False
+    is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. All that it says must hold: the event, the client, the tool, the paths and every condition."""
+    """One rule. It matches if the event, the client, the tool, the paths and every condition match."""
 
     name: str
     event: str
-    """A key of ``EVENTS``."""
+    """A key of ``RULE_EVENTS``."""
     action: Action
     text: str
     file: str = ""
-    """As messages name it: relative to the repository, or absolute for a user's own."""
+    """As messages show it: relative to the repository, or absolute for the user's own."""
     line: int = 1
     tools: frozenset[str] = frozenset()
-    """Acts, and tools by their clients' own names; one that ends in ``*`` begins a name. Empty: every tool."""
+    """Tool kinds and the clients' tool names; a trailing ``*`` matches a prefix. Empty: every tool."""
     paths: Globs | None = None
     conditions: tuple[Condition, ...] = ()
-    fail: Fail = Fail.OPEN
+    fail_mode: FailMode = FailMode.OPEN
     clients: frozenset[ClientName] = frozenset()
     """Empty: every client."""
     owner: Owner = Owner.USER
     is_enabled: bool = True
-    once: bool = False
-    """Its text is said once in a session, and again after a compaction."""
+    is_shown_once: bool = False
+    """Its text is shown once per session, and again after a compaction."""
     description: str = ""
-    is_borrowed: bool = False
-    """It is another program's, which asks it itself in its own client."""
+    is_foreign: bool = False
+    """A rule of another program, which evaluates it itself in its own client."""
     problem: str = ""
-    """Why it cannot be evaluated at all, such as a pattern that is none."""
+    """Why it cannot be evaluated at all, such as an invalid pattern."""
 
     @property
-    def place(self) -> str:
-        """Where it is written: file and line."""
+    def location(self) -> str:
+        """The file and line of the rule."""
         return f"{self.file}:{self.line}" if self.file else ""
 
 
-class Verdict(StrEnum):
-    """The three outcomes. The third is neither of the others, and is never taken for one."""
+class MatchResult(StrEnum):
+    """The three outcomes of a rule. ``UNKNOWN`` is never treated as one of the others."""
 
-    NO = "does not match"
-    YES = "matches"
+    NO_MATCH = "does not match"
+    MATCH = "matches"
     UNKNOWN = "could not evaluate"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one rule at one event.
+class RuleOutcome:
+    """The outcome of one rule for one event.
 
-    ``effect`` is what follows: None where nothing does, as from a rule that nobody has trusted and that would loosen.
-    ``because`` is one sentence: what matched, or what could not be evaluated.
+    ``effect`` is None if nothing follows, as from an untrusted rule that would not restrict. ``reason`` is one
+    sentence: what matched, or what could not be evaluated.
     """
 
-    verdict: Verdict = Verdict.NO
+    match_result: MatchResult = MatchResult.NO_MATCH
     effect: Effect | None = None
-    because: str = field(default="")
+    reason: str = field(default="")
 
 
-NO_MATCH = Outcome()
+NO_MATCH_OUTCOME = RuleOutcome()

@@ -10,20 +10,20 @@
 What has gaps may run more than ``items``: whoever needs to know it all has to say that he could not tell.
 """
 
-from .commands import Command, Commands, Redirect, commands
-from .proof import Line, read_line
-from .syntax import Words
-from .wrappers import peel, script_of, unwrap
+from upbeat.core.shell.commands import ParsedCommands, Redirect, SimpleCommand, parse_commands
+from upbeat.core.shell.proof import SuccessProof, prove_success
+from upbeat.core.shell.syntax import Words
+from upbeat.core.shell.wrappers import script_of, split_wrappers, unwrap
 
 __all__ = [
-    "Command",
-    "Commands",
-    "Line",
+    "ParsedCommands",
     "Redirect",
+    "SimpleCommand",
+    "SuccessProof",
     "Words",
-    "commands",
-    "peel",
-    "read_line",
+    "parse_commands",
+    "prove_success",
     "script_of",
+    "split_wrappers",
     "unwrap",
 ]

@@ -1,7 +1,7 @@
-"""Programs that run another command, which stands in their words: ``sudo``, ``timeout 5``, ``npx``, ``bash -c``.
+"""Programs that run another command from their arguments: ``sudo``, ``timeout 5``, ``npx``, ``bash -c``.
 
-Law: tables of words; nothing here knows the grammar of the shell. What ``peel`` takes off ends as the program does that
-it runs; what only ``runs`` knows may end otherwise, or run it often, later or elsewhere.
+Invariant: tables of words, without the grammar of the shell. A wrapper exits as the program that it runs; a program
+that only ``runs`` others may exit otherwise, or run them repeatedly, later or elsewhere.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-MAX_UNWRAPPED = 8
-"""How many programs may wrap each other."""
+MAX_WRAPPERS = 8
+"""Maximum number of nested wrappers."""
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
@@ -36,9 +36,9 @@ _WRAPPERS: dict[str, str] = {
     "chronic": "",
     "env": "-u --unset -C --chdir",
 }
-"""Program -> its options that take a value of their own; the first other word is the program that it runs."""
+"""Program -> its options that take a value; the first other word is the program that it runs."""
 
-_RUN_WORDS: dict[tuple[str, str], str] = {
+_RUN_SUBCOMMANDS: dict[tuple[str, str], str] = {
     ("uv", "run"): "--with --python -p --extra --group --project --directory --package --env-file --with-requirements",
     ("uv", "tool"): "--from --with",
     ("poetry", "run"): "",
@@ -62,27 +62,27 @@ _RUN_WORDS: dict[tuple[str, str], str] = {
     ("direnv", "exec"): "",
     ("dotenv", "run"): "-f --file",
     ("rtx", "exec"): "",
-    ("upbeat", "run"): "",
+    ("upbeat", "exec"): "",
 }
-"""Program and word that run another command -> their options that take a value."""
+"""Program and subcommand that run another command -> their options that take a value."""
 
 
 def unwrap(words: Sequence[str]) -> tuple[str, ...]:
-    """``words`` without what wraps the program; the program without its folders."""
-    return peel(words)[0]
+    """Return ``words`` without wrappers; the program without its folders."""
+    return split_wrappers(words)[0]
 
 
-def peel(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """``words`` without what wraps the program, and the programs that wrapped it, the outermost first."""
+def split_wrappers(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return ``words`` without wrappers, and the wrapping programs, the outermost first."""
     left = list(words)
     wrappers: list[str] = []
-    for _ in range(MAX_UNWRAPPED):
+    for _ in range(MAX_WRAPPERS):
         while left and ASSIGNMENT.match(left[0]):
             left.pop(0)
         if not left:
             return (), tuple(wrappers)
         left[0] = left[0].rpartition("/")[2] or left[0]
-        inner = _inner(left)
+        inner = _wrapped_command(left)
         if inner is None:
             return tuple(left), tuple(wrappers)
         wrappers.append(left[0])
@@ -90,25 +90,25 @@ def peel(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (), tuple(wrappers)
 
 
-def _inner(words: list[str]) -> list[str] | None:
-    """The command that ``words`` wrap; None when they wrap none."""
+def _wrapped_command(words: list[str]) -> list[str] | None:
+    """Return the command that ``words`` wrap; None if they wrap none."""
     program, second = words[0], words[1] if len(words) > 1 else ""
     if program == "timeout":
-        return after_options(words[1:], "-k --kill-after -s --signal")[1:]
+        return skip_options(words[1:], "-k --kill-after -s --signal")[1:]
     if (program, second) == ("direnv", "exec"):
         return words[3:]
-    if (program, second) in _RUN_WORDS:
-        return after_options(words[2:], _RUN_WORDS[program, second])
+    if (program, second) in _RUN_SUBCOMMANDS:
+        return skip_options(words[2:], _RUN_SUBCOMMANDS[program, second])
     if program == "command" and second in ("-v", "-V"):
         return None
     if program in _WRAPPERS and len(words) > 1:
-        return after_options(words[1:], _WRAPPERS[program])
+        return skip_options(words[1:], _WRAPPERS[program])
     return None
 
 
-def after_options(words: Sequence[str], with_value: str) -> list[str]:
-    """``words`` from the first that is no option on; ``with_value`` names the options that take a word of their own."""
-    valued = with_value.split()
+def skip_options(words: Sequence[str], value_options: str) -> list[str]:
+    """Return ``words`` from the first non-option on; ``value_options`` take a word of their own."""
+    valued = value_options.split()
     at = 0
     while at < len(words):
         word = words[at]
@@ -121,7 +121,7 @@ def after_options(words: Sequence[str], with_value: str) -> list[str]:
 
 
 def script_of(words: Sequence[str]) -> tuple[str, bool] | None:
-    """The script that ``bash -c SCRIPT`` runs, and whether it fails with any part of a pipe; None for others."""
+    """Return the script of ``bash -c SCRIPT`` and whether ``pipefail`` is set; None for other commands."""
     if not words or words[0] not in SHELLS:
         return None
     for at, word in enumerate(words[1:], start=1):
@@ -136,60 +136,62 @@ def script_of(words: Sequence[str]) -> tuple[str, bool] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
-    """What a program runs: commands as words, or a script. ``is_own``: and it does something itself."""
+class NestedCommands:
+    """What a program runs: commands as words, or a script. ``is_own``: the program also does something itself."""
 
     commands: tuple[tuple[str, ...], ...] = ()
     script: str | None = None
-    is_own: bool = False
+    has_own_effect: bool = False
 
 
-def runs(words: Sequence[str]) -> Runs | None:
-    """What ``words`` (peeled, not empty) run of what stands in them; None when that is nothing."""
+def find_nested_commands(words: Sequence[str]) -> NestedCommands | None:
+    """Return what the non-empty, unwrapped ``words`` run; None if nothing."""
     reader = _RUNNERS.get(words[0])
     found = reader(tuple(words)) if reader else None
-    return found if found and (found.commands or found.script or found.is_own) else None
+    return found if found and (found.commands or found.script or found.has_own_effect) else None
 
 
-def _behind(with_value: str, skipped: int = 0) -> Callable[[tuple[str, ...]], Runs]:
-    """A program that takes a command behind its options and ``skipped`` words, as words or as one text."""
+def _runs_after_options(value_options: str, skipped: int = 0) -> Callable[[tuple[str, ...]], NestedCommands]:
+    """A program that takes a command after its options and ``skipped`` words, as words or as one text."""
 
-    def read(words: tuple[str, ...]) -> Runs:
-        rest = after_options(words[1:], with_value)[skipped:]
+    def read(words: tuple[str, ...]) -> NestedCommands:
+        rest = skip_options(words[1:], value_options)[skipped:]
         if rest[:1] == ["-c"]:
             rest = rest[1:2]
-        return Runs(script=rest[0]) if len(rest) == 1 else Runs((tuple(rest),) if rest else ())
+        return NestedCommands(script=rest[0]) if len(rest) == 1 else NestedCommands((tuple(rest),) if rest else ())
 
     return read
 
 
-def _joined(with_value: str, skipped: int = 0, *, is_own: bool = False) -> Callable[[tuple[str, ...]], Runs | None]:
-    """A program that hands what stands behind its options and ``skipped`` words to a shell, with spaces between."""
+def _runs_joined_text(
+    value_options: str, skipped: int = 0, *, has_own_effect: bool = False
+) -> Callable[[tuple[str, ...]], NestedCommands | None]:
+    """A program that passes the words after its options and ``skipped`` words to a shell, joined by spaces."""
 
-    def read(words: tuple[str, ...]) -> Runs | None:
-        rest = after_options(words[1:], with_value)[skipped:]
-        return Runs(script=" ".join(rest), is_own=is_own) if rest else None
+    def read(words: tuple[str, ...]) -> NestedCommands | None:
+        rest = skip_options(words[1:], value_options)[skipped:]
+        return NestedCommands(script=" ".join(rest), has_own_effect=has_own_effect) if rest else None
 
     return read
 
 
-def _option(*options: str) -> Callable[[tuple[str, ...]], Runs | None]:
-    """A program that takes a script behind one of ``options``."""
+def _runs_script_option(*options: str) -> Callable[[tuple[str, ...]], NestedCommands | None]:
+    """A program that takes a script after one of ``options``."""
 
-    def read(words: tuple[str, ...]) -> Runs | None:
+    def read(words: tuple[str, ...]) -> NestedCommands | None:
         at = next((number for number, word in enumerate(words) if word in options), 0)
-        return Runs(script=words[at + 1]) if at and at + 1 < len(words) else None
+        return NestedCommands(script=words[at + 1]) if at and at + 1 < len(words) else None
 
     return read
 
 
-def _find(words: tuple[str, ...]) -> Runs | None:
-    """``find … -exec COMMAND {} \\;``, as often as it stands there."""
+def _find_exec_commands(words: tuple[str, ...]) -> NestedCommands | None:
+    """Each ``find … -exec COMMAND {} \\;``."""
     found: list[tuple[str, ...]] = []
     current: list[str] | None = None
     for word in words[1:]:
         if current is None:
-            current = [] if word in _EXECUTES else None
+            current = [] if word in _EXEC_OPTIONS else None
         elif word in (";", "+"):
             found.append(tuple(current))
             current = None
@@ -197,38 +199,38 @@ def _find(words: tuple[str, ...]) -> Runs | None:
             current.append(word)
     if current:
         found.append(tuple(current))
-    return Runs(tuple(found), is_own=True) if found else None
+    return NestedCommands(tuple(found), has_own_effect=True) if found else None
 
 
-def _trap(words: tuple[str, ...]) -> Runs | None:
-    return Runs(script=words[1]) if len(words) > 2 and not words[1].startswith("-") else None
+def _trap_script(words: tuple[str, ...]) -> NestedCommands | None:
+    return NestedCommands(script=words[1]) if len(words) > 2 and not words[1].startswith("-") else None
 
 
-def _parallel(words: tuple[str, ...]) -> Runs | None:
-    rest = after_options(words[1:], "-j --jobs -a -n -N -I -L")
+def _parallel_script(words: tuple[str, ...]) -> NestedCommands | None:
+    rest = skip_options(words[1:], "-j --jobs -a -n -N -I -L")
     end = next((at for at, word in enumerate(rest) if word.startswith(":::")), len(rest))
-    return Runs(script=" ".join(rest[:end])) if end else None
+    return NestedCommands(script=" ".join(rest[:end])) if end else None
 
 
-_EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
-_XARGS = (
+_EXEC_OPTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+_XARGS_VALUE_OPTIONS = (
     "-a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-lines --max-args --max-procs --max-chars "
     "--process-slot-var"
 )
-_SSH = "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"
-_RUNNERS: Mapping[str, Callable[[tuple[str, ...]], Runs | None]] = {
-    "eval": _joined(""),
-    "xargs": _behind(_XARGS),
-    "find": _find,
-    "fd": _find,
-    "fdfind": _find,
-    "ssh": _joined(_SSH, 1, is_own=True),
-    "su": _option("-c", "--command"),
-    "runuser": _option("-c", "--command"),
-    "watch": _joined("-n --interval"),
-    "parallel": _parallel,
-    "flock": _behind("-w --timeout -E", 1),
-    "setsid": _behind(""),
-    "builtin": _behind(""),
-    "trap": _trap,
+_SSH_VALUE_OPTIONS = "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"
+_RUNNERS: Mapping[str, Callable[[tuple[str, ...]], NestedCommands | None]] = {
+    "eval": _runs_joined_text(""),
+    "xargs": _runs_after_options(_XARGS_VALUE_OPTIONS),
+    "find": _find_exec_commands,
+    "fd": _find_exec_commands,
+    "fdfind": _find_exec_commands,
+    "ssh": _runs_joined_text(_SSH_VALUE_OPTIONS, 1, has_own_effect=True),
+    "su": _runs_script_option("-c", "--command"),
+    "runuser": _runs_script_option("-c", "--command"),
+    "watch": _runs_joined_text("-n --interval"),
+    "parallel": _parallel_script,
+    "flock": _runs_after_options("-w --timeout -E", 1),
+    "setsid": _runs_after_options(""),
+    "builtin": _runs_after_options(""),
+    "trap": _trap_script,
 }

@@ -1,1 +1,1 @@
-"""One turn, step by step: read the prompt, plan, fuse, strip, redact, screen, truncate, frame, report."""
+"""The steps of a turn: plan tools, sanitize and fuse their results, render the context, assemble the report."""

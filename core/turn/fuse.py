@@ -1,7 +1,7 @@
-"""Many tools' findings become one short list, in the order of worth.
+"""Fuse the findings of all tools into one short ranked list.
 
-Law: deterministic for the same findings in any order. The same place from the same tool stands once; two
-statements that contradict each other both stand, side by side and marked, and nobody picks the winner.
+Invariant: the result is the same for the findings in any order. A location occurs once per tool. Contradicting
+statements are both kept, adjacent and marked; none of them is preferred.
 """
 
 from __future__ import annotations
@@ -9,114 +9,95 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..contract.finding import Finding
+from upbeat.core.contract.finding import Finding
 
 MAX_ITEMS = 12
-MAX_SUMMARY = 240
+MAX_SUMMARY_LENGTH = 240
 ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Fused:
-    """One finding that made it into the list. ``evidence`` names the opposing entries, as ``tool:path:line``."""
+class FusedItem:
+    """A finding of the fused list. ``evidence_refs`` name the contradicting findings, as ``tool:path:line``."""
 
     tool: str
     finding: Finding
     summary: str
-    truncated: bool = False
-    conflict: bool = False
-    evidence: tuple[str, ...] = ()
+    is_truncated: bool = False
+    has_conflict: bool = False
+    evidence_refs: tuple[str, ...] = ()
 
 
-def fuse(findings: Iterable[tuple[str, Finding]]) -> tuple[Fused, ...]:
-    """The best ``MAX_ITEMS`` of ``(tool, finding)``, opponents next to each other and never one without the other."""
+def fuse_findings(findings: Iterable[tuple[str, Finding]]) -> tuple[FusedItem, ...]:
+    """Return the best ``MAX_ITEMS`` of ``(tool, finding)``; a contradicted finding is next to a contradicting one."""
     best: dict[tuple[str, ...], tuple[str, Finding]] = {}
-    for tool, finding in sorted(findings, key=_order):
-        best.setdefault(_key(tool, finding), (tool, finding))
+    for tool, finding in sorted(findings, key=_sort_key):
+        side = f"{finding.claim}:{finding.supports_claim}" if finding.claim else ""
+        identity = tool, normalize_repo_path(finding.path), finding.symbol, finding.title, side
+        best.setdefault(identity, (tool, finding))
     ranked = list(best.values())
-    opponents = _opponents(ranked)
-    listed: list[Fused] = []
-    taken: set[int] = set()
-    for number in range(len(ranked)):
-        if number in taken:
+    contradictions = _find_contradictions(ranked)
+    items: list[FusedItem] = []
+    done: set[int] = set()
+    for index in range(len(ranked)):
+        if index in done:
             continue
-        against = opponents.get(number, [])
-        group = [number, *(other for other in against if other not in taken)]
-        taken.update(group)
-        room = MAX_ITEMS - len(listed)
-        if len(group) > 1 and room < 2:  # half a quarrel would read as a fact
-            taken.update(*(opponents[member] for member in group))
+        group = [index, *(other for other in contradictions.get(index, []) if other not in done)]
+        done.update(group)
+        remaining = MAX_ITEMS - len(items)
+        if len(group) > 1 and remaining < 2:  # one side of a contradiction would look like a fact
+            done.update(*(contradictions[member] for member in group))
             continue
-        for member in group[:room]:
-            listed.append(_fused(*ranked[member], [ranked[o] for o in opponents.get(member, ())]))
-    return tuple(listed)
+        for member in group[:remaining]:
+            items.append(_make_item(*ranked[member], [ranked[other] for other in contradictions.get(member, ())]))
+    return tuple(items)
 
 
-def _fused(tool: str, finding: Finding, against: list[tuple[str, Finding]]) -> Fused:
+def _make_item(tool: str, finding: Finding, contradicting: list[tuple[str, Finding]]) -> FusedItem:
     summary = " — ".join(part for part in (finding.title, finding.why) if part)
-    cut = len(summary) > MAX_SUMMARY
-    return Fused(
+    is_truncated = len(summary) > MAX_SUMMARY_LENGTH
+    return FusedItem(
         tool=tool,
         finding=finding,
-        summary=summary[: MAX_SUMMARY - len(ELLIPSIS)] + ELLIPSIS if cut else summary,
-        truncated=cut,
-        conflict=bool(against),
-        evidence=tuple(reference(*pair) for pair in against),
+        summary=summary[: MAX_SUMMARY_LENGTH - len(ELLIPSIS)] + ELLIPSIS if is_truncated else summary,
+        is_truncated=is_truncated,
+        has_conflict=bool(contradicting),
+        evidence_refs=tuple(evidence_ref(*pair) for pair in contradicting),
     )
 
 
-def _order(pair: tuple[str, Finding]) -> tuple[object, ...]:
-    tool, finding = pair
-    return (
-        -finding.score,
-        tool,
-        finding.path,
-        finding.symbol,
-        finding.start_line,
-        finding.title,
-        finding.why,
-        finding.claim,
-        not finding.supports,
-        finding.kind,
-        finding.end_line,
-        finding.text,
-    )
+def _sort_key(pair: tuple[str, Finding]) -> tuple[object, ...]:
+    tool, f = pair
+    location = (f.path, f.symbol, f.start_line)
+    return (-f.score, tool, *location, f.title, f.why, f.claim, not f.supports_claim, f.kind, f.end_line, f.text)
 
 
-def _key(tool: str, finding: Finding) -> tuple[str, ...]:
-    """What makes two findings the same. A claim's two sides are never the same."""
-    side = f"{finding.claim}:{finding.supports}" if finding.claim else ""
-    return tool, normal_path(finding.path), finding.symbol, finding.title, side
-
-
-def normal_path(path: str) -> str:
-    """``path`` with ``/`` between its parts and no ``.`` among them."""
+def normalize_repo_path(path: str) -> str:
+    """Return ``path`` with ``/`` between its parts, without empty and ``.`` parts."""
     return "/".join(part for part in path.replace("\\", "/").split("/") if part not in ("", "."))
 
 
-def _opponents(ranked: list[tuple[str, Finding]]) -> dict[int, list[int]]:
-    """For each entry with a claim, the entries that say the opposite about the same place."""
-    sides: dict[tuple[str, str, str], list[int]] = {}
-    for number, (_tool, finding) in enumerate(ranked):
+def _find_contradictions(ranked: list[tuple[str, Finding]]) -> dict[int, list[int]]:
+    """Map each index of a finding with a claim to those that claim the opposite about the same location."""
+    claims: dict[tuple[str, str, str], list[int]] = {}
+    for index, (_tool, finding) in enumerate(ranked):
         if finding.claim:
-            sides.setdefault((normal_path(finding.path), finding.symbol, finding.claim), []).append(number)
-    found: dict[int, list[int]] = {}
-    for members in sides.values():
-        for number in members:
-            against = [m for m in members if ranked[m][1].supports != ranked[number][1].supports]
+            claims.setdefault((normalize_repo_path(finding.path), finding.symbol, finding.claim), []).append(index)
+    contradictions: dict[int, list[int]] = {}
+    for members in claims.values():
+        for index in members:
+            against = [m for m in members if ranked[m][1].supports_claim != ranked[index][1].supports_claim]
             if against:
-                found[number] = against
-    return found
+                contradictions[index] = against
+    return contradictions
 
 
-def reference(tool: str, finding: Finding) -> str:
-    """How an entry is named as evidence: ``tool:path:line``."""
-    line = f":{finding.start_line}" if finding.start_line else ""
-    return f"{tool}:{finding.path}{line}"
+def evidence_ref(tool: str, finding: Finding) -> str:
+    """Return the name of a finding as evidence: ``tool:path:line``."""
+    return f"{tool}:{finding.path}" + (f":{finding.start_line}" if finding.start_line else "")
 
 
-def without_text(fused: Fused) -> Fused:
-    """The same entry without its source lines, for when only the heading fits; further places are still named."""
-    finding = fused.finding
-    more = tuple(replace(one, text="") for one in finding.more)
-    return replace(fused, finding=replace(finding, text="", more=more))
+def drop_source_lines(item: FusedItem) -> FusedItem:
+    """Return the item without source lines, if only its heading fits; further locations are still named."""
+    more = tuple(replace(excerpt, text="") for excerpt in item.finding.more_excerpts)
+    return replace(item, finding=replace(item.finding, text="", more_excerpts=more))

@@ -1,95 +1,51 @@
-"""Which tools run for a turn, with which arguments, for how long.
+"""Plan the tools of a turn: which run, with which arguments, and for how long.
 
-Law: every argument is built here from the reading and clamped; nothing of the prompt is passed through
-raw. The tables say which tool belongs to which tier, what it may take and how long it may last.
+Invariant: every argument is built here from the prompt's analysis and clamped; nothing of the prompt is passed on
+unprocessed. The tables define each tool's tier, time limit and argument limits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..contract.codes import LimitCode
-from ..contract.report import BudgetReport, Limit, PlannedTool, ToolPlan
-from ..servers import tool_name
-from ..settings import Settings, Switch
-from .reading import Intent, Reading, Targets
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.report import BudgetReport, Limit, PlannedTool, ToolPlan
+from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
+from upbeat.core.settings import Activation, Settings
+from upbeat.core.tool_servers import qualified_tool_name
 
 TIER2_EXTRA_MS = 5000
-"""Milliseconds that planned tier-2 tools add to the wall clock."""
+"""Milliseconds that planned tier-2 tools add to the wall-clock budget."""
 
 MAX_TARGETS = 5
-"""Files or symbols that one tool is asked about."""
+"""The most files or symbols in the arguments of one tool."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """One tool that may run by itself. ``arguments`` gives None when the prompt has nothing to ask it."""
+class ToolSpec:
+    """A tool that may run without being requested."""
 
     name: str
     tier: int
     timeout_ms: int
     reason: str
-    arguments: Callable[[Reading], dict[str, Any] | None]
 
 
-def _search(reading: Reading) -> dict[str, Any] | None:
-    if not reading.query:
-        return None
-    arguments: dict[str, Any] = {"query": reading.query, "limit": 10}
-    return arguments | _named(reading.targets)
-
-
-def _graph(reading: Reading) -> dict[str, Any] | None:
-    if not reading.query:
-        return None
-    return {"query": reading.query, "depth": 2, "budget": 8000, "top_k": 10} | _named(reading.targets)
-
-
-def _call_chain(reading: Reading) -> dict[str, Any] | None:
-    symbols = reading.targets.symbols
-    return {"symbol": symbols[0], "direction": "both", "depth": 3} if symbols else None
-
-
-def _bug_locate(reading: Reading) -> dict[str, Any] | None:
-    if reading.intent is not Intent.DEBUG:
-        return None
-    arguments = {"query": reading.query, "errors": list(reading.targets.errors[:MAX_TARGETS]), "limit": 10}
-    return arguments | ({"traces": list(reading.targets.frames)} if reading.targets.frames else {})
-
-
-def _impact(reading: Reading) -> dict[str, Any] | None:
-    named = _named(reading.targets)
-    return named | {"depth": 3} if named else None
-
-
-def _complexity(reading: Reading) -> dict[str, Any] | None:
-    return {"files": list(reading.targets.files[:MAX_TARGETS])} if reading.targets.files else None
-
-
-def _hotspot(_reading: Reading) -> dict[str, Any] | None:
-    return {"days": 30, "top": 20}
-
-
-def _named(targets: Targets) -> dict[str, Any]:
-    named = {"files": list(targets.files[:MAX_TARGETS]), "symbols": list(targets.symbols[:MAX_TARGETS])}
-    return {name: values for name, values in named.items() if values}
-
-
-TOOLS: tuple[Tool, ...] = (
-    Tool("ci_index_status", 0, 500, "what there is to search", lambda _reading: {}),
-    Tool("ci_search", 1, 2000, "files, symbols and lines for the prompt's words", _search),
-    Tool("ci_graph_rag", 1, 3500, "what is connected to them", _graph),
-    Tool("ci_call_chain", 2, 2000, "callers and callees of a named symbol", _call_chain),
-    Tool("ci_bug_locate", 2, 3500, "where an error may come from", _bug_locate),
-    Tool("ci_impact", 2, 2000, "what depends on what is named", _impact),
-    Tool("ci_complexity", 2, 1000, "how complex the named files are", _complexity),
-    Tool("ci_hotspot", 2, 2000, "what changes often and is complex", _hotspot),
+TOOLS: tuple[ToolSpec, ...] = (
+    ToolSpec("ci_index_status", 0, 500, "what there is to search"),
+    ToolSpec("ci_search", 1, 2000, "files, symbols and lines for the prompt's words"),
+    ToolSpec("ci_graph_rag", 1, 3500, "what is connected to them"),
+    ToolSpec("ci_call_chain", 2, 2000, "callers and callees of a named symbol"),
+    ToolSpec("ci_bug_locate", 2, 3500, "where an error may come from"),
+    ToolSpec("ci_impact", 2, 2000, "what depends on what is named"),
+    ToolSpec("ci_complexity", 2, 1000, "how complex the named files are"),
+    ToolSpec("ci_hotspot", 2, 2000, "what changes often and is complex"),
 )
-TIMEOUT_MS: Mapping[str, int] = {tool.name: tool.timeout_ms for tool in TOOLS}
+TOOL_TIMEOUTS_MS: Mapping[str, int] = {tool.name: tool.timeout_ms for tool in TOOLS}
 
-CLAMPS: Mapping[str, Mapping[str, int]] = {
+ARGUMENT_LIMITS: Mapping[str, Mapping[str, int]] = {
     "ci_search": {"limit": 10},
     "ci_graph_rag": {"depth": 2, "budget": 8000, "top_k": 10},
     "ci_call_chain": {"depth": 3},
@@ -97,88 +53,109 @@ CLAMPS: Mapping[str, Mapping[str, int]] = {
     "ci_impact": {"depth": 3},
     "ci_hotspot": {"days": 30, "top": 20},
 }
-"""The most that a tool may be asked for, whoever asks."""
+"""Upper limits of numeric arguments, whoever sets them."""
 
 EMPTY_PLAN = ToolPlan(tier_max=0, budget=BudgetReport(wall_ms=0, max_concurrency=0, max_injected_chars=0))
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A plan and what it leaves out."""
+class PlanResult:
+    """A plan and the limits of what it covers."""
 
     plan: ToolPlan
     limits: tuple[Limit, ...] = ()
 
 
-def plan(reading: Reading, settings: Settings, root: str, codex_command: str | None = None) -> Planned:
-    """The tools for ``reading`` under ``settings``; empty when the prompt gives no reason to look."""
-    if reading.intent is Intent.NONE and settings.enabled is not Switch.ON:
+def plan_tools(analysis: PromptAnalysis, settings: Settings, root: str, codex_command: str | None = None) -> PlanResult:
+    """Return the tools for ``analysis`` under ``settings``; none if the prompt is not about code."""
+    if analysis.intent is Intent.NONE and settings.enabled is not Activation.ON:
         empty = EMPTY_PLAN.model_copy(update={"planned_codex_command": codex_command})
-        return Planned(empty, (Limit.of(LimitCode.NOT_ABOUT_CODE),))
-    targets, outside = keep_inside(reading.targets, root)
-    reading = replace(reading, targets=targets)
+        return PlanResult(empty, (Limit.of(LimitCode.NOT_ABOUT_CODE),))
+    targets, outside = restrict_to_root(analysis.targets, root)
+    analysis = replace(analysis, targets=targets)
     limits = [Limit.of(LimitCode.PATH_OUTSIDE, path) for path in outside]
-    deep = wants_depth(reading)
-    if deep and settings.tier_max < 2:
+    wants_tier2 = needs_tier2(analysis)
+    if wants_tier2 and settings.tier_max < 2:
         limits.append(Limit.of(LimitCode.TIER2_DISABLED))
-    tier_max = 2 if deep and settings.tier_max == 2 else min(settings.tier_max, 1)
+    tier_max = 2 if wants_tier2 and settings.tier_max == 2 else min(settings.tier_max, 1)
     planned = [
         PlannedTool(tool=tool.name, tier=tool.tier, reason=tool.reason, args=args, timeout_ms=tool.timeout_ms)
         for tool in TOOLS
         if tool.tier <= tier_max
         and tool.name not in settings.tools_disabled
-        and (args := tool.arguments(reading)) is not None
+        and (args := _build_arguments(tool.name, analysis)) is not None
     ]
-    planned += _asked_of_servers(reading, settings)
-    extra = TIER2_EXTRA_MS if any(tool.tier == 2 for tool in planned) else 0
+    planned += _plan_server_tools(analysis, settings)
+    extra_ms = TIER2_EXTRA_MS if any(tool.tier == 2 for tool in planned) else 0
     budget = BudgetReport(
-        wall_ms=settings.budget_wall_ms + extra,
+        wall_ms=settings.budget_wall_ms + extra_ms,
         max_concurrency=settings.budget_max_concurrency,
         max_injected_chars=settings.budget_max_injected_chars,
     )
     result = ToolPlan(tier_max=settings.tier_max, planned_codex_command=codex_command, budget=budget, tools=planned)
-    return Planned(result, tuple(limits))
+    return PlanResult(result, tuple(limits))
 
 
-def _asked_of_servers(reading: Reading, settings: Settings) -> list[PlannedTool]:
-    """The tools of the user's own servers; each gets the query, on one line, and what its user wrote down."""
-    query = " ".join(reading.query.split())
+def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | None:
+    """Return the arguments of ``tool``, or None if the prompt gives it nothing to do."""
+    targets, query = analysis.targets, analysis.query
+    names = {"files": list(targets.files[:MAX_TARGETS]), "symbols": list(targets.symbols[:MAX_TARGETS])}
+    named: dict[str, Any] = {key: values for key, values in names.items() if values}
+    traces = {"traces": list(targets.stack_frames)} if targets.stack_frames else {}
+    bug = {"query": query, "errors": list(targets.errors[:MAX_TARGETS]), "limit": 10} | traces
+    symbol = targets.symbols[0] if targets.symbols else ""
+    arguments: dict[str, dict[str, Any] | None] = {
+        "ci_index_status": {},
+        "ci_search": {"query": query, "limit": 10} | named if query else None,
+        "ci_graph_rag": {"query": query, "depth": 2, "budget": 8000, "top_k": 10} | named if query else None,
+        "ci_call_chain": {"symbol": symbol, "direction": "both", "depth": 3} if symbol else None,
+        "ci_bug_locate": bug if analysis.intent is Intent.DEBUG else None,
+        "ci_impact": named | {"depth": 3} if named else None,
+        "ci_complexity": {"files": names["files"]} if targets.files else None,
+        "ci_hotspot": {"days": 30, "top": 20},
+    }
+    return arguments[tool]
+
+
+def _plan_server_tools(analysis: PromptAnalysis, settings: Settings) -> list[PlannedTool]:
+    """Return the tools of the user's own servers; each gets the query on one line, and its fixed arguments."""
+    query = " ".join(analysis.query.split())
     if not query:
         return []
     return [
         PlannedTool(
-            tool=tool_name(server.name, tool.name),
+            tool=qualified_tool_name(server.name, tool.name),
             tier=1,
             reason=f"what your server {server.name} knows about it",
-            args={**tool.args, tool.query: query},
+            args={**tool.fixed_args, tool.query_argument: query},
             timeout_ms=server.timeout_ms,
         )
         for server in settings.servers
         for tool in server.tools
-        if not {server.name, tool_name(server.name, tool.name)} & set(settings.tools_disabled)
+        if not {server.name, qualified_tool_name(server.name, tool.name)} & set(settings.tools_disabled)
     ]
 
 
-def wants_depth(reading: Reading) -> bool:
-    """Whether tier 2 is worth its cost: asked for, or a change or a bug with something named."""
-    changes = reading.intent in (Intent.DEBUG, Intent.REFACTOR, Intent.FEATURE)
-    return reading.allows_depth or (changes and bool(reading.targets))
+def needs_tier2(analysis: PromptAnalysis) -> bool:
+    """Return whether tier 2 is worth its cost: it is requested, or the prompt names targets of a change or a bug."""
+    changes = analysis.intent in (Intent.DEBUG, Intent.REFACTOR, Intent.FEATURE)
+    return analysis.allows_tier2 or (changes and bool(analysis.targets))
 
 
-def clamp(tool: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Limit, ...]]:
-    """``args`` with every number brought under the tool's most, and a limit for each that was over."""
+def clamp_arguments(tool: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Limit, ...]]:
+    """Return ``args`` with numbers clamped to the tool's limits, and a limit for each clamped one."""
     clamped = dict(args)
     limits = []
-    for name, most in CLAMPS.get(tool, {}).items():
+    for name, maximum in ARGUMENT_LIMITS.get(tool, {}).items():
         value = args.get(name)
-        if isinstance(value, int) and value > most:
-            clamped[name] = most
-            limits.append(Limit.of(LimitCode.CLAMPED, name=name, value=most))
+        if isinstance(value, int) and value > maximum:
+            clamped[name] = maximum
+            limits.append(Limit.of(LimitCode.CLAMPED, name=name, value=maximum))
     return clamped, tuple(limits)
 
 
-def keep_inside(targets: Targets, root: str) -> tuple[Targets, tuple[str, ...]]:
-    """The targets with paths relative to ``root``, and the paths that lead out of it."""
+def restrict_to_root(targets: Targets, root: str) -> tuple[Targets, tuple[str, ...]]:
+    """Return the targets with paths relative to ``root``, and the paths that lead out of it."""
     inside: list[str] = []
     outside: list[str] = []
     for path in targets.files:
@@ -188,7 +165,7 @@ def keep_inside(targets: Targets, root: str) -> tuple[Targets, tuple[str, ...]]:
 
 
 def relative_to(path: str, root: str) -> str:
-    """``path`` relative to ``root`` with ``/`` between its parts; empty when it leads out. Looks at no file."""
+    """Return ``path`` relative to ``root`` with ``/`` between its parts, or "" if it leads out; reads no file."""
     path = path.replace("\\", "/")
     prefix = root.rstrip("/") + "/"
     if path.startswith(prefix):
@@ -204,4 +181,4 @@ def relative_to(path: str, root: str) -> str:
         elif part not in ("", "."):
             parts.append(part)
     relative = "/".join(parts)
-    return "" if relative.startswith("~") or relative[1:3] == ":/" else relative  # somebody's home, a drive
+    return "" if relative.startswith("~") or relative[1:3] == ":/" else relative  # a home directory, a drive

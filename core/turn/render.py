@@ -1,7 +1,7 @@
-"""The list of findings as the text that a model reads, inside a cap.
+"""Render the fused findings as framed text for the model, within a limit.
 
-Law: the text never passes the cap, frame included. What matters most comes first; when space runs out, the lines
-that are worth least go before any heading does, and a place whose lines went is still named.
+Invariant: the text never exceeds the limit, frame included. The most relevant finding comes first. If space runs out,
+the least valuable lines are dropped before any heading, and a location without its lines is still named.
 """
 
 from __future__ import annotations
@@ -9,153 +9,148 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..contract.finding import ANSWER, Excerpt, Finding
-from .frame import frame, frame_overhead
-from .fuse import MAX_SUMMARY, Fused, reference, without_text
-from .truncate import Cap, fit, measure
+from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding
+from upbeat.core.sanitize.frame import frame_overhead, frame_untrusted
+from upbeat.core.sanitize.truncate import TextLimit, measure_text, truncate_to_limit
+from upbeat.core.turn.fuse import MAX_SUMMARY_LENGTH, FusedItem, drop_source_lines, evidence_ref
 
-SOURCE = "search of this repository"
-WHY = Cap(MAX_SUMMARY)
-MAX_NAMED = 2
-"""Further places of a row that are named without their lines."""
-
-OUTSIDE = "lines"
-"""The name of a further place that lies in no definition."""
+FRAME_SOURCE = "search of this repository"
+REASON_LIMIT = TextLimit(MAX_SUMMARY_LENGTH)
+MAX_UNSHOWN_EXCERPTS = 2
+"""Further locations of a finding that are named without their lines."""
+NO_DEFINITION = "lines"
+"""The name of a further location outside any definition."""
+OWN_LINES = -1
+"""Stands for the finding's own lines instead of the index of a further location."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    """The framed text (empty when there is nothing to say), what is in it, and whether anything had to go."""
+class RenderedContext:
+    """The framed text (empty if there is nothing to show), its items, and whether anything was dropped."""
 
     text: str
-    items: tuple[Fused, ...] = ()
-    truncated: bool = False
+    items: tuple[FusedItem, ...] = ()
+    is_truncated: bool = False
 
 
-def render(items: Sequence[Fused], nonce: str, cap: Cap) -> Rendered:
-    """``items`` in their order, framed, at most ``cap`` long."""
+def render_context(items: Sequence[FusedItem], nonce: str, limit: TextLimit) -> RenderedContext:
+    """Return ``items`` in their order, framed, within ``limit``."""
     if not items:
-        return Rendered("")
-    source = _source(items)
-    room = cap.limit - frame_overhead(nonce, source, cap.unit)
-    kept = _headings_that_fit(items, Cap(room, cap.unit))
+        return RenderedContext("")
+    user_tools = sorted({item.tool for item in items if item.finding.kind == ANSWER_KIND})
+    source = ", ".join([FRAME_SOURCE, *user_tools])
+    limit = TextLimit(limit.max_length - frame_overhead(nonce, source, limit.unit), limit.unit)
+    kept = _fit_headings(items, limit)
     if not kept:
-        return Rendered("", truncated=True)
-    shown = _texts_that_fit(kept, Cap(room, cap.unit))
-    truncated = len(kept) < len(items) or _lacks_lines(kept, shown)
-    body = "\n".join(_entry(number, item) for number, item in enumerate(shown, start=1))
-    return Rendered(frame(body, nonce, source=source), tuple(shown), truncated)
+        return RenderedContext("", is_truncated=True)
+    shown = _fit_source_lines(kept, limit)
+    is_truncated = len(kept) < len(items) or _lost_lines(kept, shown)
+    body = "\n".join(_format_item(number, item) for number, item in enumerate(shown, start=1))
+    return RenderedContext(frame_untrusted(body, nonce, source=source), tuple(shown), is_truncated)
 
 
-def _source(items: Sequence[Fused]) -> str:
-    """Who found ``items``: upbeat's own search, and the user's own tools among them by name."""
-    asked = sorted({item.tool for item in items if item.finding.kind == ANSWER})
-    return ", ".join([SOURCE, *asked])
-
-
-def _headings_that_fit(items: Sequence[Fused], cap: Cap) -> list[Fused]:
-    kept: list[Fused] = []
-    used = 0
+def _fit_headings(items: Sequence[FusedItem], limit: TextLimit) -> list[FusedItem]:
+    kept: list[FusedItem] = []
+    length = 0
     for number, item in enumerate(items, start=1):
-        used += measure(_entry(number, without_text(item)), cap.unit) + 1
-        if used > cap.limit:
+        length += measure_text(_format_item(number, drop_source_lines(item)), limit.unit) + 1
+        if length > limit.max_length:
             break
         kept.append(item)
-    while kept and kept[-1].conflict and not _stands_beside(kept[-1], kept):
+    # One side of a contradiction would look like a fact.
+    while kept and kept[-1].has_conflict:
+        refs = {evidence_ref(item.tool, item.finding) for item in kept}
+        if refs.intersection(kept[-1].evidence_refs):
+            break
         kept.pop()
     return kept
 
 
-def _stands_beside(item: Fused, kept: Sequence[Fused]) -> bool:
-    """Whether one that contradicts ``item`` is kept, too; one side of a quarrel would read as a fact."""
-    return any(reference(other.tool, other.finding) in item.evidence for other in kept)
-
-
-def _texts_that_fit(items: Sequence[Fused], cap: Cap) -> list[Fused]:
-    """``items`` with the source lines that are worth most, as far as they go."""
-    shown = [without_text(item) for item in items]
-    sizes = [measure(_entry(number, item), cap.unit) + 1 for number, item in enumerate(shown, start=1)]
-    left = cap.limit - sum(sizes)
-    seen: dict[str, list[tuple[int, int]]] = {}
-    for at, place in _by_worth(items):
-        finding = items[at].finding
-        here = finding if place == MAIN else finding.more[place]
-        known = seen.setdefault(finding.path, [])
-        if here.worth and any(start <= here.start_line and here.end_line <= end for start, end in known):
-            continue  # another tool's row shows these lines
-        more = _with_lines(shown[at], items[at], place)
-        size = measure(_entry(at + 1, more), cap.unit) + 1
-        if size - sizes[at] <= left:
-            left -= size - sizes[at]
-            shown[at], sizes[at] = more, size
-            known.append((here.start_line, here.end_line))
+def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[FusedItem]:
+    """Return ``items`` with the most valuable source lines that fit."""
+    shown = [drop_source_lines(item) for item in items]
+    sizes = [measure_text(_format_item(number, item), limit.unit) + 1 for number, item in enumerate(shown, start=1)]
+    remaining = limit.max_length - sum(sizes)
+    ranges_by_path: dict[str, list[tuple[int, int]]] = {}
+    for index, excerpt_index in _rank_excerpts(items):
+        finding = items[index].finding
+        excerpt = finding if excerpt_index == OWN_LINES else finding.more_excerpts[excerpt_index]
+        ranges = ranges_by_path.setdefault(finding.path, [])
+        if excerpt.optional_score and any(s <= excerpt.start_line and excerpt.end_line <= e for s, e in ranges):
+            continue  # another tool's item shows these lines
+        extended = _with_lines(shown[index], finding, excerpt_index)
+        size = measure_text(_format_item(index + 1, extended), limit.unit) + 1
+        if size - sizes[index] <= remaining:
+            remaining -= size - sizes[index]
+            shown[index], sizes[index] = extended, size
+            ranges.append((excerpt.start_line, excerpt.end_line))
     return shown
 
 
-MAIN = -1
-"""Instead of the position of a further place: the row's own lines."""
-
-
-def _by_worth(items: Sequence[Fused]) -> list[tuple[int, int]]:
-    """Everything that has lines, as (item, further place or ``MAIN``): what belongs to an answer, then by worth."""
+def _rank_excerpts(items: Sequence[FusedItem]) -> list[tuple[int, int]]:
+    """Return everything with lines as (item, further location or ``OWN_LINES``): answers first, then by score."""
     ranked = []
-    for at, item in enumerate(items):
+    for index, item in enumerate(items):
+        score = item.finding.optional_score
         if item.finding.text:
-            ranked.append((bool(item.finding.worth), -item.finding.worth, at, MAIN))
-        ranked += [(True, -one.worth, at, number) for number, one in enumerate(item.finding.more) if one.text]
-    return [(at, place) for _is_spare, _worth, at, place in sorted(ranked)]
+            ranked.append((bool(score), -score, index, OWN_LINES))
+        ranked += [
+            (True, -excerpt.optional_score, index, number)
+            for number, excerpt in enumerate(item.finding.more_excerpts)
+            if excerpt.text
+        ]
+    return [(index, excerpt_index) for _is_optional, _score, index, excerpt_index in sorted(ranked)]
 
 
-def _with_lines(bare: Fused, whole: Fused, place: int) -> Fused:
-    """``bare`` with the lines that ``whole`` has at ``place``."""
-    finding = bare.finding
-    if place == MAIN:
-        return replace(bare, finding=replace(finding, text=whole.finding.text))
-    more = list(finding.more)
-    more[place] = whole.finding.more[place]
-    return replace(bare, finding=replace(finding, more=tuple(more)))
+def _with_lines(item: FusedItem, source: Finding, excerpt_index: int) -> FusedItem:
+    """Return ``item`` with the lines of ``source`` at ``excerpt_index``."""
+    if excerpt_index == OWN_LINES:
+        return replace(item, finding=replace(item.finding, text=source.text))
+    more = list(item.finding.more_excerpts)
+    more[excerpt_index] = source.more_excerpts[excerpt_index]
+    return replace(item, finding=replace(item.finding, more_excerpts=tuple(more)))
 
 
-def _lacks_lines(items: Sequence[Fused], shown: Sequence[Fused]) -> bool:
-    """Whether lines went that belong to an answer, or most of all that there were."""
+def _lost_lines(items: Sequence[FusedItem], shown: Sequence[FusedItem]) -> bool:
+    """Return whether lines of an answer were dropped, or more than half of all lines."""
     for item, left in zip(items, shown, strict=True):
-        if item.finding.text and not item.finding.worth and not left.finding.text:
+        if item.finding.text and not item.finding.optional_score and not left.finding.text:
             return True
-    return 2 * _lines_in(shown) < _lines_in(items)
+    shown_length, length = (
+        sum(len(item.finding.text) + sum(len(excerpt.text) for excerpt in item.finding.more_excerpts) for item in group)
+        for group in (shown, items)
+    )
+    return 2 * shown_length < length
 
 
-def _lines_in(items: Sequence[Fused]) -> int:
-    """Characters of source lines."""
-    return sum(len(item.finding.text) + sum(len(one.text) for one in item.finding.more) for item in items)
-
-
-def _entry(number: int, item: Fused) -> str:
+def _format_item(number: int, item: FusedItem) -> str:
     finding = item.finding
-    place = f"{finding.path}:{_range(finding)}" if finding.start_line else finding.path
-    mark = " [conflict: see " + ", ".join(item.evidence) + "]" if item.conflict else ""
+    location = f"{finding.path}:{_line_range(finding)}" if finding.start_line else finding.path
+    conflict = " [conflict: see " + ", ".join(item.evidence_refs) + "]" if item.has_conflict else ""
     symbol = f" {finding.symbol}" if finding.symbol else ""
     shows_title = bool(finding.text or finding.symbol)
-    said = fit(finding.why, WHY)[0] if shows_title and finding.why else item.summary
-    lines = [f"{number}. {place}{symbol} — {said or finding.kind} ({item.tool} {finding.score:.2f}){mark}"]
-    lines += _barred(finding.text) if finding.kind == ANSWER else _numbered(finding.text, finding.start_line)
-    for one in finding.more:
-        if one.text:
-            lines += [f"+ {one.symbol or OUTSIDE}:{_range(one)}", *_numbered(one.text, one.start_line)]
-    named = [f"{one.symbol or OUTSIDE}:{one.start_line}" for one in finding.more if not one.text][:MAX_NAMED]
-    return "\n".join([*lines, f"+ {', '.join(named)}"] if named else lines)
+    reason = truncate_to_limit(finding.why, REASON_LIMIT)[0] if shows_title and finding.why else item.summary
+    lines = [f"{number}. {location}{symbol} — {reason or finding.kind} ({item.tool} {finding.score:.2f}){conflict}"]
+    if finding.kind == ANSWER_KIND and finding.text:  # lines of an answer have no numbers
+        lines += [f"| {line}".rstrip() for line in finding.text.rstrip("\n").split("\n")]
+    elif finding.kind != ANSWER_KIND:
+        lines += _number_lines(finding.text, finding.start_line)
+    unshown = []
+    for excerpt in finding.more_excerpts:
+        name = excerpt.symbol or NO_DEFINITION
+        if excerpt.text:
+            lines += [f"+ {name}:{_line_range(excerpt)}", *_number_lines(excerpt.text, excerpt.start_line)]
+        else:
+            unshown.append(f"{name}:{excerpt.start_line}")
+    return "\n".join([*lines, f"+ {', '.join(unshown[:MAX_UNSHOWN_EXCERPTS])}"] if unshown else lines)
 
 
-def _range(place: Finding | Excerpt) -> str:
-    more = f"-{place.end_line}" if place.end_line > place.start_line else ""
-    return f"{place.start_line}{more}"
+def _line_range(location: Finding | Excerpt) -> str:
+    end = f"-{location.end_line}" if location.end_line > location.start_line else ""
+    return f"{location.start_line}{end}"
 
 
-def _barred(text: str) -> list[str]:
-    """The lines of an answer: they are of no file, and have no numbers."""
-    return [f"| {line}".rstrip() for line in text.rstrip("\n").split("\n")] if text else []
-
-
-def _numbered(text: str, start: int) -> list[str]:
+def _number_lines(text: str, start: int) -> list[str]:
     if not text:
         return []
     start = max(start, 1)

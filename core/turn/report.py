@@ -1,6 +1,6 @@
-"""The turn report out of its parts: texts for the person, text and data for the model, limits, degradation.
+"""Assemble the turn report: texts for the user, text and data for the model, limits, degradation.
 
-Law: equal parts give equal bytes. Time and nonce come in as arguments; in plan mode they are constants.
+Invariant: equal inputs give equal bytes. Time and nonce are arguments; in plan mode they are constants.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from ..contract.codes import ErrorCode, LimitCode
-from ..contract.report import (
+from upbeat.core.contract.codes import ErrorCode, LimitCode
+from upbeat.core.contract.report import (
     Client,
     Degraded,
     Enforcement,
@@ -24,24 +24,25 @@ from ..contract.report import (
     ItemExcerpt,
     Limit,
     RootSource,
+    Signal,
     Structured,
     ToolPlan,
     ToolResult,
     TurnReport,
 )
-from ..servers import split_name
-from .fuse import Fused
-from .omit import excerpt_id
-from .plan import EMPTY_PLAN
-from .reading import SIGNAL_WEIGHTS, Reading
-from .render import Rendered
+from upbeat.core.prompt.analysis import SIGNAL_WEIGHTS, PromptAnalysis
+from upbeat.core.tool_servers import split_tool_name
+from upbeat.core.turn.deduplicate import excerpt_id
+from upbeat.core.turn.fuse import FusedItem
+from upbeat.core.turn.plan import EMPTY_PLAN
+from upbeat.core.turn.render import RenderedContext
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NOTHING = Rendered("")
-MAX_SAID = 300
-"""Characters that a limit says about one tool of a user's server."""
+EMPTY_CONTEXT = RenderedContext("")
+MAX_TOOL_ERROR_LENGTH = 300
+"""Characters of a user tool's error in a limit."""
 
-_LIMIT_OF = {
+_LIMIT_BY_ERROR = {
     ErrorCode.TIMEOUT: LimitCode.TOOL_TIMEOUT,
     ErrorCode.BUDGET_EXCEEDED: LimitCode.BUDGET_EXCEEDED,
     ErrorCode.TOOL_UNAVAILABLE: LimitCode.TOOL_UNAVAILABLE,
@@ -50,9 +51,9 @@ _LIMIT_OF = {
     ErrorCode.REPO_ROOT: LimitCode.REPO_UNREADABLE,
     ErrorCode.SESSION: LimitCode.SESSION_UNAVAILABLE,
 }
-"""The limit that tells of a tool's error; of all others ``TOOL_FAILED`` does."""
+"""The limit that reports a tool's error; ``TOOL_FAILED`` reports all others."""
 
-_DEGRADING: dict[str, ErrorCode | None] = {
+_DEGRADING_LIMITS: dict[str, ErrorCode | None] = {
     LimitCode.TOOL_TIMEOUT: ErrorCode.TIMEOUT,
     LimitCode.TOOL_FAILED: None,
     LimitCode.BUDGET_EXCEEDED: ErrorCode.BUDGET_EXCEEDED,
@@ -60,39 +61,39 @@ _DEGRADING: dict[str, ErrorCode | None] = {
     LimitCode.REPO_UNREADABLE: ErrorCode.REPO_ROOT,
     LimitCode.SESSION_UNAVAILABLE: ErrorCode.SESSION,
 }
-"""Limits that leave less than was asked for, and the error that each stands for."""
+"""Limits that make the report partial, and their errors."""
 
-_EMPTYING: dict[str, ErrorCode | None] = {
+_EMPTYING_LIMITS: dict[str, ErrorCode | None] = {
     LimitCode.CORE_UNAVAILABLE: ErrorCode.UNKNOWN,
     LimitCode.CONFIG_INVALID: None,
     LimitCode.INPUT_UNREADABLE: ErrorCode.PARSE,
     LimitCode.SWITCHED_OFF: None,
 }
-"""Limits that leave nothing, and the error that each stands for."""
+"""Limits that make the report empty, and their errors."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """When, and in which mode, a report is made. ``nonce`` is twelve hexadecimal digits."""
+class ReportStamp:
+    """Time and mode of a report. ``nonce`` is twelve hexadecimal digits."""
 
     now: datetime
     nonce: str
-    is_plan: bool
+    is_plan_mode: bool
 
 
-PLANNED = Moment(EPOCH, "0" * 12, is_plan=True)
-"""The moment of every plan: no time, and no chance."""
+PLAN_MODE_STAMP = ReportStamp(EPOCH, "0" * 12, is_plan_mode=True)
+"""The constant stamp of every plan."""
 
 
-def timestamp(moment: datetime) -> str:
-    """UTC with milliseconds, ISO 8601; the epoch without them."""
+def format_timestamp(moment: datetime) -> str:
+    """Return UTC with milliseconds in ISO 8601; the epoch without milliseconds."""
     if moment == EPOCH:
         return "1970-01-01T00:00:00Z"
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def hash_of(*parts: str, length: int) -> str:
-    """The first hexadecimal digits of the SHA-256 over ``parts``, each with its length before it."""
+def short_hash(*parts: str, length: int) -> str:
+    """Return the first ``length`` hexadecimal digits of the SHA-256 over ``parts``, each prefixed with its length."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -100,102 +101,101 @@ def hash_of(*parts: str, length: int) -> str:
     return digest.hexdigest()[:length]
 
 
-def run_id(moment: Moment, prompt: str, identity: str, plan: ToolPlan) -> str:
-    """``plan-…``, ``empty-…`` or the time with a hash, as systems.md A2.2 has it."""
-    if not plan.tools and not moment.is_plan:
-        return "empty-" + hash_of(prompt, identity, length=12)
-    if moment.is_plan:
-        return "plan-" + hash_of(prompt, identity, plan.model_dump_json(), length=12)
-    return moment.now.astimezone(UTC).strftime("%Y%m%d-%H%M%S-") + hash_of(prompt, identity, length=6)
+def make_run_id(stamp: ReportStamp, prompt: str, identity: str, plan: ToolPlan) -> str:
+    """Return ``plan-HASH``, ``empty-HASH`` or ``YYYYMMDD-HHMMSS-HASH``."""
+    if not plan.tools and not stamp.is_plan_mode:
+        return "empty-" + short_hash(prompt, identity, length=12)
+    if stamp.is_plan_mode:
+        return "plan-" + short_hash(prompt, identity, plan.model_dump_json(), length=12)
+    return stamp.now.astimezone(UTC).strftime("%Y%m%d-%H%M%S-") + short_hash(prompt, identity, length=6)
 
 
-def inputs(reading: Reading, prompt: str, shown_root: str, source: RootSource) -> Inputs:
-    """What the plan was made from; ``prompt`` is redacted already."""
+def build_inputs(analysis: PromptAnalysis, prompt: str, displayed_root: str, source: RootSource) -> Inputs:
+    """Return the inputs of the plan; ``prompt`` is already redacted."""
     signals = [
-        {"type": signal.type.value, "match": signal.match, "weight": SIGNAL_WEIGHTS[signal.type]}
-        for signal in reading.signals
+        Signal(type=signal.type.value, match=signal.match, weight=SIGNAL_WEIGHTS[signal.type])
+        for signal in analysis.signals
     ]
-    return Inputs.model_validate(
-        {
-            "prompt": prompt,
-            "intent": reading.intent.value,
-            "signals": signals,
-            "repo_root": shown_root,
-            "repo_root_source": source,
-        }
-    )
+    intent = analysis.intent.value
+    return Inputs(prompt=prompt, intent=intent, signals=signals, repo_root=displayed_root, repo_root_source=source)
 
 
-def build(
+def assemble_report(
     *,
     run_id: str,
-    moment: Moment,
+    stamp: ReportStamp,
     client: Client,
     inputs: Inputs,
     plan: ToolPlan,
     results: Sequence[ToolResult],
-    rendered: Rendered,
+    rendered: RenderedContext,
     limits: Sequence[Limit],
-    legacy: bool,
+    is_legacy: bool,
 ) -> TurnReport:
-    """The report of one turn."""
-    limits = _once(limits)
+    """Return the report of a turn."""
+    limits = list({(limit.code, limit.text): limit for limit in limits}.values())
+    summaries = [
+        f"{result.tool}: {result.summary if result.status == 'ok' else result.status} ({result.duration_ms} ms)"
+        for result in results
+    ]
     context = FusedContext(
         for_model=ForModel(
             additional_context=rendered.text,
-            structured=Structured(items=[_item(item) for item in rendered.items]),
+            structured=Structured(items=[_report_item(item) for item in rendered.items]),
         ),
         for_user=ForUser(
             tool_plan_text=_plan_text(plan),
-            results_text=_results_text(results),
-            limits_text=_prefixed("[Limits]", [limit.text for limit in limits]),
+            results_text=_join_with_prefix("[Results]", summaries),
+            limits_text=_join_with_prefix("[Limits]", [limit.text for limit in limits]),
         ),
     )
     return TurnReport(
         run_id=run_id,
-        created_at=timestamp(EPOCH if moment.is_plan else moment.now),
+        created_at=format_timestamp(EPOCH if stamp.is_plan_mode else stamp.now),
         client=client,
         inputs=inputs,
         tool_plan=plan,
         tool_results=list(results),
         fused_context=context,
         limits=limits,
-        degraded=_degraded(limits, results),
-        enforcement=Enforcement(source="legacy" if legacy else "orchestrator"),
-        **_legacy_layers(inputs, plan, moment) if legacy else {},
+        degraded=_degradation(limits, results),
+        enforcement=Enforcement(source="legacy" if is_legacy else "orchestrator"),
+        **_legacy_layers(inputs, plan, stamp) if is_legacy else {},
     )
 
 
-def empty(run_id: str, client: Client, inputs: Inputs, limits: Sequence[Limit], moment: Moment) -> TurnReport:
-    """A report that injects nothing, with the reason in its limits."""
-    return build(
+def assemble_empty_report(
+    run_id: str, client: Client, inputs: Inputs, limits: Sequence[Limit], stamp: ReportStamp
+) -> TurnReport:
+    """Return a report that injects nothing, with the reason in its limits."""
+    return assemble_report(
         run_id=run_id,
-        moment=moment,
+        stamp=stamp,
         client=client,
         inputs=inputs,
         plan=EMPTY_PLAN,
         results=(),
-        rendered=NOTHING,
+        rendered=EMPTY_CONTEXT,
         limits=limits,
-        legacy=False,
+        is_legacy=False,
     )
 
 
-def limits_of(results: Sequence[ToolResult]) -> list[Limit]:
-    """What the results say about themselves. Of a user's own tool it is said why: only its user can mend it."""
-    found: dict[LimitCode, list[str]] = {}
+def limits_from_results(results: Sequence[ToolResult]) -> list[Limit]:
+    """Return the limits of failed tools, with the error message for a user's own tool: only the user can fix it."""
+    tools_by_code: dict[LimitCode, list[str]] = {}
     for result in results:
         if not result.error:
             continue
-        code, said = _LIMIT_OF.get(ErrorCode(result.error.code), LimitCode.TOOL_FAILED), result.tool
-        if split_name(result.tool)[0]:
-            said = f"{result.tool} ({result.error.message[:MAX_SAID]})"
+        code, detail = _LIMIT_BY_ERROR.get(ErrorCode(result.error.code), LimitCode.TOOL_FAILED), result.tool
+        if split_tool_name(result.tool)[0]:
+            detail = f"{result.tool} ({result.error.message[:MAX_TOOL_ERROR_LENGTH]})"
             code = LimitCode.TOOL_FAILED if code is LimitCode.OUTPUT_INVALID else code
-        found.setdefault(code, []).append(said)
-    return [Limit.of(code, ", ".join(tools)) for code, tools in found.items()]
+        tools_by_code.setdefault(code, []).append(detail)
+    return [Limit.of(code, ", ".join(tools)) for code, tools in tools_by_code.items()]
 
 
-def _item(item: Fused) -> Item:
+def _report_item(item: FusedItem) -> Item:
     finding = item.finding
     return Item(
         kind=finding.kind,
@@ -207,19 +207,19 @@ def _item(item: Fused) -> Item:
         why=finding.why,
         tool=item.tool,
         summary=item.summary,
-        truncated=item.truncated,
-        conflict=item.conflict,
-        evidence_refs=list(item.evidence),
+        truncated=item.is_truncated,
+        conflict=item.has_conflict,
+        evidence_refs=list(item.evidence_refs),
         excerpt=excerpt_id(finding.path, finding.text),
         more=[
             ItemExcerpt(
-                symbol=one.symbol,
-                start_line=one.start_line,
-                end_line=one.end_line,
-                excerpt=excerpt_id(finding.path, one.text),
+                symbol=excerpt.symbol,
+                start_line=excerpt.start_line,
+                end_line=excerpt.end_line,
+                excerpt=excerpt_id(finding.path, excerpt.text),
             )
-            for one in finding.more
-            if one.text
+            for excerpt in finding.more_excerpts
+            if excerpt.text
         ],
     )
 
@@ -229,44 +229,33 @@ def _plan_text(plan: ToolPlan) -> str:
         return "[Auto Tools] nothing to look up"
     tools = ", ".join(f"{tool.tool} (tier {tool.tier})" for tool in plan.tools)
     budget = plan.budget
-    bounds = f"{budget.wall_ms} ms, {budget.max_concurrency} at once, {budget.max_injected_chars} characters"
-    return f"[Auto Tools] {tools}; budget {bounds}"
+    limits = f"{budget.wall_ms} ms, {budget.max_concurrency} at once, {budget.max_injected_chars} characters"
+    return f"[Auto Tools] {tools}; budget {limits}"
 
 
-def _results_text(results: Sequence[ToolResult]) -> str:
-    said = [
-        f"{result.tool}: {result.summary if result.status == 'ok' else result.status} ({result.duration_ms} ms)"
-        for result in results
-    ]
-    return _prefixed("[Results]", said)
-
-
-def _prefixed(prefix: str, sentences: Sequence[str]) -> str:
+def _join_with_prefix(prefix: str, sentences: Sequence[str]) -> str:
     return f"{prefix} " + "; ".join(sentences) if sentences else ""
 
 
-def _once(limits: Sequence[Limit]) -> list[Limit]:
-    return list({(limit.code, limit.text): limit for limit in limits}.values())
+def _degradation(limits: Sequence[Limit], results: Sequence[ToolResult]) -> Degraded:
+    for limit in limits:
+        if limit.code in _EMPTYING_LIMITS:
+            error = _EMPTYING_LIMITS[limit.code]
+            return Degraded(is_degraded=True, reason=limit.text, degraded_to="empty", error=error)
+    has_results = any(result.status == "ok" for result in results)
+    for limit in limits:
+        if limit.code in _DEGRADING_LIMITS:
+            error = _DEGRADING_LIMITS[limit.code]
+            degraded_to: Literal["partial", "plan-only"] = "partial" if has_results else "plan-only"
+            return Degraded(is_degraded=True, reason=limit.text, degraded_to=degraded_to, error=error)
+    return Degraded()
 
 
-def _degraded(limits: Sequence[Limit], results: Sequence[ToolResult]) -> Degraded:
-    emptying = [limit for limit in limits if limit.code in _EMPTYING]
-    degrading = [limit for limit in limits if limit.code in _DEGRADING]
-    if emptying:
-        first = emptying[0]
-        return Degraded(is_degraded=True, reason=first.text, degraded_to="empty", error=_EMPTYING[first.code])
-    if not degrading:
-        return Degraded()
-    left: Literal["partial", "plan-only"] = "partial" if any(r.status == "ok" for r in results) else "plan-only"
-    first = degrading[0]
-    return Degraded(is_degraded=True, reason=first.text, degraded_to=left, error=_DEGRADING[first.code])
-
-
-def _legacy_layers(inputs: Inputs, plan: ToolPlan, moment: Moment) -> dict[str, Any]:
-    """The five layers that consumers of the first orchestrator read."""
+def _legacy_layers(inputs: Inputs, plan: ToolPlan, stamp: ReportStamp) -> dict[str, Any]:
+    """Return the five layers that consumers of the first orchestrator read."""
     return {
         "project_profile": {"repo_root": inputs.repo_root, "repo_root_source": inputs.repo_root_source},
-        "current_state": {"mode": "plan" if moment.is_plan else "run"},
+        "current_state": {"mode": "plan" if stamp.is_plan_mode else "run"},
         "task_context": {"intent": inputs.intent, "signals": [signal.match for signal in inputs.signals]},
         "recommended_tools": [tool.tool for tool in plan.tools],
         "constraints": plan.budget.model_dump(),

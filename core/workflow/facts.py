@@ -1,7 +1,6 @@
-"""What can happen to a session's state.
+"""The facts that change the state of a session; ``reducer.py`` applies them.
 
-Law: a fact is past and is never refused; whether it may happen was decided before (``guard``, ``machine``,
-``loop``). What it makes of a state stands in ``fold.py``.
+Invariant: a fact is in the past and is never rejected. Whether it may happen is decided before, in ``decide``.
 """
 
 from __future__ import annotations
@@ -9,21 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .state import (
-    Evidence,
-    Loop,
-    Run,
-    RunStatus,
-    Step,
-)
-from .verdict import Verdict
+from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, StepVerdict, WorkflowRun, WorkflowStep
 
 MAX_EVIDENCE = 20
-MAX_PARKED = 20
-MAX_SHOWN = 300
-MAX_NOTES = 200
-MAX_PARKED_CHARS = 3000
-"""Of the message of each: less than a record keeps of a text, so that the verdict at its end is not cut off."""
+MAX_UNMATCHED_RESULTS = 20
+MAX_SHOWN_EXCERPTS = 300
+MAX_POLICY_NOTES = 200
+MAX_UNMATCHED_RESULT_CHARS = 3000
+"""Maximum length of each message: less than a record keeps, so that the verdict at its end is not cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,71 +29,68 @@ class SessionBegan:
 
 @dataclass(frozen=True, slots=True)
 class SessionClosed:
-    """The client closed the session. Calls that still ran are lost."""
+    """The client closed the session. Calls that were still running are lost."""
 
     kind: Literal["session_closed"] = "session_closed"
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
-    """The client has put a summary, or nothing, in the place of the conversation."""
+class ConversationCompacted:
+    """The client replaced the conversation with a summary or cleared it."""
 
-    kind: Literal["compacted"] = "compacted"
+    kind: Literal["conversation_compacted"] = "conversation_compacted"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The model was shown these excerpts of the code."""
+class ExcerptsShown:
+    """These excerpts of the code were shown to the model."""
 
     excerpts: tuple[str, ...]
-    kind: Literal["shown"] = "shown"
+    kind: Literal["excerpts_shown"] = "excerpts_shown"
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The model has done something since its last prompt, and so has read what went with that."""
+class ModelResponded:
+    """The model has acted since its last prompt, so it has read the context injected with that prompt."""
 
-    kind: Literal["answered"] = "answered"
+    kind: Literal["model_responded"] = "model_responded"
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """What a policy wants to know at the next event, in the place of what it noted before.
-
-    ``stays``: it holds after a compaction as well.
-    """
+class PolicyNotesSaved:
+    """A policy saved notes for the next event, replacing its earlier notes."""
 
     policy: str
     notes: tuple[str, ...]
-    stays: bool = False
-    kind: Literal["noted"] = "noted"
+    survives_compaction: bool = False
+    kind: Literal["policy_notes_saved"] = "policy_notes_saved"
 
 
 @dataclass(frozen=True, slots=True)
-class ContextSpent:
-    """Policies and rules injected this many characters; ``is_new_turn``: the turn's count starts again."""
+class ContextInjected:
+    """Policies and rules injected this many characters; ``is_new_turn`` resets the turn's count."""
 
-    chars: int
+    char_count: int
     is_new_turn: bool = False
-    kind: Literal["context_spent"] = "context_spent"
+    kind: Literal["context_injected"] = "context_injected"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStarted:
-    """A workflow began, in place of any other; the loop starts anew."""
+    """A workflow began and replaced any other; its loop is new."""
 
-    run: Run
-    at: float
-    tokens: int = 0
+    run: WorkflowRun
+    started_at: float
+    tokens_at_start: int = 0
     kind: Literal["workflow_started"] = "workflow_started"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowAdopted:
-    """The session goes on with what another one did."""
+    """The session continues the run of another session."""
 
-    run: Run
-    loop: Loop
+    run: WorkflowRun
+    loop: LoopState
     evidence: tuple[Evidence, ...]
     from_client: str
     from_session: str
@@ -110,7 +99,7 @@ class WorkflowAdopted:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowEnded:
-    """The run ended in this way."""
+    """The run ended with this status."""
 
     status: RunStatus
     reason: str = ""
@@ -119,26 +108,26 @@ class WorkflowEnded:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowReopened:
-    """Its user wants the run to go on with a new loop; where it had ended, what ended badly gets new tries."""
+    """The user resumed the run with a new loop; in a run that had ended, failed steps get new attempts."""
 
-    at: float
-    tokens: int = 0
+    reopened_at: float
+    tokens_at_start: int = 0
     kind: Literal["workflow_reopened"] = "workflow_reopened"
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureTaken:
+class FeatureAssigned:
     """The run works on this feature of the specs."""
 
     feature: str
-    kind: Literal["feature_taken"] = "feature_taken"
+    kind: Literal["feature_assigned"] = "feature_assigned"
 
 
 @dataclass(frozen=True, slots=True)
 class HandoverOffered:
-    """A session of the client ``to`` may go on with the run; empty takes the offer back."""
+    """A session of ``to_client`` may continue the run; empty withdraws the offer."""
 
-    to: str
+    to_client: str
     kind: Literal["handover_offered"] = "handover_offered"
 
 
@@ -146,16 +135,16 @@ class HandoverOffered:
 class StepStarted:
     """A call began to work on a step."""
 
-    key: str
+    step_key: str
     call_id: str
     agent: str
-    is_told: bool = True
+    has_instructions: bool = True
     kind: Literal["step_started"] = "step_started"
 
 
 @dataclass(frozen=True, slots=True)
 class CallLinked:
-    """It is known which agent a call became."""
+    """The subagent of a call is known."""
 
     call_id: str
     agent_id: str
@@ -163,21 +152,21 @@ class CallLinked:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentTold:
-    """The agent of a call was told what its step is when it started, because its prompt is hidden from hooks."""
+class SubagentInstructed:
+    """The subagent received its step when it started, because hooks cannot change its prompt."""
 
     call_id: str
-    kind: Literal["agent_told"] = "agent_told"
+    kind: Literal["subagent_instructed"] = "subagent_instructed"
 
 
 @dataclass(frozen=True, slots=True)
-class AgentParked:
-    """An agent returned, and it is not known from which call."""
+class UnmatchedResultQueued:
+    """A subagent returned, and its call is unknown."""
 
     agent_id: str
     agent: str
     message: str
-    kind: Literal["agent_parked"] = "agent_parked"
+    kind: Literal["unmatched_result_queued"] = "unmatched_result_queued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +174,8 @@ class CallReturned:
     """A call returned with this verdict."""
 
     call_id: str
-    verdict: Verdict
-    notes: str = ""
+    verdict: StepVerdict
+    failure_notes: str = ""
     kind: Literal["call_returned"] = "call_returned"
 
 
@@ -202,120 +191,120 @@ class CallLost:
 class StepFinished:
     """All calls of a step have returned; ``verdict`` is the worst of theirs."""
 
-    key: str
-    verdict: Verdict
-    notes: str = ""
+    step_key: str
+    verdict: StepVerdict
+    failure_notes: str = ""
     handoff: str = ""
     kind: Literal["step_finished"] = "step_finished"
 
 
 @dataclass(frozen=True, slots=True)
 class RepairPlanned:
-    """``steps`` come next, and then those of ``again`` once more. Their groups are none that the run has."""
+    """``repair_steps``, whose groups are new to the run, come next; then the retried steps."""
 
-    steps: tuple[Step, ...]
-    again: tuple[str, ...]
+    repair_steps: tuple[WorkflowStep, ...]
+    retried_step_keys: tuple[str, ...]
     kind: Literal["repair_planned"] = "repair_planned"
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRan:
-    """A command ran that can bear witness."""
+    """A command ran that can be evidence."""
 
     evidence: Evidence
     kind: Literal["command_ran"] = "command_ran"
 
 
 @dataclass(frozen=True, slots=True)
-class SentOn:
-    """A turn wanted to end and was sent on."""
+class TurnContinued:
+    """A turn that was about to end was continued."""
 
-    fingerprint: str
-    stale: int
-    kind: Literal["sent_on"] = "sent_on"
+    progress_fingerprint: str
+    turns_without_progress: int
+    kind: Literal["turn_continued"] = "turn_continued"
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
-    """A turn wanted to end and was let go, for now."""
+class TurnAllowed:
+    """A turn was allowed to end, for now."""
 
     reason: str
-    kind: Literal["released"] = "released"
+    kind: Literal["turn_allowed"] = "turn_allowed"
 
 
 @dataclass(frozen=True, slots=True)
 class LoopEnded:
-    """The loop sends nothing on any more, until its user restarts it."""
+    """The loop continues no more turns until the user restarts it."""
 
     reason: str
     kind: Literal["loop_ended"] = "loop_ended"
 
 
 @dataclass(frozen=True, slots=True)
-class Overridden:
-    """The client ended a turn that had been sent on: the work is not finished."""
+class ContinuationOverridden:
+    """The client ended a continued turn: the work is not finished."""
 
-    kind: Literal["overridden"] = "overridden"
-
-
-@dataclass(frozen=True, slots=True)
-class Worked:
-    """A tool was called: whatever was sent on has done something."""
-
-    kind: Literal["worked"] = "worked"
+    kind: Literal["continuation_overridden"] = "continuation_overridden"
 
 
 @dataclass(frozen=True, slots=True)
-class TurnErred:
-    """A turn ended by an error."""
+class ToolUsed:
+    """A tool was called, so the agent is working again."""
 
-    kind: Literal["turn_erred"] = "turn_erred"
+    kind: Literal["tool_used"] = "tool_used"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnErrored:
+    """A turn ended with an error."""
+
+    kind: Literal["turn_errored"] = "turn_errored"
 
 
 @dataclass(frozen=True, slots=True)
 class AskedUser:
-    """The agent asks its user by the client's tool for that; if it does nothing more, its turn may end."""
+    """The agent asks the user with the client's tool; its turn may end unless it does more."""
 
     kind: Literal["asked_user"] = "asked_user"
 
 
 @dataclass(frozen=True, slots=True)
-class UserTalked:
-    """The user said something. ``pauses``: it is not about the workflow, so this turn may end."""
+class UserMessaged:
+    """The user sent a prompt. ``pauses_loop``: it is unrelated to the workflow, so this turn may end."""
 
-    pauses: bool
-    kind: Literal["user_talked"] = "user_talked"
+    pauses_loop: bool
+    kind: Literal["user_messaged"] = "user_messaged"
 
 
 Fact = (
     SessionBegan
     | SessionClosed
-    | Compacted
-    | Shown
-    | Answered
-    | Noted
-    | ContextSpent
+    | ConversationCompacted
+    | ExcerptsShown
+    | ModelResponded
+    | PolicyNotesSaved
+    | ContextInjected
     | WorkflowStarted
     | WorkflowAdopted
     | WorkflowEnded
     | WorkflowReopened
     | HandoverOffered
-    | FeatureTaken
+    | FeatureAssigned
     | StepStarted
     | CallLinked
-    | AgentTold
-    | AgentParked
+    | SubagentInstructed
+    | UnmatchedResultQueued
     | CallReturned
     | CallLost
     | StepFinished
     | RepairPlanned
     | CommandRan
-    | SentOn
-    | Released
+    | TurnContinued
+    | TurnAllowed
     | LoopEnded
-    | Overridden
-    | Worked
-    | TurnErred
+    | ContinuationOverridden
+    | ToolUsed
+    | TurnErrored
     | AskedUser
-    | UserTalked
+    | UserMessaged
 )

@@ -1,6 +1,6 @@
-"""What an agent hands to the next one: four sections of its final message.
+"""Parse the handoff of one agent to the next: four sections of its final message.
 
-Law: never an error. A message is read for what it says; what it leaves out is named, and that is all.
+Invariant: parsing never fails. Missing sections are reported by name.
 """
 
 from __future__ import annotations
@@ -9,123 +9,95 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..turn.truncate import Cap, fit
+from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 
-SECTIONS = ("Context", "Findings", "Files Modified", "Open Questions")
-"""What a handoff has, in this order."""
-
-_ALIASES = {
-    "context": "Context",
-    "background": "Context",
-    "背景": "Context",
-    "上下文": "Context",
-    "脈絡": "Context",
-    "脉络": "Context",
-    "finding": "Findings",
-    "findings": "Findings",
-    "發現": "Findings",
-    "发现": "Findings",
-    "結果": "Findings",
-    "结果": "Findings",
-    "file modified": "Files Modified",
-    "files modified": "Files Modified",
-    "modified files": "Files Modified",
-    "files changed": "Files Modified",
-    "changed files": "Files Modified",
-    "修改的文件": "Files Modified",
-    "修改的檔案": "Files Modified",
-    "修改文件": "Files Modified",
-    "修改檔案": "Files Modified",
-    "變更的檔案": "Files Modified",
-    "变更的文件": "Files Modified",
-    "open question": "Open Questions",
-    "open questions": "Open Questions",
-    "questions": "Open Questions",
-    "未決問題": "Open Questions",
-    "未决问题": "Open Questions",
-    "未解決問題": "Open Questions",
-    "未解决问题": "Open Questions",
-    "待解決問題": "Open Questions",
-    "待解决问题": "Open Questions",
-    "待確認": "Open Questions",
-    "待确认": "Open Questions",
-    "開放問題": "Open Questions",
-    "开放问题": "Open Questions",
+_TITLES = {
+    "Context": "context|background|背景|上下文|脈絡|脉络",
+    "Findings": "finding|findings|發現|发现|結果|结果",
+    "Files Modified": (
+        "file modified|files modified|modified files|files changed|changed files"
+        "|修改的文件|修改的檔案|修改文件|修改檔案|變更的檔案|变更的文件"
+    ),
+    "Open Questions": (
+        "open question|open questions|questions|未決問題|未决问题|未解決問題|未解决问题|待解決問題|待解决问题"
+        "|待確認|待确认|開放問題|开放问题"
+    ),
 }
-"""Heading in lower case -> its section."""
+SECTIONS = tuple(_TITLES)
+"""The sections of a handoff, in order."""
+_SECTION_BY_TITLE = {title: section for section, titles in _TITLES.items() for title in titles.split("|")}
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _BOLD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)([^*_]{1,60})(?:\*\*|__)(.*)")
 _NUMBER = re.compile(r"(?:[0-9]{1,2}[.)、]|[一二三四][、.])[ \t]*")
 _BOLD_LEVEL = 7
-"""A bold line ends no section but by the name of another one."""
-_LEFT_OUT = "… (lines left out: {count})"
+"""A bold line ends a section only if it names another one."""
+_OMITTED_LINES = "… (lines left out: {count})"
 
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """The sections as they were written, without their headings; empty for one that is missing.
+    """The sections without their headings; empty if missing.
 
-    ``rest`` is what stands in none of them: the whole message when there is no section.
+    ``other_text`` is the text outside all sections: the whole message if there are none.
     """
 
     context: str = ""
     findings: str = ""
     files_modified: str = ""
     open_questions: str = ""
-    rest: str = ""
+    other_text: str = ""
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """(name, text) of all four, in order."""
+        """Return (name, text) of all four, in order."""
         texts = (self.context, self.findings, self.files_modified, self.open_questions)
         return tuple(zip(SECTIONS, texts, strict=True))
 
     @property
-    def missing(self) -> tuple[str, ...]:
-        """The names of the sections that are not there, or say nothing."""
+    def missing_sections(self) -> tuple[str, ...]:
+        """Return the names of the missing or empty sections."""
         return tuple(name for name, text in self.sections if not text)
 
-    def cut(self, limit: int) -> str:
-        """The handoff in at most ``limit`` characters, in whole lines, with no section lost to a longer one.
+    def truncate(self, limit: int) -> str:
+        """Return the handoff in at most ``limit`` characters, in whole lines.
 
-        A message without sections is cut at its end. What is left out is counted.
+        The limit is shared so that a long section does not displace a shorter one; omitted lines are counted.
         """
-        parts = [(f"## {name}", text) for name, text in self.sections if text] or [("", self.rest)]
-        rooms = _shares([_length(*part) for part in parts], limit - 2 * (len(parts) - 1))
-        cuts = (_cut(head, text, room) for (head, text), room in zip(parts, rooms, strict=True))
-        return "\n\n".join(filter(None, cuts))
+        parts = [(f"## {name}", text) for name, text in self.sections if text] or [("", self.other_text)]
+        limits = _split_budget([_length(*part) for part in parts], limit - 2 * (len(parts) - 1))
+        sections = (_truncate_section(head, text, share) for (head, text), share in zip(parts, limits, strict=True))
+        return "\n\n".join(filter(None, sections))
 
 
-def check(text: str) -> Handoff:
-    """The handoff in an agent's final message, whatever that is."""
-    found: dict[str, list[str]] = {name: [] for name in (*SECTIONS, "")}
+def parse_handoff(text: str) -> Handoff:
+    """Parse the handoff in an agent's final message."""
+    lines_by_section: dict[str, list[str]] = {name: [] for name in (*SECTIONS, "")}
     section, level = "", 0
     for line, is_code in _lines(text):
-        heading = None if is_code else _heading(line)
+        heading = None if is_code else _parse_heading(line)
         if heading and heading.section:
             section, level = heading.section, heading.level
-            found[section].append(heading.says)
-        elif heading and section and heading.level <= level:
+            lines_by_section[section].append(heading.inline_text)
+            continue
+        if heading and heading.level <= level:
             section = ""
-            found[section].append(line)
-        else:
-            found[section].append(line)
-    return Handoff(*("\n".join(lines).strip("\n").rstrip() for lines in found.values()))
+        lines_by_section[section].append(line)
+    return Handoff(*("\n".join(lines).strip("\n").rstrip() for lines in lines_by_section.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
-    """A line that heads what follows; ``section`` is empty for one of no section, ``says`` is the rest of the line."""
+    """A heading; ``section`` is empty for an unknown one, ``inline_text`` is the rest of the line."""
 
     section: str
     level: int
-    says: str = ""
+    inline_text: str = ""
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it stands in a fence; lines that are comments are for machines, and left out."""
+    """Yield each line and whether it is in a fence; comment lines are skipped."""
     fence = ""
     for line in re.split(r"\r\n|\r|\n", text):
         bare = line.strip()
@@ -139,42 +111,42 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             yield line, False
 
 
-def _heading(line: str) -> _Heading | None:
-    """``## Findings``, ``**Findings:** none``, ``### 2. 發現``; None for a line of text."""
-    if found := _HEADING.match(line):
-        return _Heading(_section(found[2]), len(found[1]))
-    if found := _BOLD.match(line):
-        section = _section(found[1])
-        return _Heading(section, _BOLD_LEVEL, found[2].strip().lstrip(":：").strip()) if section else None
+def _parse_heading(line: str) -> _Heading | None:
+    """Parse ``## Findings``, ``**Findings:** none``, ``### 2. 發現``; return None for a line of text."""
+    if match := _HEADING.match(line):
+        return _Heading(_section_of_title(match[2]), len(match[1]))
+    if match := _BOLD.match(line):
+        section = _section_of_title(match[1])
+        return _Heading(section, _BOLD_LEVEL, match[2].strip().lstrip(":：").strip()) if section else None
     return None
 
 
-def _section(title: str) -> str:
-    """The section that a heading names; empty for another one."""
+def _section_of_title(title: str) -> str:
+    """Return the section that a heading names; empty for none."""
     bare = _NUMBER.sub("", title.strip().rstrip("#").strip("*_ \t"), count=1)
-    return _ALIASES.get(" ".join(bare.rstrip(":：*_ \t").lower().split()), "")
+    return _SECTION_BY_TITLE.get(" ".join(bare.rstrip(":：*_ \t").lower().split()), "")
 
 
 def _length(head: str, text: str) -> int:
     return len(head) + bool(head) + len(text)
 
 
-def _shares(lengths: Sequence[int], room: int) -> list[int]:
-    """``room`` shared out: nobody gets more than it needs, and what one leaves over goes to the others."""
+def _split_budget(lengths: Sequence[int], budget: int) -> list[int]:
+    """Share ``budget``: each part gets at most its length, and what it does not need goes to longer parts."""
     shares = [0] * len(lengths)
-    left, needy = max(room, 0), len(lengths)
+    left, waiting = max(budget, 0), len(lengths)
     for length, index in sorted((length, index) for index, length in enumerate(lengths)):
-        shares[index] = min(length, left // needy)
-        left, needy = left - shares[index], needy - 1
+        shares[index] = min(length, left // waiting)
+        left, waiting = left - shares[index], waiting - 1
     return shares
 
 
-def _cut(head: str, text: str, room: int) -> str:
-    """``head`` and as many whole lines of ``text`` as go into ``room``; of a first line that is too long, a part."""
-    if _length(head, text) <= room:
+def _truncate_section(head: str, text: str, limit: int) -> str:
+    """Return ``head`` and as many whole lines of ``text`` as fit; of a first line that is too long, a part."""
+    if _length(head, text) <= limit:
         return f"{head}\n{text}" if head else text
     lines = text.split("\n")
-    left = room - len(_LEFT_OUT.format(count=len(lines))) - len(head) - bool(head)
+    left = limit - len(_OMITTED_LINES.format(count=len(lines))) - len(head) - bool(head)
     kept: list[str] = []
     for line in lines:
         left -= len(line) + 1
@@ -182,5 +154,5 @@ def _cut(head: str, text: str, room: int) -> str:
             break
         kept.append(line)
     if not kept:
-        return fit("\n".join(filter(None, (head, text))), Cap(room))[0]
-    return "\n".join([*filter(None, [head]), *kept, _LEFT_OUT.format(count=len(lines) - len(kept))])
+        return truncate_to_limit("\n".join(filter(None, (head, text))), TextLimit(limit))[0]
+    return "\n".join([*filter(None, [head]), *kept, _OMITTED_LINES.format(count=len(lines) - len(kept))])

@@ -1,7 +1,7 @@
-"""The workflows, stages and agents as values. Law: they are data; nothing here knows one of them by name.
+"""Workflows, stages and agents as values.
 
-A workflow is a list of groups in order; the stages of one group may run at the same time. The same stage may
-occur more than once: its second occurrence has the key ``TEST:2``.
+A workflow is an ordered list of groups; the stages of one group may run in parallel. A stage may occur more than once:
+its second occurrence has the key ``TEST:2``. Invariant: no workflow, stage or agent is known by name here.
 """
 
 from __future__ import annotations
@@ -9,37 +9,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .verdict import Verdict
+from upbeat.core.workflow.state import StepVerdict
 
-Groups = tuple[tuple[str, ...], ...]
+StageGroups = tuple[tuple[str, ...], ...]
 
-SPEC, VERIFY = "spec", "verify"
-"""Modes of a step: write down what is wanted, or check whether it is so."""
+SPEC_MODE, VERIFY_MODE = "spec", "verify"
+"""Modes of a step: specify the behavior, or verify it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One kind of work. ``repairs`` says for each bad verdict which stages come before it is tried again."""
+    """One kind of work. ``repairs`` maps a negative verdict to the stages that run before a retry."""
 
     key: str
     agent: str
-    verdicts: tuple[Verdict, ...] = (Verdict.PASS,)
-    repairs: Mapping[Verdict, Groups] = field(default_factory=dict)
-    tries: int = 3
-    """How often it may end badly in one workflow."""
-    moves_on: bool = False
-    """After the last try the workflow goes on; otherwise a human is asked."""
+    verdicts: tuple[StepVerdict, ...] = (StepVerdict.PASS,)
+    repairs: Mapping[StepVerdict, StageGroups] = field(default_factory=dict)
+    max_attempts: int = 3
+    """Failed attempts allowed in one workflow."""
+    continues_on_failure: bool = False
+    """The workflow continues after the last attempt; otherwise, the user is asked."""
     spec_before: str = ""
-    """The stage before whose first occurrence this one only writes down what is wanted: mode spec, else verify."""
-    witness: str = ""
-    """The kind of command (tests, build) that must have been run, with exit code 0, for a pass to be believed."""
+    """Before the first occurrence of this stage, the mode is spec; after it, verify."""
+    required_evidence: str = ""
+    """The kind of command (tests, build) that must have exited with code 0 for a pass to count."""
     text: Mapping[str, str] = field(default_factory=dict)
-    """Language -> what is to be done in it, one sentence."""
+    """Language -> the task, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Who does a stage. ``access`` is read, write or all; ``model`` is strong, standard or fast."""
+    """The agent of a stage. ``access`` is read, write or all; ``model`` is strong, standard or fast."""
 
     name: str
     access: str = "all"
@@ -49,44 +49,43 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A way to work. ``groups`` holds keys: unique, with ``:2`` and so on for repeated stages."""
+    """A workflow. ``groups`` contains unique step keys, with ``:2`` and so on for repeated stages."""
 
     name: str
-    groups: Groups
+    groups: StageGroups
     files: tuple[str, ...] = ()
-    """Files that its feature has beside the code: tasks, bdd."""
+    """Files of its feature folder: tasks, bdd."""
     text: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
-    """File and line that define it."""
+    """The file and line of its definition."""
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def step_keys(self) -> tuple[str, ...]:
         return tuple(key for group in self.groups for key in group)
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """All there is, by name."""
+    """All workflows, stages and agents, by name."""
 
     workflows: Mapping[str, Workflow]
     stages: Mapping[str, Stage]
     agents: Mapping[str, Agent]
 
     def stages_of(self, agent: str) -> tuple[str, ...]:
-        """The stages that ``agent`` does."""
+        """Return the stages that ``agent`` runs."""
         return tuple(stage.key for stage in self.stages.values() if stage.agent == agent)
 
 
-def stage_of(key: str) -> str:
-    """The stage of a step's key: TEST of ``TEST:2``, DEV of the repair ``DEV#1``."""
-    return key.partition(":")[0].partition("#")[0]
+def stage_of_step_key(step_key: str) -> str:
+    """Return the stage of a step key: TEST for ``TEST:2``, DEV for the repair ``DEV#1``."""
+    return step_key.partition(":")[0].partition("#")[0]
 
 
-def mode_of(workflow: Workflow, key: str, stages: Mapping[str, Stage]) -> str:
-    """``spec`` or ``verify`` for a step of a stage that has both modes; empty for all others."""
-    stage = stages.get(stage_of(key))
+def mode_of_step(workflow: Workflow, step_key: str, stages: Mapping[str, Stage]) -> str:
+    """Return ``spec`` or ``verify`` for a step of a stage with modes; empty for all others."""
+    stage = stages.get(stage_of_step_key(step_key))
     if stage is None or not stage.spec_before:
         return ""
-    before = [stage_of(other) for other in workflow.keys[: workflow.keys.index(key)]]
-    later = [stage_of(other) for other in workflow.keys[workflow.keys.index(key) :]]
-    return SPEC if stage.spec_before not in before and stage.spec_before in later else VERIFY
+    in_order, index = [stage_of_step_key(key) for key in workflow.step_keys], workflow.step_keys.index(step_key)
+    return SPEC_MODE if stage.spec_before in in_order and in_order.index(stage.spec_before) >= index else VERIFY_MODE

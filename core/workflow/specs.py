@@ -1,12 +1,12 @@
-"""The life of a feature in ``specs/features``: where it stands, where it may go, and what a new one holds.
+"""The lifecycle of a feature in ``specs/features``: its status, its transitions, and its initial files.
 
 ::
 
     backlog ──start──▶ in-progress ──pause──▶ paused
        ▲                   ▲                    │
-       └──────backlog──────┴───────resume───────┘        every one of them ──archive──▶ archive/YYYY-MM-DD_name
+       └──────backlog──────┴───────resume───────┘        all ──archive──▶ archive/YYYY-MM-DD_name
 
-Law: the folder that a feature stands in is its status; what its front matter says of that only repeats it.
+Invariant: the folder of a feature determines its status; the front matter only repeats it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, count
 
-from .registry import Registry, Workflow, stage_of
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.workflow.registry import Registry, Workflow, stage_of_step_key
 
 
-class Status(StrEnum):
-    """Where a feature stands."""
+class FeatureStatus(StrEnum):
+    """The status of a feature."""
 
     IN_PROGRESS = "in-progress"
     PAUSED = "paused"
@@ -28,113 +30,100 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
-FEATURES = "specs/features"
-FOLDERS: Mapping[Status, str] = {
-    Status.IN_PROGRESS: f"{FEATURES}/in-progress",
-    Status.PAUSED: f"{FEATURES}/paused",
-    Status.BACKLOG: f"{FEATURES}/backlog",
-    Status.ARCHIVED: f"{FEATURES}/archive",
+FEATURES_FOLDER = "specs/features"
+STATUS_FOLDERS: Mapping[FeatureStatus, str] = {
+    FeatureStatus.IN_PROGRESS: f"{FEATURES_FOLDER}/in-progress",
+    FeatureStatus.PAUSED: f"{FEATURES_FOLDER}/paused",
+    FeatureStatus.BACKLOG: f"{FEATURES_FOLDER}/backlog",
+    FeatureStatus.ARCHIVED: f"{FEATURES_FOLDER}/archive",
 }
-LIVE = (Status.IN_PROGRESS, Status.PAUSED, Status.BACKLOG)
+LIVE_STATUSES = (FeatureStatus.IN_PROGRESS, FeatureStatus.PAUSED, FeatureStatus.BACKLOG)
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """One way to go, from any of ``origins`` to ``to``."""
+class StatusTransition:
+    """A transition from any of ``from_statuses`` to ``to_status``."""
 
-    origins: tuple[Status, ...]
-    to: Status
+    from_statuses: tuple[FeatureStatus, ...]
+    to_status: FeatureStatus
     help: str
 
 
-MOVES: Mapping[str, Move] = {
-    "start": Move((Status.BACKLOG,), Status.IN_PROGRESS, "take a feature out of the backlog and work on it"),
-    "pause": Move((Status.IN_PROGRESS,), Status.PAUSED, "lay a feature aside for now"),
-    "resume": Move((Status.PAUSED,), Status.IN_PROGRESS, "go on with a paused feature"),
-    "backlog": Move((Status.IN_PROGRESS, Status.PAUSED), Status.BACKLOG, "put a feature back into the backlog"),
-    "archive": Move(LIVE, Status.ARCHIVED, "put a feature away, with the date"),
+STATUS_TRANSITIONS: Mapping[str, StatusTransition] = {
+    "start": StatusTransition(
+        (FeatureStatus.BACKLOG,), FeatureStatus.IN_PROGRESS, "start work on a feature in the backlog"
+    ),
+    "pause": StatusTransition((FeatureStatus.IN_PROGRESS,), FeatureStatus.PAUSED, "pause a feature"),
+    "resume": StatusTransition((FeatureStatus.PAUSED,), FeatureStatus.IN_PROGRESS, "resume a paused feature"),
+    "backlog": StatusTransition(
+        (FeatureStatus.IN_PROGRESS, FeatureStatus.PAUSED), FeatureStatus.BACKLOG, "move a feature back to the backlog"
+    ),
+    "archive": StatusTransition(LIVE_STATUSES, FeatureStatus.ARCHIVED, "archive a feature with the date"),
 }
 
-MAX_NAME = 60
+MAX_FEATURE_NAME_CHARS = 60
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _ARCHIVED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})_(.+)")
-_NO_WORD = re.compile(r"[^a-z0-9]+")
+_NON_NAME_CHARS = re.compile(r"[^a-z0-9]+")
 
 
-def name_problem(name: str) -> str:
-    """Why ``name`` cannot be the name of a feature, with one that can; empty when it can."""
-    if len(name) <= MAX_NAME and _NAME.fullmatch(name):
+def feature_name_problem(name: str) -> str:
+    """Return why ``name`` is not a valid feature name, with a suggestion; empty if it is valid."""
+    if len(name) <= MAX_FEATURE_NAME_CHARS and _NAME.fullmatch(name):
         return ""
-    better = _NO_WORD.sub("-", name[: 4 * MAX_NAME].lower()).strip("-")[:MAX_NAME].strip("-")
-    hint = f"; how about '{better}'?" if better else ""
-    return f"a feature is named in lower case letters and digits with hyphens, at most {MAX_NAME}{hint}"
+    slug = _NON_NAME_CHARS.sub("-", name[: 4 * MAX_FEATURE_NAME_CHARS].lower()).strip("-")
+    slug = slug[:MAX_FEATURE_NAME_CHARS].strip("-")
+    hint = f"; try '{slug}'" if slug else ""
+    rule = f"at most {MAX_FEATURE_NAME_CHARS} lower case letters, digits and hyphens"
+    return f"a feature name has {rule}{hint}"
 
 
-def is_feature(name: str) -> bool:
-    """Whether ``name`` can be the name of a feature."""
-    return not name_problem(name)
+def is_feature_name(name: str) -> bool:
+    """Return whether ``name`` is a valid feature name."""
+    return not feature_name_problem(name)
 
 
-def refusal(verb: str, name: str, status: Status) -> str:
-    """Why ``verb`` does nothing to a feature of that status, and what would; empty when it is its way to go."""
-    move = MOVES[verb]
-    if status in move.origins:
+def transition_problem(transition: str, name: str, status: FeatureStatus) -> str:
+    """Return why a feature of that status does not have the ``transition``; empty if it does."""
+    move = STATUS_TRANSITIONS[transition]
+    if status in move.from_statuses:
         return ""
-    if status is move.to:
-        return f"{name} is {status} already"
-    ways = ", ".join(other for other, one in MOVES.items() if status in one.origins)
-    return f"cannot {verb} {name}, which is {status}; from there: {ways or 'nowhere'}"
+    if status is move.to_status:
+        return f"{name} is already {status}"
+    possible = ", ".join(verb for verb, other in STATUS_TRANSITIONS.items() if status in other.from_statuses)
+    return f"cannot {transition} {name}: its status is {status}; possible: {possible or 'nothing'}"
 
 
-def archive_name(name: str, day: str, taken: Container[str]) -> str:
-    """The folder of ``name`` in the archive: ``2026-01-02_name``, with ``-2`` and so on when that is taken."""
-    wanted = f"{day}_{name}"
-    number = 1
-    found = wanted
-    while found in taken:
-        number += 1
-        found = f"{wanted}-{number}"
-    return found
+def archive_folder_name(name: str, day: str, existing: Container[str]) -> str:
+    """Return the archive folder of ``name``: ``2026-01-02_name``, with ``-2`` and so on if that exists."""
+    folder = f"{day}_{name}"
+    numbered = (f"{folder}-{number}" for number in count(2))
+    return next(candidate for candidate in chain([folder], numbered) if candidate not in existing)
 
 
-def archived(folder: str) -> tuple[str, str] | None:
-    """(day, name) of a folder in the archive; None for a folder that is none of ours."""
-    found = _ARCHIVED.fullmatch(folder)
-    return (found[1], found[2]) if found and is_feature(found[2]) else None
+def parse_archive_folder_name(folder: str) -> tuple[str, str] | None:
+    """Return (day, name) of an archive folder; None for any other folder."""
+    match = _ARCHIVED.fullmatch(folder)
+    return (match[1], match[2]) if match and is_feature_name(match[2]) else None
 
 
-def tasks_text(feature: str, workflow: Workflow, registry: Registry, status: Status, day: str, language: str) -> str:
-    """A new ``tasks.md``: the front matter, and one box for each stage of the workflow."""
+def render_new_tasks(
+    feature: str, workflow: Workflow, registry: Registry, status: FeatureStatus, day: str, language: str
+) -> str:
+    """Return a new ``tasks.md``: the front matter, and one checkbox per stage of the workflow."""
     lines = ["---", f"feature: {feature}", f"status: {status}", f"workflow: {workflow.name}", f"created: {day}", "---"]
     lines += ["", f"# {feature}", ""]
     for group in workflow.groups:
         mark = " (parallel)" if len(group) > 1 else ""
         for key in group:
-            text = registry.stages[stage_of(key)].text
-            said = text.get(language) or text.get("en", "")
-            lines.append(f"- [ ] {key}{' — ' if said else ''}{said}{mark}")
+            text = registry.stages[stage_of_step_key(key)].text
+            sentence = text.get(language) or text.get("en", "")
+            lines.append(f"- [ ] {key}{' — ' if sentence else ''}{sentence}{mark}")
     return "\n".join(lines) + "\n"
 
 
-def bdd_text(feature: str, language: str) -> str:
-    """A new ``bdd.md``: how behaviour is written down, as an example to replace."""
-    about, scenario, given, when, then = _BEHAVIOUR.get(language, _BEHAVIOUR["en"])
-    return f"# {feature}\n\n<!-- {about} -->\n\n## {scenario}\n\nGIVEN {given}  \nWHEN {when}  \nTHEN {then}\n"
-
-
-_BEHAVIOUR = {
-    "en": (
-        "One scenario for each behaviour, in words that its user would use. What is not written here is not wanted.",
-        "Scenario: the short name of one behaviour",
-        "what is so before",
-        "what somebody does",
-        "what can be seen afterwards",
-    ),
-    "zh": (
-        "每个行为一个场景，用用户的话写；没写在这里的就是不要的。",
-        "场景：一个行为的简短名称",
-        "事前的状态",
-        "有人做了什么",
-        "之后看得到什么",
-    ),
-}
+def render_new_bdd(feature: str, language: str) -> str:
+    """Return a new ``bdd.md`` with an example scenario to replace."""
+    example = load_messages("workflow", language).group("new_bdd")
+    steps = f"GIVEN {example['given']}  \nWHEN {example['when']}  \nTHEN {example['then']}\n"
+    return f"# {feature}\n\n<!-- {example['about']} -->\n\n## {example['scenario']}\n\n{steps}"

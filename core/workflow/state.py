@@ -1,7 +1,7 @@
-"""The state of one session: a fold over the facts in its records, and nothing else.
+"""The state of one session, derived from the facts in its records.
 
-Law: frozen values only; ``evolve`` in ``facts.py`` is the only thing that makes a new state out of an old one.
-Everything here is stored as JSON, so a field is only ever added, with a default.
+Invariant: values are frozen, and only ``reducer.py`` derives a new state from an old one. The state is stored as JSON,
+so a new field needs a default.
 """
 
 from __future__ import annotations
@@ -9,11 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .verdict import Verdict
+
+class StepVerdict(StrEnum):
+    """How a stage ended. ``unclear`` is never a pass."""
+
+    NONE = ""
+    PASS = "pass"  # noqa: S105 -- a verdict
+    FAIL = "fail"
+    REJECT = "reject"
+    ISSUES = "issues"
+    UNCLEAR = "unclear"
 
 
 class StepStatus(StrEnum):
-    """Where a step is."""
+    """The progress of a step."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -21,25 +30,25 @@ class StepStatus(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """Where a run of a workflow is."""
+    """The progress of a run."""
 
     RUNNING = "running"
     COMPLETE = "complete"
-    """Every step has ended, well or after the last try of one that moves on: ``reason`` names these."""
+    """Every step has finished. ``reason`` names those that have not passed but may fail."""
     NEEDS_HUMAN = "needs_human"
-    """A step was tried as often as it may be."""
+    """A step used all its attempts."""
     STOPPED = "stopped"
-    """By its user."""
+    """Stopped by the user."""
     HANDED_OVER = "handed_over"
-    """To another session, which goes on with it."""
+    """Another session continues it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One stage of a run. Steps of the same ``group`` run at the same time; groups follow each other.
+class WorkflowStep:
+    """One stage of a run. Steps of the same ``group`` run in parallel, and groups in order.
 
-    ``key`` is unique in the run: ``TEST:2`` is the second TEST, ``DEV#1`` the first DEV that was put in to repair
-    something. ``tries`` counts how often it ended; ``notes`` is what was said when it last ended badly.
+    ``key`` is unique in the run: ``TEST:2`` is the second TEST, ``DEV#1`` the first DEV inserted as a repair.
+    ``attempts`` counts how often the step ended; ``failure_notes`` explains its last failure.
     """
 
     key: str
@@ -47,37 +56,37 @@ class Step:
     group: int
     mode: str = ""
     status: StepStatus = StepStatus.PENDING
-    verdict: Verdict = Verdict.NONE
-    tries: int = 0
-    notes: str = ""
+    verdict: StepVerdict = StepVerdict.NONE
+    attempts: int = 0
+    failure_notes: str = ""
     handoff: str = ""
-    """What the step handed to those after it when it last ended well."""
-    repairs: tuple[str, ...] = ()
-    """Keys of the steps that this one was put in for."""
+    """The handoff of its last result."""
+    repair_of: tuple[str, ...] = ()
+    """Keys of the steps that this one repairs."""
 
     @property
-    def is_good(self) -> bool:
-        return self.status is StepStatus.DONE and self.verdict is Verdict.PASS
+    def has_passed(self) -> bool:
+        return self.status is StepStatus.DONE and self.verdict is StepVerdict.PASS
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
-    """One call that works on a step. ``agent_id`` is empty until the client has told it."""
+class SubagentCall:
+    """One tool call that works on a step. ``agent_id`` is empty until the client reports it."""
 
     call_id: str
-    key: str
+    step_key: str
     agent: str
     agent_id: str = ""
-    is_told: bool = True
-    """The agent has been told what its step is; where the client hides its prompt that comes when it starts."""
-    verdict: Verdict = Verdict.NONE
-    """Set once it has returned, while others of its step still work."""
-    notes: str = ""
+    has_instructions: bool = True
+    """The subagent knows its step. If the client hides the prompt, it learns the step when it starts."""
+    verdict: StepVerdict = StepVerdict.NONE
+    """Set once it has returned, while other calls of its step are running."""
+    failure_notes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Parked:
-    """An agent that has returned before anybody told which call it was."""
+class UnmatchedResult:
+    """The result of a subagent that returned before its call was known."""
 
     agent_id: str
     agent: str
@@ -85,106 +94,134 @@ class Parked:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class WorkflowRun:
     """One run of a workflow."""
 
     id: str
     workflow: str
-    steps: tuple[Step, ...]
+    steps: tuple[WorkflowStep, ...]
     goal: str = ""
     feature: str = ""
-    """The name of its folder in the specs; empty without."""
-    others: tuple[str, ...] = ()
-    """The features that were in progress before it began: a new one is its own."""
+    """The name of its feature folder; empty without one."""
+    preexisting_features: tuple[str, ...] = ()
+    """The features in progress before it began; a feature that appears later is its own."""
     status: RunStatus = RunStatus.RUNNING
     reason: str = ""
-    calls: tuple[Assignment, ...] = ()
-    parked: tuple[Parked, ...] = ()
+    calls: tuple[SubagentCall, ...] = ()
+    unmatched_results: tuple[UnmatchedResult, ...] = ()
 
     @property
     def is_running(self) -> bool:
         return self.status is RunStatus.RUNNING
 
     @property
-    def can_go_on(self) -> bool:
-        """Whether it runs, or may run again: its agents are still listened to."""
+    def can_continue(self) -> bool:
+        """Return whether it is running or may be resumed, so that results of its subagents still count."""
         return self.status not in (RunStatus.COMPLETE, RunStatus.HANDED_OVER)
 
-    def step(self, key: str) -> Step | None:
-        """The step with this key."""
-        return next((step for step in self.steps if step.key == key), None)
+    def find_step(self, step_key: str) -> WorkflowStep | None:
+        """Return the step with this key."""
+        return next((step for step in self.steps if step.key == step_key), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """How far the loop has gone. Times are seconds since the epoch, tokens the session's total."""
+class LoopState:
+    """The progress of the loop. Times are in seconds since the epoch, tokens are the session's total."""
 
     iterations: int = 0
-    errors: int = 0
-    stale: int = 0
-    """Turns in a row that ended without progress."""
-    fingerprint: str = ""
+    consecutive_errors: int = 0
+    turns_without_progress: int = 0
+    """Consecutive turns without progress."""
+    progress_fingerprint: str = ""
     started_at: float = 0.0
     tokens_at_start: int = 0
-    sent_on: bool = False
-    """The last turn was sent on, and nothing has happened since."""
-    in_a_row: int = 0
-    """Times it was sent on without a tool call in between."""
-    ended: str = ""
-    """Why it sends nothing on any more; empty while it does."""
+    was_continued: bool = False
+    """The last turn was continued, and nothing has happened since."""
+    consecutive_continuations: int = 0
+    """Continuations without a tool call in between."""
+    end_reason: str = ""
+    """Why the loop ended; empty while it is active."""
     is_paused: bool = False
-    """The user has asked something else: this turn may end."""
-    has_asked: bool = False
-    """The agent has asked its user by the client's tool for that, and has done nothing since."""
+    """The user asked something unrelated, so this turn may end."""
+    has_asked_user: bool = False
+    """The agent asked the user with the client's tool and has done nothing since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A command that was really run. ``exit_code`` is None until it is known; ``tree`` is what it ran on."""
+    """A command that really ran on the files with this digest. ``exit_code`` is None if unknown."""
 
     kind: str
     command: str
-    tree: str
+    tree_digest: str
     exit_code: int | None = None
     call_id: str = ""
-    at: float = 0.0
+    observed_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """What one policy has noted for itself. ``stays``: a compaction does not end it."""
+class PolicyNotes:
+    """The notes that one policy saved for itself."""
 
     policy: str
     notes: tuple[str, ...]
-    stays: bool = False
+    survives_compaction: bool = False
+
+
+_NEW_LOOP = LoopState()
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """All that is known of one session."""
+    """Everything known about one session."""
 
     client: str = ""
     root: str = ""
-    run: Run | None = None
-    loop: Loop = field(default_factory=Loop)
+    run: WorkflowRun | None = None
+    loop: LoopState = field(default_factory=LoopState)
     evidence: tuple[Evidence, ...] = ()
-    handover: str = ""
-    """The client that is to go on with the run."""
+    handover_client: str = ""
+    """The client that is offered to continue the run."""
     compactions: int = 0
-    shown: tuple[str, ...] = ()
-    """The excerpts of the code that its model was shown and has not forgotten, the latest last."""
-    unread: tuple[str, ...] = ()
-    """Those of them that went with a prompt which the model has not begun to answer yet."""
+    shown_excerpts: tuple[str, ...] = ()
+    """The code excerpts in the model's context, the latest last."""
+    unread_excerpts: tuple[str, ...] = ()
+    """Those shown with a prompt that the model has not begun to answer."""
     has_ended: bool = False
-    notebook: tuple[Page, ...] = ()
-    spent_turn: int = 0
-    """Characters that policies and rules have injected since the last prompt."""
-    spent: int = 0
-    """The same since the session began."""
+    policy_notes: tuple[PolicyNotes, ...] = ()
+    injected_chars_this_turn: int = 0
+    """Characters that policies and rules injected since the last prompt."""
+    injected_chars: int = 0
+    """Characters that they injected since the session began."""
 
-    def notes(self, policy: str) -> tuple[str, ...]:
-        """What ``policy`` has noted; nothing at first."""
-        return next((page.notes for page in self.notebook if page.policy == policy), ())
+    @property
+    def has_workflow(self) -> bool:
+        """Whether the session has a run, or a loop that has done anything."""
+        return self.run is not None or self.loop != _NEW_LOOP
+
+    def notes_of(self, policy: str) -> tuple[str, ...]:
+        """Return the notes of ``policy``."""
+        return next((saved.notes for saved in self.policy_notes if saved.policy == policy), ())
 
 
-NEW = SessionState()
+NEW_SESSION = SessionState()
+
+
+@dataclass(frozen=True, slots=True)
+class PeerSession:
+    """Another session in the same repository. ``updated_at`` is seconds since the epoch."""
+
+    session_id: str
+    state: SessionState
+    updated_at: float
+
+
+def current_steps(run: WorkflowRun) -> tuple[WorkflowStep, ...]:
+    """Return the steps of the first unfinished group; none if all have finished."""
+    first = next((step.group for step in run.steps if step.status is not StepStatus.DONE), None)
+    return tuple(step for step in run.steps if step.group == first)
+
+
+def pending_steps(run: WorkflowRun) -> tuple[WorkflowStep, ...]:
+    """Return the steps that can start now."""
+    return tuple(step for step in current_steps(run) if step.status is StepStatus.PENDING)

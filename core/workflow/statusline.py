@@ -1,7 +1,7 @@
-"""Where a session stands, on one line below the prompt.
+"""Format the state of a session as one status line below the prompt.
 
-Law: it is drawn several times a minute, so it reads the state as it is stored and imports nothing that takes time.
-What is missing or of another form is left out.
+Invariant: the line is drawn several times a minute, so this module reads the stored state and imports nothing that is
+slow to import, not even the message catalogue. Missing or malformed values are omitted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_WORDS = {
+_MESSAGES = {
     "en": {
         "complete": "complete",
         "needs_human": "needs you",
@@ -33,52 +33,54 @@ _WORDS = {
 }
 
 
-def line(state: Mapping[str, Any], used: float | None = None, language: str = "en") -> str:
-    """The workflow, how far it is, the steps at hand, the loop, and how much of the context is ``used`` (percent).
+def format_status_line(
+    stored_state: Mapping[str, Any], context_percent: float | None = None, language: str = "en"
+) -> str:
+    """Return the workflow, its progress, its current steps, its loop, and the context usage in percent.
 
-    ``state`` is a ``SessionState`` as it is stored: ``{"run": …, "loop": …}``; empty for a session that has none.
+    ``stored_state`` is a ``SessionState`` as stored: ``{"run": …, "loop": …}``; empty for a session without one.
     """
-    words = _WORDS.get(language, _WORDS["en"])
-    parts = ["upbeat", *_run(_mapping(state.get("run")), words)]
+    messages = _MESSAGES.get(language, _MESSAGES["en"])
+    parts = ["upbeat", *_format_run(_as_mapping(stored_state.get("run")), messages)]
     if len(parts) > 1:
-        parts += _loop(_mapping(state.get("loop")), words)
-    if used is not None:
-        parts.append(words["context"].format(used=round(used)))
+        parts += _format_loop(_as_mapping(stored_state.get("loop")), messages)
+    if context_percent is not None:
+        parts.append(messages["context"].format(used=round(context_percent)))
     return " · ".join(parts)
 
 
-def _run(run: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
-    steps = [step for step in _list(run.get("steps")) if isinstance(step, Mapping)]
+def _format_run(run: Mapping[str, Any], messages: Mapping[str, str]) -> list[str]:
+    steps = [step for step in _as_list(run.get("steps")) if isinstance(step, Mapping)]
     if not steps:
         return []
     done = sum(step.get("status") == "done" and step.get("verdict") == "pass" for step in steps)
     shown = [f"{run.get('workflow', '')} {done}/{len(steps)}"]
     if run.get("status") == "running":
-        return shown + _at_hand(steps)
-    return [*shown, words.get(str(run.get("status")), str(run.get("status")))]
+        return shown + _format_active_steps(steps)
+    return [*shown, messages.get(str(run.get("status")), str(run.get("status")))]
 
 
-def _at_hand(steps: list[Mapping[str, Any]]) -> list[str]:
-    """The steps that are worked on; when there are none, those that come next."""
+def _format_active_steps(steps: list[Mapping[str, Any]]) -> list[str]:
+    """Return the active steps; if there are none, the next ones."""
     active = [step for step in steps if step.get("status") == "active"]
     first = next((step for step in steps if step.get("status") == "pending"), None)
-    coming = [s for s in steps if first and s.get("status") == "pending" and s.get("group") == first.get("group")]
-    mark, found = ("●", active) if active else ("○", coming)
-    return [f"{mark} {', '.join(str(step.get('key', '')) for step in found)}"] if found else []
+    pending = [s for s in steps if first and s.get("status") == "pending" and s.get("group") == first.get("group")]
+    mark, shown = ("●", active) if active else ("○", pending)
+    return [f"{mark} {', '.join(str(step.get('key', '')) for step in shown)}"] if shown else []
 
 
-def _loop(loop: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
-    if loop.get("ended"):
-        return [words["ended"]]
+def _format_loop(loop: Mapping[str, Any], messages: Mapping[str, str]) -> list[str]:
+    if loop.get("end_reason"):
+        return [messages["ended"]]
     if loop.get("is_paused"):
-        return [words["paused"]]
+        return [messages["paused"]]
     count = loop.get("iterations")
-    return [words["turn"].format(count=count)] if isinstance(count, int) and count else []
+    return [messages["turn"].format(count=count)] if isinstance(count, int) and count else []
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _as_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []

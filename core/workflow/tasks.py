@@ -1,7 +1,7 @@
-"""``tasks.md`` of a feature: its boxes, its front matter and the phases of its development.
+"""Parse a feature's ``tasks.md``: its checkboxes, its front matter and its development phases.
 
-Law: the text belongs to people. ``Tasks.parse(text).text`` is ``text``, whatever it holds, and ticking a box changes
-that one character. What stands in a fence, a comment or the front matter is no box.
+Invariant: the text belongs to users. ``TasksFile.parse(text).text`` equals ``text``, and checking a box changes exactly
+one character. Fences, comments and the front matter contain no boxes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from .phases import SEPARATOR, Overlap, Phase, overlaps_of, problems_of, read_phase
+from upbeat.core.workflow.phases import (
+    SEPARATOR,
+    Checkbox,
+    Overlap,
+    Phase,
+    find_overlaps,
+    find_phase_problems,
+    parse_phase,
+)
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+)?(`{3,}|~{3,})([^\r\n]*)")
@@ -22,141 +30,119 @@ _FILES = re.compile(r"\|[ \t]*files?[ \t]*[:：]", re.IGNORECASE)
 _PARALLEL = re.compile(r"[(（][ \t]*(?:parallel|平行|并行)[ \t]*[)）]", re.IGNORECASE)
 _PHASES = re.compile(r"(?:dev(?:elopment)?[ \t]+phases|開發階段|开发阶段)[ \t]*", re.IGNORECASE)
 _PHASE = re.compile(r"(?:phase|階段|阶段)[ \t]*([0-9]{1,9})[ \t]*[:：.]?[ \t]*(.*)", re.IGNORECASE)
-_MARKS = "*_`~"
+_EMPHASIS_CHARS = "*_`~"
 _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """One checkbox. ``line`` counts from 1, ``at`` is where its character stands in the text.
-
-    ``text`` is what it says, without ``**``, backticks, ``(parallel)`` and ``| files: …``; ``depth`` is 0 for a box
-    that stands in no other one; ``phase`` is the number of the phase that it stands in, or 0.
-    """
+class TasksFile:
+    """The text of a ``tasks.md`` and its parsed content."""
 
     text: str
-    is_done: bool
-    line: int
-    at: int
-    depth: int = 0
-    is_parallel: bool = False
-    files: tuple[str, ...] = ()
-    phase: int = 0
-
-    def answers_to(self, key: str) -> bool:
-        """Whether its text is ``key`` or begins with it: ``TEST`` is neither ``TEST:2`` nor ``TESTING``."""
-        rest = self.text[len(key) :]
-        return bool(key) and self.text.startswith(key) and not re.match(r"[A-Za-z0-9_-]|[:#][0-9]", rest)
-
-
-@dataclass(frozen=True, slots=True)
-class Tasks:
-    """A ``tasks.md`` as it is, and what it says."""
-
-    text: str
-    front: Mapping[str, str]
-    """Its front matter: feature, status, workflow, created, and whatever else stands there."""
-    boxes: tuple[Box, ...]
+    front_matter: Mapping[str, str]
+    """The front matter: feature, status, workflow, created, and any other field."""
+    checkboxes: tuple[Checkbox, ...]
     phases: tuple[Phase, ...]
 
     @classmethod
-    def parse(cls, text: str) -> Tasks:
-        """Any text is one; without boxes it has none."""
+    def parse(cls, text: str) -> TasksFile:
+        """Parse any text; one without boxes is valid."""
         lines = _lines(text)
-        reading = _Reading()
-        for line in _prose(lines):
-            reading.take(line)
-        return cls(text, _fields(lines[: _front_end(lines)]), tuple(reading.boxes), reading.phases)
+        parser = _TasksParser()
+        for line in _iter_content_lines(lines):
+            parser.feed(line)
+        front_matter = _parse_front_matter(lines[: _count_front_matter_lines(lines)])
+        return cls(text, front_matter, tuple(parser.checkboxes), parser.phases)
 
     @property
-    def open(self) -> tuple[Box, ...]:
-        return tuple(box for box in self.boxes if not box.is_done)
+    def open_checkboxes(self) -> tuple[Checkbox, ...]:
+        return tuple(box for box in self.checkboxes if not box.is_done)
 
     @property
-    def done(self) -> tuple[Box, ...]:
-        return tuple(box for box in self.boxes if box.is_done)
+    def done_checkboxes(self) -> tuple[Checkbox, ...]:
+        return tuple(box for box in self.checkboxes if box.is_done)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the phases, each with its line."""
-        return tuple(problems_of(self.phases))
+        """Return the problems of the phases, each with its line."""
+        return tuple(find_phase_problems(self.phases))
 
     @property
     def overlaps(self) -> tuple[Overlap, ...]:
-        """Tasks that cannot run side by side although their phase says so."""
-        return tuple(overlap for phase in self.phases if phase.is_parallel for overlap in overlaps_of(phase))
+        """Return the tasks of parallel phases that cannot run in parallel."""
+        return tuple(overlap for phase in self.phases if phase.is_parallel for overlap in find_overlaps(phase))
 
-    def tick(self, keys: Iterable[str]) -> Tasks:
-        """With every open box ticked that answers to one of ``keys``."""
+    def tick(self, keys: Iterable[str]) -> TasksFile:
+        """Return the file with every open box checked that matches one of the step ``keys``."""
         wanted = tuple(keys)
-        places = [box.at for box in self.open if any(box.answers_to(key) for key in wanted)]
+        offsets = [box.offset for box in self.open_checkboxes if any(box.matches_key(key) for key in wanted)]
         chars = list(self.text)
-        for place in places:
-            chars[place] = "x"
-        return Tasks.parse("".join(chars)) if places else self
+        for offset in offsets:
+            chars[offset] = "x"
+        return TasksFile.parse("".join(chars)) if offsets else self
 
-    def with_field(self, name: str, value: str) -> Tasks:
-        """With ``name: value`` in the front matter, which is made where there is none; all else stays."""
+    def with_field(self, name: str, value: str) -> TasksFile:
+        """Return the file with ``name: value`` in its front matter, which is created if there is none."""
         lines = _lines(self.text)
-        end = _front_end(lines)
-        newline = _newline(lines)
+        end = _count_front_matter_lines(lines)
+        newline = _detect_newline(lines)
         if not end:
             bom = _BOM if self.text.startswith(_BOM) else ""
             head = newline.join(["---", f"{name}: {value}", "---", "", ""])
-            return Tasks.parse(bom + head + self.text[len(bom) :])
+            return TasksFile.parse(bom + head + self.text[len(bom) :])
         texts = [line.text for line in lines]
         for index in range(1, end - 1):
-            found = _FIELD.match(texts[index])
-            if found and found[1] == name:
-                texts[index] = texts[index][: found.start(2)] + value + texts[index][found.end(2) :]
+            match = _FIELD.match(texts[index])
+            if match and match[1] == name:
+                texts[index] = texts[index][: match.start(2)] + value + texts[index][match.end(2) :]
                 break
         else:
             texts.insert(end - 1, f"{name}: {value}{newline}")
-        return Tasks.parse("".join(texts))
+        return TasksFile.parse("".join(texts))
 
 
 # Lines
 
 
 class _Line(NamedTuple):
-    """A line with its end; ``at`` is where it begins."""
+    """A line with its line end; ``offset`` is its start in the text."""
 
     text: str
     number: int
-    at: int
+    offset: int
 
 
 def _lines(text: str) -> list[_Line]:
-    return [_Line(found[0], number, found.start()) for number, found in enumerate(_LINE.finditer(text), start=1)]
+    return [_Line(match[0], number, match.start()) for number, match in enumerate(_LINE.finditer(text), start=1)]
 
 
-def _newline(lines: Sequence[_Line]) -> str:
-    """The line end that the text uses."""
+def _detect_newline(lines: Sequence[_Line]) -> str:
+    """Return the line end of the text."""
     first = lines[0].text if lines else ""
     return first[len(first.rstrip("\r\n")) :] or "\n"
 
 
-def _front_end(lines: Sequence[_Line]) -> int:
-    """How many lines the front matter has, both of its ``---`` included; 0 without one."""
+def _count_front_matter_lines(lines: Sequence[_Line]) -> int:
+    """Return the number of lines of the front matter, including both ``---``; 0 without one."""
     if not lines or lines[0].text.removeprefix(_BOM).rstrip() != "---":
         return 0
     return next((line.number for line in lines[1:] if line.text.rstrip() == "---"), 0)
 
 
-def _fields(lines: Sequence[_Line]) -> dict[str, str]:
-    """The front matter's keys; of two that are the same the first counts."""
-    found: dict[str, str] = {}
+def _parse_front_matter(lines: Sequence[_Line]) -> dict[str, str]:
+    """Return the fields of the front matter; of duplicates, the first counts."""
+    fields: dict[str, str] = {}
     for line in lines[1:-1]:
-        if field := _FIELD.match(line.text):
-            found.setdefault(field[1], field[2].rstrip().strip("\"'"))
-    return found
+        if match := _FIELD.match(line.text):
+            fields.setdefault(match[1], match[2].rstrip().strip("\"'"))
+    return fields
 
 
-def _prose(lines: Sequence[_Line]) -> Iterator[_Line]:
-    """The lines that are neither front matter nor in a fence or a comment."""
+def _iter_content_lines(lines: Sequence[_Line]) -> Iterator[_Line]:
+    """Yield the lines that are neither front matter nor in a fence or a comment."""
     fence, in_comment = "", False
-    for line in lines[_front_end(lines) :]:
-        if not line.at and line.text.startswith(_BOM):
+    for line in lines[_count_front_matter_lines(lines) :]:
+        if not line.offset and line.text.startswith(_BOM):
             line = _Line(line.text[1:], line.number, 1)
         bare = line.text.strip(" \t\r\n>")
         if in_comment:
@@ -164,7 +150,7 @@ def _prose(lines: Sequence[_Line]) -> Iterator[_Line]:
         elif fence:
             closes = bare.startswith(fence) and not bare.strip(fence[0])
             fence = "" if closes else fence
-        elif opened := _opens_fence(line.text):
+        elif opened := _opening_fence(line.text):
             fence = opened
         elif bare.startswith("<!--"):
             in_comment = "-->" not in line.text
@@ -172,80 +158,80 @@ def _prose(lines: Sequence[_Line]) -> Iterator[_Line]:
             yield line
 
 
-def _opens_fence(text: str) -> str:
-    found = _FENCE.match(text)
-    return found[1] if found and not (found[1][0] == "`" and "`" in found[2]) else ""
+def _opening_fence(text: str) -> str:
+    match = _FENCE.match(text)
+    return match[1] if match and not (match[1][0] == "`" and "`" in match[2]) else ""
 
 
-# Boxes and phases
+# Checkboxes and phases
 
 
-class _Reading:
-    """What has been read of the boxes and phases so far."""
+class _TasksParser:
+    """Collects checkboxes and phases line by line."""
 
     def __init__(self) -> None:
-        self.boxes: list[Box] = []
+        self.checkboxes: list[Checkbox] = []
         self._headings: list[Phase] = []
-        self._members: list[list[Box]] = []
+        self._members: list[list[Checkbox]] = []
         self._in_phases = self._in_phase = False
         self._indents: list[int] = []
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The phases with their boxes."""
+        """Return the phases with their checkboxes."""
         both = zip(self._headings, self._members, strict=True)
-        return tuple(replace(phase, boxes=tuple(members)) for phase, members in both)
+        return tuple(replace(phase, checkboxes=tuple(members)) for phase, members in both)
 
-    def take(self, line: _Line) -> None:
-        """Read one more line."""
+    def feed(self, line: _Line) -> None:
+        """Parse the next line."""
         if heading := _HEADING.match(line.text):
             self._indents = []
-            self._take_heading(len(heading[1]), _title(heading[2]), line.number)
-        elif found := _BOX.match(line.text):
-            box = self._box(found, line)
-            self.boxes.append(box)
+            self._feed_heading(len(heading[1]), _heading_title(heading[2]), line.number)
+        elif match := _BOX.match(line.text):
+            box = self._new_checkbox(match, line)
+            self.checkboxes.append(box)
             if self._in_phase:
                 self._members[-1].append(box)
 
-    def _take_heading(self, level: int, title: str, line: int) -> None:
+    def _feed_heading(self, level: int, title: str, line: int) -> None:
         if level <= 2:
             self._in_phases = _PHASES.fullmatch(title) is not None
         if level <= 3:
-            found = _PHASE.fullmatch(title) if self._in_phases and level == 3 else None
-            self._in_phase = found is not None
-            if found:
+            match = _PHASE.fullmatch(title) if self._in_phases and level == 3 else None
+            self._in_phase = match is not None
+            if match:
                 previous = (self._headings[-1].number,) if self._headings else ()
-                self._headings.append(read_phase(int(found[1]), found[2], line, previous))
+                self._headings.append(parse_phase(int(match[1]), match[2], line, previous))
                 self._members.append([])
 
-    def _box(self, found: re.Match[str], line: _Line) -> Box:
-        indent = len(found[1].expandtabs(4))
+    def _new_checkbox(self, match: re.Match[str], line: _Line) -> Checkbox:
+        indent = len(match[1].expandtabs(4))
         while self._indents and self._indents[-1] >= indent:
             self._indents.pop()
         depth = len(self._indents)
         self._indents.append(indent)
-        said, *files = _FILES.split(found[3], maxsplit=1)
-        text = _PARALLEL.sub("", said)
-        return Box(
+        label, *files = _FILES.split(match[3], maxsplit=1)
+        text = _PARALLEL.sub("", label)
+        return Checkbox(
             text.replace("**", "").replace("`", "").strip(),
-            is_done=found[2] != " ",
-            line=line.number,
-            at=line.at + found.start(2),
+            is_done=match[2] != " ",
+            line_number=line.number,
+            offset=line.offset + match.start(2),
             depth=depth,
-            is_parallel=text != said,
-            files=tuple(_files(files[0])) if files else (),
+            is_parallel=text != label,
+            files=tuple(_parse_files(files[0])) if files else (),
             phase=self._headings[-1].number if self._in_phase else 0,
         )
 
 
-def _title(text: str) -> str:
-    """A heading without what closes it and without marks of emphasis."""
-    return text.strip().rstrip("#").strip().strip(_MARKS).strip().rstrip(":：")
+def _heading_title(text: str) -> str:
+    """Return the title of a heading without closing ``#`` and emphasis."""
+    return text.strip().rstrip("#").strip().strip(_EMPHASIS_CHARS).strip().rstrip(":：")
 
 
-def _files(text: str) -> Iterator[str]:
-    """The paths, as they compare: without marks, ``./`` and a ``/`` at the end."""
+def _parse_files(text: str) -> Iterator[str]:
+    """Yield the paths, normalized: without quotes, ``./`` and a trailing ``/``."""
     for part in SEPARATOR.split(text):
-        path = "/".join(one for one in part.strip().strip("`\"'").split("/") if one not in ("", "."))
+        path = "/".join(name for name in part.strip().strip("`\"'").split("/") if name not in ("", "."))
         if path:
             yield path

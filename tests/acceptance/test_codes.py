@@ -15,17 +15,17 @@ from processes import run, upbeat
 from repositories import PROMPT, make_repository, write
 from turns import application, hook, limit_codes, turn
 
-from upbeat.adapters.cli.prepare import nothing
-from upbeat.adapters.external.beside import Beside
-from upbeat.adapters.external.pins import Pins
+from upbeat.adapters.cli.prepare import empty_report
+from upbeat.adapters.mcp_client.composite import CompositeProvider
+from upbeat.adapters.mcp_client.pins import PinStore
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
-from upbeat.core.contract.event import ClientName, Origin, PromptSubmitted, Source
+from upbeat.core.contract.event import ClientName, EventSource, PromptOrigin, PromptSubmitted
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.contract.report import Limit, TurnReport
-from upbeat.core.handle import handle
-from upbeat.core.pipeline import TurnRequest, conclude, prepare
+from upbeat.core.engine.handle import handle_event
+from upbeat.core.engine.pipeline import TurnRequest, conclude_turn, plan_turn
 from upbeat.core.turn.plan import TOOLS
-from upbeat.core.turn.report import Moment
+from upbeat.core.turn.report import ReportStamp
 
 DEEP = "what is the impact of changing send_with_retry in shop/retry.py?"
 
@@ -46,27 +46,29 @@ def lost_session(repo: Path) -> TurnReport:
 
 def configured(repo: Path, text: str) -> TurnReport:
     write(repo, {"config/auto-tools.toml": text})
-    return turn(DEEP, repo, request={"plan": True})
+    return turn(DEEP, repo, request={"is_plan": True})
 
 
 def misplaced(repo: Path) -> TurnReport:
     write(repo, {"config/auto-tools.yaml": "tier_max: 2"})
-    return turn(PROMPT, repo, request={"plan": True})
+    return turn(PROMPT, repo, request={"is_plan": True})
 
 
-def stranger(repo: Path) -> TurnReport:
-    request = TurnRequest(Source(ClientName.CLI, str(repo)), PROMPT)
+def untrusted(repo: Path) -> TurnReport:
+    request = TurnRequest(EventSource(ClientName.CLI, str(repo)), PROMPT)
     runtime = application(repo).runtime
-    prepared = prepare(request, runtime.surroundings.locate(request.source, None, plan=False))
-    return conclude(
-        prepared, (run_of("ci_unplanned", ToolOutput("")),), Moment(runtime.clock.now(), "ab", is_plan=False)
+    prepared = plan_turn(request, runtime.context_resolver.resolve(request.source, None, is_plan=False))
+    return conclude_turn(
+        prepared, (run_of("ci_unplanned", ToolOutput("")),), ReportStamp(runtime.clock.now(), "ab", is_plan_mode=False)
     )
 
 
 def conflicting(repo: Path) -> TurnReport:
     claim = Finding("a.py", "dead", claim="dead")
     return turn(
-        PROMPT, repo, FakeProvider({"ci_search": answers(ToolOutput("", (claim, replace(claim, supports=False))))})
+        PROMPT,
+        repo,
+        FakeProvider({"ci_search": answers(ToolOutput("", (claim, replace(claim, supports_claim=False))))}),
     )
 
 
@@ -75,18 +77,18 @@ def instructed(repo: Path) -> TurnReport:
     return turn(PROMPT, repo, FakeProvider({"ci_search": answers(output)}))
 
 
-def silent(repo: Path, origin: Origin) -> list[str]:
-    event = PromptSubmitted(Source(ClientName.CODEX_CLI, str(repo)), PROMPT, origin)
-    because = handle(event, application(repo).runtime).silent_because
+def silent(repo: Path, origin: PromptOrigin) -> list[str]:
+    event = PromptSubmitted(EventSource(ClientName.CODEX_CLI, str(repo)), PROMPT, origin)
+    because = handle_event(event, application(repo).runtime).skip_reason
     return [because.value] if because else []
 
 
 def changed(repo: Path) -> TurnReport:
     """A turn whose server declares its tool otherwise than when it was approved."""
     settings(repo / "home", odd("fine"))
-    Pins(repo / "home/.local/state").pin("odd", {"search": "sha256:of-before"})
+    PinStore(repo / "home/.local/state").approve("odd", {"search": "sha256:of-before"})
     asked = provider(repo / "home")
-    report = turn(PROMPT, repo, Beside(FakeProvider({}), asked))
+    report = turn(PROMPT, repo, CompositeProvider(FakeProvider({}), asked))
     asked.close()
     return report
 
@@ -111,15 +113,15 @@ def linked(repo: Path) -> Path:
 
 
 LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
-    LimitCode.TIER2_DISABLED: lambda repo: limit_codes(turn(DEEP, repo, request={"plan": True})),
+    LimitCode.TIER2_DISABLED: lambda repo: limit_codes(turn(DEEP, repo, request={"is_plan": True})),
     LimitCode.TIER2_CONFIG_IGNORED: lambda repo: limit_codes(configured(repo, "tier_max = 2")),
     LimitCode.SESSION_UNAVAILABLE: lambda repo: limit_codes(lost_session(repo)),
-    LimitCode.SINGLE_ENTRY: lambda repo: limit_codes(stranger(repo)),
+    LimitCode.SINGLE_ENTRY: lambda repo: limit_codes(untrusted(repo)),
     LimitCode.TOOL_TIMEOUT: lambda repo: limit_codes(ERRORS[ErrorCode.TIMEOUT](repo)),
     LimitCode.TOOL_FAILED: lambda repo: limit_codes(ERRORS[ErrorCode.UNKNOWN](repo)),
     LimitCode.BUDGET_EXCEEDED: lambda repo: limit_codes(ERRORS[ErrorCode.BUDGET_EXCEEDED](repo)),
     LimitCode.OUTPUT_INVALID: lambda repo: limit_codes(ERRORS[ErrorCode.PARSE](repo)),
-    LimitCode.CORE_UNAVAILABLE: lambda _repo: limit_codes(nothing(LimitCode.CORE_UNAVAILABLE, "boom")),
+    LimitCode.CORE_UNAVAILABLE: lambda _repo: limit_codes(empty_report(LimitCode.CORE_UNAVAILABLE, "boom")),
     LimitCode.TOOL_UNAVAILABLE: lambda repo: limit_codes(turn(PROMPT, repo, FakeProvider({}))),
     LimitCode.LEGACY_MODE: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS_LEGACY="1")),
     LimitCode.CLAMPED: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS_MAX_CONCURRENCY="99")),
@@ -128,8 +130,8 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.REPO_UNREADABLE: lambda repo: limit_codes(ERRORS[ErrorCode.REPO_ROOT](repo)),
     LimitCode.SWITCHED_OFF: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS="off")),
     LimitCode.NOT_ABOUT_CODE: lambda repo: limit_codes(turn("hello", repo)),
-    LimitCode.NOT_A_USER_PROMPT: lambda repo: silent(repo, Origin.SUBAGENT),
-    LimitCode.PREPARED_ELSEWHERE: lambda repo: silent(repo, Origin.WRAPPED),
+    LimitCode.NOT_A_USER_PROMPT: lambda repo: silent(repo, PromptOrigin.SUBAGENT),
+    LimitCode.PREPARED_ELSEWHERE: lambda repo: silent(repo, PromptOrigin.WRAPPED),
     LimitCode.CONFIG_INVALID: lambda repo: limit_codes(configured(repo, "enabled = 5")),
     LimitCode.CONFIG_UNTRUSTED: lambda repo: limit_codes(configured(repo, "enabled = 'on'")),
     LimitCode.CONFIG_MISPLACED: lambda repo: limit_codes(misplaced(repo)),

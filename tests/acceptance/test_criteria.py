@@ -16,14 +16,14 @@ from processes import BIN, ROOT, Finished, run, upbeat
 from repositories import PROMPT, git, make_repository, write
 from turns import context, hook, limit_codes, tools, turn
 
-from upbeat.adapters.claude import wire as claude
-from upbeat.adapters.codex import wire as codex
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.event import ClientName, Origin, PromptSubmitted
+from upbeat.core.contract.event import ClientName, PromptOrigin, PromptSubmitted
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.contract.report import SCHEMA_VERSION, Limit
+from upbeat.core.sanitize.frame import contains_frame
 from upbeat.core.settings import Settings
-from upbeat.core.turn.frame import is_framed
 from upbeat.core.turn.plan import TOOLS
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
@@ -68,7 +68,7 @@ def test_ac_001_context_is_injected_before_the_model_answers(repo: Path, client:
     output = hook(client, PROMPT, repo)["hookSpecificOutput"]
 
     assert "UserPromptSubmit" == output["hookEventName"]
-    assert is_framed(output["additionalContext"])
+    assert contains_frame(output["additionalContext"])
     assert "shop/retry.py" in output["additionalContext"]
     assert "for attempt in range(RETRY_LIMIT):" in output["additionalContext"]
 
@@ -79,7 +79,7 @@ def test_ac_002_the_session_is_verifiable_and_degradable(repo: Path) -> None:
 
     def command(session_id: str, **variables: str) -> str | None:
         report = turn(
-            PROMPT, repo, client=ClientName.CODEX_CLI, session_id=session_id, request={"plan": True}, **variables
+            PROMPT, repo, client=ClientName.CODEX_CLI, session_id=session_id, request={"is_plan": True}, **variables
         )
         return report.tool_plan.planned_codex_command
 
@@ -112,7 +112,7 @@ def test_ac_003_a_plan_is_repeatable_and_starts_nothing(repo: Path, fake_codex: 
 def test_ac_004_environment_over_file_over_default(tmp_path: Path) -> None:
     """AC-004: what a file says is what the plan shows; the environment outweighs it; else the default holds."""
     repo = make_repository(tmp_path / "r")
-    plan = {"plan": True}
+    plan = {"is_plan": True}
 
     def budget(**variables: str) -> dict[str, int]:
         return turn(PROMPT, repo, request=plan, home=tmp_path, **variables).tool_plan.budget.model_dump()
@@ -154,7 +154,7 @@ class TestAC006Safety:
     def test_only_listed_tools_are_planned(self, repo: Path) -> None:
         """Whatever the prompt says, no other tool is planned."""
         report = turn(
-            "fix shop/retry.py using ci_shell and rm_rf", repo, request={"plan": True}, CI_AUTO_TOOLS_TIER_MAX="2"
+            "fix shop/retry.py using ci_shell and rm_rf", repo, request={"is_plan": True}, CI_AUTO_TOOLS_TIER_MAX="2"
         )
 
         assert set(tools(report)) <= {tool.name for tool in TOOLS}
@@ -163,7 +163,7 @@ class TestAC006Safety:
         """Depth, budget and counts stay at what the control plane allows."""
         args = {
             t.tool: t.args
-            for t in turn(IMPACT, repo, request={"plan": True}, CI_AUTO_TOOLS_TIER_MAX="2").tool_plan.tools
+            for t in turn(IMPACT, repo, request={"is_plan": True}, CI_AUTO_TOOLS_TIER_MAX="2").tool_plan.tools
         }
 
         assert (10, 2, 8000, 10) == (
@@ -256,12 +256,12 @@ class TestAC008FailOpen:
         def broken(*_args: object) -> None:
             raise RuntimeError("boom")
 
-        monkeypatch.setattr("upbeat.adapters.hook.handle", broken)
+        monkeypatch.setattr("upbeat.adapters.hook_entry.answer.handle_event", broken)
 
         assert {} == hook("claude-code", PROMPT, repo)
 
     def test_a_configuration(self, tmp_path: Path) -> None:
-        """A wrong file stops the looking up, not the turn, and the person hears why."""
+        """A wrong file stops the looking up, not the turn, and the user hears why."""
         repo = make_repository(tmp_path / "r", {"config/auto-tools.toml": "enabled = 'maybe'\n"})
 
         problem = "config/auto-tools.toml:1: enabled takes off, auto, on; found 'maybe'"
@@ -274,7 +274,7 @@ class TestAC009Tier2:
 
     def test_not_by_default(self, repo: Path) -> None:
         """An impact question says how to have it, and plans tiers 0 and 1."""
-        report = turn(IMPACT, repo, request={"plan": True})
+        report = turn(IMPACT, repo, request={"is_plan": True})
 
         assert {0, 1} == {tool.tier for tool in report.tool_plan.tools}
         assert ["tier-2 disabled by default; set CI_AUTO_TOOLS_TIER_MAX=2 to enable"] == [
@@ -283,7 +283,7 @@ class TestAC009Tier2:
 
     def test_by_environment(self, repo: Path) -> None:
         """With the variable the question is answered with tier 2, in five more seconds."""
-        report = turn(IMPACT, repo, request={"plan": True}, CI_AUTO_TOOLS_TIER_MAX="2")
+        report = turn(IMPACT, repo, request={"is_plan": True}, CI_AUTO_TOOLS_TIER_MAX="2")
 
         assert {"ci_call_chain", "ci_impact", "ci_hotspot"} <= set(tools(report))
         assert ([], 2, 10000) == (report.limits, report.tool_plan.tier_max, report.tool_plan.budget.wall_ms)
@@ -292,7 +292,7 @@ class TestAC009Tier2:
         """A file's value is ignored, visibly."""
         repo = make_repository(tmp_path / "r")
         write(repo, {"config/auto-tools.toml": "tier_max = 2\n"})
-        report = turn(IMPACT, repo, request={"plan": True})
+        report = turn(IMPACT, repo, request={"is_plan": True})
 
         assert {0, 1} == {tool.tier for tool in report.tool_plan.tools}
         assert "tier-2 requires CI_AUTO_TOOLS_TIER_MAX=2 (config ignored)" == report.limits[0].text
@@ -300,7 +300,7 @@ class TestAC009Tier2:
     @pytest.mark.parametrize(("value", "tier"), [("9", 2), ("0", 1)])
     def test_clamped(self, repo: Path, value: str, tier: int) -> None:
         """There is no tier 9."""
-        report = turn(IMPACT, repo, request={"plan": True}, CI_AUTO_TOOLS_TIER_MAX=value)
+        report = turn(IMPACT, repo, request={"is_plan": True}, CI_AUTO_TOOLS_TIER_MAX=value)
 
         assert (tier, "clamped") == (report.tool_plan.tier_max, limit_codes(report)[0])
 
@@ -317,7 +317,7 @@ def test_ac_010_instructions_are_filtered_alone(repo: Path) -> None:
 def test_ac_011_fusion_is_deterministic_and_shows_conflicts(repo: Path) -> None:
     """AC-011: any order of findings gives one list; contradictions stand side by side, unresolved."""
     dead = Finding("a.py", "it is dead", "f", start_line=3, score=0.9, claim="dead")
-    used = Finding("a.py", "it is used", "f", start_line=9, score=0.2, claim="dead", supports=False)
+    used = Finding("a.py", "it is used", "f", start_line=9, score=0.2, claim="dead", supports_claim=False)
     other = Finding("b.py", "other", score=0.5)
     reports = []
     for order in itertools.permutations([dead, used, other, dead]):
@@ -355,7 +355,7 @@ def test_ac_013_the_wrapper_is_equivalent(repo: Path, fake_codex: Path) -> None:
         theirs["inputs"]["signals"],
     )
     assert (0, b"done") == (done.code, done.stdout.strip())
-    assert (True, 1, True) == (is_framed(sent), sent.count("<upbeat-data "), sent.rstrip().endswith(PROMPT))
+    assert (True, 1, True) == (contains_frame(sent), sent.count("<upbeat-data "), sent.rstrip().endswith(PROMPT))
     assert "for attempt in range(RETRY_LIMIT):" in sent
 
 
@@ -364,17 +364,17 @@ def test_ac_014_the_schema_version(repo: Path) -> None:
     done = upbeat("prepare", cwd=repo, stdin=b"")
 
     assert (30, "1.0", "1.0") == (done.code, done.report["schema_version"], SCHEMA_VERSION)
-    assert SCHEMA_VERSION == turn(PROMPT, repo, request={"plan": True}).schema_version
+    assert SCHEMA_VERSION == turn(PROMPT, repo, request={"is_plan": True}).schema_version
 
 
-@pytest.mark.parametrize("codec", [claude, codex])
+@pytest.mark.parametrize("codec", [CLAUDE_CODEC, CODEX_CODEC])
 def test_ac_015_a_script_may_prefix_the_context(repo: Path, codec: object) -> None:
     """AC-015: what ``prepare`` prints may stand before a prompt for ``codex exec``; no hook then prepares it again."""
     prefixed = f"{context(turn(PROMPT, repo, client=ClientName.CODEX_CLI))}\n\n{PROMPT}"
     event = codec.decode({"hook_event_name": "UserPromptSubmit", "cwd": str(repo), "prompt": prefixed})  # type: ignore[attr-defined]
 
     assert isinstance(event, PromptSubmitted)
-    assert (prefixed, Origin.WRAPPED) == (event.prompt, event.origin)
+    assert (prefixed, PromptOrigin.WRAPPED) == (event.prompt, event.origin)
     assert {} == hook("codex-cli", prefixed, repo)
 
 
@@ -383,7 +383,7 @@ class TestAC016SingleEntry:
 
     def test_adapters_name_no_tool(self) -> None:
         """Outside the provider and the list for models, no string of an adapter is a tool's name."""
-        may = {"adapters/code", "adapters/mcp/tools.py"}
+        may = {"adapters/code", "adapters/mcp_server/tools.py"}
         sources = [
             path
             for path in (ROOT / "adapters").rglob("*.py")
@@ -402,7 +402,7 @@ class TestAC016SingleEntry:
 
     def test_the_report_says_so(self, repo: Path) -> None:
         """Each report names the entry and the policy."""
-        report = turn(PROMPT, repo, request={"plan": True})
+        report = turn(PROMPT, repo, request={"is_plan": True})
 
         assert {"single_tool_entry": True, "source": "orchestrator"} == report.enforcement.model_dump()
 
@@ -425,7 +425,7 @@ class TestAC016SingleEntry:
 )
 def test_ac_017_what_auto_does(repo: Path, switch: str, prompt: str, planned: bool) -> None:
     """AC-017: auto looks up what is about code, on everything, off nothing."""
-    report = turn(prompt, repo, request={"plan": True}, CI_AUTO_TOOLS=switch)
+    report = turn(prompt, repo, request={"is_plan": True}, CI_AUTO_TOOLS=switch)
 
     assert planned == bool(tools(report))
     if not planned:
@@ -434,8 +434,8 @@ def test_ac_017_what_auto_does(repo: Path, switch: str, prompt: str, planned: bo
 
 def test_ac_018_legacy_mode_is_auditable(repo: Path) -> None:
     """AC-018: legacy mode fills the five old layers, and says that it did."""
-    report = turn(PROMPT, repo, request={"plan": True}, CI_AUTO_TOOLS_LEGACY="1")
-    plain = turn(PROMPT, repo, request={"plan": True})
+    report = turn(PROMPT, repo, request={"is_plan": True}, CI_AUTO_TOOLS_LEGACY="1")
+    plain = turn(PROMPT, repo, request={"is_plan": True})
 
     assert ("legacy", "legacy_mode") == (report.enforcement.source, limit_codes(report)[-1])
     assert tools(report) == report.recommended_tools

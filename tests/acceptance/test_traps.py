@@ -5,12 +5,14 @@ from __future__ import annotations
 from doctor_values import NOW, client, installation
 from workflow_play import FAIL, PASS, REJECT, Play
 
-from upbeat.core.contract.effect import TellUser
-from upbeat.core.doctor.findings import Fault, Guard, Reason
-from upbeat.core.doctor.judge import judge
-from upbeat.core.doctor.texts import EN
-from upbeat.core.workflow.outcome import Caps
+from upbeat.core.contract.effect import NotifyUser
+from upbeat.core.doctor.diagnose import diagnose
+from upbeat.core.doctor.findings import Fault, HookPoint, Reason
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.workflow.decision import LoopLimits
 from upbeat.core.workflow.state import RunStatus, StepStatus
+
+MESSAGES = load_messages("doctor", "en")
 
 
 def started(workflow: str, **fields: object) -> Play:
@@ -22,7 +24,7 @@ def started(workflow: str, **fields: object) -> Play:
 
 
 def test_trap_1_a_failed_last_stage_is_not_complete() -> None:
-    """After the final TEST fails, the turn is sent on to the repair; it never says complete."""
+    """After the final TEST fails, the turn is continued to the repair; it never says complete."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")
     play.does("developer")
@@ -57,8 +59,8 @@ def test_trap_2_the_second_tester_before_the_developer_is_denied() -> None:
     denied = play.delegate("tester")
 
     assert "" == denied
-    assert "TEST:2 cannot start yet: DEV must end first" in play.denied
-    assert StepStatus.PENDING is play.run.step("TEST:2").status  # type: ignore[union-attr]
+    assert "TEST:2 cannot start yet: DEV must finish first" in play.denied
+    assert StepStatus.PENDING is play.run.find_step("TEST:2").status  # type: ignore[union-attr]
 
 
 def test_trap_2_secure_names_all_three_members_after_dev() -> None:
@@ -69,7 +71,7 @@ def test_trap_2_secure_names_all_three_members_after_dev() -> None:
     play.ends()
 
     assert ["REVIEW", "TEST:2", "SECURITY"] == play.now
-    assert "in parallel and in one message: REVIEW" in play.sent_on
+    assert "in parallel in one message: REVIEW" in play.sent_on
     assert all(word in play.sent_on for word in ("upbeat:code-reviewer", "upbeat:tester", "upbeat:security-reviewer"))
 
 
@@ -92,12 +94,12 @@ def test_trap_3_two_developers_of_the_same_name() -> None:
     play.started("developer", "a")
     play.stopped("developer", "b", "The parser is written.")
     play.returned(second, "The parser is written.", "b")
-    after_one = play.run.step("DEV").status  # type: ignore[union-attr]
+    after_one = play.run.find_step("DEV").status  # type: ignore[union-attr]
     play.stopped("developer", "a", "The printer is written.")
     play.returned(first, "The printer is written.", "a")
 
-    assert (StepStatus.ACTIVE, StepStatus.DONE) == (after_one, play.run.step("DEV").status)  # type: ignore[union-attr]
-    assert () == play.run.calls + play.run.parked
+    assert (StepStatus.ACTIVE, StepStatus.DONE) == (after_one, play.run.find_step("DEV").status)  # type: ignore[union-attr]
+    assert () == play.run.calls + play.run.unmatched_results
 
 
 def test_trap_4_the_loop_stops_by_itself() -> None:
@@ -106,8 +108,8 @@ def test_trap_4_the_loop_stops_by_itself() -> None:
     sent_on = [bool(play.ends().facts and play.sent_on) for _turn in range(20)]
 
     assert [True, True, True] + [False] * 17 == sent_on
-    told = [effect for effect in play.effects if isinstance(effect, TellUser)]
-    assert ("stale", []) == (play.state.loop.ended, told)
+    told = [effect for effect in play.effects if isinstance(effect, NotifyUser)]
+    assert ("no_progress", []) == (play.state.loop.end_reason, told)
 
 
 def test_trap_4_asking_the_user_releases() -> None:
@@ -128,12 +130,12 @@ def test_trap_4_errors_count() -> None:
         play.fails()
     play.ends()
 
-    assert ("", "errors") == (play.sent_on, play.state.loop.ended)
+    assert ("", "errors") == (play.sent_on, play.state.loop.end_reason)
 
 
 def test_trap_4_every_cap_ends_the_loop() -> None:
     """However much progress a session makes, turns, minutes and tokens are counted."""
-    endless = Caps(iterations=5, minutes=10, tokens=1000)
+    endless = LoopLimits(max_turns=5, max_minutes=10, max_tokens=1000)
     by_turns, by_time, by_tokens = (started("standard", caps=endless) for _session in range(3))
     for turn in range(10):
         by_turns.tree = f"tree {turn}"
@@ -143,8 +145,8 @@ def test_trap_4_every_cap_ends_the_loop() -> None:
     by_tokens.tokens = 1001
     by_tokens.ends()
 
-    assert ("iterations", 5) == (by_turns.state.loop.ended, by_turns.state.loop.iterations)
-    assert ("minutes", "tokens") == (by_time.state.loop.ended, by_tokens.state.loop.ended)
+    assert ("turns", 5) == (by_turns.state.loop.end_reason, by_turns.state.loop.iterations)
+    assert ("minutes", "tokens") == (by_time.state.loop.end_reason, by_tokens.state.loop.end_reason)
 
 
 def test_trap_4_a_word_stops_it() -> None:
@@ -182,7 +184,7 @@ def test_double_failure_has_the_failed_test_first() -> None:
 
 
 def test_three_tries_then_a_human_is_asked() -> None:
-    """After the third failure nothing is sent on; the next prompt says that a human is needed."""
+    """After the third failure nothing is continued; the next prompt says that a human is needed."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")
     play.does("developer")
@@ -195,14 +197,14 @@ def test_three_tries_then_a_human_is_asked() -> None:
 
     assert (RunStatus.NEEDS_HUMAN, "", "TEST:2") == (play.run.status, play.sent_on, play.run.reason)
     play.prompt("what is in the way?")
-    assert "TEST:2 has been tried as often as it may be" in play.injected
+    assert "TEST:2 has used all its attempts" in play.injected
 
 
-def test_trap_14_an_untrusted_hook_is_not_armed() -> None:
-    """A hook of Codex without trust, or changed since: its guard is not armed, whatever it did before."""
+def test_trap_14_an_untrusted_hook_is_inactive() -> None:
+    """A hook of Codex without trust, or changed since: its hook point is inactive, whatever it did before."""
     for reason in (Reason.UNTRUSTED, Reason.TRUST_CHANGED):
-        seen = client(client="codex-cli", faults=(Fault(reason, "Stop", frozenset({Guard.END})),))
-        report = judge(NOW, [seen], installation(), EN)
+        seen = client(client="codex-cli", faults=(Fault(reason, "Stop", frozenset({HookPoint.END})),))
+        report = diagnose(NOW, [seen], installation(), MESSAGES)
 
-        assert not report.armed
-        assert [Guard.END] == [guard.guard for guard in report.clients[0].guards if not guard.armed]
+        assert not report.active
+        assert [HookPoint.END] == [point.hook_point for point in report.clients[0].hook_points if not point.active]

@@ -12,34 +12,34 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema_rs
+from fakes.context import repo_context
 from fakes.runtime import FakeWorld, fake_world
-from fakes.surroundings import situation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.claude import wire as claude
-from upbeat.adapters.codex import wire as codex
-from upbeat.core.contract.event import Source
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.adapters.hooks.codec import HookCodec
+from upbeat.core.contract.event import EventSource
+from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import ClientError
-from upbeat.core.handle import handle
-from upbeat.core.policies import BY_NAME
-from upbeat.core.policies.errand import Errand
-from upbeat.core.policies.look import (
+from upbeat.core.policies import POLICIES_BY_NAME
+from upbeat.core.policy.queries import (
     ChangedFile,
-    ChangedFiles,
-    ContextUse,
-    Document,
-    Existing,
-    FilesAbove,
-    FilesIn,
-    Look,
-    Use,
+    ChangedFilesQuery,
+    ContextUsage,
+    ContextUsageQuery,
+    ExistingPathsQuery,
+    FilesAboveQuery,
+    FolderFilesQuery,
+    Query,
+    TextDocument,
 )
-from upbeat.core.turn.truncate import Unit, measure
+from upbeat.core.policy.side_effects import SideEffect
+from upbeat.core.sanitize.truncate import LengthUnit, measure_text
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 Payload = dict[str, Any]
@@ -59,7 +59,7 @@ def _of_codex() -> list[Payload]:
     return [json.loads(line)["stdin"] for line in lines if line]
 
 
-PAYLOADS: Mapping[ModuleType, list[Payload]] = {claude: _of_claude(), codex: _of_codex()}
+PAYLOADS: Mapping[HookCodec, list[Payload]] = {CLAUDE_CODEC: _of_claude(), CODEX_CODEC: _of_codex()}
 SCHEMAS = {
     path.name.partition(".")[0]: jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
     for path in (RECORDED / "codex/hook_schemas").glob("*.output.json")
@@ -92,7 +92,7 @@ WORDS = (
         "[goal: ship it]",
         "/upbeat:goal off",
         "/upbeat:quiet",
-        "/upbeat:start-work",
+        "/upbeat:start-feature",
         "/deploy now",
     ),
     *(
@@ -171,7 +171,7 @@ VALUES = st.one_of(
 
 
 @st.composite
-def bent(draw: st.DrawFn, codec: ModuleType) -> Payload:
+def bent(draw: st.DrawFn, codec: HookCodec) -> Payload:
     """A recorded payload with some of its values changed or gone, in any depth, all of one session."""
     payload = copy.deepcopy(draw(st.sampled_from(PAYLOADS[codec])))
     for _ in range(draw(st.integers(0, 4))):
@@ -195,39 +195,39 @@ COURSES = st.sampled_from(list(PAYLOADS)).flatmap(
 
 
 @dataclass
-class AnyGround:
-    """A ground where everything that is asked for is there."""
+class AnyWorldQueries:
+    """World queries that answer everything."""
 
     share: float = 0.8
-    errands: list[Errand] = field(default_factory=list)
+    side_effects: list[SideEffect] = field(default_factory=list)
 
-    def look(self, look: Look, source: Source, root: str) -> object | None:
-        match look:
-            case Existing():
-                return frozenset(look.paths)
-            case ContextUse():
-                return Use(int(self.share * 200_000), 200_000)
-            case ChangedFiles():
+    def query(self, query: Query, source: EventSource, root: str) -> object | None:
+        match query:
+            case ExistingPathsQuery():
+                return frozenset(query.paths)
+            case ContextUsageQuery():
+                return ContextUsage(int(self.share * 200_000), 200_000)
+            case ChangedFilesQuery():
                 return (ChangedFile("a.py", 3, 1), ChangedFile("b.bin"))
-            case FilesAbove():
-                return (Document("a/AGENTS.md", "Use tabs.\n"), Document("AGENTS.md", "x" * 30_000))
-            case FilesIn():
-                return (Document("notes/a.md", "text"),)
+            case FilesAboveQuery():
+                return (TextDocument("a/AGENTS.md", "Use tabs.\n"), TextDocument("AGENTS.md", "x" * 30_000))
+            case FolderFilesQuery():
+                return (TextDocument("notes/a.md", "text"),)
             case _:
                 return None
 
-    def run(self, errand: Errand, root: str) -> None:
-        self.errands.append(errand)
+    def perform(self, side_effect: SideEffect, root: str) -> None:
+        self.side_effects.append(side_effect)
 
 
 def world() -> FakeWorld:
-    made = fake_world(situation(policies_on=tuple(BY_NAME)))
-    made.ground = AnyGround()  # type: ignore[assignment]
+    made = fake_world(repo_context(policies_on=tuple(POLICIES_BY_NAME)))
+    made.world_queries = AnyWorldQueries()  # type: ignore[assignment]
     return made
 
 
 @given(course=COURSES)
-def test_no_policy_fails_and_no_answer_is_too_much(course: tuple[ModuleType, list[Payload]]) -> None:
+def test_no_policy_fails_and_no_answer_is_too_much(course: tuple[HookCodec, list[Payload]]) -> None:
     """Every decision is one that the client takes whole, and no policy could not be evaluated."""
     codec, payloads = course
     here = world()
@@ -236,18 +236,20 @@ def test_no_policy_fails_and_no_answer_is_too_much(course: tuple[ModuleType, lis
             event = codec.decode(payload)
         except ClientError:
             continue
-        decision = handle(event, here.runtime, codec.CAP, codec.shortfalls)
+        decision = handle_event(event, here.runtime, codec.cap, codec.degradations)
         answer = codec.encode(event, decision)
         assert_taken(codec, answer, payload["hook_event_name"])
-    failures = [said for record in here.journal.records for said in record.said if said.decided == "could not evaluate"]
+    failures = [
+        said for record in here.journal.records for said in record.explanations if said.decision == "could not evaluate"
+    ]
     assert [] == failures
 
 
-def assert_taken(codec: ModuleType, answer: Payload, name: str) -> None:
+def assert_taken(codec: HookCodec, answer: Payload, name: str) -> None:
     """The answer is JSON, in the client's form, and each of its texts is below the client's cap."""
     assert answer == json.loads(json.dumps(answer))
     specific = answer.get("hookSpecificOutput", {})
     for text in (answer.get("systemMessage", ""), specific.get("additionalContext", ""), answer.get("reason", "")):
-        assert measure(text, Unit.UTF16 if codec is claude else Unit.UTF8) <= LIMIT
-    if codec is codex and answer:
+        assert measure_text(text, LengthUnit.UTF16 if codec is CLAUDE_CODEC else LengthUnit.UTF8) <= LIMIT
+    if codec is CODEX_CODEC and answer:
         SCHEMAS[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()].validate(answer)

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
+from fakes.context import repo_context
 from fakes.runtime import fake_world
-from fakes.surroundings import situation
 
-from upbeat.adapters.claude import wire as claude
-from upbeat.adapters.codex import wire as codex
-from upbeat.adapters.hook_output import LEFT_OUT
-from upbeat.core.contract.effect import Decision, Effect, Relabel, RewriteInput
-from upbeat.core.contract.event import Call, ClientName, Delegated, Event, Source, ToolFinished, TurnEnding
-from upbeat.core.handle import handle
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.adapters.hooks.output_format import UNSUPPORTED
+from upbeat.core.contract.effect import Decision, Effect, RelabelOptions, RewriteInput
+from upbeat.core.contract.event import Call, ClientName, Event, EventSource, SubagentReturned, ToolFinished, TurnEnding
+from upbeat.core.engine.handle import handle_event
 
 PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "permission_mode": "default"}
 IN_CLAUDE = {**PLACE, "prompt_id": "p", "effort": {"level": "medium"}}
@@ -86,9 +86,9 @@ def alike(event: Event) -> Event:
     if isinstance(event, ToolFinished):  # Codex tells no exit code
         event = replace(event, exit_code=None)
     if isinstance(event, TurnEnding):  # nor what still runs
-        event = replace(event, running=None)
-    if isinstance(event, Delegated):  # Claude Code tells its model itself how an agent is gone on with
-        event = replace(event, resume="")
+        event = replace(event, background_task_count=None)
+    if isinstance(event, SubagentReturned):  # Claude Code tells its model itself how an agent is gone on with
+        event = replace(event, resume_call="")
     return event
 
 
@@ -101,9 +101,9 @@ def over_mcp(fields: Fields) -> dict[str, Any]:
 @pytest.mark.parametrize(("name", "in_claude", "in_codex"), PAIRS, ids=[pair[0] for pair in PAIRS])
 def test_the_same_happening_is_the_same_event(name: str, in_claude: Fields, in_codex: Fields) -> None:
     """What both clients know decodes to equal events, by each route."""
-    theirs = codex.decode({**IN_CODEX, **in_codex, "hook_event_name": name})
-    ours = claude.decode({**IN_CLAUDE, **in_claude, "hook_event_name": name})
-    text = claude.decode(over_mcp({**IN_CLAUDE, **in_claude, "hook_event_name": name}))
+    theirs = CODEX_CODEC.decode({**IN_CODEX, **in_codex, "hook_event_name": name})
+    ours = CLAUDE_CODEC.decode({**IN_CLAUDE, **in_claude, "hook_event_name": name})
+    text = CLAUDE_CODEC.decode(over_mcp({**IN_CLAUDE, **in_claude, "hook_event_name": name}))
 
     assert ClientName.CODEX_CLI is theirs.source.client
     assert alike(theirs) == alike(ours)
@@ -113,15 +113,15 @@ def test_the_same_happening_is_the_same_event(name: str, in_claude: Fields, in_c
 EFFECTS: tuple[type[Effect], ...] = get_args(Effect)
 GIVEN: Mapping[type[Effect], Effect] = {
     RewriteInput: RewriteInput("words", {"x": 1}),
-    Relabel: Relabel("words", {"A": "B"}),
+    RelabelOptions: RelabelOptions("words", {"A": "B"}),
 }
 """What changes nothing without its fields."""
 DIFFERENT = {
-    ("AskingUser", "Relabel"): "Codex takes no changed input of a question",
-    ("AgentStarted", "TellUser"): "Claude Code shows no message of this event",
-    ("AgentStopped", "TellUser"): "Claude Code shows no message of this event",
-    ("Compacting", "TellUser"): "Claude Code would put the answer into the summary",
-    ("TurnInterrupted", "TellUser"): "Claude Code does not tell of an interrupt",
+    ("UserQuestionRequested", "RelabelOptions"): "Codex takes no changed input of a question",
+    ("SubagentStarted", "NotifyUser"): "Claude Code shows no message of this event",
+    ("SubagentEnding", "NotifyUser"): "Claude Code shows no message of this event",
+    ("CompactionStarting", "NotifyUser"): "Claude Code would put the answer into the summary",
+    ("TurnInterrupted", "NotifyUser"): "Claude Code does not tell of an interrupt",
 }
 """What one client carries out and the other one cannot."""
 
@@ -129,8 +129,8 @@ DIFFERENT = {
 def test_both_clients_carry_out_the_same() -> None:
     """The tables of capabilities are equal but for what is listed."""
     of_claude, of_codex = (
-        {(event.__name__, effect.__name__) for event, ways in codec.CAPABILITIES.items() for effect in ways}
-        for codec in (claude, codex)
+        {(event.__name__, effect.__name__) for event, ways in codec.capabilities.items() for effect in ways}
+        for codec in (CLAUDE_CODEC, CODEX_CODEC)
     )
 
     assert set(DIFFERENT) == of_claude ^ of_codex
@@ -145,10 +145,10 @@ def test_an_effect_is_carried_out_or_told(name: str, in_claude: Fields, in_codex
 
 def _is_carried_out_or_told(name: str, in_claude: Fields, in_codex: Fields, effect: type[Effect]) -> None:
     told = []
-    for codec, fields in ((claude, {**IN_CLAUDE, **in_claude}), (codex, {**IN_CODEX, **in_codex})):
+    for codec, fields in ((CLAUDE_CODEC, {**IN_CLAUDE, **in_claude}), (CODEX_CODEC, {**IN_CODEX, **in_codex})):
         event = codec.decode({**fields, "hook_event_name": name})
         decision = Decision((GIVEN.get(effect) or effect("words"),))
-        is_degraded = codec.shortfalls(event, decision) == (LEFT_OUT,)
+        is_degraded = codec.degradations(event, decision) == (UNSUPPORTED,)
         assert is_degraded is not bool(codec.encode(event, decision)), effect
         told.append(is_degraded)
 
@@ -157,11 +157,11 @@ def _is_carried_out_or_told(name: str, in_claude: Fields, in_codex: Fields, effe
 
 def test_source_is_alike() -> None:
     """Where an event happened is told by both in the same way."""
-    here = Source(ClientName.CLI, "/repo", "s", "a1", "/t.jsonl")
+    here = EventSource(ClientName.CLI, "/repo", "s", "a1", "/t.jsonl")
     payload = {**SHELL, "hook_event_name": "PreToolUse"}
 
-    assert here == alike(claude.decode({**IN_CLAUDE, **payload, **AGENT})).source
-    assert here == alike(codex.decode({**IN_CODEX, **payload, **IN_THREAD})).source
+    assert here == alike(CLAUDE_CODEC.decode({**IN_CLAUDE, **payload, **AGENT})).source
+    assert here == alike(CODEX_CODEC.decode({**IN_CODEX, **payload, **IN_THREAD})).source
 
 
 def handed_on(agent: str, number: str) -> tuple[Fields, Fields]:
@@ -197,17 +197,17 @@ COURSE: list[tuple[str, Fields, Fields]] = [
 def test_the_same_course_has_the_same_decisions() -> None:
     """A workflow through either client comes to the same effects, event by event."""
     decided: list[list[tuple[str, tuple[Effect, ...]]]] = []
-    for codec, shared, column in ((claude, IN_CLAUDE, 1), (codex, IN_CODEX, 2)):
-        runtime = fake_world(situation()).runtime
+    for codec, shared, column in ((CLAUDE_CODEC, IN_CLAUDE, 1), (CODEX_CODEC, IN_CODEX, 2)):
+        runtime = fake_world(repo_context()).runtime
         effects = []
         for step in COURSE:
             event = codec.decode({**shared, **step[column], "hook_event_name": step[0]})
-            effects.append((step[0], handle(event, runtime, codec.CAP).effects))
+            effects.append((step[0], handle_event(event, runtime, codec.cap).effects))
         decided.append(effects)
 
     assert decided[0] == decided[1]
     kinds = [[type(effect).__name__ for effect in effects] for _, effects in decided[0]]
     assert ["Deny"] == kinds[2]
-    assert ["PutBefore"] == kinds[3]
-    assert "KeepGoing" in kinds[7]
-    assert [] == [kind for kind in kinds[11] if kind == "KeepGoing"]
+    assert ["PrependPrompt"] == kinds[3]
+    assert "ContinueTurn" in kinds[7]
+    assert [] == [kind for kind in kinds[11] if kind == "ContinueTurn"]

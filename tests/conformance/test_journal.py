@@ -11,11 +11,11 @@ from fakes.clock import FakeClock
 from fakes.journal import MemoryJournal
 from journal_values import RUN, STARTED, record, step
 
-from upbeat.adapters.local.journal import SqliteJournal
-from upbeat.core.ports import Journal
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.engine.ports import Journal
 from upbeat.core.workflow.facts import SessionBegan, SessionClosed
-from upbeat.core.workflow.fold import fold
-from upbeat.core.workflow.state import NEW, SessionState
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
 Make = Callable[[Path], Journal]
 
@@ -51,14 +51,14 @@ def state_of(journal: Journal, session_id: str) -> SessionState:
         return transaction.state(session_id)
 
 
-def neighbours(journal: Journal, root: str) -> list[str]:
+def peer_sessions_of(journal: Journal, root: str) -> list[str]:
     with journal.transaction() as transaction:
-        return [one.session_id for one in transaction.neighbours(root)]
+        return [one.session_id for one in transaction.peer_sessions(root)]
 
 
 def test_an_unknown_session_is_new(journal: Journal) -> None:
     """Nobody is known at first."""
-    assert (NEW, []) == (state_of(journal, "s"), neighbours(journal, "/repo"))
+    assert (NEW_SESSION, []) == (state_of(journal, "s"), peer_sessions_of(journal, "/repo"))
 
 
 def test_a_state_is_there_for_the_next_event(journal: Journal) -> None:
@@ -76,7 +76,7 @@ def test_a_transaction_sees_what_it_appended(journal: Journal) -> None:
         transaction.append(record("s", facts=facts), state)
 
         assert state == transaction.state("s")
-        assert ["s"] == [one.session_id for one in transaction.neighbours("/repo")]
+        assert ["s"] == [one.session_id for one in transaction.peer_sessions("/repo")]
 
 
 def test_an_unchanged_state_stays(journal: Journal) -> None:
@@ -114,33 +114,33 @@ def test_sessions_are_apart(journal: Journal) -> None:
     assert (2, 1) == (state_of(journal, "a").loop.iterations, state_of(journal, "b").loop.iterations)
 
 
-def test_neighbours(journal: Journal) -> None:
-    """Neighbours are the sessions of a repository that have a run, the latest first."""
+def test_peer_sessions(journal: Journal) -> None:
+    """The peer sessions are those of a repository that have a run, the latest first."""
     for session_id, root in (("a", "/repo"), ("b", "/other"), ("c", "/repo"), ("a", "/repo")):
         happen(journal, session_id, 2, root)
     with journal.transaction() as transaction:
         transaction.append(
-            record("idle", "/repo", facts=(SessionBegan("codex-cli", "/repo"),)), replace(NEW, root="/repo")
+            record("idle", "/repo", facts=(SessionBegan("codex-cli", "/repo"),)), replace(NEW_SESSION, root="/repo")
         )
 
-    assert (["a", "c"], ["b"], []) == tuple(neighbours(journal, root) for root in ("/repo", "/other", "/none"))
+    assert (["a", "c"], ["b"], []) == tuple(peer_sessions_of(journal, root) for root in ("/repo", "/other", "/none"))
 
 
 def test_a_state_says_where_its_session_is(journal: Journal) -> None:
-    """A session is a neighbour where its state says it is, whatever folder an event happened in."""
+    """A session is a peer where its state says it is, whatever folder an event happened in."""
     facts = (SessionBegan("codex-cli", "/home"), STARTED)
     with journal.transaction() as transaction:
-        transaction.append(record("s", "/elsewhere", facts=facts), fold(facts, NEW))
+        transaction.append(record("s", "/elsewhere", facts=facts), apply_facts(facts, NEW_SESSION))
 
-    assert (["s"], []) == (neighbours(journal, "/home"), neighbours(journal, "/elsewhere"))
+    assert (["s"], []) == (peer_sessions_of(journal, "/home"), peer_sessions_of(journal, "/elsewhere"))
 
 
-def test_at_most_fifty_neighbours(journal: Journal) -> None:
-    """Of many neighbours the latest fifty are told."""
+def test_at_most_fifty_peer_sessions(journal: Journal) -> None:
+    """Of many peer sessions the latest fifty are returned."""
     for number in range(55):
         happen(journal, f"s{number}")
 
-    assert [f"s{number}" for number in range(54, 4, -1)] == neighbours(journal, "/repo")
+    assert [f"s{number}" for number in range(54, 4, -1)] == peer_sessions_of(journal, "/repo")
 
 
 @pytest.mark.parametrize("make", [on_disk, in_memory, nowhere])
@@ -148,9 +148,9 @@ def test_events_without_a_session_have_no_state(make: Make, tmp_path: Path) -> N
     """What belongs to no session is recorded, and changes none."""
     journal = make(tmp_path)
     with journal.transaction() as transaction:
-        transaction.append(record("", facts=(STARTED,)), replace(NEW, run=RUN))
+        transaction.append(record("", facts=(STARTED,)), replace(NEW_SESSION, run=RUN))
 
-    assert (NEW, []) == (state_of(journal, ""), neighbours(journal, "/repo"))
+    assert (NEW_SESSION, []) == (state_of(journal, ""), peer_sessions_of(journal, "/repo"))
 
 
 def test_where_nothing_can_be_stored(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_where_nothing_can_be_stored(tmp_path: Path) -> None:
         facts, state = step(transaction.state("s"), 1)
         transaction.append(record("s", facts=facts), state)
 
-        assert (state, ()) == (transaction.state("s"), transaction.neighbours("/repo"))
+        assert (state, ()) == (transaction.state("s"), transaction.peer_sessions("/repo"))
     with pytest.raises(KeyError), journal.transaction():
         raise KeyError
 
-    assert NEW == state_of(journal, "s")
+    assert NEW_SESSION == state_of(journal, "s")

@@ -19,8 +19,8 @@ from mcp_pipe import SERVE
 from processes import environment
 from repositories import PROMPT, make_repository
 
-from upbeat.adapters.mcp.tools import INSTRUCTIONS
-from upbeat.core.turn.plan import TIMEOUT_MS
+from upbeat.adapters.mcp_server.tools import INSTRUCTIONS
+from upbeat.core.turn.plan import TOOL_TIMEOUTS_MS
 
 HANGING = Path(__file__).parents[1] / "hanging.py"
 ERAS = ["legacy", "2026-07-28", "auto"]
@@ -64,7 +64,7 @@ def talk(
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])  # a client that names the new era does not ask who is there
 def test_what_it_says_of_itself(repo: Path, tmp_path: Path, era: str) -> None:
-    """Name, instructions, and its tools, which all say that they only read, with an object for a schema."""
+    """Name, instructions and tools, each with an object as its schema; only ``workflow`` is not read-only."""
 
     async def work(client: Client) -> Any:
         info = client.server_info
@@ -73,9 +73,10 @@ def test_what_it_says_of_itself(repo: Path, tmp_path: Path, era: str) -> None:
     name, instructions, tools = talk(repo, tmp_path, era, work)
 
     assert ("upbeat", INSTRUCTIONS) == (name, instructions)
-    assert [*TIMEOUT_MS, "workflow"] == [tool.name for tool in tools]
-    assert {(True, False, "object")} == {
-        (tool.annotations.read_only_hint, tool.annotations.open_world_hint, tool.input_schema["type"]) for tool in tools
+    assert [*TOOL_TIMEOUTS_MS, "workflow"] == [tool.name for tool in tools]
+    assert {name: (name != "workflow", False, "object") for name in (*TOOL_TIMEOUTS_MS, "workflow")} == {
+        tool.name: (tool.annotations.read_only_hint, tool.annotations.open_world_hint, tool.input_schema["type"])
+        for tool in tools
     }
     assert all(tool.description for tool in tools)
 
@@ -91,7 +92,7 @@ def test_every_tool_answers(repo: Path, tmp_path: Path, era: str) -> None:
 
     answers, unknown, wrong = talk(repo, tmp_path, era, work)
 
-    assert set(TIMEOUT_MS) == set(ARGUMENTS)
+    assert set(TOOL_TIMEOUTS_MS) == set(ARGUMENTS)
     assert dict.fromkeys(ARGUMENTS, (False, True)) == {
         name: (answer.is_error, bool(answer.content[0].text)) for name, answer in answers.items()
     }
@@ -164,7 +165,7 @@ def test_cancelling_a_call(repo: Path, tmp_path: Path, era: str) -> None:
         await asyncio.sleep(1)
         return slow.cancelled(), json.loads(after.content[0].text), len((await client.list_tools()).tools)
 
-    assert (True, {}, len(TIMEOUT_MS) + 1) == talk(repo, tmp_path, era, work, command)
+    assert (True, {}, len(TOOL_TIMEOUTS_MS) + 1) == talk(repo, tmp_path, era, work, command)
 
 
 def test_many_calls_at_once(repo: Path, tmp_path: Path) -> None:

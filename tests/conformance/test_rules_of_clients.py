@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from upbeat.adapters.claude import wire as claude
-from upbeat.adapters.codex import wire as codex
-from upbeat.core.rules import rule_file
-from upbeat.core.rules.apply import apply
-from upbeat.core.rules.rule import EVENTS, Outcome, Owner, Rule, Verdict
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.core.rules.formats import markdown
+from upbeat.core.rules.match import evaluate_rule
+from upbeat.core.rules.rule import RULE_EVENTS, MatchResult, Owner, Rule, RuleOutcome
 
 PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "stop_hook_active": False}
 PATCH = "*** Begin Patch\n*** Add File: src/a.ts\n+let x: any = 1\n*** End Patch"
@@ -93,19 +93,19 @@ def rules() -> list[Rule]:
     """Every front matter at every event with every action, as far as it is a rule."""
     texts = (
         f"---\nevent: {event}\n{front.format(action)}\n---\nWords.\n"
-        for event, occasion in EVENTS.items()
+        for event, occasion in RULE_EVENTS.items()
         for action in occasion.actions
         for front in FRONTS
     )
-    read = (rule_file.read(text, f"r{number}", "r.md", Owner.USER) for number, text in enumerate(texts))
+    read = (markdown.parse_rule_file(text, f"r{number}", "r.md", Owner.USER) for number, text in enumerate(texts))
     return [found.rules[0] for found in read if found.rules and not found.problems]
 
 
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_the_same_in_both(pair: tuple[Fields, Fields]) -> None:
     """Each rule's verdict, effect and reason are equal, and at least one of them matches."""
-    events = (claude.decode({**PLACE, **pair[0]}), codex.decode({**PLACE, **pair[1]}))
-    outcomes: list[list[Outcome]] = [[apply(rule, event, "/repo") for rule in rules()] for event in events]
+    events = (CLAUDE_CODEC.decode({**PLACE, **pair[0]}), CODEX_CODEC.decode({**PLACE, **pair[1]}))
+    outcomes: list[list[RuleOutcome]] = [[evaluate_rule(rule, event, "/repo") for rule in rules()] for event in events]
 
     assert outcomes[0] == outcomes[1]
-    assert Verdict.YES in {outcome.verdict for outcome in outcomes[0]}
+    assert MatchResult.MATCH in {outcome.match_result for outcome in outcomes[0]}

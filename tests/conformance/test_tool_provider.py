@@ -21,8 +21,8 @@ from repositories import make_repository
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import Finding, ToolOutput
+from upbeat.core.engine.ports import ToolProvider
 from upbeat.core.errors import ToolFailure
-from upbeat.core.ports import ToolProvider
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "ci_index_status": {},

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.layers import MAX_PROBLEMS, Layer
 from upbeat.core.settings import (
-    BY_NAME,
     DEFAULTS,
     KEYS,
-    Mode,
+    KEYS_BY_NAME,
+    Activation,
+    ExecutionMode,
     SessionMode,
     Settings,
-    Switch,
-    default_file,
-    resolve,
+    render_default_file,
+    resolve_settings,
 )
+from upbeat.core.settings_layers import MAX_PROBLEMS, Layer
 
 TIER2_IGNORED = "tier-2 requires CI_AUTO_TOOLS_TIER_MAX=2 (config ignored)"
 UNTRUSTED = "project configuration may only tighten until you trust it (upbeat trust)"
@@ -31,7 +31,7 @@ def user(**values: Any) -> Layer:
 
 def project(trusted: bool = False, **values: Any) -> Layer:
     named = {name.replace("__", "."): value for name, value in values.items()}
-    return Layer("project.toml", named, dict.fromkeys(named, 7), trusted=trusted)
+    return Layer("project.toml", named, dict.fromkeys(named, 7), is_trusted=trusted)
 
 
 def environment(**values: Any) -> Layer:
@@ -41,7 +41,7 @@ def environment(**values: Any) -> Layer:
 
 def test_no_layers_are_the_defaults() -> None:
     """Without any layer the defaults are in force and nothing is to be said."""
-    resolved = resolve([])
+    resolved = resolve_settings([])
 
     assert (DEFAULTS, (), ()) == (resolved.settings, resolved.limits, resolved.problems)
 
@@ -50,8 +50,8 @@ def test_defaults_are_the_control_planes() -> None:
     """The defaults are those of the original control plane."""
     assert (
         Settings(
-            enabled=Switch.AUTO,
-            mode=Mode.RUN,
+            enabled=Activation.AUTO,
+            mode=ExecutionMode.RUN,
             tier_max=1,
             repo_root="",
             budget_wall_ms=5000,
@@ -69,8 +69,8 @@ def test_defaults_are_the_control_planes() -> None:
 @pytest.mark.parametrize(
     ("name", "loose", "tight", "later"),
     [
-        ("enabled", "on", "auto", Switch.AUTO),
-        ("mode", "run", "plan", Mode.PLAN),
+        ("enabled", "on", "auto", Activation.AUTO),
+        ("mode", "run", "plan", ExecutionMode.PLAN),
         ("budget.wall_ms", 4000, "3000", 3000),
         ("budget.max_concurrency", 5, 2, 2),
         ("budget.max_injected_chars", 9000, 300, 300),
@@ -86,20 +86,22 @@ def test_defaults_are_the_control_planes() -> None:
 )
 def test_a_later_layer_wins(name: str, loose: Any, tight: Any, later: Any) -> None:
     """The last layer that names a key decides it, and is remembered as its origin."""
-    resolved = resolve([Layer("first", {name: loose}), Layer("last", {name: tight})])
+    resolved = resolve_settings([Layer("first", {name: loose}), Layer("last", {name: tight})])
 
-    assert later == getattr(resolved.settings, BY_NAME[name].attribute)
+    assert later == getattr(resolved.settings, KEYS_BY_NAME[name].attribute)
     assert {name: "last"} == resolved.settings.origins
     assert () == resolved.limits + resolved.problems
 
 
 def test_layers_join() -> None:
     """Keys that only an early layer names stay as it has them."""
-    resolved = resolve([user(mode="plan"), project(budget__wall_ms=1234), environment(budget__max_concurrency="7")])
+    resolved = resolve_settings(
+        [user(mode="plan"), project(budget__wall_ms=1234), environment(budget__max_concurrency="7")]
+    )
 
     assert (
         Settings(
-            mode=Mode.PLAN,
+            mode=ExecutionMode.PLAN,
             budget_wall_ms=1234,
             budget_max_concurrency=7,
             origins={"mode": "user.toml", "budget.wall_ms": "project.toml:7", "budget.max_concurrency": "environment"},
@@ -132,8 +134,8 @@ def test_layers_join() -> None:
 )
 def test_an_untrusted_project_only_tightens(values: dict[str, Any], expected: list[str]) -> None:
     """What an untrusted project loosens is left as it was, with a limit that names file, line and key."""
-    resolved = resolve([project(**values)])
-    kept = resolve([]) if expected else resolve([project(trusted=True, **values)])
+    resolved = resolve_settings([project(**values)])
+    kept = resolve_settings([]) if expected else resolve_settings([project(trusted=True, **values)])
 
     assert expected == [limit.text for limit in resolved.limits]
     assert kept.settings.origins == resolved.settings.origins
@@ -143,30 +145,30 @@ def test_an_untrusted_project_only_tightens(values: dict[str, Any], expected: li
 def test_untrusted_is_measured_against_the_user() -> None:
     """A project may not take back what its user has tightened, nor enable a tool that its user disabled."""
     mine = user(enabled="off", budget__wall_ms=1000, tools__disabled=["ci_search"])
-    resolved = resolve([mine, project(enabled="auto", budget__wall_ms=2000, tools__disabled=["ci_hotspot"])])
+    resolved = resolve_settings([mine, project(enabled="auto", budget__wall_ms=2000, tools__disabled=["ci_hotspot"])])
 
     assert 3 == len(resolved.limits)
-    assert resolve([mine]).settings == resolved.settings
+    assert resolve_settings([mine]).settings == resolved.settings
 
 
 def test_the_same_again_is_not_loosening() -> None:
     """A project that disables what its user disabled already asks for nothing."""
-    resolved = resolve([user(tools__disabled=["ci_search"]), project(tools__disabled=["ci_search"])])
+    resolved = resolve_settings([user(tools__disabled=["ci_search"]), project(tools__disabled=["ci_search"])])
 
     assert ((), ("ci_search",)) == (resolved.limits, resolved.settings.tools_disabled)
 
 
 def test_a_trusted_project_loosens() -> None:
     """A trusted project's file counts like the user's own."""
-    resolved = resolve([user(enabled="off"), project(trusted=True, enabled="on", budget__wall_ms=9000)])
+    resolved = resolve_settings([user(enabled="off"), project(trusted=True, enabled="on", budget__wall_ms=9000)])
 
-    assert (Switch.ON, 9000, ()) == (resolved.settings.enabled, resolved.settings.budget_wall_ms, resolved.limits)
+    assert (Activation.ON, 9000, ()) == (resolved.settings.enabled, resolved.settings.budget_wall_ms, resolved.limits)
 
 
 @pytest.mark.parametrize("layer", [user(tier_max=2), project(trusted=True, tier_max=2)])
 def test_tier_2_comes_from_the_environment_only(layer: Layer) -> None:
     """A file's tier 2 is ignored, visibly, even a trusted one's."""
-    resolved = resolve([layer])
+    resolved = resolve_settings([layer])
 
     assert (1, [TIER2_IGNORED]) == (resolved.settings.tier_max, [limit.text for limit in resolved.limits])
 
@@ -188,9 +190,9 @@ def test_tier_2_comes_from_the_environment_only(layer: Layer) -> None:
 )
 def test_numbers_are_clamped(name: str, raw: str, value: int, text: str | None) -> None:
     """A number outside its range counts as the nearest one inside, with a limit that says so."""
-    resolved = resolve([Layer("environment", {name: raw}, is_environment=True)])
+    resolved = resolve_settings([Layer("environment", {name: raw}, is_environment=True)])
 
-    assert value == getattr(resolved.settings, BY_NAME[name].attribute)
+    assert value == getattr(resolved.settings, KEYS_BY_NAME[name].attribute)
     assert ([text] if text else []) == [limit.text for limit in resolved.limits]
 
 
@@ -226,7 +228,7 @@ def test_numbers_are_clamped(name: str, raw: str, value: int, text: str | None) 
 )
 def test_problems_name_place_key_and_way_out(name: str, raw: Any, problem: str) -> None:
     """A wrong value is told with where it stands and what is right, and counts for nothing."""
-    resolved = resolve([Layer("f.toml", {name: raw}, {name: 4})])
+    resolved = resolve_settings([Layer("f.toml", {name: raw}, {name: 4})])
 
     assert (f"f.toml:4: {problem}",) == resolved.problems
     assert (DEFAULTS, ()) == (resolved.settings, resolved.limits)
@@ -234,25 +236,25 @@ def test_problems_name_place_key_and_way_out(name: str, raw: Any, problem: str) 
 
 def test_all_problems_are_told_at_once() -> None:
     """One report has every problem of every layer, and what is right still counts."""
-    resolved = resolve([user(enabled="never", mode="plan"), environment(budget__wall_ms="soon")])
+    resolved = resolve_settings([user(enabled="never", mode="plan"), environment(budget__wall_ms="soon")])
 
     assert (
         "user.toml: enabled takes off, auto, on; found 'never'",
         "environment: budget.wall_ms takes a whole number from 100 to 60000; found 'soon'",
     ) == resolved.problems
-    assert Mode.PLAN is resolved.settings.mode
+    assert ExecutionMode.PLAN is resolved.settings.mode
 
 
 def test_a_flood_of_problems_is_cut() -> None:
     """A file full of something else does not fill the screen."""
-    resolved = resolve([Layer("f.toml", {f"key{number}": 1 for number in range(1000)})])
+    resolved = resolve_settings([Layer("f.toml", {f"key{number}": 1 for number in range(1000)})])
 
     assert MAX_PROBLEMS == len(resolved.problems)
 
 
 @given(
     st.dictionaries(
-        st.sampled_from(sorted(BY_NAME)),
+        st.sampled_from(sorted(KEYS_BY_NAME)),
         st.one_of(st.text(), st.integers(), st.booleans(), st.none(), st.floats(), st.lists(st.text())),
     ),
     st.booleans(),
@@ -260,16 +262,16 @@ def test_a_flood_of_problems_is_cut() -> None:
 )
 def test_any_values_give_settings_in_range(values: dict[str, Any], trusted: bool, is_environment: bool) -> None:
     """Whatever a layer holds, the settings stay in range and each key is either taken, limited or a problem."""
-    resolved = resolve([Layer("x", values, trusted=trusted, is_environment=is_environment)])
-    numbers = [key for key in KEYS if key.high]
+    resolved = resolve_settings([Layer("x", values, is_trusted=trusted, is_environment=is_environment)])
+    numbers = [key for key in KEYS if key.maximum]
 
-    assert all(key.low <= getattr(resolved.settings, key.attribute) <= key.high for key in numbers)
+    assert all(key.minimum <= getattr(resolved.settings, key.attribute) <= key.maximum for key in numbers)
     assert len(values) <= len(resolved.settings.origins) + len(resolved.limits) + len(resolved.problems) + 1
 
 
 @given(
     st.dictionaries(
-        st.sampled_from(sorted(BY_NAME)),
+        st.sampled_from(sorted(KEYS_BY_NAME)),
         st.one_of(
             st.sampled_from(["off", "auto", "on", "plan", "run", "exec", "resume_last"]),
             st.integers(0, 70000),
@@ -281,11 +283,14 @@ def test_any_values_give_settings_in_range(values: dict[str, Any], trusted: bool
 def test_an_untrusted_layer_never_loosens(values: dict[str, Any]) -> None:
     """No value of an untrusted layer lets more happen than its user allows."""
     mine = user(enabled="auto", mode="plan", budget__wall_ms=700, tools__disabled=["a"], codex__session_mode="exec")
-    before, after = resolve([mine]).settings, resolve([mine, Layer("p", values, trusted=False)]).settings
+    before, after = (
+        resolve_settings([mine]).settings,
+        resolve_settings([mine, Layer("p", values, is_trusted=False)]).settings,
+    )
     order = {key.attribute: key.choices for key in KEYS if key.choices}
 
     assert all(c.index(getattr(after, name)) <= c.index(getattr(before, name)) for name, c in order.items())
-    assert all(getattr(after, key.attribute) <= getattr(before, key.attribute) for key in KEYS if key.high)
+    assert all(getattr(after, key.attribute) <= getattr(before, key.attribute) for key in KEYS if key.maximum)
     assert set(before.tools_disabled) <= set(after.tools_disabled)
     assert before.legacy >= after.legacy
 
@@ -294,7 +299,7 @@ def test_the_default_file_reads_back_as_the_defaults() -> None:
     """Every key stands in the default file with its default."""
     import tomli
 
-    read = tomli.loads(default_file())
+    read = tomli.loads(render_default_file())
     flat = {
         (f"{name}.{inner}" if isinstance(value, dict) else name): (value[inner] if inner else value)
         for name, value in read.items()
@@ -303,7 +308,7 @@ def test_the_default_file_reads_back_as_the_defaults() -> None:
 
     assert [key.name for key in KEYS] == list(flat)
     assert DEFAULTS == Settings(
-        **{k: v for k, v in vars_of(resolve([user(**flat)]).settings).items() if k != "origins"}
+        **{k: v for k, v in vars_of(resolve_settings([user(**flat)]).settings).items() if k != "origins"}
     )
 
 
@@ -313,7 +318,7 @@ def vars_of(settings: Settings) -> dict[str, Any]:
 
 def test_the_default_file_says_what_each_key_takes() -> None:
     """Above each key stand its purpose, what it takes and its environment variable."""
-    text = default_file()
+    text = render_default_file()
 
     assert text.startswith(
         "# Settings of upbeat with their defaults. Copy what you change to one of\n"
@@ -333,7 +338,7 @@ def test_the_default_file_says_what_each_key_takes() -> None:
 @pytest.mark.parametrize("value", [1, 65536])
 def test_a_project_has_no_say_in_the_journal(value: int) -> None:
     """What is kept of all projects is not for one of them to change, in either direction."""
-    resolved = resolve([user(journal__max_mb=50), project(journal__max_mb=value)])
+    resolved = resolve_settings([user(journal__max_mb=50), project(journal__max_mb=value)])
 
     assert 50 == resolved.settings.journal_max_mb
     assert [f"{UNTRUSTED}: project.toml:7: journal.max_mb"] == [limit.text for limit in resolved.limits]

@@ -6,7 +6,7 @@ Run inside the namespace: ``app_server_driver.py STEPS.json``. A step is one of
     {"compact": true}  {"fork": true}  {"threads": true}  {"models": true}  {"model": "…"}  {"prepare": "…"}
     {"kill": true}     end the server with SIGKILL between turns
 
-and a turn takes ``"answers": ["accept", …]`` (what the person says; default: there is nobody), ``"on": {"Delta":
+and a turn takes ``"answers": ["accept", …]`` (what the user says; default: there is nobody), ``"on": {"Delta":
 "SIGINT"}`` (at the first such event, send that signal to this process, or "kill" to kill the server, or "close" to
 read no further) and ``"idle": 2``. Lines: ``{"at": seconds, "step": 0, "event": "Delta", …}``.
 """
@@ -23,10 +23,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from upbeat.adapters.codex.auto.app_server import AppServerTransport, open_app_server
-from upbeat.adapters.codex.auto.signals import Signals
-from upbeat.adapters.codex.auto.transport import Approval, Ask, Decision, Event, Refused, ThreadStarted
-from upbeat.adapters.local.environment import WRAPPED, child_variables
+from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport, open_app_server
+from upbeat.adapters.codex.transport.base import (
+    ApprovalDecision,
+    ApprovalRequest,
+    CodexRequestError,
+    ThreadStarted,
+    TurnEvent,
+    TurnInput,
+)
+from upbeat.adapters.codex.transport.signals import SignalHandler
+from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
 
 BEGAN = time.monotonic()
 
@@ -44,14 +51,14 @@ class Player:
         line = {"at": round(time.monotonic() - BEGAN, 3), "step": self.step, "event": name, **fields}
         print(json.dumps(line, ensure_ascii=False, default=str), flush=True)
 
-    def ask(self, approval: Approval) -> Decision:
-        self.say("Asked", **dataclasses.asdict(approval))
-        return Decision(self.answers.pop(0))
+    def ask(self, approval: ApprovalRequest) -> ApprovalDecision:
+        self.say("ApprovalRequest", **dataclasses.asdict(approval))
+        return ApprovalDecision(self.answers.pop(0))
 
     def play(self, step: dict[str, Any]) -> None:
         match step:
             case {"prompt": prompt}:
-                self.turn(step, Ask(prompt, step.get("context", ""), step.get("thread", self.thread)))
+                self.turn(step, TurnInput(prompt, step.get("context", ""), step.get("thread", self.thread)))
             case {"compact": _}:
                 for event in self.transport.compact(self.thread):
                     self.say(type(event).__name__, **dataclasses.asdict(event))
@@ -59,19 +66,19 @@ class Player:
                 self.thread = self.transport.fork(self.thread)
                 self.say("Forked", thread_id=self.thread)
             case {"threads": _}:
-                self.say("Threads", threads=[dataclasses.asdict(one) for one in self.transport.threads()])
+                self.say("Threads", threads=[dataclasses.asdict(one) for one in self.transport.list_threads()])
             case {"models": _}:
-                self.say("Models", models=[dataclasses.asdict(one) for one in self.transport.models()])
+                self.say("Models", models=[dataclasses.asdict(one) for one in self.transport.list_models()])
             case {"model": name}:
                 self.transport.model = name
             case {"prepare": thread}:
-                self.transport.prepare(thread)
+                self.transport.preopen_thread(thread)
             case {"kill": _}:
                 kill_server()
             case unknown:
                 raise ValueError(f"no step {unknown}")
 
-    def turn(self, step: dict[str, Any], ask: Ask) -> None:
+    def turn(self, step: dict[str, Any], ask: TurnInput) -> None:
         self.answers = list(step.get("answers", []))
         self.transport.ask_person = self.ask if "answers" in step else None
         awaited = dict(step.get("on", {}))
@@ -87,7 +94,7 @@ class Player:
             elif what:
                 os.kill(os.getpid(), getattr(signal, what))
 
-    def note(self, event: Event) -> None:
+    def note(self, event: TurnEvent) -> None:
         if isinstance(event, ThreadStarted):
             self.thread = event.thread_id
         self.say(type(event).__name__, **dataclasses.asdict(event))
@@ -116,9 +123,9 @@ def main() -> None:
     steps = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     first = steps.pop(0) if steps and "open" in steps[0] else {"open": {}}
     program = shutil.which("codex") or ""
-    with Signals() as signals:
+    with SignalHandler() as signals:
         opened = open_app_server(
-            program, os.getcwd(), child_variables({WRAPPED: "1"}), signals, version="0", **first["open"]
+            program, os.getcwd(), child_variables({WRAPPED_VARIABLE: "1"}), signals, version="0", **first["open"]
         )
         player = Player(opened)
         player.say("Open", servers=len(servers()))
@@ -127,8 +134,8 @@ def main() -> None:
                 player.step = number
                 try:
                     player.play(step)
-                except Refused as refused:
-                    player.say("Refused", why=refused.failed.why, text=refused.failed.text)
+                except CodexRequestError as refused:
+                    player.say("Refused", reason=refused.failure.reason, text=refused.failure.text)
         finally:
             opened.close()
         player.say("Closed", servers=len(servers()))

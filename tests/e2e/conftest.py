@@ -18,7 +18,7 @@ SECONDS_PER_TEST = 180
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder is an end-to-end test, also where somebody forgot the marker."""
+    """Everything in this folder is an end-to-end test, also where a test lacks the marker."""
     here = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(here):

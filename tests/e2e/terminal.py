@@ -1,4 +1,4 @@
-"""A client's terminal program on a pty, seen as the screen that a person would see."""
+"""A client's terminal program on a pty, seen as the screen that a user would see."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def kinds(said: list[Said], *markers: str) -> list[tuple[str, str]]:
 
 
 CARRIED = ("tool", "function_call_output")
-PERSON = ("user", "message")
+USER = ("user", "message")
 
 
 def test_three_turns_on_one_process(sandbox: Sandbox) -> None:
@@ -89,7 +89,7 @@ def test_three_turns_on_one_process(sandbox: Sandbox) -> None:
     assert [1, 1] == [line["servers"] for line in played.lines if line["event"] == "Open"] * 2
     assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
     last = played.turns[-1]
-    assert [CARRIED, PERSON] * 3 == kinds(last.conversation(), BLOCK, *prompts)
+    assert [CARRIED, USER] * 3 == kinds(last.conversation(), BLOCK, *prompts)
     assert [f"prepared for turn {number}" in said.text for number, said in enumerate(last.texts_with(BLOCK), 1)]
     assert [(1, 1), (2, 2), (3, 3)] == [(turn.count(BLOCK), turn.count("question-")) for turn in played.turns]
     carriers = [item for item in last.body["input"] if item.get("type") == "function_call_output"]
@@ -128,9 +128,9 @@ def test_context_survives_a_compaction(sandbox: Sandbox) -> None:
     ]
     played = play(sandbox, steps)
 
-    assert ["Compacted"] == [line["event"] for line in played.of(1, "Compacted")]
+    assert ["ThreadCompacted"] == [line["event"] for line in played.of(1, "ThreadCompacted")]
     assert "Completed" == played.ending(1)["event"]
-    assert [CARRIED, PERSON] == kinds(played.turns[-1].conversation(), BLOCK, "prompt-two")
+    assert [CARRIED, USER] == kinds(played.turns[-1].conversation(), BLOCK, "prompt-two")
 
 
 def test_interrupt_and_go_on(sandbox: Sandbox) -> None:
@@ -142,22 +142,22 @@ def test_interrupt_and_go_on(sandbox: Sandbox) -> None:
     assert played.seconds(0) < 3
     assert "Completed" == played.ending(1)["event"]
     assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
-    assert [] == played.of(1, "TransportNote")
-    assert [PERSON, PERSON] == kinds(played.turns[-1].conversation(), "slow one", "next one")
+    assert [] == played.of(1, "TransportNotice")
+    assert [USER, USER] == kinds(played.turns[-1].conversation(), "slow one", "next one")
 
 
 @pytest.mark.parametrize(("answer", "is_run"), [("accept", True), ("decline", False), ("cancel", False)])
 def test_commands_are_asked_about(sandbox: Sandbox, answer: str, is_run: bool) -> None:
-    """The person sees the command and decides; after a no the turn goes on, after cancel it is over."""
+    """The user sees the command and decides; after a no the turn goes on, after cancel it is over."""
     script = [{"when": "make the file", "reply": [COMMAND]}]
     played = play(sandbox, [{"prompt": "make the file", "answers": [answer]}, {"prompt": "next"}], script)
 
-    [asked] = played.of(0, "Asked")
-    assert ("command", str(sandbox.repository), "may I?") == (asked["matter"], asked["cwd"], asked["reason"])
-    assert "touch made-by-codex.txt" in asked["what"]
+    [asked] = played.of(0, "ApprovalRequest")
+    assert ("command", str(sandbox.repository), "may I?") == (asked["kind"], asked["cwd"], asked["reason"])
+    assert "touch made-by-codex.txt" in asked["subject"]
     assert is_run == (sandbox.repository / "made-by-codex.txt").exists()
     assert ("Interrupted" if answer == "cancel" else "Completed") == played.ending(0)["event"]
-    assert [not is_run] == [line["declined"] for line in played.of(0, "CommandRun")]
+    assert [not is_run] == [line["is_declined"] for line in played.of(0, "CommandFinished")]
     assert "Completed" == played.ending(1)["event"]
 
 
@@ -165,27 +165,27 @@ def test_commands_without_a_person(sandbox: Sandbox) -> None:
     """Where nobody can be asked, the answer is no, the turn goes on, and it is told."""
     played = play(sandbox, [{"prompt": "make the file"}], [{"when": "make the file", "reply": [COMMAND]}])
 
-    [answered] = played.of(0, "Answered")
-    assert ("decline", False) == (answered["decision"], answered["by_person"])
+    [answered] = played.of(0, "ApprovalDecided")
+    assert ("decline", False) == (answered["decision"], answered["is_by_person"])
     assert not (sandbox.repository / "made-by-codex.txt").exists()
     assert "Completed" == played.ending(0)["event"]
 
 
 def test_changes_are_asked_about_with_their_diff(sandbox: Sandbox) -> None:
-    """The person sees what would be written where."""
+    """The user sees what would be written where."""
     patch = "*** Begin Patch\n*** Add File: made-by-codex.txt\n+hello\n*** End Patch\n"
     script = [{"when": "make the file", "reply": [{"tool": "apply_patch", "input": patch}]}]
     read_only: Steps = [{"open": {"flags": ["-s", "read-only"]}}]
     played = play(sandbox, [*read_only, {"prompt": "make the file", "answers": ["accept"]}], script)
 
-    [asked] = played.of(0, "Asked")
+    [asked] = played.of(0, "ApprovalRequest")
     path = str(sandbox.repository / "made-by-codex.txt")
-    assert ("files", [{"kind": "add", "path": path, "diff": "hello\n"}]) == (asked["matter"], asked["changes"])
+    assert ("files", [{"kind": "add", "path": path, "diff": "hello\n"}]) == (asked["kind"], asked["diffs"])
     assert "hello\n" == (sandbox.repository / "made-by-codex.txt").read_text()
 
 
 def test_tools_of_servers_are_asked_about(sandbox: Sandbox) -> None:
-    """A tool that is not read-only is asked about, once a session if the person wants it so."""
+    """A tool that is not read-only is asked about, once a session if the user wants it so."""
     server = sandbox.root / "server.py"
     server.write_text(MCP_SERVER)
     config(sandbox, f'mcp_servers.mem = {{command = "python3", args = ["{server}"]}}')
@@ -194,11 +194,11 @@ def test_tools_of_servers_are_asked_about(sandbox: Sandbox) -> None:
     steps: Steps = [{"prompt": "save 1", "answers": ["accept_session"]}, {"prompt": "save 2", "answers": []}]
     played = play(sandbox, steps, script)
 
-    [asked] = played.of(0, "Asked")
-    assert ("tool", '{"x": "1"}') == (asked["matter"], asked["reason"])
+    [asked] = played.of(0, "ApprovalRequest")
+    assert ("tool", '{"x": "1"}') == (asked["kind"], asked["reason"])
     tools = [(line["tool"], line["error"]) for step in (0, 1) for line in played.of(step, "ToolCall")]
     assert [("mem.save", "")] * 2 == tools
-    assert [] == played.of(1, "Asked")
+    assert [] == played.of(1, "ApprovalRequest")
 
 
 def test_death_in_a_turn(sandbox: Sandbox) -> None:
@@ -210,19 +210,19 @@ def test_death_in_a_turn(sandbox: Sandbox) -> None:
     ]
     played = play(sandbox, steps, [{"when": "doomed", "reply": SLOW}])
 
-    assert ("Failed", "no_ending") == (played.ending(1)["event"], played.ending(1)["why"])
-    assert ["restarted"] == [line["notice"] for line in played.of(2, "TransportNote")]
+    assert ("Failed", "exited_mid_turn") == (played.ending(1)["event"], played.ending(1)["reason"])
+    assert ["restarted"] == [line["kind"] for line in played.of(2, "TransportNotice")]
     assert "Completed" == played.ending(2)["event"]
     assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
     last = played.turns[-1]
     assert [1, 1, 1] == [last.count(prompt) for prompt in ("prompt-one", "doomed", "prompt-two")]
-    assert [CARRIED, PERSON] == kinds(last.conversation(), BLOCK, "prompt-two")[-2:]
+    assert [CARRIED, USER] == kinds(last.conversation(), BLOCK, "prompt-two")[-2:]
 
 
 def test_death_while_a_command_runs(sandbox: Sandbox) -> None:
     """A command that Codex had started does not outlive it."""
     sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
-    steps: Steps = [{"prompt": "sleep now", "on": {"Began": "kill"}}, {"prompt": "after"}]
+    steps: Steps = [{"prompt": "sleep now", "on": {"ItemStarted": "kill"}}, {"prompt": "after"}]
     played = play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}])
 
     assert "Completed" == played.ending(1)["event"]
@@ -231,7 +231,7 @@ def test_death_while_a_command_runs(sandbox: Sandbox) -> None:
 def test_leaving_while_a_command_runs(sandbox: Sandbox) -> None:
     """Whoever stops reading a turn, and then closes, leaves nothing running."""
     sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
-    steps: Steps = [{"prompt": "sleep now", "on": {"Began": "close"}}]
+    steps: Steps = [{"prompt": "sleep now", "on": {"ItemStarted": "close"}}]
     play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}])
 
 
@@ -239,7 +239,7 @@ def test_death_of_the_wrapper(sandbox: Sandbox) -> None:
     """When codex-auto is killed in the middle of a command, Codex and the command end, too."""
     sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
     path = sandbox.root / "steps.json"
-    path.write_text(json.dumps([{"prompt": "sleep now", "on": {"Began": "SIGKILL"}}]), encoding="utf-8")
+    path.write_text(json.dumps([{"prompt": "sleep now", "on": {"ItemStarted": "SIGKILL"}}]), encoding="utf-8")
     command = [sys.executable, str(DRIVER), str(path)]
     finished = run(sandbox, command, script=[{"when": "sleep now", "reply": [sleeping]}])
 
@@ -259,7 +259,7 @@ def test_threads_of_other_ways(sandbox: Sandbox) -> None:
     assert [thread] == [line["thread_id"] for line in played.of(1, "ThreadStarted")]
     [forked] = [line["thread_id"] for line in played.of(3, "ThreadStarted")]
     assert forked != thread
-    assert [PERSON] * 3 == kinds(played.turns[-1].conversation(), "from exec", "from here", "forked")
+    assert [USER] * 3 == kinds(played.turns[-1].conversation(), "from exec", "from here", "forked")
 
 
 def test_threads_that_cannot_be_resumed(sandbox: Sandbox) -> None:
@@ -270,7 +270,7 @@ def test_threads_that_cannot_be_resumed(sandbox: Sandbox) -> None:
     steps: Steps = [{"prompt": "two", "thread": thread} for thread in (missing, "not-an-id", archived)]
     played = play(sandbox, steps)
 
-    assert ["no_rollout", "no_rollout", "archived"] == [played.ending(step)["why"] for step in range(3)]
+    assert ["no_rollout", "no_rollout", "archived"] == [played.ending(step)["reason"] for step in range(3)]
     assert [] == played.turns
 
 
@@ -286,7 +286,7 @@ def test_a_thread_that_is_open_elsewhere(sandbox: Sandbox) -> None:
     )
     finished = run(sandbox, ["sh", "-c", both], script=[{"when": "hold", "reply": [{"text": "x"}, {"wait": 4}]}])
 
-    assert "active_writer" == Played(finished).ending(0)["why"]
+    assert "active_writer" == Played(finished).ending(0)["reason"]
 
 
 def test_our_own_hook_stays_silent(sandbox: Sandbox) -> None:
@@ -312,13 +312,13 @@ HTTP_ERRORS = {
 
 FAILURES = [
     ("401", [{"error": 401, "body": HTTP_ERRORS[401]}], "unauthorized", 20),
-    ("429", [{"error": 429, "body": HTTP_ERRORS[429]}], "rate_limit", 20),
-    ("500", [{"error": 500, "body": HTTP_ERRORS[500]}], "provider", 60),
+    ("429", [{"error": 429, "body": HTTP_ERRORS[429]}], "rate_limited", 20),
+    ("500", [{"error": 500, "body": HTTP_ERRORS[500]}], "provider_error", 60),
     ("400", [{"error": 400, "body": HTTP_ERRORS[400]}], "bad_request", 5),
-    ("cut", [{"cut": True}], "cut", 30),
+    ("cut", [{"cut": True}], "stream_disconnected", 30),
     ("context", [{"failed": "context_length_exceeded"}], "context_full", 5),
-    ("quota", [{"failed": "insufficient_quota"}], "quota", 5),
-    ("overloaded", [{"failed": "server_is_overloaded"}], "provider", 60),
+    ("quota", [{"failed": "insufficient_quota"}], "quota_exceeded", 5),
+    ("overloaded", [{"failed": "server_is_overloaded"}], "provider_error", 60),
 ]
 
 
@@ -329,7 +329,7 @@ def test_failures(sandbox: Sandbox, reply: list[dict[str, Any]], why: str, most:
     played = play(sandbox, [{"prompt": "will it fail?"}, {"prompt": "and-then"}], script)
 
     ending = played.ending(0)
-    assert ("Failed", why) == (ending["event"], ending.get("why"))
+    assert ("Failed", why) == (ending["event"], ending.get("reason"))
     assert played.seconds(0) < most
     assert "Completed" == played.ending(1)["event"]
     print(why, round(played.seconds(0), 1), "s:", ending["text"])
@@ -342,15 +342,15 @@ def test_missing_key(sandbox: Sandbox) -> None:
     path.write_text(text.replace('name = "stub"\n', 'name = "stub"\nenv_key = "NO_SUCH_KEY"\n'), encoding="utf-8")
     played = play(sandbox, [{"prompt": "hello"}])
 
-    assert ("missing_key", True) == (played.ending(0)["why"], "NO_SUCH_KEY" in played.ending(0)["text"])
+    assert ("missing_key", True) == (played.ending(0)["reason"], "NO_SUCH_KEY" in played.ending(0)["text"])
 
 
 def test_bad_configuration(sandbox: Sandbox) -> None:
-    """Codex names the file and the line; nothing is sent, and the server stays for when it is mended."""
+    """Codex names the file and the line; nothing is sent, and the server stays for when it is fixed."""
     config(sandbox, "model = [")
     played = play(sandbox, [{"prompt": "hello"}, {"prompt": "again"}])
 
-    assert ["codex_config"] * 2 == [played.ending(step)["why"] for step in (0, 1)]
+    assert ["codex_config"] * 2 == [played.ending(step)["reason"] for step in (0, 1)]
     assert "config.toml:" in played.ending(0)["text"]
     assert [] == played.turns
 
@@ -362,8 +362,10 @@ def test_unreachable_provider(sandbox: Sandbox) -> None:
     steps: Steps = [{"open": {"idle_seconds": 3}}, {"prompt": "hello"}, {"prompt": "again"}]
     played = play(sandbox, steps)
 
-    assert [("silent", "3")] * 2 == [(played.ending(step)["why"], played.ending(step)["text"]) for step in (0, 1)]
-    assert [] == played.of(1, "TransportNote")
+    assert [("idle_timeout", "3")] * 2 == [
+        (played.ending(step)["reason"], played.ending(step)["text"]) for step in (0, 1)
+    ]
+    assert [] == played.of(1, "TransportNotice")
 
 
 MCP_SERVER = """

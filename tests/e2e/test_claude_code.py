@@ -143,7 +143,7 @@ def test_configuration_error_is_told_at_session_start(sandbox: Sandbox, client: 
     finished = ask(sandbox, client, QUESTION, "--output-format", "stream-json", "--verbose")
 
     records = read_log(sandbox.home)
-    told = {record["event"] for record in records if "tell_user" in [effect["kind"] for effect in record["effects"]]}
+    told = {record["event"] for record in records if "notify_user" in [effect["kind"] for effect in record["effects"]]}
     assert {"SessionStarted", "PromptSubmitted", "TurnEnding", "SessionEnded"} == {
         record["event"] for record in records
     }

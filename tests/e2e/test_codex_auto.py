@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import struct
 import zlib
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from upbeat.adapters.codex_auto.sessions.store import SessionStore
 
 from .clients import CLIENTS
 from .received import Request, Said
@@ -32,9 +35,8 @@ Body = dict[str, Any]
 
 def session(sandbox: Sandbox, name: str = "default") -> str:
     """The thread that codex-auto would go on with."""
-    stored = json.loads((sandbox.repository / ".upbeat/codex-session.json").read_text(encoding="utf-8"))
-    thread_id: str = stored["sessions"][name]["thread_id"]
-    return thread_id
+    rows = SessionStore(sandbox.home / ".local/state", os.path.realpath(sandbox.repository)).read(0)
+    return next(row.session.thread_id for row in rows if row.session and row.name == name)
 
 
 def rollouts(sandbox: Sandbox) -> list[Path]:
@@ -139,7 +141,7 @@ def test_ctrl_c_stops_a_turn_and_the_next_one_goes_on(
         terminal.submit("wait for it")
         terminal.wait_until(lambda: len(terminal.launch.turns()) == 1, "request")
         terminal.send(CTRL_C)
-        terminal.wait_for("turn stopped")
+        terminal.wait_for("Turn interrupted")
         terminal.wait_until(lambda: terminal.launch.turns()[0].hung_up_at is not None, "hang-up", 3)
         terminal.submit("go on")
         terminal.wait_for("Stub answer 2.")
@@ -163,7 +165,7 @@ def test_ctrl_c_ends_a_command_of_codex(sandbox: Sandbox, transport: str) -> Non
         terminal.wait_for("$ sleep 345")
         terminal.wait_until(lambda: _runs("sleep", "345"), "command")
         terminal.send(CTRL_C)
-        terminal.wait_for("turn stopped")
+        terminal.wait_for("Turn interrupted")
         terminal.wait_until(lambda: not _runs("sleep", "345"), "end of the command", 3)
         terminal.send(CTRL_D)
         assert terminal.wait_for_exit() == 0
@@ -234,7 +236,7 @@ def _png() -> bytes:
 
 
 def test_outside_git_it_works_and_says_so(sandbox: Sandbox) -> None:
-    """AC-005: Codex refuses such folders unless told; codex-auto tells it, and the person."""
+    """AC-005: Codex refuses such folders unless told; codex-auto tells it, and the user."""
     folder = sandbox.root / "no repository"
     folder.mkdir()
     done = once(sandbox, "hello", cwd=folder, **OFF)

@@ -151,5 +151,5 @@ def test_subagent_prompt_is_not_injected_into(sandbox: Sandbox) -> None:
     finished = ask(sandbox, QUESTION, script=script)
 
     assert [[]] == [injected(turn) for turn in main_requests(finished.requests) if turn.from_subagent]
-    origins = [record["about"].get("origin") for record in read_log(sandbox.home)]
+    origins = [record["event_fields"].get("origin") for record in read_log(sandbox.home)]
     assert "subagent" in origins

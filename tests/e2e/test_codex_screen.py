@@ -1,4 +1,4 @@
-"""codex-auto on the real Codex as a person sees it: the screen, approvals, and every failure that the stub can make."""
+"""codex-auto on the real Codex as a user sees it: the screen, approvals, and every failure that the stub can make."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import time
 from typing import Any
 
 import pytest
+from fakes.codex.texts import CHINESE, ENGLISH
 from wcwidth import wcswidth
 
-from upbeat.adapters.codex.auto.texts import CHINESE, ENGLISH, Texts
-from upbeat.adapters.codex.auto.transport import Why
+from upbeat.adapters.codex.transport.base import FailureReason
+from upbeat.adapters.codex_auto.texts import Texts
 
 from .runs import run
 from .sandbox import STUB_URL, Sandbox
@@ -56,7 +57,7 @@ def test_a_turn_fits_the_screen(sandbox: Sandbox, transport: str, columns: int) 
     lines = shown.rstrip().split("\n")
 
     assert [line for line in lines if line.startswith("$ printf")]
-    assert texts.exit_code.format(code=3) in shown
+    assert texts["exit_code"].format(code=3) in shown
     assert "End." in shown
     assert "title" not in shown
     assert [] == [line for line in lines if wcswidth(line) > columns]
@@ -86,33 +87,33 @@ def test_a_command_is_run_only_after_a_yes(sandbox: Sandbox, key: str, ran: bool
         ask(terminal, "mark it")
         terminal.wait_for("[y]es")
         assert "  $ touch marked" in terminal.shown
-        assert "because: may I?" in terminal.shown
+        assert "reason: may I?" in terminal.shown
         terminal.send(key)
         terminal.send(ENTER)
-        terminal.wait_for("turn stopped" if key == "a" else "It is over.")
+        terminal.wait_for("Turn interrupted" if key == "a" else "It is over.")
 
     assert ran == mark.exists()
 
 
-FAILURES: dict[str, tuple[dict[str, Any], Why, float]] = {
-    "400": ({"error": 400}, Why.BAD_REQUEST, 10),
-    "401": ({"error": 401}, Why.UNAUTHORIZED, 20),
-    "403": ({"error": 403}, Why.UNAUTHORIZED, 20),
-    "429": ({"error": 429}, Why.RATE_LIMIT, 20),
-    "429 with retry-after": ({"error": 429, "headers": {"retry-after": "1"}}, Why.RATE_LIMIT, 20),
-    "500": ({"error": 500}, Why.PROVIDER, 45),
-    "503": ({"error": 503}, Why.PROVIDER, 45),
-    "cut": ({"cut": True}, Why.CUT, 20),
-    "context": ({"failed": "context_length_exceeded"}, Why.CONTEXT_FULL, 10),
-    "quota": ({"failed": "insufficient_quota"}, Why.QUOTA, 10),
+FAILURES: dict[str, tuple[dict[str, Any], FailureReason, float]] = {
+    "400": ({"error": 400}, FailureReason.BAD_REQUEST, 10),
+    "401": ({"error": 401}, FailureReason.UNAUTHORIZED, 20),
+    "403": ({"error": 403}, FailureReason.UNAUTHORIZED, 20),
+    "429": ({"error": 429}, FailureReason.RATE_LIMITED, 20),
+    "429 with retry-after": ({"error": 429, "headers": {"retry-after": "1"}}, FailureReason.RATE_LIMITED, 20),
+    "500": ({"error": 500}, FailureReason.PROVIDER_ERROR, 45),
+    "503": ({"error": 503}, FailureReason.PROVIDER_ERROR, 45),
+    "cut": ({"cut": True}, FailureReason.STREAM_DISCONNECTED, 20),
+    "context": ({"failed": "context_length_exceeded"}, FailureReason.CONTEXT_FULL, 10),
+    "quota": ({"failed": "insufficient_quota"}, FailureReason.QUOTA_EXCEEDED, 10),
 }
-"""What the stub does for ever, the reason, and the seconds in which the person knows."""
+"""What the stub does for ever, the reason, and the seconds in which the user knows."""
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_failure_is_one_sentence_in_time(sandbox: Sandbox, transport: str, failure: str) -> None:
-    """The reason and the way out; the prompt is not sent again by us."""
+    """The reason and how to fix it; the prompt is not sent again by us."""
     action, why, seconds = FAILURES[failure]
     began = time.monotonic()
     done = run(
@@ -123,7 +124,7 @@ def test_a_failure_is_one_sentence_in_time(sandbox: Sandbox, transport: str, fai
     )
 
     assert (1, "") == (done.exit_code, done.stdout)
-    assert ENGLISH.failed.format(reason=ENGLISH.why[why]) in done.stderr
+    assert ENGLISH["failed"].format(reason=ENGLISH.group("failure_reasons")[why]) in done.stderr
     assert time.monotonic() - began < seconds
     assert [["user"]] * len(done.turns) == [turn.roles_with("hello") for turn in done.turns]
 
@@ -136,7 +137,7 @@ def test_a_provider_that_cannot_be_reached_ends_the_turn(sandbox: Sandbox, trans
     began = time.monotonic()
     done = run(sandbox, ["codex-auto", "--once", "--transport", transport, "hello"], env={"CI_AUTO_TOOLS": "off"})
 
-    assert ENGLISH.why[Why.UNREACHABLE] in done.stderr
+    assert ENGLISH.group("failure_reasons")[FailureReason.PROVIDER_UNREACHABLE] in done.stderr
     assert 30 < time.monotonic() - began < 45
     assert [] == done.launch.left_behind()
 
@@ -145,11 +146,11 @@ def test_a_provider_that_cannot_be_reached_ends_the_turn(sandbox: Sandbox, trans
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(
     ("settings", "why"),
-    [("model = \n", Why.CODEX_CONFIG), ("env_key", Why.MISSING_KEY)],
+    [("model = \n", FailureReason.CODEX_CONFIG), ("env_key", FailureReason.MISSING_KEY)],
     ids=["bad config", "missing key"],
 )
 def test_what_is_wrong_here_is_told_at_once(
-    sandbox: Sandbox, transport: str, texts: Texts, settings: str, why: Why
+    sandbox: Sandbox, transport: str, texts: Texts, settings: str, why: FailureReason
 ) -> None:
     """A configuration that Codex does not take, and a key that is not set."""
     path = sandbox.codex_home / "config.toml"
@@ -163,8 +164,8 @@ def test_what_is_wrong_here_is_told_at_once(
     )
 
     assert done.exit_code in (1, 2)
-    if transport == "exec" or why is Why.MISSING_KEY:
-        assert texts.why[why] in done.stderr
+    if transport == "exec" or why is FailureReason.MISSING_KEY:
+        assert texts.group("failure_reasons")[why] in done.stderr
     else:
         assert "config.toml" in done.stderr
     assert time.monotonic() - began < 10

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import os
 import time
 from typing import Any
 
 import pytest
+
+from upbeat.adapters.codex_auto.sessions.store import SessionStore, StoredSession
 
 from .runs import run
 from .sandbox import Sandbox
@@ -20,8 +22,12 @@ PTY = {"PROMPT_TOOLKIT_NO_CPR": "1"}
 
 def threads(sandbox: Sandbox) -> dict[str, str]:
     """The stored threads by the names of their sessions."""
-    stored = json.loads((sandbox.repository / ".upbeat/codex-session.json").read_text(encoding="utf-8"))
-    return {name: entry["thread_id"] for name, entry in stored["sessions"].items()}
+    return {row.name: row.session.thread_id for row in rows(sandbox) if row.session and row.name}
+
+
+def rows(sandbox: Sandbox) -> tuple[StoredSession, ...]:
+    """What codex-auto stored for the repository."""
+    return SessionStore(sandbox.home / ".local/state", os.path.realpath(sandbox.repository)).read(0)
 
 
 def test_json_is_ours_around_codex_own_lines(sandbox: Sandbox) -> None:
@@ -35,7 +41,7 @@ def test_json_is_ours_around_codex_own_lines(sandbox: Sandbox) -> None:
     assert [_without_ids(line) for line in bare.json_lines()] == [_without_ids(line) for line in codex]
     assert codex[0]["thread_id"] == last["thread_id"] == threads(sandbox)["default"]
     assert ("upbeat.ended", "completed", 0, "codex-auto --session default") == tuple(
-        last[name] for name in ("type", "status", "exit_code", "resume")
+        last[name] for name in ("type", "status", "exit_code", "resume_command")
     )
     assert [] == wrapped.launch.left_behind()
 
@@ -45,7 +51,7 @@ def _without_ids(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_terminal_gets_the_app_server_and_a_script_goes_on_with_exec(sandbox: Sandbox) -> None:
-    """It is said which; the context is no part of the person's message; the thread is the same on both ways."""
+    """It is said which; the context is no part of the user's message; the thread is the same on both ways."""
     with Terminal(sandbox, ["codex-auto"], **PTY) as terminal:
         terminal.wait_for("›")
         terminal.submit(ABOUT_CODE)
@@ -72,11 +78,11 @@ def test_a_fork_knows_what_was_said_and_its_origin_goes_on(sandbox: Sandbox, tra
         terminal.submit("primo words")
         terminal.wait_for("Stub answer 1.")
         terminal.submit("/fork ")
-        terminal.wait_for("session default-2 now")
+        terminal.wait_for("now session default-2")
         terminal.submit("secundo words")
         terminal.wait_for("Stub answer 2.")
         terminal.submit("/resume default")
-        terminal.wait_for("going on with session default,")
+        terminal.wait_for("continuing session default,")
         terminal.submit("tertio words")
         terminal.wait_for("Stub answer 3.")
         terminal.send(CTRL_D)
@@ -130,19 +136,18 @@ def test_a_lease_of_the_killed_is_taken_over(sandbox: Sandbox) -> None:
     began = time.monotonic()
     done = run(sandbox, ["bash", "-c", killed], script=script, env=OFF)
 
-    assert "which has ended; it is taken over" in done.stderr
+    assert "which is no longer running; this codex-auto continues it" in done.stderr
     assert ({"default"}, []) == (set(threads(sandbox)), done.launch.left_behind())
     assert [1, 1] == [len(done.turns[-1].texts_with(words)) for words in ("primo-words", "secundo-words")]
     assert time.monotonic() - began < 20
 
 
 def test_a_terminal_that_is_told_to_end_leaves_no_server(sandbox: Sandbox) -> None:
-    """SIGTERM while the person thinks: the app-server ends too, and the session is free."""
+    """SIGTERM while the user thinks: the app-server ends too, and the session is free."""
     with Terminal(sandbox, ["codex-auto"], **PTY, **OFF) as terminal:
         terminal.wait_for("›")
         terminal.submit("hello")
         terminal.wait_for("Stub answer 1.")
         terminal.end()
-    leases = json.loads((sandbox.repository / ".upbeat/codex-leases.json").read_text(encoding="utf-8"))
 
-    assert ([], {}) == (terminal.launch.left_behind(), leases["leases"])
+    assert ([], [0]) == (terminal.launch.left_behind(), [row.lease.pid for row in rows(sandbox)])

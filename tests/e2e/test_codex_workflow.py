@@ -58,14 +58,14 @@ def course_of(sandbox: Sandbox) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_single_step_is_done_by_the_agent_itself(sandbox: Sandbox, way: str) -> None:
-    """The turn that ends too early is sent on; the one that says PASS ends it."""
+    """The turn that ends too early is continued; the one that says PASS ends it."""
     done = once(sandbox, way, SINGLE, [{"reply": [{"text": "I have begun."}]}, {"reply": [{"text": DEV_PASSED}]}])
     first, second = done.turns
 
     assert (0, f"I have begun.\n{DEV_PASSED}\n") == (done.exit_code, done.stdout)
     assert SINGLE in prompts([first])[0]
     assert prompts([second])[0].startswith("[upbeat 1/30] workflow single: DEV\n")
-    assert ["send on", "complete"] == said(read_log(sandbox.home), "loop")
+    assert ["continue_turn", "complete"] == said(read_log(sandbox.home), "loop")
     assert "upbeat: workflow single is complete: DEV ✓" in done.stderr
     assert_clean_end(done)
 
@@ -77,7 +77,7 @@ def test_what_upbeat_says_of_the_workflow_has_authority(sandbox: Sandbox, way: s
     [carrier] = done.turns[0].texts_with("Run this workflow now")
 
     assert role == carrier.role
-    assert "Next: delegate DEV to the agent upbeat:developer." in carrier.text.partition("<upbeat-data")[0]
+    assert "Next step: delegate DEV to the subagent upbeat:developer." in carrier.text.partition("<upbeat-data")[0]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -90,7 +90,7 @@ def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) ->
     assert (0, 1) == (done.exit_code, done.stdout.count("All of it is done."))
     assert PASSED == course_of(sandbox)
     assert [("tests", TEST, 0)] == [(one["kind"], one["command"], one["exit_code"]) for one in seen]
-    assert ["send on", "send on", "complete"] == said(records, "loop")
+    assert ["continue_turn", "continue_turn", "complete"] == said(records, "loop")
     assert [] == effects(records, "deny")
     assert_clean_end(done)
 
@@ -103,19 +103,19 @@ def test_hooks_beside_it_change_nothing(sandbox: Sandbox, way: str) -> None:
     done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
     records = read_log(sandbox.home)
 
-    assert "AgentStopped" in {record["event"] for record in records}  # which only hooks tell
+    assert "SubagentEnding" in {record["event"] for record in records}  # which only hooks tell
     assert PASSED == course_of(sandbox)
-    assert ["DEV", "REVIEW", "TEST", "RETRO"] == [fact["key"] for fact in facts(records, "step_started")]
+    assert ["DEV", "REVIEW", "TEST", "RETRO"] == [fact["step_key"] for fact in facts(records, "step_started")]
     assert 1 == len(facts(records, "command_ran"))
     assert 0 == done.exit_code
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_tests_that_failed_are_not_believed(sandbox: Sandbox, way: str) -> None:
-    """The tester says PASS, and its command ended with 1: the step is not passed, and the turn is sent on."""
+    """The tester says PASS, and its command ended with 1: the step is not passed, and the turn is continued."""
     rounds: list[Round] = [
         [part("debugger", "Find it.")],
-        [part("developer", "Mend it.", "PASS", write_test(RED))],
+        [part("developer", "Fix it.", "PASS", write_test(RED))],
         [part("tester", "Test it.", "PASS", TEST)],
         "Shall I go on?",
     ]
@@ -128,11 +128,11 @@ def test_tests_that_failed_are_not_believed(sandbox: Sandbox, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_loop_without_progress_ends(sandbox: Sandbox, way: str) -> None:
-    """Four turns that change nothing, and the person is told how to go on."""
+    """Four turns that change nothing, and the user is told how to go on."""
     done = once(sandbox, way, SINGLE, ())
 
     assert (0, 4) == (done.exit_code, len(done.turns))
-    assert "upbeat: workflow single is not continued (no progress in 3 turns); open: DEV" in done.stderr
+    assert "upbeat: paused workflow single (no progress in 3 turns). Remaining: DEV" in done.stderr
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -161,21 +161,22 @@ def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, way: str) -> None:
     with Terminal(sandbox, ["codex-auto", "--transport", way], script, answers=True) as terminal:
         terminal.wait_for("›")
         terminal.submit("/workflow start single add retries to save_order")
-        terminal.wait_for("upbeat goes on: [upbeat 1/30]")
+        terminal.wait_for("upbeat continues: [upbeat 1/30]")
         terminal.send(CTRL_C)
-        terminal.wait_for("turn stopped")
-        terminal.wait_for("stage DEV")
+        terminal.wait_for("Turn interrupted")
+        terminal.wait_for("stage: DEV")
         terminal.submit("go on with it")
         terminal.wait_for("Per host or in all?")
         terminal.submit("/workflow")
         terminal.wait_for("next       DEV")
         terminal.submit("/workflow stop")
-        terminal.wait_for("is stopped")
-        terminal.wait_for("stage —")
+        terminal.wait_for("stopped workflow")
+        rest = ("lookup: auto · context:", "lookup: auto · budget:")  # no stage between them
+        terminal.wait_until(lambda: any(text in terminal.shown for text in rest), "status line without a stage")
         terminal.send(CTRL_D)
         assert 0 == terminal.wait_for_exit()
 
-    assert ["send on", "listen", "let go", "stop"] == said(read_log(sandbox.home), "loop")
+    assert ["continue_turn", "listen", "allow_end", "stop"] == said(read_log(sandbox.home), "loop")
     assert ["stopped"] == [fact["status"] for fact in facts(read_log(sandbox.home), "workflow_ended")][-1:]
     assert_clean_end(terminal)
 
@@ -186,5 +187,5 @@ def test_another_run_goes_on_where_it_was(sandbox: Sandbox, way: str) -> None:
     once(sandbox, way, SINGLE, [{"reply": [{"text": "Per host or in all?"}]}])
     done = once(sandbox, way, "implement it per host", [{"reply": [{"text": DEV_PASSED}]}])
 
-    assert ["let go", "listen", "complete"] == said(read_log(sandbox.home), "loop")
+    assert ["allow_end", "listen", "complete"] == said(read_log(sandbox.home), "loop")
     assert "upbeat · workflow single: DEV" in "".join(one.text for one in done.turns[0].conversation())

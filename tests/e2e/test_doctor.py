@@ -1,4 +1,4 @@
-"""``upbeat doctor`` with the real clients: armed after installation and trust, not armed with each thing in the way."""
+"""``upbeat doctor`` with the real clients: active after installation and trust, inactive with each thing in the way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sandbox import Sandbox
 pytestmark = pytest.mark.e2e
 
 PLUGIN = "upbeat@upbeat"
-GUARDS = {"start", "turns", "calls", "answers", "agents", "end"}
+HOOK_POINTS = {"start", "turns", "calls", "results", "agents", "end"}
 OF_CODEX = ("codex-cli", "codex-auto")
 
 
@@ -30,36 +30,40 @@ def asked(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict
     done = run(sandbox, ["upbeat", "doctor", "--json", *arguments], env=env)
     assert done.exit_code in (0, 1), done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
-    assert (done.exit_code == 0) is found["armed"]
+    assert (done.exit_code == 0) is found["active"]
     return done, found
 
 
-def unarmed(found: dict[str, Any], client: str) -> dict[str, set[str]]:
-    """The guards of ``client`` that are not armed, with the reasons."""
+def inactive_points(found: dict[str, Any], client: str) -> dict[str, set[str]]:
+    """The hook points of ``client`` that are inactive, with the reasons."""
     [one] = [one for one in found["clients"] if one["client"] == client]
     return {
-        guard["guard"]: {because["reason"] for because in guard["reasons"]}
-        for guard in one["guards"]
-        if not guard["armed"]
+        hook_point["hook_point"]: {reason["reason"] for reason in hook_point["reasons"]}
+        for hook_point in one["hook_points"]
+        if not hook_point["active"]
     }
 
 
-def every(reason: str, *guards: str) -> dict[str, set[str]]:
+def every(reason: str, *hook_points: str) -> dict[str, set[str]]:
     """``reason`` for each of ``guards``, or of all."""
-    return {guard: {reason} for guard in guards or GUARDS}
+    return {hook_point: {reason} for hook_point in hook_points or HOOK_POINTS}
 
 
 def proofs(found: dict[str, Any], client: str) -> dict[str, str]:
-    """How it is known of each armed guard."""
+    """How it is known of each active hook point."""
     [one] = [one for one in found["clients"] if one["client"] == client]
-    return {guard["guard"]: guard["proof"]["kind"] for guard in one["guards"] if guard["armed"]}
+    return {
+        hook_point["hook_point"]: hook_point["proof"]["kind"]
+        for hook_point in one["hook_points"]
+        if hook_point["active"]
+    }
 
 
-BY_CANARY = dict.fromkeys(GUARDS - {"agents"}, "canary") | {"agents": "alike"}
+BY_CANARY = dict.fromkeys(HOOK_POINTS - {"agents"}, "canary") | {"agents": "inferred"}
 
 
 @pytest.mark.parametrize("program", ["claude", "claude-oldest"])
-def test_claude_code_is_armed(sandbox: Sandbox, program: str) -> None:
+def test_claude_code_is_active(sandbox: Sandbox, program: str) -> None:
     """After the installation nothing is proved; the canary proves it, at no provider, and leaves only its record."""
     (sandbox.bin / program).rename(sandbox.bin / "claude")
     install(sandbox, "claude")
@@ -67,9 +71,9 @@ def test_claude_code_is_armed(sandbox: Sandbox, program: str) -> None:
     done, probed = asked(sandbox, "claude", "--probe")
     _, after = asked(sandbox, "claude")
 
-    assert every("unproven") == unarmed(before, "claude-code")
-    assert ({}, BY_CANARY) == (unarmed(probed, "claude-code"), proofs(probed, "claude-code"))
-    assert {"session"} == set(proofs(after, "claude-code").values()) - {"alike"}
+    assert every("unproven") == inactive_points(before, "claude-code")
+    assert ({}, BY_CANARY) == (inactive_points(probed, "claude-code"), proofs(probed, "claude-code"))
+    assert {"session"} == set(proofs(after, "claude-code").values()) - {"inferred"}
     assert ([], []) == (done.requests, done.launch.left_behind())
     assert "starts" in done.stderr
     assert [] == [*(sandbox.home / ".claude" / "projects").glob("*canary*")]
@@ -78,7 +82,7 @@ def test_claude_code_is_armed(sandbox: Sandbox, program: str) -> None:
 
 
 def test_codex_is_armed_by_its_users_trust(sandbox: Sandbox) -> None:
-    """Untrusted hooks are not armed, whatever a canary does; trusted ones are, and nobody else writes trust."""
+    """Untrusted hooks are inactive, whatever a canary does; trusted ones are, and nobody else writes trust."""
     install(sandbox, "codex")
     config = sandbox.codex_home / "config.toml"
     settings = config.read_text()
@@ -87,17 +91,17 @@ def test_codex_is_armed_by_its_users_trust(sandbox: Sandbox) -> None:
     trust_all_hooks(sandbox)
     done, trusted = asked(sandbox, "codex", "--probe")
 
-    assert every("untrusted") == unarmed(untrusted, "codex-cli")
-    assert every("untrusted", "calls", "answers", "agents") == unarmed(untrusted, "codex-auto")
+    assert every("untrusted") == inactive_points(untrusted, "codex-cli")
+    assert every("untrusted", "calls", "results", "agents") == inactive_points(untrusted, "codex-auto")
     assert unwritten
-    assert [{}, {}] == [unarmed(trusted, client) for client in OF_CODEX]
+    assert [{}, {}] == [inactive_points(trusted, client) for client in OF_CODEX]
     assert BY_CANARY == proofs(trusted, "codex-cli")
     assert ([], []) == (done.requests, done.launch.left_behind())
     assert [] == [*(sandbox.codex_home / "sessions").rglob("*.jsonl")]
 
 
 def test_a_changed_hook_has_lost_its_trust(sandbox: Sandbox) -> None:
-    """A hook that was edited after it was trusted is not armed, and is named; what it was before is armed again."""
+    """A hook that was edited after it was trusted is inactive, and is named; what it was before is active again."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
     [hooks] = (sandbox.codex_home / "plugins/cache").rglob("hooks.json")
@@ -105,24 +109,24 @@ def test_a_changed_hook_has_lost_its_trust(sandbox: Sandbox) -> None:
     hooks.write_text(text.replace('"timeout": 3', '"timeout": 2'))
     done, changed = asked(sandbox, "codex", "--probe")
     hooks.write_text(text)
-    _, mended = asked(sandbox, "codex", "--probe")
+    _, fixed = asked(sandbox, "codex", "--probe")
 
-    assert GUARDS == set(unarmed(changed, "codex-cli"))
-    assert all("trust_changed" in reasons for reasons in unarmed(changed, "codex-cli").values())
+    assert HOOK_POINTS == set(inactive_points(changed, "codex-cli"))
+    assert all("trust_changed" in reasons for reasons in inactive_points(changed, "codex-cli").values())
     assert 1 == done.exit_code
-    assert {} == unarmed(mended, "codex-cli")
+    assert {} == inactive_points(fixed, "codex-cli")
 
 
 def test_codex_without_hooks(sandbox: Sandbox) -> None:
-    """Hooks that are switched off in Codex's own settings are not armed."""
+    """Hooks that are switched off in Codex's own settings are inactive."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
     config = sandbox.codex_home / "config.toml"
     config.write_text(config.read_text().replace("[features]\n", "[features]\nhooks = false\n"))
     _, found = asked(sandbox, "codex", "--probe")
 
-    assert GUARDS == set(unarmed(found, "codex-cli"))
-    assert all("hooks_disabled" in reasons for reasons in unarmed(found, "codex-cli").values())
+    assert HOOK_POINTS == set(inactive_points(found, "codex-cli"))
+    assert all("hooks_disabled" in reasons for reasons in inactive_points(found, "codex-cli").values())
 
 
 def _settings(sandbox: Sandbox, **more: Any) -> None:
@@ -156,7 +160,7 @@ def test_of_the_repository_only_local_settings_count_in_a_subfolder(sandbox: San
     (sandbox.repository / ".claude" / name).write_text('{"disableAllHooks": true}')
     (sandbox.repository / "sub").mkdir()
     done = run(sandbox, ["sh", "-c", "cd sub && claude -p hello >/dev/null; upbeat doctor claude --json"])
-    found = unarmed(json.loads(done.stdout), "claude-code")
+    found = inactive_points(json.loads(done.stdout), "claude-code")
     log = run(sandbox, ["upbeat", "log"])
 
     assert counts is (every("hooks_disabled") == found)
@@ -164,25 +168,25 @@ def test_of_the_repository_only_local_settings_count_in_a_subfolder(sandbox: San
     assert counts is ("PromptSubmitted" not in log.stdout)
 
 
-IN_THE_WAY: dict[str, tuple[Callable[[Sandbox], None], str]] = {
+CONFLICTING_PLUGIN: dict[str, tuple[Callable[[Sandbox], None], str]] = {
     "hooks off": (lambda sandbox: _settings(sandbox, disableAllHooks=True), "hooks_disabled"),
     "plugin off": (lambda sandbox: _settings(sandbox, enabledPlugins={PLUGIN: False}), "plugin_disabled"),
     "server that cannot start": (_break_server, "server_not_connected"),
-    "interpreter gone": (_lose_interpreter, "program_gone"),
-    "plugin moved": (_lose_plugin, "plugin_gone"),
+    "interpreter gone": (_lose_interpreter, "program_missing"),
+    "plugin moved": (_lose_plugin, "plugin_missing"),
 }
 
 
-@pytest.mark.parametrize("name", IN_THE_WAY)
-def test_claude_code_is_not_armed(sandbox: Sandbox, name: str) -> None:
-    """With each thing in the way nothing is armed, the reason is said, and the canary agrees: no hook arrives."""
-    put, reason = IN_THE_WAY[name]
+@pytest.mark.parametrize("name", CONFLICTING_PLUGIN)
+def test_claude_code_is_inactive(sandbox: Sandbox, name: str) -> None:
+    """With each thing in the way nothing is active, the reason is said, and the canary agrees: no hook arrives."""
+    put, reason = CONFLICTING_PLUGIN[name]
     install(sandbox, "claude")
     put(sandbox)
     done, found = asked(sandbox, "claude", "--probe")
 
-    assert GUARDS == set(unarmed(found, "claude-code"))
-    assert all(reason in reasons for reasons in unarmed(found, "claude-code").values())
+    assert HOOK_POINTS == set(inactive_points(found, "claude-code"))
+    assert all(reason in reasons for reasons in inactive_points(found, "claude-code").values())
     assert {"calls", "turns", "end"}.isdisjoint(found["clients"][0]["canary"]["seen"])
     assert (1, [], []) == (done.exit_code, done.requests, done.launch.left_behind())
 
@@ -193,13 +197,13 @@ def test_settings_that_name_a_provider_do_not_mislead_the_canary(sandbox: Sandbo
     _settings(sandbox, env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:8765", "ANTHROPIC_API_KEY": "sk-ant-of-the-user"})
     done, found = asked(sandbox, "claude", "--probe")
 
-    assert ({}, []) == (unarmed(found, "claude-code"), done.requests)
+    assert ({}, []) == (inactive_points(found, "claude-code"), done.requests)
 
 
 def test_nothing_is_installed(sandbox: Sandbox) -> None:
-    """Clients that are here without upbeat are named, and there is nothing to arm."""
+    """Clients that are here without upbeat are named, and there is nothing to check."""
     done = run(sandbox, ["upbeat", "doctor"])
 
     assert 0 == done.exit_code
-    assert done.stdout.startswith("Nothing to arm")
+    assert done.stdout.startswith("upbeat is not installed in any client")
     assert "upbeat install codex" in done.stdout

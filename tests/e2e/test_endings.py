@@ -25,9 +25,9 @@ def test_a_goal_sends_the_turn_on_until_it_is_met(sandbox: Sandbox, client: str,
     endings = [entry for entry in read_log(sandbox.home) if entry["event"] == "TurnEnding"]
 
     assert 0 == done.exit_code
-    assert [0, 1] == [turn.count("The goal of the user is not shown to be met yet") for turn in done.turns]
+    assert [0, 1] == [turn.count("The user's goal is not met yet") for turn in done.turns]
     assert 1 == done.turns[0].count("The user has set a goal for this session")
-    assert [["keep_going"], ["tell_user"]] == [[one["kind"] for one in entry["effects"]] for entry in endings]
+    assert [["continue_turn"], ["notify_user"]] == [[one["kind"] for one in entry["effects"]] for entry in endings]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -41,4 +41,4 @@ def test_quiet_lets_the_workflow_rest(sandbox: Sandbox, client: str) -> None:
     last = [entry for entry in read_log(sandbox.home) if entry["event"] == "TurnEnding"][-1]
 
     assert (0, 1) == (done.exit_code, len(done.turns))
-    assert ["stop"] == [one["kind"] for one in last["effects"]]
+    assert ["end_turn"] == [one["kind"] for one in last["effects"]]

@@ -1,4 +1,4 @@
-"""What ``upbeat install`` writes, the real clients load; what ``upbeat uninstall`` takes away, they know nothing of."""
+"""What ``upbeat install`` writes, the real clients load; what ``upbeat uninstall`` removes, they know nothing of."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 from processes import read_log
 
 from upbeat.adapters.claude import install as claude
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.codex import install as codex
-from upbeat.adapters.plugin import files
+from upbeat.adapters.install.plugin import marketplace_files
 
 from .codex_trust import hook_statuses, trust_all_hooks
 from .runs import Finished, run
@@ -63,7 +64,7 @@ def of_ours(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("client", VERSIONS)
 def test_claude_loads_it(sandbox: Sandbox, client: str) -> None:
-    """With nothing but what was written its hooks fire and its server is connected; taken away, nothing is loaded and
+    """With nothing but what was written its hooks fire and its server is connected; removed, nothing is loaded and
     the settings are byte-identical."""
     ask_claude(sandbox, client)  # it puts what it wants to into its settings
     settings = sandbox.home / ".claude" / "settings.json"
@@ -84,13 +85,13 @@ def test_claude_loads_it(sandbox: Sandbox, client: str) -> None:
     assert (before, [], 0, []) == (settings.read_bytes(), names(loaded), prepared, loaded["mcp_servers"])
     assert recorded == len(read_log(sandbox.home))
     assert [] == [path for path in of_ours(sandbox.home) if not path.startswith(".claude/plugins/")]
-    for step in claude.last_steps():
+    for step in CLIENT_BY_CLI_NAME["claude"].steps_after_uninstall():
         assert 0 == run(sandbox, ["sh", "-c", step.partition(": ")[2].replace("claude", client, 1)]).exit_code
     assert "upbeat" not in (sandbox.home / ".claude/plugins/known_marketplaces.json").read_text(encoding="utf-8")
 
 
 def test_codex_loads_it(sandbox: Sandbox) -> None:
-    """With nothing but what was written, and its user's trust, its hooks fire and its server is there; taken away,
+    """With nothing but what was written, and its user's trust, its hooks fire and its server is there; removed,
     trust and all, nothing is loaded and the settings are byte-identical."""
     settings = sandbox.codex_home / "config.toml"
     before = settings.read_bytes()
@@ -121,7 +122,7 @@ def listed(sandbox: Sandbox, *command: str) -> list[str]:
 def older_release(sandbox: Sandbox, client: Any, name: str, *steps: str) -> Path:
     """What release 0.1.0 did: the plugin in our folder, and the client's own commands run by its user."""
     folder = sandbox.home / ".local/share/upbeat" / name
-    for file, data in files(client.layout("mcp")).items():
+    for file, data in marketplace_files(client.plugin_layout("mcp")).items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_bytes(data)
     for step in steps:
@@ -145,7 +146,7 @@ def test_an_upgrade_of_codex_keeps_trust_and_state(sandbox: Sandbox) -> None:
     assert 1 == blocks(ask_codex(sandbox))
     assert config == (sandbox.codex_home / "config.toml").read_bytes()
     assert records == read_log(sandbox.home)[: len(records)]
-    assert "nothing to do" in upbeat(sandbox, "install", "codex")
+    assert "already installed and up to date" in upbeat(sandbox, "install", "codex")
 
     upbeat(sandbox, "uninstall", "codex", "--yes")
     assert ([], []) == (of_ours(sandbox.home), of_ours(sandbox.codex_home))
@@ -158,13 +159,13 @@ def test_an_upgrade_that_changes_hooks_is_reviewed(sandbox: Sandbox) -> None:
     trust_all_hooks(sandbox)
     told = upbeat(sandbox, "install", "codex", "--yes", "--route", "command")
 
-    assert "review and trust the hooks" in told
+    assert "review its hooks" in told
     assert {"modified"} >= {status for status in hook_statuses(sandbox).values() if status != "untrusted"}
 
 
 @pytest.mark.parametrize("client", VERSIONS)
 def test_an_upgrade_of_claude(sandbox: Sandbox, client: str) -> None:
-    """Over an installation that was made with Claude Code's own commands the plugin works on, and can be taken away."""
+    """Over an installation that was made with Claude Code's own commands the plugin works on, and can be removed."""
     steps = (f"{client} plugin marketplace add {{folder}}", f"{client} plugin install upbeat@upbeat")
     older_release(sandbox, claude, "claude", *steps)
     settings = (sandbox.home / ".claude/settings.json").read_bytes()

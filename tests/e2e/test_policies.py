@@ -1,4 +1,4 @@
-"""Policies on the real clients: what each kind of effect comes to for the model, the person and the machine.
+"""Policies on the real clients: what each kind of effect comes to for the model, the user and the machine.
 
 Continuations and their end are in ``test_endings.py``, what is put before a delegated prompt in ``test_workflow.py``.
 """
@@ -51,7 +51,7 @@ def effects(records: tuple[Mapping[str, Any], ...], part: str) -> list[tuple[str
 
 
 def play(sandbox: Sandbox, client: str) -> Played:
-    """A turn that would destroy its user's home, run a stranger's script, and look for such words in a text."""
+    """A turn that would destroy its user's home, run an untrusted script, and look for such words in a text."""
     prepare(sandbox, client)
     script = [{"reply": [shell_call(client, command)]} for command in (DENIED, ASKED, HARMLESS)]
     script += [{"reply": [{"text": "All is done."}]}]
@@ -73,17 +73,17 @@ def test_deny(played: dict[str, Played], client: str) -> None:
     assert (0, True) == (found.done.exit_code, "All is done." in found.done.stdout)
     assert (found.sandbox.home / ".config").exists() or found.sandbox.home.exists()
     assert (found.sandbox.repository / "quoted.txt").exists()
-    assert 1 == found.done.turns[-1].count("Stopped: ")
+    assert 1 == found.done.turns[-1].count("Blocked: ")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_ask(played: dict[str, Played], client: str) -> None:
     """With nobody there to ask, a question is a denial in either client; in Codex it always is, and recorded so."""
     found = played[client]
-    degraded = "denied, because the client asks nobody" if client == "codex" else ""
+    degraded = "denied, because the client cannot ask the user" if client == "codex" else ""
 
-    assert 1 == found.done.turns[-1].count("To be weighed: ")
-    assert [("deny", ""), ("ask", degraded)] == effects(found.records, "policy stop-destructive-commands")
+    assert 1 == found.done.turns[-1].count("Please confirm: ")
+    assert [("deny", ""), ("request_approval", degraded)] == effects(found.records, "policy block-destructive-commands")
 
 
 @pytest.mark.parametrize("client", CLAUDES)
@@ -98,7 +98,7 @@ def test_inject_after_an_edit_that_was_refused(sandbox: Sandbox, client: str) ->
     ]
     done = run(sandbox, command_of(client), stdin="change README.md", script=script)
 
-    assert 1 == done.turns[-1].count(f"The edit of {path} did not apply: the old text does not stand there.")
+    assert 1 == done.turns[-1].count(f"The edit of {path} did not apply: the file does not contain the old text.")
 
 
 def dumped(sandbox: Sandbox, client: str) -> Finished:
@@ -119,7 +119,7 @@ def test_changed_answer(sandbox: Sandbox) -> None:
 
     assert (True, True) == ("BEGIN word" in kept[:200], " END" in kept[-200:])
     assert len(kept) < 250_000 < len("word " * 60_000)
-    assert [("rewrite_output", "")] == effects(read_log(sandbox.home), "policy shorten-tool-output")
+    assert [("rewrite_output", "")] == effects(read_log(sandbox.home), "policy truncate-tool-output")
 
 
 AMEND = "git -c user.name=amender -c user.email=a@b commit --allow-empty --amend -q"
@@ -133,22 +133,22 @@ def test_changed_input(sandbox: Sandbox, client: str) -> None:
 
     last = subprocess.run(["git", "log", "-1", "--format=%cn"], cwd=sandbox.repository, capture_output=True, check=True)
     assert b"amender\n" == last.stdout
-    assert [("rewrite_input", "")] == effects(read_log(sandbox.home), "policy run-commands-without-terminal")
+    assert [("rewrite_input", "")] == effects(read_log(sandbox.home), "policy block-interactive-commands")
 
 
 def test_changed_input_is_advice_in_codex(sandbox: Sandbox) -> None:
-    """Codex takes a changed input only with a permission, which is not ours to give: its model is told instead."""
+    """Codex takes a changed input only with a permission that upbeat cannot grant: its model is instructed instead."""
     prepare(sandbox, "codex")
     script = [{"reply": [shell_call("codex", AMEND)]}, {"reply": [{"text": "Done."}]}]
     done = run(sandbox, command_of("codex"), stdin="amend it", script=script)
 
-    told = [("rewrite_input", "the model is told what to change")]
-    assert told == effects(read_log(sandbox.home), "policy run-commands-without-terminal")
-    assert 1 == done.turns[-1].count("opens an editor, and there is no terminal here")
+    expected = [("rewrite_input", "the model is instructed to change the input")]
+    assert expected == effects(read_log(sandbox.home), "policy block-interactive-commands")
+    assert 1 == done.turns[-1].count("opens an editor, and there is no terminal")
 
 
-def test_compact_is_told_to_the_person_in_codex(sandbox: Sandbox) -> None:
-    """A window that is nearly full: the model is told so in the client's own numbers, the person to summarise."""
+def test_compaction_is_suggested_to_the_user_in_codex(sandbox: Sandbox) -> None:
+    """When the window is nearly full, the model gets the client's own numbers, and the user a request to compact."""
     config(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
     prepare(sandbox, "codex")
     run(sandbox, command_of("codex"), stdin="hello there")
@@ -156,16 +156,16 @@ def test_compact_is_told_to_the_person_in_codex(sandbox: Sandbox) -> None:
     run(sandbox, command_of("codex", session), stdin="hello again")
     records = read_log(sandbox.home)
 
-    assert ("compact", "the person is told") in effects(records, "policy advise-compaction")
-    assert ("inject", "") in effects(records, "policy tell-context-use")
+    assert ("request_compaction", "the user sees a message") in effects(records, "policy suggest-compaction")
+    assert ("inject_context", "") in effects(records, "policy report-context-usage")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_is_switched_off_says_nothing(sandbox: Sandbox, client: str) -> None:
     """A policy that its user has switched off is not asked, on any client."""
     prepare(sandbox, client)
-    set_up(sandbox, '[policies]\noff = ["stop-destructive-commands"]\n')
+    set_up(sandbox, '[policies]\noff = ["block-destructive-commands"]\n')
     script = [{"reply": [shell_call(client, "rm -rf ~/nothing-there/*")]}, {"reply": [{"text": "Done."}]}]
     run(sandbox, command_of(client), stdin="tidy up", script=script)
 
-    assert [] == effects(read_log(sandbox.home), "policy stop-destructive-commands")
+    assert [] == effects(read_log(sandbox.home), "policy block-destructive-commands")

@@ -35,7 +35,7 @@ once: true
 ---
 Say why that file is needed.
 """
-STRANGERS = """\
+UNTRUSTED_RULE = """\
 ---
 event: before-tool
 tool: shell
@@ -77,7 +77,7 @@ def play(sandbox: Sandbox, client: str) -> Played:
     (theirs / "python.mdc").write_text(CURSORS)
     trusted = run(sandbox, ["upbeat", "trust", "--yes"])
     assert (0, True) == (trusted.exit_code, "Use tabs" in trusted.stdout)
-    (own / "strange.md").write_text(STRANGERS)
+    (own / "strange.md").write_text(UNTRUSTED_RULE)
     script = [{"reply": [shell_call(client, command)]} for command in COMMANDS]
     script += [{"reply": [look(client, sandbox)]}, {"reply": [{"text": "All is done."}]}]
     done = run(sandbox, command_of(client), stdin="make the files", script=script)
@@ -93,10 +93,10 @@ def played(fresh: Callable[[], Sandbox]) -> dict[str, Played]:
 def of_rules(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """What the rules said, in order."""
     return [
-        (one["part"], one["decided"])
+        (one["component"], one["decision"])
         for record in records
-        for one in record.get("said", ())
-        if one["part"].startswith("rule ")
+        for one in record.get("explanations", ())
+        if one["component"].startswith("rule ")
     ]
 
 
@@ -115,7 +115,7 @@ def test_what_is_denied_does_not_happen(played: dict[str, Played], client: str) 
         (repository / name).exists() for name in ("forbidden.txt", "strange.txt", "allowed.txt", "second.txt")
     ]
     assert 1 == count(done, DENIED)
-    assert 1 == count(done, "no-touch.md) could not be evaluated here")
+    assert 1 == count(done, "no-touch.md) could not be evaluated (")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -129,7 +129,7 @@ def test_a_strangers_words_do_not(played: dict[str, Played], client: str) -> Non
     """A rule that nobody has trusted denies in our words: nothing of its file but the name is sent."""
     done = played[client].done
 
-    assert 1 == count(done, "A rule of this repository, .upbeat/rules/strange.md, stands against this.")
+    assert 1 == count(done, "The rule .upbeat/rules/strange.md of this repository forbids this.")
     assert [] == [turn for turn in done.turns if turn.texts_with("Dear model")]
 
 
@@ -144,16 +144,16 @@ def test_what_the_rules_said_is_recorded(played: dict[str, Played], client: str)
     """Each rule's word is in the journal, the third outcome among them, with file and line."""
     found = played[client]
     places = {
-        one["part"]: one["configured_at"].removeprefix(str(found.sandbox.home))
+        one["component"]: one["config_location"].removeprefix(str(found.sandbox.home))
         for record in found.records
-        for one in record.get("said", ())
-        if one["part"].startswith("rule ")
+        for one in record.get("explanations", ())
+        if one["component"].startswith("rule ")
     }
 
     assert [
         ("rule no-touch", "Deny"),
         ("rule strange", "Deny"),
-        ("rule say-why", "Inject"),
+        ("rule say-why", "InjectContext"),
         ("rule no-touch", "could not evaluate"),
     ] == [one for one in of_rules(found.records) if one != ("rule strange", "could not evaluate")]
     assert {

@@ -34,12 +34,12 @@ SEEN_AS: dict[str, tuple[str, ...]] = {
     "SessionStart": ("SessionStarted",),
     "SessionEnd": ("SessionEnded",),
     "UserPromptSubmit": ("PromptSubmitted",),
-    "PreToolUse": ("ToolStarting", "Delegating"),
-    "PostToolUse": ("ToolFinished", "Delegated"),
+    "PreToolUse": ("ToolStarting", "SubagentRequested"),
+    "PostToolUse": ("ToolFinished", "SubagentReturned"),
     "PostToolUseFailure": ("ToolFinished that failed",),
     "PostToolBatch": (),  # tells only of calls that were refused
-    "SubagentStart": ("AgentStarted",),
-    "SubagentStop": ("AgentStopped",),
+    "SubagentStart": ("SubagentStarted",),
+    "SubagentStop": ("SubagentEnding",),
     "Stop": ("TurnEnding",),
     "StopFailure": ("TurnFailed",),
     "Interrupt": ("TurnInterrupted",),
@@ -48,7 +48,7 @@ SEEN_AS: dict[str, tuple[str, ...]] = {
 
 ROUNDS: list[Round] = [[part("tester", "Write the behaviour down.", "PASS", "true", "false")], "Shall I go on?"]
 IN_TERMINALS = {"Interrupt", "StopFailure"}
-"""These are looked for in the terminal programs: an interrupt needs a person, and ``claude -p`` leaves at an error."""
+"""These are looked for in the terminal programs: an interrupt needs a user, and ``claude -p`` leaves at an error."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def registered(sandbox: Sandbox, client: str) -> set[str]:
 
 def names(records: list[Record]) -> set[str]:
     """What was seen."""
-    return {record["event"] + " that failed" * bool(record["about"].get("failed")) for record in records}
+    return {record["event"] + " that failed" * bool(record["event_fields"].get("has_failed")) for record in records}
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -80,7 +80,7 @@ def test_every_registered_hook_is_seen(seen: dict[str, Played], client: str) -> 
 
 
 def test_interrupt_of_codex_is_seen(sandbox: Sandbox) -> None:
-    """A turn that its user breaks off is let go: nothing is sent on."""
+    """A turn that its user breaks off is let go: nothing is continued."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
     slow = [{"reply": [{"text": "Thinking"}, {"wait": 60}]}]
@@ -96,11 +96,15 @@ def test_interrupt_of_codex_is_seen(sandbox: Sandbox) -> None:
         terminal.wait_for_exit()
 
     records = read_log(sandbox.home)
-    assert [] == effects(records, "keep_going")
+    assert [] == effects(records, "continue_turn")
     assert "SessionEnded" in names(list(records))
 
 
-STATE = "upbeat · workflow tdd: TEST ✓ → DEV → TEST:2\nGoal: add retries to save_order\nNext: delegate DEV to the agent"
+STATE = (
+    "upbeat · workflow tdd: TEST ✓ → DEV → TEST:2\n"
+    "Goal: add retries to save_order\n"
+    "Next step: delegate DEV to the subagent"
+)
 
 OPTIONS = [{"label": name, "description": name} for name in ("This", "That")]
 QUESTION = {"questions": [{"question": "Which one?", "header": "One", "options": OPTIONS, "multiSelect": False}]}
@@ -119,8 +123,8 @@ def test_codex_gets_the_state_back_after_a_compaction(sandbox: Sandbox) -> None:
     done = carry_out(sandbox, "codex", "[workflow:tdd] add retries to save_order", rounds, first=first)
 
     records = read_log(sandbox.home)
-    [again] = [record for record in records if record["about"].get("how") == "compact"]
-    [state] = [text for text in effects([again], "inject") if text.startswith("upbeat")]
+    [again] = [record for record in records if record["event_fields"].get("trigger") == "compact"]
+    [state] = [text for text in effects([again], "inject_context") if text.startswith("upbeat")]
     assert (True, True) == (state.startswith(STATE), len(state) <= 2000)
     after = [turn for turn in done.turns if turn.texts_with(state)]
     assert ["developer"] == after[0].roles_with(state)
@@ -129,7 +133,7 @@ def test_codex_gets_the_state_back_after_a_compaction(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("client", CLAUDES)
 def test_claude_gets_the_state_back_after_a_compaction(sandbox: Sandbox, client: str) -> None:
-    """After ``/compact`` the next prompt has the state beside it, and the person is shown nothing of the hook.
+    """After ``/compact`` the next prompt has the state beside it, and the user is shown nothing of the hook.
 
     A turn that ends by an error is seen as well, and a question that the agent asks with the client's own tool.
     """
@@ -143,7 +147,7 @@ def test_claude_gets_the_state_back_after_a_compaction(sandbox: Sandbox, client:
     with Terminal(sandbox, command, script) as terminal:
         terminal.wait_for("❯")
         terminal.submit("/compact")
-        wait_for(terminal, sandbox, "SessionStarted", how="compact")
+        wait_for(terminal, sandbox, "SessionStarted", trigger="compact")
         terminal.read(1)
         shown = terminal.shown
         terminal.submit("why is DEV next?")
@@ -151,15 +155,15 @@ def test_claude_gets_the_state_back_after_a_compaction(sandbox: Sandbox, client:
         terminal.submit("and now fail")
         wait_for(terminal, sandbox, "TurnFailed")
         terminal.submit("and now ask")
-        wait_for(terminal, sandbox, "AskingUser")
+        wait_for(terminal, sandbox, "UserQuestionRequested")
         terminal.wait_for("Which one?")
         terminal.send(ESCAPE)
         terminal.send(CTRL_C)
         terminal.send(CTRL_C)
         terminal.wait_for_exit()
 
-    [again] = [record for record in read_log(sandbox.home) if record["about"].get("how") == "compact"]
-    [state] = [text for text in effects([again], "inject") if text.startswith("upbeat")]
+    [again] = [record for record in read_log(sandbox.home) if record["event_fields"].get("trigger") == "compact"]
+    [state] = [text for text in effects([again], "inject_context") if text.startswith("upbeat")]
     assert (True, True) == (state.startswith(STATE), len(state) <= 2000)
     assert "system" in terminal.launch.turns()[-1].roles_with(state)
     assert "hook" not in shown
@@ -169,7 +173,7 @@ def wait_for(terminal: Terminal, sandbox: Sandbox, event: str, **about: str) -> 
     """Go on when the journal has ``event``."""
 
     def is_there() -> bool:
-        found = [record["about"] for record in read_log(sandbox.home) if record["event"] == event]
+        found = [record["event_fields"] for record in read_log(sandbox.home) if record["event"] == event]
         return any(about.items() <= one.items() for one in found)
 
     terminal.wait_until(is_there, f"{event} in the journal")

@@ -1,4 +1,4 @@
-"""The loop on the real clients: turns are sent on while there is work, and let go when somebody wants that."""
+"""The loop on the real clients: turns are continued while there is work, and let go when the user wants that."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_idle_turn_is_sent_on(idle: dict[str, Played], client: str) -> None:
     """Each time the model reads once, as the user's words, what comes next."""
     turns = root_turns(idle[client])
 
-    assert [0, 1, 2, 3] == [turn.count("workflow single: DEV\nNext: delegate DEV to") for turn in turns]
+    assert [0, 1, 2, 3] == [turn.count("workflow single: DEV\nNext step: delegate DEV to") for turn in turns]
     onward = [turns[-1].texts_with(f"[upbeat {number}/30] workflow single: DEV\n") for number in (1, 2, 3)]
     assert [["user"]] * 3 == [[one.role for one in each] for each in onward]
 
@@ -93,11 +93,11 @@ def test_idle_turns_end_by_themselves(idle: dict[str, Played], client: str) -> N
     """After three turns without progress it ends, and says why and what is left."""
     played = idle[client]
 
-    assert ["send on", "send on", "send on", "ended"] == said(played.records, "loop")
-    [told] = effects(played.records, "tell_user")
-    assert told.startswith("upbeat: workflow single is not continued (no progress in 3 turns); ")
+    assert ["continue_turn", "continue_turn", "continue_turn", "ended"] == said(played.records, "loop")
+    [told] = effects(played.records, "notify_user")
+    assert told.startswith("upbeat: paused workflow single (no progress in 3 turns). ")
     [session] = status(played.sandbox)
-    assert ("running", "stale") == (session["workflow"]["status"], session["loop"]["ended"])
+    assert ("running", "no_progress") == (session["workflow"]["status"], session["loop"]["end_reason"])
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -105,7 +105,7 @@ def test_question_is_let_go(stopped: dict[str, list[Played]], client: str) -> No
     """A turn that ends in a question to the user ends."""
     asked, _ = stopped[client]
 
-    assert (["let go"], 1) == (said(asked.records, "loop"), len(root_turns(asked)))
+    assert (["allow_end"], 1) == (said(asked.records, "loop"), len(root_turns(asked)))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -115,7 +115,7 @@ def test_stop_wins(stopped: dict[str, list[Played]], client: str) -> None:
 
     assert 1 == len(root_turns(answered))
     assert ["run stopped stopped"] == [one for one in course(answered.records) if one.startswith("run ")]
-    assert "workflow single is stopped" in effects(answered.records, "tell_user")[-1]
+    assert "stopped workflow single" in effects(answered.records, "notify_user")[-1]
     assert ["stopped"] == [one["workflow"]["status"] for one in status(answered.sandbox)]
 
 
@@ -135,15 +135,15 @@ def test_answers_without_worth_are_sent_back_once(unsure: dict[str, Played], cli
 def asked(played: Played) -> list[str]:
     """The steps whose agents were sent back."""
     return [
-        one["looked_at"]["step"]
+        one["inputs"]["step"]
         for record in played.records
-        for one in record.get("said", ())
-        if one["decided"] == "ask again"
+        for one in record.get("explanations", ())
+        if one["decision"] == "request_verdict"
     ]
 
 
 def test_the_journals_of_the_clients_are_equal(unsure: dict[str, Played], idle: dict[str, Played]) -> None:
-    """Whom it sends back and sends on is the same in every client."""
+    """Whom it sends back and continues is the same in every client."""
     for runs in (unsure, idle):
         assert [course(runs["claude"].records)] * 3 == [course(runs[client].records) for client in CLIENTS]
 
@@ -151,21 +151,21 @@ def test_the_journals_of_the_clients_are_equal(unsure: dict[str, Played], idle: 
 @pytest.mark.parametrize("client", CLAUDES)
 def test_cap_of_the_client_is_recorded(sandbox: Sandbox, client: str) -> None:
     """Claude Code lets the ninth turn in a row end whatever a hook says: that is not finished, and recorded so."""
-    set_up(sandbox, "[loop]\nmax_stale = 20\nmax_turns = 100\n")
+    set_up(sandbox, "[loop]\nmax_turns_without_progress = 20\nmax_turns = 100\n")
     carry_out(sandbox, client, SINGLE, IDLE)
     records = read_log(sandbox.home)
 
-    assert ["send on"] * 9 + ["not finished"] == said(records, "loop")
-    assert ("SessionEnded", 1) == (records[-1]["event"], len(facts(records, "overridden")))
+    assert ["continue_turn"] * 9 + ["overridden"] == said(records, "loop")
+    assert ("SessionEnded", 1) == (records[-1]["event"], len(facts(records, "continuation_overridden")))
     [session] = status(sandbox)
-    assert ("running", "overridden") == (session["workflow"]["status"], session["loop"]["ended"])
+    assert ("running", "overridden") == (session["workflow"]["status"], session["loop"]["end_reason"])
 
 
 def test_codex_is_capped_by_the_settings(sandbox: Sandbox) -> None:
     """Codex itself never stops a hook; the user's cap of turns does."""
     prepare(sandbox, "codex")
-    set_up(sandbox, "[loop]\nmax_stale = 20\nmax_turns = 12\n")
+    set_up(sandbox, "[loop]\nmax_turns_without_progress = 20\nmax_turns = 12\n")
     carry_out(sandbox, "codex", SINGLE, IDLE)
 
-    assert ["send on"] * 12 + ["ended"] == said(read_log(sandbox.home), "loop")
-    assert "iterations" == status(sandbox)[0]["loop"]["ended"]
+    assert ["continue_turn"] * 12 + ["ended"] == said(read_log(sandbox.home), "loop")
+    assert "turns" == status(sandbox)[0]["loop"]["end_reason"]

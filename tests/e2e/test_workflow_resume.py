@@ -33,7 +33,7 @@ pytestmark = pytest.mark.e2e
 BEGUN: list[Round] = [
     [part("planner", "Cut it into tasks.", "PASS", write_test())],
     [part("architect", "Decide the shape.", "PASS", TEST)],
-    "Shall somebody else go on?",
+    "Shall another user go on?",
 ]
 FINISHED: list[Round] = [
     [part("developer", "Write the code at once.", refused=True)],
@@ -57,8 +57,8 @@ def test_another_client_goes_on(sandbox: Sandbox, first: str, second: str, name:
     prepare(sandbox, "codex")
     carry_out(sandbox, first, "[workflow:standard] add retries to save_order", BEGUN)
     former = read_log(sandbox.home)[-1]["session_id"]
-    handed = run(sandbox, ["upbeat", "workflow", "resume", "--in", name, "--no-start"])
-    assert (0, "") == (handed.exit_code, handed.stdout.partition("waits for the next session")[0].replace(OFFER, ""))
+    handed = run(sandbox, ["upbeat", "workflow", "resume", "--client", name, "--no-start"])
+    assert (0, "") == (handed.exit_code, handed.stdout.partition("waits for the next")[0].replace(OFFER, ""))
     done = carry_out(sandbox, second, "continue", FINISHED)
 
     records = read_log(sandbox.home)
@@ -66,10 +66,10 @@ def test_another_client_goes_on(sandbox: Sandbox, first: str, second: str, name:
     latest = later[-1]["session_id"]
     opening = done.turns[0].texts_with("upbeat · workflow standard: PLAN ✓ → ARCH ✓ → TEST → DEV → [REVIEW, TEST:2]")
     assert opening
-    assert len(effects(later[:1], "inject")[0]) <= 2000
+    assert len(effects(later[:1], "inject_context")[0]) <= 2000
     [adopted] = facts(later, "workflow_adopted")
     assert [("tests", 0)] == [(one["kind"], one["exit_code"]) for one in adopted["evidence"]]
-    assert ["DEV cannot start yet: TEST must end first. Delegate that now, then DEV."] == effects(later, "deny")
+    assert ["DEV cannot start yet: TEST must finish first. Delegate that now, then DEV."] == effects(later, "deny")
     assert "run complete" == course(of_session(records, latest))[-1]
     assert ["run handed_over"] == [one[:15] for one in course(of_session(records, former))[-1:]]
     told = {one["session_id"]: one["workflow"]["status"] for one in status(sandbox) if one["workflow"]}
@@ -148,5 +148,5 @@ def test_sessions_stay_apart(sandbox: Sandbox) -> None:
     for client, order in orders.items():
         assert (order, "complete") == tuple(sessions[client]["workflow"][name] for name in ("name", "status"))
         mine = of_session(records, sessions[client]["session_id"])
-        assert ["allow"] * 4 == said(mine, "guard")
+        assert ["allow"] * 4 == said(mine, "step_guard")
         assert 8 + 4 + 2 == len(course(mine))

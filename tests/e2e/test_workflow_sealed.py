@@ -54,7 +54,7 @@ def test_hidden_tasks_are_known_by_their_names(sandbox: Sandbox) -> None:
     records = read_log(sandbox.home)
     steps = [f"{key} {how}" for key in ("TEST", "DEV", "TEST:2") for how in ("allow", "started", "pass")]
     assert ["run started tdd", *steps, "run complete"] == course(records)
-    assert 3 == len(facts(records, "agent_told"))
+    assert 3 == len(facts(records, "subagent_instructed"))
     first = next(turn for turn in done.turns if turn.from_subagent)
     assert ["developer"] == first.roles_with("upbeat · workflow tdd · step TEST (spec)")
     assert [] == done.launch.left_behind()

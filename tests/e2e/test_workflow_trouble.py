@@ -32,7 +32,7 @@ FAILED: list[Round] = [
     [part("tester", "Test the code.", "FAIL", TEST)],
     "It is written, and there I leave it.",
     [part("debugger", "Find the cause.")],
-    [part("developer", "Mend it.", "PASS", write_test())],
+    [part("developer", "Fix it.", "PASS", write_test())],
     [part("tester", "Test it again.", "PASS", TEST)],
     "All of it is done.",
 ]
@@ -40,7 +40,7 @@ TWICE_BAD: list[Round] = [
     [part("developer", "Write the code.", "PASS", write_test(RED), "sleep 2"), part("developer", "Write the rest.")],
     [part("code-reviewer", "Review the code.", "REJECT"), part("tester", "Test the code.", "FAIL", TEST)],
     [part("debugger", "Find the cause.")],
-    [part("developer", "Mend it.", "PASS", write_test())],
+    [part("developer", "Fix it.", "PASS", write_test())],
     [part("code-reviewer", "Review it once more."), part("tester", "Test it again.", "PASS", TEST)],
     [part("retrospective", "Look back at it.")],
     "All of it is done.",
@@ -92,17 +92,17 @@ def test_failed_last_stage_is_repaired(failed: dict[str, Played], client: str) -
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_failed_last_stage_is_not_complete(failed: dict[str, Played], client: str) -> None:
-    """The turn that wants to end after the failure is sent on to the debugger, and nobody is told of completion."""
+    """The turn that wants to end after the failure is continued to the debugger, and nobody is told of completion."""
     played = failed[client]
 
-    assert ["send on", "complete"] == said(played.records, "loop")
-    [onward] = effects(played.records, "keep_going")
-    assert "Next: delegate DEBUG#1 to the agent upbeat:debugger." in onward
+    assert ["continue_turn", "complete"] == said(played.records, "loop")
+    [onward] = effects(played.records, "continue_turn")
+    assert "Next step: delegate DEBUG#1 to the subagent upbeat:debugger." in onward
     [request] = [
         turn for turn in played.done.turns if turn.texts_with("[upbeat 1/30]") and not turn.texts_with("Round 5")
     ]
     assert ["user"] == request.roles_with("[upbeat 1/30] workflow tdd: TEST ✓ → DEV ✓ → DEBUG#1 → DEV#1 → TEST:2 ✗")
-    [done] = effects(played.records, "tell_user")
+    [done] = effects(played.records, "notify_user")
     assert "upbeat: workflow tdd is complete: TEST ✓ → DEV ✓ → DEBUG#1 ✓ → DEV#1 ✓ → TEST:2 ✓" == done
 
 
@@ -111,7 +111,7 @@ def test_who_repairs_knows_what_failed(failed: dict[str, Played], client: str) -
     """The debugger's task names the failed step with the tester's own words."""
     [head] = subagent_turns(failed[client].done, "Find the cause.")[0].texts_with("upbeat · workflow ")
 
-    assert "It ended badly before, so look at this first:\n- TEST:2: On «TEST THE CODE.»: see above." in head.text
+    assert "Earlier attempts failed. Address this first:\n- TEST:2: On «TEST THE CODE.»: see above." in head.text
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -131,8 +131,8 @@ def test_double_failure(twice_bad: dict[str, Played], client: str) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_developer_gets_both_reasons(twice_bad: dict[str, Played], client: str) -> None:
-    """Who mends it reads what the reviewer and what the tester found."""
-    [head] = subagent_turns(twice_bad[client].done, "Mend it.")[0].texts_with("upbeat · workflow ")
+    """Who fixes it reads what the reviewer and what the tester found."""
+    [head] = subagent_turns(twice_bad[client].done, "Fix it.")[0].texts_with("upbeat · workflow ")
 
     assert "- TEST: On «TEST THE CODE.»: see above.\n- REVIEW: On «REVIEW THE CODE.»: see above." in head.text
 
@@ -143,7 +143,7 @@ def test_skipping_is_denied(skipped: dict[str, Played], client: str) -> None:
     played = skipped[client]
 
     [first, second] = effects(played.records, "deny")
-    assert "DEV cannot start yet: TEST must end first. Delegate that now, then DEV." == first
+    assert "DEV cannot start yet: TEST must finish first. Delegate that now, then DEV." == first
     assert second.startswith("TEST:2 cannot start yet: ")
     last = [turn for turn in played.done.turns if not turn.from_subagent][-1]
     results = {one.kind for reason in (first, second) for one in last.texts_with(reason)}

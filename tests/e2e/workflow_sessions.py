@@ -35,7 +35,7 @@ CLIENTS = (*CLAUDES, "codex")
 TRUSTED = "--dangerously-bypass-hook-trust"
 TOOLS = "Agent,Task,Bash,Edit,Write,AskUserQuestion"
 TEST = "python3 -m unittest discover -s checks"
-"""The command that bears witness; it needs nothing but Python."""
+"""The command that is evidence; it needs nothing but Python."""
 GREEN, RED = "self.assertEqual(4, 2 + 2)", "self.assertEqual(500, 2 + 2)"
 """Of different length: Python takes a file of the same size and second for the one that it has compiled."""
 FOREIGN = "general-purpose"
@@ -174,7 +174,7 @@ def facts(records: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, Any
 
 def said(records: Iterable[Mapping[str, Any]], part: str) -> list[str]:
     """What this part decided, in order."""
-    return [one["decided"] for record in records for one in record.get("said", ()) if one["part"] == part]
+    return [one["decision"] for record in records for one in record.get("explanations", ()) if one["component"] == part]
 
 
 def effects(records: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
@@ -235,12 +235,12 @@ def course(records: Iterable[Mapping[str, Any]]) -> list[str]:
 def _steps(records: Iterable[Mapping[str, Any]], groups: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     """Each thing that happened: to which step, or to the run, and what."""
     for record in records:
-        for one in record.get("said", ()):
-            if one["part"] == "guard" and one["decided"] != "pass":
-                looked = one.get("looked_at", {})
+        for one in record.get("explanations", ()):
+            if one["component"] == "step_guard" and one["decision"] != "pass":
+                looked = one.get("inputs", {})
                 yield (
-                    looked.get("step", "guard"),
-                    one["decided"] + (f" {one['because']}" if "missing" in looked else ""),
+                    looked.get("step", "step_guard"),
+                    one["decision"] + (f" {one['reason']}" if "missing" in looked else ""),
                 )
         for fact in record.get("facts", ()):
             _note_groups(fact, groups)
@@ -254,18 +254,20 @@ def _step(fact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         case "workflow_ended":
             yield "run", f"{fact['status']} {fact.get('reason', '')}".rstrip()
         case "step_started":
-            yield fact["key"], "started"
+            yield fact["step_key"], "started"
         case "step_finished":
-            yield fact["key"], fact["verdict"]
+            yield fact["step_key"], fact["verdict"]
         case "call_lost":
             yield "call", "lost"
         case "repair_planned":
-            steps = ", ".join(step["key"] for step in fact["steps"])
-            yield "repair", f"{steps} for {', '.join(fact['again'])}"
+            steps = ", ".join(step["key"] for step in fact["repair_steps"])
+            yield "repair", f"{steps} for {', '.join(fact['retried_step_keys'])}"
 
 
 def _note_groups(fact: Mapping[str, Any], groups: dict[str, tuple[str, ...]]) -> None:
-    run_steps = fact["run"]["steps"] if "run" in fact else fact.get("steps", ()) if "again" in fact else ()
+    run_steps = (
+        fact["run"]["steps"] if "run" in fact else fact.get("repair_steps", ()) if "repair_steps" in fact else ()
+    )
     for number in {step["group"] for step in run_steps}:
         keys = tuple(step["key"] for step in run_steps if step["group"] == number)
         groups.update(dict.fromkeys(keys, keys))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 class FakeClock:
-    """Implements ``core.ports.Clock``: always 2026-01-02 03:04:05.678 UTC, the same nonce, seconds by ``advance``."""
+    """Implements ``ports.Clock``: always 2026-01-02 03:04:05.678 UTC, the same nonce, seconds by ``advance``."""
 
     def __init__(self) -> None:
         self.seconds = 100.0

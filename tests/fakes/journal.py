@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from upbeat.core.engine.ports import Transaction
 from upbeat.core.journal.record import Record
-from upbeat.core.ports import Neighbour, Transaction
-from upbeat.core.workflow.state import NEW, SessionState
+from upbeat.core.workflow.state import NEW_SESSION, PeerSession, SessionState
 
 
 @dataclass
 class MemoryJournal:
-    """Implements ``core.ports.Journal``: keeps whole ``records`` and ``states``, the latest last."""
+    """Implements ``core.engine.ports.Journal``: keeps whole ``records`` and ``states``, the latest last."""
 
     records: list[Record] = field(default_factory=list)
     states: dict[str, SessionState] = field(default_factory=dict)
@@ -30,19 +30,19 @@ class MemoryJournal:
 
 
 class MemoryTransaction:
-    """Implements ``core.ports.Transaction`` on a copy, which counts when the block has ended."""
+    """Implements ``core.engine.ports.Transaction`` on a copy, which counts when the block has ended."""
 
     def __init__(self, draft: MemoryJournal) -> None:
         self._draft = draft
 
     def state(self, session_id: str) -> SessionState:
-        return self._draft.states.get(session_id, NEW)
+        return self._draft.states.get(session_id, NEW_SESSION)
 
-    def neighbours(self, root: str) -> tuple[Neighbour, ...]:
+    def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:
         """``updated_at`` is the time of the session's last record; of records of one time the later counts."""
         draft = self._draft
         found = [
-            Neighbour(session_id, state, draft.times[session_id])
+            PeerSession(session_id, state, draft.times[session_id])
             for session_id, state in draft.states.items()
             if state.run and draft.roots[session_id] == root
         ]

@@ -1,4 +1,4 @@
-"""A server of somebody's own tools, made with the official SDK: ``mcp_server.py FILE``.
+"""A server of a user's own tools, made with the official SDK: ``mcp_server.py FILE``.
 
 FILE has other descriptions of its tools, read at each start: so a tool changes behind its user's back.
 """

@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
-from upbeat.adapters.code.codebase import ParseCache, ScannedCode
-from upbeat.adapters.code.tree import SourceCache
+from upbeat.adapters.code.files.tree import SourceCache
+from upbeat.adapters.code.graph.codebase import CodeBase, ParseCache
+from upbeat.adapters.code.provider import EmbeddedProvider
+from upbeat.core.contract.finding import ToolOutput
 
 FILES = {
     "shop/store.py": """\
@@ -94,6 +97,16 @@ def make_polyglot(root: Path) -> Path:
     return root
 
 
-def code_of(root: Path, seconds: float = 30.0) -> ScannedCode:
+def code_of(root: Path, seconds: float = 30.0) -> CodeBase:
     """The code below ``root``, with plenty of time."""
-    return ScannedCode(str(root.resolve()), SourceCache(), ParseCache(), threading.Event(), seconds)
+    return CodeBase(str(root.resolve()), SourceCache(), ParseCache(), threading.Event(), seconds)
+
+
+def call(root: Path, tool: str, **args: Any) -> ToolOutput:
+    """Call ``tool`` on ``root`` through a new provider."""
+    return EmbeddedProvider().call(tool, args, str(root), threading.Event())
+
+
+def places(output: ToolOutput) -> list[tuple[str, str]]:
+    """The path and symbol of every finding."""
+    return [(row.path, row.symbol) for row in output.findings]

@@ -9,14 +9,14 @@ from typing import Any
 
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
+from upbeat.core.engine.ports import Cancellation
 from upbeat.core.errors import ToolFailure
-from upbeat.core.ports import Cancellation
 
 Behaviour = Callable[[Cancellation], object]
 
 
 class FakeProvider:
-    """Implements ``core.ports.ToolProvider`` with a table of behaviours, and counts how many run at once."""
+    """Implements ``core.engine.ports.ToolProvider`` with a table of behaviours, and counts how many run at once."""
 
     def __init__(self, behaviours: Mapping[str, Behaviour]) -> None:
         self.behaviours = behaviours

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from upbeat.core.rules.book import RuleBook
+from upbeat.core.rules.ruleset import RuleSet
 
 
 @dataclass
 class FakeRules:
-    """Implements ``core.ports.Rules``: the same book everywhere."""
+    """Implements ``core.engine.ports.Rules``: the same book everywhere."""
 
-    book: RuleBook = field(default_factory=RuleBook)
+    book: RuleSet = field(default_factory=RuleSet)
 
-    def load(self, root: str) -> RuleBook:
+    def load(self, root: str) -> RuleSet:
         return self.book

@@ -7,16 +7,16 @@ from typing import Any
 from fakes.runtime import FakeWorld, fake_world
 
 from upbeat.core.contract.codes import ErrorCode
-from upbeat.core.contract.event import ClientName, Source
+from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.contract.report import TurnReport
-from upbeat.core.pipeline import TurnRequest, prepare_turn
-from upbeat.core.turn.frame import frame
-from upbeat.core.turn.render import SOURCE
+from upbeat.core.engine.pipeline import TurnRequest, prepare_turn
+from upbeat.core.sanitize.frame import frame_untrusted
+from upbeat.core.turn.render import FRAME_SOURCE
 
-CLI = Source(ClientName.CLI, "/repo")
-CLAUDE = Source(ClientName.CLAUDE_CODE, "/repo", "s-1")
-CODEX = Source(ClientName.CODEX_CLI, "/repo", "0199-ab.c:d")
+CLI = EventSource(ClientName.CLI, "/repo")
+CLAUDE = EventSource(ClientName.CLAUDE_CODE, "/repo", "s-1")
+CODEX = EventSource(ClientName.CODEX_CLI, "/repo", "0199-ab.c:d")
 PROMPT = "how does send_with_retry work?"
 BUG = "fix the bug in shop/retry.py"
 FOUND = Finding("shop/retry.py", "def send_with_retry():", "send_with_retry", "function", 4, 5, 1.0, "name", "def send")
@@ -24,8 +24,8 @@ ANSWERS: dict[str, ToolOutput | ErrorCode] = {
     "ci_index_status": ToolOutput("3 files"),
     "ci_search": ToolOutput("1 file", (FOUND,)),
 }
-CONTEXT = frame(
-    "1. shop/retry.py:4-5 send_with_retry — name (ci_search 1.00)\n4| def send", "0123456789ab", source=SOURCE
+CONTEXT = frame_untrusted(
+    "1. shop/retry.py:4-5 send_with_retry — name (ci_search 1.00)\n4| def send", "0123456789ab", source=FRAME_SOURCE
 )
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
 

@@ -152,7 +152,7 @@ def folders_are_links(place: Place) -> None:
 
 
 def alternates(place: Place) -> None:
-    """Objects are borrowed from a private repository, whose last commit is known."""
+    """Objects are shared from a private repository, whose last commit is known."""
     private = place.outside / "private"
     (place.root / ".git/objects/info/alternates").write_text(f"{private}/.git/objects\n")
     (place.root / ".git/refs/heads/main").write_text(git(private, "rev-parse", "HEAD") + "\n")

@@ -18,7 +18,7 @@ def in_copies(place: Place, chosen: Mapping[str, Call]) -> Call:
     place.told.mkdir(exist_ok=True)
     given = [
         {
-            "module": "upbeat.adapters.codex.auto.main" if "codex-auto" in name else "upbeat.adapters.cli.main",
+            "module": "upbeat.adapters.codex_auto.app.main" if "codex-auto" in name else "upbeat.adapters.cli.main",
             "words": list(call.command[3:] if "codex-auto" in name else call.command[4:]),
             "stdin": call.stdin.decode(),
             "answers": call.answers,

@@ -29,7 +29,7 @@ MIXED: Mapping[str, tuple[Callable[[Place], None], ...]] = {
         by_programs.programs_of_an_environment,
         by_programs.variables_of_git,
     ),
-    "somebody else's": (by_git.file_points_elsewhere, by_settings.settings_are_pipes, by_settings.features_link_out),
+    "another user's": (by_git.file_points_elsewhere, by_settings.settings_are_pipes, by_settings.features_link_out),
     "git": (
         by_git.submodule,
         by_git.monitor,

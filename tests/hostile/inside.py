@@ -25,7 +25,7 @@ _OPENS = ("open", "os.listdir", "os.scandir")
 
 
 def main() -> None:
-    for name in ("hook", "wiring", "cli.hook", "cli.main"):  # so that not each copy has to
+    for name in ("hook_entry.answer", "wiring", "cli.hook", "cli.main"):  # so that not each copy has to
         import_module(f"upbeat.adapters.{name}")
     for call in json.load(sys.stdin):
         _one(call)

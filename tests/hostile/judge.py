@@ -1,4 +1,7 @@
-"""Says which of what was seen is not allowed. Law: what is not on the list is told, whatever it may be good for."""
+"""Report which of the observed calls are not allowed.
+
+Invariant: what is not on the list is reported, whatever it may be good for.
+"""
 
 from __future__ import annotations
 

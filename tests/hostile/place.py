@@ -1,4 +1,4 @@
-"""The stage of a hostile repository: its root, what lies beside it, a home, and the witnesses.
+"""The stage of a hostile repository: its root, what lies beside it, a home, and the marker files.
 
 ``outside`` holds what is nobody's business, marked with ``canary``: it must not show up anywhere. Every program that
 is planted leaves a file in ``marks`` when it runs.

@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from upbeat.adapters.code.tree import SourceCache, Tree
-from upbeat.adapters.local.documents import listed, read_text
-from upbeat.adapters.local.ground_documents import above, inside
-from upbeat.adapters.local.opening import read_file
-from upbeat.adapters.local.toml_file import read_toml
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
+from upbeat.adapters.system.files.bounded_read import list_folder, read_text
+from upbeat.adapters.system.files.safe_open import read_file
+from upbeat.adapters.system.files.toml_file import read_toml
+from upbeat.adapters.system.workspace.documents import documents_above, documents_in
 
 from .place import CANARY
 
@@ -95,7 +95,7 @@ def _readers(root: str) -> dict[str, Callable[[], str]]:
     """Everything of upbeat that opens a file or lists a folder of a repository, by what it gives of them."""
 
     def source(path: str) -> str:
-        found = Tree(root, SourceCache()).data(path)
+        found = WorkingTree(root, SourceCache()).read_bytes(path)
         return (found or b"").decode()
 
     def plain(path: str) -> str:
@@ -116,9 +116,9 @@ def _readers(root: str) -> dict[str, Callable[[], str]]:
         "settings": lambda: str(dict(read_toml(Path(root, FILE), FILE, root).values) or ""),
         "source": lambda: source(FILE),
         "inner source": lambda: source(INNER),
-        "list": lambda: " ".join(listed(f"{root}/{FOLDER}", root, 10).names),
-        "documents": lambda: nothing(lambda: inside(root, FOLDER, ".toml") or ""),
-        "documents above": lambda: nothing(lambda: above(root, f"{root}/{INNER}", (FILE,)) or ""),
+        "list": lambda: " ".join(list_folder(f"{root}/{FOLDER}", root, 10).names),
+        "documents": lambda: nothing(lambda: documents_in(root, FOLDER, ".toml") or ""),
+        "documents above": lambda: nothing(lambda: documents_above(root, f"{root}/{INNER}", (FILE,)) or ""),
     }
 
 

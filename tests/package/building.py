@@ -18,9 +18,14 @@ CONTENTS = ROOT / "tests/package/wheel_contents.txt"
 
 @cache
 def wheel_files() -> dict[str, bytes]:
-    """What the wheel holds: name -> bytes. A link would be its target's name."""
+    """Return the content of this checkout's wheel by name."""
+    return build_wheel(ROOT)
+
+
+def build_wheel(checkout: Path) -> dict[str, bytes]:
+    """Build the wheel of ``checkout``, and return its content by name. No entry may be a link."""
     with tempfile.TemporaryDirectory() as folder:
-        [built] = WheelBuilder(str(ROOT)).build(directory=folder, versions=["standard"])
+        [built] = WheelBuilder(str(checkout)).build(directory=folder, versions=["standard"])
         with zipfile.ZipFile(built) as wheel:
             assert not [one for one in wheel.infolist() if stat.S_ISLNK(one.external_attr >> 16)]
             return {name: wheel.read(name) for name in wheel.namelist()}

@@ -1,6 +1,6 @@
 """A release whose builds differ is none, and its checksums are what ``sha256sum`` reads.
 
-Real builds in several surroundings are compared by the part ``package`` of the promises.
+Real builds in several environments are compared by the part ``package`` of the promises.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Secrets that nobody issued, planted where secrets stand; written apart from the rules, so that it can disagree."""
+"""Invented secrets in realistic contexts, written independently of the rules, so that they can disagree."""

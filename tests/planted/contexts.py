@@ -1,4 +1,4 @@
-"""Where secrets stand: in settings, code, URLs, logs, prose; wrapped, encoded, split, and across a cut."""
+"""Contexts of secrets: settings, code, URLs, logs, prose; wrapped, encoded, split, and across a truncation."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ PLAIN = {
     "escaped lines": '"first\\n{}\\nlast"',
     "sql": "INSERT INTO t VALUES (1, '{}');",
 }
-"""A text with room for one secret."""
+"""Texts with a place for one secret."""
 
 UNSEEN = ("\u200b", "\u200d", "\ufeff", "\u00ad", "\u2060", "\u202e", "\u2066", "\U000e0041", "\ufe0f", "\x00", "\x08")
 SEQUENCES = ("\x1b[1m", "\x1b[0;31m", "\x1b[0m", "\x1b]0;t\x07", "\x9b1m", "\x1b(B")
 LIMIT = 4000
-"""Characters that are left where a text is cut."""
+"""Characters that truncation leaves."""
 
 Placing = Callable[[random.Random, str], str]
 
@@ -76,7 +76,7 @@ def _wrapped(join: str, first: str = "", last: str = "") -> Placing:
 
 
 def _split(marks: tuple[str, ...]) -> Placing:
-    """With characters in it that nobody sees."""
+    """Split by invisible characters."""
 
     def place(rng: random.Random, text: str) -> str:
         for cut in sorted((rng.randrange(1, len(text)) for _ in range(rng.randint(1, 4))), reverse=True):

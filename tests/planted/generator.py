@@ -46,29 +46,10 @@ ASSIGNMENTS = {
     "blank": "set {name} {value} in the shell",
     "zh": "{name}：{value}，请保密",
 }
-VALUES = (
-    ("A", 12),
-    ("A", 20),
-    ("A", 32),
-    ("H", 32),
-    ("H", 64),
-    ("B", 40),
-    ("W", 43),
-    ("a", 10),
-    ("a", 24),
-)
+VALUES = tuple((shape[0], int(shape[1:])) for shape in ["A12", "A20", "A32", "H32", "H64", "B40", "W43", "a10", "a24"])
 _SYMBOLS = ALPHABETS["A"] + "!@#%^*_-+"
-FREE_SHAPES = (
-    ("A", 32),
-    ("A", 40),
-    ("H", 32),
-    ("H", 40),
-    ("H", 64),
-    ("B", 40),
-    ("B", 64),
-    ("W", 43),
-    ("W", 64),
-    ("a", 48),
+FREE_SHAPES = tuple(
+    (shape[0], int(shape[1:])) for shape in ["A32", "A40", "H32", "H40", "H64", "B40", "B64", "W43", "W64", "a48"]
 )
 FREE_PLACES = ("json", "yaml", "env", "python", "javascript", "shell", "log", "prose", "table", "diff added")
 

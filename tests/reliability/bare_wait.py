@@ -1,5 +1,7 @@
-"""What the machine itself takes from a process that waits and hardly works. Law: it is a process of its own, so that
-nothing of what it stands beside can make it late."""
+"""Measure how late the machine itself makes a process that waits and hardly works.
+
+Invariant: it is a process of its own, so that nothing that runs next to it can make it late.
+"""
 
 from __future__ import annotations
 

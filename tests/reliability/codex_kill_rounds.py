@@ -6,10 +6,12 @@ SIGKILL at a random moment, and another run goes on with the session. Only the s
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -25,7 +27,7 @@ MOST_DELAY = 0.8
 SETTLE_SECONDS = 5.0
 PATIENCE = 60.0
 
-SESSIONS = Path(".upbeat/codex-session.json")
+JOURNAL = Path.home() / ".local/state/upbeat/journal.db"
 
 
 def main() -> None:
@@ -75,7 +77,7 @@ def one_round(number: int, done: int, chance: random.Random, record: Path) -> di
         "exit_code": resumed.poll(),
         "answered": "went on" in out,
         "stderr": err[-2000:],
-        "drafts": [path.name for path in SESSIONS.parent.glob(".*.upbeat-*")],
+        "drafts": [path.name for path in Path(".upbeat").glob("*")],
         "left": settle(),
     }
 
@@ -111,11 +113,12 @@ def kill(wrapper: subprocess.Popen[bytes], victim: str, chance: random.Random) -
 
 
 def thread_of(session: str) -> str:
-    """The thread that codex-auto would go on with; a damaged file ends the run."""
-    if not SESSIONS.exists():
+    """The thread that codex-auto would continue; a damaged database ends the run."""
+    if not JOURNAL.exists():
         return ""
-    entry = json.loads(SESSIONS.read_text(encoding="utf-8"))["sessions"].get(session, {})
-    return str(entry.get("thread_id", ""))
+    with contextlib.closing(sqlite3.connect(JOURNAL)) as database:
+        rows = database.execute("SELECT thread_id FROM codex_sessions WHERE name = ?", (session,)).fetchall()
+    return str(rows[0][0]) if rows else ""
 
 
 def processes() -> dict[int, list[str]]:

@@ -1,4 +1,4 @@
-"""Whether the doctor sees what disarms upbeat: each fault is planted in a home where everything is armed.
+"""Whether the doctor sees what disables upbeat: each fault is planted in a home where everything is active.
 
 The clients are fakes that say their version and tell of their hooks; files, journal, server and installer are real.
 ``tests/e2e/test_doctor.py`` plants the weightiest ones in the real clients.
@@ -21,31 +21,31 @@ import apsw
 from doctor_home import DoctorHome, make_home, turn
 
 from upbeat.adapters.claude import doctor as claude_doctor
-from upbeat.adapters.cli.doctor import look as look_with_all
-from upbeat.adapters.hook import answer
-from upbeat.adapters.local import machine
-from upbeat.adapters.wiring import build, journal
-from upbeat.core.doctor.findings import ALL, REMEMBERING, Guard, Report
-from upbeat.core.doctor.texts import EN
+from upbeat.adapters.cli.doctor import build_doctor_report as look_with_all
+from upbeat.adapters.doctor import installation
+from upbeat.adapters.hook_entry.answer import answer_event
+from upbeat.adapters.wiring import build_application, build_journal
+from upbeat.core.doctor.findings import ALL_HOOK_POINTS, STATEFUL_HOOK_POINTS, DoctorReport, HookPoint
+from upbeat.core.messages.catalogue import load_messages
 
 from .promise import Seen
 
 PART = "Doctor"
 
 CLAUDE, CODEX = "claude-code", "codex-cli"
-EVERY = ALL
-STOPS = frozenset({Guard.END})
-CONTINUES = frozenset({Guard.TURNS, Guard.END})
+EVERY = ALL_HOOK_POINTS
+STOPS = frozenset({HookPoint.END})
+CONTINUES = frozenset({HookPoint.TURNS, HookPoint.END})
 PLUGIN = "upbeat@upbeat"
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A fault: what ``plant`` does to the home disarms ``guards`` of ``client`` (empty: of both), for ``reason``."""
+    """A fault: what ``plant`` does to the home disables ``guards`` of ``client`` (empty: of both), for ``reason``."""
 
     client: str
     reason: str
-    guards: frozenset[Guard]
+    hook_points: frozenset[HookPoint]
     plant: Callable[[DoctorHome], object]
 
 
@@ -57,11 +57,11 @@ def _without(name: str) -> Callable[[DoctorHome], None]:
     """A session that went on without the events called ``name``, three times."""
 
     def plant(home: DoctorHome) -> None:
-        application = build(home.environment)
+        application = build_application(home.environment)
         events = turn(CLAUDE, str(home.project))
         for event in [*events, *events, *events]:
             if event["hook_event_name"] != name:
-                answer(CLAUDE, event, application)
+                answer_event(CLAUDE, event, application)
         application.close()
 
     return plant
@@ -70,12 +70,12 @@ def _without(name: str) -> Callable[[DoctorHome], None]:
 def _rewritten(home: DoctorHome) -> None:
     """A session that goes on with a prompt after its hooks were written anew."""
     prompt = next(event for event in turn(CLAUDE, str(home.project)) if event["hook_event_name"] == "UserPromptSubmit")
-    latest = journal(home.environment).sessions(last=2)
+    latest = build_journal(home.environment).sessions(last=2)
     [session_id] = [one.session_id for one in latest if one.client == CLAUDE]
     os.utime(home.plugin / "hooks/hooks.json")
     time.sleep(0.01)
-    application = build(home.environment)
-    answer(CLAUDE, prompt | {"session_id": session_id}, application)
+    application = build_application(home.environment)
+    answer_event(CLAUDE, prompt | {"session_id": session_id}, application)
     application.close()
 
 
@@ -158,14 +158,14 @@ FAULTS: Mapping[str, Planted] = {
         lambda home: home.change(home.project / ".claude/settings.json", enabledPlugins={PLUGIN: False}),
     ),
     "plugin not switched on": Planted(
-        CLAUDE, "not_switched_on", EVERY, lambda home: home.change(home.settings, enabledPlugins={})
+        CLAUDE, "plugin_not_enabled", EVERY, lambda home: home.change(home.settings, enabledPlugins={})
     ),
     "plugin moved": Planted(
-        CLAUDE, "plugin_gone", EVERY, lambda home: home.plugin.rename(home.plugin.with_name("moved"))
+        CLAUDE, "plugin_missing", EVERY, lambda home: home.plugin.rename(home.plugin.with_name("moved"))
     ),
     "interpreter gone": Planted(
         CLAUDE,
-        "program_gone",
+        "program_missing",
         EVERY,
         lambda home: home.replace(home.plugin / "hooks/hooks.json", '/bin/python"', '/bin/python-gone"'),
     ),
@@ -178,7 +178,7 @@ FAULTS: Mapping[str, Planted] = {
     "a server that does not start": Planted(CLAUDE, "server_not_connected", EVERY, _spoil_server),
     "the server switched off": Planted(
         CLAUDE,
-        "server_off",
+        "server_disabled",
         EVERY,
         lambda home: home.change(
             home.home / ".claude.json",
@@ -186,23 +186,23 @@ FAULTS: Mapping[str, Planted] = {
         ),
     ),
     "hooks in the settings as well": Planted(
-        CLAUDE, "twice", EVERY, lambda home: home.change(home.settings, hooks=_hook("upbeat hook claude"))
+        CLAUDE, "duplicate_hooks", EVERY, lambda home: home.change(home.settings, hooks=_hook("upbeat hook claude"))
     ),
     "installed from two marketplaces": Planted(
         CLAUDE,
-        "twice",
+        "duplicate_hooks",
         EVERY,
         lambda home: home.change(home.settings, enabledPlugins={PLUGIN: True, "upbeat@mine": True}),
     ),
     "another plugin of the kind": Planted(
         CLAUDE,
-        "in_the_way",
+        "conflicting_plugin",
         CONTINUES,
         lambda home: home.change(home.settings, enabledPlugins={PLUGIN: True, "ot@overtone": True}),
     ),
     "another hook of the kind": Planted(
         CLAUDE,
-        "in_the_way",
+        "conflicting_plugin",
         CONTINUES,
         lambda home: home.change(home.settings, hooks=_hook("~/.claude/hooks/context-inject-global.sh")),
     ),
@@ -215,22 +215,24 @@ FAULTS: Mapping[str, Planted] = {
     "a Claude Code that crashes": Planted(
         CLAUDE, "client_broken", EVERY, lambda home: home.replace(home.bin / "claude", 'echo "', 'exit 139 "')
     ),
-    "no prompt arrives": Planted(CLAUDE, "silent", frozenset({Guard.TURNS}), _without("UserPromptSubmit")),
-    "no end arrives": Planted(CLAUDE, "silent", STOPS, _without("Stop")),
-    "no call arrives": Planted(CLAUDE, "silent", frozenset({Guard.CALLS}), _without("PreToolUse")),
-    "hooks written anew": Planted(CLAUDE, "unproven", EVERY - {Guard.TURNS}, _rewritten),
-    "a session that left nothing": Planted(CLAUDE, "unseen_session", EVERY, _unseen),
+    "no prompt arrives": Planted(
+        CLAUDE, "not_seen_in_session", frozenset({HookPoint.TURNS}), _without("UserPromptSubmit")
+    ),
+    "no end arrives": Planted(CLAUDE, "not_seen_in_session", STOPS, _without("Stop")),
+    "no call arrives": Planted(CLAUDE, "not_seen_in_session", frozenset({HookPoint.CALLS}), _without("PreToolUse")),
+    "hooks written anew": Planted(CLAUDE, "unproven", EVERY - {HookPoint.TURNS}, _rewritten),
+    "a session that left nothing": Planted(CLAUDE, "unrecorded_session", EVERY, _unseen),
     "no trust": Planted(CODEX, "untrusted", EVERY, _untrust),
     "one hook without trust": Planted(
-        CODEX, "untrusted", frozenset({Guard.CALLS}), lambda home: _untrust(home, "pre_tool_use")
+        CODEX, "untrusted", frozenset({HookPoint.CALLS}), lambda home: _untrust(home, "pre_tool_use")
     ),
     "a hook edited after the review": Planted(
         CODEX, "trust_changed", STOPS, lambda home: _trust_again(home, '"timeout": 3', '"timeout": 2')
     ),
     "a hook switched off": Planted(
         CODEX,
-        "hook_off",
-        frozenset({Guard.CALLS}),
+        "hook_disabled",
+        frozenset({HookPoint.CALLS}),
         lambda home: home.change(home.codex_home / "fake.json", off=["PreToolUse"]),
     ),
     "hooks switched off in Codex": Planted(
@@ -243,31 +245,31 @@ FAULTS: Mapping[str, Planted] = {
         lambda home: home.replace(home.codex_home / "config.toml", "enabled = true", "enabled = false"),
     ),
     "plugin unknown to Codex": Planted(
-        CODEX, "not_switched_on", EVERY, lambda home: (home.codex_home / "config.toml").write_text("")
+        CODEX, "plugin_not_enabled", EVERY, lambda home: (home.codex_home / "config.toml").write_text("")
     ),
     "copy of the plugin gone": Planted(
-        CODEX, "plugin_gone", EVERY, lambda home: shutil.rmtree(home.codex_home / "plugins")
+        CODEX, "plugin_missing", EVERY, lambda home: shutil.rmtree(home.codex_home / "plugins")
     ),
     "interpreter of Codex's hooks gone": Planted(
         CODEX,
-        "program_gone",
+        "program_missing",
         EVERY,
         lambda home: home.replace(home.copy / ".mcp.json", '/bin/python"', '/bin/python-gone"'),
     ),
     "another plugin of the kind in Codex": Planted(
         CODEX,
-        "in_the_way",
+        "conflicting_plugin",
         CONTINUES,
         lambda home: _add_to_config(home, '\n[plugins."omo-codex@omo"]\nenabled = true\n'),
     ),
     "hooks in hooks.json as well": Planted(
         CODEX,
-        "twice",
+        "duplicate_hooks",
         EVERY,
         lambda home: home.change(home.codex_home / "hooks.json", hooks=_hook("upbeat hook codex")),
     ),
     "the server switched off in Codex": Planted(
-        CODEX, "server_off", EVERY, lambda home: home.change(home.codex_home / "fake.json", without_server=True)
+        CODEX, "server_disabled", EVERY, lambda home: home.change(home.codex_home / "fake.json", without_server=True)
     ),
     "an old Codex": Planted(
         CODEX, "client_too_old", EVERY, lambda home: home.change(home.codex_home / "fake.json", version="0.149.0")
@@ -284,18 +286,18 @@ FAULTS: Mapping[str, Planted] = {
     ),
     "nothing seen yet": Planted("", "unproven", EVERY, DoctorHome.forget),
     "upbeat switched off": Planted(
-        "", "switched_off", EVERY, lambda home: _settings_of_upbeat(home, 'enabled = "off"\n')
+        "", "upbeat_disabled", EVERY, lambda home: _settings_of_upbeat(home, 'enabled = "off"\n')
     ),
     "plan mode": Planted(
-        "", "plan_mode", frozenset({Guard.TURNS}), lambda home: _settings_of_upbeat(home, 'mode = "plan"\n')
+        "", "plan_mode", frozenset({HookPoint.TURNS}), lambda home: _settings_of_upbeat(home, 'mode = "plan"\n')
     ),
-    "a journal that cannot be used": Planted("", "journal_unusable", REMEMBERING, _other_state),
+    "a journal that cannot be used": Planted("", "journal_unusable", STATEFUL_HOOK_POINTS, _other_state),
 }
 
-OF_THE_MACHINE: Mapping[str, tuple[str, object, frozenset[Guard]]] = {
-    "affected_sqlite": ("sqlite_version", lambda: "3.40.1", REMEMBERING),
-    "network_file_system": ("is_network", lambda _path: True, REMEMBERING),
-    "no_byte_code": ("compiles_at_each_start", lambda _module: True, EVERY),
+OF_THE_MACHINE: Mapping[str, tuple[str, object, frozenset[HookPoint]]] = {
+    "affected_sqlite": ("sqlite_version", lambda: "3.40.1", STATEFUL_HOOK_POINTS),
+    "network_file_system": ("is_on_network", lambda _path: True, STATEFUL_HOOK_POINTS),
+    "no_byte_code": ("is_compiled_at_each_start", lambda _module: True, EVERY),
 }
 """Reason -> what this machine is made to say. The machine is not one of these, so they are not planted in it."""
 
@@ -304,7 +306,7 @@ IN_A_SAMPLE = ("hooks switched off by the user", "a hook taken out", "no trust",
 
 @contextlib.contextmanager
 def armed_home() -> Iterator[DoctorHome]:
-    """A home in which everything is armed, and from which programs are found."""
+    """A home in which everything is active, and from which programs are found."""
     with tempfile.TemporaryDirectory() as folder:
         home = make_home(Path(folder).resolve() / "h")
         home.keep()
@@ -312,7 +314,7 @@ def armed_home() -> Iterator[DoctorHome]:
         os.environ.update(home.variables)
         os.chdir(home.project)
         try:
-            with mock.patch.object(claude_doctor, "MANAGED", home.folder / "managed"):
+            with mock.patch.object(claude_doctor, "MANAGED_SETTINGS_FOLDER", home.folder / "managed"):
                 yield home
         finally:
             os.chdir(cwd)
@@ -320,28 +322,40 @@ def armed_home() -> Iterator[DoctorHome]:
             os.environ.update(kept)
 
 
-def ask(home: DoctorHome) -> Report:
+def ask(home: DoctorHome) -> DoctorReport:
     """What the doctor says of the home."""
-    return look_with_all(home.environment, ("claude", "codex"), EN, probe=False)
+    return look_with_all(home.environment, ("claude", "codex"), load_messages("doctor", "en"), probe=False)
 
 
-def unarmed(report: Report, client: str) -> dict[Guard, set[str]]:
-    """The guards of ``client`` that are not armed, with the reasons."""
-    guards = [guard for one in report.clients if one.client == client for guard in one.guards]
-    return {guard.guard: {str(because.reason) for because in guard.reasons} for guard in guards if not guard.armed}
+def inactive_points(report: DoctorReport, client: str) -> dict[HookPoint, set[str]]:
+    """The hook points of ``client`` that are inactive, with the reasons."""
+    hook_points = [hook_point for one in report.clients if one.client == client for hook_point in one.hook_points]
+    return {
+        hook_point.hook_point: {str(reason.reason) for reason in hook_point.reasons}
+        for hook_point in hook_points
+        if not hook_point.active
+    }
 
 
-def is_seen(report: Report, planted: Planted) -> bool:
-    """Whether the guards that the fault concerns are not armed, for its reason, and the other client's are.
+def is_seen(report: DoctorReport, planted: Planted) -> bool:
+    """Whether the hook points that the fault concerns are inactive, for its reason, and the other client's are.
 
-    Other guards of the same client are armed, or at the most unproven: hooks that were just written have shown nothing.
+    Other hook points of the same client are active, or at most unproven, because hooks that were just written
+    have not run yet.
     """
     clients = [planted.client] if planted.client else [CLAUDE, CODEX]
-    found = {client: unarmed(report, client) for client in (CLAUDE, CODEX)}
-    told = all(planted.reason in found[client].get(guard, ()) for client in clients for guard in planted.guards)
+    found = {client: inactive_points(report, client) for client in (CLAUDE, CODEX)}
+    told = all(
+        planted.reason in found[client].get(hook_point, ()) for client in clients for hook_point in planted.hook_points
+    )
     spared = not any(found[client] for client in (CLAUDE, CODEX) if client not in clients)
-    others = [found[client][guard] for client in clients for guard in found[client] if guard not in planted.guards]
-    return told and spared and all(reasons == {"unproven"} for reasons in others) and not report.armed
+    others = [
+        found[client][hook_point]
+        for client in clients
+        for hook_point in found[client]
+        if hook_point not in planted.hook_points
+    ]
+    return told and spared and all(reasons == {"unproven"} for reasons in others) and not report.active
 
 
 def try_all(home: DoctorHome, names: Iterator[str]) -> tuple[int, list[str]]:
@@ -359,21 +373,23 @@ def try_all(home: DoctorHome, names: Iterator[str]) -> tuple[int, list[str]]:
 
 
 def look(full: bool) -> Iterator[Seen]:
-    """Everything armed; then each fault; then what this machine is made to say of itself."""
+    """Everything active; then each fault; then what this machine is made to say of itself."""
     with armed_home() as home:
         report = ask(home)
-        guards = [guard for client in report.clients for guard in client.guards]
-        armed = sum(guard.armed for guard in guards)
+        hook_points = [hook_point for client in report.clients for hook_point in client.hook_points]
+        active = sum(hook_point.active for hook_point in hook_points)
+        proven = sum(hook_point.proof is not None for hook_point in hook_points)
         yield Seen(
-            "After the installation, the review and a turn, every guard of every client is armed, each with a proof.",
-            "all armed",
-            f"{armed} of {len(guards)} guards armed, {sum(guard.proof is not None for guard in guards)} with a proof",
-            report.armed and armed == len(guards) and all(guard.proof for guard in guards),
+            "After the installation, the review and a turn, every hook point of every client is active, each with a"
+            " proof.",
+            "all active",
+            f"{active} of {len(hook_points)} hook points active, {proven} with a proof",
+            report.active and active == len(hook_points) and all(hook_point.proof for hook_point in hook_points),
         )
         count, missed = try_all(home, iter(FAULTS if full else IN_A_SAMPLE))
         yield Seen(
-            "Each thing that keeps hooks from upbeat is seen: just the guards that it concerns are NOT ARMED, with its "
-            "reason, and the exit code is not 0.",
+            "Each thing that keeps hooks from upbeat is seen: just the hook points that it concerns are INACTIVE, with"
+            " its reason, and the exit code is not 0.",
             "0 missed",
             f"{len(missed)} missed of {count} faults" + "".join(f"; {name}" for name in missed),
             not missed,
@@ -382,12 +398,12 @@ def look(full: bool) -> Iterator[Seen]:
         os.chdir(home.project)
         wrong = []
         for reason, (name, says, guards_of) in OF_THE_MACHINE.items():
-            with mock.patch.object(machine, name, says):
-                found = unarmed(ask(home), CLAUDE)
-            if {guard for guard, reasons in found.items() if reason in reasons} != guards_of:
+            with mock.patch.object(installation, name, says):
+                found = inactive_points(ask(home), CLAUDE)
+            if {hook_point for hook_point, reasons in found.items() if reason in reasons} != guards_of:
                 wrong.append(reason)
         yield Seen(
-            "An SQLite with the WAL-reset bug, a network file system and missing byte code disarm what they concern.",
+            "An SQLite with the WAL-reset bug, a network file system and missing byte code disable what they concern.",
             "0 missed",
             f"{len(wrong)} missed of {len(OF_THE_MACHINE)}" + "".join(f"; {name}" for name in wrong),
             not wrong,

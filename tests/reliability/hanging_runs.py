@@ -16,17 +16,18 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from fakes.context import HERE
 from fakes.odd_programs import HOWS, write
 from fakes.provider import FakeProvider
-from fakes.surroundings import HERE
 
-from upbeat.adapters.local import errands, git
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.runner import ThreadRunner
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.git import commands
+from upbeat.adapters.system.tool_runner import ThreadRunner
+from upbeat.adapters.system.workspace import side_effects
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.contract.report import PlannedTool
-from upbeat.core.policies.errand import EndTerminals, Terminal
-from upbeat.core.ports import Cancellation
+from upbeat.core.engine.ports import Cancellation
+from upbeat.core.policy.side_effects import KillTmuxSessions, TmuxSession
 
 from .bare_wait import BareWait
 from .orphans import Memory, adopt, left_over
@@ -68,7 +69,7 @@ def starts_threads(_cancelled: Cancellation) -> object:
 
 def asks_git(folder: Path, cancelled: Cancellation) -> object:
     """As the embedded tools do: with more time than the tool itself has."""
-    git.run(str(folder.parent / "repo"), ("status",), cancelled, seconds=5)
+    commands.run_git(str(folder.parent / "repo"), ("status",), cancelled, timeout_seconds=5)
     return ANSWER
 
 
@@ -82,13 +83,13 @@ def all_tools(folder: Path, behaviour: Callable[[Cancellation], object]) -> None
 
 
 def one_git(folder: Path) -> None:
-    assert git.run(str(folder.parent / "repo"), ("status",), seconds=LIMIT) is None
+    assert commands.run_git(str(folder.parent / "repo"), ("status",), timeout_seconds=LIMIT) is None
 
 
 def sessions(_folder: Path) -> None:
     """The list of tmux's sessions at the end of one."""
-    errands.MAX_SECONDS = LIMIT
-    errands.run(EndTerminals((Terminal("work", 0, 1),)), "/nowhere")
+    side_effects.MAX_SECONDS = LIMIT
+    side_effects.perform_side_effect(KillTmuxSessions((TmuxSession("work", 0, 1),)), "/nowhere")
 
 
 Run = Callable[[Path], None]

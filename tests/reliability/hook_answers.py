@@ -1,6 +1,7 @@
-"""What a client takes as the answer of a hook. Law: whatever the client itself would refuse or ignore is a fault here.
+"""What a client takes as the answer of a hook.
 
-Codex has published schemas of its answers. For Claude Code the rules are those that were seen on the real program.
+Invariant: whatever the client itself would refuse or ignore is a fault here. Codex has published schemas of
+its answers. For Claude Code the rules are those that were seen on the real program.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from typing import Any
 import jsonschema_rs
 import pydantic_core
 
-from upbeat.adapters.claude import wire as claude
-from upbeat.adapters.codex import wire as codex
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
 from upbeat.core.contract.event import UnknownEvent
-from upbeat.core.turn.truncate import Unit, measure
+from upbeat.core.sanitize.truncate import LengthUnit, measure_text
 
 MOST_LEVELS = 128
 """Of nesting that Codex's parser takes."""
 MOST_TEXT = 10_000
-"""Units that reach a model or a person whole: UTF-16 for Claude Code, bytes for Codex."""
+"""Units that reach a model or a user whole: UTF-16 for Claude Code, bytes for Codex."""
 
-WIRES = {"claude-code": claude, "codex-cli": codex}
-_UNITS = {"claude-code": Unit.UTF16, "codex-cli": Unit.UTF8}
+WIRES = {"claude-code": CLAUDE_CODEC, "codex-cli": CODEX_CODEC}
+_UNITS = {"claude-code": LengthUnit.UTF16, "codex-cli": LengthUnit.UTF8}
 _TEXT = {"type": "string", "minLength": 1}
 _CLAUDE = jsonschema_rs.validator_for(
     {
@@ -76,7 +77,7 @@ def fault_of(client: str, payload: bytes, output: bytes) -> str:
     if specific and specific.get("hookEventName") != name:
         return f"answers {specific.get('hookEventName')} to {name}"
     texts = (answer.get("systemMessage", ""), specific.get("additionalContext", ""))
-    if any(measure(text, _UNITS[client]) > MOST_TEXT for text in texts):
+    if any(measure_text(text, _UNITS[client]) > MOST_TEXT for text in texts):
         return f"a text of more than {MOST_TEXT}"
     lost = set(fields.get("tool_input") or ()) - set(specific.get("updatedInput") or fields.get("tool_input") or ())
     return f"lost {sorted(lost)[:3]} of an input" if lost else _against_schema(client, str(name), answer)

@@ -152,7 +152,7 @@ def _plain(_stack: ExitStack, _payload: bytes, _folder: Path) -> Mapping[str, An
     return {}
 
 
-SITUATIONS: Mapping[str, Arrange] = {
+SCENARIOS: Mapping[str, Arrange] = {
     "stdin a pipe": _plain,
     "stdin a file": _stdin_file,
     "stdin a socket": _stdin_socket,
@@ -177,10 +177,19 @@ SITUATIONS: Mapping[str, Arrange] = {
 """What a client, or a machine, may do to a hook."""
 WRITES_NO_LOG = {"HOME unset", "HOME not there", "HOME not writable", "HOME relative", "no environment"}
 """Where there is no folder of its own for the log."""
-SLOW_SITUATIONS: Mapping[str, Arrange] = {"stdout that nobody reads": _nobody_reads}
+SLOW_SCENARIOS: Mapping[str, Arrange] = {"stdout that nobody reads": _nobody_reads}
 """Those that end by the hook's own limit."""
 
-BROKEN = ("pydantic", "re2", "yaml", "apsw", "tree_sitter", "upbeat.core.handle", "upbeat.adapters.wiring", "json")
+BROKEN = (
+    "pydantic",
+    "re2",
+    "yaml",
+    "apsw",
+    "tree_sitter",
+    "upbeat.core.engine.handle",
+    "upbeat.adapters.wiring",
+    "json",
+)
 """Modules without which it is tried."""
 
 

@@ -1,6 +1,6 @@
-"""Frames that are none, peers that say nothing or are somebody else, and folders that are not ours.
+"""Frames that are none, peers that say nothing or are another user, and folders that are not ours.
 
-Law: whoever keeps to the protocol is answered meanwhile, and nobody else gets a byte.
+Invariant: whoever keeps to the protocol is answered meanwhile, and nobody else gets a byte.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from upbeat.adapters import shim
-from upbeat.adapters.mcp import listener as listening
-from upbeat.adapters.mcp.listener import Listener
+from upbeat.adapters.hook_entry import shim
+from upbeat.adapters.mcp_server import listener as listening
+from upbeat.adapters.mcp_server.listener import HookListener
 
 from .hook_routes import Tally
 
 AT_ONCE = 100
 PATIENCE = 30.0
-STRANGER = 12345
+OTHER_UID = 12345
 GOOD = b'{"hook_event_name": "Tea", "cwd": "/"}'
 _CONNECT = (
-    f"import os,socket,sys\nos.setgid({STRANGER}); os.setuid({STRANGER})\n"
+    f"import os,socket,sys\nos.setgid({OTHER_UID}); os.setuid({OTHER_UID})\n"
     "s=socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect(sys.argv[1])\n"
     "s.sendall((1).to_bytes(8,'big')+b'x'); sys.stdout.buffer.write(s.recv(99))"
 )
@@ -61,7 +61,7 @@ def _frame(chance: random.Random) -> bytes:
     if kind == 0:
         return chance.randbytes(chance.randrange(8))
     if kind == 1:
-        return struct.pack(">Q", chance.choice((shim.MAX_FRAME + 1, 2**31, 2**63, 2**64 - 1)))
+        return struct.pack(">Q", chance.choice((shim.MAX_FRAME_BYTES + 1, 2**31, 2**63, 2**64 - 1)))
     if kind == 2:
         return struct.pack(">Q", chance.randrange(1, 10_000)) + chance.randbytes(chance.randrange(9))
     if kind == 3:
@@ -85,7 +85,7 @@ def _ask_well(tally: Tally, path: Path) -> None:
     try:
         with _connected(path) as connection:
             connection.sendall(struct.pack(">Q", len(GOOD)) + GOOD)
-            answer = shim.receive(connection)
+            answer = shim.receive_frame(connection)
     except (OSError, ValueError) as error:
         tally.faults.append(f"a good frame got no answer: {error}")
         return
@@ -112,24 +112,24 @@ def _a_file(folder: Path) -> None:
 
 def _somebody_elses(folder: Path) -> None:
     folder.mkdir(mode=0o777)
-    os.chown(folder, STRANGER, STRANGER)
+    os.chown(folder, OTHER_UID, OTHER_UID)
 
 
 HOSTILE: tuple[Callable[[Path], None], ...] = (_open_to_others, _a_link, _a_file)
 
 
-def strangers(folder: Path) -> Iterator[tuple[str, bool]]:
-    """What somebody else could prepare or try, and whether it was refused. Another user is tried by root only."""
+def intruders(folder: Path) -> Iterator[tuple[str, bool]]:
+    """What another program could prepare or try, and whether it was refused. Another user is tried by root only."""
     real_path = listening.socket_path
     try:
         for make in (*HOSTILE, *((_somebody_elses,) if os.getuid() == 0 else ())):
             place = folder / make.__name__
             make(place)
             _listens_in(place)
-            started = Listener("claude-code", os.getpid(), lambda payload: payload)
+            started = HookListener("claude-code", os.getpid(), lambda payload: payload)
             yield f"folder {make.__name__.strip('_')}: no server", not started.start()
             started.close()
-            yield f"folder {make.__name__.strip('_')}: no hook", shim.ask_server("claude-code", b"x") is None
+            yield f"folder {make.__name__.strip('_')}: no hook", shim.request_from_server("claude-code", b"x") is None
         if os.getuid() == 0:
             yield "another user", _another_user_is_refused(folder / "open")
     finally:
@@ -146,7 +146,7 @@ def _listens_in(folder: Path) -> None:
 def _another_user_is_refused(folder: Path) -> bool:
     """Even where every permission has gone wrong."""
     _listens_in(folder)
-    listener = Listener("claude-code", os.getpid(), lambda payload: b"to " + payload)
+    listener = HookListener("claude-code", os.getpid(), lambda payload: b"to " + payload)
     listener.start()
     for path in (folder, *folder.parents[:-1]):
         path.chmod(path.stat().st_mode | 0o055)

@@ -1,7 +1,7 @@
 """Texts that want to be taken for something else, and what a reader of an answer must never find in it.
 
-Law: nothing here is shared with the product. What is looked for is written down from the documented shape of a frame
-and from Unicode's own tables, so that a gap in the product is no gap here.
+Invariant: nothing here is shared with the product. What is looked for is written down from the documented shape of a
+frame and from Unicode's own tables, so that a gap in the product is no gap here.
 """
 
 from __future__ import annotations

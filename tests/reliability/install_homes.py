@@ -1,4 +1,4 @@
-"""Whether an installation gives back every byte, whatever the home is like, and wherever it is killed."""
+"""Whether an installation restores every byte, whatever the home is like, and wherever it is killed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 from upbeat.adapters.cli.main import main
-from upbeat.adapters.local.atomic import DRAFT
-from upbeat.adapters.local.byte_code import Compiled
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.local.receipt import receipt_path
-from upbeat.adapters.local.settings_edit import Part, put_in, read
-from upbeat.adapters.local.toml_edit import same
+from upbeat.adapters.install.byte_code import CompileResult
+from upbeat.adapters.install.receipt import receipt_path
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.files.atomic import DRAFT_NAME
+from upbeat.adapters.system.files.settings_edit import SettingsEntry, insert_entries, parse_settings
+from upbeat.adapters.system.files.toml_edit import is_same_value
 
 from .homes import Home, Picture, make_home, picture
 from .killing import kills, require_strace
@@ -62,7 +62,11 @@ def upbeat(home: Home, *arguments: str) -> Ran:
     try:
         os.environ.clear()
         os.environ.update({"PATH": kept["PATH"], **home.variables})
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), patch(COMPILES, lambda: Compiled(0, 0)):
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            patch(COMPILES, lambda: CompileResult(0, 0)),
+        ):
             code = main(arguments)
     finally:
         os.environ.clear()
@@ -115,7 +119,7 @@ def _tried(home: Home) -> str:
     gone = upbeat(home, "uninstall", home.client, "--yes")
     if (0, 0, 0) != (first.code, second.code, gone.code):
         return f"failed: {first.err} {second.err} {gone.err}"
-    if not untouched or "nothing to do" not in second.out:
+    if not untouched or "already installed and up to date" not in second.out:
         return "the second install changed something"
     if installed == before:
         return "nothing was installed"
@@ -161,7 +165,7 @@ def _foreign_edits(number: int) -> Seen:
             lost += [f"{home.root.name} ({home.client}): {problem}"] if problem else []
     figure = f"{len(lost)} lost of {number} edits: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
     return Seen(
-        "What somebody else changes in the settings between install and uninstall is never lost: uninstall refuses, "
+        "What another program changes in the settings between install and uninstall is never lost: uninstall refuses, "
         "and takes out only what is ours when it is told to merge",
         "0 lost",
         "; ".join([figure, *lost[:3]]),
@@ -170,7 +174,7 @@ def _foreign_edits(number: int) -> Seen:
 
 
 def _edited(home: Home, chance: random.Random) -> tuple[str, str]:
-    """Change the settings as somebody else would, and uninstall; what became of it, and what was wrong."""
+    """Change the settings as another program would, and uninstall; what became of it, and what was wrong."""
     file = Path(os.path.realpath(home.file))
     kind = "json" if home.client == "claude" else "toml"
     theirs, is_ours = _edit(file.read_bytes(), kind, chance)
@@ -185,9 +189,9 @@ def _edited(home: Home, chance: random.Random) -> tuple[str, str]:
     if is_ours:
         untouched = merged.code == 1 and edited == picture(home.root, times=True)
         return "refused, since it is what we wrote that was changed", "" if untouched else f"not left: {merged}"
-    left = read(kind, file.read_bytes() if file.exists() else None)
-    wanted = {name: value for name, value in read(kind, theirs).items() if name not in OURS}
-    if merged.code or not same(wanted, {name: value for name, value in left.items() if name not in OURS}):
+    left = parse_settings(kind, file.read_bytes() if file.exists() else None)
+    wanted = {name: value for name, value in parse_settings(kind, theirs).items() if name not in OURS}
+    if merged.code or not is_same_value(wanted, {name: value for name, value in left.items() if name not in OURS}):
         return "merged wrongly", f"merged wrongly: {merged.err} {wanted} {left}"
     named = [name for name in OURS if "upbeat" in str(left.get(name)) and b"upbeat@upbeat" not in settings_before(home)]
     return "refused, then merged", f"left behind: {named}" if named else ""
@@ -207,12 +211,14 @@ def _edit(data: bytes, kind: str, chance: random.Random) -> tuple[bytes, bool]:
     """An edit, and whether it changes what is ours."""
     if kind == "json":
         if chance.random() < 0.2:
-            return put_in(kind, data, [Part(("enabledPlugins", "upbeat@upbeat"), False)]), True
-        return put_in(kind, data, [Part(("theirs",), {"added": [1, "店"]})]), False
+            return insert_entries(kind, data, [SettingsEntry(("enabledPlugins", "upbeat@upbeat"), False)]), True
+        return insert_entries(kind, data, [SettingsEntry(("theirs",), {"added": [1, "店"]})]), False
     if chance.random() < 0.2:
-        return put_in(kind, data, [Part(("plugins", "upbeat@upbeat"), {"enabled": False})]), True
+        return insert_entries(kind, data, [SettingsEntry(("plugins", "upbeat@upbeat"), {"enabled": False})]), True
     text = data + b'\n[theirs]\nadded = "\xe5\xba\x97" # mine\n'
-    return (text if chance.random() < 0.5 else put_in(kind, data, [Part(("theirs", "x"), {"a": True})])), False
+    return (
+        text if chance.random() < 0.5 else insert_entries(kind, data, [SettingsEntry(("theirs", "x"), {"a": True})])
+    ), False
 
 
 def _clean_homes() -> Seen:
@@ -254,7 +260,7 @@ def _kills(step: int) -> Iterator[Seen]:
             seen.number > 0 and not seen.half,
         )
         yield Seen(
-            f"After a killed {command}, install completes it and uninstall gives back every byte",
+            f"After a killed {command}, install completes it and uninstall restores every byte",
             "0 unclean",
             "; ".join([f"{len(seen.unclean)} unclean of {seen.number}", *seen.unclean[:3]]),
             seen.number > 0 and not seen.unclean,
@@ -294,7 +300,7 @@ def _half(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:
         name
         for name, what in now.items()
         if what not in (old.get(name), new.get(name))
-        and not DRAFT.fullmatch(os.path.basename(name))
+        and not DRAFT_NAME.fullmatch(os.path.basename(name))
         and not name.startswith(private)
     ]
 

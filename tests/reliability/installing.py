@@ -119,8 +119,8 @@ def install_beside(wheel: Path, home: Home) -> Installed:
     folder = home.folder / "env"
     home.run([sys.executable, "-m", "venv", "--without-pip", str(folder)])
     [site] = folder.glob("lib/python*/site-packages")
-    borrowed = next(path for path in sys.path if path.endswith("site-packages"))
+    shared = next(path for path in sys.path if path.endswith("site-packages"))
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install", "--quiet"]
     home.run([*pip, "--no-index", "--no-deps", "--no-compile", str(wheel)])
-    (site / "borrowed.pth").write_text(borrowed + "\n", encoding="utf-8")
+    (site / "shared.pth").write_text(shared + "\n", encoding="utf-8")
     return Installed("pip install --no-compile", home, folder)

@@ -21,8 +21,8 @@ from typing import Any
 
 from journal_values import record, step
 
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.journal.store import SqliteJournal
 
 SESSION = "s-1"
 
@@ -35,7 +35,7 @@ def write(folder: Path, writer: int, events: int, told: int) -> None:
         with journal.transaction() as transaction:
             facts, state = step(transaction.state(SESSION), number)
             about = {"writer": writer, "number": number, "text": "some words " * random.randrange(300)}
-            transaction.append(record(SESSION, about=about, facts=facts), state)
+            transaction.append(record(SESSION, event_fields=about, facts=facts), state)
         os.write(told, f"{number} {(time.perf_counter() - began) * 1000:.3f}\n".encode())
 
 
@@ -79,7 +79,8 @@ def faults(folder: Path, stored: set[tuple[int, int]]) -> dict[str, Any]:
     """What is missing, double, broken or not as its records say; all zero when all is well."""
     journal = SqliteJournal(folder, SystemClock())
     found = Counter(
-        (entry.body["about"]["writer"], entry.body["about"]["number"]) for entry in journal.records(last=10**9)
+        (entry.body["event_fields"]["writer"], entry.body["event_fields"]["number"])
+        for entry in journal.records(last=10**9)
     )
     verified, health = journal.verify(), journal.health()
     [session] = journal.sessions()
@@ -87,10 +88,10 @@ def faults(folder: Path, stored: set[tuple[int, int]]) -> dict[str, Any]:
         "stored": len(stored),
         "lost": len(stored - set(found)),
         "doubled": sum(count > 1 for count in found.values()),
-        "broken": 0 if verified.is_whole else 1,
+        "broken": 0 if verified.is_intact else 1,
         "miscounted": abs(session.state.loop.iterations + 1 - sum(found.values())),
-        "failures": health.failures,
-        "set_aside": len(health.damaged),
+        "failures": health.write_failures,
+        "set_aside": len(health.damaged_files),
     }
 
 

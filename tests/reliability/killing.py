@@ -1,4 +1,4 @@
-"""Kills a function of ours at its Nth call of the system. Law: it is the real signal, at the real call.
+"""Kills a function of ours at its Nth call of the system. Invariant: it is the real signal, at the real call.
 
 The function runs in a child of this very process, which strace holds on to: it counts, and sends SIGKILL when the call
 is entered, so that the call is not done any more. So no start of Python is paid for a kill.

@@ -1,6 +1,6 @@
 """A clock that is wrong: before 1970, years ahead, back by a second; what is answered, stored and pruned then.
 
-Law: the real hook path runs, in this process, and only its clock is another. Between two right times the clock is
+Invariant: the real hook path runs, in this process, and only its clock is another. Between two right times the clock is
 wrong once, for a day at most: a clock that stays wrong cannot be told from the time.
 """
 
@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
-from upbeat.adapters.hook import answer_bytes
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.wiring import build
+from upbeat.adapters.hook_entry.answer import answer_payload
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import build_application
 from upbeat.core.journal.entry import Retention
 
 from .lost_hooks import STATE, payload
@@ -59,21 +59,25 @@ def lived(times: list[datetime]) -> Counter[str]:
     with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name:
         home, folder = Path(name, "home"), Path(name, "repo")
         folder.mkdir()
-        application = build(read_environment({"HOME": str(home)}))
+        application = build_application(read_environment({"HOME": str(home)}))
         for number, now in enumerate(times):
             with mock.patch.object(SystemClock, "now", lambda _self, now=now: now):
-                output = answer_bytes("claude-code", payload("s-1", number, folder), application)
+                output = answer_payload("claude-code", payload("s-1", number, folder), application)
             figures["bad_answers"] += int(bool(output) and not isinstance(json.loads(output), dict))
         journal = open_journal(home / STATE)
         records = journal.records(last=10**6)
-        calls = [entry.body["about"].get("call_id") for entry in records if entry.text("event") == "ToolFinished"]
+        calls = [
+            entry.body["event_fields"].get("call_id")
+            for entry in records
+            if entry.text_field("event") == "ToolFinished"
+        ]
         wanted = [f"call-{number}" for number, now in enumerate(times) if not is_old(now, times)]
         figures["lost"] += len(set(wanted) - set(calls))
         figures["pruned"] += len(times) - len(calls)
         figures["doubled"] += len(calls) - len(set(calls))
         figures["out_of_order"] += int(calls != sorted(calls, key=lambda call: int(call.removeprefix("call-"))))
-        figures["unreadable"] += int(not journal.verify().is_whole or bool(journal.health().problem))
-        figures["not_answered"] += sum(entry.text("event") == "could_not_evaluate" for entry in records)
+        figures["unreadable"] += int(not journal.verify().is_intact or bool(journal.health().problem))
+        figures["not_answered"] += sum(entry.text_field("event") == "internal_error" for entry in records)
     return figures
 
 

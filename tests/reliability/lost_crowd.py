@@ -1,9 +1,9 @@
 """Many hooks at once: of one session, of twenty sessions, and through one server.
 
-Law: these are processes, all running before the first is waited for. Where each loads the whole core they wait for the
-processors first, and a hook as it is installed gives up after nine seconds: its event is not acknowledged then, and it
-says so. So it is tried both ways, with that deadline and without. Where a server answers each must keep within ten
-seconds, which is what the client gives a hook.
+Invariant: these are processes, all running before the first is waited for. Where each loads the whole core they wait
+for the processors first, and a hook as it is installed gives up after nine seconds: its event is not acknowledged
+then, and it says so. So it is tried both ways, with that deadline and without. Where a server answers each must keep
+within ten seconds, which is what the client gives a hook.
 """
 
 from __future__ import annotations

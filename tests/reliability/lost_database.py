@@ -1,7 +1,7 @@
 """The journal on a disk that refuses: each call of SQLite to its file system fails once, one after another.
 
-Law: it is SQLite's own file system that fails (a VFS between it and the system), in a process of its own, and no other
-call fails than the one that is meant: once (EIO), or with every later one (ENOSPC, until there is room again).
+Invariant: it is SQLite's own file system that fails (a VFS between it and the system), in a process of its own, and no
+other call fails than the one that is meant: once (EIO), or with every later one (ENOSPC, until there is room again).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import apsw
 
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.entry import Retention
 
 from .lost_victims import append, open_journal, written
@@ -28,7 +28,7 @@ from .promise import Seen
 WRITES = ("open", "write", "sync", "truncate", "delete")
 READS = ("read",)
 FEW = 6
-"""Calls of each situation that fail where little time is."""
+"""Calls of each scenario that fail where little time is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def full_log(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class Scenario:
     """``prepare`` makes what is there; ``days`` and ``most`` make the event prune."""
 
     name: str
@@ -125,11 +125,11 @@ class Situation:
     days: int = 0
 
 
-SITUATIONS = (
-    Situation("the first event", nothing),
-    Situation("an event", some_records),
-    Situation("an event that checkpoints", full_log),
-    Situation("an event that prunes", some_records, days=1),
+SCENARIOS = (
+    Scenario("the first event", nothing),
+    Scenario("an event", some_records),
+    Scenario("an event that checkpoints", full_log),
+    Scenario("an event that prunes", some_records, days=1),
 )
 
 
@@ -143,18 +143,18 @@ class LaterClock:
         return datetime.now(UTC) + self._later
 
 
-def journal_of(folder: Path, situation: Situation) -> SqliteJournal:
+def journal_of(folder: Path, scenario: Scenario) -> SqliteJournal:
     retention = Retention(max_days=36500, max_mb=10**6)
-    return SqliteJournal(folder, LaterClock(situation.days), lambda: retention)  # type: ignore[arg-type]
+    return SqliteJournal(folder, LaterClock(scenario.days), lambda: retention)  # type: ignore[arg-type]
 
 
-def outcome(prepared: Path, situation: Situation, fault: Fault) -> dict[str, Any]:
+def outcome(prepared: Path, scenario: Scenario, fault: Fault) -> dict[str, Any]:
     """What came of one event in a copy of ``prepared`` while the disk failed, and of the next one."""
     with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name:
         folder = Path(name, "state")
         shutil.copytree(prepared, folder)
         had = written(open_journal(folder)) if (folder / "upbeat/journal.db").exists() else []
-        told = in_child(lambda: happen(folder, situation, fault))
+        told = in_child(lambda: happen(folder, scenario, fault))
         journal = open_journal(folder)
         found, verified, health = written(journal), journal.verify(), journal.health()
         wanted = {*had, *(tuple(one) for one in told.get("kept", []))}
@@ -164,16 +164,16 @@ def outcome(prepared: Path, situation: Situation, fault: Fault) -> dict[str, Any
             "raised": "raised" in told or not told,
             "lost": len(wanted - set(found)),
             "doubled": sum(count > 1 for count in Counter(found).values()),
-            "unreadable": int(not verified.is_whole or bool(health.problem)),
-            "set_aside": len(health.damaged),
+            "unreadable": int(not verified.is_intact or bool(health.problem)),
+            "set_aside": len(health.damaged_files),
             "not_stored_after": int((1, 1) not in found),
         }
 
 
-def happen(folder: Path, situation: Situation, fault: Fault) -> dict[str, Any]:
+def happen(folder: Path, scenario: Scenario, fault: Fault) -> dict[str, Any]:
     """The event while the disk fails, and the next one when it works again; runs in a process of its own."""
     disk = FailingDisk(fault)
-    journal = journal_of(folder, situation)
+    journal = journal_of(folder, scenario)
     kept = []
     for number in range(2):
         failures = len(journal.file.failures())
@@ -211,19 +211,19 @@ KINDS = (("ENOSPC", apsw.SQLITE_FULL, True), ("EIO", apsw.SQLITE_IOERR_WRITE, Fa
 BAD = ("raised", "lost", "doubled", "unreadable", "set_aside", "not_stored_after")
 
 
-def tried(situation: Situation, calls: tuple[str, ...], *, full: bool) -> tuple[int, int, Counter[str]]:
+def tried(scenario: Scenario, calls: tuple[str, ...], *, full: bool) -> tuple[int, int, Counter[str]]:
     """How many calls there are, how often one failed, and what was wrong afterwards."""
     figures: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name:
         prepared = Path(name, "state")
         prepared.mkdir()
-        situation.prepare(prepared)
-        number = outcome(prepared, situation, Fault(calls, 10**9, apsw.SQLITE_IOERR, stays=False))["seen"]
+        scenario.prepare(prepared)
+        number = outcome(prepared, scenario, Fault(calls, 10**9, apsw.SQLITE_IOERR, stays=False))["seen"]
         places = range(1, number + 1, 1 if full else max(number // FEW, 1))
         kinds = KINDS if full else KINDS[:2]
         for at in places:
             for _, code, stays in kinds:
-                came = outcome(prepared, situation, Fault(calls, at, code, stays))
+                came = outcome(prepared, scenario, Fault(calls, at, code, stays))
                 figures["fired"] += came["fired"]
                 figures.update({fault: int(came[fault]) for fault in BAD})
     return number, figures["fired"], figures
@@ -231,13 +231,13 @@ def tried(situation: Situation, calls: tuple[str, ...], *, full: bool) -> tuple[
 
 def look(full: bool) -> Iterator[Seen]:
     """Every write of SQLite, and every read, fails in turn."""
-    for what, calls, situations in (("write", WRITES, SITUATIONS), ("read", READS, SITUATIONS[1:2])):
+    for what, calls, scenarios in (("write", WRITES, SCENARIOS), ("read", READS, SCENARIOS[1:2])):
         figures: Counter[str] = Counter()
         numbers = []
-        for situation in situations:
-            number, _, found = tried(situation, calls, full=full)
+        for scenario in scenarios:
+            number, _, found = tried(scenario, calls, full=full)
             figures.update(found)
-            numbers.append(f"{number} in {situation.name}")
+            numbers.append(f"{number} in {scenario.name}")
         faults = ", ".join(f"{figures[fault]} {fault.replace('_', ' ')}" for fault in BAD)
         yield Seen(
             f"Every {what} of the journal's SQLite fails in turn (ENOSPC until there is room, EIO): no "

@@ -1,7 +1,7 @@
 """Every file on a disk that refuses: each call of a process to the system that would write fails in turn.
 
-Law: the calls fail in the system's own place (``strace`` answers them with ENOSPC or EIO), in processes as people and
-clients start them. A first run tells which calls there are; then each of them fails, in a run of its own.
+Invariant: the calls fail in the system's own place (``strace`` answers them with ENOSPC or EIO), in processes as users
+and clients start them. A first run tells which calls there are; then each of them fails, in a run of its own.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class CommandDeed:
 
 RULE = (
     "--user",
-    "--untried",
+    "--no-backtest",
     "--event",
     "before-tool",
     "--action",
@@ -199,7 +199,7 @@ DEEDS: tuple[Deed, ...] = (
     *(VictimDeed(victim) for victim in VICTIMS[1:]),
     CommandDeed(("rules", "add", "no-todo", *RULE), ".config", ".config/upbeat/rules/no-todo.md", b"\nno todos\n"),
     CommandDeed(
-        ("specs", "new", "cart"), "repo/specs", "repo/specs/features/backlog/cart/tasks.md", b"workflow: standard"
+        ("features", "new", "cart"), "repo/specs", "repo/specs/features/backlog/cart/tasks.md", b"workflow: standard"
     ),
 )
 

@@ -1,7 +1,7 @@
 """Homes that cannot be written, and one that is full: a hook answers, and stores again once it can.
 
-Law: the disk is a real one. A namespace of its own (``unshare``) makes a home read-only, or a small file system of
-memory that is filled to its last bytes; nothing outside of it is touched. Where there may be no such namespace this
+Invariant: the disk is a real one. A namespace of its own (``unshare``) makes a home read-only, or a small file system
+of memory that is filled to its last bytes; nothing outside of it is touched. Where there may be no such namespace this
 raises, and counts nothing.
 """
 

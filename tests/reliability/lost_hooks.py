@@ -14,18 +14,18 @@ from pathlib import Path
 
 from processes import SHIM, environment, read_log
 
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.journal.store import SqliteJournal
 
 HOOK = [sys.executable, "-I", "-S", str(SHIM), "claude-code"]
 """The command hook as it is installed: it gives up after nine seconds, and says so."""
 _UNHURRIED = """
 import runpy, site, sys
 site.main()
-from upbeat.adapters.local import journal
-journal.PATIENCE = 600
+from upbeat.adapters.system.journal import store as journal
+journal.BUSY_TIMEOUT_SECONDS = 600
 shim = runpy.run_path(sys.argv[1])
-shim["write_stdout"](shim["ask_core"](sys.argv[2], shim["read_stdin"]()))
+shim["write_stdout"](shim["answer_in_process"](sys.argv[2], shim["read_stdin"]()))
 """
 UNHURRIED = [sys.executable, "-I", "-S", "-c", _UNHURRIED, str(SHIM), "claude-code"]
 """What it does where no server answers, without giving up, nor on the journal: so that a slow machine is no loss."""
@@ -109,7 +109,7 @@ def hook(home: Path | None, given: bytes, folder: Path, command: list[str] | Non
 
 def recorded(home: Path) -> Counter[tuple[str, str]]:
     """Session and call of every event in the journal below ``home``, with how often it is there."""
-    return Counter((body["session_id"], body["about"].get("call_id", "")) for body in read_log(home))
+    return Counter((body["session_id"], body["event_fields"].get("call_id", "")) for body in read_log(home))
 
 
 def faults(home: Path, wanted: Iterable[tuple[str, int]], *, can_be_written: bool = True) -> Counter[str]:
@@ -121,6 +121,6 @@ def faults(home: Path, wanted: Iterable[tuple[str, int]], *, can_be_written: boo
     return Counter(
         lost=len(names - set(found)),
         doubled=sum(count > 1 for (_, call), count in found.items() if call),
-        unreadable=int(not journal.verify().is_whole or bool(health.problem) is can_be_written),
-        set_aside=len(health.damaged),
+        unreadable=int(not journal.verify().is_intact or bool(health.problem) is can_be_written),
+        set_aside=len(health.damaged_files),
     )

@@ -18,14 +18,14 @@ from typing import Protocol
 
 from journal_values import record, step
 
-from upbeat.adapters.codex.auto.session import SessionFile
-from upbeat.adapters.codex.auto.sessions import Sessions
-from upbeat.adapters.codex.auto.texts import ENGLISH
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.environment import Environment, read_environment
-from upbeat.adapters.local.journal import SqliteJournal
-from upbeat.adapters.local.specs import SpecFiles
-from upbeat.adapters.local.trust import digest_of, trust, trusted_contents
+from upbeat.adapters.codex_auto.sessions.manager import SessionManager
+from upbeat.adapters.codex_auto.sessions.store import SessionStore
+from upbeat.adapters.codex_auto.texts import load_texts
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.config.trust import digest_of, trust, trusted_digests
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.adapters.system.workspace.workspace import LocalWorkspace
 from upbeat.core.journal.entry import Retention
 
 SESSION = "s-1"
@@ -93,11 +93,11 @@ class JournalVictim:
     def left_behind(self, folder: Path) -> list[str]:
         journal = open_journal(folder)
         verified, health, found = journal.verify(), journal.health(), Counter(written(journal))
-        wrong = [] if verified.is_whole else ["a chain that does not hold"]
+        wrong = [] if verified.is_intact else ["a chain that does not hold"]
         wrong += [f"{one} is lost" for one in self._acknowledged - set(found)]
         wrong += [f"{one} is there {count} times" for one, count in found.items() if count > 1]
         self._acknowledged.clear()
-        return [*wrong, *health.damaged, *journal.file.failures()]
+        return [*wrong, *health.damaged_files, *journal.file.failures()]
 
 
 def open_journal(folder: Path) -> SqliteJournal:
@@ -111,50 +111,48 @@ def append(journal: SqliteJournal, writer: int, number: int, size: int) -> None:
     with journal.transaction() as transaction:
         facts, state = step(transaction.state(SESSION), number)
         about = {"writer": writer, "number": number, **texts}
-        transaction.append(record(SESSION, about=about, facts=facts, said=()), state)
+        transaction.append(record(SESSION, event_fields=about, facts=facts, explanations=()), state)
 
 
 def written(journal: SqliteJournal, last: int = 10**9) -> list[tuple[int, int]]:
     """Writer and number of the ``last`` records, in order."""
-    bodies = [entry.body["about"] for entry in journal.records(last=last)]
+    bodies = [entry.body["event_fields"] for entry in journal.records(last=last)]
     return [(about["writer"], about["number"]) for about in bodies if "writer" in about]
 
 
 class SessionVictim:
-    """codex-auto's session file: every thread that was begun is under its name or among the former ones, once."""
+    """codex-auto's sessions: every thread that was started is stored, with its name or without, once."""
 
-    name = "session file"
-    place = ".upbeat"
+    name = "sessions"
+    place = "state"
 
     def prepare(self, folder: Path, size: int) -> None:
-        """The first writer makes it."""
+        """The first writer creates them."""
 
     def refresh(self, folder: Path, size: int) -> None:
-        """Nothing: the next one goes on with it."""
+        """Nothing: the next one continues with them."""
 
     def writer(self, folder: Path, writer: int, size: int) -> Write:
-        sessions = Sessions(str(folder), "default", ENGLISH, lambda: datetime.now(UTC))
+        sessions = SessionManager(self._store(folder), "default", load_texts("en"), lambda: datetime.now(UTC))
         sessions.open()
         prompt = "some words " * (size // 11)
 
         def write(number: int) -> bool:
-            return not sessions.begin(_thread(writer, number), str(folder), prompt)
+            return not sessions.record_thread(_thread(writer, number), str(folder), prompt)
 
         return write
 
     def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
-        loaded, stored = SessionFile(str(folder)).load(), SessionFile(str(folder)).stored()
-        threads = Counter(one.thread_id for one in (*stored.named.values(), *stored.former))
+        rows = self._store(folder).read(0)
+        threads = Counter(row.session.thread_id for row in rows if row.session)
         wanted = {_thread(writer, number) for number in told}
-        return Counter(
-            unreadable=1 if loaded.problem else 0,
-            lost=len(wanted - set(threads)),
-            doubled=sum(count > 1 for count in threads.values()),
-        )
+        return Counter(lost=len(wanted - set(threads)), doubled=sum(count > 1 for count in threads.values()))
 
     def left_behind(self, folder: Path) -> list[str]:
-        known = {".gitignore", "codex-session.json", "codex-leases.json"}
-        return sorted(set(os.listdir(folder / ".upbeat")) - known)
+        return sorted(name for name in os.listdir(folder / "state/upbeat") if not name.startswith("journal."))
+
+    def _store(self, folder: Path) -> SessionStore:
+        return SessionStore(folder / "state", str(folder))
 
 
 def _thread(writer: int, number: int) -> str:
@@ -175,10 +173,10 @@ class TasksVictim:
         (folder / self.place / "tasks.md").write_text(self._text(size))
 
     def writer(self, folder: Path, writer: int, size: int) -> Write:
-        specs, path = SpecFiles(SystemClock()), folder / self.place / "tasks.md"
+        specs, path = LocalWorkspace(SystemClock()), folder / self.place / "tasks.md"
 
         def write(number: int) -> bool:
-            specs.tick(str(folder), "cart", (f"B{number}",))
+            specs.tick_tasks(str(folder), "cart", (f"B{number}",))
             return f"[x] B{number}\n" in path.read_text()  # a hook is not told whether a box was ticked
 
         return write
@@ -230,7 +228,7 @@ class TrustVictim:
         return write
 
     def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
-        stored = trusted_contents(_home(folder))
+        stored = trusted_digests(_home(folder))
         last = {number % self._PLACES: number for number in told}
         following = max(last.values(), default=-1) + 1
         lost = 0

@@ -1,6 +1,6 @@
 """Payloads of hooks that are broken in every way that bytes can be, made from the recorded ones of both clients.
 
-Law: the same seed gives the same payloads.
+Invariant: the same seed gives the same payloads.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _value(chance: random.Random, raw: list[bytes]) -> object:
 
 
 def _put(chance: random.Random, place: Any, value: object) -> None:
-    """Change, take away or add one value, in any depth."""
+    """Change, remove or add one value, in any depth."""
     while True:
         names = list(place) if isinstance(place, dict) else list(range(len(place)))
         name = chance.choice(names) if names else None

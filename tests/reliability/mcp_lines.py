@@ -1,6 +1,7 @@
 """Lines that are no requests, or odd ones, and what the real server says to them over its stdio.
 
-Law: after each of them the server answers an ordinary request; what it writes is one message a line and nothing else.
+Invariant: after each of them the server answers an ordinary request; what it writes is one message a line and
+nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import pydantic_core
 from mcp_pipe import Pipe
 
-from upbeat.adapters.mcp.server import MAX_LINE
+from upbeat.adapters.mcp_server.server import MAX_LINE_BYTES
 
 from .hook_answers import fault_of
 from .hook_routes import PATIENCE, Tally
@@ -198,6 +199,6 @@ def _is_object(payload: bytes) -> bool:
     """Whether ``payload`` can stand in a request as it is, with some levels to spare: the whole is then a request."""
     try:
         json.loads("[" * SPARE_LEVELS + payload.decode() + "]" * SPARE_LEVELS)
-        return isinstance(json.loads(payload.decode()), dict) and len(payload) < MAX_LINE / 2
+        return isinstance(json.loads(payload.decode()), dict) and len(payload) < MAX_LINE_BYTES / 2
     except (ValueError, RecursionError):
         return False

@@ -19,11 +19,11 @@ from fakes.hostile_mcp_server import HOWS
 from own_servers import hostile, settings
 from repositories import PROMPT
 
-from upbeat.adapters.external import Use
-from upbeat.adapters.external.connection import State
-from upbeat.adapters.hook import answer
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.wiring import Application, build
+from upbeat.adapters.hook_entry.answer import answer_event
+from upbeat.adapters.mcp_client import ServerLifetime
+from upbeat.adapters.mcp_client.connection import ConnectionState
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import Application, build_application
 
 from .bare_wait import BareWait
 from .orphans import Memory, adopt, left_over
@@ -49,8 +49,8 @@ def one_run(how: str, folder: Path, memory: Memory, bare: BareWait) -> dict[str,
     home = Path(tempfile.mkdtemp(dir=folder))
     settings(home, hostile(how, f"timeout_ms = {LIMIT_MS}") + hostile("behaves", name="fine"))
     memory.begin()
-    application = build(read_environment({"HOME": str(home)}), use=Use.SESSION)
-    application.warm_up(str(folder / "repo"))
+    application = build_application(read_environment({"HOME": str(home)}), server_lifetime=ServerLifetime.SESSION)
+    application.warm_up_servers(str(folder / "repo"))
     _await(application, how)
     turns = [_turn(application, str(folder / "repo"), bare) for _ in range(2)]
     while len(turns) < MOST_TURNS and turns[-1]["tools"]["odd.search"][0] == "timeout":
@@ -66,14 +66,14 @@ def one_run(how: str, folder: Path, memory: Memory, bare: BareWait) -> dict[str,
 
 
 def _await(application: Application, how: str) -> None:
-    assert application.servers
-    connections = [connection for _, connection in application.servers._connections.values()]
+    assert application.user_servers
+    connections = [connection for _, connection in application.user_servers._connections.values()]
     never = "hangs at the start" in how or "hangs at the list" in how
     end = time.monotonic() + READY_SECONDS
     early = time.monotonic() + NOT_READY_SECONDS
-    while any(connection.state is State.STARTING for connection in connections) and time.monotonic() < end:
+    while any(connection.state is ConnectionState.STARTING for connection in connections) and time.monotonic() < end:
         others = [connection for connection in connections if connection.name != "odd"]
-        if never and time.monotonic() > early and all(one.state is not State.STARTING for one in others):
+        if never and time.monotonic() > early and all(one.state is not ConnectionState.STARTING for one in others):
             return
         time.sleep(0.01)
 
@@ -82,14 +82,14 @@ def _turn(application: Application, cwd: str, bare: BareWait) -> dict[str, Any]:
     """One prompt: what the record says of the tools, what was put before the model, and the times."""
     fields = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": cwd, "prompt": PROMPT}
     started = time.monotonic()
-    output = answer("claude-code", fields, application)
+    output = answer_event("claude-code", fields, application)
     ended = time.monotonic()
     (entry,) = application.runtime.journal.records(last=1)
-    said = next((one for one in entry.body["said"] if one["part"] == "turn"), {})
-    tools = dict(line.split(": ", 1) for line in said.get("looked_at", {}).get("tools", []))
+    said = next((one for one in entry.body["explanations"] if one["component"] == "turn"), {})
+    tools = dict(line.split(": ", 1) for line in said.get("inputs", {}).get("tools", []))
     return {
         "tools": {name: _parsed(text) for name, text in tools.items() if "." in name},
-        "because": said.get("because", ""),
+        "because": said.get("reason", ""),
         "served": "served" in json.dumps(output),
         "bare": bare.late(started, ended) * 1000,
     }

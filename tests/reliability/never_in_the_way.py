@@ -18,12 +18,12 @@ from typing import Any
 from processes import read_log
 from repositories import PROMPT, make_repository
 
-from upbeat.adapters.shim import LAST_SECONDS, socket_path
+from upbeat.adapters.hook_entry.shim import EXIT_AFTER_SECONDS, socket_path
 
 from .hook_routes import (
     BROKEN,
-    SITUATIONS,
-    SLOW_SITUATIONS,
+    SCENARIOS,
+    SLOW_SCENARIOS,
     WRITES_NO_LOG,
     Tally,
     run_hook,
@@ -31,7 +31,7 @@ from .hook_routes import (
     upbeat_hook,
     without,
 )
-from .hook_socket import frames, strangers
+from .hook_socket import frames, intruders
 from .malformed import CLIENTS, payloads
 from .mcp_lines import Speaker, speak
 from .promise import Seen
@@ -160,7 +160,7 @@ def _socket(folder: Path, count: int) -> Iterator[Seen]:
         str(tally),
         not tally.faults,
     )
-    tried = list(strangers(_made(folder / "strangers")))
+    tried = list(intruders(_made(folder / "intruders")))
     failed = [what for what, is_refused in tried if not is_refused]
     yield Seen(
         "A socket in a folder that is open to others, a link, or not ours is not used; another user is refused",
@@ -178,8 +178,8 @@ def _situations(folder: Path, repo: Path, full: bool) -> Seen:
     if full:
         large = json.dumps(event | {"prompt": PROMPT + " words" * 900_000}).encode()
         given += [("with a BOM", b"\xef\xbb\xbf" + given[0][1]), ("invalid", b'{"torn": '), ("of 5 MB", large)]
-    cases = [(*situation, *payload) for situation in SITUATIONS.items() for payload in given]
-    cases += [(*situation, *given[0]) for situation in SLOW_SITUATIONS.items()]
+    cases = [(*scenario, *payload) for scenario in SCENARIOS.items() for payload in given]
+    cases += [(*scenario, *given[0]) for scenario in SLOW_SCENARIOS.items()]
     number = 0
     for what, arrange, which, payload in cases:
         for client, command in ((client, make(client)) for client in CLIENTS for make in (shim, upbeat_hook)):
@@ -192,8 +192,8 @@ def _situations(folder: Path, repo: Path, full: bool) -> Seen:
                 tally.faults.append(f"{what}, {which}: no line in the log")
             shutil.rmtree(home)
     return Seen(
-        f"{len(SITUATIONS) + len(SLOW_SITUATIONS)} situations of stdin, stdout, HOME, environment and working folder: "
-        f"exit code 0 after {LAST_SECONDS} s at most, and a line in the log",
+        f"{len(SCENARIOS) + len(SLOW_SCENARIOS)} scenarios of stdin, stdout, HOME, environment and working folder: "
+        f"exit code 0 after {EXIT_AFTER_SECONDS} s at most, and a line in the log",
         "0 otherwise",
         str(tally),
         not tally.faults,

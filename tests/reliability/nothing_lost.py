@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 from test_architecture import OTHER_SQLITE, imported, sources
 
-from upbeat.adapters.local.journal_database import Database, is_sound
-from upbeat.adapters.local.journal_trouble import StorageError
+from upbeat.adapters.system.journal.database import Database, is_safe_version
+from upbeat.adapters.system.journal.faults import StorageError
 
 from . import lost_clock, lost_crowd, lost_database, lost_files, lost_homes, lost_kills
 from .promise import Seen
@@ -36,13 +36,13 @@ def sqlite() -> Seen:
     version = apsw.sqlite_lib_version()
     refused = [one for one in AFFECTED if _problem(one).startswith(f"SQLite {one} can damage")]
     paths = sources("core", "adapters", "src")
-    strangers = [path for path in paths if any(name in OTHER_SQLITE for _, name in imported(path))]
+    offenders = [path for path in paths if any(name.partition(".")[0] in OTHER_SQLITE for name in imported(path))]
     return Seen(
         "The SQLite in use is free of the WAL-reset bug, one that has it is refused with a sentence, and the SQLite of "
         "Python itself is imported nowhere",
         f"SQLite 3.51.3 or later, {len(AFFECTED)} affected versions refused, 0 imports",
-        f"SQLite {version}, {len(refused)} of {len(AFFECTED)} refused, {len(strangers)} imports in {len(paths)} files",
-        is_sound(version) and len(refused) == len(AFFECTED) and not strangers and bool(paths),
+        f"SQLite {version}, {len(refused)} of {len(AFFECTED)} refused, {len(offenders)} imports in {len(paths)} files",
+        is_safe_version(version) and len(refused) == len(AFFECTED) and not offenders and bool(paths),
     )
 
 

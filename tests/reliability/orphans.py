@@ -1,4 +1,4 @@
-"""Which processes are left of those that this process started. Law: who escapes from everybody else comes to us.
+"""Which processes are left of those that this process started. Invariant: who escapes from everybody else comes to us.
 
 Linux only: there a process can be the one to which orphans fall (``PR_SET_CHILD_SUBREAPER``).
 """

@@ -93,7 +93,7 @@ def contents(wheel: Path, work: Path) -> Seen:
 
 
 def fresh_home(work: Path, name: str) -> Home:
-    """A home with nothing in it, in surroundings that only know where packages come from."""
+    """A home with nothing in it, in environments that only know where packages come from."""
     folder = work / name
     folder.mkdir()
     inherited = {key: value for key, value in os.environ.items() if key.startswith(INDEX_VARIABLES)}

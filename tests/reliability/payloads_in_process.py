@@ -22,10 +22,10 @@ from typing import Any
 from own_servers import settings
 from repositories import make_repository
 
-from upbeat.adapters.hook import answer_bytes
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.wiring import Application, build
-from upbeat.core.policies import BY_NAME
+from upbeat.adapters.hook_entry.answer import answer_payload
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import Application, build_application
+from upbeat.core.policies import POLICIES_BY_NAME
 
 from .hook_answers import fault_of, is_noise
 from .malformed import payloads
@@ -72,8 +72,8 @@ def main(client: str, seed: int, count: int, folder: Path) -> dict[str, Any]:
     slowest = 0.0
     for half, home in ((count // 2, folder / "plain"), (count - count // 2, folder / "all")):
         if home.name == "all":
-            settings(home, f"[policies]\non = {json.dumps(sorted(BY_NAME))}\n")
-        application = build(read_environment({"HOME": str(home)}))
+            settings(home, f"[policies]\non = {json.dumps(sorted(POLICIES_BY_NAME))}\n")
+        application = build_application(read_environment({"HOME": str(home)}))
         journal = Counting(application.runtime.journal)
         application = replace(application, runtime=replace(application.runtime, journal=journal))
         for payload in payloads(client, seed, half, str(repo)):
@@ -85,13 +85,13 @@ def main(client: str, seed: int, count: int, folder: Path) -> dict[str, Any]:
             fault = fault or fault_of(client, payload, output)
             if not journal.appended and not is_noise(client, payload):
                 fault = fault or "left no record"
-            if "could_not_evaluate" in journal.appended:
+            if "internal_error" in journal.appended:
                 fault = fault or "could not be evaluated"
             seen["answered"] += bool(output)
-            seen["unreadable"] += "unreadable_payload" in journal.appended
+            seen["unreadable"] += "invalid_payload" in journal.appended
             if fault:
                 faults.append(f"{fault}: {payload[:200]!r}")
-        seen["stored wrongly"] += not application.runtime.journal.verify().is_whole
+        seen["stored wrongly"] += not application.runtime.journal.verify().is_intact
     faulthandler.cancel_dump_traceback_later()
     return {
         "count": count,
@@ -107,7 +107,7 @@ def main(client: str, seed: int, count: int, folder: Path) -> dict[str, Any]:
 def _answered(client: str, payload: bytes, application: Application) -> tuple[bytes, str]:
     """The output, or what was raised."""
     try:
-        return answer_bytes(client, payload, application), ""
+        return answer_payload(client, payload, application), ""
     except BaseException as error:  # a promise: nothing is raised, whatever came in
         return b"", f"raised {type(error).__name__}: {error}"
 

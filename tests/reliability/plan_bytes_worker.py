@@ -14,21 +14,21 @@ import random
 import sys
 from pathlib import Path
 
-from upbeat.adapters.cli.prepare import prepare
-from upbeat.adapters.local.environment import as_typed
+from upbeat.adapters.cli.prepare import prepare_report
+from upbeat.adapters.system.environment import decode_argument
 from upbeat.core.contract.request import PrepareRequest
 
 
 def without(root: str, plan: bytes) -> str:
     """The hash of ``plan``, in which ``root`` is written as ``ROOT``."""
     if root:
-        plan = plan.replace(json.dumps(as_typed(root), ensure_ascii=False)[1:-1].encode("utf-8"), b"ROOT")
+        plan = plan.replace(json.dumps(decode_argument(root), ensure_ascii=False)[1:-1].encode("utf-8"), b"ROOT")
     return hashlib.sha256(plan).hexdigest()
 
 
 def hashed(prompt: str, root: str) -> str:
     """The hash of what ``upbeat prepare --plan`` prints."""
-    report = prepare(PrepareRequest(prompt=prompt, repo_root=root or None), plan=True, strict=False).report
+    report = prepare_report(PrepareRequest(prompt=prompt, repo_root=root or None), plan=True, strict=False).report
     return without(root, report.to_json().encode("utf-8", "replace") + b"\n")
 
 

@@ -25,12 +25,12 @@ from processes import BIN, ROOT, SHIM, run, upbeat
 from repositories import git, write
 
 from upbeat.adapters.cli import prepare
-from upbeat.adapters.hook import answer
-from upbeat.adapters.local import errands
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.wiring import build
+from upbeat.adapters.hook_entry.answer import answer_event
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.workspace import side_effects
+from upbeat.adapters.wiring import build_application
 from upbeat.core.policies import POLICIES
-from upbeat.core.policies.errand import Notify
+from upbeat.core.policy.side_effects import Notify
 
 RECORDED = ROOT / "tests" / "recorded" / "claude-code" / "hooks"
 FILES = {
@@ -126,7 +126,9 @@ def _plant(bench: Workbench, rng: random.Random, planted: list[Planted]) -> None
     git(bench.repository, "commit", "-q", "-m", f"send_with_retry: use {planted[51].text} and {planted[90].text}")
     (bench.home / "secrets.json").write_text(json.dumps([one.text for one in planted]))
     (bench.home / "server.py").write_text(OWN_SERVER)
-    tools = '[mcp.servers.docs.tools.search]\nquery = "q"\n[mcp.servers.docs.tools.fail]\nquery = "q"\n'
+    tools = (
+        '[mcp.servers.docs.tools.search]\nquery_argument = "q"\n[mcp.servers.docs.tools.fail]\nquery_argument = "q"\n'
+    )
     table = json.dumps([str(bench.home / "server.py"), str(bench.home / "secrets.json")])
     names = json.dumps([policy.name for policy in POLICIES])
     server = f"[mcp.servers.docs]\ncommand = {json.dumps(str(BIN / 'python'))}\nargs = {table}\n{tools}"
@@ -148,15 +150,17 @@ def _path(bench: Workbench) -> str:
 def _hooks(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> None:
     """Every recorded event of Claude Code with secrets in its texts, in one session; the journal is the real one."""
     home = str(bench.home)
-    application = build(read_environment({"HOME": home, "PATH": _path(bench)}))
+    application = build_application(read_environment({"HOME": home, "PATH": _path(bench)}))
     names = sorted(RECORDED.glob("*.json"))
     with mock.patch.dict("os.environ", {"HOME": home, "PATH": _path(bench)}):
         for name in names if full else names[::6]:
             payload = json.loads(name.read_text())["payload"]
             fields = _infected(payload, rng, sinks.planted) | {"cwd": str(bench.repository), "session_id": "s-1"}
-            sinks.say("answers of hooks", json.dumps(_without_arguments(answer("claude-code", fields, application))))
+            sinks.say(
+                "answers of hooks", json.dumps(_without_arguments(answer_event("claude-code", fields, application)))
+            )
         for _ in range(3):
-            errands.run(Notify("upbeat", _prompt(rng, sinks.planted)), str(bench.repository))
+            side_effects.perform_side_effect(Notify("upbeat", _prompt(rng, sinks.planted)), str(bench.repository))
         _wait_for(bench.home / "notified")
     command = [str(BIN / "python"), "-I", "-S", str(SHIM), "claude-code"]
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(bench.repository)}
@@ -195,18 +199,18 @@ def _without_arguments(output: Any) -> Any:
 def _crashes(bench: Workbench, rng: random.Random, sinks: Sinks) -> None:
     """Faults of ours whose messages have secrets in them: in a hook, and in ``upbeat prepare``."""
     home = str(bench.home)
-    application = build(read_environment({"HOME": home}))
+    application = build_application(read_environment({"HOME": home}))
     for number in range(5):
         fault = RuntimeError(_prompt(rng, sinks.planted))
         broken = replace(
             application, runtime=replace(application.runtime, runner=mock.Mock(run=mock.Mock(side_effect=fault)))
         )
         fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"crash-{number}", "cwd": str(bench.repository)}
-        told = answer("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
+        told = answer_event("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
         sinks.say("crash reports", json.dumps(told))
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with (
-        mock.patch.object(prepare, "prepare", side_effect=RuntimeError(_prompt(rng, sinks.planted))),
+        mock.patch.object(prepare, "prepare_report", side_effect=RuntimeError(_prompt(rng, sinks.planted))),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -231,7 +235,7 @@ def _commands(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) ->
         show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted))
         show("answers of own tools", "tools", "call", "docs.search", "--args", json.dumps({"q": sinks.planted[3].text}))
         show("answers of own tools", "tools", "call", "docs.fail", "--args", '{"q": "x"}')
-    for name in ("why", "log", "status", "stats", "observations", "backtest", "rules") if full else ("why", "log"):
+    for name in ("why", "log", "status", "stats", "learned", "backtest", "rules") if full else ("why", "log"):
         show("commands", name)
     done = bench.run(_prompt(rng, sinks.planted))
     sinks.say("codex-auto", done.stdout)

@@ -15,12 +15,12 @@ from planted.adversarial import SIZE, adversarial
 from planted.formats import leaks, templates
 from planted.generator import ASSIGNED, FREE, STRUCTURED, Case, cases
 
-from upbeat.core.turn.clean import clean
-from upbeat.core.turn.formats import RULES
-from upbeat.core.turn.redact import redact
-from upbeat.core.turn.secret_scan import STEPWISE, at_once
-from upbeat.core.turn.strip import strip
-from upbeat.core.turn.truncate import Cap, fit
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.redact import redact
+from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS
+from upbeat.core.sanitize.secrets.scan import LITERAL_SCANNER, load_re2_scanner
+from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 
 from .promise import Seen
 from .secret_sinks import Sinks, run_turns
@@ -49,8 +49,8 @@ def look(full: bool) -> Iterator[Seen]:
 
 def comes_through(case: Case) -> bool:
     """Whether eight characters in a row of the secret are in what is left of the text."""
-    text = clean(case.text).text
-    return leaks(case.secret, fit(text, Cap(case.limit))[0] if case.limit else text)
+    text = sanitize_text(case.text).text
+    return leaks(case.secret, truncate_to_limit(text, TextLimit(case.limit))[0] if case.limit else text)
 
 
 def _planted(planted: list[Case]) -> Iterator[Seen]:
@@ -60,8 +60,8 @@ def _planted(planted: list[Case]) -> Iterator[Seen]:
     figures = {kind: f"{held[kind]:.2%} of {whole[kind]:,} held back" for kind in whole}
     places = len({case.place for case in planted if case.kind == STRUCTURED})
     yield Seen(
-        f"A secret of a published format does not come through: {len(RULES)} rows for {len(set(_kinds()))} kinds,"
-        f" tried with {len(templates())} formats that were written apart from them, in {places} places (quoted,"
+        f"A secret of a published format does not come through: {len(SECRET_FORMATS)} rows for {len(set(_kinds()))}"
+        f" kinds, tried with {len(templates())} formats that were written apart from them, in {places} places (quoted,"
         " encoded, wrapped, split by what nobody sees, across a cut)",
         "99.5 %, of each no run of eight characters",
         figures[STRUCTURED],
@@ -82,15 +82,15 @@ def _planted(planted: list[Case]) -> Iterator[Seen]:
 
 
 def _kinds() -> Iterator[str]:
-    yield from (rule.kind for rule in RULES)
+    yield from (rule.kind for rule in SECRET_FORMATS)
 
 
 def _engines(planted: list[Case]) -> Iterator[Seen]:
-    linear = at_once()
+    linear = load_re2_scanner()
     if linear is None:
         return
-    texts = [strip(case.text) for case in planted]
-    other = sum(redact(text, scan=linear) != redact(text, scan=STEPWISE) for text in texts)
+    texts = [strip_controls(case.text) for case in planted]
+    other = sum(redact(text, scanner=linear) != redact(text, scanner=LITERAL_SCANNER) for text in texts)
     yield Seen(
         "With RE2 and without it the same is found",
         "0 differ",
@@ -132,7 +132,7 @@ def _flagged(folder: Path, every: int) -> tuple[int, int]:
         if not NOT_CODE.isdisjoint(path.relative_to(folder).parts):
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
-        before, after = text.split("\n"), redact(text, keeps_lines=True).text.split("\n")
+        before, after = text.split("\n"), redact(text, preserve_lines=True).text.split("\n")
         lines += len(before)
         flagged += sum(one != other for one, other in zip(before, after, strict=True))
     return lines, flagged
@@ -140,7 +140,7 @@ def _flagged(folder: Path, every: int) -> tuple[int, int]:
 
 def _adversarial(full: bool) -> Seen:
     """The processor's time; of two runs the faster one where the first was slow, for others use the machine too."""
-    clean("a" * 5000)
+    sanitize_text("a" * 5000)
     seconds: dict[str, float] = {}
     for number, (name, make) in enumerate(adversarial()):
         if full or number % 12 == 0:
@@ -162,7 +162,7 @@ def _adversarial(full: bool) -> Seen:
 
 def _seconds(text: str) -> float:
     began = time.process_time()
-    clean(text)
+    sanitize_text(text)
     return time.process_time() - began
 
 

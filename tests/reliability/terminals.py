@@ -22,36 +22,36 @@ from tempfile import TemporaryDirectory
 import pyte
 
 from upbeat.adapters.cli.main import main
-from upbeat.adapters.codex.auto import main as codex_auto
-from upbeat.adapters.codex.auto.json_lines import JsonShow
-from upbeat.adapters.codex.auto.show import Show
-from upbeat.adapters.codex.auto.statusline import joined
-from upbeat.adapters.codex.auto.texts import texts_in
-from upbeat.adapters.codex.auto.transport import (
-    Answered,
-    Approval,
-    Change,
-    CommandRun,
-    Decision,
+from upbeat.adapters.codex.transport.base import (
+    ApprovalDecided,
+    ApprovalDecision,
+    ApprovalKind,
+    ApprovalRequest,
+    CommandFinished,
     Delta,
-    Event,
     Failed,
-    FileChange,
-    Matter,
+    FailureReason,
+    FileDiff,
+    FilesChanged,
     Message,
-    Planned,
+    PlanStep,
+    PlanUpdated,
+    RawLine,
     Reasoning,
-    Step,
+    Reconnecting,
     ToolCall,
-    Trouble,
-    Verbatim,
-    Warned,
-    Why,
+    TurnEvent,
+    WarningIssued,
 )
-from upbeat.adapters.local.clock import SystemClock
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.codex_auto.app import main as codex_auto
+from upbeat.adapters.codex_auto.app.json_lines import JsonLinesPrinter
+from upbeat.adapters.codex_auto.texts import load_texts
+from upbeat.adapters.codex_auto.view.show import TurnPrinter
+from upbeat.adapters.codex_auto.view.statusline import join_segments
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.effect import Said
+from upbeat.core.contract.effect import Explanation
 from upbeat.core.contract.report import Limit
 from upbeat.core.journal.record import Record
 
@@ -173,22 +173,22 @@ def _letters(screen: Watched) -> str:
 # What is printed
 
 
-def of_codex(fuzz: Streams) -> Iterator[Event]:
+def of_codex(fuzz: Streams) -> Iterator[TurnEvent]:
     """One event of each kind that codex-auto shows, full of what a model, a tool or a file may say."""
-    changes = tuple(Change(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
+    changes = tuple(FileDiff(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
     item = fuzz()
     yield Delta(item, fuzz())
     yield Delta(item, fuzz())
     yield Message(fuzz(), item)
     yield Message(f"# {fuzz()}\n\n- `{fuzz()}`\n\n```\n{fuzz()}\n```\n[{fuzz()}](http://{fuzz.name()})")
     yield Reasoning(fuzz())
-    yield CommandRun(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
-    yield FileChange(item, changes)
+    yield CommandFinished(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
+    yield FilesChanged(item, changes)
     yield ToolCall(item, fuzz(), fuzz())
-    yield Warned(fuzz())
-    yield Trouble(fuzz())
-    yield Planned((Step(fuzz(), fuzz()),))
-    yield Answered(Approval(Matter.COMMAND, fuzz()), Decision.DECLINE, by_person=False)
+    yield WarningIssued(fuzz())
+    yield Reconnecting(fuzz())
+    yield PlanUpdated((PlanStep(fuzz(), fuzz()),))
+    yield ApprovalDecided(ApprovalRequest(ApprovalKind.COMMAND, fuzz()), ApprovalDecision.DECLINE, is_by_person=False)
 
 
 class Tty(StringIO):
@@ -201,14 +201,19 @@ class Tty(StringIO):
 def codex_auto_shows(fuzz: Streams, language: str, *, is_one: bool) -> tuple[str, str]:
     """What codex-auto prints of one turn: the answer's stream, and the other one."""
     answer, aside = Tty(), Tty()
-    show = Show(answer, answer if is_one else aside, texts_in(language), color=is_one, root="/repo")
-    show.limits([Limit.of(LimitCode.TOOL_FAILED, fuzz())])
-    show.begin()
+    show = TurnPrinter(answer, answer if is_one else aside, load_texts(language), has_color=is_one, root="/repo")
+    show.show_limits([Limit.of(LimitCode.TOOL_FAILED, fuzz())])
+    show.begin_turn()
     for event in of_codex(fuzz):
-        show.event(event)
-    show.goes_on(fuzz())
-    show.failed(Failed(Why.TURN_FAILED if hasattr(Why, "TURN_FAILED") else next(iter(Why)), fuzz()), fuzz())
-    show.lines([fuzz(), joined([fuzz(), fuzz()], 80)])
+        show.show_event(event)
+    show.show_continuation(fuzz())
+    show.show_failure(
+        Failed(
+            FailureReason.TURN_FAILED if hasattr(FailureReason, "TURN_FAILED") else next(iter(FailureReason)), fuzz()
+        ),
+        fuzz(),
+    )
+    show.print_lines([fuzz(), join_segments([fuzz(), fuzz()], 80)])
     return answer.getvalue(), aside.getvalue()
 
 
@@ -222,9 +227,9 @@ class TtyBytes(BytesIO):
 def codex_auto_tells(fuzz: Streams) -> str:
     """What ``codex-auto --json`` prints at a terminal: Codex's lines among it."""
     lines, aside = TtyBytes(), StringIO()
-    show = JsonShow(aside, aside, texts_in("en"), lines_to=lines)
-    show.event(Verbatim((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
-    show.goes_on(fuzz())
+    show = JsonLinesPrinter(aside, aside, load_texts("en"), lines_stream=lines)
+    show.show_event(RawLine((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
+    show.show_continuation(fuzz())
     return lines.getvalue().decode() + aside.getvalue()
 
 
@@ -237,7 +242,7 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
     """Fill the journal with records that hold a stream wherever text from outside goes."""
     journal = SqliteJournal(folder, SystemClock())
     for number in range(records):
-        said = Said(fuzz(), fuzz(), fuzz(), {fuzz(): fuzz()}, fuzz())
+        said = Explanation(fuzz(), fuzz(), fuzz(), {fuzz(): fuzz()}, fuzz())
         record = Record(
             at="2026-01-02T03:04:05.678Z",
             event=fuzz(2),
@@ -245,8 +250,8 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
             session_id=f"s{number % 50}{fuzz(1)}",
             agent_id=fuzz(1),
             root="/repo",
-            about={"prompt": fuzz(), "paths": [fuzz(), fuzz()], fuzz(1): fuzz()},
-            said=(said,),
+            event_fields={"prompt": fuzz(), "paths": [fuzz(), fuzz()], fuzz(1): fuzz()},
+            explanations=(said,),
             effects=({"kind": fuzz(1), "text": fuzz(), "part": fuzz(1)},),
             turn={"tools": [fuzz()]},
         )
@@ -260,21 +265,21 @@ def commands(folder: Path, fuzz: Streams, records: int) -> Iterator[tuple[str, .
     yield from (("status", "--repo", "/repo"), ("status", "--json", "--repo", "/repo"), ("stats",), ("stats", "--json"))
     for number in range(1, records, max(records // 60, 1)):
         yield from (("why", str(number)), ("why", str(number), "--json"))
-    shown = ("rules", "specs", "workflow", "tools", "observations")
+    shown = ("rules", "features", "workflow", "tools", "learned")
     yield from ((name, "list") for name in shown)
-    yield from ((name, "list", "--json") for name in ("rules", "specs", "workflow"))
+    yield from ((name, "list", "--json") for name in ("rules", "features", "workflow"))
     yield from (("rules", "check"), ("workflow", "check"), ("trust", "--yes"), ("rules", "show", "odd"))
     for _ in range(10):
         yield from ((fuzz(2),), ("why", fuzz(2)), ("log", fuzz(2)), ("workflow", "show", fuzz(2)))
-        yield from (("specs", "show", fuzz(2)), ("rules", "show", fuzz(2)), ("rules", "remove", fuzz(2)))
-        yield from (("tools", "call", fuzz(2)), ("observations", "show", fuzz(2)), ("backtest", fuzz(2)))
+        yield from (("features", "show", fuzz(2)), ("rules", "show", fuzz(2)), ("rules", "remove", fuzz(2)))
+        yield from (("tools", "call", fuzz(2)), ("learned", "show", fuzz(2)), ("backtest", fuzz(2)))
         yield from (
             ("prepare", "--text", "--plan", "--prompt", _utf8(fuzz())),
             ("prepare", fuzz(2)),
             ("index", fuzz(2)),
         )
         yield from (("prepare", "--plan", "--prompt", _utf8(fuzz()), "--repo", f"{folder}/{fuzz.name()}"),)
-        yield from (("schema", fuzz(2)), ("install", fuzz(2)), ("hook", fuzz(2)), ("run", "--", f"./{fuzz.name()}"))
+        yield from (("schema", fuzz(2)), ("install", fuzz(2)), ("hook", fuzz(2)), ("exec", "--", f"./{fuzz.name()}"))
 
 
 def _utf8(text: str) -> str:

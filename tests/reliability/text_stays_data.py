@@ -1,4 +1,4 @@
-"""Text from outside stays data: no way out of a frame, and nothing of it acts on a terminal or hides from a reader."""
+"""Text from outside stays data: it never escapes a frame, acts on a terminal or hides from a reader."""
 
 from __future__ import annotations
 

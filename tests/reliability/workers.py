@@ -1,4 +1,4 @@
-"""Runs in processes of their own, which may adopt orphans and be measured. Law: what tells nothing is missing."""
+"""Runs in processes of their own, which may adopt orphans and be measured. Invariant: what tells nothing is missing."""
 
 from __future__ import annotations
 

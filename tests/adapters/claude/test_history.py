@@ -13,14 +13,21 @@ from hypothesis import strategies as st
 from journal_values import JSON
 
 from upbeat.adapters.claude.history import ClaudeHistory
-from upbeat.core.contract.event import Delegated, Delegating, PromptSubmitted, ToolFinished, ToolStarting, TurnEnding
-from upbeat.core.rules.history import Ended, Fate, Happened, Past
+from upbeat.core.contract.event import (
+    PromptSubmitted,
+    SubagentRequested,
+    SubagentReturned,
+    ToolFinished,
+    ToolStarting,
+    TurnEnding,
+)
+from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 HOME = Path(__file__).parents[2] / "recorded" / "claude-code"
 
 
-def told(path: str, since: str = "") -> list[Happened]:
-    return list(ClaudeHistory(HOME).read(path, since))
+def told(path: str, since: str = "") -> list[HistoryItem]:
+    return list(ClaudeHistory(HOME).read_events(path, since))
 
 
 def transcript(session: str) -> str:
@@ -28,21 +35,21 @@ def transcript(session: str) -> str:
     return str(found)
 
 
-def fates(happened: list[Happened]) -> list[Fate]:
-    return [one.fate for one in happened if isinstance(one, Ended)]
+def fates(happened: list[HistoryItem]) -> list[CallStatus]:
+    return [one.status for one in happened if isinstance(one, RecordedCallEnd)]
 
 
 def test_a_session_is_told_as_its_hooks_would_have() -> None:
     """Prompt, calls with what they do, answers of those that ran, and the end of the turn, in their order."""
     happened = told(transcript("e6ffe2b4"))
-    events = [one.event for one in happened if isinstance(one, Past)]
+    events = [one.event for one in happened if isinstance(one, RecordedEvent)]
 
     assert {
         PromptSubmitted: 1,
         ToolStarting: 6,
         ToolFinished: 3,
-        Delegating: 1,
-        Delegated: 1,
+        SubagentRequested: 1,
+        SubagentReturned: 1,
         TurnEnding: 1,
     } == Counter(map(type, events))
     assert "BEGIN work" == events[0].prompt  # type: ignore[union-attr]
@@ -55,14 +62,24 @@ def test_a_session_is_told_as_its_hooks_would_have() -> None:
 @pytest.mark.parametrize(
     ("session", "expected"),
     [
-        ("e6ffe2b4", [Fate.SUCCEEDED, *[Fate.DENIED] * 2, Fate.SUCCEEDED, Fate.DENIED, Fate.SUCCEEDED, Fate.SUCCEEDED]),
-        ("2f3e882e", [Fate.FAILED, Fate.DENIED]),
-        ("c973405c", [Fate.DENIED, Fate.DENIED, Fate.SUCCEEDED, Fate.FAILED]),
-        ("101c8c89", [Fate.DENIED, Fate.DENIED, Fate.SUCCEEDED, Fate.FAILED]),
+        (
+            "e6ffe2b4",
+            [
+                CallStatus.SUCCEEDED,
+                *[CallStatus.DENIED] * 2,
+                CallStatus.SUCCEEDED,
+                CallStatus.DENIED,
+                CallStatus.SUCCEEDED,
+                CallStatus.SUCCEEDED,
+            ],
+        ),
+        ("2f3e882e", [CallStatus.FAILED, CallStatus.DENIED]),
+        ("c973405c", [CallStatus.DENIED, CallStatus.DENIED, CallStatus.SUCCEEDED, CallStatus.FAILED]),
+        ("101c8c89", [CallStatus.DENIED, CallStatus.DENIED, CallStatus.SUCCEEDED, CallStatus.FAILED]),
     ],
     ids=["2.1.329", "its user said no", "a hook and a rule said no, 2.1.197", "a hook and a rule said no, 2.1.329"],
 )
-def test_what_became_of_calls(session: str, expected: list[Fate]) -> None:
+def test_what_became_of_calls(session: str, expected: list[CallStatus]) -> None:
     """An error of a tool is a failure; a call that was not let through is denied, in both versions."""
     assert expected == fates(told(transcript(session)))
 
@@ -71,11 +88,13 @@ def test_a_subagent_is_told_with_its_session() -> None:
     """The calls of a subagent's own transcript carry its name and its session's; its orders are no prompt."""
     happened = told(transcript("agent-a4f5b08fce26d0480"))
     sources = {
-        (one.event.source.session_id[:8], one.event.source.agent_id) for one in happened if isinstance(one, Past)
+        (one.event.source.session_id[:8], one.event.source.agent_id)
+        for one in happened
+        if isinstance(one, RecordedEvent)
     }
 
     assert {("e6ffe2b4", "a4f5b08fce26d0480")} == sources
-    assert [ToolStarting, ToolFinished] == [type(one.event) for one in happened if isinstance(one, Past)]
+    assert [ToolStarting, ToolFinished] == [type(one.event) for one in happened if isinstance(one, RecordedEvent)]
 
 
 def test_what_is_older_is_left_out() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.claude.servers import server
-from upbeat.adapters.local.environment import Environment, read_environment
-from upbeat.adapters.local.trust import trust
+from upbeat.adapters.claude.servers import find_launch
+from upbeat.adapters.system.config.trust import trust
+from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.errors import ToolFailure
-from upbeat.core.servers import Launch
+from upbeat.core.tool_servers import LaunchSpec
 
 SERVERS = {
     "docs": {
@@ -54,22 +54,22 @@ def put(repo: Path, text: str, trusting: Environment | None) -> None:
 
 def failure(name: str, root: Path, home: Environment) -> tuple[ErrorCode, str]:
     with pytest.raises(ToolFailure) as failed:
-        server(name, str(root), home)
+        find_launch(name, str(root), home)
     return failed.value.code, str(failed.value)
 
 
 def test_a_server(repo: Path, home: Environment) -> None:
     """Command, arguments and variables, with the references that Claude Code knows; it starts in the project."""
-    expected = Launch("docs-mcp", ("--root", "/srv", "plain"), {"TOKEN": "", "A": "b"}, (), str(repo))
+    expected = LaunchSpec("docs-mcp", ("--root", "/srv", "plain"), {"TOKEN": "", "A": "b"}, (), str(repo))
 
-    assert expected == server("docs", str(repo), home)
+    assert expected == find_launch("docs", str(repo), home)
 
 
 def test_it_has_to_be_trusted(repo: Path, home: Environment) -> None:
-    """Another content than the trusted one starts nothing, and the way out is said."""
+    """A file that differs from the trusted one starts nothing, and the error says how to trust it."""
     put(repo, json.dumps({"mcpServers": {"docs": {"command": "evil"}}}), None)
 
-    assert (ErrorCode.NOT_APPROVED, ".mcp.json names a command; upbeat trust, once you have read it") == failure(
+    assert (ErrorCode.NOT_APPROVED, ".mcp.json is not trusted; read it, then run upbeat trust") == failure(
         "docs", repo, home
     )
 
@@ -87,11 +87,11 @@ def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment
     ("name", "said"),
     [
         ("dosc", ".mcp.json has no server dosc; did you mean 'docs'?"),
-        ("web", ".mcp.json: web has no command; a server over HTTP is not asked"),
+        ("web", ".mcp.json: web has no command; servers over HTTP are not supported"),
         ("unset", ".mcp.json: unset needs the variable DOCS_NOT_SET, which is not set"),
-        ("relative", ".mcp.json: relative.command is neither a name on the search path nor an absolute path"),
-        ("odd", ".mcp.json: odd: command, args or env are not made of texts"),
-        ("numbers", ".mcp.json: numbers: command, args or env are not made of texts"),
+        ("relative", ".mcp.json: relative.command must be a program name or an absolute path"),
+        ("odd", ".mcp.json: odd: command, args and env must be strings"),
+        ("numbers", ".mcp.json: numbers: command, args and env must be strings"),
     ],
 )
 def test_none(repo: Path, home: Environment, name: str, said: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from upbeat.adapters.claude.statusline import decode
+from upbeat.adapters.claude.statusline import parse_status_payload
 
 RECORDED = Path(__file__).parents[2] / "recorded/claude-code/statusline.json"
 
@@ -17,7 +17,7 @@ def test_recorded_stdin() -> None:
     """The session and the used share of the context are in it."""
     payload = json.loads(RECORDED.read_text(encoding="utf-8"))
 
-    assert (payload["session_id"], 0) == decode(payload)
+    assert (payload["session_id"], 0) == parse_status_payload(payload)
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_recorded_stdin() -> None:
 )
 def test_what_may_be_missing(payload: dict[str, Any], expected: tuple[str, float | None]) -> None:
     """Whatever is missing or odd is left out."""
-    assert expected == decode(payload)
+    assert expected == parse_status_payload(payload)

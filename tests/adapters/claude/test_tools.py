@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from upbeat.adapters.claude.tools import shown_instead
+from upbeat.adapters.claude.tools import replace_response_text
 
 PICTURE = {"type": "image", "source": {"data": "…"}}
 
@@ -36,4 +36,4 @@ PICTURE = {"type": "image", "source": {"data": "…"}}
 )
 def test_shown_instead(tool: str, response: Any, expected: Any) -> None:
     """The text is replaced and everything else stays; an unknown form is left alone."""
-    assert expected == shown_instead(tool, response, "x")
+    assert expected == replace_response_text(tool, response, "x")

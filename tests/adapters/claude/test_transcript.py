@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.claude.transcript import ClaudeTranscripts
-from upbeat.core.contract.event import ClientName, Source
-from upbeat.core.policies.look import Use
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.policy.queries import ContextUsage
 
 RECORDED = Path(__file__).parents[2] / "recorded/claude-code/transcripts"
 SESSION = "62a32bfb-6605-49d0-8fb2-960d1c0546f1"
 
 
-def source(transcript: Path | str) -> Source:
-    return Source(ClientName.CLAUDE_CODE, "/home/dev/shop", SESSION, transcript=str(transcript))
+def source(transcript: Path | str) -> EventSource:
+    return EventSource(ClientName.CLAUDE_CODE, "/home/dev/shop", SESSION, transcript_path=str(transcript))
 
 
 def response(name: str, tokens: int, **more: int) -> str:
@@ -41,7 +41,7 @@ def test_tokens_of_a_session() -> None:
     subagents = sorted((RECORDED / SESSION / "subagents").iterdir())
 
     assert 3 == len(subagents)
-    assert by_hand(session) + sum(map(by_hand, subagents)) == ClaudeTranscripts().tokens(source(session))
+    assert by_hand(session) + sum(map(by_hand, subagents)) == ClaudeTranscripts().total_tokens(source(session))
     assert by_hand(session) == 121_123
 
 
@@ -50,15 +50,15 @@ def test_tokens_grow_with_the_file(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     transcripts = ClaudeTranscripts()
     file.write_text(response("m1", 10) + response("m1", 12) + '{"type":"user"}\n')
-    first = transcripts.tokens(source(file))
+    first = transcripts.total_tokens(source(file))
     with file.open("a") as more:
         more.write(response("m2", 5, cache_creation_input_tokens=3, output_tokens=2, cache_read_input_tokens=900))
         more.write(response("m3", 1)[:-5])
 
     assert 12 == first
-    assert 22 == transcripts.tokens(source(file))
+    assert 22 == transcripts.total_tokens(source(file))
     file.write_text(response("m9", 1))
-    assert 1 == transcripts.tokens(source(file))
+    assert 1 == transcripts.total_tokens(source(file))
 
 
 def test_context_of_a_session() -> None:
@@ -67,11 +67,11 @@ def test_context_of_a_session() -> None:
     agents = [path.stem.removeprefix("agent-") for path in sorted((RECORDED / SESSION / "subagents").iterdir())]
     transcripts = ClaudeTranscripts()
 
-    assert Use(20577 + 10) == transcripts.context(main)
-    assert [Use(11662 + 10), Use(11971 + 10), Use(7472 + 10)] == [
-        transcripts.context(replace(main, agent_id=agent)) for agent in agents
+    assert ContextUsage(20577 + 10) == transcripts.context_usage(main)
+    assert [ContextUsage(11662 + 10), ContextUsage(11971 + 10), ContextUsage(7472 + 10)] == [
+        transcripts.context_usage(replace(main, agent_id=agent)) for agent in agents
     ]
-    assert None is transcripts.context(replace(main, agent_id="../../x"))
+    assert None is transcripts.context_usage(replace(main, agent_id="../../x"))
 
 
 def answer(tokens: int, model: str = "claude-opus-5-5", *, aside: bool = False, **more: int) -> str:
@@ -84,17 +84,17 @@ BOUNDARY = json.dumps({"type": "system", "subtype": "compact_boundary", "compact
 CONTEXTS = {
     "everything that went in and came out": (
         answer(1, cache_creation_input_tokens=20, cache_read_input_tokens=300, output_tokens=4000),
-        Use(4321, 1_000_000),
+        ContextUsage(4321, 1_000_000),
     ),
-    "a model of which nobody says how many go in": (answer(5, "claude-next"), Use(5)),
-    "the last answer": (answer(5) + answer(7) + '{"type":"user"}\n', Use(7, 1_000_000)),
-    "not that of another agent": (answer(5) + answer(7, aside=True), Use(5, 1_000_000)),
-    "not what the client made up": (answer(5) + answer(0, "<synthetic>"), Use(5, 1_000_000)),
+    "a model of which nobody says how many go in": (answer(5, "claude-next"), ContextUsage(5)),
+    "the last answer": (answer(5) + answer(7) + '{"type":"user"}\n', ContextUsage(7, 1_000_000)),
+    "not that of another agent": (answer(5) + answer(7, aside=True), ContextUsage(5, 1_000_000)),
+    "not what the client made up": (answer(5) + answer(0, "<synthetic>"), ContextUsage(5, 1_000_000)),
     "nothing since a compaction": (answer(5) + BOUNDARY + '{"type":"user"}\n', None),
-    "an answer after a compaction": (answer(5) + BOUNDARY + answer(2), Use(2, 1_000_000)),
+    "an answer after a compaction": (answer(5) + BOUNDARY + answer(2), ContextUsage(2, 1_000_000)),
     "a text that speaks of one": (
         answer(5) + '{"type":"user","message":"\\"compact_boundary\\" \\"usage\\" \\"assistant\\""}\n',
-        Use(5, 1_000_000),
+        ContextUsage(5, 1_000_000),
     ),
     "odd lines": ('["assistant","usage"]\n{"type":"assistant","message":{"usage":[]}}\n', None),
     "nothing": ("", None),
@@ -102,19 +102,19 @@ CONTEXTS = {
 
 
 @pytest.mark.parametrize(("text", "use"), CONTEXTS.values(), ids=CONTEXTS)
-def test_context(tmp_path: Path, text: str, use: Use | None) -> None:
+def test_context(tmp_path: Path, text: str, use: ContextUsage | None) -> None:
     """Only answers of the model itself count, and only what is known of it is told."""
     file = tmp_path / "a.jsonl"
     file.write_text(text)
 
-    assert use == ClaudeTranscripts().context(source(file))
+    assert use == ClaudeTranscripts().context_usage(source(file))
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/a.jsonl", "/etc/passwd", "/dev/zero", "a\0.jsonl"])
 def test_no_transcript(path: str) -> None:
     """Without a transcript there is no number."""
-    assert None is ClaudeTranscripts().tokens(source(path))
-    assert None is ClaudeTranscripts().context(source(path))
+    assert None is ClaudeTranscripts().total_tokens(source(path))
+    assert None is ClaudeTranscripts().context_usage(source(path))
 
 
 def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
     odd += ['{"type":"assistant","message":{"id":"m","usage":{"input_tokens":"7","output_tokens":true}}}', "\xff"]
     file.write_text("\n".join(odd) + "\n" + response("m1", 4))
 
-    assert 4 == ClaudeTranscripts().tokens(source(file))
+    assert 4 == ClaudeTranscripts().total_tokens(source(file))
 
 
 def test_tells_nothing_else() -> None:
@@ -133,4 +133,4 @@ def test_tells_nothing_else() -> None:
     transcripts = ClaudeTranscripts()
 
     assert {} == transcripts.exit_codes(source("x"), frozenset({"call"}))
-    assert "" == transcripts.agent_of(source("x"), "call")
+    assert "" == transcripts.agent_id_of(source("x"), "call")

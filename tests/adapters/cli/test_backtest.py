@@ -17,10 +17,10 @@ from past import SESSION, transcript
 
 from upbeat.adapters.cli import backtest
 from upbeat.adapters.cli.schema import schema_text
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.local.journal import SqliteJournal
-from upbeat.core.policies import BY_NAME
-from upbeat.core.rules.backtest import Count, Decided
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.policies import POLICIES_BY_NAME
+from upbeat.core.rules.backtest import BacktestDecision, CallCounts
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 RULE = """---
@@ -50,11 +50,11 @@ def remember(home: Path, *names: str, session: str = SESSION) -> None:
     """Let the journal know calls: each was told before and after, and succeeded."""
     journal = SqliteJournal(home / ".local/state", FakeClock())
     for name in names:
-        about = {"call_id": name, "tool": "Bash", "input": {"command": "rm x"}, "act": "shell", "command": "rm x"}
+        about = {"call_id": name, "tool": "Bash", "input": {"command": "rm x"}, "tool_kind": "shell", "command": "rm x"}
         with journal.transaction() as transaction:
-            for event, more in (("ToolStarting", {}), ("ToolFinished", {"exit_code": 0, "failed": False})):
+            for event, more in (("ToolStarting", {}), ("ToolFinished", {"exit_code": 0, "has_failed": False})):
                 transaction.append(
-                    record(session, "/home/dev/shop", event, about=about | more, at="2026-11-21T04:00:00.000Z")
+                    record(session, "/home/dev/shop", event, event_fields=about | more, at="2026-11-21T04:00:00.000Z")
                 )
     journal.close()
 
@@ -75,17 +75,17 @@ def test_for_people(here: Here, home: Path) -> None:
 
     assert (0, "") == (done.code, done.stderr)
     assert [
-        "rm, held against the last 36500 days",
-        "  looked at: 1 sessions, 3 calls, 0 prompts, 0 ends of turns (2026-11-22 to 2026-11-22)",
+        "rm, replayed over the last 36500 days",
+        "  history: 1 sessions, 3 calls, 0 prompts, 0 turn ends (2026-11-22 to 2026-11-22)",
         "  would have blocked 2: 1 had succeeded, 1 failed, 0 were denied, 0 unknown",
-        "  1 of the blocked calls had succeeded: look whether the rule is meant for them",
+        "  1 of the blocked calls had succeeded: check whether the rule is meant for them",
         "  examples:",
         "    2026-11-22 04:00  shop  claude-code  blocked, succeeded",
         "      Bash: rm -r build",
         "    2026-11-22 04:00  shop  claude-code  blocked, failed",
         "      Bash: rm -r build",
     ] == lines[:-1]
-    assert lines[-1].startswith("  took ")
+    assert lines[-1].startswith("  latency per event: ")
 
 
 def test_in_chinese(here: Here, home: Path) -> None:
@@ -148,16 +148,16 @@ def test_a_rule_of_ones_own_by_its_name(here: Here, home: Path) -> None:
 
 
 MISTAKES = {
-    "no such thing": (["nothing"], "neither a rule file nor the name of a rule or a policy"),
+    "no such thing": (["nothing"], "neither a rule file nor the name of a rule or policy"),
     "nearly a policy": (["recover-from-failed-edits"], "did you mean 'recover-from-failed-edit'?"),
     "a file with mistakes": (["bad.md"], "bad.md:"),
-    "no number of days": (["rm.md", "--days", "0"], "takes a whole number of days"),
+    "no number of days": (["rm.md", "--days", "0"], "expected a whole number of days"),
 }
 
 
 @pytest.mark.parametrize(("arguments", "expected"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_one_sentence(here: Here, home: Path, arguments: list[str], expected: str) -> None:
-    """What a person got wrong is said with the way out."""
+    """A mistake of the user is reported in one sentence that says how to fix it."""
     (home / "bad.md").write_text(RULE.replace("before-tool", "befor-tool"), encoding="utf-8")
     done = here("backtest", *arguments, cwd=home)
 
@@ -167,21 +167,21 @@ def test_mistakes_are_one_sentence(here: Here, home: Path, arguments: list[str],
 
 def test_a_policy_that_looks_things_up_is_refused(here: Here, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The past does not tell what it would have seen."""
-    known = BY_NAME["recover-from-failed-edit"]
+    known = POLICIES_BY_NAME["recover-from-failed-edit"]
     from dataclasses import replace
 
-    looking = replace(known, name="looking", looks=lambda _event, _state: ())
-    monkeypatch.setitem(BY_NAME, "looking", looking)
+    looking = replace(known, name="looking", queries=lambda _event, _state: ())
+    monkeypatch.setitem(POLICIES_BY_NAME, "looking", looking)
     done = here("backtest", "looking", cwd=home)
 
-    assert (1, True) == (done.code, "the past cannot tell" in done.stderr)
+    assert (1, True) == (done.code, "cannot be backtested" in done.stderr)
 
 
 def test_a_limit_and_an_interrupt_leave_what_was_counted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the time is up, or somebody has seen enough, the report has what there is so far, and says so."""
+    """When the time is up, or the user presses Ctrl-C, the report has the counts so far and says so."""
     environment = read_environment({"HOME": str(home)})
-    rules = backtest._in_file(home / "rm.md")
-    late = backtest.report_of(rules, environment, 0.0, days=36500)
+    rules = backtest._rules_named(str(home / "rm.md"), environment)
+    late = backtest.run_backtest(rules, environment, 0.0, days=36500)
     seen: list[int] = []
 
     def watch(done: int, _all: int) -> None:
@@ -189,11 +189,14 @@ def test_a_limit_and_an_interrupt_leave_what_was_counted(home: Path, monkeypatch
         if len(seen) == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    broken = backtest.report_of(rules, environment, days=36500, watch=watch)
+    broken = backtest.run_backtest(rules, environment, days=36500, on_progress=watch)
 
     assert ("time", 1) == (late.stopped, late.calls)
-    assert ("interrupt", Count(all=2, succeeded=1, failed=1)) == (broken.stopped, broken.decided[Decided.BLOCKED])
-    assert any("interrupted" in line for line in backtest.lines(broken, "en"))
+    assert ("interrupt", CallCounts(all=2, succeeded=1, failed=1)) == (
+        broken.stopped,
+        broken.decided[BacktestDecision.BLOCKED],
+    )
+    assert any("interrupted" in line for line in backtest.backtest_lines(broken, "en"))
 
 
 def test_nothing_is_written(here: Here, home: Path) -> None:

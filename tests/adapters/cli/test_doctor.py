@@ -19,26 +19,26 @@ def program(home: Path, name: str, line: str) -> None:
     path.chmod(0o755)
 
 
-def test_nothing_to_arm(here: Here, tmp_path: Path) -> None:
-    """Without clients there is nothing to arm: that is said, how to change it, and the exit code is 0."""
+def test_no_client_has_upbeat(here: Here, tmp_path: Path) -> None:
+    """Without clients there is nothing to check: that is said, how to change it, and the exit code is 0."""
     done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"))
     told = done.stdout.decode().splitlines()
 
     assert (0, "") == (done.code, done.stderr)
-    assert told[0].startswith("Nothing to arm: no client on PATH has upbeat.")
+    assert told[0].startswith("upbeat is not installed in any client on your PATH.")
     assert ["Claude Code: not on PATH", "Codex: not on PATH"] == [told[2], told[4]]
 
 
-def test_not_armed(here: Here, tmp_path: Path) -> None:
-    """With upbeat installed and nothing seen yet: not armed, the reason and the way out, and exit code 1."""
+def test_inactive(here: Here, tmp_path: Path) -> None:
+    """With upbeat installed and no hook observed, it prints inactive, the reason and a fix, and exits with 1."""
     program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
     here("install", "claude", "--yes", cwd=tmp_path)
     done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
     told = done.stdout.decode()
 
     assert (1, "") == (done.code, done.stderr)
-    assert told.startswith("NOT ARMED: 6 of 6 guards (Claude Code).\n")
-    assert "-> upbeat doctor --probe, or work a turn in Claude Code and ask again" in told
+    assert told.startswith("INACTIVE: 6 of 6 hooks (Claude Code).\n")
+    assert "-> run upbeat doctor --probe, or run one turn in Claude Code and check again" in told
     assert "Codex" not in told
 
 
@@ -49,16 +49,16 @@ def test_json(here: Here, tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(found)
 
-    assert (0, True, "1.0") == (done.code, found["armed"], found["schema_version"])
-    assert ["not_here", "not_installed"] == [client["presence"] for client in found["clients"]]
-    assert "disk of this machine" in json.dumps(found["checks"])
+    assert (0, True, "1.0") == (done.code, found["active"], found["schema_version"])
+    assert ["client_not_found", "not_installed"] == [client["install_status"] for client in found["clients"]]
+    assert "a local disk" in json.dumps(found["checks"])
 
 
 def test_chinese(here: Here, tmp_path: Path) -> None:
     """People get their language."""
     done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
 
-    assert done.stdout.decode().startswith("没有可检查的")
+    assert done.stdout.decode().startswith("PATH 上没有安装了 upbeat 的客户端")
 
 
 def test_a_wrong_argument(here: Here, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_it_builds_and_then_updates(project: Path, capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
 
     assert [0, 0, 0] == codes
-    assert ["3 read, 0 dropped", "nothing had changed", "1 read, 0 dropped"] == [
+    assert ["3 files read, 0 dropped", "up to date", "1 files read, 0 dropped"] == [
         line.rpartition("; ")[2] for line in out.splitlines()
     ]
     assert out.startswith(f"{project}: indexed; 3 of 3 files, ")
@@ -54,8 +54,8 @@ def test_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "state": "ready",
         "files": 3,
         "indexed": 3,
-        "read": 3,
-        "dropped": 0,
+        "files_read": 3,
+        "files_dropped": 0,
         "problem": "",
     } == told
 
@@ -78,7 +78,7 @@ def test_switched_off(project: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     write(tmp_path, {"config/upbeat/auto-tools.toml": '[index]\nenabled = "off"\n'})
     code = run([])
 
-    assert (0, f"{project}: switched off (index.enabled)\n") == (code, capsys.readouterr().out)
+    assert (0, f"{project}: indexing is disabled (index.enabled)\n") == (code, capsys.readouterr().out)
     assert not list(tmp_path.glob("state/upbeat/index/*/index.db"))
 
 

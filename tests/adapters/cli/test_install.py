@@ -16,9 +16,10 @@ from commands import Here
 from processes import UPBEAT, environment
 from repositories import write
 
-from upbeat.adapters.cli.install import CLIENTS
-from upbeat.adapters.local.environment import read_environment
-from upbeat.adapters.plugin import files
+from upbeat.adapters.claude import install as claude
+from upbeat.adapters.codex import install as codex
+from upbeat.adapters.install.plugin import marketplace_files
+from upbeat.adapters.system.environment import read_environment
 
 SETTINGS = {"claude": ".claude/settings.json", "codex": ".codex/config.toml"}
 FOREIGN = {
@@ -27,6 +28,8 @@ FOREIGN = {
 }
 TRUST = '\n[hooks.state]\n\n[hooks.state."upbeat@upbeat:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
 BOTH = pytest.mark.parametrize("client", sorted(SETTINGS))
+
+LAYOUTS = {"claude": claude.plugin_layout, "codex": codex.plugin_layout}
 
 
 @pytest.fixture
@@ -76,7 +79,10 @@ def test_shown_and_not_done(here: Here, home: Path, client: str) -> None:
 
     assert before == everything(home)
     assert (0, 2) == (dry.code, unasked.code)
-    assert "upbeat: nothing was changed, for there is no terminal to ask at; --yes does it\n" == unasked.stderr
+    assert (
+        "upbeat: nothing was changed, because there is no terminal for the confirmation; pass --yes to skip it\n"
+        == unasked.stderr
+    )
     shown = dry.stdout.decode().splitlines()
     assert shown[:-1] == unasked.stdout.decode().splitlines()
     assert f"+++ {home / 'dotfiles' / client}" in shown
@@ -89,7 +95,7 @@ def test_without_standard_input(here: Here, home: Path, monkeypatch: pytest.Monk
     unasked = here("install", "claude", cwd=home)
 
     assert 2 == unasked.code
-    assert unasked.stderr.startswith("upbeat: nothing was changed, for there is no terminal to ask at")
+    assert unasked.stderr.startswith("upbeat: nothing was changed, because there is no terminal")
 
 
 @BOTH
@@ -100,7 +106,7 @@ def test_a_home_that_is_not_utf8(here: Here, tmp_path: Path, client: str) -> Non
     refused = here("install", client, "--yes", cwd=home)
 
     assert (1, {}) == (refused.code, everything(home))
-    assert "what is to be written is not UTF-8; where that is the path of a folder, use another one\n" in refused.stderr
+    assert "the new value is not UTF-8; if it is the path of a folder, use another one\n" in refused.stderr
 
 
 @BOTH
@@ -112,7 +118,7 @@ def test_there_and_back(here: Here, home: Path, client: str) -> None:
     second = here("install", client, cwd=home)
 
     assert (0, 0, installed) == (first.code, second.code, everything(home))
-    assert f"upbeat: {client}: all is installed and up to date; nothing to do\n".encode() == second.stdout
+    assert f"upbeat: {client}: already installed and up to date\n".encode() == second.stdout
     folder = f"{home}/.local/share/upbeat/{client}"
     assert {
         "claude": {
@@ -125,7 +131,7 @@ def test_there_and_back(here: Here, home: Path, client: str) -> None:
         },
     }[client] == says(home, client)
     assert (home / SETTINGS[client]).read_bytes().startswith(FOREIGN[client].encode()[:40])
-    assert f"{home}/.local/share/upbeat/receipts/{client}.json knows every change" in first.stdout.decode()
+    assert f"all changes are recorded in {home}/.local/share/upbeat/receipts/{client}.json" in first.stdout.decode()
 
     rehearsed = here("uninstall", client, "--dry-run", cwd=home)
     unchanged = everything(home)
@@ -134,7 +140,7 @@ def test_there_and_back(here: Here, home: Path, client: str) -> None:
 
     assert (0, installed, 0, 0) == (rehearsed.code, unchanged, gone.code, again.code)
     assert timeless(before) == timeless(everything(home))
-    assert f"upbeat: {client}: nothing is installed; nothing to take away\n".encode() == again.stdout
+    assert f"upbeat: {client}: upbeat is not installed\n".encode() == again.stdout
 
 
 def test_drafts_are_swept(here: Here, home: Path) -> None:
@@ -152,7 +158,7 @@ def test_the_client_has_every_file(here: Here, home: Path) -> None:
     for client in SETTINGS:
         here("install", client, "--yes", cwd=home)
     data, codex = home / ".local/share/upbeat", home / ".codex"
-    plugins = {name: files(module.layout("mcp")) for name, module in CLIENTS.items()}
+    plugins = {name: marketplace_files(layout("mcp")) for name, layout in LAYOUTS.items()}
 
     for client, wanted in plugins.items():
         assert wanted == {
@@ -202,8 +208,8 @@ def test_what_was_changed_since(here: Here, home: Path, client: str) -> None:
     assert (1, changed) == (refused.code, untouched)
     assert b"of mine" in refused.stdout
     assert (
-        "upbeat: nothing was taken away, for that would lose what was changed since (above)\n"
-        f"upbeat uninstall {client} --merge keeps it, and takes out what is upbeat's\n"
+        "upbeat: nothing was removed, because files have changed since the install (see above)\n"
+        f"upbeat uninstall {client} --merge keeps these changes and removes only upbeat's entries\n"
     ) == refused.stderr
     assert (0, FOREIGN[client].replace("opus", "of mine").replace("gpt-5.5", "of mine")) == (
         merged.code,
@@ -211,15 +217,15 @@ def test_what_was_changed_since(here: Here, home: Path, client: str) -> None:
     )
 
 
-def test_strangers_in_our_folder_stay(here: Here, home: Path) -> None:
-    """What somebody put into our folder is left there, and it is said why the folder stays."""
+def test_foreign_files_in_our_folder_stay(here: Here, home: Path) -> None:
+    """Uninstall leaves a file that the user put into upbeat's folder, and says why the folder stays."""
     here("install", "claude", "--yes", cwd=home)
-    stranger = home / ".local/share/upbeat/claude/stranger"
-    stranger.write_text("x")
+    foreign = home / ".local/share/upbeat/claude/foreign"
+    foreign.write_text("x")
     done = here("uninstall", "claude", "--yes", cwd=home)
 
-    assert (0, True) == (done.code, stranger.exists())
-    assert f"- {stranger.parent} stays, for it is not empty\n".encode() in done.stdout
+    assert (0, True) == (done.code, foreign.exists())
+    assert f"- {foreign.parent} is not empty, so it was left alone\n".encode() in done.stdout
 
 
 @BOTH
@@ -235,13 +241,12 @@ def test_what_was_left_stays(here: Here, home: Path, client: str) -> None:
     again = here("uninstall", client, "--yes", cwd=home)
 
     assert edited == {path: path.read_text() for path in (home / ".local").rglob("*") if path.is_file()}
-    assert f"upbeat: {client}: nothing is installed; nothing to take away\n".encode() == again.stdout
+    assert f"upbeat: {client}: upbeat is not installed\n".encode() == again.stdout
 
 
 @BOTH
-def test_data_folder_that_was_taken_away(here: Here, home: Path, client: str) -> None:
-    """Where upbeat's data folder is gone, uninstall still takes all that is ours out of the client's folder, but
-    for folders that are empty."""
+def test_data_folder_that_was_removed(here: Here, home: Path, client: str) -> None:
+    """Without upbeat's data folder, uninstall still removes upbeat's files from the client's folder."""
     before = {name for name in everything(home) if not (home / name).is_dir()}
     here("install", client, "--yes", cwd=home)
     shutil.rmtree(home / ".local")
@@ -251,15 +256,15 @@ def test_data_folder_that_was_taken_away(here: Here, home: Path, client: str) ->
     assert {} == says(home, client)
 
 
-def test_strangers_in_our_folder_are_shown(here: Here, home: Path) -> None:
-    """What an install would take away of what somebody put into our folder is shown with its name and every line."""
+def test_foreign_files_in_our_folder_are_shown(here: Here, home: Path) -> None:
+    """A dry run shows the name and every line of a user's file that an install would remove from upbeat's folder."""
     here("install", "claude", "--yes", cwd=home)
-    stranger = home / ".local/share/upbeat/claude/stranger"
-    stranger.write_text("first\nsecond\n")
+    foreign = home / ".local/share/upbeat/claude/foreign"
+    foreign.write_text("first\nsecond\n")
     shown = here("install", "claude", "--dry-run", cwd=home)
 
-    lines = [f"--- {stranger}", "+++ /dev/null", "@@ -1,2 +0,0 @@", "-first", "-second"]
-    assert [*lines, "upbeat: 1 files would be changed; nothing was"] == shown.stdout.decode().splitlines()
+    lines = [f"--- {foreign}", "+++ /dev/null", "@@ -1,2 +0,0 @@", "-first", "-second"]
+    assert [*lines, "upbeat: would change 1 files; nothing was changed"] == shown.stdout.decode().splitlines()
 
 
 def test_what_is_ours_was_changed(here: Here, home: Path) -> None:
@@ -270,12 +275,12 @@ def test_what_is_ours_was_changed(here: Here, home: Path) -> None:
     refused = here("uninstall", "claude", "--merge", "--yes", cwd=home)
 
     assert 1 == refused.code
-    assert b"enabledPlugins.upbeat@upbeat is no longer what upbeat wrote; take it out yourself" in refused.stdout
-    assert refused.stderr.endswith("do what stands there by hand, then run it again\n")
+    assert b"enabledPlugins.upbeat@upbeat is no longer what upbeat wrote; remove it yourself" in refused.stdout
+    assert refused.stderr.endswith("resolve these by hand, then run the command again\n")
 
 
 def test_trust_that_codex_noted_goes(here: Here, home: Path) -> None:
-    """What Codex wrote of trust in our hooks is no change of anybody's: uninstall gives back the bytes."""
+    """Codex's record of trust in upbeat's hooks is not a user's change: uninstall restores the bytes."""
     here("install", "codex", "--yes", cwd=home)
     file = home / ".codex/config.toml"
     file.write_bytes(file.read_bytes() + TRUST.replace("\n", "\r\n").encode())
@@ -301,12 +306,12 @@ def test_trust_in_a_home_that_was_moved(here: Here, tmp_path: Path) -> None:
 @BOTH
 @pytest.mark.parametrize("route", ["mcp", "command"])
 def test_another_route_replaces_the_files(here: Here, home: Path, client: str, route: str) -> None:
-    """After a change of route, and after somebody's edit, the folder holds exactly what belongs there."""
+    """After a change of route or a user's edit, an install makes the folder exactly what it should be."""
     here("install", client, "--yes", "--route", route, cwd=home)
     wanted = timeless(everything(home))
     here("install", client, "--yes", "--route", "command" if route == "mcp" else "mcp", cwd=home)
     folder = home / f".local/share/upbeat/{client}/plugins/upbeat"
-    (folder / "stranger.txt").write_text("x")
+    (folder / "foreign.txt").write_text("x")
     (folder / "hooks/hooks.json").write_text("{}")
     done = here("install", client, "--yes", "--route", route, cwd=home)
 
@@ -320,7 +325,7 @@ def test_an_upgrade_keeps_state_and_trust(here: Here, home: Path, client: str) -
     folder = environment_.data_home / "upbeat" / client
     state = {"journal.sqlite": "journal", "trusted.json": "{}"}
     write(home / ".local/state/upbeat", state)
-    write(folder, {name: data.decode() for name, data in files(CLIENTS[client].layout("mcp")).items()})
+    write(folder, {name: data.decode() for name, data in marketplace_files(LAYOUTS[client]("mcp")).items()})
     write(folder, {"plugins/upbeat/commands/gone.md": "of the older release"})
     commands = {
         "claude": '{\n  "extraKnownMarketplaces": {\n    "upbeat": {\n      "source": {\n        "source": "directory",'
@@ -360,7 +365,7 @@ def test_installed_hooks_are_short_and_absolute(here: Here, home: Path) -> None:
 
 @pytest.mark.parametrize(("answer", "code"), [("n", 1), ("", 1), ("y", 0)])
 def test_asked_at_a_terminal(tmp_path: Path, answer: str, code: int) -> None:
-    """A person is asked, once all was shown; only yes is yes."""
+    """The user is asked after every change is shown; only yes is yes."""
     child = pexpect.spawn(UPBEAT, ["install", "claude"], env=environment(tmp_path), cwd=str(tmp_path), timeout=50)
     child.expect_exact("+++ ")
     child.expect_exact("Change these ")

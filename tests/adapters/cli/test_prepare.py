@@ -88,7 +88,7 @@ def test_the_command_line(repo: Path, tmp_path: Path) -> None:
     ],
 )
 def test_unreadable_input(tmp_path: Path, stdin: bytes, said: str) -> None:
-    """What cannot be read is exit 30, an empty report, and a sentence with the way out."""
+    """An unreadable request gives exit code 30, an empty report and one sentence that names the mistake."""
     done = upbeat("prepare", cwd=tmp_path, stdin=stdin)
     reason = done.stderr.removeprefix("[Limits] ").rstrip()
 
@@ -220,7 +220,7 @@ def test_no_git(tmp_path: Path) -> None:
 
 
 def test_a_bare_repository(tmp_path: Path) -> None:
-    """A bare repository has nothing to read: every tool is skipped, with the way out."""
+    """In a bare repository every tool is skipped, and the error says what to pass instead."""
     git(tmp_path, "init", "-q", "--bare", "x.git")
     done = upbeat("prepare", "--prompt", PROMPT, cwd=tmp_path / "x.git", home=tmp_path)
 
@@ -264,11 +264,12 @@ def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
     )
 
     assert (30, ["input_unreadable"]) == (done.code, done.limits)
-    assert "the working directory is gone" in done.stderr
+    assert "the working directory does not exist" in done.stderr
 
 
 as_nobody = pytest.mark.skipif(
-    os.getuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv to become somebody who may not read"
+    os.getuid() != 0 or not shutil.which("setpriv"),
+    reason="needs root and setpriv to switch to a user without read access",
 )
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 

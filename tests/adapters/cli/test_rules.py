@@ -1,4 +1,4 @@
-"""``upbeat rules``: a rule is written, shown, checked and taken away; ``upbeat trust`` covers what a project has."""
+"""``upbeat rules``: add, list, show, check and remove a rule; ``upbeat trust`` covers a project's rules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
-    """What was written is a rule from then on, and none after it was taken away."""
+    """A rule applies after ``add``, and no longer exists after ``remove``."""
     added = here(*ADD, "--pattern", r"rm\s+'-rf'", "--text", "Move it to trash/.", cwd=repo, home=home)
     listed = here("rules", "list", cwd=repo, home=home)
     shown = here("rules", "show", "no-rm", cwd=repo, home=home)
@@ -42,12 +42,12 @@ def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
     removed = here("rules", "remove", "no-rm", cwd=repo, home=home)
 
     text = "---\nevent: before-tool\ntool: shell\npattern: 'rm\\s+''-rf'''\naction: deny\n---\nMove it to trash/.\n"
-    waits = "not trusted: it may only tighten, and its text is not shown"
-    says = r"deny at before-tool of shell where the command has rm\s+'-rf'"
+    waits = "not trusted: can only add restrictions, text not shown"
+    says = r"deny on before-tool of shell where the command has rm\s+'-rf'"
     assert (0, f"{repo}/{FILE}\n") == (added.code, added.stdout.decode())
     assert f"no-rm  {says}\n       {FILE} ({waits})\n" == listed.stdout.decode()
     assert f"no-rm: {says} ({waits})\n# {FILE}\n{text}" == shown.stdout.decode()
-    assert (0, "nothing is wrong\n") == (checked.code, checked.stdout.decode())
+    assert (0, "no problems found\n") == (checked.code, checked.stdout.decode())
     assert (0, f"removed {FILE}\n", False) == (removed.code, removed.stdout.decode(), (repo / FILE).exists())
 
 
@@ -82,17 +82,17 @@ def test_ones_own(here: Here, repo: Path, home: Path) -> None:
     ("arguments", "words"),
     [
         ((*ADD, "--pattern", "(?=x)", "--text", "x"), "looking ahead"),
-        (("rules", "add", "../x", "--event", "prompt", "--action", "tell", "--text", "x"), "is no name for a rule"),
-        (("rules", "remove", "nothing"), "no rule 'nothing'; upbeat rules list shows all"),
+        (("rules", "add", "../x", "--event", "prompt", "--action", "tell", "--text", "x"), "is not a rule name"),
+        (("rules", "remove", "nothing"), "no rule 'nothing'; run `upbeat rules list` to see them all"),
         (("rules", "show", "kep"), "did you mean 'keep'?"),
         (("rules", "remove", "keep", "--user"), "you have no rule 'keep'"),
-        (("rules", "remove", "h"), "is hookify's; remove it there"),
-        (("rules", "add", "keep", "--event", "prompt", "--action", "tell", "--text", "x"), "is there already"),
+        (("rules", "remove", "h"), "belongs to hookify; remove it there"),
+        (("rules", "add", "keep", "--event", "prompt", "--action", "tell", "--text", "x"), "already exists"),
         (("rules", "check", "nowhere.md"), "cannot be read"),
     ],
 )
 def test_what_cannot_be(here: Here, repo: Path, home: Path, arguments: tuple[str, ...], words: str) -> None:
-    """It is told with the way out, and nothing has changed."""
+    """A mistake is reported with what to do instead, and no file changes."""
     write(
         repo,
         {
@@ -167,11 +167,14 @@ def test_it_is_tried_on_the_past_before_it_is_written(here: Here, repo: Path, pa
     assert "  would have blocked 1: 1 had succeeded, 0 failed, 0 were denied, 0 unknown" in added.stderr.splitlines()
 
 
-def test_it_can_be_written_untried(here: Here, repo: Path, past: Path) -> None:
+def test_it_can_be_written_without_a_backtest(here: Here, repo: Path, past: Path) -> None:
     """For scripts that want no report."""
-    added = here(*RM, "--untried", cwd=repo, home=past)
+    added = here(*RM, "--no-backtest", cwd=repo, home=past)
 
-    assert (0, "upbeat: it may only tighten until you trust it (upbeat trust)\n") == (added.code, added.stderr)
+    assert (0, "upbeat: the rule can only add restrictions until you trust it (upbeat trust)\n") == (
+        added.code,
+        added.stderr,
+    )
 
 
 def test_the_trial_has_an_end(here: Here, repo: Path, past: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +183,7 @@ def test_the_trial_has_an_end(here: Here, repo: Path, past: Path, monkeypatch: p
     added = here(*RM, cwd=repo, home=past)
 
     assert (0, True) == (added.code, (repo / FILE).exists())
-    assert "not everything was looked at: the time was up" in added.stderr
+    assert "incomplete: time limit reached; the latest history came first" in added.stderr
 
 
 def test_an_interrupt_writes_nothing(here: Here, repo: Path, past: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +193,7 @@ def test_an_interrupt_writes_nothing(here: Here, repo: Path, past: Path, monkeyp
         os.kill(os.getpid(), signal.SIGINT)
         return True
 
-    monkeypatch.setattr(backtest, "_taken", interrupted)
+    monkeypatch.setattr(backtest, "_count_source", interrupted)
     added = here(*RM, cwd=repo, home=past)
 
     assert (130, b"", False) == (added.code, added.stdout, (repo / ".upbeat").exists())
@@ -200,15 +203,15 @@ def test_an_interrupt_writes_nothing(here: Here, repo: Path, past: Path, monkeyp
 
 @pytest.mark.parametrize(("answer", "is_written"), [("y", True), ("n", False), ("", False)])
 def test_at_a_terminal_false_alarms_are_asked_about(repo: Path, past: Path, answer: str, is_written: bool) -> None:
-    """Who sees that it would have blocked what had succeeded can still say no."""
-    person, terminal = os.openpty()
-    os.write(person, f"{answer}\n".encode())
+    """A user who sees that the rule would have blocked successful calls can still decline."""
+    controller, terminal = os.openpty()
+    os.write(controller, f"{answer}\n".encode())
     command = [sys.executable, "-m", "upbeat", *RM]
     extra = {"PYTHONPATH": os.pathsep.join(sys.path)}
     streams = {"stdin": terminal, "stderr": terminal, "stdout": subprocess.DEVNULL}
     done = subprocess.run(command, cwd=repo, env=environment(past, extra), **streams, timeout=60)  # type: ignore[call-overload]
-    seen = os.read(person, 65536).decode()
-    os.close(person)
+    seen = os.read(controller, 65536).decode()
+    os.close(controller)
     os.close(terminal)
 
     assert (is_written, 0 if is_written else 1) == ((repo / FILE).exists(), done.returncode)

@@ -14,8 +14,8 @@ from fakes.clock import FakeClock
 from journal_values import record
 
 from upbeat.adapters.cli.schema import schema_text
-from upbeat.adapters.local.journal import SqliteJournal
-from upbeat.core.contract.effect import Said
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.contract.effect import Explanation
 
 
 def remember(home: Path, *told: dict[str, Any], root: str = "/home/dev/shop", days_ago: float = 1) -> None:
@@ -24,18 +24,21 @@ def remember(home: Path, *told: dict[str, Any], root: str = "/home/dev/shop", da
     at = (datetime.now(UTC) - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     for each in told:
         with journal.transaction() as transaction:
-            transaction.append(record("s-1", root, **({"said": (), "effects": (), "at": at} | each)))
+            transaction.append(record("s-1", root, **({"explanations": (), "effects": (), "at": at} | each)))
     journal.close()
 
 
 TOLD = {
     "event": "PromptSubmitted",
-    "about": {"prompt": "p", "origin": "user"},
-    "said": (Said("turn", "inject", "prepared", {"names": ["a.py"]}),),
-    "effects": ({"kind": "inject", "text": "a.py matters", "part": "turn"},),
+    "event_fields": {"prompt": "p", "origin": "user"},
+    "explanations": (Explanation("turn", "inject", "prepared", {"names": ["a.py"]}),),
+    "effects": ({"kind": "inject_context", "text": "a.py matters", "part": "turn"},),
     "injected_chars": 12,
 }
-READ = {"event": "ToolFinished", "about": {"call_id": "c", "act": "read", "paths": ["/home/dev/shop/a.py"]}}
+READ = {
+    "event": "ToolFinished",
+    "event_fields": {"call_id": "c", "tool_kind": "read", "paths": ["/home/dev/shop/a.py"]},
+}
 
 
 @pytest.fixture
@@ -61,13 +64,16 @@ def test_for_people(here: Here, home: Path) -> None:
 
     assert (0, "") == (done.code, done.stderr)
     assert [
-        "turn: 1 times, 12 characters (12 a turn, 12 a session)",
+        "turn: 1 times, 12 characters (12 per turn, 12 per session)",
         (
             "  a file that it named was opened in 1 of 1 (100 %, 21 to 100), edited in 0 of 1 (0 %, 0 to 79);"
             " after 1 calls (median)"
         ),
         "",
-        "hold-out is off: whether the context helps cannot be told from this; inject.hold_out = 10 would",
+        (
+            "holdout is off, so these figures cannot show whether the context helps;"
+            " set inject.holdout_percent = 10 to measure it"
+        ),
     ] == lines[2:]
 
 
@@ -79,7 +85,7 @@ def test_as_data(here: Here, home: Path) -> None:
         found["schema_version"],
         found["sessions"],
         found["turns"],
-        [one["part"] for one in found["injectors"]],
+        [one["part"] for one in found["sources"]],
     )
 
 
@@ -99,9 +105,9 @@ def test_the_setting_is_told(here: Here, home: Path) -> None:
     """How much is held out at present stands beside the numbers."""
     config = home / ".config" / "upbeat" / "auto-tools.toml"
     config.parent.mkdir(parents=True)
-    config.write_text("[inject]\nhold_out = 20\n", encoding="utf-8")
+    config.write_text("[inject]\nholdout_percent = 20\n", encoding="utf-8")
 
-    assert (20, "too_few") == ((held := asked(here, home)["hold_out"])["per_cent"], held["opened"]["verdict"])
+    assert (20, "too_few") == ((held := asked(here, home)["holdout"])["holdout_percent"], held["opened"]["verdict"])
 
 
 def test_without_a_journal(here: Here, tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 from fakes.clock import FakeClock
 
-from upbeat.adapters.cli.statusline import JOURNAL, stored_state
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.cli.statusline import JOURNAL_FILE, stored_state
+from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
 from upbeat.core.workflow.facts import WorkflowStarted
-from upbeat.core.workflow.fold import fold
-from upbeat.core.workflow.state import NEW, Run, Step
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, WorkflowRun, WorkflowStep
 
-STARTED = (WorkflowStarted(Run("r", "tdd", (Step("TEST", "TEST", 0), Step("DEV", "DEV", 1))), at=1.0),)
+STARTED = (
+    WorkflowStarted(
+        WorkflowRun("r", "tdd", (WorkflowStep("TEST", "TEST", 0), WorkflowStep("DEV", "DEV", 1))), started_at=1.0
+    ),
+)
 
 
 @pytest.fixture
@@ -27,7 +31,7 @@ def home(tmp_path: Path) -> Path:
     journal = SqliteJournal(tmp_path, FakeClock())
     with journal.transaction() as transaction:
         record = Record("2026-01-01T00:00:00.000Z", "PromptSubmitted", "claude-code", "s", root="/repo", facts=STARTED)
-        transaction.append(record, fold(STARTED, NEW))
+        transaction.append(record, apply_facts(STARTED, NEW_SESSION))
     journal.close()
     return tmp_path
 
@@ -59,7 +63,7 @@ def test_there_is_always_a_line(home: Path, stdin: str) -> None:
 
 def test_reading_makes_no_file(tmp_path: Path) -> None:
     """Where there is no journal there is none afterwards; a file that is no journal is left as it is."""
-    assert {} == stored_state(tmp_path / JOURNAL, "s")
+    assert {} == stored_state(tmp_path / JOURNAL_FILE, "s")
     assert [] == list(tmp_path.iterdir())
     (tmp_path / "odd.db").write_text("no database", encoding="utf-8")
 
@@ -73,8 +77,8 @@ def test_it_loads_little(home: Path) -> None:
         "import sys, pathlib; from upbeat.adapters.cli.statusline import stored_state;"
         "stored_state(pathlib.Path(sys.argv[1]), 's'); print(*sys.modules)"
     )
-    command = [sys.executable, "-I", "-c", code, str(home / JOURNAL)]
+    command = [sys.executable, "-I", "-c", code, str(home / JOURNAL_FILE)]
     loaded = set(subprocess.run(command, capture_output=True, text=True).stdout.split())
 
-    assert {"apsw", "upbeat.adapters.local.journal_database"} <= loaded
+    assert {"apsw", "upbeat.adapters.system.journal.database"} <= loaded
     assert {"pydantic", "sqlite3", "tomli", "upbeat.core.workflow.state", "upbeat.core.journal.fit"}.isdisjoint(loaded)

@@ -33,17 +33,17 @@ def test_what_it_would_do(repo: Path) -> None:
     launch = {"mcpServers": {"weather": {"command": "node", "args": ["a b.js", "\x1b[31m"]}}}
     write(repo, {".mcp.json": json.dumps(launch), ".upbeat/rules/a.md": "---\nevent: bash\n---\nx"})
     write(repo, {".cursor/rules/a.mdc": "x", ".claude/commands/fix.md": "x", ".upbeat/workflows.toml": ""})
-    own = "[mcp.servers.weather]\nfrom = 'claude'\n"
+    own = "[mcp.servers.weather]\nimport_from = 'claude'\n"
     write(repo.parent, {".config/upbeat/auto-tools.toml": own})
 
     assert [
-        ".upbeat/auto-tools.toml sets budget.wall_ms = 9000 (without: 5000)",
-        ".upbeat/auto-tools.toml sets policies.on = ['notify-when-waiting'] (without: [])",
-        ".upbeat/workflows.toml has workflows and agents that count here as your own do",
+        ".upbeat/auto-tools.toml sets budget.wall_ms = 9000 (without trust: 5000)",
+        ".upbeat/auto-tools.toml sets policies.on = ['notify-when-waiting'] (without trust: [])",
+        ".upbeat/workflows.toml adds workflows and agents that count like your own",
         ".mcp.json starts, as you, for your server weather: node 'a b.js' ''",
-        ".upbeat/rules/a.md decides as a rule of your own does, and its text goes before you and the model",
-        ".cursor/rules/a.mdc goes before the model where a file that it is about is touched",
-        ".claude/commands/fix.md goes before the model where its name stands behind a slash",
+        ".upbeat/rules/a.md decides like one of your own rules, and shows its text to you and the model",
+        ".cursor/rules/a.mdc is added to the model's context when a matching file is touched",
+        ".claude/commands/fix.md is added to the model's context when you type its name after a slash",
     ] == powers(trust(repo))
 
 
@@ -52,7 +52,7 @@ def test_a_terminal_is_asked(repo: Path, answer: str, code: int, is_trusted: boo
     """Without a yes nothing is trusted; the content and its powers were shown before."""
     variables = {**environment(repo.parent), "TERM": "dumb"}
     child = pexpect.spawn(UPBEAT, ["trust"], cwd=str(repo), env=variables, timeout=30, encoding="utf-8")  # type: ignore[arg-type]
-    child.expect_exact("trust this file, as shown? [y/N] ")
+    child.expect_exact("trust this file as shown? [y/N] ")
     shown = child.before
     child.sendline(answer)
     child.expect(pexpect.EOF)
@@ -68,7 +68,9 @@ def test_without_a_terminal_nothing_is_trusted(repo: Path) -> None:
     done = trust(repo)
 
     assert (1, False) == (done.code, (repo.parent / ".local/state/upbeat/trusted.json").exists())
-    assert "upbeat: nothing was trusted, for there is no terminal to ask at; --yes does it" in done.stderr.splitlines()
+    assert (
+        "upbeat: nothing was trusted: there is no terminal to ask at; pass --yes to trust" in done.stderr.splitlines()
+    )
 
 
 def test_list_and_revoke(repo: Path) -> None:
@@ -80,9 +82,9 @@ def test_list_and_revoke(repo: Path) -> None:
     write(other, {".upbeat/auto-tools.toml": "x"})
 
     assert f"changed since  {others}\ntrusted        {file}\n" == trust(repo, "--list").stdout.decode()
-    assert (0, f"upbeat: {file} is not trusted any more\n") == ((done := trust(repo, "--revoke")).code, done.stderr)
+    assert (0, f"upbeat: {file} is no longer trusted\n") == ((done := trust(repo, "--revoke")).code, done.stderr)
     assert f"changed since  {others}\n" == trust(repo, "--list").stdout.decode()
-    assert (2, f"upbeat: nothing in {repo} was trusted; upbeat trust --list shows what is\n") == (
+    assert (2, f"upbeat: nothing in {repo} was trusted; `upbeat trust --list` shows what is\n") == (
         (done := trust(repo, "--revoke")).code,
         done.stderr,
     )

@@ -29,10 +29,10 @@ def test_list(here: Here, repo: Path, home: Path) -> None:
 
     assert (0, "", 36) == (english.code, english.stderr, len(lines))
     assert [
-        "tdd            Behaviour first, then the code, then the proof.",
+        "tdd            Test-driven: specify the behavior, write the code, verify it.",
         "               TEST → DEV → TEST:2",
     ] == lines[10:12]
-    assert "tdd            先定行为，再写代码，最后验证。" in chinese.stdout.decode()
+    assert "tdd            测试驱动：先写明行为，再写代码，最后验证。" in chinese.stdout.decode()
 
 
 def test_list_as_data(here: Here, repo: Path, home: Path) -> None:
@@ -50,9 +50,9 @@ def test_list_as_data(here: Here, repo: Path, home: Path) -> None:
         "model": "standard",
         "verdicts": ["pass", "fail"],
         "repairs": {"fail": [["DEBUG"], ["DEV"]]},
-        "tries": 3,
-        "moves_on": False,
-        "witness": "tests",
+        "max_attempts": 3,
+        "continues_on_failure": False,
+        "required_evidence": "tests",
     } == listed["workflows"][1]["groups"][1][1]
 
 
@@ -84,10 +84,10 @@ def test_show(here: Here, repo: Path, home: Path) -> None:
         mine: Mine.
         files: tasks; defined at {home}/.config/upbeat/workflows.toml:1
           TEST (spec)        tester: Test.
-                             fail: DEBUG → DEV, then again
+                             fail: DEBUG → DEV, then retry
           DEV                developer: Write.
         ┌ TEST:2 (verify)    tester: Test.
-        │                    fail: DEBUG → DEV, then again
+        │                    fail: DEBUG → DEV, then retry
         └ LOOK               qa: 看。
         """)
         == done.stdout.decode()
@@ -106,7 +106,7 @@ def test_show_as_data(here: Here, repo: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("standart", "did you mean 'standard'?"), ("xyz", "upbeat workflow list shows all")]
+    ("name", "hint"), [("standart", "did you mean 'standard'?"), ("xyz", "run `upbeat workflow list` to see them all")]
 )
 def test_show_nothing(here: Here, repo: Path, home: Path, name: str, hint: str) -> None:
     """A name that nobody has is told, with the nearest one."""
@@ -119,7 +119,7 @@ def test_check_what_is_right(here: Here, repo: Path, home: Path) -> None:
     """Where nothing is wrong the files that were looked at are named."""
     done = here("workflow", "check", cwd=repo, home=home)
 
-    assert (0, f"nothing is wrong in {home}/.config/upbeat/workflows.toml and .upbeat/workflows.toml\n", "") == (
+    assert (0, f"no problems found in {home}/.config/upbeat/workflows.toml and .upbeat/workflows.toml\n", "") == (
         done.code,
         done.stdout.decode(),
         done.stderr,
@@ -136,8 +136,8 @@ def test_check_what_is_wrong(here: Here, repo: Path, home: Path) -> None:
     problems = [
         f"upbeat: {mine}:3: unknown key 'workflows.x.txet'; did you mean 'text'?",
         f"upbeat: {mine}:2: workflows.x.stages names no stage: 'DVE'; did you mean 'DEV'?",
-        "upbeat: a file with a mistake does not count until it is mended",
-        "upbeat: .upbeat/workflows.toml does not count until you trust it (upbeat trust)",
+        "upbeat: a file with a mistake is ignored until you fix it",
+        "upbeat: .upbeat/workflows.toml is ignored until you trust it (upbeat trust)",
     ]
 
     assert (1, b"", problems) == (checked.code, checked.stdout, checked.stderr.splitlines())
@@ -149,7 +149,7 @@ def test_check_says_what_is_not_trusted(here: Here, repo: Path, home: Path) -> N
     write(repo, {".upbeat/workflows.toml": '[workflows.y]\nstages = ["DEV"]\n'})
     checked = here("workflow", "check", cwd=repo, home=home)
 
-    assert (0, b"", "upbeat: .upbeat/workflows.toml does not count until you trust it (upbeat trust)\n") == (
+    assert (0, b"", "upbeat: .upbeat/workflows.toml is ignored until you trust it (upbeat trust)\n") == (
         checked.code,
         checked.stdout,
         checked.stderr,

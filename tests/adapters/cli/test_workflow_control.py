@@ -9,11 +9,11 @@ from commands import Here
 from fakes.clock import FakeClock
 from repositories import make_repository
 
-from upbeat.adapters.local.journal import SqliteJournal
+from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
 from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted
-from upbeat.core.workflow.fold import fold
-from upbeat.core.workflow.state import NEW, Run, RunStatus, Step
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, RunStatus, WorkflowRun, WorkflowStep
 
 STATE = ".local/state"
 MINE = {"CLAUDE_CODE_SESSION_ID": "s-1"}
@@ -29,11 +29,12 @@ def home(tmp_path: Path, repo: Path) -> Path:
     """The sessions s-1 and s-10, each with a workflow, s-10 the later one."""
     made = SqliteJournal(tmp_path / "home" / STATE, FakeClock())
     for name in ("s-1", "s-10"):
-        run = Run(f"run of {name}", "single", (Step("DEV", "DEV", 0),))
+        run = WorkflowRun(f"run of {name}", "single", (WorkflowStep("DEV", "DEV", 0),))
         facts = (SessionBegan("claude-code", str(repo)), WorkflowStarted(run, 0.0))
         with made.transaction() as transaction:
             transaction.append(
-                Record("", "SessionStarted", "claude-code", name, root=str(repo), facts=facts), fold(facts, NEW)
+                Record("", "SessionStarted", "claude-code", name, root=str(repo), facts=facts),
+                apply_facts(facts, NEW_SESSION),
             )
     made.close()
     return tmp_path / "home"
@@ -92,5 +93,5 @@ def test_a_name_that_is_no_sessions_is_refused(here: Here, repo: Path, home: Pat
     done = here("workflow", "stop", "--session", name, cwd=repo, home=home)
 
     assert 0 != done.code
-    assert "upbeat status lists them" in done.stderr
+    assert "`upbeat status` lists them" in done.stderr
     assert {RunStatus.RUNNING} == set(statuses(home).values())

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from fakes.source_tree import FILES, make_source_tree
 
-from upbeat.adapters.code.excerpt import MAX_CHARS, MAX_LINE_CHARS, WINDOW_LINES
-from upbeat.adapters.code.library import Library
+from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.provider import EmbeddedProvider
+from upbeat.adapters.code.query.excerpt import MAX_CHARS, MAX_LINE_CHARS, WINDOW_LINES
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.errors import ToolFailure
@@ -68,7 +68,7 @@ def test_search_finds(project: Path, query: str, path: str, symbol: str) -> None
 
 def test_index_status_tells_of_the_index(project: Path, tmp_path: Path) -> None:
     """The status says whether there is an index, before and after it is built; a search then uses it."""
-    library = Library(tmp_path)
+    library = IndexManager(tmp_path)
     provider = EmbeddedProvider(5.0, library)
 
     def call(tool: str, **arguments: str) -> ToolOutput:
@@ -100,28 +100,28 @@ def test_rows_show_exactly_the_lines_they_name(project: Path) -> None:
     for row in output.findings:
         lines = [line.rstrip() for line in (project / row.path).read_text(encoding="utf-8").splitlines()]
         assert row.why
-        for place in row.places():
+        for place in row.split_excerpts():
             if place.text:
                 numbers = range(place.start_line, place.end_line + 1)
                 assert "\n".join(lines[number - 1] for number in numbers) == place.text
                 assert not shown & {(row.path, number) for number in numbers}
                 shown |= {(row.path, number) for number in numbers}
 
-    assert all(place.worth > 0 for row in output.findings for place in row.places() if place.text)
+    assert all(place.optional_score > 0 for row in output.findings for place in row.split_excerpts() if place.text)
     scores = [row.score for row in output.findings]
     assert scores == sorted(scores, reverse=True)
     assert [entry["file"] for entry in output.data["candidates"]] == [row.path for row in output.findings]
 
 
 def test_a_definition_is_shown_as_a_whole(project: Path) -> None:
-    """The place that answers best is shown from its first line to its last, and the next best beside it."""
+    """The best definition is shown completely, and the next best with it."""
     first = ask(project, "deleting a file without a name raises ValueError").findings[0]
     lines = (project / first.path).read_text(encoding="utf-8").splitlines()
 
     assert "FileSystemStorage.delete" == first.symbol
     assert lines[first.start_line - 1].lstrip().startswith("def delete")
     assert first.text.endswith(lines[first.end_line - 1])
-    assert "FileSystemStorage.save" in [one.symbol for one in first.more]
+    assert "FileSystemStorage.save" in [one.symbol for one in first.more_excerpts]
 
 
 def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:
         body = "\n".join(f"    upload_{name}_{number} = 'upload ' * {number} " + "x" * 600 for number in range(300))
         (tmp_path / f"{name}.py").write_text(f"def upload_{name}():\n{body}\n")
     output = ask(tmp_path, "upload")
-    texts = [place.text for row in output.findings for place in row.places()]
+    texts = [place.text for row in output.findings for place in row.split_excerpts()]
 
     assert 8 == len(output.data["candidates"])
     assert 0 < sum(map(len, texts)) <= MAX_CHARS
@@ -147,7 +147,7 @@ def test_tests_and_vendored_code_come_last(project: Path) -> None:
 
 
 def test_tests_are_found_when_asked_for(project: Path) -> None:
-    """Who asks for tests finds them beside the source."""
+    """A query for tests finds them next to the source."""
     paths = [entry["file"] for entry in ask(project, "extend the tests of login").data["candidates"]]
 
     assert {"shop/accounts/login.py", "tests/test_login.py"} <= set(paths[:3])

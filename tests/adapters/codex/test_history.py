@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from journal_values import JSON
 
 from upbeat.adapters.codex.history import CodexHistory
-from upbeat.core.contract.event import Act, PromptSubmitted, ToolFinished, ToolStarting, TurnEnding
-from upbeat.core.rules.history import Ended, Fate, Happened, Past
+from upbeat.core.contract.event import PromptSubmitted, ToolFinished, ToolKind, ToolStarting, TurnEnding
+from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 HOME = Path(__file__).parents[2] / "recorded" / "codex"
 AT = "2026-11-22T04:00:05.000Z"
 
 
-def told(path: Path) -> list[Happened]:
-    return list(CodexHistory(HOME).read(str(path), ""))
+def told(path: Path) -> list[HistoryItem]:
+    return list(CodexHistory(HOME).read_events(str(path), ""))
 
 
-def fates(happened: list[Happened]) -> dict[str, Fate]:
-    return {one.call_id: one.fate for one in happened if isinstance(one, Ended)}
+def fates(happened: list[HistoryItem]) -> dict[str, CallStatus]:
+    return {one.call_id: one.status for one in happened if isinstance(one, RecordedCallEnd)}
 
 
 def written(folder: Path, *payloads: dict[str, Any], thread: str = "s") -> Path:
@@ -48,16 +48,16 @@ def recorded() -> Path:
 
 def test_a_thread_is_told_as_its_hooks_would_have() -> None:
     """Prompt, calls under the names that hooks have for them, answers of those that ran, the end of the turn."""
-    events = [one.event for one in told(recorded()) if isinstance(one, Past)]
-    calls = [(event.call.tool, event.call.act) for event in events if isinstance(event, ToolStarting)]
+    events = [one.event for one in told(recorded()) if isinstance(one, RecordedEvent)]
+    calls = [(event.call.tool, event.call.kind) for event in events if isinstance(event, ToolStarting)]
 
     assert [
-        ("Bash", Act.SHELL),
-        ("Bash", Act.SHELL),
-        ("apply_patch", Act.WRITE),
-        ("apply_patch", Act.EDIT),
-        ("update_plan", Act.PLAN),
-        ("Bash", Act.SHELL),
+        ("Bash", ToolKind.SHELL),
+        ("Bash", ToolKind.SHELL),
+        ("apply_patch", ToolKind.WRITE),
+        ("apply_patch", ToolKind.EDIT),
+        ("update_plan", ToolKind.TASK_LIST),
+        ("Bash", ToolKind.SHELL),
     ] == calls
     assert [PromptSubmitted, ToolStarting, ToolFinished] == [type(event) for event in events[:3]]
     assert (TurnEnding, "Stub answer 7.") == (type(events[-1]), events[-1].message)  # type: ignore[union-attr]
@@ -69,12 +69,12 @@ def test_a_thread_is_told_as_its_hooks_would_have() -> None:
 def test_what_became_of_calls() -> None:
     """By exit code and status; a patch that does not fit and a tool that is none failed, an escalation was denied."""
     assert {
-        "call_2": Fate.SUCCEEDED,
-        "call_4": Fate.FAILED,
-        "call_6": Fate.SUCCEEDED,
-        "call_8": Fate.FAILED,
-        "call_10": Fate.FAILED,
-        "call_12": Fate.DENIED,
+        "call_2": CallStatus.SUCCEEDED,
+        "call_4": CallStatus.FAILED,
+        "call_6": CallStatus.SUCCEEDED,
+        "call_8": CallStatus.FAILED,
+        "call_10": CallStatus.FAILED,
+        "call_12": CallStatus.DENIED,
     } == fates(told(recorded()))
 
 
@@ -87,15 +87,18 @@ def answer(output: Any) -> dict[str, Any]:
 
 
 OTHER_FORMS = {
-    "an exit code in JSON": ((SHELL, answer('{"output": "x", "metadata": {"exit_code": 2}}')), Fate.FAILED),
-    "an exit code in words": ((SHELL, answer("Exit code: 0\nOutput:\nx")), Fate.SUCCEEDED),
-    "one that still runs": ((SHELL, answer("Process running with session ID 7\nOutput:\n")), Fate.UNKNOWN),
-    "a person who said no": ((SHELL, answer("exec command rejected by user")), Fate.DENIED),
-    "a person who said no to a patch": ((PATCH, answer("patch rejected by user")), Fate.DENIED),
-    "a hook that said no": ((SHELL, answer("Command blocked by PreToolUse hook: no. Command: make")), Fate.DENIED),
+    "an exit code in JSON": ((SHELL, answer('{"output": "x", "metadata": {"exit_code": 2}}')), CallStatus.FAILED),
+    "an exit code in words": ((SHELL, answer("Exit code: 0\nOutput:\nx")), CallStatus.SUCCEEDED),
+    "one that still runs": ((SHELL, answer("Process running with session ID 7\nOutput:\n")), CallStatus.UNKNOWN),
+    "a user who declined": ((SHELL, answer("exec command rejected by user")), CallStatus.DENIED),
+    "a user who declined a patch": ((PATCH, answer("patch rejected by user")), CallStatus.DENIED),
+    "a hook that denied": (
+        (SHELL, answer("Command blocked by PreToolUse hook: no. Command: make")),
+        CallStatus.DENIED,
+    ),
     "a word of an older version": (
         (SHELL, {"type": "exec_command_end", "call_id": "c", "exit_code": 1}, answer("x")),
-        Fate.FAILED,
+        CallStatus.FAILED,
     ),
     "a declined item": (
         (
@@ -103,15 +106,15 @@ OTHER_FORMS = {
             {"type": "item_completed", "item": {"type": "CommandExecution", "id": "c", "status": "declined"}},
             answer("x"),
         ),
-        Fate.DENIED,
+        CallStatus.DENIED,
     ),
-    "an answer that tells of its success": ((SHELL, answer({"content": "x", "success": False})), Fate.FAILED),
-    "a text with an exit code far inside": ((SHELL, answer("y" * 500 + "Exit code: 1")), Fate.UNKNOWN),
+    "an answer that tells of its success": ((SHELL, answer({"content": "x", "success": False})), CallStatus.FAILED),
+    "a text with an exit code far inside": ((SHELL, answer("y" * 500 + "Exit code: 1")), CallStatus.UNKNOWN),
 }
 
 
 @pytest.mark.parametrize(("payloads", "expected"), OTHER_FORMS.values(), ids=OTHER_FORMS)
-def test_other_forms_of_ends(tmp_path: Path, payloads: tuple[dict[str, Any], ...], expected: Fate) -> None:
+def test_other_forms_of_ends(tmp_path: Path, payloads: tuple[dict[str, Any], ...], expected: CallStatus) -> None:
     """What became of a call in the forms of several versions."""
     assert {"c": expected} == fates(told(written(tmp_path, *payloads)))
 
@@ -128,7 +131,7 @@ CALLS = {
 def test_names_of_calls(tmp_path: Path, payload: dict[str, Any], expected: tuple[str, str]) -> None:
     """A call has the name and the command that its hook is told."""
     path = written(tmp_path, {"type": "function_call", "call_id": "c", **payload})
-    [event] = [one.event for one in told(path) if isinstance(one, Past)]
+    [event] = [one.event for one in told(path) if isinstance(one, RecordedEvent)]
 
     assert isinstance(event, ToolStarting)
     assert expected == (event.call.tool, event.command)
@@ -145,12 +148,12 @@ def test_calls_that_code_of_the_model_makes_have_only_their_item(tmp_path: Path)
     }
     path = written(tmp_path, *({"type": "item_completed", "item": item} for item in (command, change)))
     happened = told(path)
-    starts = [one.event for one in happened if isinstance(one, Past) and isinstance(one.event, ToolStarting)]
+    starts = [one.event for one in happened if isinstance(one, RecordedEvent) and isinstance(one.event, ToolStarting)]
 
-    assert {"exec-1": Fate.FAILED, "exec-2": Fate.SUCCEEDED} == fates(happened)
+    assert {"exec-1": CallStatus.FAILED, "exec-2": CallStatus.SUCCEEDED} == fates(happened)
     assert ["false", ""] == [event.command for event in starts]
     assert [(), ("/r/a",)] == [event.call.paths for event in starts]
-    assert "x" == starts[1].call.changes[0].text
+    assert "x" == starts[1].call.edits[0].new_text
 
 
 def test_a_prompt_that_two_kinds_of_lines_tell_is_one(tmp_path: Path) -> None:
@@ -158,7 +161,7 @@ def test_a_prompt_that_two_kinds_of_lines_tell_is_one(tmp_path: Path) -> None:
     item = {"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": "go"}]}
     path = written(tmp_path, {"type": "item_completed", "item": item}, {"type": "user_message", "message": "go"})
 
-    assert ["go"] == [one.event.prompt for one in told(path) if isinstance(one, Past)]  # type: ignore[union-attr]
+    assert ["go"] == [one.event.prompt for one in told(path) if isinstance(one, RecordedEvent)]  # type: ignore[union-attr]
 
 
 def test_a_subagent_has_its_sessions_name(tmp_path: Path) -> None:
@@ -166,7 +169,7 @@ def test_a_subagent_has_its_sessions_name(tmp_path: Path) -> None:
     happened = told(written(tmp_path, {"type": "user_message", "message": "go"}, SHELL, thread="t"))
 
     assert [("s", "t")] == [
-        (one.event.source.session_id, one.event.source.agent_id) for one in happened if isinstance(one, Past)
+        (one.event.source.session_id, one.event.source.agent_id) for one in happened if isinstance(one, RecordedEvent)
     ]
 
 

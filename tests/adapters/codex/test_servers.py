@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.codex.servers import server
-from upbeat.adapters.local.environment import Environment, read_environment
+from upbeat.adapters.codex.servers import find_launch
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.errors import ToolFailure
-from upbeat.core.servers import Launch
+from upbeat.core.tool_servers import LaunchSpec
 
 CONFIG = """
 model = "gpt-5.5"
@@ -39,38 +38,38 @@ cwd = "docs"
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
+def home(tmp_path: Path) -> Path:
     (tmp_path / "config.toml").write_text(CONFIG)
-    return read_environment({"HOME": "/h", "CODEX_HOME": str(tmp_path)})
+    return tmp_path
 
 
 @pytest.mark.parametrize(
     ("name", "launch"),
     [
-        ("docs", Launch("npx", ("-y", "docs-mcp"), {"TOKEN": "t"}, ("LANGUAGE",), "/srv/docs")),
-        ("least", Launch("/usr/bin/docs-mcp")),
+        ("docs", LaunchSpec("npx", ("-y", "docs-mcp"), {"TOKEN": "t"}, ("LANGUAGE",), "/srv/docs")),
+        ("least", LaunchSpec("/usr/bin/docs-mcp")),
     ],
 )
-def test_a_server(environment: Environment, name: str, launch: Launch) -> None:
+def test_a_server(home: Path, name: str, launch: LaunchSpec) -> None:
     """Command, arguments, variables given and passed on, and the folder."""
-    assert launch == server(name, "/repo", environment)
+    assert launch == find_launch(name, home)
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("dosc", "config.toml has no [mcp_servers.dosc]; did you mean 'docs'?"),
-        ("off", "mcp_servers.off is switched off there"),
-        ("web", "mcp_servers.web has no command; a server over HTTP is not asked"),
-        ("relative", "mcp_servers.relative.command is neither a name on the search path nor an absolute path"),
-        ("odd", "mcp_servers.odd: args, env or env_vars are not made of texts"),
-        ("elsewhere", "mcp_servers.elsewhere.cwd is not an absolute path"),
+        ("off", "mcp_servers.off is disabled"),
+        ("web", "mcp_servers.web has no command; servers over HTTP are not supported"),
+        ("relative", "mcp_servers.relative.command must be a program name or an absolute path"),
+        ("odd", "mcp_servers.odd: args, env and env_vars must be strings"),
+        ("elsewhere", "mcp_servers.elsewhere.cwd must be an absolute path"),
     ],
 )
-def test_none(environment: Environment, name: str, said: str) -> None:
-    """What cannot be started is unavailable, with the place to mend it."""
+def test_none(home: Path, name: str, said: str) -> None:
+    """A server that cannot be started is unavailable, and the error names the setting to fix."""
     with pytest.raises(ToolFailure) as failed:
-        server(name, "/repo", environment)
+        find_launch(name, home)
 
     assert (ErrorCode.TOOL_UNAVAILABLE, True) == (failed.value.code, str(failed.value).endswith(said))
 
@@ -81,4 +80,4 @@ def test_a_file_without_it(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "config.toml").write_text(text)
     with pytest.raises(ToolFailure, match=r"config\.toml"):
-        server("docs", "/repo", read_environment({"HOME": "/h", "CODEX_HOME": str(tmp_path)}))
+        find_launch("docs", tmp_path)

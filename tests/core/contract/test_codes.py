@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, text_of
+from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, limit_text
 
 SENTENCES = {
     "tier2_disabled": "tier-2 disabled by default; set CI_AUTO_TOOLS_TIER_MAX=2 to enable",
@@ -52,12 +52,12 @@ def test_exit_codes_are_as_documented() -> None:
 @pytest.mark.parametrize(("code", "sentence"), SENTENCES.items())
 def test_sentences_are_stable(code: str, sentence: str) -> None:
     """People and scripts may look for the sentence of a limit."""
-    assert sentence == text_of(LimitCode(code))
-    assert f"{sentence}: ci_search {{x}}" == text_of(LimitCode(code), "ci_search {x}")
+    assert sentence == limit_text(LimitCode(code))
+    assert f"{sentence}: ci_search {{x}}" == limit_text(LimitCode(code), "ci_search {x}")
 
 
 def test_sentences_with_values() -> None:
     """Two sentences name what they are about."""
-    assert "depth clamped to 2" == text_of(LimitCode.CLAMPED, name="depth", value=2)
-    assert "switched off by environment" == text_of(LimitCode.SWITCHED_OFF, origin="environment")
+    assert "depth clamped to 2" == limit_text(LimitCode.CLAMPED, name="depth", value=2)
+    assert "switched off by environment" == limit_text(LimitCode.SWITCHED_OFF, origin="environment")
     assert {code.value for code in LimitCode} == {*SENTENCES, "clamped", "switched_off"}

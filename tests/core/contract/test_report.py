@@ -8,18 +8,18 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from fakes.context import repo_context
 from fakes.runtime import fake_world
-from fakes.surroundings import situation
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from upbeat.adapters.cli.schema import schema_text
 from upbeat.core.contract.codes import ErrorCode
-from upbeat.core.contract.event import ClientName, Source
+from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.contract.report import SCHEMA_VERSION, TurnReport
-from upbeat.core.pipeline import TurnRequest, prepare_turn
+from upbeat.core.engine.pipeline import TurnRequest, prepare_turn
 
 STORED = Path(__file__).parents[2] / "recorded" / "contract"
 SCHEMA = jsonschema_rs.validator_for(json.loads(schema_text("report")))
@@ -40,7 +40,7 @@ def test_stored_1_0_documents_stay_readable(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("document", stored("1.7-*.json"))
 def test_a_later_1_x_document_is_read_and_kept(document: dict[str, Any]) -> None:
-    """Fields, clients, limits and error codes that this version does not know are kept where they stand."""
+    """Unknown fields, clients, limits and error codes are kept."""
     read = TurnReport.model_validate(document)
 
     SCHEMA.validate(document)
@@ -56,7 +56,7 @@ def test_there_are_stored_documents() -> None:
 
 @pytest.mark.parametrize("version", ["2.0", "1", "1.x", "", "01.0", "1.0\n"])
 def test_other_major_versions_are_refused(version: str) -> None:
-    """A document that is not 1.x is not read as one."""
+    """A document of another major version is rejected."""
     document = stored("1.0-*.json")[0].values[0] | {"schema_version": version}
 
     with pytest.raises(ValidationError):
@@ -72,8 +72,8 @@ def test_reports_are_values() -> None:
 
 
 def made(prompt: str, answers: dict[str, ToolOutput | ErrorCode], plan: bool = False, **settings: Any) -> TurnReport:
-    world = fake_world(situation(**settings), answers)
-    return prepare_turn(TurnRequest(Source(ClientName.CLI, "/repo"), prompt, plan=plan), world.runtime)
+    world = fake_world(repo_context(**settings), answers)
+    return prepare_turn(TurnRequest(EventSource(ClientName.CLI, "/repo"), prompt, is_plan=plan), world.runtime)
 
 
 TEXTS = st.text(max_size=60)
@@ -88,7 +88,7 @@ FINDINGS = st.builds(
     why=TEXTS,
     text=TEXTS,
     claim=st.sampled_from(["", "dead"]),
-    supports=st.booleans(),
+    supports_claim=st.booleans(),
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,

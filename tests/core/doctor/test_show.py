@@ -10,78 +10,106 @@ from textwrap import dedent
 import jsonschema_rs
 import pytest
 from doctor_values import NOW, client, installation, session
+from wcwidth import width as display_width
 
 from upbeat.adapters.cli.schema import schema_text
-from upbeat.core.columns import columns
-from upbeat.core.doctor.findings import ALL, Canary, Fault, Guard, Presence, Reason, document
-from upbeat.core.doctor.judge import judge
-from upbeat.core.doctor.show import lines
-from upbeat.core.doctor.texts import EN, TEXTS, ZH
+from upbeat.core.doctor.diagnose import diagnose
+from upbeat.core.doctor.findings import (
+    ALL_HOOK_POINTS,
+    CanaryResult,
+    Fault,
+    HookPoint,
+    InstallStatus,
+    Reason,
+    doctor_document,
+)
+from upbeat.core.doctor.show import doctor_lines
+from upbeat.core.messages.catalogue import LANGUAGES, load_messages
 
-UNTRUSTED = tuple(Fault(Reason.UNTRUSTED, guard.name.title(), frozenset({guard})) for guard in (Guard.CALLS, Guard.END))
-CODEX = client(client="codex-cli", name="Codex", word="codex", version="0.169.0", faults=UNTRUSTED)
-WRAPPER = replace(CODEX, client="codex-auto", name="codex-auto", version="", hooks_of="Codex", own=frozenset(ALL))
-ABSENT = client(presence=Presence.NOT_HERE, version="")
+MESSAGES = load_messages("doctor", "en")
+CHINESE = load_messages("doctor", "zh")
+
+UNTRUSTED = tuple(
+    Fault(Reason.UNTRUSTED, hook_point.name.title(), frozenset({hook_point}))
+    for hook_point in (HookPoint.CALLS, HookPoint.END)
+)
+CODEX = client(client="codex-cli", name="Codex", cli_name="codex", version="0.169.0", faults=UNTRUSTED)
+WRAPPER = replace(
+    CODEX,
+    client="codex-auto",
+    name="codex-auto",
+    version="",
+    hook_owner="Codex",
+    hookless_points=frozenset(ALL_HOOK_POINTS),
+)
+ABSENT = client(install_status=InstallStatus.CLIENT_NOT_FOUND, version="")
 
 
 def test_for_people() -> None:
-    """The verdict first; a line a guard; each reason once with what it names and its way out; then this machine."""
-    report = judge(NOW, [ABSENT, CODEX, replace(WRAPPER, faults=UNTRUSTED[1:])], installation(unanswered=2), EN)
+    """The verdict comes first, then a line per hook point, each reason once with its fix, then this machine."""
+    report = diagnose(
+        NOW, [ABSENT, CODEX, replace(WRAPPER, faults=UNTRUSTED[1:])], installation(failed_events=2), MESSAGES
+    )
 
     assert dedent("""\
-        NOT ARMED: 3 of 12 guards (Codex, codex-auto).
+        INACTIVE: 3 of 12 hooks (Codex, codex-auto).
 
         Claude Code: not on PATH
 
         Codex 0.169.0
-          ARMED      tells a new session what was                   seen 3 min ago, session 5e551000
-          ARMED      prepares prompts                               seen 3 min ago, session 5e551000
-          NOT ARMED  stops skipped stages and destructive commands
-          ARMED      meets failures and counts evidence             seen 3 min ago, session 5e551000
-          ARMED      gives agents their stage                       seen 3 min ago, session 5e551000
-          NOT ARMED  keeps a turn going until it is done
-          ! Codex has not been told to trust the hook: Calls, End
-            -> run codex, enter /hooks, read them, and trust them; upbeat never does that for you
+          ACTIVE    restores context at session start               seen 3 min ago, session 5e551000
+          ACTIVE    adds context to prompts                         seen 3 min ago, session 5e551000
+          INACTIVE  blocks skipped stages and destructive commands
+          ACTIVE    reacts to tool failures and records test runs   seen 3 min ago, session 5e551000
+          ACTIVE    briefs subagents                                seen 3 min ago, session 5e551000
+          INACTIVE  continues unfinished work
+          ! Codex does not trust the hook yet: Calls, End
+            -> run codex, enter /hooks, review the hooks and trust them; upbeat never does that for you
 
         codex-auto
-          ARMED      tells a new session what was                   by itself; needs no hook
-          ARMED      prepares prompts                               by itself; needs no hook
-          ARMED      stops skipped stages and destructive commands  by itself; needs no hook
-          ARMED      meets failures and counts evidence             by itself; needs no hook
-          ARMED      gives agents their stage                       by itself; needs no hook
-          NOT ARMED  keeps a turn going until it is done
-          ! the rest as above
+          ACTIVE    restores context at session start               built in; needs no hook
+          ACTIVE    adds context to prompts                         built in; needs no hook
+          ACTIVE    blocks skipped stages and destructive commands  built in; needs no hook
+          ACTIVE    reacts to tool failures and records test runs   built in; needs no hook
+          ACTIVE    briefs subagents                                built in; needs no hook
+          INACTIVE  continues unfinished work
+          ! other reasons: see above
 
         this installation
           upbeat        0.1.0, /opt/python
-          byte code     there, or written at first use (500 modules)
+          byte code     present, or written at first use (500 modules)
           SQLite        3.54.1
-          file system   a disk of this machine (/home/dev/.local/state/upbeat/journal.db)
+          file system   a local disk (/home/dev/.local/state/upbeat/journal.db)
           journal       1,234 records
-        - not answered  2 events of the last 7 days upbeat itself failed at; the last one:
-                        -> upbeat log --json has their traceback: please report it
-        """).splitlines() == [line.rstrip() for line in lines(report, EN)]
+        - not answered  upbeat failed on 2 events in the last 7 days; last failure:
+                        -> please report the traceback that upbeat log --json shows
+        """).splitlines() == [line.rstrip() for line in doctor_lines(report, MESSAGES)]
 
 
 @pytest.mark.parametrize(
     ("seen", "verdict"),
     [
-        (client(), "ARMED: every guard of Claude Code."),
-        (client(sessions=()), "NOT ARMED: 6 of 6 guards (Claude Code)."),
-        (ABSENT, "Nothing to arm: no client on PATH has upbeat. upbeat install claude, or upbeat install codex."),
+        (client(), "ACTIVE: every hook of Claude Code."),
+        (client(sessions=()), "INACTIVE: 6 of 6 hooks (Claude Code)."),
+        (
+            ABSENT,
+            "upbeat is not installed in any client on your PATH. Run: upbeat install claude, or upbeat install codex.",
+        ),
     ],
 )
 def test_the_first_line_is_the_verdict(seen: object, verdict: str) -> None:
     """All in one line."""
-    assert verdict == next(lines(judge(NOW, [seen], installation(), EN), EN))  # type: ignore[list-item]
+    assert verdict == next(doctor_lines(diagnose(NOW, [seen], installation(), MESSAGES), MESSAGES))  # type: ignore[list-item]
 
 
 def test_chinese_is_aligned() -> None:
     """Wide characters count as two columns, so that the proofs stand below each other."""
-    shown = [line for line in lines(judge(NOW, [client()], installation(), ZH), ZH) if "5e551000" in line]
+    shown = [
+        line for line in doctor_lines(diagnose(NOW, [client()], installation(), CHINESE), CHINESE) if "5e551000" in line
+    ]
 
     assert 6 == len(shown)
-    assert 1 == len({columns(line.partition("3 分钟前")[0]) for line in shown})
+    assert 1 == len({display_width(line.partition("3 分钟前")[0]) for line in shown})
 
 
 @pytest.mark.parametrize(
@@ -95,39 +123,38 @@ def test_chinese_is_aligned() -> None:
     ],
 )
 def test_how_long_ago(at: str, ago: str) -> None:
-    """In the unit that a person would take; a clock that was set back gives no negative age."""
-    seen = client(written_at="", sessions=(session(at=at),))
+    """The age has the unit that fits it; a clock that was set back gives no negative age."""
+    seen = client(hooks_written_at="", sessions=(session(at=at),))
 
-    assert any(f"seen {ago}," in line for line in lines(judge(NOW, [seen], installation(), EN), EN))
+    assert any(
+        f"seen {ago}," in line for line in doctor_lines(diagnose(NOW, [seen], installation(), MESSAGES), MESSAGES)
+    )
 
 
 def test_as_json() -> None:
-    """The document keeps to its schema, says the same whatever the language, and has the way out."""
-    canary = Canary(NOW, "ca4a4100", frozenset({Guard.TURNS}), problem="it did not end")
-    found = document(judge(NOW, [CODEX, client(canary=canary), ABSENT], installation(), EN))
+    """The document keeps to its schema, says the same whatever the language, and has the fix."""
+    canary = CanaryResult(NOW, "ca4a4100", frozenset({HookPoint.TURNS}), problem="it did not end")
+    found = doctor_document(diagnose(NOW, [CODEX, client(canary=canary), ABSENT], installation(), MESSAGES))
     jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(json.loads(json.dumps(found)))
 
-    stop = found["clients"][0]["guards"][5]
-    assert ("1.0", False, False) == (found["schema_version"], found["armed"], stop["armed"])
+    stop = found["clients"][0]["hook_points"][5]
+    assert ("1.0", False, False) == (found["schema_version"], found["active"], stop["active"])
     assert {
         "reason": "untrusted",
         "detail": "End",
-        "sentence": "Codex has not been told to trust the hook: End",
-        "way_out": "run codex, enter /hooks, read them, and trust them; upbeat never does that for you",
+        "message": "Codex does not trust the hook yet: End",
+        "fix": "run codex, enter /hooks, review the hooks and trust them; upbeat never does that for you",
     } == stop["reasons"][0]
 
 
-@pytest.mark.parametrize("language", sorted(TEXTS))
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_reason_has_words(language: str) -> None:
-    """Each reason and each guard is said in each language, with fields that are filled in."""
-    texts = TEXTS[language]
-    fields = {
-        name
-        for pair in [*texts.reasons.values(), *((way, way) for way in texts.own_ways.values())]
-        for text in pair
-        for _, name, _, _ in Formatter().parse(text)
-        if name
-    }
+    """Each reason and each hook point is said in each language, with fields that are filled in."""
+    messages = load_messages("doctor", language)
+    reasons = messages.group("reasons")
+    texts = [text for reason in Reason for text in reasons.group(reason).values()]
+    fields = {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
 
-    assert (set(Reason), set(Guard)) == (set(texts.reasons), set(texts.guards))
-    assert fields <= {"detail", "name", "word"}
+    assert all({"message", "fix"} <= set(reasons.group(reason)) for reason in Reason)
+    assert set(HookPoint) == set(messages.group("hook_points"))
+    assert fields <= {"detail", "name", "cli_name"}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import HERE, IN_CODEX, said_by
+from policy_play import IN_CODEX, said_by
 
-from upbeat.core.contract.event import Origin, PromptSubmitted
-from upbeat.core.policies.expand_slash_command import MAX_BODY, POLICY
-from upbeat.core.policies.look import Document, PromptFile
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
+from upbeat.core.policies.expand_slash_command import MAX_BODY_CHARS, POLICY
+from upbeat.core.policy.queries import PromptFileQuery, TextDocument
 from upbeat.core.workflow.state import SessionState
 
 PATH = "~/.codex/prompts/review.md"
@@ -15,7 +15,7 @@ FILE = "---\ndescription: x\n---\nReview $1 for $2, then all of: $ARGUMENTS. It 
 
 
 def said(prompt: str, text: str = FILE, language: str = "en") -> str:
-    found = {PromptFile(name): Document(PATH, text) for name in ("review", "git:review", "upbeat")}
+    found = {PromptFileQuery(name): TextDocument(PATH, text) for name in ("review", "git:review", "upbeat")}
     return "\n".join(one.text for one in said_by(POLICY, PromptSubmitted(IN_CODEX, prompt), language, found=found))
 
 
@@ -43,14 +43,13 @@ def test_says_nothing_for(prompt: str) -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        PromptSubmitted(HERE, "/review a.py"),
-        PromptSubmitted(IN_CODEX, "/review a.py", Origin.SUBAGENT),
+        PromptSubmitted(IN_CODEX, "/review a.py", PromptOrigin.SUBAGENT),
         PromptSubmitted(IN_CODEX, "/home/me/review"),
     ],
 )
 def test_looks_nothing_up_for(event: PromptSubmitted) -> None:
-    """Claude Code fills in its own commands; an agent's prompt and a path are none."""
-    assert () == POLICY.looks(event, SessionState())
+    """The prompt of a subagent and a path are no slash commands."""
+    assert () == POLICY.queries(event, SessionState())
 
 
 @pytest.mark.parametrize("prompt", ["/review a.py 'old habits'", "/prompts:review a.py 'old habits'"])
@@ -58,7 +57,7 @@ def test_fills_in(prompt: str) -> None:
     """The body comes with the words behind the command in their places, and without its front matter."""
     text = said(prompt)
 
-    assert f"(`{PATH}`)" in text
+    assert f"file `{PATH}` contains" in text
     assert "---\nReview a.py for old habits, then all of: a.py 'old habits'. It costs $5.\n---" in text
 
 
@@ -67,12 +66,12 @@ def test_what_is_missing_is_empty() -> None:
     assert "\nReview $ARGUMENTS for , then all of: $ARGUMENTS. It" in said("/review $ARGUMENTS")
 
 
-@pytest.mark.parametrize(("length", "is_whole"), [(MAX_BODY, True), (MAX_BODY + 1, False)])
+@pytest.mark.parametrize(("length", "is_whole"), [(MAX_BODY_CHARS, True), (MAX_BODY_CHARS + 1, False)])
 def test_a_long_file_is_named_only(length: int, is_whole: bool) -> None:
     """A file that is too long is for the agent to read."""
     text = said("/review a.py", "x" * length)
 
-    assert (is_whole, not is_whole) == ("xxx" in text, "read the file" in text)
+    assert (is_whole, not is_whole) == ("xxx" in text, "read the user's file" in text)
 
 
 def test_an_empty_file_says_nothing() -> None:
@@ -81,5 +80,5 @@ def test_an_empty_file_says_nothing() -> None:
 
 
 def test_speaks_both_languages() -> None:
-    """What it says around the file is said in the person's language."""
+    """The text around the file is in the user's language."""
     assert "用户保存的文件" in said("/git:review", language="zh")

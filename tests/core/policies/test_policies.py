@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import sys
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from upbeat.core import policies
-from upbeat.core.contract.event import ClientName
-from upbeat.core.policies import BY_NAME, POLICIES
-from upbeat.core.policies.absent import ABSENT
-from upbeat.core.policies.policy import Carries, Policy, Words
+from upbeat.core.contract.client import ClientTraits
+from upbeat.core.policies import POLICIES, POLICIES_BY_NAME
+from upbeat.core.policy.definition import Policy
+
+sys.path.append(str(Path(__file__).parents[3] / "docs"))
+from policies_page import CAPABILITIES, DATA, client_support, describe
 
 FOLDER = Path(policies.__file__).parent
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -20,10 +24,11 @@ BEHAVIOURS = 43
 
 
 def test_every_behaviour_is_there_once() -> None:
-    """Each number of the list is one policy, or is told as absent."""
-    numbers = [one.number for one in (*POLICIES, *ABSENT) if one.number]
+    """Each hook of oh-my-opencode is one policy, or is listed as not ported."""
+    numbers = [number for number, _name in DATA["upstream"].values()] + [hook["number"] for hook in DATA["unported"]]
 
     assert list(range(1, BEHAVIOURS + 1)) == sorted(numbers)
+    assert set(DATA["upstream"]) | set(DATA["limitations"]) <= set(POLICIES_BY_NAME)
 
 
 def test_policies_are_sorted_and_named_as_their_files() -> None:
@@ -32,32 +37,27 @@ def test_policies_are_sorted_and_named_as_their_files() -> None:
         path.stem for path in FOLDER.glob("*.py") if re.search(r"^POLICY = ", path.read_text(encoding="utf-8"), re.M)
     ]
 
-    assert sorted(BY_NAME) == [policy.name for policy in POLICIES]
-    assert sorted(name.replace("_", "-") for name in files) == list(BY_NAME)
-    assert all(import_module(f"upbeat.core.policies.{n.replace('-', '_')}").POLICY is one for n, one in BY_NAME.items())
-
-
-def test_originals_are_told_once() -> None:
-    """The original's name stands in the docstring of the one file that has its behaviour."""
-    for policy in POLICIES:
-        if policy.original:
-            assert policy.original in (
-                import_module(f"upbeat.core.policies.{policy.name.replace('-', '_')}").__doc__ or ""
-            )
+    assert sorted(POLICIES_BY_NAME) == [policy.name for policy in POLICIES]
+    assert sorted(name.replace("_", "-") for name in files) == list(POLICIES_BY_NAME)
+    assert all(
+        import_module(f"upbeat.core.policies.{n.replace('-', '_')}").POLICY is one
+        for n, one in POLICIES_BY_NAME.items()
+    )
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_texts_are_in_both_languages(policy: Policy) -> None:
     """What a policy says of itself is there in English and in Chinese, in one or two short sentences."""
-    for words in (policy.what, policy.why, policy.silent):
-        assert isinstance(words, Words)
-        assert 10 < len(words.en) < 320
-        assert CHINESE.search(words.zh)
-        assert not CHINESE.search(words.en)
+    english, chinese = describe(policy, "en"), describe(policy, "zh")
+    assert ["summary", "rationale", "silent_when"] == list(english) == list(chinese)
+    assert all(10 < len(text) < 320 and not CHINESE.search(text) for text in english.values())
+    assert all(map(CHINESE.search, chinese.values()))
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-def test_every_client_has_a_standing(policy: Policy) -> None:
-    """It is told for both clients how far they carry a policy, and why where they do not."""
-    assert {ClientName.CLAUDE_CODE, ClientName.CODEX_CLI} == set(policy.clients)
-    assert all(one.why for one in policy.clients.values() if one.carries is not Carries.WORKS)
+def test_support_follows_from_traits_and_effects(policy: Policy) -> None:
+    """Named traits exist, and where a client does not fully support a policy the page says why."""
+    assert {policy.native_trait, policy.required_trait} - {""} <= {field.name for field in fields(ClientTraits)}
+    for client in CAPABILITIES:
+        level, reason = client_support(policy, client)
+        assert reason or level in ("full", "native")

@@ -9,21 +9,21 @@ import pytest
 from policy_play import HERE, IN_AGENT, Talk, shell, starting
 from workflow_play import Play
 
-from upbeat.core.contract.effect import Inject, KeepGoing, TellUser
+from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import (
-    AskingUser,
     Call,
     Event,
-    Origin,
+    PromptOrigin,
     PromptSubmitted,
     SessionStarted,
     TurnEnding,
     TurnFailed,
     TurnInterrupted,
+    UserQuestionRequested,
 )
-from upbeat.core.policies.policy import View
-from upbeat.core.policies.pursue_goal import MAX_GOAL, MAX_TURNS, POLICY, has_the_floor
-from upbeat.core.workflow.outcome import Caps
+from upbeat.core.policies.pursue_goal import MAX_GOAL_CHARS, MAX_TURNS, POLICY, active_goal_reason
+from upbeat.core.policy.definition import PolicyContext
+from upbeat.core.workflow.decision import LoopLimits
 
 WORKS = starting(shell("make"))
 AUDIT = "pytest: 12 passed; README names the flag"
@@ -42,7 +42,7 @@ def begun(goal: str = "all tests pass", language: str = "en") -> Talk:
 
 
 def id_of(talk: Talk) -> str:
-    return next(note.split()[1] for note in talk.state.notes(POLICY.name) if note.startswith("goal "))
+    return next(note.split()[1] for note in talk.state.notes_of(POLICY.name) if note.startswith("goal "))
 
 
 def met(talk: Talk, audit: str = AUDIT, call: str | None = None) -> str:
@@ -78,13 +78,13 @@ def test_says_nothing_for(prompt: str) -> None:
     """What is no command sets no goal, and turns end as they do without one."""
     talk = Talk(POLICY)
 
-    assert ((), (), "") == (talk.say(PromptSubmitted(HERE, prompt)), talk.say(ends()), has_the_floor(talk.state))
+    assert ((), (), "") == (talk.say(PromptSubmitted(HERE, prompt)), talk.say(ends()), active_goal_reason(talk.state))
 
 
 def test_only_its_user_sets_a_goal() -> None:
     """An agent's prompt to another one sets none."""
     talk = Talk(POLICY)
-    talk.say(PromptSubmitted(HERE, "/upbeat:goal x", Origin.SUBAGENT))
+    talk.say(PromptSubmitted(HERE, "/upbeat:goal x", PromptOrigin.SUBAGENT))
 
     assert () == talk.say(ends())
 
@@ -95,31 +95,31 @@ def test_sets(prompt: str, goal: str) -> None:
     talk = Talk(POLICY)
     inject, told = talk.say(PromptSubmitted(HERE, prompt))
 
-    assert (Inject, TellUser) == (type(inject), type(told))
+    assert (InjectContext, NotifyUser) == (type(inject), type(told))
     assert f"---\n{goal}\n---" in inject.text
     assert f'"call": "{id_of(talk)}"' in inject.text
 
 
-@pytest.mark.parametrize(("length", "is_set"), [(MAX_GOAL, True), (MAX_GOAL + 1, False)])
+@pytest.mark.parametrize(("length", "is_set"), [(MAX_GOAL_CHARS, True), (MAX_GOAL_CHARS + 1, False)])
 def test_a_goal_is_bounded(length: int, is_set: bool) -> None:
     """A longer goal is not set, and its user is told."""
     talk = Talk(POLICY)
     effects = talk.say(PromptSubmitted(HERE, "/upbeat:goal " + "x" * length))
 
-    assert (is_set, TellUser) == (bool(talk.state.notes(POLICY.name)), type(effects[-1]))
+    assert (is_set, NotifyUser) == (bool(talk.state.notes_of(POLICY.name)), type(effects[-1]))
 
 
-def test_sends_on_until_it_is_met() -> None:
-    """Turns are sent on with the goal and the line, and end with one that says how it was checked."""
+def test_continues_until_it_is_met() -> None:
+    """Turns are continued with the goal and the line, and end with one that says how it was checked."""
     talk = begun()
     [onward] = talk.say(ends())
     talk.say(WORKS)
     [told] = talk.say(ends(f"Done.\n{met(talk)}"))
 
-    assert (KeepGoing, TellUser) == (type(onward), type(told))
+    assert (ContinueTurn, NotifyUser) == (type(onward), type(told))
     assert '"all tests pass"' in onward.text
     assert AUDIT in told.text
-    assert ((), "") == (talk.say(ends()), has_the_floor(talk.state))
+    assert ((), "") == (talk.say(ends()), active_goal_reason(talk.state))
 
 
 NOT_MET: dict[str, Callable[[Talk], str]] = {
@@ -130,7 +130,7 @@ NOT_MET: dict[str, Callable[[Talk], str]] = {
     "a line in quotes": lambda talk: f"It says “{met(talk)}” there.",
     "the line of another goal": lambda talk: met(talk, call="zzzz"),
     "a line without how": lambda talk: met(talk, audit=""),
-    "the line as it was shown": lambda talk: met(talk, audit="each part of the goal, and how you checked it"),
+    "the line as it was shown": lambda talk: met(talk, audit="each part of the goal, and how you verified it"),
     "another result": lambda talk: met(talk).replace("MET", "NOT MET"),
     "two that contradict each other": lambda talk: f"{met(talk)}\n{met(talk).replace('MET', 'OPEN')}",
 }
@@ -141,7 +141,7 @@ def test_is_not_met_by(message: Callable[[Talk], str]) -> None:
     """Nothing but the line of this goal, said by the agent itself and with how it was checked, meets it."""
     talk = begun()
 
-    assert [KeepGoing] == kinds(talk, ends(message(talk)))
+    assert [ContinueTurn] == kinds(talk, ends(message(talk)))
 
 
 def test_is_met_by_what_codex_escapes() -> None:
@@ -149,14 +149,14 @@ def test_is_met_by_what_codex_escapes() -> None:
     talk, other = begun(), begun()
     escaped = met(talk).replace("<", "&lt;").replace(">", "&gt;")
 
-    assert [[TellUser], [TellUser]] == [kinds(talk, ends(escaped)), kinds(other, ends(met(other, call="")))]
+    assert [[NotifyUser], [NotifyUser]] == [kinds(talk, ends(escaped)), kinds(other, ends(met(other, call="")))]
 
 
 LETS_GO: dict[str, list[Event]] = {
     "a question to the user": [ends("Which one?")],
-    "agents in the background": [replace(ends(), running=2)],
+    "agents in the background": [replace(ends(), background_task_count=2)],
     "the mode that only plans": [replace(ends(), is_planning=True)],
-    "a question with the client's tool": [AskingUser(HERE, Call("q", "AskUserQuestion", {})), ends()],
+    "a question with the client's tool": [UserQuestionRequested(HERE, Call("q", "AskUserQuestion", {})), ends()],
     "a user who asks something else": [PromptSubmitted(HERE, "what is a retry?"), WORKS, ends()],
     "the end of an agent": [replace(ends(), source=IN_AGENT)],
     "a minute after a compaction": [SessionStarted(HERE, "compact"), ends()],
@@ -180,14 +180,14 @@ def test_its_user_takes_it_back(prompt: str) -> None:
     """The word off, or a stop word, ends it, and says so."""
     talk = begun()
 
-    assert ([TellUser], ()) == (kinds(talk, PromptSubmitted(HERE, prompt)), talk.say(ends()))
+    assert ([NotifyUser], ()) == (kinds(talk, PromptSubmitted(HERE, prompt)), talk.say(ends()))
 
 
 def test_breaking_off_takes_it_back() -> None:
     """A turn that its user broke off ends the goal."""
     talk = begun()
 
-    assert ([TellUser], ()) == (kinds(talk, TurnInterrupted(HERE)), talk.say(ends()))
+    assert ([NotifyUser], ()) == (kinds(talk, TurnInterrupted(HERE)), talk.say(ends()))
 
 
 def test_a_workflow_has_the_floor() -> None:
@@ -195,9 +195,9 @@ def test_a_workflow_has_the_floor() -> None:
     play = Play()
     play.prompt("/upbeat:standard add retries")
     talk = begun()
-    view = View(replace(talk.state, run=play.state.run), talk.state.notes(POLICY.name), 1000.0)
+    view = PolicyContext(replace(talk.state, run=play.state.run), talk.state.notes_of(POLICY.name), 1000.0)
 
-    assert () == POLICY.on[TurnEnding](ends(), view).effects
+    assert () == POLICY.handlers[TurnEnding](ends(), view).effects
 
 
 def test_gives_up_without_anything_new() -> None:
@@ -210,27 +210,31 @@ def test_gives_up_without_anything_new() -> None:
     talk.say(PromptSubmitted(HERE, "try it with a queue"))
     talk.say(WORKS)
 
-    assert [[KeepGoing]] * 3 + [[TellUser], []] == said
-    assert [KeepGoing] == kinds(talk, ends("Something else."))
+    assert [[ContinueTurn]] * 3 + [[NotifyUser], []] == said
+    assert [ContinueTurn] == kinds(talk, ends("Something else."))
 
 
-@pytest.mark.parametrize("caps", [Caps(iterations=2), Caps(iterations=500, minutes=0)])
-def test_the_caps_of_the_settings_end_it(caps: Caps) -> None:
+@pytest.mark.parametrize("caps", [LoopLimits(max_turns=2), LoopLimits(max_turns=500, max_minutes=0)])
+def test_the_caps_of_the_settings_end_it(caps: LoopLimits) -> None:
     """Turns and minutes of ``loop.*`` end the goal itself."""
     talk = begun()
     for number in range(2):
         talk.say(ends(f"Part {number}."))
         talk.say(WORKS)
-    word = POLICY.on[TurnEnding](ends("Part 3."), View(talk.state, talk.state.notes(POLICY.name), 1000.0, caps=caps))
+    word = POLICY.handlers[TurnEnding](
+        ends("Part 3."), PolicyContext(talk.state, talk.state.notes_of(POLICY.name), 1000.0, loop_limits=caps)
+    )
 
-    assert ([TellUser], ()) == ([type(effect) for effect in word.effects], word.notes)
+    assert ([NotifyUser], ()) == ([type(effect) for effect in word.effects], word.notes)
 
 
-@pytest.mark.parametrize(("total", "said"), [(MAX_TURNS - 1, KeepGoing), (MAX_TURNS, TellUser)])
+@pytest.mark.parametrize(("total", "said"), [(MAX_TURNS - 1, ContinueTurn), (MAX_TURNS, NotifyUser)])
 def test_a_hundred_turns_are_the_most(total: int, said: type) -> None:
-    """However much the settings allow, a goal is not sent on for ever."""
-    notes = (f'drive {{"total":{total}}}', "goal ab12 900 all tests pass")
-    word = POLICY.on[TurnEnding](ends(), View(notes=notes, at=1000.0, caps=Caps(iterations=500)))
+    """However much the settings allow, a goal does not continue turns forever."""
+    notes = (f'continuation {{"continuations":{total}}}', "goal ab12 900 all tests pass")
+    word = POLICY.handlers[TurnEnding](
+        ends(), PolicyContext(notes=notes, now=1000.0, loop_limits=LoopLimits(max_turns=500))
+    )
 
     assert [said] == [type(effect) for effect in word.effects]
 
@@ -241,14 +245,14 @@ def test_failed_turns_end_it() -> None:
     for _ in range(3):
         talk.say(TurnFailed(HERE, "server_error"))
 
-    assert [TellUser] == kinds(talk, ends())
+    assert [NotifyUser] == kinds(talk, ends())
 
 
 def test_a_compaction_brings_it_back() -> None:
     """After a summary the model is told the whole goal again."""
     [effect] = begun().say(SessionStarted(HERE, "compact"))
 
-    assert (Inject, True) == (type(effect), "all tests pass" in effect.text)
+    assert (InjectContext, True) == (type(effect), "all tests pass" in effect.text)
 
 
 def test_it_can_be_asked_for() -> None:
@@ -256,11 +260,11 @@ def test_it_can_be_asked_for() -> None:
     asks = PromptSubmitted(HERE, "/upbeat:goal")
     [stands], [none] = begun().say(asks), Talk(POLICY).say(asks)
 
-    assert ("all tests pass" in stands.text, "there is no goal" in none.text) == (True, True)
+    assert ("all tests pass" in stands.text, "no goal is set" in none.text) == (True, True)
 
 
 def test_speaks_both_languages() -> None:
-    """What it says is said in the person's language."""
+    """The text is in the user's language."""
     [english], [chinese] = begun().say(ends()), begun(language="zh").say(ends())
 
-    assert ("Go on" in english.text, "请继续" in chinese.text) == (True, True)
+    assert ("Continue" in english.text, "请继续" in chinese.text) == (True, True)

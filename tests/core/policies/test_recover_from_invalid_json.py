@@ -1,4 +1,4 @@
-"""When arguments that were no JSON are met with what to mend."""
+"""When arguments that were not valid JSON are answered with what to fix."""
 
 from __future__ import annotations
 
@@ -7,77 +7,77 @@ from dataclasses import replace
 import pytest
 from policy_play import HERE, Talk, call, finished, said_by
 
-from upbeat.core.contract.event import Act, Delegated, ToolFinished
-from upbeat.core.policies.recover_from_invalid_json import LONGEST_ANSWER, MOST_SHOWN, POLICY
+from upbeat.core.contract.event import SubagentReturned, ToolFinished, ToolKind
+from upbeat.core.policies.recover_from_invalid_json import MAX_ERROR_CHARS, MAX_HEAD_CHARS, POLICY
 
-MCP = call("mcp__a__b", Act.OTHER)
-AGENT = call("Agent", Act.DELEGATE)
+MCP = call("mcp__a__b", ToolKind.OTHER)
+AGENT = call("Agent", ToolKind.DELEGATE)
 BROKEN = "Invalid arguments: Unexpected token } in JSON at position 41"
 FAILED = finished(MCP, BROKEN, failed=True)
 EDIT_FAILED = finished(
-    call("Edit", Act.EDIT), f"String to replace not found in file.\nString: throw Error('{BROKEN}')", failed=True
+    call("Edit", ToolKind.EDIT), f"String to replace not found in file.\nString: throw Error('{BROKEN}')", failed=True
 )
 
 SAYS_NOTHING = {
     "a call that went well": finished(MCP, "3 results"),
     "an answer without text": finished(MCP),
-    "a command that prints it": finished(call("Bash", Act.SHELL), BROKEN, failed=True),
-    "a file that holds it": finished(call("Read", Act.READ), BROKEN),
-    "a search that finds it": finished(call("Grep", Act.SEARCH), f"a.py:1: {BROKEN}"),
+    "a command that prints it": finished(call("Bash", ToolKind.SHELL), BROKEN, failed=True),
+    "a file that holds it": finished(call("Read", ToolKind.READ), BROKEN),
+    "a search that finds it": finished(call("Grep", ToolKind.SEARCH), f"a.py:1: {BROKEN}"),
     "a log that quotes it further below": finished(MCP, f"12:01 started\n12:02 {BROKEN}"),
-    "a text that quotes it behind the bound": finished(MCP, "x" * MOST_SHOWN + BROKEN),
-    "a long answer that begins with it": finished(MCP, BROKEN + " " * LONGEST_ANSWER),
+    "a text that quotes it behind the bound": finished(MCP, "x" * MAX_HEAD_CHARS + BROKEN),
+    "a long answer that begins with it": finished(MCP, BROKEN + " " * MAX_ERROR_CHARS),
     "an edit whose old text holds it": EDIT_FAILED,
-    "a call that its user broke off": replace(FAILED, interrupted=True),
+    "a call that its user broke off": replace(FAILED, was_interrupted=True),
     "a server that got HTML": finished(MCP, "Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON", failed=True),
     "a server whose own input was no good": finished(MCP, "Invalid input: response was not valid JSON", failed=True),
-    "JSON that somebody else broke": finished(MCP, "package.json: Unexpected token } in JSON", failed=True),
+    "JSON that another program broke": finished(MCP, "package.json: Unexpected token } in JSON", failed=True),
     "arguments that lack a field": finished(MCP, "Invalid arguments: missing field `q`", failed=True),
     "another failure": finished(MCP, "connection refused", failed=True),
-    "an agent that answers so": Delegated(HERE, AGENT, "a1", BROKEN),
-    "an agent that failed otherwise": Delegated(HERE, AGENT, failed=True, error="Agent type 'x' not found"),
+    "an agent that answers so": SubagentReturned(HERE, AGENT, "a1", BROKEN),
+    "an agent that failed otherwise": SubagentReturned(HERE, AGENT, has_failed=True, error="Agent type 'x' not found"),
 }
 
 SAYS = {
     "a tool that failed": FAILED,
     "a tool that answers so": finished(MCP, BROKEN),
-    "just short enough": finished(MCP, BROKEN.ljust(LONGEST_ANSWER)),
+    "just short enough": finished(MCP, BROKEN.ljust(MAX_ERROR_CHARS)),
     "the protocol's own code": finished(MCP, "MCP error -32700: Parse error", failed=True),
     "serde's words": finished(MCP, "failed to parse function arguments: EOF while parsing a string", failed=True),
     "Python's words": finished(MCP, "bad tool call: Expecting property name enclosed in double quotes", failed=True),
     "an object that came as text": finished(
-        call("Write", Act.WRITE),
+        call("Write", ToolKind.WRITE),
         "InputValidationError: Write failed due to the following issue:\n"
         "The parameter `edits` type is expected as `array` but provided as `string`",
         failed=True,
     ),
     "input that is no JSON": finished(
-        call("NotebookEdit", Act.EDIT), "The tool input is not valid JSON: Bad control character", failed=True
+        call("NotebookEdit", ToolKind.EDIT), "The tool input is not valid JSON: Bad control character", failed=True
     ),
-    "an agent's call": Delegated(HERE, AGENT, failed=True, error="tool input could not be parsed as JSON"),
+    "an agent's call": SubagentReturned(HERE, AGENT, has_failed=True, error="tool input could not be parsed as JSON"),
 }
 
 
 @pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(event: ToolFinished | Delegated) -> None:
+def test_says_nothing_for(event: ToolFinished | SubagentReturned) -> None:
     """Says nothing for what is no error of the call's own arguments."""
     assert said_by(POLICY, event) == ()
 
 
 @pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
-def test_says(event: ToolFinished | Delegated) -> None:
-    """Says what to mend, and where as far as that is told, in both languages."""
+def test_says(event: ToolFinished | SubagentReturned) -> None:
+    """The text says what to fix, and where if that is known, in both languages."""
     [effect] = said_by(POLICY, event)
 
-    assert f"The arguments of {event.call.tool} were no valid JSON" in effect.text
-    assert ("no valid JSON (at position 41), so" in effect.text) == ("position 41" in getattr(event, "output", ""))
+    assert f"The arguments of {event.call.tool} were not valid JSON" in effect.text
+    assert ("not valid JSON (at position 41), so" in effect.text) == ("position 41" in getattr(event, "output", ""))
     assert said_by(POLICY, event, language="zh") != (effect,)
 
 
 def test_says_it_once() -> None:
     """The same error of the same tool is met once; another one, or another tool's, is met as well."""
     talk = Talk(POLICY)
-    other = replace(FAILED, call=call("mcp__a__c", Act.OTHER))
+    other = replace(FAILED, call=call("mcp__a__c", ToolKind.OTHER))
     said = [len(talk.say(event)) for event in (FAILED, FAILED, other, FAILED, replace(FAILED, output=f"{BROKEN}2"))]
 
     assert said == [1, 0, 1, 0, 1]
@@ -89,4 +89,4 @@ def test_remembers_so_many() -> None:
     for number in range(60):
         talk.say(replace(FAILED, output=f"Invalid arguments: Unexpected token {number} in JSON"))
 
-    assert len(talk.state.notes(POLICY.name)) == 20
+    assert len(talk.state.notes_of(POLICY.name)) == 20

@@ -7,38 +7,47 @@ from itertools import count
 import pytest
 from past import AT, call, deny_rm, here
 
-from upbeat.core.contract.effect import Ask, Inject, KeepGoing
+from upbeat.core.contract.effect import ContinueTurn, InjectContext, RequestApproval
 from upbeat.core.contract.event import PromptSubmitted, TurnEnding
 from upbeat.core.rules import backtest
-from upbeat.core.rules.backtest import Backtest, Count, Decided, Judge, NotPure, Report, RuleFailed, document
-from upbeat.core.rules.history import Ended, Fate, Happened, Past
+from upbeat.core.rules.backtest import (
+    Backtest,
+    BacktestDecision,
+    BacktestEvaluator,
+    BacktestReport,
+    CallCounts,
+    NotReplayableError,
+    RuleEvaluationError,
+    backtest_to_dict,
+)
+from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 
-def report_on(*past: list[Happened], judge: Judge = deny_rm) -> Report:
+def report_on(*past: list[HistoryItem], judge: BacktestEvaluator = deny_rm) -> BacktestReport:
     """The report on a past, with a clock that ticks once a look."""
     ticks = count()
     found = Backtest(judge, lambda: next(ticks) / 1000)
     for part in past:
         for one in part:
-            found.take(one)
+            found.add(one)
     return found.report("rule", 90)
 
 
 @pytest.mark.parametrize(
     ("fate", "expected"),
     [
-        (Fate.SUCCEEDED, Count(all=1, succeeded=1)),
-        (Fate.FAILED, Count(all=1, failed=1)),
-        (Fate.DENIED, Count(all=1, denied=1)),
-        (Fate.UNKNOWN, Count(all=1, unknown=1)),
-        (None, Count(all=1, unknown=1)),
+        (CallStatus.SUCCEEDED, CallCounts(all=1, succeeded=1)),
+        (CallStatus.FAILED, CallCounts(all=1, failed=1)),
+        (CallStatus.DENIED, CallCounts(all=1, denied=1)),
+        (CallStatus.UNKNOWN, CallCounts(all=1, unknown=1)),
+        (None, CallCounts(all=1, unknown=1)),
     ],
 )
-def test_a_blocked_call_counts_with_what_became_of_it(fate: Fate | None, expected: Count) -> None:
+def test_a_blocked_call_counts_with_what_became_of_it(fate: CallStatus | None, expected: CallCounts) -> None:
     """A call that would have been blocked counts under what really became of it; without an end, as unknown."""
-    report = report_on(call("rm a", fate), call("ls", Fate.SUCCEEDED, "d"))
+    report = report_on(call("rm a", fate), call("ls", CallStatus.SUCCEEDED, "d"))
 
-    assert (2, {Decided.BLOCKED: expected}) == (report.calls, report.decided)
+    assert (2, {BacktestDecision.BLOCKED: expected}) == (report.calls, report.decided)
 
 
 SAYS_NOTHING_MORE = {
@@ -48,16 +57,16 @@ SAYS_NOTHING_MORE = {
         call("rm a", name="toolu_0123456789abcdef", session="resumed"),
     ),
     "a call that the first record left open": (call("rm a", None), call("rm a")),
-    "an answer that is told twice": (call("rm a"), [Ended("s", "c", Fate.FAILED)]),
+    "an answer that is told twice": (call("rm a"), [RecordedCallEnd("s", "c", CallStatus.FAILED)]),
 }
 
 
 @pytest.mark.parametrize("past", SAYS_NOTHING_MORE.values(), ids=SAYS_NOTHING_MORE)
-def test_a_call_counts_once(past: tuple[list[Happened], ...]) -> None:
+def test_a_call_counts_once(past: tuple[list[HistoryItem], ...]) -> None:
     """A call that two records know counts once, with the outcome that is known."""
     report = report_on(*past)
 
-    assert (1, {Decided.BLOCKED: Count(all=1, succeeded=1)}) == (report.calls, report.decided)
+    assert (1, {BacktestDecision.BLOCKED: CallCounts(all=1, succeeded=1)}) == (report.calls, report.decided)
 
 
 def test_short_ids_count_within_their_session() -> None:
@@ -68,40 +77,43 @@ def test_short_ids_count_within_their_session() -> None:
 def test_what_is_said_to_the_answer_counts_unless_the_call_is_blocked() -> None:
     """The strongest of what is said before and after counts; after a block nothing comes."""
     told = report_on(
-        call("ls"), judge=lambda event, _root, _at: (Inject("x"),) if type(event).__name__ == "ToolFinished" else ()
+        call("ls"),
+        judge=lambda event, _root, _at: (InjectContext("x"),) if type(event).__name__ == "ToolFinished" else (),
     )
-    asked = report_on(call("ls"), judge=lambda event, _root, _at: (Ask("x"), Inject("y")))
+    asked = report_on(call("ls"), judge=lambda event, _root, _at: (RequestApproval("x"), InjectContext("y")))
 
-    assert [Decided.TOLD] == list(told.decided)
-    assert {Decided.ASKED: Count(all=1, succeeded=1)} == asked.decided
+    assert [BacktestDecision.INFORMED] == list(told.decided)
+    assert {BacktestDecision.ASKED: CallCounts(all=1, succeeded=1)} == asked.decided
 
 
 def test_prompts_and_ends_of_turns_have_no_outcome() -> None:
     """They count as such; those that a second record has of the same session do not count again."""
-    past: list[Happened] = [
-        Past(PromptSubmitted(here(), "fix it"), AT, "/r"),
-        Past(TurnEnding(here(), "done"), AT, "/r"),
+    past: list[HistoryItem] = [
+        RecordedEvent(PromptSubmitted(here(), "fix it"), AT, "/r"),
+        RecordedEvent(TurnEnding(here(), "done"), AT, "/r"),
     ]
-    found = Backtest(lambda event, _root, _at: (KeepGoing("x"),) if isinstance(event, TurnEnding) else (), lambda: 0.0)
+    found = Backtest(
+        lambda event, _root, _at: (ContinueTurn("x"),) if isinstance(event, TurnEnding) else (), lambda: 0.0
+    )
     for one in past:
-        found.take(one)
-    found.second_hand()
-    for one in [*past, Past(PromptSubmitted(here("t"), "else"), AT, "/r")]:
-        found.take(one)
+        found.add(one)
+    found.skip_known_turns()
+    for one in [*past, RecordedEvent(PromptSubmitted(here("t"), "else"), AT, "/r")]:
+        found.add(one)
     report = found.report("rule", 90)
 
-    assert (2, 1, {Decided.SENT_ON: Count(all=1)}) == (report.prompts, report.turn_ends, report.decided)
+    assert (2, 1, {BacktestDecision.CONTINUED: CallCounts(all=1)}) == (report.prompts, report.turn_ends, report.decided)
 
 
 def test_examples_are_few_false_alarms_first_and_clean() -> None:
     """At most five, those that had succeeded first, each text once, without secrets and controls, on one line."""
     secret = "ghp_" + "a1B2" * 9
-    past = [call(f"rm {n}", Fate.FAILED, f"f{n}") for n in range(9)]
-    past += [call(f"rm \x1b[31m{n}\n{secret}", Fate.SUCCEEDED, f"s{n}") for n in (1, 2, 2)]
+    past = [call(f"rm {n}", CallStatus.FAILED, f"f{n}") for n in range(9)]
+    past += [call(f"rm \x1b[31m{n}\n{secret}", CallStatus.SUCCEEDED, f"s{n}") for n in (1, 2, 2)]
     report = report_on(*past)
     shown = [example.what for example in report.examples]
 
-    assert [Fate.SUCCEEDED, Fate.SUCCEEDED, Fate.FAILED, Fate.FAILED, Fate.FAILED] == [
+    assert [CallStatus.SUCCEEDED, CallStatus.SUCCEEDED, CallStatus.FAILED, CallStatus.FAILED, CallStatus.FAILED] == [
         example.outcome for example in report.examples
     ]
     assert 5 == len(set(shown))
@@ -112,7 +124,7 @@ def test_a_rule_that_fails_costs_that_event() -> None:
     """What goes wrong in a rule is counted, and the rest is looked at."""
 
     def judge(event: object, _root: str, _at: float) -> tuple[()]:
-        raise RuleFailed("x")
+        raise RuleEvaluationError("x")
 
     assert (2, 4) == ((report := report_on(call("a"), call("b", name="d"), judge=judge)).calls, report.errors)
 
@@ -121,18 +133,18 @@ def test_what_cannot_be_replayed_is_told() -> None:
     """A rule whose answer depends on its past ends the backtest."""
 
     def judge(event: object, _root: str, _at: float) -> tuple[()]:
-        raise NotPure("why")
+        raise NotReplayableError("why")
 
-    with pytest.raises(NotPure, match="why"):
+    with pytest.raises(NotReplayableError, match="why"):
         report_on(call("a"), judge=judge)
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls without an end give way to later ones, and count as unknown."""
-    monkeypatch.setattr(backtest, "MAX_OPEN", 3)
-    report = report_on(*[call("rm a", None, f"c{n}") for n in range(10)], call("rm b", Fate.FAILED, "last"))
+    monkeypatch.setattr(backtest, "MAX_OPEN_CALLS", 3)
+    report = report_on(*[call("rm a", None, f"c{n}") for n in range(10)], call("rm b", CallStatus.FAILED, "last"))
 
-    assert {Decided.BLOCKED: Count(all=11, unknown=10, failed=1)} == report.decided
+    assert {BacktestDecision.BLOCKED: CallCounts(all=11, unknown=10, failed=1)} == report.decided
 
 
 def test_times_are_those_of_the_rule() -> None:
@@ -149,4 +161,4 @@ def test_nothing_comes_to_nothing() -> None:
     report = report_on()
 
     assert (0, {}, (), 0.0) == (report.calls, report.decided, report.examples, report.milliseconds.median)
-    assert "schema_version" == next(iter(document(report)))
+    assert "schema_version" == next(iter(backtest_to_dict(report)))

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from policy_play import HERE, ROOT, call, finished, shell, starting
 
-from upbeat.core.contract.event import Act, Change, Event, PromptSubmitted, TurnEnding
-from upbeat.core.rules.apply import apply
-from upbeat.core.rules.rule import Action, Owner, Verdict
-from upbeat.core.rules.rule_file import read
+from upbeat.core.contract.event import Event, FileEdit, PromptSubmitted, ToolKind, TurnEnding
+from upbeat.core.rules.formats.markdown import parse_rule_file
+from upbeat.core.rules.match import evaluate_rule
+from upbeat.core.rules.rule import Action, MatchResult, Owner
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
 from rules_page import EXAMPLES
@@ -19,7 +19,7 @@ from rules_page import EXAMPLES
 
 def write(path: str, text: str) -> Event:
     whole = f"{ROOT}/{path}"
-    return starting(call("Write", Act.WRITE, (whole,), (Change(whole, text),)))
+    return starting(call("Write", ToolKind.WRITE, (whole,), (FileEdit(whole, text),)))
 
 
 PLAYED: dict[str, tuple[list[Event], list[Event]]] = {
@@ -33,8 +33,8 @@ PLAYED: dict[str, tuple[list[Event], list[Event]]] = {
     "migrations": ([write("migrations/1.sql", "x")], [write("migrations/README.md", "x"), write("src/a.sql", "x")]),
     "no-keys": ([write("a.py", "x\n-----BEGIN RSA PRIVATE KEY-----")], [write("a.py", "key = config.secret()")]),
     "prices": (
-        [finished(call("Read", Act.READ, (f"{ROOT}/src/prices/a/b.tsx",)))],
-        [finished(call("Read", Act.READ, (f"{ROOT}/src/a.tsx",)))],
+        [finished(call("Read", ToolKind.READ, (f"{ROOT}/src/prices/a/b.tsx",)))],
+        [finished(call("Read", ToolKind.READ, (f"{ROOT}/src/a.tsx",)))],
     ),
     "deploys": (
         [PromptSubmitted(HERE, text) for text in ("Please deploy it", "Now: Deploy.", "把它上线")],
@@ -47,17 +47,17 @@ PLAYED: dict[str, tuple[list[Event], list[Event]]] = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str) -> None:
     """An example has no mistake, matches what it is for, and does not match what is near."""
-    found = read(EXAMPLES[name][1], name, f"{name}.md", Owner.USER)
+    found = parse_rule_file(EXAMPLES[name][1], name, f"{name}.md", Owner.USER)
     matching, near = PLAYED[name]
 
     assert ((), 1) == (found.problems, len(found.rules))
-    assert {Verdict.YES} == {apply(found.rules[0], event, ROOT).verdict for event in matching}
-    assert {Verdict.NO} == {apply(found.rules[0], event, ROOT).verdict for event in near}
+    assert {MatchResult.MATCH} == {evaluate_rule(found.rules[0], event, ROOT).match_result for event in matching}
+    assert {MatchResult.NO_MATCH} == {evaluate_rule(found.rules[0], event, ROOT).match_result for event in near}
 
 
 def test_what_cannot_be_read_is_denied() -> None:
     """The first example fails closed, as its sentence says."""
-    [rule] = read(EXAMPLES["no-force-push"][1], "x", "x.md", Owner.USER).rules
-    outcome = apply(rule, starting(shell("eval $X")), ROOT)
+    [rule] = parse_rule_file(EXAMPLES["no-force-push"][1], "x", "x.md", Owner.USER).rules
+    outcome = evaluate_rule(rule, starting(shell("eval $X")), ROOT)
 
-    assert (Action.DENY, Verdict.UNKNOWN, True) == (rule.action, outcome.verdict, outcome.effect is not None)
+    assert (Action.DENY, MatchResult.UNKNOWN, True) == (rule.action, outcome.match_result, outcome.effect is not None)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.rules.globs import Globs, problem_of, split
+from upbeat.core.rules.globs import Globs, find_glob_problem, split_globs
 
 MATCHES = [
     ("*.ts", "a.ts"),
@@ -72,13 +72,13 @@ def test_the_last_one_counts() -> None:
 )
 def test_split(text: str, globs: tuple[str, ...]) -> None:
     """Commas divide, but within braces."""
-    assert globs == split(text)
+    assert globs == split_globs(text)
 
 
 @pytest.mark.parametrize("glob", ["a\\", "#x", "{1..100000}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "x" * 501, " "])
 def test_what_is_no_glob(glob: str) -> None:
     """What cannot be a glob, or becomes too many, is told."""
-    assert problem_of((glob,))
+    assert find_glob_problem((glob,))
 
 
 def test_no_glob_takes_long() -> None:
@@ -93,5 +93,5 @@ def test_no_glob_takes_long() -> None:
 @given(st.lists(st.sampled_from(list("*?[]{},!/\\ab.")), max_size=12).map("".join), st.text(max_size=12))
 def test_nothing_makes_it_raise(glob: str, path: str) -> None:
     """Any text is a glob that matches or does not, or is told to be none."""
-    if not problem_of((glob,)):
+    if not find_glob_problem((glob,)):
         assert Globs((glob,)).match(path) in (True, False)

@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from upbeat.core.rules.pattern import MAX_PATTERN, Pattern, problem_of
+from upbeat.core.rules.pattern import MAX_PATTERN_CHARS, Pattern, find_pattern_problem
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_no_expression_takes_long(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["(?=a)", "(?<!a)b", "(a)\\1", "(?P=x)", "(", "a{1001}", "x" * (MAX_PATTERN + 1), "\x00", "\ud800"]
+    "source", ["(?=a)", "(?<!a)b", "(a)\\1", "(?P=x)", "(", "a{1001}", "x" * (MAX_PATTERN_CHARS + 1), "\x00", "\ud800"]
 )
 def test_what_is_no_expression(source: str) -> None:
-    """It is told, with the way out where there is one."""
-    assert problem_of(source)
+    """A pattern that is not supported has a problem that says so."""
+    assert find_pattern_problem(source)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.shell import Command, Commands, Redirect, commands
-from upbeat.core.shell.commands import MAX_COMMANDS, PROGRAM, SCRIPT, SIZE, SYNTAX
+from upbeat.core.shell import ParsedCommands, Redirect, SimpleCommand, parse_commands
+from upbeat.core.shell.commands import MAX_COMMANDS, PROGRAM_GAP, SCRIPT_GAP, SIZE_GAP, SYNTAX_GAP
 
 WORDS = {
     "one command": ("a b", [("a", "b")]),
@@ -82,47 +82,47 @@ WRAPPED = {
 }  # fmt: skip
 
 GAPS = {
-    "a 'b": SYNTAX,
-    "$A b": PROGRAM,
-    '"$A"b c': PROGRAM,
-    "$(a) b": PROGRAM,
-    "sudo $A": PROGRAM,
-    "eval $A": SCRIPT,
-    'bash -c "$A"': SCRIPT,
-    'bash -c "$(curl x)"': SCRIPT,
-    "curl x | sh": SCRIPT,
-    "curl x | sudo bash -s -- a": SCRIPT,
-    "bash <(curl x)": SCRIPT,
-    "source <(a)": SCRIPT,
-    "a " * 20_000: SIZE,
-    "a\0b": SIZE,
-    "(" * 200 + "a" + ")" * 200: SIZE,
-    "a;" * (MAX_COMMANDS + 1): SIZE,
+    "a 'b": SYNTAX_GAP,
+    "$A b": PROGRAM_GAP,
+    '"$A"b c': PROGRAM_GAP,
+    "$(a) b": PROGRAM_GAP,
+    "sudo $A": PROGRAM_GAP,
+    "eval $A": SCRIPT_GAP,
+    'bash -c "$A"': SCRIPT_GAP,
+    'bash -c "$(curl x)"': SCRIPT_GAP,
+    "curl x | sh": SCRIPT_GAP,
+    "curl x | sudo bash -s -- a": SCRIPT_GAP,
+    "bash <(curl x)": SCRIPT_GAP,
+    "source <(a)": SCRIPT_GAP,
+    "a " * 20_000: SIZE_GAP,
+    "a\0b": SIZE_GAP,
+    "(" * 200 + "a" + ")" * 200: SIZE_GAP,
+    "a;" * (MAX_COMMANDS + 1): SIZE_GAP,
 }
 
 
 @pytest.mark.parametrize(("line", "words"), WORDS.values(), ids=WORDS)
 def test_words(line: str, words: list[tuple[str, ...]]) -> None:
     """A line is its simple commands, as words, in order; nothing is missing."""
-    found = commands(line)
+    found = parse_commands(line)
 
     assert words == [one.words for one in found.items]
-    assert found.is_whole
+    assert found.is_complete
 
 
 @pytest.mark.parametrize(("line", "expected"), WRAPPED.items(), ids=[line[:40] for line in WRAPPED])
 def test_wrapped(line: str, expected: list[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
     """What only runs another command is taken off, and told."""
-    found = commands(line)
+    found = parse_commands(line)
 
     assert expected == [(one.words, one.wrappers) for one in found.items]
-    assert found.is_whole
+    assert found.is_complete
 
 
 @pytest.mark.parametrize(("line", "gap"), GAPS.items(), ids=[f"{number}" for number in range(len(GAPS))])
 def test_gaps(line: str, gap: str) -> None:
     """What cannot be told from the line is said."""
-    assert gap in commands(line).gaps
+    assert gap in parse_commands(line).gaps
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_gaps(line: str, gap: str) -> None:
 )
 def test_redirects(line: str, redirects: list[Redirect]) -> None:
     """Redirections belong to the last command that they are about."""
-    assert redirects == list(commands(line).items[-1].redirects)
+    assert redirects == list(parse_commands(line).items[-1].redirects)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_redirects(line: str, redirects: list[Redirect]) -> None:
 )
 def test_writes(redirect: Redirect, writes: bool) -> None:
     """Only what empties a file first is said to write it."""
-    assert writes == redirect.writes
+    assert writes == redirect.is_overwrite
 
 
 @pytest.mark.parametrize(
@@ -180,36 +180,36 @@ def test_writes(redirect: Redirect, writes: bool) -> None:
 )
 def test_folders(line: str, folder: str) -> None:
     """A command knows where the line has gone before it runs."""
-    assert folder == commands(line).items[-1].folder
+    assert folder == parse_commands(line).items[-1].working_dir
 
 
 def test_pipes() -> None:
     """A command knows which one feeds it, and what is printed into a shell is read as its script."""
-    assert commands("curl x | tee y | sh -s").items == (
-        Command(("curl", "x")),
-        Command(("tee", "y"), fed_by=("curl", "x")),
-        Command(("sh", "-s"), fed_by=("tee", "y")),
+    assert parse_commands("curl x | tee y | sh -s").items == (
+        SimpleCommand(("curl", "x")),
+        SimpleCommand(("tee", "y"), piped_from=("curl", "x")),
+        SimpleCommand(("sh", "-s"), piped_from=("tee", "y")),
     )
-    assert commands("echo 'a; b' | cat | bash") == Commands(
+    assert parse_commands("echo 'a; b' | cat | bash") == ParsedCommands(
         (
-            Command(("echo", "a; b")),
-            Command(("cat",), fed_by=("echo", "a; b"), text="a; b"),
-            Command(("a",), wrappers=("bash",), fed_by=("cat",)),
-            Command(("b",), wrappers=("bash",), fed_by=("cat",)),
+            SimpleCommand(("echo", "a; b")),
+            SimpleCommand(("cat",), piped_from=("echo", "a; b"), stdin_text="a; b"),
+            SimpleCommand(("a",), wrappers=("bash",), piped_from=("cat",)),
+            SimpleCommand(("b",), wrappers=("bash",), piped_from=("cat",)),
         )
     )
-    assert [one.words for one in commands("cat <<X | sh\nrm a\nX").items] == [("cat",), ("rm", "a")]
+    assert [one.words for one in parse_commands("cat <<X | sh\nrm a\nX").items] == [("cat",), ("rm", "a")]
 
 
 def test_assignments() -> None:
     """What is assigned for one command stands with it."""
-    assert commands("A=1 B='x y' c") == Commands((Command(("c",), assignments=("A=1", "B='x y'")),))
+    assert parse_commands("A=1 B='x y' c") == ParsedCommands((SimpleCommand(("c",), assignments=("A=1", "B='x y'")),))
 
 
 @given(st.text(max_size=80))
 def test_any_text(text: str) -> None:
     """Any text has commands or gaps, and none makes it raise."""
-    assert isinstance(commands(text), Commands)
+    assert isinstance(parse_commands(text), ParsedCommands)
 
 
 @given(st.lists(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1), min_size=1))
@@ -217,7 +217,9 @@ def test_quoted(words: list[str]) -> None:
     """Words that were quoted for a shell come back as they were."""
     line = "probe " + shlex.join(words)
 
-    assert [("probe", *words)] == [one.words for one in commands(line).items] or not commands(line).is_whole
+    assert [("probe", *words)] == [one.words for one in parse_commands(line).items] or not parse_commands(
+        line
+    ).is_complete
 
 
 PIECES = (
@@ -274,7 +276,7 @@ def test_what_runs_is_told(probes: Path, drawn: tuple[str, int]) -> None:
         check=False,
         timeout=20,
     )
-    found = commands(line)
+    found = parse_commands(line)
     ran = set((probes / "ran").read_text().split())
 
-    assert not found.is_whole or ran <= {one.words[0] for one in found.items if one.words}, line
+    assert not found.is_complete or ran <= {one.words[0] for one in found.items if one.words}, line

@@ -1,4 +1,4 @@
-"""What a line proves, held against a real shell: a witness that failed is never taken for one that succeeded."""
+"""What a line proves, compared with a real shell: a test run that failed is never taken for one that succeeded."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.shell import Line, read_line
-from upbeat.core.workflow.witness import kind_of
+from upbeat.core.shell import SuccessProof, prove_success
+from upbeat.core.workflow.verdict.evidence import proven_kind_of
 
 PIECES = (
     *("pytest", "pytest", "true", "false", ":", "cd /", "exit 0", "exit 3", "set -e", "set +e", "set -o pipefail"),
@@ -59,9 +59,9 @@ def run_in_bash(line: str, runners: Path, code: int) -> tuple[int, bool]:
 
 
 @given(lines())
-def test_a_failed_witness_never_succeeds(runners: Path, line: str) -> None:
-    """When a line is taken for a witness, its exit code is 0 only if the tests ran and succeeded."""
-    if kind_of(line) == "tests":
+def test_a_failed_test_run_is_no_evidence(runners: Path, line: str) -> None:
+    """When a line is taken as evidence, its exit code is 0 only if the tests ran and succeeded."""
+    if proven_kind_of(line) == "tests":
         failed, _ = run_in_bash(line, runners, 1)
         passed, ran = run_in_bash(line, runners, 0)
 
@@ -72,18 +72,18 @@ def test_a_failed_witness_never_succeeds(runners: Path, line: str) -> None:
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("", Line()),
-        ("a 'b c' \"d\" e\\ f", Line((("a", "b c", "d", "e f"),), (), (("a", "b c", "d", "e f"),))),
-        ("a && b", Line((("a",), ("b",)), (), (("a",), ("b",)))),
-        ("a | b", Line((("b",),), (("a",),), (("a",), ("b",)))),
-        ("a || b", Line((), (("a",), ("b",)), (("a",), ("b",)))),
-        ("a; b", Line((("b",),), (("a",),), (("a",), ("b",)))),
-        ("bash -c 'a; b'", Line((("b",),), (("a",),), (("a",), ("b",)))),
-        ("a 'b", Line()),
-        ("a\0b", Line()),
-        ("a " * 20_000, Line()),
+        ("", SuccessProof()),
+        ("a 'b c' \"d\" e\\ f", SuccessProof((("a", "b c", "d", "e f"),), (), (("a", "b c", "d", "e f"),))),
+        ("a && b", SuccessProof((("a",), ("b",)), (), (("a",), ("b",)))),
+        ("a | b", SuccessProof((("b",),), (("a",),), (("a",), ("b",)))),
+        ("a || b", SuccessProof((), (("a",), ("b",)), (("a",), ("b",)))),
+        ("a; b", SuccessProof((("b",),), (("a",),), (("a",), ("b",)))),
+        ("bash -c 'a; b'", SuccessProof((("b",),), (("a",),), (("a",), ("b",)))),
+        ("a 'b", SuccessProof()),
+        ("a\0b", SuccessProof()),
+        ("a " * 20_000, SuccessProof()),
     ],
 )
-def test_read_line(command: str, line: Line) -> None:
+def test_read_line(command: str, line: SuccessProof) -> None:
     """A line is its commands as words, with what its exit code 0 proves of them."""
-    assert line == read_line(command)
+    assert line == prove_success(command)

@@ -1,4 +1,4 @@
-"""Which tools run, what they are asked, and how much at most."""
+"""The planned tools, their arguments and their limits."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.contract.report import BudgetReport, PlannedTool, ToolPlan
-from upbeat.core.servers import Launch, Server, ServerTool
-from upbeat.core.settings import Settings, Switch
-from upbeat.core.turn.intent import read
+from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
+from upbeat.core.prompt.classify import analyze_prompt
+from upbeat.core.settings import Activation, Settings
+from upbeat.core.tool_servers import LaunchSpec, ServerConfig, ServerTool
 from upbeat.core.turn.plan import (
-    CLAMPS,
+    ARGUMENT_LIMITS,
     EMPTY_PLAN,
-    TIMEOUT_MS,
+    TOOL_TIMEOUTS_MS,
     TOOLS,
-    Planned,
-    clamp,
-    keep_inside,
-    plan,
+    PlanResult,
+    clamp_arguments,
+    needs_tier2,
+    plan_tools,
     relative_to,
-    wants_depth,
+    restrict_to_root,
 )
-from upbeat.core.turn.reading import Intent, Reading, Targets
 
 TIER2_DISABLED = "tier-2 disabled by default; set CI_AUTO_TOOLS_TIER_MAX=2 to enable"
-ASKED = Reading(Intent.DOCS, query="how does login work")
-BUG = Reading(
+ASKED = PromptAnalysis(Intent.DOCS, query="how does login work")
+BUG = PromptAnalysis(
     Intent.DEBUG,
     targets=Targets(("src/a.py", "src/b.py"), ("login", "logout"), ("KeyError", "boom")),
     query="fix login",
 )
 
 
-def names(planned: Planned) -> list[str]:
+def names(planned: PlanResult) -> list[str]:
     return [tool.tool for tool in planned.plan.tools]
 
 
-def args(planned: Planned, tool: str) -> dict[str, Any]:
-    return next(one.args for one in planned.plan.tools if one.tool == tool)
+def args(planned: PlanResult, tool: str) -> dict[str, Any]:
+    return next(planned_tool.args for planned_tool in planned.plan.tools if planned_tool.tool == tool)
 
 
-def texts(planned: Planned) -> list[str]:
+def texts(planned: PlanResult) -> list[str]:
     return [limit.text for limit in planned.limits]
 
 
 def test_a_question_gets_the_cheap_tools() -> None:
-    """A question about code is looked up with tiers 0 and 1, inside the settings' budget."""
+    """A question about code gets the tools of tiers 0 and 1, within the budget of the settings."""
     expected = ToolPlan(
         tier_max=1,
         budget=BudgetReport(wall_ms=5000, max_concurrency=3, max_injected_chars=12000),
@@ -72,12 +72,12 @@ def test_a_question_gets_the_cheap_tools() -> None:
         ],
     )
 
-    assert Planned(expected) == plan(ASKED, Settings(), "/repo")
+    assert PlanResult(expected) == plan_tools(ASKED, Settings(), "/repo")
 
 
 def test_nothing_is_planned_for_what_is_not_about_code() -> None:
-    """No reason to look means an empty plan, which still says what the wrapper would start."""
-    planned = plan(Reading(Intent.NONE, query="hello"), Settings(), "/repo", "codex exec --json -")
+    """A prompt that is not about code gets an empty plan, which still has the Codex command."""
+    planned = plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(), "/repo", "codex exec --json -")
 
     assert EMPTY_PLAN.model_copy(update={"planned_codex_command": "codex exec --json -"}) == planned.plan
     assert ["the prompt is not about code; nothing was looked up"] == texts(planned)
@@ -90,43 +90,49 @@ def test_nothing_is_planned_for_what_is_not_about_code() -> None:
 
 
 def test_on_looks_up_everything() -> None:
-    """Switched on, a prompt that is not about code is looked up like any other."""
-    planned = plan(Reading(Intent.NONE, query="hello"), Settings(enabled=Switch.ON), "/repo")
+    """If activation is "on", a prompt that is not about code is looked up like any other."""
+    planned = plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(enabled=Activation.ON), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
     assert [] == texts(planned)
 
 
 def test_nothing_is_searched_for_nothing() -> None:
-    """A prompt that leaves no words to search for is not searched for, even when switched on."""
-    planned = plan(Reading(Intent.NONE), Settings(enabled=Switch.ON), "/repo")
+    """A prompt without words to search for is not searched, even if activation is "on"."""
+    planned = plan_tools(PromptAnalysis(Intent.NONE), Settings(enabled=Activation.ON), "/repo")
 
     assert ["ci_index_status"] == names(planned)
 
 
 @pytest.mark.parametrize(
-    ("reading", "deep"),
+    ("analysis", "is_needed"),
     [
         pytest.param(ASKED, False, id="a question"),
-        pytest.param(Reading(Intent.DOCS, query="impact?", allows_depth=True), True, id="asked for"),
-        pytest.param(Reading(Intent.DEBUG, query="fix it"), False, id="a bug without a place"),
-        pytest.param(BUG, True, id="a bug with a place"),
-        pytest.param(Reading(Intent.REFACTOR, targets=Targets(symbols=("f",)), query="f"), True, id="a refactoring"),
-        pytest.param(Reading(Intent.FEATURE, targets=Targets(files=("a.py",)), query="a"), True, id="a change"),
-        pytest.param(Reading(Intent.DOCS, targets=Targets(symbols=("f",)), query="f"), False, id="a named question"),
-        pytest.param(Reading(Intent.NONE, targets=Targets(symbols=("f",)), query="f"), False, id="not about code"),
+        pytest.param(PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), True, id="requested"),
+        pytest.param(PromptAnalysis(Intent.DEBUG, query="fix it"), False, id="a bug without a target"),
+        pytest.param(BUG, True, id="a bug with a target"),
+        pytest.param(
+            PromptAnalysis(Intent.REFACTOR, targets=Targets(symbols=("f",)), query="f"), True, id="a refactoring"
+        ),
+        pytest.param(PromptAnalysis(Intent.FEATURE, targets=Targets(files=("a.py",)), query="a"), True, id="a change"),
+        pytest.param(
+            PromptAnalysis(Intent.DOCS, targets=Targets(symbols=("f",)), query="f"), False, id="a named question"
+        ),
+        pytest.param(
+            PromptAnalysis(Intent.NONE, targets=Targets(symbols=("f",)), query="f"), False, id="not about code"
+        ),
     ],
 )
-def test_depth_is_for_changes_and_requests(reading: Reading, deep: bool) -> None:
-    """Tier 2 is worth its cost when it is asked for, or when something named is to be changed."""
-    assert deep == wants_depth(reading)
-    if reading.intent is not Intent.NONE:
-        assert ([TIER2_DISABLED] if deep else []) == texts(plan(reading, Settings(), "/repo"))
+def test_tier_2_is_for_changes_and_requests(analysis: PromptAnalysis, is_needed: bool) -> None:
+    """Tier 2 is needed if it is requested, or if the prompt names the target of a change."""
+    assert is_needed == needs_tier2(analysis)
+    if analysis.intent is not Intent.NONE:
+        assert ([TIER2_DISABLED] if is_needed else []) == texts(plan_tools(analysis, Settings(), "/repo"))
 
 
 def test_tier_2_asks_about_what_is_named() -> None:
     """With tier 2 allowed, a bug is traced, located, measured; it gets five seconds more."""
-    planned = plan(BUG, Settings(tier_max=2, budget_wall_ms=1000), "/repo")
+    planned = plan_tools(BUG, Settings(tier_max=2, budget_wall_ms=1000), "/repo")
 
     assert [
         ("ci_index_status", {}),
@@ -155,15 +161,15 @@ def test_tier_2_asks_about_what_is_named() -> None:
 
 
 def test_tier_2_without_a_name_skips_what_needs_one() -> None:
-    """Tools that need a name are not asked without one; the intent decides about bugs."""
-    planned = plan(Reading(Intent.DOCS, query="impact?", allows_depth=True), Settings(tier_max=2), "/repo")
+    """Tools that need a name are not planned without one; the intent decides about bugs."""
+    planned = plan_tools(PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), Settings(tier_max=2), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag", "ci_hotspot"] == names(planned)
 
 
 def test_tier_2_allowed_is_not_tier_2_used() -> None:
     """Allowed but not wanted, tier 2 costs nothing."""
-    planned = plan(ASKED, Settings(tier_max=2), "/repo")
+    planned = plan_tools(ASKED, Settings(tier_max=2), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
     assert (5000, 2) == (planned.plan.budget.wall_ms, planned.plan.tier_max)
@@ -171,7 +177,7 @@ def test_tier_2_allowed_is_not_tier_2_used() -> None:
 
 def test_disabled_tools_are_not_planned() -> None:
     """A tool that the settings name as disabled is left out."""
-    planned = plan(ASKED, Settings(tools_disabled=("ci_graph_rag", "ci_index_status")), "/repo")
+    planned = plan_tools(ASKED, Settings(tools_disabled=("ci_graph_rag", "ci_index_status")), "/repo")
 
     assert ["ci_search"] == names(planned)
 
@@ -179,8 +185,8 @@ def test_disabled_tools_are_not_planned() -> None:
 def test_targets_are_counted() -> None:
     """A tool is asked about five files and five symbols at most."""
     many = tuple(f"f{number}.py" for number in range(9))
-    reading = Reading(Intent.DEBUG, targets=Targets(many, many, many), query="x")
-    planned = plan(reading, Settings(tier_max=2), "/repo")
+    analysis = PromptAnalysis(Intent.DEBUG, targets=Targets(many, many, many), query="x")
+    planned = plan_tools(analysis, Settings(tier_max=2), "/repo")
 
     assert list(many[:5]) == args(planned, "ci_search")["files"] == args(planned, "ci_search")["symbols"]
     assert list(many[:5]) == args(planned, "ci_bug_locate")["errors"] == args(planned, "ci_complexity")["files"]
@@ -189,7 +195,7 @@ def test_targets_are_counted() -> None:
 def test_settings_are_in_the_plan() -> None:
     """What the settings say about the budget is what the plan shows."""
     settings = Settings(budget_wall_ms=1234, budget_max_concurrency=7, budget_max_injected_chars=999)
-    planned = plan(ASKED, settings, "/repo", "codex exec --json -")
+    planned = plan_tools(ASKED, settings, "/repo", "codex exec --json -")
 
     assert BudgetReport(wall_ms=1234, max_concurrency=7, max_injected_chars=999) == planned.plan.budget
     assert "codex exec --json -" == planned.plan.planned_codex_command
@@ -197,8 +203,8 @@ def test_settings_are_in_the_plan() -> None:
 
 def test_paths_outside_are_named_and_left_out() -> None:
     """A path that leads out of the repository is not asked about, and a limit says so."""
-    reading = Reading(Intent.FEATURE, targets=Targets(("/etc/passwd", "a.py", "../b.py"), ("f",)), query="x")
-    planned = plan(reading, Settings(tier_max=2), "/repo")
+    analysis = PromptAnalysis(Intent.FEATURE, targets=Targets(("/etc/passwd", "a.py", "../b.py"), ("f",)), query="x")
+    planned = plan_tools(analysis, Settings(tier_max=2), "/repo")
 
     assert ["a.py"] == args(planned, "ci_search")["files"] == args(planned, "ci_complexity")["files"]
     assert [
@@ -211,7 +217,7 @@ def test_keep_inside_keeps_order_symbols_and_errors() -> None:
     """Only the files of the targets change."""
     targets = Targets(("b.py", "/repo/a.py", "~/x"), ("f",), ("E",))
 
-    assert (Targets(("b.py", "a.py"), ("f",), ("E",)), ("~/x",)) == keep_inside(targets, "/repo")
+    assert (Targets(("b.py", "a.py"), ("f",), ("E",)), ("~/x",)) == restrict_to_root(targets, "/repo")
 
 
 @pytest.mark.parametrize(
@@ -254,15 +260,15 @@ def test_relative_to(path: str, expected: str) -> None:
 @given(st.text("ab./\\~:", max_size=20))
 def test_relative_to_never_leads_out(path: str) -> None:
     """Whatever is asked, what comes out has no way up, is not absolute, and stays the same."""
-    found = relative_to(path, "/a")
+    relative = relative_to(path, "/a")
 
-    assert not found.startswith(("/", "~"))
-    assert not {"..", "."} & set(found.split("/"))
-    assert found == relative_to(found, "/a")
+    assert not relative.startswith(("/", "~"))
+    assert not {"..", "."} & set(relative.split("/"))
+    assert relative == relative_to(relative, "/a")
 
 
 @pytest.mark.parametrize(
-    ("tool", "asked", "given", "said"),
+    ("tool", "asked", "given", "limit_texts"),
     [
         (
             "ci_graph_rag",
@@ -282,20 +288,20 @@ def test_relative_to_never_leads_out(path: str) -> None:
         ("other", {"depth": 99}, {"depth": 99}, []),
     ],
 )
-def test_clamp(tool: str, asked: dict[str, Any], given: dict[str, Any], said: list[str]) -> None:
+def test_clamp(tool: str, asked: dict[str, Any], given: dict[str, Any], limit_texts: list[str]) -> None:
     """A number over the tool's most is brought down and named; the provider judges everything else."""
-    clamped, limits = clamp(tool, asked)
+    clamped, limits = clamp_arguments(tool, asked)
 
-    assert (given, said) == (clamped, [limit.text for limit in limits])
+    assert (given, limit_texts) == (clamped, [limit.text for limit in limits])
 
 
 def test_planned_arguments_need_no_clamping() -> None:
     """What the plan asks for is inside the clamps already."""
-    planned = plan(BUG, Settings(tier_max=2), "/repo").plan.tools
+    planned = plan_tools(BUG, Settings(tier_max=2), "/repo").plan.tools
 
     assert {tool.name for tool in TOOLS} == {tool.tool for tool in planned}
-    assert [(tool.args, ()) for tool in planned] == [clamp(tool.tool, tool.args) for tool in planned]
-    assert set(CLAMPS) <= set(TIMEOUT_MS)
+    assert [(tool.args, ()) for tool in planned] == [clamp_arguments(tool.tool, tool.args) for tool in planned]
+    assert set(ARGUMENT_LIMITS) <= set(TOOL_TIMEOUTS_MS)
 
 
 def test_tiers_and_timeouts() -> None:
@@ -319,21 +325,23 @@ def test_a_stack_trace_is_passed_on_frame_by_frame() -> None:
         '  File "shop/app.py", line 5, in main\n    secret_word()\n'
         '  File "shop/cart.py", line 9, in total\nKeyError: 1\n```'
     )
-    planned = plan(read(prompt), Settings(tier_max=2), "/repo")
+    planned = plan_tools(analyze_prompt(prompt), Settings(tier_max=2), "/repo")
 
     assert ["at total (shop/cart.py:9)", "at main (shop/app.py:5)"] == args(planned, "ci_bug_locate")["traces"]
     assert not [tool.tool for tool in planned.plan.tools if "secret_word" in str(tool.args)]
 
 
-DOCS = Server(
-    "docs", Launch("x"), timeout_ms=700, tools=(ServerTool("search", "q", {"n": 5}), ServerTool("a.b", "text"))
+DOCS = ServerConfig(
+    "docs", LaunchSpec("x"), timeout_ms=700, tools=(ServerTool("search", "q", {"n": 5}), ServerTool("a.b", "text"))
 )
 
 
 def test_a_users_own_tools() -> None:
-    """After ours each mapped tool gets the query, on one line, and what its user wrote down."""
-    planned = plan(
-        replace(ASKED, query="how does\nlogin work"), Settings(servers=(Server("idle", Launch("x")), DOCS)), "/repo"
+    """Each mapped tool follows upbeat's own and gets the query on one line, and its fixed arguments."""
+    planned = plan_tools(
+        replace(ASKED, query="how does\nlogin work"),
+        Settings(servers=(ServerConfig("idle", LaunchSpec("x")), DOCS)),
+        "/repo",
     )
     why = "what your server docs knows about it"
 
@@ -344,15 +352,15 @@ def test_a_users_own_tools() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reading", "settings"),
+    ("analysis", "settings"),
     [
-        (Reading(Intent.NONE, query="hello"), Settings(servers=(DOCS,))),
-        (Reading(Intent.DOCS, query=""), Settings(servers=(DOCS,))),
+        (PromptAnalysis(Intent.NONE, query="hello"), Settings(servers=(DOCS,))),
+        (PromptAnalysis(Intent.DOCS, query=""), Settings(servers=(DOCS,))),
         (ASKED, Settings(servers=(DOCS,), tools_disabled=("docs",))),
         (ASKED, Settings(servers=(DOCS,), tools_disabled=("docs.search", "docs.a.b"))),
     ],
     ids=["not about code", "nothing to ask", "server disabled", "tools disabled"],
 )
-def test_a_users_own_tools_stay_silent(reading: Reading, settings: Settings) -> None:
+def test_a_users_own_tools_stay_silent(analysis: PromptAnalysis, settings: Settings) -> None:
     """Without a query, or when they are disabled, they are not planned."""
-    assert [] == [name for name in names(plan(reading, settings, "/repo")) if "." in name]
+    assert [] == [name for name in names(plan_tools(analysis, settings, "/repo")) if "." in name]

@@ -30,15 +30,25 @@ from upbeat.core.contract.report import (
     ToolResult,
     TurnReport,
 )
-from upbeat.core.turn import reading as nouns
-from upbeat.core.turn.fuse import Fused
-from upbeat.core.turn.omit import excerpt_id
+from upbeat.core.prompt import analysis as nouns
+from upbeat.core.turn.deduplicate import excerpt_id
+from upbeat.core.turn.fuse import FusedItem
 from upbeat.core.turn.plan import EMPTY_PLAN
-from upbeat.core.turn.render import Rendered
-from upbeat.core.turn.report import EPOCH, Moment, build, empty, hash_of, inputs, limits_of, run_id, timestamp
+from upbeat.core.turn.render import RenderedContext
+from upbeat.core.turn.report import (
+    EPOCH,
+    ReportStamp,
+    assemble_empty_report,
+    assemble_report,
+    build_inputs,
+    format_timestamp,
+    limits_from_results,
+    make_run_id,
+    short_hash,
+)
 
-NOW = Moment(datetime(2026, 1, 2, 3, 4, 5, 678999, tzinfo=UTC), "0123456789ab", is_plan=False)
-PLANNED = Moment(EPOCH, "0123456789ab", is_plan=True)
+NOW = ReportStamp(datetime(2026, 1, 2, 3, 4, 5, 678999, tzinfo=UTC), "0123456789ab", is_plan_mode=False)
+PLANNED = ReportStamp(EPOCH, "0123456789ab", is_plan_mode=True)
 CLIENT = Client(name=ClientName.CLI, event="cli")
 INPUTS = Inputs(
     prompt="p",
@@ -75,14 +85,14 @@ def result(tool: str, code: ErrorCode | None = None, status: str = "error") -> T
 def built(limits: tuple[Limit, ...] = (), results: tuple[ToolResult, ...] = (), **changed: Any) -> TurnReport:
     parts: dict[str, Any] = {
         "run_id": "id",
-        "moment": NOW,
+        "stamp": NOW,
         "client": CLIENT,
         "inputs": INPUTS,
         "plan": PLAN,
-        "rendered": Rendered(""),
-        "legacy": False,
+        "rendered": RenderedContext(""),
+        "is_legacy": False,
     }
-    return build(**(parts | changed), limits=limits, results=results)
+    return assemble_report(**(parts | changed), limits=limits, results=results)
 
 
 @pytest.mark.parametrize(
@@ -96,37 +106,37 @@ def built(limits: tuple[Limit, ...] = (), results: tuple[ToolResult, ...] = (), 
 )
 def test_timestamp(moment: datetime, shown: str) -> None:
     """Times are UTC with milliseconds; the epoch is plain."""
-    assert shown == timestamp(moment)
+    assert shown == format_timestamp(moment)
 
 
 def test_hash_of() -> None:
     """The hash is SHA-256 over the parts with their lengths, so that no two lists of parts are the same text."""
-    assert "e3b0c44298fc" == hash_of(length=12)
-    assert "3c9d591045bc" == hash_of("a", "b", length=12)
-    assert hash_of("ab", "c", length=12) != hash_of("a", "bc", length=12)
-    assert hash_of("é\ud800", length=12) == hash_of("é\ud800", length=64)[:12]
+    assert "e3b0c44298fc" == short_hash(length=12)
+    assert "3c9d591045bc" == short_hash("a", "b", length=12)
+    assert short_hash("ab", "c", length=12) != short_hash("a", "bc", length=12)
+    assert short_hash("é\ud800", length=12) == short_hash("é\ud800", length=64)[:12]
 
 
 @pytest.mark.parametrize(
     ("moment", "plan", "pattern"),
     [
-        (NOW, PLAN, "20260102-030405-" + hash_of("p", "i", length=6)),
-        (NOW, EMPTY_PLAN, "empty-" + hash_of("p", "i", length=12)),
-        (PLANNED, PLAN, "plan-" + hash_of("p", "i", PLAN.model_dump_json(), length=12)),
-        (PLANNED, EMPTY_PLAN, "plan-" + hash_of("p", "i", EMPTY_PLAN.model_dump_json(), length=12)),
+        (NOW, PLAN, "20260102-030405-" + short_hash("p", "i", length=6)),
+        (NOW, EMPTY_PLAN, "empty-" + short_hash("p", "i", length=12)),
+        (PLANNED, PLAN, "plan-" + short_hash("p", "i", PLAN.model_dump_json(), length=12)),
+        (PLANNED, EMPTY_PLAN, "plan-" + short_hash("p", "i", EMPTY_PLAN.model_dump_json(), length=12)),
     ],
 )
-def test_run_id(moment: Moment, plan: ToolPlan, pattern: str) -> None:
-    """A run is named by its time, an empty one and a plan by what went in."""
-    assert pattern == run_id(moment, "p", "i", plan)
+def test_run_id(moment: ReportStamp, plan: ToolPlan, pattern: str) -> None:
+    """The id of a run has its time; that of an empty run or a plan only depends on the inputs."""
+    assert pattern == make_run_id(moment, "p", "i", plan)
 
 
 def test_times_are_utc_wherever_we_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine's own time zone does not show."""
-    here = run_id(NOW, "p", "i", PLAN), timestamp(NOW.now)
+    """The time zone of the machine has no influence."""
+    here = make_run_id(NOW, "p", "i", PLAN), format_timestamp(NOW.now)
     monkeypatch.setenv("TZ", "Asia/Shanghai")
     time.tzset()
-    there = run_id(NOW, "p", "i", PLAN), timestamp(NOW.now)
+    there = make_run_id(NOW, "p", "i", PLAN), format_timestamp(NOW.now)
     monkeypatch.undo()
     time.tzset()
 
@@ -135,16 +145,16 @@ def test_times_are_utc_wherever_we_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_run_id_is_utc() -> None:
     """The time in a run's name does not depend on the time zone."""
-    east = Moment(NOW.now.astimezone(timezone(timedelta(hours=8))), "ab", is_plan=False)
+    east = ReportStamp(NOW.now.astimezone(timezone(timedelta(hours=8))), "ab", is_plan_mode=False)
 
-    assert run_id(NOW, "p", "i", PLAN) == run_id(east, "p", "i", PLAN)
+    assert make_run_id(NOW, "p", "i", PLAN) == make_run_id(east, "p", "i", PLAN)
 
 
 def test_inputs() -> None:
-    """A reading becomes intent and weighted signals."""
-    reading = nouns.Reading(
+    """An analysis becomes an intent and weighted signals."""
+    analysis = nouns.PromptAnalysis(
         nouns.Intent.DEBUG,
-        tuple(nouns.Signal(kind, kind.value) for kind in nouns.SignalType),
+        tuple(nouns.PromptSignal(kind, kind.value) for kind in nouns.SignalType),
     )
 
     assert Inputs(
@@ -158,13 +168,13 @@ def test_inputs() -> None:
         ],
         repo_root="/repo",
         repo_root_source="config",
-    ) == inputs(reading, "p", "/repo", "config")
+    ) == build_inputs(analysis, "p", "/repo", "config")
 
 
 def test_a_whole_report() -> None:
-    """Everything that is known about a turn stands in its place."""
+    """Every part of a turn has its field."""
     finding = Finding("a.py", "t", "s", "function", 3, 5, 0.123456, "w", "text")
-    fused = Fused("a", finding, "t — w", truncated=True, conflict=True, evidence=("b:a.py:9",))
+    fused = FusedItem("a", finding, "t — w", is_truncated=True, has_conflict=True, evidence_refs=("b:a.py:9",))
     limit = Limit.of(LimitCode.NO_GIT_ROOT)
 
     assert TurnReport(
@@ -210,13 +220,13 @@ def test_a_whole_report() -> None:
     ) == built(
         (limit, limit),
         (result("a"), result("b", ErrorCode.TOOL_UNAVAILABLE, "skipped")),
-        rendered=Rendered("text", (fused,)),
+        rendered=RenderedContext("text", (fused,)),
     )
 
 
 def test_texts_of_an_empty_report() -> None:
     """Where nothing was looked up, the texts say so or nothing."""
-    report = empty(
+    report = assemble_empty_report(
         "id", CLIENT, INPUTS, [Limit.of(LimitCode.CORE_UNAVAILABLE, "x"), Limit.of(LimitCode.NO_GIT_ROOT)], NOW
     )
 
@@ -234,13 +244,13 @@ def test_texts_of_an_empty_report() -> None:
 
 
 def test_no_limits_no_text() -> None:
-    """Nothing is said about limits where there are none."""
+    """Without limits the limits text is empty."""
     assert "" == built().fused_context.for_user.limits_text
 
 
 def test_a_plan_has_no_time() -> None:
     """In plan mode a report is made at the epoch, whatever the moment says."""
-    assert "1970-01-01T00:00:00Z" == built(moment=Moment(NOW.now, "ab", is_plan=True)).created_at
+    assert "1970-01-01T00:00:00Z" == built(stamp=ReportStamp(NOW.now, "ab", is_plan_mode=True)).created_at
 
 
 @pytest.mark.parametrize(
@@ -259,27 +269,29 @@ def test_a_plan_has_no_time() -> None:
 )
 def test_limits_of(code: ErrorCode, limit: str) -> None:
     """Each error becomes one limit that names all tools that had it."""
-    assert [limit] == [one.text for one in limits_of([result("a", code), result("ok"), result("b", code)])]
+    assert [limit] == [
+        limit.text for limit in limits_from_results([result("a", code), result("ok"), result("b", code)])
+    ]
 
 
 def test_limits_of_different_errors() -> None:
     """Different errors are different limits, in the order of the results."""
-    found = limits_of(
+    limits = limits_from_results(
         [result("a", ErrorCode.UNKNOWN), result("b", ErrorCode.TIMEOUT), result("c", ErrorCode.INVALID_ARGS)]
     )
 
-    assert ["tool failed; skipped: a, c", "tool timeout; degraded to plan-only: b"] == [one.text for one in found]
-    assert [] == limits_of([result("ok")])
+    assert ["tool failed; skipped: a, c", "tool timeout; degraded to plan-only: b"] == [limit.text for limit in limits]
+    assert [] == limits_from_results([result("ok")])
 
 
 def test_limits_of_a_users_own_tools() -> None:
-    """Of a tool of a user's server it is said why it failed, within bounds; what it answers is never all there is."""
-    found = limits_of([result("docs.search", ErrorCode.PARSE), result("docs.write", ErrorCode.NOT_APPROVED)])
+    """The failure of a user tool has its bounded message; invalid output of one is a failed tool."""
+    limits = limits_from_results([result("docs.search", ErrorCode.PARSE), result("docs.write", ErrorCode.NOT_APPROVED)])
 
     assert [
         "tool failed; skipped: docs.search (m)",
         "tool not approved; skipped: docs.write (m)",
-    ] == [one.text for one in found]
+    ] == [limit.text for limit in limits]
 
 
 HARMLESS = [
@@ -343,9 +355,9 @@ def test_degraded_to_nothing(code: LimitCode, error: str | None) -> None:
 
 
 @pytest.mark.parametrize(("moment", "mode"), [(NOW, "run"), (PLANNED, "plan")])
-def test_legacy_layers(moment: Moment, mode: str) -> None:
+def test_legacy_layers(moment: ReportStamp, mode: str) -> None:
     """Old consumers find their five layers filled, and the policy is named."""
-    report = built(legacy=True, moment=moment)
+    report = built(is_legacy=True, stamp=moment)
 
     assert (
         {"repo_root": "/repo", "repo_root_source": "git"},

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.handoff import SECTIONS, Handoff, check
+from upbeat.core.workflow.handoff import SECTIONS, Handoff, parse_handoff
 
 WHOLE = Handoff("c", "f", "- a.py", "q?")
 
@@ -30,25 +30,25 @@ WHOLE = Handoff("c", "f", "- a.py", "q?")
 )
 def test_sections(text: str) -> None:
     """Any level, bold, order, number and either language; comments for machines are not passed on."""
-    assert (WHOLE, ()) == (check(text), check(text).missing)
+    assert (WHOLE, ()) == (parse_handoff(text), parse_handoff(text).missing_sections)
 
 
 @pytest.mark.parametrize(
     ("text", "expected", "missing"),
     [
         ("", Handoff(), SECTIONS),
-        ("All done.", Handoff(rest="All done."), SECTIONS),
-        ("The Context is clear.\nFindings", Handoff(rest="The Context is clear.\nFindings"), SECTIONS),
+        ("All done.", Handoff(other_text="All done."), SECTIONS),
+        ("The Context is clear.\nFindings", Handoff(other_text="The Context is clear.\nFindings"), SECTIONS),
         (
             "```\n## Context\n```\n**Note**\nx",
-            Handoff(rest="```\n## Context\n```\n**Note**\nx"),
+            Handoff(other_text="```\n## Context\n```\n**Note**\nx"),
             SECTIONS,
         ),
-        ("```\n```x\n# Findings\n```", Handoff(rest="```\n```x\n# Findings\n```"), SECTIONS),
-        ("<!-- open\nfindings", Handoff(rest="<!-- open\nfindings"), SECTIONS),
+        ("```\n```x\n# Findings\n```", Handoff(other_text="```\n```x\n# Findings\n```"), SECTIONS),
+        ("<!-- open\nfindings", Handoff(other_text="<!-- open\nfindings"), SECTIONS),
         (
             "Hello.\n# Handoff\n## Context\nc\n### More\nd\n```\n# Findings\n```\n## Summary\ns\n## Findings\n\n",
-            Handoff(context="c\n### More\nd\n```\n# Findings\n```", rest="Hello.\n# Handoff\n## Summary\ns"),
+            Handoff(context="c\n### More\nd\n```\n# Findings\n```", other_text="Hello.\n# Handoff\n## Summary\ns"),
             ("Findings", "Files Modified", "Open Questions"),
         ),
         (
@@ -60,7 +60,7 @@ def test_sections(text: str) -> None:
 )
 def test_what_is_missing(text: str, expected: Handoff, missing: tuple[str, ...]) -> None:
     """Only headings of sections head one; what is not there, or says nothing, is missing."""
-    assert (expected, missing) == (check(text), check(text).missing)
+    assert (expected, missing) == (parse_handoff(text), parse_handoff(text).missing_sections)
 
 
 LONG = Handoff("c", "\n".join(f"finding {number}" for number in range(100)), "- a.py\n- b.py", "q?")
@@ -69,8 +69,8 @@ LONG = Handoff("c", "\n".join(f"finding {number}" for number in range(100)), "- 
 def test_a_cut_that_is_wide_enough() -> None:
     """What fits is passed on whole, in order, without what stands in no section."""
     assert "## Context\nc\n\n## Findings\nf\n\n## Files Modified\n- a.py\n\n## Open Questions\nq?" == Handoff(
-        *("c", "f", "- a.py", "q?"), rest="hello"
-    ).cut(200)
+        *("c", "f", "- a.py", "q?"), other_text="hello"
+    ).truncate(200)
 
 
 def test_a_cut_takes_from_the_longest() -> None:
@@ -90,17 +90,17 @@ def test_a_cut_takes_from_the_longest() -> None:
         - b.py
 
         ## Open Questions
-        q?""") == LONG.cut(140)
+        q?""") == LONG.truncate(140)
 
 
 @pytest.mark.parametrize(
     ("handoff", "limit", "expected"),
     [
-        (Handoff(rest="one\ntwo"), 7, "one\ntwo"),
-        (Handoff(rest="one\ntwo\n" + "x" * 50), 40, "one\ntwo\n… (lines left out: 1)"),
-        (Handoff(rest="one\ntwo\n" + "x" * 50), 29, "one\ntwo\n… (lines left out: 1)"),
-        (Handoff(rest="one\ntwo\n" + "x" * 50), 28, "one\n… (lines left out: 2)"),
-        (Handoff(rest="x" * 50), 10, "x" * 9 + "…"),
+        (Handoff(other_text="one\ntwo"), 7, "one\ntwo"),
+        (Handoff(other_text="one\ntwo\n" + "x" * 50), 40, "one\ntwo\n… (lines left out: 1)"),
+        (Handoff(other_text="one\ntwo\n" + "x" * 50), 29, "one\ntwo\n… (lines left out: 1)"),
+        (Handoff(other_text="one\ntwo\n" + "x" * 50), 28, "one\n… (lines left out: 2)"),
+        (Handoff(other_text="x" * 50), 10, "x" * 9 + "…"),
         (Handoff(), 10, ""),
         (LONG, 0, ""),
         (LONG, -5, ""),
@@ -108,7 +108,7 @@ def test_a_cut_takes_from_the_longest() -> None:
 )
 def test_other_cuts(handoff: Handoff, limit: int, expected: str) -> None:
     """A message without sections is cut at its end, a line that is longer than all room inside of it."""
-    assert expected == handoff.cut(limit)
+    assert expected == handoff.truncate(limit)
 
 
 _lines = st.sampled_from(
@@ -123,16 +123,19 @@ _messages = st.lists(_lines, max_size=20).map("\n".join) | st.text()
 @given(_messages, st.integers(-5, 400))
 def test_any_message(text: str, limit: int) -> None:
     """Any text is a handoff; no cut is longer than its limit, and a wide one loses no section."""
-    handoff = check(text)
+    handoff = parse_handoff(text)
 
-    assert set(handoff.missing) == {name for name, said in handoff.sections if not said}
-    assert len(handoff.cut(limit)) <= max(limit, 0)
-    assert all(said in handoff.cut(10_000) for _, said in handoff.sections)
+    assert set(handoff.missing_sections) == {name for name, said in handoff.sections if not said}
+    assert len(handoff.truncate(limit)) <= max(limit, 0)
+    assert all(said in handoff.truncate(10_000) for _, said in handoff.sections)
 
 
 def test_a_cut_is_a_handoff_again() -> None:
     """What is passed on has the same sections."""
-    assert ((), "q?") == (check(LONG.cut(140)).missing, check(LONG.cut(160)).open_questions)
+    assert ((), "q?") == (
+        parse_handoff(LONG.truncate(140)).missing_sections,
+        parse_handoff(LONG.truncate(160)).open_questions,
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,6 +144,6 @@ def test_a_cut_is_a_handoff_again() -> None:
 def test_time_grows_with_length(text: str) -> None:
     """A message that is made to take long is read at once."""
     start = process_time()
-    check(text).cut(1000)
+    parse_handoff(text).truncate(1000)
 
     assert process_time() - start < 5

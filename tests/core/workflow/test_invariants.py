@@ -13,16 +13,16 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, registry
 
-from upbeat.core.workflow.facts import SentOn, StepFinished, StepStarted, WorkflowEnded
-from upbeat.core.workflow.fold import fold
-from upbeat.core.workflow.machine import BAD, missing_before
-from upbeat.core.workflow.outcome import Caps
-from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus
-from upbeat.core.workflow.verdict import Verdict
+from upbeat.core.workflow.decide.transitions import unfinished_before
+from upbeat.core.workflow.decision import LoopLimits
+from upbeat.core.workflow.facts import StepFinished, StepStarted, TurnContinued, WorkflowEnded
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus, StepVerdict
+from upbeat.core.workflow.verdict.classify import BAD_VERDICTS
 
 MESSAGES = st.sampled_from([PASS, FAIL, REJECT, ISSUES, "", "Well.", "12 passed", "测试未通过", "Shall I go on?"])
 AGENTS = st.sampled_from([*(stage.agent for stage in registry().stages.values()), "nobody", ""])
-CAPS = Caps(iterations=6, stale=3)
+CAPS = LoopLimits(max_turns=6, max_turns_without_progress=3)
 
 
 class Sessions(RuleBasedStateMachine):
@@ -44,9 +44,9 @@ class Sessions(RuleBasedStateMachine):
         call_id = play.delegate(agent)
         started = [fact for fact in play.last.facts if isinstance(fact, StepStarted)]
         if started and before.run:
-            step = before.run.step(started[0].key)
+            step = before.run.find_step(started[0].step_key)
             assert step is not None
-            assert () == missing_before(before.run, step)
+            assert () == unfinished_before(before.run, step)
             assert StepStatus.DONE is not step.status
             self.running[who].append(call_id)
 
@@ -55,7 +55,7 @@ class Sessions(RuleBasedStateMachine):
     def stop(self, who: int, which: int, message: str, known: bool, agent: str) -> None:
         if calls := self.running[who]:
             call_id = calls[which % len(calls)]
-            self.plays[who].stopped(agent, f"agent of {call_id}" if known else "somebody", message, continued=known)
+            self.plays[who].stopped(agent, f"agent of {call_id}" if known else "unknown", message, continued=known)
 
     @precondition(lambda self: any(self.running))
     @rule(who=st.integers(0, 1), which=st.integers(0, 9), message=MESSAGES, twice=st.booleans())
@@ -79,22 +79,26 @@ class Sessions(RuleBasedStateMachine):
     def end_turn(self, who: int, message: str, running: int | None) -> None:
         play = self.plays[who]
         was = play.state
-        play.ends(message, running=running)
-        if any(isinstance(fact, SentOn) for fact in play.last.facts):
+        play.ends(message, background_task_count=running)
+        if any(isinstance(fact, TurnContinued) for fact in play.last.facts):
             self.sent_on[who] += 1
             assert was.run is not None
-            assert not was.loop.ended
+            assert not was.loop.end_reason
             assert not was.loop.is_paused
         if any(isinstance(fact, WorkflowEnded) and fact.status is RunStatus.COMPLETE for fact in play.last.facts):
             bad = [step for step in play.run.steps if step.status is not StepStatus.DONE]
             assert [] == bad
-            open_ended = [s for s in play.run.steps if s.verdict in BAD and not registry().stages[s.stage].moves_on]
+            open_ended = [
+                s
+                for s in play.run.steps
+                if s.verdict in BAD_VERDICTS and not registry().stages[s.stage].continues_on_failure
+            ]
             assert [] == open_ended
 
     @rule(who=st.integers(0, 1), text=st.sampled_from(["stop", "what is this?", "fix the parser", "/upbeat:continue"]))
     def talk(self, who: int, text: str) -> None:
         play = self.plays[who]
-        play.prompt(text, is_question=text.endswith("?"))
+        play.prompt(text, is_unrelated_question=text.endswith("?"))
         if text == "stop":
             play.ends()
             assert "" == play.sent_on
@@ -112,20 +116,20 @@ class Sessions(RuleBasedStateMachine):
             play.closes()
         play.begin(how)
         if how != "compact":
-            assert all(call.verdict is not Verdict.NONE for call in play.run.calls) or not play.run.is_running
+            assert all(call.verdict is not StepVerdict.NONE for call in play.run.calls) or not play.run.is_running
             self.running[who].clear()
 
     @invariant()
     def the_state_is_the_fold_of_the_facts(self) -> None:
         for play in getattr(self, "plays", ()):
-            assert fold(play.facts, SessionState()) == play.state
+            assert apply_facts(play.facts, SessionState()) == play.state
 
     @invariant()
     def every_step_is_there_once_and_in_the_workflows_order(self) -> None:
         for play in getattr(self, "plays", ()):
             keys = [step.key for step in play.run.steps]
             assert len(set(keys)) == len(keys)
-            assert list(registry().workflows[play.run.workflow].keys) == [key for key in keys if "#" not in key]
+            assert list(registry().workflows[play.run.workflow].step_keys) == [key for key in keys if "#" not in key]
             groups = [step.group for step in play.run.steps]
             assert sorted(groups) == groups
             assert set(groups) == set(range(len(set(groups))))
@@ -133,30 +137,30 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def a_step_is_active_exactly_while_a_call_works_on_it(self) -> None:
         for play in getattr(self, "plays", ()):
-            worked_on = {call.key for call in play.run.calls}
+            worked_on = {call.step_key for call in play.run.calls}
             active = {step.key for step in play.run.steps if step.status is StepStatus.ACTIVE}
             assert worked_on == active
 
     @invariant()
     def no_stage_is_tried_more_often_than_it_may_be(self) -> None:
         for play in getattr(self, "plays", ()):
-            ended = Counter(fact.key for fact in play.facts if isinstance(fact, StepFinished))
+            ended = Counter(fact.step_key for fact in play.facts if isinstance(fact, StepFinished))
             for step in play.run.steps:
-                assert step.tries <= ended[step.key]
-                if step.verdict in (*BAD, Verdict.UNCLEAR):
-                    assert step.tries <= registry().stages[step.stage].tries
+                assert step.attempts <= ended[step.key]
+                if step.verdict in (*BAD_VERDICTS, StepVerdict.UNCLEAR):
+                    assert step.attempts <= registry().stages[step.stage].max_attempts
 
     @invariant()
     def nothing_is_started_before_what_it_builds_on(self) -> None:
         for play in getattr(self, "plays", ()):
             for step in play.run.steps:
                 if step.status is StepStatus.ACTIVE:
-                    assert () == missing_before(play.run, step)
+                    assert () == unfinished_before(play.run, step)
 
     @invariant()
     def the_loop_is_bounded(self) -> None:
         for who in range(len(getattr(self, "plays", ()))):
-            assert self.sent_on[who] <= CAPS.iterations
+            assert self.sent_on[who] <= CAPS.max_turns
 
 
 TestSessions = Sessions.TestCase

@@ -6,33 +6,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.phases import Overlap, Phase, ready
-from upbeat.core.workflow.tasks import Box, Tasks
+from upbeat.core.workflow.phases import Checkbox, Overlap, Phase, find_ready_phases
+from upbeat.core.workflow.tasks import TasksFile
 
 
 def read(*headings: str) -> tuple[Phase, ...]:
-    return Tasks.parse("## Dev Phases\n" + "".join(f"### {heading}\n" for heading in headings)).phases
+    return TasksFile.parse("## Dev Phases\n" + "".join(f"### {heading}\n" for heading in headings)).phases
 
 
 @pytest.mark.parametrize(
     ("heading", "expected"),
     [
-        ("Phase 2: parser", Phase(2, "parser", 3, depends=(1,))),
-        ("Phase 2: parser (sequential)", Phase(2, "parser", 3, depends=(1,))),
-        ("Phase 2: parser (Parallel)", Phase(2, "parser", 3, is_parallel=True, depends=(1,))),
-        ("Phase 2 parser (parallel, depends: 1)", Phase(2, "parser", 3, is_parallel=True, depends=(1,))),
-        ("Phase 7: x (sequential, depends: 1, 3, 1)", Phase(7, "x", 3, depends=(1, 3))),
-        ("Phase 7: x (sequential, depends on Phase 3)", Phase(7, "x", 3, depends=(3,))),
+        ("Phase 2: parser", Phase(2, "parser", 3, depends_on=(1,))),
+        ("Phase 2: parser (sequential)", Phase(2, "parser", 3, depends_on=(1,))),
+        ("Phase 2: parser (Parallel)", Phase(2, "parser", 3, is_parallel=True, depends_on=(1,))),
+        ("Phase 2 parser (parallel, depends: 1)", Phase(2, "parser", 3, is_parallel=True, depends_on=(1,))),
+        ("Phase 7: x (sequential, depends: 1, 3, 1)", Phase(7, "x", 3, depends_on=(1, 3))),
+        ("Phase 7: x (sequential, depends on Phase 3)", Phase(7, "x", 3, depends_on=(3,))),
         ("Phase 2: x (parallel, depends: none)", Phase(2, "x", 3, is_parallel=True)),
         ("Phase 2: x (depends: -)", Phase(2, "x", 3)),
-        ("Phase 2: x (fast) (parallel)", Phase(2, "x (fast)", 3, is_parallel=True, depends=(1,))),
-        ("Phase 2: x (fast)", Phase(2, "x (fast)", 3, depends=(1,))),
-        ("Phase 2: x (parallel", Phase(2, "x (parallel", 3, depends=(1,))),
-        ("Phase 2: x (parallel, depends: parser)", Phase(2, "x", 3, True, (1,), odd="depends: parser")),
-        ("Phase 2: x (sequential, soon)", Phase(2, "x", 3, False, (1,), odd="soon")),
-        ("Phase 2", Phase(2, "", 3, depends=(1,))),
-        ("**Phase 2: x (parallel)**", Phase(2, "x", 3, is_parallel=True, depends=(1,))),
-        ("階段 2：解析（平行，依賴：1、3）", Phase(2, "解析", 3, is_parallel=True, depends=(1, 3))),
+        ("Phase 2: x (fast) (parallel)", Phase(2, "x (fast)", 3, is_parallel=True, depends_on=(1,))),
+        ("Phase 2: x (fast)", Phase(2, "x (fast)", 3, depends_on=(1,))),
+        ("Phase 2: x (parallel", Phase(2, "x (parallel", 3, depends_on=(1,))),
+        ("Phase 2: x (parallel, depends: parser)", Phase(2, "x", 3, True, (1,), unparsed="depends: parser")),
+        ("Phase 2: x (sequential, soon)", Phase(2, "x", 3, False, (1,), unparsed="soon")),
+        ("Phase 2", Phase(2, "", 3, depends_on=(1,))),
+        ("**Phase 2: x (parallel)**", Phase(2, "x", 3, is_parallel=True, depends_on=(1,))),
+        ("階段 2：解析（平行，依賴：1、3）", Phase(2, "解析", 3, is_parallel=True, depends_on=(1, 3))),
     ],
 )
 def test_headings(heading: str, expected: Phase) -> None:
@@ -55,11 +55,13 @@ def test_headings(heading: str, expected: Phase) -> None:
 )
 def test_no_phases(text: str) -> None:
     """Phases stand one level below their heading, and have numbers."""
-    assert () == Tasks.parse(text).phases
+    assert () == TasksFile.parse(text).phases
 
 
 def phase(number: int, done: bool = False, depends: tuple[int, ...] = (), boxes: int = 1) -> Phase:
-    return Phase(number, "", number, depends=depends, boxes=tuple(Box("x", done, 1, 0) for _ in range(boxes)))
+    return Phase(
+        number, "", number, depends_on=depends, checkboxes=tuple(Checkbox("x", done, 1, 0) for _ in range(boxes))
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def phase(number: int, done: bool = False, depends: tuple[int, ...] = (), boxes:
 )
 def test_ready(phases: list[Phase], expected: list[int]) -> None:
     """A phase may start when all that it depends on is there and done."""
-    assert expected == [one.number for one in ready(phases)]
+    assert expected == [one.number for one in find_ready_phases(phases)]
 
 
 @pytest.mark.parametrize(
@@ -88,14 +90,14 @@ def test_ready(phases: list[Phase], expected: list[int]) -> None:
         (["Phase 1: a", "Phase 2: b", "Phase 3: c (parallel, depends: 1)"], []),
         (["Phase 1: a", "Phase 2: b", "Phase 3: c", "Phase 4: d (parallel, depends: 1, 3)"], []),
         (["Phase 2: b (sequential, depends: none)", "Phase 1: a (sequential, depends: 2)"], []),
-        (["Phase 1: a (sequential, depends: 7)"], ["line 2: phase 1 depends on 7, which is not there"]),
+        (["Phase 1: a (sequential, depends: 7)"], ["line 2: phase 1 depends on 7, which does not exist"]),
         (
             ["Phase 1: a", "Phase 1: b (sequential, depends: none)"],
-            ["line 3: there is a phase 1 already; give this one another number"],
+            ["line 3: phase 1 already exists; renumber this one"],
         ),
         (
             ["Phase 1: a (sequential, depends: 1)"],
-            ["line 2: these phases wait for each other and can never start: 1"],
+            ["line 2: these phases depend on each other and can never start: 1"],
         ),
         (
             [
@@ -104,21 +106,21 @@ def test_ready(phases: list[Phase], expected: list[int]) -> None:
                 "Phase 3: c (sequential, depends: 2)",
                 "Phase 4: d (sequential, depends: 3)",
             ],
-            ["line 3: these phases wait for each other and can never start: 2, 3"],
+            ["line 3: these phases depend on each other and can never start: 2, 3"],
         ),
         (
             ["Phase 1: a", "Phase 2: b (parallel, depends: a)"],
-            ["line 3: phase 2 says 'depends: a'; write depends: N, M or depends: none"],
+            ["line 3: phase 2 has 'depends: a'; write depends: N, M or depends: none"],
         ),
     ],
 )
 def test_problems(headings: list[str], expected: list[str]) -> None:
     """What can never start, or is not clear, is told with its line."""
-    assert tuple(expected) == Tasks.parse("## Dev Phases\n" + "".join(f"### {h}\n" for h in headings)).problems
+    assert tuple(expected) == TasksFile.parse("## Dev Phases\n" + "".join(f"### {h}\n" for h in headings)).problems
 
 
 def overlaps(*lines: str, kind: str = "parallel") -> tuple[Overlap, ...]:
-    return Tasks.parse(f"## Dev Phases\n### Phase 1: x ({kind})\n" + "\n".join(lines)).overlaps
+    return TasksFile.parse(f"## Dev Phases\n### Phase 1: x ({kind})\n" + "\n".join(lines)).overlaps
 
 
 @pytest.mark.parametrize(
@@ -162,8 +164,10 @@ def test_one_after_the_other_cannot_overlap() -> None:
 
 def test_an_overlap_says_where() -> None:
     """The sentence names the lines, the phase and the files, each once."""
-    assert "lines 3 and 4: phase 1 is parallel, and both touch x" == str(Overlap(1, ("x", "x"), (3, 4)))
-    assert "lines 3 and 4: phase 1 is parallel, and both touch x and x/y" == str(Overlap(1, ("x", "x/y"), (3, 4)))
+    assert "lines 3 and 4: phase 1 is parallel, but both tasks change x" == str(Overlap(1, ("x", "x"), (3, 4)))
+    assert "lines 3 and 4: phase 1 is parallel, but both tasks change x and x/y" == str(
+        Overlap(1, ("x", "x/y"), (3, 4))
+    )
 
 
 _numbers = st.integers(1, 6)
@@ -174,12 +178,12 @@ _graphs = st.lists(st.builds(phase, _numbers, st.booleans(), st.lists(_numbers, 
 def test_phases_come_to_an_end_or_a_problem_says_why(phases: list[Phase]) -> None:
     """Doing all that is ready, again and again, does everything, unless a problem was told."""
     text = "## Dev Phases\n" + "".join(
-        f"### Phase {one.number}: x (sequential, depends: {', '.join(map(str, one.depends)) or 'none'})\n"
+        f"### Phase {one.number}: x (sequential, depends: {', '.join(map(str, one.depends_on)) or 'none'})\n"
         f"- [{'x' if one.is_done else ' '}] n{index}\n"
         for index, one in enumerate(phases)
     )
-    tasks = Tasks.parse(text)
-    while now := ready(tasks.phases):
-        tasks = tasks.tick([box.text for one in now for box in one.boxes])
+    tasks = TasksFile.parse(text)
+    while now := find_ready_phases(tasks.phases):
+        tasks = tasks.tick([box.text for one in now for box in one.checkboxes])
 
-    assert not tasks.open or tasks.problems
+    assert not tasks.open_checkboxes or tasks.problems

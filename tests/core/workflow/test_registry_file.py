@@ -12,16 +12,16 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.local.toml_file import read_toml
-from upbeat.adapters.local.workflows import BUILT_IN
-from upbeat.core.layers import MAX_PROBLEMS, Layer
-from upbeat.core.workflow.registry import Agent, Groups, Registry, Stage, Workflow, mode_of
-from upbeat.core.workflow.registry_file import KINDS, Loaded, numbered, read
-from upbeat.core.workflow.verdict import Verdict
+from upbeat.adapters.system.config.workflows import BUILT_IN_FILE
+from upbeat.adapters.system.files.toml_file import read_toml
+from upbeat.core.settings_layers import MAX_PROBLEMS, Layer
+from upbeat.core.workflow.registry import Agent, Registry, Stage, StageGroups, Workflow, mode_of_step
+from upbeat.core.workflow.registry_file import TABLE_SCHEMAS, LoadedRegistry, load_registry, number_repeated_stages
+from upbeat.core.workflow.state import StepVerdict
 
-_file = read_toml(BUILT_IN)
+_file = read_toml(BUILT_IN_FILE)
 BUILT_IN_LAYER = Layer("built-in", _file.values, _file.lines)
-BASE = read([BUILT_IN_LAYER]).registry
+BASE = load_registry([BUILT_IN_LAYER]).registry
 
 
 @pytest.fixture
@@ -29,31 +29,31 @@ def layer(tmp_path: Path) -> Any:
     def make(text: str, trusted: bool = True) -> Layer:
         path = tmp_path / "mine.toml"
         path.write_text(text, encoding="utf-8")
-        file = read_toml(path, shown="mine.toml")
+        file = read_toml(path, display_name="mine.toml")
         assert not file.problem
-        return Layer(file.name, file.values, file.lines, trusted=trusted)
+        return Layer(file.name, file.values, file.lines, is_trusted=trusted)
 
     return make
 
 
 def test_no_layers() -> None:
     """Without a layer there is nothing."""
-    assert Loaded(Registry({}, {}, {})) == read([])
+    assert LoadedRegistry(Registry({}, {}, {})) == load_registry([])
 
 
 def test_the_built_in_file_is_right() -> None:
     """Nothing is wrong with the file that comes with upbeat."""
-    loaded = read([BUILT_IN_LAYER])
+    loaded = load_registry([BUILT_IN_LAYER])
 
-    assert ((), ()) == (loaded.problems, loaded.untrusted)
+    assert ((), ()) == (loaded.problems, loaded.untrusted_files)
     assert (18, 16, 17) == tuple(
         len(one) for one in (loaded.registry.workflows, loaded.registry.stages, loaded.registry.agents)
     )
 
 
 QUALITY = ("REVIEW", "TEST:2")
-STANDARD: Groups = (("PLAN",), ("ARCH",), ("TEST",), ("DEV",), QUALITY, ("RETRO",), ("DOCS",))
-FULL: Groups = (*STANDARD[:2], ("DESIGN",), ("TEST",), ("DEV",), QUALITY, ("QA", "E2E"), ("RETRO",), ("DOCS",))
+STANDARD: StageGroups = (("PLAN",), ("ARCH",), ("TEST",), ("DEV",), QUALITY, ("RETRO",), ("DOCS",))
+FULL: StageGroups = (*STANDARD[:2], ("DESIGN",), ("TEST",), ("DEV",), QUALITY, ("QA", "E2E"), ("RETRO",), ("DOCS",))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ FULL: Groups = (*STANDARD[:2], ("DESIGN",), ("TEST",), ("DEV",), QUALITY, ("QA",
         ("discovery", (("PM",),), ()),
     ],
 )
-def test_each_workflow(name: str, groups: Groups, files: tuple[str, ...]) -> None:
+def test_each_workflow(name: str, groups: StageGroups, files: tuple[str, ...]) -> None:
     """The eighteen workflows have these stages, groups and files."""
     assert (groups, files) == (BASE.workflows[name].groups, BASE.workflows[name].files)
 
@@ -90,17 +90,17 @@ def test_each_workflow(name: str, groups: Groups, files: tuple[str, ...]) -> Non
         ("DEV", Stage("DEV", "developer")),
         (
             "REVIEW",
-            Stage("REVIEW", "code-reviewer", (Verdict.PASS, Verdict.REJECT), {Verdict.REJECT: (("DEV",),)}),
+            Stage("REVIEW", "code-reviewer", (StepVerdict.PASS, StepVerdict.REJECT), {StepVerdict.REJECT: (("DEV",),)}),
         ),
         (
             "TEST",
             Stage(
                 "TEST",
                 "tester",
-                (Verdict.PASS, Verdict.FAIL),
-                {Verdict.FAIL: (("DEBUG",), ("DEV",))},
+                (StepVerdict.PASS, StepVerdict.FAIL),
+                {StepVerdict.FAIL: (("DEBUG",), ("DEV",))},
                 spec_before="DEV",
-                witness="tests",
+                required_evidence="tests",
             ),
         ),
         (
@@ -108,9 +108,9 @@ def test_each_workflow(name: str, groups: Groups, files: tuple[str, ...]) -> Non
             Stage(
                 "RETRO",
                 "retrospective",
-                (Verdict.PASS, Verdict.ISSUES),
-                {Verdict.ISSUES: (("DEV",), ("REVIEW", "TEST"))},
-                moves_on=True,
+                (StepVerdict.PASS, StepVerdict.ISSUES),
+                {StepVerdict.ISSUES: (("DEV",), ("REVIEW", "TEST"))},
+                continues_on_failure=True,
             ),
         ),
     ],
@@ -155,16 +155,16 @@ def test_modes(workflow: str, modes: list[str]) -> None:
     """A test before the first development writes the behaviour down; a later one verifies."""
     found = BASE.workflows[workflow]
 
-    assert modes == [mode for key in found.keys if (mode := mode_of(found, key, BASE.stages))]
+    assert modes == [mode for key in found.step_keys if (mode := mode_of_step(found, key, BASE.stages))]
 
 
 def test_a_layer_changes_key_by_key(layer: Any) -> None:
     """What a layer names is changed; the rest of the entry stays, and so do all other entries."""
-    loaded = read(
+    loaded = load_registry(
         [
             BUILT_IN_LAYER,
             layer(
-                '[workflows.quick]\nstages = ["DEV", "TEST"]\ntext.zh = "快"\n[stages.TEST]\ntries = 5\n'
+                '[workflows.quick]\nstages = ["DEV", "TEST"]\ntext.zh = "快"\n[stages.TEST]\nmax_attempts = 5\n'
                 '[agents.tester]\nmodel = "strong"\n'
             ),
         ]
@@ -177,19 +177,19 @@ def test_a_layer_changes_key_by_key(layer: Any) -> None:
             quick, groups=(("DEV",), ("TEST",)), text={"en": quick.text["en"], "zh": "快"}, origin="mine.toml:1"
         )
     } == changed(BASE.workflows, loaded.registry.workflows)
-    assert {"TEST": replace(BASE.stages["TEST"], tries=5)} == changed(BASE.stages, loaded.registry.stages)
+    assert {"TEST": replace(BASE.stages["TEST"], max_attempts=5)} == changed(BASE.stages, loaded.registry.stages)
     assert {"tester": replace(BASE.agents["tester"], model="strong")} == changed(BASE.agents, loaded.registry.agents)
 
 
 def test_a_layer_adds(layer: Any) -> None:
     """New workflows, stages and agents may name each other and the built-in ones."""
-    loaded = read(
+    loaded = load_registry(
         [
             BUILT_IN_LAYER,
             layer(
                 '[workflows.ship]\nstages = ["DEV", ["TEST", "LOAD-TEST"], "LOAD-TEST"]\nfiles = ["tasks"]\n'
                 '[stages.LOAD-TEST]\nagent = "load-tester"\nverdicts = ["pass", "fail"]\n'
-                'repair.fail = [["DEV", "DOCS"]]\nmoves_on = true\nwitness = "tests"\n'
+                'repair.fail = [["DEV", "DOCS"]]\ncontinues_on_failure = true\nrequired_evidence = "tests"\n'
                 '[agents.load-tester]\naccess = "read"\nskills = ["load"]\n'
             ),
         ]
@@ -203,10 +203,10 @@ def test_a_layer_adds(layer: Any) -> None:
         "LOAD-TEST": Stage(
             "LOAD-TEST",
             "load-tester",
-            (Verdict.PASS, Verdict.FAIL),
-            {Verdict.FAIL: (("DEV", "DOCS"),)},
-            moves_on=True,
-            witness="tests",
+            (StepVerdict.PASS, StepVerdict.FAIL),
+            {StepVerdict.FAIL: (("DEV", "DOCS"),)},
+            continues_on_failure=True,
+            required_evidence="tests",
         )
     } == changed(BASE.stages, loaded.registry.stages)
     assert {"load-tester": Agent("load-tester", "read", skills=("load",))} == changed(
@@ -216,25 +216,25 @@ def test_a_layer_adds(layer: Any) -> None:
 
 def test_the_longest_name(layer: Any) -> None:
     """A name of forty characters is one."""
-    loaded = read([BUILT_IN_LAYER, layer(f'[workflows.{"x" * 40}]\nstages = ["DEV"]\n')])
+    loaded = load_registry([BUILT_IN_LAYER, layer(f'[workflows.{"x" * 40}]\nstages = ["DEV"]\n')])
 
     assert ((), True) == (loaded.problems, "x" * 40 in loaded.registry.workflows)
 
 
 def test_a_repair_goes_with_its_verdict(layer: Any) -> None:
     """A stage that can no longer fail needs no repair for that."""
-    loaded = read([BUILT_IN_LAYER, layer('[stages.TEST]\nverdicts = ["pass"]\n')])
+    loaded = load_registry([BUILT_IN_LAYER, layer('[stages.TEST]\nverdicts = ["pass"]\n')])
 
     assert ((), {}) == (loaded.problems, loaded.registry.stages["TEST"].repairs)
 
 
 def test_layers_after_each_other(layer: Any) -> None:
     """The last layer that says something wins; a layer may use what the one before it added."""
-    first = layer('[workflows.mine]\nstages = ["LOOK"]\n[stages.LOOK]\nagent = "qa"\ntries = 2\n')
-    second = replace(layer('[stages.LOOK]\ntries = 4\n[workflows.yours]\nstages = ["LOOK"]\n'), origin="second")
-    loaded = read([BUILT_IN_LAYER, first, second])
+    first = layer('[workflows.mine]\nstages = ["LOOK"]\n[stages.LOOK]\nagent = "qa"\nmax_attempts = 2\n')
+    second = replace(layer('[stages.LOOK]\nmax_attempts = 4\n[workflows.yours]\nstages = ["LOOK"]\n'), origin="second")
+    loaded = load_registry([BUILT_IN_LAYER, first, second])
 
-    assert ((), Stage("LOOK", "qa", tries=4)) == (loaded.problems, loaded.registry.stages["LOOK"])
+    assert ((), Stage("LOOK", "qa", max_attempts=4)) == (loaded.problems, loaded.registry.stages["LOOK"])
     assert ["mine.toml:1", "second:3"] == [loaded.registry.workflows[name].origin for name in ("mine", "yours")]
 
 
@@ -242,7 +242,7 @@ def test_an_untrusted_layer_does_not_count(layer: Any) -> None:
     """What nobody trusts is named and left out, right or wrong."""
     untrusted = layer('[workflows.single]\nstages = ["NOTHING"]\n', trusted=False)
 
-    assert Loaded(BASE, (), ("mine.toml",)) == read([BUILT_IN_LAYER, untrusted])
+    assert LoadedRegistry(BASE, (), ("mine.toml",)) == load_registry([BUILT_IN_LAYER, untrusted])
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_an_untrusted_layer_does_not_count(layer: Any) -> None:
         ),
         (
             '[stages.TEST]\nrepair.fail = ["DEV", "TEST"]\n',
-            "2: stages.TEST.repair.fail names TEST itself, which is tried again anyway; leave it out",
+            "2: stages.TEST.repair.fail names TEST itself, which is retried anyway; remove it",
         ),
         (
             "[stages.TEST]\nrepair.fail = []\n",
@@ -349,18 +349,24 @@ def test_an_untrusted_layer_does_not_count(layer: Any) -> None:
         ),
         (
             '[stages.TEST]\nrepair = "DEV"\n',
-            "2: stages.TEST.repair takes a list of stages for each bad verdict, as in repair.fail; found 'DEV'",
+            "2: stages.TEST.repair takes a list of stages for each negative verdict, as in repair.fail; found 'DEV'",
         ),
         (
             '[stages.TEST]\nspec_before = "DVE"\n',
             "2: stages.TEST.spec_before names no stage: 'DVE'; did you mean 'DEV'?",
         ),
-        ("[stages.TEST]\ntries = 0\n", "2: stages.TEST.tries takes a whole number from 1 to 10; found 0"),
-        ("[stages.TEST]\ntries = true\n", "2: stages.TEST.tries takes a whole number from 1 to 10; found True"),
-        ('[stages.TEST]\nmoves_on = "yes"\n', "2: stages.TEST.moves_on takes true or false; found 'yes'"),
+        ("[stages.TEST]\nmax_attempts = 0\n", "2: stages.TEST.max_attempts takes a whole number from 1 to 10; found 0"),
         (
-            '[stages.TEST]\nwitness = "test"\n',
-            "2: stages.TEST.witness takes tests, build; found 'test'; did you mean 'tests'?",
+            "[stages.TEST]\nmax_attempts = true\n",
+            "2: stages.TEST.max_attempts takes a whole number from 1 to 10; found True",
+        ),
+        (
+            '[stages.TEST]\ncontinues_on_failure = "yes"\n',
+            "2: stages.TEST.continues_on_failure takes true or false; found 'yes'",
+        ),
+        (
+            '[stages.TEST]\nrequired_evidence = "test"\n',
+            "2: stages.TEST.required_evidence takes tests, build; found 'test'; did you mean 'tests'?",
         ),
         ('[agents.qa]\naccess = "everything"\n', "2: agents.qa.access takes read, write, all; found 'everything'"),
         ('[agents.qa]\nmodel = "opus"\n', "2: agents.qa.model takes strong, standard, fast; found 'opus'"),
@@ -373,21 +379,21 @@ def test_an_untrusted_layer_does_not_count(layer: Any) -> None:
 )
 def test_what_is_wrong(layer: Any, text: str, problem: str) -> None:
     """A mistake is told with file, line, key, what it takes and the nearest name; nothing of the layer counts."""
-    assert Loaded(BASE, (f"mine.toml:{problem}",)) == read([BUILT_IN_LAYER, layer(text)])
+    assert LoadedRegistry(BASE, (f"mine.toml:{problem}",)) == load_registry([BUILT_IN_LAYER, layer(text)])
 
 
 def test_all_mistakes_at_once(layer: Any) -> None:
     """Every mistake of a layer is told, and none that only follows from another one."""
     wrong = layer(
         '[workflows.mine]\nstages = ["DEV", "LOOK", "GONE"]\nfiles = "tasks"\n'
-        '[stages.LOOK]\nagent = "looker"\ntries = "3"\n[agents.looker]\naccess = "none"\n'
+        '[stages.LOOK]\nagent = "looker"\nmax_attempts = "3"\n[agents.looker]\naccess = "none"\n'
     )
     good = replace(layer('[workflows.good]\nstages = ["DEV"]\n'), origin="good.toml")
-    loaded = read([BUILT_IN_LAYER, wrong, good])
+    loaded = load_registry([BUILT_IN_LAYER, wrong, good])
 
     assert (
         "mine.toml:3: workflows.mine.files takes a list of names; found 'tasks'",
-        "mine.toml:6: stages.LOOK.tries takes a whole number from 1 to 10; found '3'",
+        "mine.toml:6: stages.LOOK.max_attempts takes a whole number from 1 to 10; found '3'",
         "mine.toml:8: agents.looker.access takes read, write, all; found 'none'",
         "mine.toml:2: workflows.mine.stages names no stage: 'GONE'",
     ) == loaded.problems
@@ -410,7 +416,7 @@ def test_all_mistakes_at_once(layer: Any) -> None:
 def test_a_flood_of_mistakes_is_cut(values: dict[str, Any]) -> None:
     """Whoever has more mistakes than that has another kind of file, which is told soon."""
     start = process_time()
-    loaded = read([BUILT_IN_LAYER, Layer("x", values)])
+    loaded = load_registry([BUILT_IN_LAYER, Layer("x", values)])
 
     assert (BASE, True) == (loaded.registry, 1 <= len(loaded.problems) <= MAX_PROBLEMS)
     assert process_time() - start < 10
@@ -425,9 +431,9 @@ def test_a_flood_of_mistakes_is_cut(values: dict[str, Any]) -> None:
         ((("A", "B"), ("B", "A")), (("A", "B"), ("B:2", "A:2"))),
     ],
 )
-def test_numbered(groups: Groups, expected: Groups) -> None:
+def test_numbered(groups: StageGroups, expected: StageGroups) -> None:
     """A stage that comes again gets its number."""
-    assert expected == numbered(groups)
+    assert expected == number_repeated_stages(groups)
 
 
 _values = st.recursive(
@@ -435,15 +441,15 @@ _values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
-_keys = st.sampled_from([key for kind in KINDS.values() for key in kind.fields]) | st.text(max_size=5)
+_keys = st.sampled_from([key for kind in TABLE_SCHEMAS.values() for key in kind.parsers]) | st.text(max_size=5)
 _names = st.sampled_from(["DEV", "TEST", "quick", "qa", "x", "X"]) | st.text(max_size=5)
 _entries = st.dictionaries(_names, st.dictionaries(_keys, _values, max_size=4) | _values, max_size=3)
 
 
-@given(st.dictionaries(st.sampled_from(list(KINDS)) | st.text(max_size=5), _entries | _values, max_size=4))
+@given(st.dictionaries(st.sampled_from(list(TABLE_SCHEMAS)) | st.text(max_size=5), _entries | _values, max_size=4))
 def test_any_values(values: dict[str, Any]) -> None:
     """Whatever a file holds: it counts as a whole, or is told as wrong and changes nothing."""
-    loaded = read([BUILT_IN_LAYER, Layer("any", values)])
+    loaded = load_registry([BUILT_IN_LAYER, Layer("any", values)])
 
     assert loaded.problems or all(stage.agent in loaded.registry.agents for stage in loaded.registry.stages.values())
     assert BASE == loaded.registry or not loaded.problems
@@ -451,7 +457,9 @@ def test_any_values(values: dict[str, Any]) -> None:
 
 def test_what_is_read_can_be_written_again() -> None:
     """The built-in file names nothing twice: TOML refuses that, so a copy of it is the same registry."""
-    again = read([BUILT_IN_LAYER, Layer("built-in", tomli.loads(BUILT_IN.read_text(encoding="utf-8")), _file.lines)])
+    again = load_registry(
+        [BUILT_IN_LAYER, Layer("built-in", tomli.loads(BUILT_IN_FILE.read_text(encoding="utf-8")), _file.lines)]
+    )
 
     assert (BASE, ()) == (again.registry, again.problems)
 

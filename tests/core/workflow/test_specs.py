@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 
 from upbeat.core.workflow.registry import Registry, Stage, Workflow
 from upbeat.core.workflow.specs import (
-    LIVE,
-    MOVES,
-    Status,
-    archive_name,
-    archived,
-    bdd_text,
-    is_feature,
-    name_problem,
-    refusal,
-    tasks_text,
+    LIVE_STATUSES,
+    STATUS_TRANSITIONS,
+    FeatureStatus,
+    archive_folder_name,
+    feature_name_problem,
+    is_feature_name,
+    parse_archive_folder_name,
+    render_new_bdd,
+    render_new_tasks,
+    transition_problem,
 )
-from upbeat.core.workflow.tasks import Tasks
+from upbeat.core.workflow.tasks import TasksFile
 
 
 @pytest.mark.parametrize("name", ["retry", "retry-limit", "v2", "2026", "a" * 60])
 def test_names(name: str) -> None:
     """Lower case and digits with hyphens make a name."""
-    assert ("", True) == (name_problem(name), is_feature(name))
+    assert ("", True) == (feature_name_problem(name), is_feature_name(name))
 
 
 @pytest.mark.parametrize(
@@ -46,50 +46,52 @@ def test_names(name: str) -> None:
 )
 def test_other_names(name: str, better: str) -> None:
     """Any other name is refused, with one that would do."""
-    takes = "a feature is named in lower case letters and digits with hyphens, at most 60"
+    takes = "a feature name has at most 60 lower case letters, digits and hyphens"
 
-    assert f"{takes}; how about '{better}'?" == name_problem(name)
-    assert is_feature(better)
+    assert f"{takes}; try '{better}'" == feature_name_problem(name)
+    assert is_feature_name(better)
 
 
 @pytest.mark.parametrize("name", ["", "功能", "..", "/"])
 def test_names_without_a_better_one(name: str) -> None:
     """Where nothing is left of a name nothing is suggested."""
-    assert "a feature is named in lower case letters and digits with hyphens, at most 60" == name_problem(name)
+    assert "a feature name has at most 60 lower case letters, digits and hyphens" == feature_name_problem(name)
 
 
 @given(st.text(max_size=80))
 def test_no_name_leads_anywhere(name: str) -> None:
     """A name that is taken is one part of a path, and none that stands for another folder."""
-    assert not is_feature(name) or (name == name.strip("./\0 \n") and "/" not in name)
+    assert not is_feature_name(name) or (name == name.strip("./\0 \n") and "/" not in name)
 
 
 @pytest.mark.parametrize(
     ("verb", "status", "expected"),
     [
-        ("start", Status.BACKLOG, ""),
-        ("start", Status.IN_PROGRESS, "x is in-progress already"),
-        ("start", Status.PAUSED, "cannot start x, which is paused; from there: resume, backlog, archive"),
-        ("pause", Status.BACKLOG, "cannot pause x, which is backlog; from there: start, archive"),
-        ("resume", Status.PAUSED, ""),
-        ("backlog", Status.PAUSED, ""),
-        ("archive", Status.ARCHIVED, "x is archived already"),
-        ("start", Status.ARCHIVED, "cannot start x, which is archived; from there: nowhere"),
+        ("start", FeatureStatus.BACKLOG, ""),
+        ("start", FeatureStatus.IN_PROGRESS, "x is already in-progress"),
+        ("start", FeatureStatus.PAUSED, "cannot start x: its status is paused; possible: resume, backlog, archive"),
+        ("pause", FeatureStatus.BACKLOG, "cannot pause x: its status is backlog; possible: start, archive"),
+        ("resume", FeatureStatus.PAUSED, ""),
+        ("backlog", FeatureStatus.PAUSED, ""),
+        ("archive", FeatureStatus.ARCHIVED, "x is already archived"),
+        ("start", FeatureStatus.ARCHIVED, "cannot start x: its status is archived; possible: nothing"),
     ],
 )
-def test_ways_to_go(verb: str, status: Status, expected: str) -> None:
+def test_ways_to_go(verb: str, status: FeatureStatus, expected: str) -> None:
     """A feature goes where the table says; anything else is refused with the ways that there are."""
-    assert expected == refusal(verb, "x", status)
+    assert expected == transition_problem(verb, "x", status)
 
 
-@given(st.lists(st.sampled_from(sorted(MOVES)), max_size=12))
+@given(st.lists(st.sampled_from(sorted(STATUS_TRANSITIONS)), max_size=12))
 def test_only_the_archive_is_an_end(verbs: list[str]) -> None:
     """Whatever was done, a feature that is not in the archive can still be worked on and put away."""
-    status = Status.BACKLOG
+    status = FeatureStatus.BACKLOG
     for verb in verbs:
-        status = status if refusal(verb, "x", status) else MOVES[verb].to
+        status = status if transition_problem(verb, "x", status) else STATUS_TRANSITIONS[verb].to_status
 
-    assert status is Status.ARCHIVED or (status in LIVE and not refusal("archive", "x", status))
+    assert status is FeatureStatus.ARCHIVED or (
+        status in LIVE_STATUSES and not transition_problem("archive", "x", status)
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_only_the_archive_is_an_end(verbs: list[str]) -> None:
 )
 def test_archive_names(taken: set[str], expected: str) -> None:
     """The folder has the date; one that is taken gets a number."""
-    assert expected == archive_name("x", "2026-01-02", taken)
+    assert expected == archive_folder_name("x", "2026-01-02", taken)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_archive_names(taken: set[str], expected: str) -> None:
 )
 def test_archived(folder: str, expected: tuple[str, str] | None) -> None:
     """Only folders with date and name are features that were put away."""
-    assert expected == archived(folder)
+    assert expected == parse_archive_folder_name(folder)
 
 
 REGISTRY = Registry(
@@ -152,22 +154,22 @@ def test_a_new_tasks_file() -> None:
         - [ ] TEST:2 — Test it. (parallel)
         - [ ] LOOK (parallel)
         """
-    ) == tasks_text("retry", WORKFLOW, REGISTRY, Status.BACKLOG, "2026-01-02", "zh")
+    ) == render_new_tasks("retry", WORKFLOW, REGISTRY, FeatureStatus.BACKLOG, "2026-01-02", "zh")
 
 
 def test_each_stage_ticks_its_own_box() -> None:
     """Ticking a step's key in a new file ticks exactly the box of that step."""
-    tasks = Tasks.parse(tasks_text("retry", WORKFLOW, REGISTRY, Status.BACKLOG, "2026-01-02", "en"))
+    tasks = TasksFile.parse(render_new_tasks("retry", WORKFLOW, REGISTRY, FeatureStatus.BACKLOG, "2026-01-02", "en"))
 
     assert [[index] for index in range(4)] == [
-        [index for index, box in enumerate(tasks.tick([key]).boxes) if box.is_done] for key in WORKFLOW.keys
+        [index for index, box in enumerate(tasks.tick([key]).checkboxes) if box.is_done] for key in WORKFLOW.step_keys
     ]
 
 
 @pytest.mark.parametrize(("language", "first"), [("en", "Scenario: "), ("zh", "场景："), ("de", "Scenario: ")])
 def test_a_new_bdd_file(language: str, first: str) -> None:
     """Behaviour is written as GIVEN, WHEN, THEN, explained in the language of its user."""
-    lines = bdd_text("retry", language).splitlines()
+    lines = render_new_bdd("retry", language).splitlines()
 
     assert ("# retry", True) == (lines[0], lines[4].startswith(f"## {first}"))
     assert ["GIVEN", "WHEN", "THEN"] == [line.split()[0] for line in lines[6:]]

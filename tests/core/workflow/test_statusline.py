@@ -10,28 +10,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.journal.codec import text_of
-from upbeat.core.workflow.state import NEW, Loop, Run, RunStatus, SessionState, Step, StepStatus
-from upbeat.core.workflow.statusline import line
-from upbeat.core.workflow.verdict import Verdict
-
-DONE = {"status": StepStatus.DONE, "verdict": Verdict.PASS}
-STEPS = (
-    Step("TEST", "TEST", 0, **DONE),
-    Step("DEV", "DEV", 1, **DONE),
-    Step("REVIEW", "REVIEW", 2),
-    Step("TEST:2", "TEST", 2),
-    Step("DOCS", "DOCS", 3),
+from upbeat.core.journal.codec import encode_state
+from upbeat.core.workflow.state import (
+    NEW_SESSION,
+    LoopState,
+    RunStatus,
+    SessionState,
+    StepStatus,
+    StepVerdict,
+    WorkflowRun,
+    WorkflowStep,
 )
-RUN = Run("r", "standard", STEPS)
+from upbeat.core.workflow.statusline import format_status_line
+
+DONE = {"status": StepStatus.DONE, "verdict": StepVerdict.PASS}
+STEPS = (
+    WorkflowStep("TEST", "TEST", 0, **DONE),
+    WorkflowStep("DEV", "DEV", 1, **DONE),
+    WorkflowStep("REVIEW", "REVIEW", 2),
+    WorkflowStep("TEST:2", "TEST", 2),
+    WorkflowStep("DOCS", "DOCS", 3),
+)
+RUN = WorkflowRun("r", "standard", STEPS)
 
 
 def shown(state: SessionState, *rest: Any) -> str:
     """The line for ``state`` as the journal stores it."""
-    return line(json.loads(text_of(state)), *rest)
+    return format_status_line(json.loads(encode_state(state)), *rest)
 
 
-def at(key: str, **changes: Any) -> Run:
+def at(key: str, **changes: Any) -> WorkflowRun:
     """The run with one step changed."""
     return replace(RUN, steps=tuple(replace(step, **changes) if step.key == key else step for step in STEPS))
 
@@ -39,26 +47,26 @@ def at(key: str, **changes: Any) -> Run:
 @pytest.mark.parametrize(
     ("state", "used", "expected"),
     [
-        (NEW, None, "upbeat"),
-        (NEW, 41.6, "upbeat · context 42%"),
+        (NEW_SESSION, None, "upbeat"),
+        (NEW_SESSION, 41.6, "upbeat · context 42%"),
         (SessionState(run=RUN), None, "upbeat · standard 2/5 · ○ REVIEW, TEST:2"),
         (
-            SessionState(run=at("REVIEW", status=StepStatus.ACTIVE), loop=Loop(iterations=4)),
+            SessionState(run=at("REVIEW", status=StepStatus.ACTIVE), loop=LoopState(iterations=4)),
             3,
             "upbeat · standard 2/5 · ● REVIEW · loop 4 · context 3%",
         ),
         (
-            SessionState(run=at("DEV", verdict=Verdict.FAIL)),
+            SessionState(run=at("DEV", verdict=StepVerdict.FAIL)),
             None,
             "upbeat · standard 1/5 · ○ REVIEW, TEST:2",
         ),
         (
-            SessionState(run=RUN, loop=Loop(iterations=4, is_paused=True)),
+            SessionState(run=RUN, loop=LoopState(iterations=4, is_paused=True)),
             None,
             "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · paused",
         ),
         (
-            SessionState(run=RUN, loop=Loop(iterations=4, ended="stale")),
+            SessionState(run=RUN, loop=LoopState(iterations=4, end_reason="no_progress")),
             None,
             "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · loop ended",
         ),
@@ -68,7 +76,7 @@ def at(key: str, **changes: Any) -> Run:
             5,
             "upbeat · standard 2/5 · needs you · context 5%",
         ),
-        (SessionState(run=Run("r", "odd", ())), None, "upbeat"),
+        (SessionState(run=WorkflowRun("r", "odd", ())), None, "upbeat"),
     ],
 )
 def test_line(state: SessionState, used: float | None, expected: str) -> None:
@@ -78,7 +86,7 @@ def test_line(state: SessionState, used: float | None, expected: str) -> None:
 
 def test_line_in_chinese() -> None:
     """The words are the user's."""
-    state = SessionState(run=RUN, loop=Loop(iterations=4))
+    state = SessionState(run=RUN, loop=LoopState(iterations=4))
 
     assert "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · 循环 4 · 上下文 7%" == shown(state, 7, "zh")
 
@@ -104,5 +112,5 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["run", "loop"]), JSON))
 def test_any_state_gives_a_line(state: dict[str, Any]) -> None:
     """What is stored in another form is left out."""
-    assert line(state).startswith("upbeat")
-    assert "\n" not in line({})
+    assert format_status_line(state).startswith("upbeat")
+    assert "\n" not in format_status_line({})

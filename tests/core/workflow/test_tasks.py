@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.tasks import Box, Tasks
+from upbeat.core.workflow.phases import Checkbox
+from upbeat.core.workflow.tasks import TasksFile
 
 WHOLE = dedent(
     """\
@@ -47,12 +48,12 @@ WHOLE = dedent(
 
 
 def boxes(text: str) -> list[tuple[str, bool]]:
-    return [(box.text, box.is_done) for box in Tasks.parse(text).boxes]
+    return [(box.text, box.is_done) for box in TasksFile.parse(text).checkboxes]
 
 
 def test_a_whole_file() -> None:
     """Front matter, boxes with depth, marks and files, and phases are all found."""
-    tasks = Tasks.parse(WHOLE)
+    tasks = TasksFile.parse(WHOLE)
 
     assert {
         "feature": "retry",
@@ -60,22 +61,22 @@ def test_a_whole_file() -> None:
         "workflow": "standard",
         "created": "2026-01-02",
         "owner": "me",
-    } == tasks.front
+    } == tasks.front_matter
     assert (
-        Box("PLAN: cut it", True, 11, WHOLE.index("x] PLAN")),
-        Box("TEST: write it down", False, 12, WHOLE.index(" ] TEST:")),
-        Box("TEST:2: does it hold", False, 13, WHOLE.index(" ] **TEST:2"), is_parallel=True),
-        Box("nested, done", True, 14, WHOLE.index("X] nested"), depth=1),
-        Box("nested, open", False, 15, WHOLE.index(" ] nested"), depth=1),
-        Box("read", False, 21, WHOLE.index(" ] read"), files=("src/a.py", "src/b.py"), phase=1),
-        Box("write", False, 25, WHOLE.index(" ] write ("), is_parallel=True, files=("src/c",), phase=2),
-        Box("tell people", False, 29, WHOLE.index(" ] tell")),
-    ) == tasks.boxes
+        Checkbox("PLAN: cut it", True, 11, WHOLE.index("x] PLAN")),
+        Checkbox("TEST: write it down", False, 12, WHOLE.index(" ] TEST:")),
+        Checkbox("TEST:2: does it hold", False, 13, WHOLE.index(" ] **TEST:2"), is_parallel=True),
+        Checkbox("nested, done", True, 14, WHOLE.index("X] nested"), depth=1),
+        Checkbox("nested, open", False, 15, WHOLE.index(" ] nested"), depth=1),
+        Checkbox("read", False, 21, WHOLE.index(" ] read"), files=("src/a.py", "src/b.py"), phase=1),
+        Checkbox("write", False, 25, WHOLE.index(" ] write ("), is_parallel=True, files=("src/c",), phase=2),
+        Checkbox("tell people", False, 29, WHOLE.index(" ] tell")),
+    ) == tasks.checkboxes
     assert [(1, "parser", False, ()), (2, "writer", True, (1,))] == [
-        (phase.number, phase.title, phase.is_parallel, phase.depends) for phase in tasks.phases
+        (phase.number, phase.title, phase.is_parallel, phase.depends_on) for phase in tasks.phases
     ]
-    assert [["read"], ["write"]] == [[box.text for box in phase.boxes] for phase in tasks.phases]
-    assert (2, 6, (), ()) == (len(tasks.done), len(tasks.open), tasks.problems, tasks.overlaps)
+    assert [["read"], ["write"]] == [[box.text for box in phase.checkboxes] for phase in tasks.phases]
+    assert (2, 6, (), ()) == (len(tasks.done_checkboxes), len(tasks.open_checkboxes), tasks.problems, tasks.overlaps)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_boxes(text: str, expected: list[tuple[str, bool]]) -> None:
 )
 def test_depth(text: str, depths: list[int]) -> None:
     """A box stands in the one that it is indented under; a heading ends that."""
-    assert depths == [box.depth for box in Tasks.parse(text).boxes]
+    assert depths == [box.depth for box in TasksFile.parse(text).checkboxes]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_depth(text: str, depths: list[int]) -> None:
 )
 def test_a_box_of_another_name(text: str, key: str) -> None:
     """A box whose name only begins alike answers to its own name only."""
-    assert not Box(text, False, 1, 0).answers_to(key)
+    assert not Checkbox(text, False, 1, 0).matches_key(key)
 
 
 @pytest.mark.parametrize(
@@ -182,13 +183,13 @@ def test_a_box_of_another_name(text: str, key: str) -> None:
 )
 def test_a_box_of_that_name(text: str, key: str) -> None:
     """A box answers to its whole text and to the name that it begins with."""
-    assert Box(text, False, 1, 0).answers_to(key)
+    assert Checkbox(text, False, 1, 0).matches_key(key)
 
 
 def test_tick() -> None:
     """Open boxes that answer are ticked, and nothing else changes; done ones stay as they are written."""
     text = "\ufeff- [X] DEV\r\n- [ ] DEV: one\r\n  -\t[ ] **DEV** two\r- [ ] DEVELOP\n```\n- [ ] DEV\n```\n- [ ] TEST"
-    ticked = Tasks.parse(text).tick(["DEV", "nothing"])
+    ticked = TasksFile.parse(text).tick(["DEV", "nothing"])
 
     assert (
         "\ufeff- [X] DEV\r\n- [x] DEV: one\r\n  -\t[x] **DEV** two\r- [ ] DEVELOP\n```\n- [ ] DEV\n```\n- [ ] TEST"
@@ -198,7 +199,7 @@ def test_tick() -> None:
 
 def test_tick_nothing() -> None:
     """Without a box that answers the very same text comes back."""
-    tasks = Tasks.parse(WHOLE)
+    tasks = TasksFile.parse(WHOLE)
 
     assert tasks is tasks.tick([]) is tasks.tick(["x", ""])
 
@@ -218,7 +219,7 @@ def test_tick_nothing() -> None:
 )
 def test_with_field(text: str, expected: str) -> None:
     """One key of the front matter changes, or is added; every other byte stays."""
-    assert expected == Tasks.parse(text).with_field("status", "paused").text
+    assert expected == TasksFile.parse(text).with_field("status", "paused").text
 
 
 _pieces = st.sampled_from(
@@ -239,13 +240,13 @@ _documents = st.builds(
 @given(_documents | st.text())
 def test_any_text_is_kept(text: str) -> None:
     """Reading loses nothing, and every box stands where it says."""
-    tasks = Tasks.parse(text)
+    tasks = TasksFile.parse(text)
 
     assert text == tasks.text
-    assert all(text[box.at] == ("x" if box.is_done else " ") or text[box.at] == "X" for box in tasks.boxes)
-    assert len(tasks.boxes) == len(tasks.open) + len(tasks.done)
-    assert [phase.number for phase in tasks.phases for _ in phase.boxes] == [
-        box.phase for box in tasks.boxes if box.phase
+    assert all(text[box.offset] == ("x" if box.is_done else " ") or text[box.offset] == "X" for box in tasks.checkboxes)
+    assert len(tasks.checkboxes) == len(tasks.open_checkboxes) + len(tasks.done_checkboxes)
+    assert [phase.number for phase in tasks.phases for _ in phase.checkboxes] == [
+        box.phase for box in tasks.checkboxes if box.phase
     ] or any(phase.number == 0 for phase in tasks.phases)
     assert all(isinstance(problem, str) for problem in (*tasks.problems, *map(str, tasks.overlaps)))
 
@@ -253,23 +254,23 @@ def test_any_text_is_kept(text: str) -> None:
 @given(_documents, st.lists(st.sampled_from(["DEV", "TEST:2", "TEST", "nested"]), max_size=3))
 def test_ticking_changes_boxes_only(text: str, keys: list[str]) -> None:
     """Whatever is ticked: the rest is byte for byte what it was, and the boxes are the same ones."""
-    before = Tasks.parse(text)
+    before = TasksFile.parse(text)
     after = before.tick(keys)
-    wanted = {box.at for box in before.open if any(box.answers_to(key) for key in keys)}
+    wanted = {box.offset for box in before.open_checkboxes if any(box.matches_key(key) for key in keys)}
 
     assert wanted == {place for place, (old, new) in enumerate(zip(text, after.text, strict=True)) if old != new}
-    assert [box.at for box in before.boxes] == [box.at for box in after.boxes]
-    assert wanted == {box.at for box in after.done} - {box.at for box in before.done}
+    assert [box.offset for box in before.checkboxes] == [box.offset for box in after.checkboxes]
+    assert wanted == {box.offset for box in after.done_checkboxes} - {box.offset for box in before.done_checkboxes}
 
 
 @given(_documents, st.sampled_from(["status", "feature"]), st.from_regex(r"[a-z0-9-]{1,8}", fullmatch=True))
 def test_a_field_that_is_set_is_there(text: str, name: str, value: str) -> None:
     """The front matter has the value afterwards, and the boxes and phases are what they were."""
-    before = Tasks.parse(text)
+    before = TasksFile.parse(text)
     after = before.with_field(name, value)
 
-    assert before.front | {name: value} == after.front
-    assert [box.text for box in before.boxes] == [box.text for box in after.boxes]
+    assert before.front_matter | {name: value} == after.front_matter
+    assert [box.text for box in before.checkboxes] == [box.text for box in after.checkboxes]
     assert after == after.with_field(name, value)
 
 
@@ -290,7 +291,7 @@ def test_a_field_that_is_set_is_there(text: str, name: str, value: str) -> None:
 def test_time_grows_with_length(text: str) -> None:
     """A file that is made to take long is read in well under the time of a turn."""
     start = process_time()
-    tasks = Tasks.parse(text)
+    tasks = TasksFile.parse(text)
     list(tasks.problems)
     list(tasks.overlaps)
 

@@ -11,21 +11,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from upbeat.adapters.codex.auto.app_server import AppServerTransport, open_app_server
-from upbeat.adapters.codex.auto.signals import Signals
-from upbeat.adapters.codex.auto.transport import (
-    Ask,
+from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport, open_app_server
+from upbeat.adapters.codex.transport.base import (
     Completed,
-    ContextUsed,
-    Event,
     ThreadStarted,
+    TokenUsage,
+    TurnEvent,
+    TurnInput,
     TurnStarted,
-    Usage,
+    WindowUsage,
 )
+from upbeat.adapters.codex.transport.signals import SignalHandler
 
 PROGRAM = Path(__file__).with_name("app_server.py")
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
-DONE = Completed(Usage(100, 0, 10))
+DONE = Completed(TokenUsage(100, 0, 10))
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Bench:
     """A fake app-server, and the transports that were opened on it."""
 
     folder: Path
-    signals: Signals
+    signals: SignalHandler
     opened: list[AppServerTransport] = field(default_factory=list)
 
     def script(self, *turns: list[dict[str, Any]], starts: list[dict[str, Any]] | None = None) -> None:
@@ -47,10 +47,10 @@ class Bench:
         self.opened.append(made)
         return made
 
-    def turn(self, *actions: dict[str, Any], ask: Ask | None = None, **options: Any) -> list[Event]:
+    def turn(self, *actions: dict[str, Any], ask: TurnInput | None = None, **options: Any) -> list[TurnEvent]:
         """All events of one turn on a new server."""
         self.script(list(actions))
-        return list(self.open(**options).send(ask or Ask("hello")))
+        return list(self.open(**options).send(ask or TurnInput("hello")))
 
     def received(self, method: str) -> list[dict[str, Any]]:
         path = self.folder / "received.jsonl"
@@ -82,7 +82,7 @@ def app_server_bench(folder: Path) -> Iterator[Bench]:
     program = folder / "codex"
     program.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{PROGRAM.read_text()}")
     program.chmod(0o755)
-    with Signals() as signals:
+    with SignalHandler() as signals:
         bench = Bench(folder, signals)
         yield bench
         for transport in bench.opened:
@@ -90,14 +90,14 @@ def app_server_bench(folder: Path) -> Iterator[Bench]:
         assert [] == bench.alive()
 
 
-def without_place(events: list[Event]) -> list[Event]:
+def without_place(events: list[TurnEvent]) -> list[TurnEvent]:
     """What happened, without the thread and the tokens that come with every turn."""
-    return [event for event in events if not isinstance(event, ThreadStarted | TurnStarted | ContextUsed)]
+    return [event for event in events if not isinstance(event, ThreadStarted | TurnStarted | WindowUsage)]
 
 
-def at(events: Iterator[Event], kind: type, do: Callable[[], object]) -> list[Event]:
+def at(events: Iterator[TurnEvent], kind: type, do: Callable[[], object]) -> list[TurnEvent]:
     """All of ``events``; at the first of ``kind``, something is done."""
-    found: list[Event] = []
+    found: list[TurnEvent] = []
     for event in events:
         if isinstance(event, kind) and not any(isinstance(one, kind) for one in found):
             do()

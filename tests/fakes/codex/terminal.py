@@ -1,4 +1,4 @@
-"""codex-auto on a pty, seen as the screen that a person would see, by a terminal that answers questions."""
+"""codex-auto on a pty, seen as the screen that a user would see, by a terminal that answers questions."""
 
 from __future__ import annotations
 

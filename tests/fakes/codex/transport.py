@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from upbeat.adapters.codex.auto.transport import Ask, Event, Failed, Refused
+from upbeat.adapters.codex.transport.base import CodexRequestError, Failed, TurnEvent, TurnInput
 
 
 class FakeTransport:
@@ -12,9 +12,9 @@ class FakeTransport:
 
     name = "fake"
 
-    def __init__(self, turns: Sequence[Sequence[Event]] = (), room: int = 1000) -> None:
+    def __init__(self, turns: Sequence[Sequence[TurnEvent]] = (), room: int = 1000) -> None:
         self.turns = list(turns)
-        self.asked: list[Ask] = []
+        self.asked: list[TurnInput] = []
         self._room = room
         self.forks: list[str | Failed] = []
         """What comes of the next forks: the new thread, or why there is none."""
@@ -24,10 +24,10 @@ class FakeTransport:
     def planned_command(self, thread_id: str, effort: str = "") -> str:
         return f"fake {thread_id} {effort}".strip()
 
-    def room(self, prompt: str) -> int:
+    def remaining_chars(self, prompt: str) -> int:
         return self._room - len(prompt)
 
-    def send(self, ask: Ask) -> Iterator[Event]:
+    def send(self, ask: TurnInput) -> Iterator[TurnEvent]:
         self.asked.append(ask)
         yield from self.turns.pop(0)
 
@@ -35,7 +35,7 @@ class FakeTransport:
         self.forked.append(thread_id)
         found = self.forks.pop(0)
         if isinstance(found, Failed):
-            raise Refused(found)
+            raise CodexRequestError(found)
         return found
 
     def close(self) -> None:

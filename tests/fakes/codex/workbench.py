@@ -17,10 +17,13 @@ from typing import Any
 from processes import BIN, Finished, Fork
 from repositories import make_repository, write
 
-from upbeat.adapters.codex.auto import exec_transport, turn
-from upbeat.adapters.codex.auto.main import main
+from upbeat.adapters.codex.transport.exec import transport
+from upbeat.adapters.codex_auto.app.main import main
+from upbeat.adapters.codex_auto.conversation import conversation
+from upbeat.adapters.codex_auto.sessions.session import Session
+from upbeat.adapters.codex_auto.sessions.store import SessionStore
 
-LOADED = (exec_transport, turn)
+LOADED = (transport, conversation)
 """What ``main`` imports when it is needed is here already, so that a fork need not."""
 
 PROGRAM = Path(__file__).with_name("codex.py")
@@ -52,8 +55,9 @@ class Workbench:
         return self.folder / "bin" / "codex"
 
     @property
-    def session_file(self) -> Path:
-        return self.repository / ".upbeat" / "codex-session.json"
+    def store(self) -> SessionStore:
+        """The sessions of the repository."""
+        return SessionStore(self.home / ".local/state", os.path.realpath(self.repository))
 
     def environment(self, **extra: str) -> dict[str, str]:
         """Everything that codex-auto gets; nothing of ours."""
@@ -85,16 +89,15 @@ class Workbench:
         (self.codex_home / "threads" / thread_id).write_text("0")
         return thread_id
 
-    def sessions(self) -> dict[str, dict[str, Any]]:
-        """The entries of the session file."""
-        found: dict[str, dict[str, Any]] = json.loads(self.session_file.read_text())["sessions"]
-        return found
+    def sessions(self) -> dict[str, str]:
+        """The threads of the sessions that have a name."""
+        return {row.name: row.session.thread_id for row in self.store.read(0) if row.session and row.name}
 
     def remember(self, thread_id: str, name: str = "default") -> str:
-        """Write a session file that goes on with ``thread_id``."""
-        entry = {"thread_id": thread_id, "created_at": "then", "updated_at": "then", "cwd": "/"}
-        self.session_file.parent.mkdir(exist_ok=True)
-        self.session_file.write_text(json.dumps({"schema_version": "1.0", "sessions": {name: entry}}))
+        """Store a session that continues ``thread_id``."""
+        store = self.store
+        store.claim(name, Session(thread_id, "then", "then", "/", root=store.root), 0)
+        store.release()
         return thread_id
 
     def processes(self) -> list[list[str]]:
@@ -110,12 +113,12 @@ class Workbench:
         return found
 
     def files(self) -> dict[str, bytes]:
-        """Every file below the repository and the home, but what git keeps."""
+        """Every file below the repository and the home, except Git's own and the shared memory of SQLite."""
         return {
             str(path.relative_to(self.folder)): path.read_bytes()
             for folder in (self.repository, self.home)
             for path in sorted(folder.rglob("*"))
-            if path.is_file() and ".git" not in path.parts
+            if path.is_file() and ".git" not in path.parts and path.suffix != ".db-shm"
         }
 
     def start(self, *arguments: str, cwd: Path | None = None, **extra: str) -> Fork:

@@ -1,0 +1,94 @@
+"""Options, subcommands, JSON output, progress and signals that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, NoReturn
+
+from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.system.terminal import write_control
+from upbeat.core.sanitize.control_chars import strip_controls
+
+SCHEMA_VERSION = "1.0"
+BAR_WIDTH = 30
+"""Characters of the progress bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """What ``upbeat COMMAND NAME`` does: options in, exit code out."""
+
+    help: str
+    run: Callable[[argparse.Namespace], int]
+    add_options: Callable[[argparse.ArgumentParser], object] = lambda _parser: None
+
+
+def run_subcommand(
+    command: str, description: str | None, subcommands: Mapping[str, Subcommand], arguments: Sequence[str]
+) -> int:
+    """Parse ``arguments`` and run the subcommand they name; return its exit code."""
+    parser = argparse.ArgumentParser(prog=f"upbeat {command}", description=description)
+    choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, subcommand in subcommands.items():
+        options = choices.add_parser(name, help=subcommand.help, description=subcommand.help)
+        add_repo_option(options)
+        subcommand.add_options(options)
+    chosen = parser.parse_args(arguments)
+    return subcommands[chosen.command].run(chosen)
+
+
+def add_repo_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--repo``."""
+    parser.add_argument("--repo", metavar="DIR", help="the repository (default: the one around this folder)")
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def project_root(repo: str | None) -> str:
+    """Return the real path of the working tree around ``repo`` (default: this folder), or of the folder itself."""
+    start = os.path.realpath(repo or ".")
+    return find_root(start).worktree or start
+
+
+def print_json(document: Mapping[str, Any]) -> int:
+    """Print ``document`` with the version of its schema; return exit code 0."""
+    print(json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2, ensure_ascii=False))
+    return 0
+
+
+def print_problems(problems: Iterable[str]) -> None:
+    """Print each problem on stderr, without control characters."""
+    for problem in problems:
+        print(f"upbeat: {strip_controls(problem)}", file=sys.stderr)
+
+
+def draw_progress(done: int, total: int, unit: str = "") -> None:
+    """Redraw the progress bar on stderr."""
+    filled = BAR_WIDTH * done // (total or 1)
+    write_control(sys.stderr, f"\r[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done}/{total}{unit}")
+
+
+def exit_on_signals() -> None:
+    """Raise ``SystemExit(128 + number)`` on SIGTERM and SIGHUP, so that ``finally`` clauses stop the user's servers.
+
+    A signal that the parent process had ignored (nohup) stays ignored. Call this from the main thread.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _exit)
+
+
+def _exit(number: int, _frame: FrameType | None) -> NoReturn:
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
+    raise SystemExit(128 + number)

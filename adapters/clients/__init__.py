@@ -1,0 +1,1 @@
+"""What is common to all clients: the registry, past sessions and transcripts."""

@@ -1,0 +1,141 @@
+"""A client that upbeat works in: its names, folders and traits, and one factory for each of its parts.
+
+Invariant: everything that differs between clients is reached from here. Importing a client loads none of its parts, so
+that a hook pays only for the part that it uses.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from upbeat.adapters.clients.session_files import Recording
+    from upbeat.adapters.doctor.canary import CanaryRun
+    from upbeat.adapters.install.plugin import DesiredInstallation, Route
+    from upbeat.adapters.system.environment import Environment
+    from upbeat.adapters.system.journal.store import SqliteJournal
+    from upbeat.core.contract.client import ClientTraits
+    from upbeat.core.contract.effect import Decision, Effect
+    from upbeat.core.contract.event import Call, Event
+    from upbeat.core.doctor.findings import ClientSnapshot
+    from upbeat.core.engine.ports import Transcripts
+    from upbeat.core.rules.recorded_events import HistoryItem
+    from upbeat.core.sanitize.truncate import TextLimit
+    from upbeat.core.tool_servers import LaunchSpec
+
+
+class ClientHistory(Protocol):
+    """One client's records of past sessions."""
+
+    def recordings(self, since: float) -> list[Recording]:
+        """Return the files changed after ``since`` (seconds since the epoch), most recent first."""
+
+    def read_events(self, path: str, since: str) -> Iterator[HistoryItem]:
+        """Yield the items of one file after ``since`` (UTC, ISO 8601). Never raises."""
+
+
+class Codec(Protocol):
+    """Translates between a client's hook format and the events and decisions of core."""
+
+    @property
+    def cap(self) -> TextLimit:
+        """The longest text that reaches the model whole."""
+
+    @property
+    def capabilities(self) -> Mapping[type[Event], Mapping[type[Effect], str]]:
+        """Event -> effect -> how the client carries it out; what is missing is not supported."""
+
+    def decode(self, payload: Mapping[str, Any]) -> Event:
+        """Return the event in ``payload``.
+
+        Raises:
+            ClientError: A required field is missing or has the wrong type.
+        """
+
+    def encode(self, event: Event, decision: Decision) -> dict[str, Any]:
+        """Return the hook output that carries out ``decision``; empty if there is nothing to output."""
+
+    def degradations(self, event: Event, decision: Decision) -> tuple[str, ...]:
+        """Return, for each effect of ``decision``, how the client falls short of it; empty if it does not."""
+
+    def describe_call(self, call: Call, cwd: str) -> Call:
+        """Return ``call`` with its kind, paths and edits; relative paths start at ``cwd``."""
+
+
+class Client(ABC):
+    """One client. Subclasses set the attributes and implement the factories."""
+
+    id: str
+    """Its id in events and in the contract."""
+    title: str
+    """Its name in messages."""
+    cli_name: str
+    """Its name on upbeat's command line, and the name of its program."""
+    home_variable: str
+    """The environment variable that moves its folder."""
+    home_folder: str
+    """Its folder, below the user's home folder."""
+    session_variable: str = ""
+    """The environment variable in which it passes its session to the programs that it starts; empty for none."""
+    prompts_folder: str
+    """Where its users keep prompts, below ``home``."""
+    guidance_folders: Mapping[str, str] = {}
+    """Guidance format -> where its users keep rules of that format, below ``home``."""
+    resume_command: tuple[str, ...]
+    """Continues a workflow that was handed over to it."""
+    traits: ClientTraits
+
+    def home(self, environment: Environment) -> Path:
+        """Return the client's own folder."""
+        return Path(environment.client_variables.get(self.home_variable) or environment.home / self.home_folder)
+
+    @abstractmethod
+    def codec(self) -> Codec:
+        """Return the codec of its hook format."""
+
+    @abstractmethod
+    def transcripts(self) -> Transcripts:
+        """Return a new reader of the records that it keeps of running sessions."""
+
+    @abstractmethod
+    def history(self, environment: Environment) -> ClientHistory:
+        """Return the records of past sessions."""
+
+    @abstractmethod
+    def find_launch(self, name: str, root: str, environment: Environment) -> LaunchSpec:
+        """Return how the client starts its MCP server ``name`` in the project at ``root``.
+
+        Raises:
+            ToolFailure: There is no such server, or the user has not trusted its file.
+        """
+
+    @abstractmethod
+    def plugin_files(self) -> dict[str, str]:
+        """Return the generated files of the plugin in the package, by their path in the plugin."""
+
+    @abstractmethod
+    def desired_installation(self, environment: Environment, route: Route) -> DesiredInstallation:
+        """Return every file and setting of an installed plugin."""
+
+    @abstractmethod
+    def steps_after_install(self) -> list[str]:
+        """Return what the user has to do after an installation."""
+
+    def steps_after_uninstall(self) -> list[str]:
+        """Return what the user can do after an uninstallation."""
+        return []
+
+    @abstractmethod
+    def inspect(self, environment: Environment, root: str, cwd: str, journal: SqliteJournal) -> ClientSnapshot:
+        """Return what the client's files and its program say about upbeat's hooks at ``cwd``."""
+
+    def inspect_wrappers(self, snapshot: ClientSnapshot) -> list[ClientSnapshot]:  # noqa: ARG002 - for subclasses
+        """Return the programs of upbeat that drive this client, derived from its own ``snapshot``."""
+        return []
+
+    @abstractmethod
+    def run_canary(self, program: str, repository: Path, environment: Environment) -> CanaryRun:
+        """Run one session of ``program`` with a stub model in ``repository``, which is empty."""

@@ -1,0 +1,1 @@
+"""Calls, references and imports across files."""

@@ -1,0 +1,264 @@
+"""What the graph tools ask about a repository, answered from its files.
+
+Invariant: a tool opens nothing itself. A file is read once, parsed only on demand, and both are cached while the
+process lives. When time runs out, answers are incomplete and ``was_cut_short`` says so.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from threading import Lock
+from time import monotonic
+
+from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.files.file_types import group_by_name, select_code_files
+from upbeat.adapters.code.files.tree import SourceCache, SourceFile, WorkingTree
+from upbeat.adapters.code.index.document import StoredDocument
+from upbeat.adapters.code.index.manager import ParsedIndexView
+from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
+from upbeat.adapters.code.syntax.occurrence import DEFINED, USED, classify_occurrence
+from upbeat.adapters.code.syntax.parse import ParsedFile, parse_source
+from upbeat.adapters.system.git.commands import list_files
+from upbeat.core.engine.ports import Cancellation
+
+LIST_SECONDS = 1.0
+CANCEL_CHECK_INTERVAL = 64
+MAX_CACHED_NAMES = 2_000_000
+"""References and definitions that the cache of parsed files holds, about 100 bytes each."""
+
+
+class ParseCache:
+    """Parsed files by root and path; valid as long as time and size stay the same."""
+
+    def __init__(self, max_names: int = MAX_CACHED_NAMES) -> None:
+        self._max_names = max_names
+        self._size = 0
+        self._files: OrderedDict[tuple[str, str], tuple[tuple[int, int], ParsedFile]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, root: str, path: str, stamp: tuple[int, int]) -> ParsedFile | None:
+        """Return the cached parse of the file whose size and time are ``stamp``."""
+        entry = self._files.get((root, path))
+        return entry[1] if entry and entry[0] == stamp else None
+
+    def put(self, root: str, path: str, stamp: tuple[int, int], parsed: ParsedFile) -> None:
+        """Cache ``parsed``; the oldest files are evicted first."""
+        with self._lock:
+            old = self._files.pop((root, path), None)
+            self._size -= _count_names(old[1]) if old else 0
+            self._files[(root, path)] = (stamp, parsed)
+            self._size += _count_names(parsed)
+            while self._size > self._max_names and len(self._files) > 1:
+                self._size -= _count_names(self._files.popitem(last=False)[1][1])
+
+    @property
+    def size(self) -> int:
+        """Number of names held."""
+        return self._size
+
+
+def _count_names(parsed: ParsedFile) -> int:
+    return len(parsed.references) + len(parsed.definitions) + 1
+
+
+class CodeBase:
+    """A repository's code for one call of a tool. Paths are relative, with ``/``.
+
+    Every method raises ``ToolFailure`` (timeout) when the call is cancelled.
+    """
+
+    backend = "scan"
+    """Where the answers come from: ``index`` or ``scan``."""
+
+    def __init__(
+        self, root: str, sources: SourceCache, parses: ParseCache, cancelled: Cancellation, seconds: float
+    ) -> None:
+        self._root = root
+        self._cancelled = cancelled
+        self._deadline = monotonic() + seconds
+        self._tree = WorkingTree(root, sources)
+        self._parses = parses
+        self._sources: dict[str, SourceFile | None] = {}
+        self._parsed: dict[str, ParsedFile | None] = {}
+        self._files_by_word: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self.was_cut_short = False
+        """Whether something was left out because time ran out."""
+
+    def files(self) -> tuple[str, ...]:
+        """Return the files that contain code, the project's own first, tests and examples after them."""
+        return self._listed_files
+
+    @cached_property
+    def _listed_files(self) -> tuple[str, ...]:
+        listing = list_files(self._root, self._cancelled, LIST_SECONDS)
+        raise_if_cancelled(self._cancelled)
+        self.was_cut_short |= listing.is_truncated
+        return select_code_files(listing.files)
+
+    def files_named(self, stem: str) -> tuple[str, ...]:
+        """Return the files whose name without extension, or whose folder, is ``stem``."""
+        return tuple(self._files_by_name.get(stem, ()))
+
+    @cached_property
+    def _files_by_name(self) -> dict[str, list[str]]:
+        return group_by_name(self.files())
+
+    def files_defining(self, word: str) -> tuple[str, ...]:
+        """Return those of ``files_mentioning(word)`` that seem to define it; it may name too many."""
+        return self._files_by_occurrence(word)[0]
+
+    def files_mentioning(self, word: str) -> Iterable[str]:
+        """Return the files that contain the identifier ``word``, those that seem to define it first."""
+        return self._files_by_occurrence(word)[1]
+
+    def _files_by_occurrence(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        if word not in self._files_by_word:
+            needle = word.lower().encode("utf-8", "replace")
+            kinds = [
+                (classify_occurrence(source.lowercase_bytes, needle), source.path) for source in self._find(needle)
+            ]
+            defining = tuple(path for kind, path in kinds if kind == DEFINED)
+            self._files_by_word[word] = defining, defining + tuple(path for kind, path in kinds if kind == USED)
+        return self._files_by_word[word]
+
+    def files_containing(self, text: str) -> tuple[str, ...]:
+        """Return the files that contain ``text``, ignoring case."""
+        return tuple(source.path for source in self._find(text.lower().encode("utf-8", "replace"), text))
+
+    def _find(self, needle: bytes, text: str = "") -> list[SourceFile]:
+        """Return the files with the bytes ``needle``, as far as time allows."""
+        if not needle.strip():
+            return []
+        whole_words = IDENTIFIER_PATTERN.findall(text)[1:-1]  # the first and the last may be parts of longer words
+        matches = []
+        for number, path in enumerate(self._files_with_all(whole_words) if whole_words else self.files()):
+            if number % CANCEL_CHECK_INTERVAL == 0:
+                raise_if_cancelled(self._cancelled)
+                if self.is_past_deadline():
+                    break
+            if path not in self._sources:
+                self._sources[path] = self._tree.read_source(path)
+            source = self._sources[path]
+            if source and needle in source.lowercase_bytes:
+                matches.append(source)
+        return matches
+
+    def _files_with_all(self, words: Sequence[str]) -> Iterable[str]:  # noqa: ARG002
+        """Return the files that can contain all of ``words``."""
+        return self.files()
+
+    def parsed_file(self, path: str) -> ParsedFile | None:
+        """Return what the file defines and uses; None when it cannot be read, or time is up."""
+        raise_if_cancelled(self._cancelled)
+        if path not in self._parsed:
+            self._parsed[path] = self._load_parsed(path)
+        return self._parsed[path]
+
+    def _load_parsed(self, path: str) -> ParsedFile | None:
+        stamp = self._tree.file_stamp(path)
+        if stamp is None:
+            return None
+        parsed = self._parses.get(self._root, path, stamp) or self._stored_parse(path, stamp)
+        if parsed is None and not self.is_past_deadline():
+            text = self._tree.read_text(path)
+            if text is not None:
+                parsed = parse_source(path, text.encode("utf-8", "replace"), self._cancelled)
+                raise_if_cancelled(self._cancelled)
+        if parsed:
+            self._parses.put(self._root, path, stamp, parsed)
+        return parsed
+
+    def _stored_parse(self, path: str, stamp: tuple[int, int]) -> ParsedFile | None:  # noqa: ARG002
+        """Return the indexed parse of the file with size and time ``stamp``."""
+        return None
+
+    def read_lines(self, path: str) -> list[str]:
+        """Return the file's lines; empty when it cannot be read."""
+        raise_if_cancelled(self._cancelled)
+        text = self._tree.read_text(path)
+        return text.split("\n") if text is not None else []
+
+    def is_past_deadline(self) -> bool:
+        """Return whether time is up; what has not been read by then is left out."""
+        late = monotonic() > self._deadline
+        self.was_cut_short |= late
+        return late
+
+
+class IndexedCodeBase(CodeBase):
+    """A repository's code from its index. Methods raise StorageError, and ValueError for a damaged index."""
+
+    backend = "index"
+
+    def __init__(
+        self,
+        root: str,
+        view: ParsedIndexView,
+        sources: SourceCache,
+        parses: ParseCache,
+        cancelled: Cancellation,
+        seconds: float,
+    ) -> None:
+        super().__init__(root, sources, parses, cancelled, seconds)
+        self._store, self._table, self._unparsed = view.store, view.table, view.unparsed_docs
+        self._files_by_definition: dict[str, tuple[str, ...]] = {}
+
+    def files(self) -> tuple[str, ...]:
+        return self._table.code_files
+
+    def files_named(self, stem: str) -> tuple[str, ...]:
+        return tuple(self._table.code_files_by_name.get(stem, ()))
+
+    def files_defining(self, word: str) -> tuple[str, ...]:
+        if word not in self._files_by_definition:
+            docs = self._store.docs_defining(word)
+            if self._unparsed:
+                ids = self._store.word_ids_any_case(word)
+                docs = [*docs, *(doc for doc in self._unparsed if self._get_document(doc).has_any(ids))]
+            self._files_by_definition[word] = tuple(self._ordered_paths(docs))
+        return self._files_by_definition[word]
+
+    def files_mentioning(self, word: str) -> Iterator[str]:
+        defining = self.files_defining(word)
+        yield from defining
+        known = set(defining)
+        for number, path in enumerate(self._files_with_all([word])):
+            if number % CANCEL_CHECK_INTERVAL == 0:
+                raise_if_cancelled(self._cancelled)
+                if self.is_past_deadline():
+                    return
+            if path not in known:
+                yield path
+
+    def _stored_parse(self, path: str, stamp: tuple[int, int]) -> ParsedFile | None:
+        position = self._table.position_by_path.get(path)
+        entry = self._table.entries[position] if position is not None else None
+        if entry and entry.doc_id and stamp == (entry.size, entry.mtime_ns):
+            return self._store.get_parsed(entry.doc_id)
+        return None
+
+    def _files_with_all(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield the files that contain all of ``words``, ignoring case, in the order of ``files``."""
+        parts = [part for word in words for part in IDENTIFIER_PATTERN.findall(word)]
+        if not parts:
+            return
+        rarest = min(parts, key=self._store.word_frequency)
+        word_ids = [self._store.word_ids_any_case(part) for part in dict.fromkeys(parts)]
+        for path in self._ordered_paths(self._store.docs_with_word(rarest)):
+            document = self._get_document(self._table.entries[self._table.position_by_path[path]].doc_id)
+            if all(document.has_any(ids) for ids in word_ids):
+                yield path
+
+    def _get_document(self, doc_id: int) -> StoredDocument:
+        document = self._store.get_document(doc_id)
+        if document is None:
+            raise ValueError(f"the index has no document {doc_id}")
+        return document
+
+    def _ordered_paths(self, doc_ids: Iterable[int]) -> list[str]:
+        """Return the files of ``doc_ids`` that contain code, in the order of ``files``."""
+        order, by_doc = self._table.code_order, self._table.positions_by_doc
+        positions = {position for doc in doc_ids for position in by_doc.get(doc, ()) if position in order}
+        return self._table.paths_at(sorted(positions, key=order.__getitem__))

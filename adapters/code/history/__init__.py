@@ -1,0 +1,1 @@
+"""What git history says about files."""

@@ -1,0 +1,1 @@
+"""The persistent index of a repository."""

@@ -1,0 +1,368 @@
+"""Updates the index of a tree: changed files are read, deleted files are dropped, all others stay.
+
+Invariant: only files that git tracks or does not ignore are read, and never a file with credentials. A change shows
+by size and time, then the content decides. Batches are atomic; a tree is complete only when all files are indexed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+
+from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
+from upbeat.adapters.code.index import store as index_store
+from upbeat.adapters.code.index.document import IndexedDocument, build_document
+from upbeat.adapters.code.index.parse_pass import parse_documents
+from upbeat.adapters.code.index.store import RACY, FileEntry, IndexStore, TreeState, exclusive_writer, open_or_create
+from upbeat.adapters.code.syntax.languages import grammar_name
+from upbeat.adapters.system.files.safe_open import scan_folder
+from upbeat.adapters.system.git.commands import MAX_FILES, SKIPPED_FOLDERS, list_files
+from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.system.process.run import NEVER_CANCELLED
+from upbeat.core.engine.ports import Cancellation
+
+BATCH_FILES = 400
+BATCH_BYTES = 6_000_000
+LIST_SECONDS = 20.0
+IGNORE_FILE = ".gitignore"
+"""A change of it can add or remove any file."""
+
+RACY_NS = 50_000_000
+"""Age below which another change can have the same time."""
+
+MAX_EMPTY_FOLDERS = 2000
+"""Folders without listed files that are watched; ignored folders can have any number of them."""
+
+MAX_BATCHES = 400
+"""Batches at which lookups are slow and the index is rebuilt."""
+
+MIN_DEAD_DOCUMENTS = 2000
+"""Unused documents that are always tolerated."""
+
+ProgressCallback = Callable[[int, int], None]
+"""Called with the number of files that are done, and the number of all files to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateResult:
+    """Result of an update. ``problem`` says why the index is not complete."""
+
+    is_complete: bool
+    files_read: int = 0
+    files_dropped: int = 0
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class _UpdateJob:
+    """One update in progress."""
+
+    store: IndexStore
+    root: str
+    tree: TreeState
+    working_tree: WorkingTree
+    cancelled: Cancellation
+    deadline: float
+    max_bytes: int
+    on_progress: ProgressCallback | None
+    files_read: int = 0
+
+    def should_stop(self) -> bool:
+        return self.cancelled.is_set() or monotonic() > self.deadline
+
+
+def update_index(
+    folder: Path,
+    root: str,
+    cancelled: Cancellation = NEVER_CANCELLED,
+    *,
+    seconds: float = 3600.0,
+    max_bytes: int = 1 << 40,
+    paths: Sequence[str] = (),
+    lock_seconds: float = 0.0,
+    on_progress: ProgressCallback | None = None,
+    should_parse: bool = True,
+) -> UpdateResult:
+    """Update the index in ``folder`` for the tree at ``root`` (a real path), or only for ``paths`` of it.
+
+    Args:
+        should_parse: Whether there is time for the second pass (``parse_pass``), and for a rebuild.
+        lock_seconds: Time to wait for another writer; if it does not finish, the result has a ``problem``.
+
+    Raises:
+        OSError: The folder cannot be used.
+        StorageError: The index cannot be read or written.
+    """
+    with exclusive_writer(folder, lock_seconds) as may_write:
+        if not may_write:
+            return UpdateResult(False, problem="another process is building the index")
+        store = open_or_create(folder)
+        try:
+            if should_parse and not paths and needs_rebuild(store):
+                store.close()
+                index_store.remove_index(folder)
+                store = open_or_create(folder)
+            with store.transaction():
+                tree = store.add_tree(root)
+            work = _UpdateJob(
+                store,
+                root,
+                tree,
+                WorkingTree(root, SourceCache(0)),
+                cancelled,
+                monotonic() + seconds,
+                max_bytes,
+                on_progress,
+            )
+            is_listed = tree.is_complete and not any(path.endswith(IGNORE_FILE) for path in paths)
+            some = _update_paths(work, paths) if paths and is_listed else None
+            done = some or _update_all(work)
+            if done.is_complete and should_parse:
+                only = paths if some else ()
+                parse_documents(store, tree.id, work.working_tree, work.should_stop, max_bytes, only, on_progress)
+            return done
+        finally:
+            store.close()
+
+
+def folder_stamps(root: str, folders: Iterable[str]) -> dict[str, int]:
+    """Return when the entries of each folder last changed; 0 for a missing folder."""
+    stamps = {}
+    for folder in folders:
+        try:
+            stamps[folder] = os.lstat(f"{root}/{folder}" if folder else root).st_mtime_ns
+        except OSError:
+            stamps[folder] = 0
+    return stamps
+
+
+def is_listing_current(root: str, tree: TreeState, start: int = 0, limit: int = 1 << 30) -> bool:
+    """Return whether the folders and git's index show no added or deleted file since the tree was listed.
+
+    Only ``limit`` folders are checked, beginning with the one at ``start``.
+    """
+    known = _parse_listing_state(tree.listing_state)
+    if not known:
+        return False
+    folders = known["folders"]
+    some = folders if len(folders) <= limit else dict(islice(folders.items(), start, start + limit))
+    return known == {**known, "git": _git_state(root)} and some == folder_stamps(root, some)
+
+
+def count_folders(tree: TreeState) -> int:
+    """Return how many folders the tree had when it was listed."""
+    known = _parse_listing_state(tree.listing_state)
+    return len(known["folders"]) if known else 0
+
+
+@lru_cache(maxsize=3)
+def _parse_listing_state(text: str) -> dict[str, dict[str, int]] | None:
+    try:
+        known = json.loads(text)
+    except ValueError:
+        return None
+    return known or None
+
+
+def exceeded_limit(tree: TreeState) -> int | None:
+    """Return the limit in bytes that the index of this tree exceeded; None if it did not."""
+    return int(tree.listing_state.partition(":")[2]) if tree.listing_state.startswith("large:") else None
+
+
+def _listing_state(root: str, folders: Iterable[str]) -> dict[str, object]:
+    return {"folders": folder_stamps(root, folders), "git": _git_state(root)}
+
+
+def _git_state(root: str) -> dict[str, int]:
+    info = find_root(root)
+    return folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
+
+
+def needs_rebuild(store: IndexStore) -> bool:
+    """Return whether a rebuild pays off, because too many documents are unused or there are too many batches."""
+    documents, alive, batches = store.count_documents()
+    return batches > MAX_BATCHES or documents - alive > max(alive, MIN_DEAD_DOCUMENTS)
+
+
+def _update_paths(work: _UpdateJob, paths: Sequence[str]) -> UpdateResult | None:
+    """Update only ``paths``; None when one of them is unknown, so that the listing may have changed."""
+    known: list[FileEntry] = []
+    for path in paths:
+        entry = work.store.find_entry(work.tree.id, path)
+        if entry is None or work.working_tree.file_stamp(path) is None:
+            return None
+        known.append(entry)
+    changed = [entry.path for entry in known if not _is_unchanged(work.working_tree, entry)]
+    return _index_paths(work, changed, work.tree.listing_state, 0) if changed else UpdateResult(True)
+
+
+def _update_all(work: _UpdateJob) -> UpdateResult:
+    started = time.time_ns()
+    listing = list_files(work.root, work.cancelled, min(LIST_SECONDS, max(work.deadline - monotonic(), 0.1)))
+    if work.cancelled.is_set():
+        return UpdateResult(False, problem="cancelled")
+    if listing.is_truncated:
+        return UpdateResult(False, problem=f"more than {MAX_FILES} files, or not enough time to list them")
+    folders = _listing_state(work.root, sorted(_watched_folders(work.root, listing.files)))
+    state = json.dumps(_without_recent(folders, started))
+    known = {entry.path: entry for entry in work.store.list_entries(work.tree.id)}
+    changed: list[str] = []
+    for path in listing.files:
+        entry = known.pop(path, None)
+        if entry is None or not _is_unchanged(work.working_tree, entry):
+            changed.append(path)
+    if not changed and not known and work.tree.is_complete and work.tree.listing_state == state:
+        return UpdateResult(True)
+    if known:
+        with work.store.transaction():
+            work.store.delete_entries(work.tree.id, known)
+            work.store.update_tree(work.tree.id, False, "")
+    return _index_paths(work, changed, state, len(known))
+
+
+def _watched_folders(root: str, files: Iterable[str]) -> set[str]:
+    """Return the folders of ``files``, their parents, and the folders next to them that have no listed file yet."""
+    folders = {path.rpartition("/")[0] for path in files} | {""}
+    for folder in list(folders):
+        while folder and (folder := folder.rpartition("/")[0]) not in folders:
+            folders.add(folder)
+    waiting = list(folders)
+    most = len(folders) + MAX_EMPTY_FOLDERS
+    while waiting and len(folders) < most:
+        inner, _ = _list_subfolders(root, waiting.pop())
+        new = [name for name in inner if name not in folders]
+        waiting += [name for name in new if not _list_subfolders(root, name)[1]]
+        folders.update(new)
+    return folders
+
+
+def _list_subfolders(root: str, folder: str) -> tuple[list[str], bool]:
+    """Return the subfolders of ``folder`` without caches and build output, and whether it has files."""
+    inner, has_files = [], False
+    try:
+        with scan_folder(root, folder) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    has_files = True
+                elif entry.name not in SKIPPED_FOLDERS:
+                    inner.append(f"{folder}/{entry.name}" if folder else entry.name)
+    except OSError:
+        return [], True
+    return inner, has_files
+
+
+def _without_recent(state: dict[str, object], started: int) -> dict[str, object]:
+    """Return ``state`` with 0 for recent changes, which another change can share the time of."""
+    return {
+        name: {key: stamp if stamp < started - RACY_NS else 0 for key, stamp in stamps.items()}
+        for name, stamps in state.items()
+        if isinstance(stamps, dict)
+    }
+
+
+def _is_unchanged(working_tree: WorkingTree, entry: FileEntry) -> bool:
+    """Return whether the file is unchanged, or still not readable."""
+    if not _is_searchable(entry.path):
+        return entry.doc_id == 0
+    return working_tree.file_stamp(entry.path) == ((entry.size, entry.mtime_ns) if entry.mtime_ns else None)
+
+
+def find_changed_files(root: str, entries: Iterable[FileEntry]) -> list[str]:
+    """Return those of ``entries`` whose files have changed, are gone, or have become readable."""
+    changed = []
+    tree = WorkingTree(root, SourceCache(0))
+    for entry in entries:
+        if not entry.mtime_ns:
+            if classify_file(entry.path).role is not FileRole.DATA and tree.file_stamp(entry.path):
+                changed.append(entry.path)
+            continue
+        try:
+            status = os.lstat(f"{root}/{entry.path}")
+        except OSError:
+            changed.append(entry.path)
+            continue
+        if (status.st_mtime_ns or 1) != entry.mtime_ns or status.st_size != entry.size:
+            changed.append(entry.path)
+    return changed
+
+
+def _is_searchable(path: str) -> bool:
+    """Return whether ``path`` is searched; data files are not."""
+    return classify_file(path).role is not FileRole.DATA
+
+
+def _index_paths(work: _UpdateJob, paths: Sequence[str], state: str, dropped: int) -> UpdateResult:
+    """Store ``paths`` batch by batch, then mark the tree as complete."""
+    for batch in _read_batches(work, paths):
+        with work.store.transaction():
+            ids = work.store.add_documents({digest: document for _, digest, document in batch if digest and document})
+            known = work.store.find_digests({digest for _, digest, document in batch if digest and not document})
+            entries = []
+            for entry, digest, document in batch:
+                doc, length = (ids[digest], document.length) if document else known.get(digest, (0, 0))
+                entries.append(FileEntry(entry.path, doc, length, entry.size, entry.mtime_ns))
+            work.store.put_entries(work.tree.id, entries)
+            work.store.update_tree(work.tree.id, False, "")
+        work.files_read += len(batch)
+        if work.on_progress:
+            work.on_progress(work.files_read, len(paths))
+        if work.store.size() > work.max_bytes:
+            with work.store.transaction():
+                work.store.update_tree(work.tree.id, False, f"large:{work.max_bytes}")
+            return UpdateResult(False, work.files_read, dropped, f"larger than {work.max_bytes // 1_000_000} MB")
+    if work.files_read < len(paths):
+        return UpdateResult(False, work.files_read, dropped, "cancelled")
+    with work.store.transaction():
+        work.store.update_tree(work.tree.id, True, state)
+    return UpdateResult(True, work.files_read, dropped)
+
+
+def _read_batches(
+    work: _UpdateJob, paths: Sequence[str]
+) -> Iterator[list[tuple[FileEntry, bytes, IndexedDocument | None]]]:
+    """Read ``paths`` in batches until time is up. Only new content has a document."""
+    batch: list[tuple[FileEntry, bytes, IndexedDocument | None]] = []
+    seen: set[bytes] = set()
+    size = 0
+    for path in paths:
+        if work.should_stop():
+            return
+        row = _read_file(work, path, seen)
+        batch.append(row)
+        size += row[0].size
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+            seen.clear()
+    if batch:
+        yield batch
+
+
+def _read_file(work: _UpdateJob, path: str, seen: set[bytes]) -> tuple[FileEntry, bytes, IndexedDocument | None]:
+    """Return a file's entry, the digest of its content, and its document unless that is stored or in ``seen``."""
+    now = time.time_ns()
+    before = work.working_tree.file_stamp(path) if _is_searchable(path) else None
+    data = work.working_tree.read_bytes(path) if before else None
+    if before is None:
+        return FileEntry(path, 0, 0, 0, 0), b"", None
+    size, stamp = before
+    if stamp > now - RACY_NS:
+        stamp = RACY
+    if data is None:
+        return FileEntry(path, 0, 0, size, stamp), b"", None
+    language = classify_file(path).language
+    digest = hashlib.blake2b(f"{language} {grammar_name(path, data)}\0".encode() + data, digest_size=16).digest()
+    entry = FileEntry(path, 0, 0, size, stamp)
+    if digest in seen or work.store.find_digests([digest]):
+        return entry, digest, None
+    seen.add(digest)
+    return entry, digest, build_document(data.decode("utf-8", "replace"), language)

@@ -1,0 +1,270 @@
+"""One file as the index stores it: its words with their lines, and its definitions, without text and secrets.
+
+Invariant: features from a stored document equal those from its text, except for words of secrets.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, compress
+from sys import byteorder
+from typing import Literal, overload
+
+from upbeat.adapters.code.query.terms import (
+    IDENTIFIER_PATTERN,
+    MAX_WORD_CHARS,
+    cjk_bigrams,
+    cjk_runs,
+    joined_key,
+    split_identifier,
+    terms_in,
+)
+from upbeat.adapters.code.syntax.outline import Nesting, Outline, OutlineDefinition
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.redact import redact
+
+WHOLE_NAME_PREFIX = "."
+"""Prefix of the key of a whole name, so that it differs from the stems."""
+
+_MAX_UINT16 = 0xFFFF
+
+_HEADER_FIELDS = 7
+"""Integers in the header: checksum, length, words, enclosing positions, definitions, bytes of names, is wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """The words of a file, without duplicates and as written, with their lines and definitions.
+
+    Attributes:
+        length: Length of the text in characters.
+        lines: The lines (from 1) of the first word, then those of the second, …; ``line_ends`` has the end of each.
+        enclosing: Likewise the positions of the definitions around each word (-1: none), ending at
+            ``enclosing_ends``; ``counts`` says how often the word occurs in each.
+        is_code: Whether the file can be parsed.
+    """
+
+    length: int
+    words: tuple[str, ...]
+    line_ends: array[int]
+    lines: array[int]
+    enclosing_ends: array[int]
+    enclosing: array[int]
+    counts: array[int]
+    definitions: tuple[OutlineDefinition, ...]
+    is_code: bool = False
+
+
+class StoredDefinitions(Sequence[OutlineDefinition]):
+    """The definitions of a document, each created on demand."""
+
+    def __init__(self, names: Sequence[str], owners: Sequence[str], starts: memoryview, ends: memoryview) -> None:
+        self.names = names
+        self.starts, self.ends = starts, ends
+        self._owners = owners
+        self._cache: dict[int, OutlineDefinition] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, index: int) -> OutlineDefinition: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[OutlineDefinition]: ...
+    def __getitem__(self, index: int | slice) -> OutlineDefinition | Sequence[OutlineDefinition]:
+        try:
+            return self._cache[index]  # type: ignore[index]
+        except (KeyError, TypeError):
+            if isinstance(index, slice):
+                return [self[item] for item in range(*index.indices(len(self)))]
+            definition = self._cache[index] = OutlineDefinition(
+                self.names[index], self.starts[index], self.ends[index], self._owners[index]
+            )
+            return definition
+
+
+class StoredOutline:
+    """The outline of a document; ``lines`` are those of the file, once it is read."""
+
+    def __init__(self, definitions: StoredDefinitions) -> None:
+        self.definitions = definitions
+        self.names = definitions.names
+        self.lines: list[str] = []
+        self._nesting: Nesting | None = None
+
+    def enclosing_position(self, line: int) -> int:
+        """Return the position of the innermost definition around ``line``, or -1."""
+        if self._nesting is None:
+            self._nesting = Nesting(self.definitions.starts.tolist(), self.definitions.ends.tolist())
+        return self._nesting.enclosing_position(line)
+
+
+class StoredDocument:
+    """A document as it is stored; ``word_ids`` are in the order of ``IndexedDocument.words``."""
+
+    def __init__(self, body: bytes) -> None:
+        """Raises ValueError for anything that ``encode_indexed_document`` did not encode."""
+        view = memoryview(body)
+        self._body, self.size = body, len(body)
+        if len(body) < 4 * _HEADER_FIELDS:
+            raise ValueError("no document: too short")
+        checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEADER_FIELDS].cast("I")
+        if checksum != zlib.crc32(view[4:]):
+            raise ValueError("no document: damaged")
+        wide: Literal["I", "H"] = "I" if is_wide else "H"
+        kinds: tuple[Literal["I", "H", "h"], ...] = ("I", wide, "h", wide, "I")
+        parts: list[memoryview] = []
+        offset = 4 * _HEADER_FIELDS
+        for kind, number in zip(kinds, (words, words, homes, homes, 2 * definitions), strict=True):
+            end = offset + number * (4 if kind == "I" else 2)
+            parts.append(view[offset:end].cast(kind))
+            offset = end
+        self.word_ids, self._enclosing_ends, self._enclosing, self._counts, lines = parts
+        texts = str(view[offset : offset + size], "utf-8", "surrogatepass").split("\n")
+        if len(view) != offset + size or (definitions and len(texts) != 2 * definitions):
+            raise ValueError("no document: its parts do not match")
+        names, owners = texts[:definitions], texts[definitions:]
+        self._definitions = StoredDefinitions(names, owners, lines[:definitions], lines[definitions:])
+
+    def outline(self) -> StoredOutline:
+        """Return a new outline without lines; the caller may add them."""
+        return StoredOutline(self._definitions)
+
+    def has_any(self, word_ids: Iterable[int]) -> bool:
+        """Return whether the document has a word with one of ``word_ids``."""
+        end = 4 * (_HEADER_FIELDS + len(self.word_ids))
+        for word_id in word_ids:
+            needle = word_id.to_bytes(4, byteorder)
+            offset = self._body.find(needle, 4 * _HEADER_FIELDS, end)
+            while offset >= 0:
+                if offset % 4 == 0:
+                    return True
+                offset = self._body.find(needle, offset + 1, end)
+        return False
+
+    def positions_of(self, word_ids: Container[int]) -> Iterable[int]:
+        """Return the positions of its words that are in ``word_ids``, in order."""
+        return compress(range(len(self.word_ids)), map(word_ids.__contains__, self.word_ids))
+
+    def count_of(self, index: int) -> int:
+        """Return how often the word at position ``index`` occurs."""
+        start, end = self._enclosing_ends[index - 1] if index else 0, self._enclosing_ends[index]
+        return self._counts[start] if end - start == 1 else sum(self._counts[start:end])
+
+    def enclosing_of(self, index: int) -> tuple[memoryview, memoryview]:
+        """Return the definitions around the word at position ``index``, and how often it occurs in each."""
+        start, end = self._enclosing_ends[index - 1] if index else 0, self._enclosing_ends[index]
+        return self._enclosing[start:end], self._counts[start:end]
+
+
+class WordLines:
+    """The lines of a document's words; stored separately, because few documents need them."""
+
+    def __init__(self, body: bytes) -> None:
+        """Raises ValueError for anything that ``encode_lines`` did not encode."""
+        try:
+            numbers = array("I", zlib.decompress(body))
+        except (zlib.error, ValueError) as error:
+            raise ValueError(f"no lines: {error}") from None
+        number = numbers[0] if numbers else 0
+        self._ends, self._lines = numbers[1 : 1 + number], numbers[1 + number :]
+        if not numbers or (self._ends[-1] if number else 0) != len(self._lines):
+            raise ValueError("no lines: the parts do not match")
+
+    @property
+    def size(self) -> int:
+        """Return the bytes that they take."""
+        return 4 * (len(self._ends) + len(self._lines))
+
+    def lines_of(self, index: int) -> array[int]:
+        """Return the line of each occurrence of the word at position ``index``."""
+        return self._lines[self._ends[index - 1] if index else 0 : self._ends[index]]
+
+
+def build_document(text: str, language: str, accepts: Callable[[str], bool] | None = None) -> IndexedDocument:
+    """Build the document of ``text``, without the words of secrets.
+
+    With ``accepts`` the document is for one query only: it has just the accepted words, and secrets are not removed.
+    """
+    outline = Outline(text, language)
+    lines_by_word: dict[str, list[int]] = {}
+    rejected: set[str] = set()
+    for number, line in enumerate((text if accepts else redact_secrets(text)).split("\n"), 1):
+        words = IDENTIFIER_PATTERN.findall(line)
+        if not line.isascii():
+            words += cjk_bigrams(" ".join(cjk_runs(line)))
+        for word in words:
+            numbers = lines_by_word.get(word)
+            if numbers is not None:
+                numbers.append(number)
+            elif word not in rejected:
+                if len(word) <= MAX_WORD_CHARS and (accepts is None or accepts(word)):
+                    lines_by_word[word] = [number]
+                else:
+                    rejected.add(word)
+    used_lines = {number for numbers in lines_by_word.values() for number in numbers}
+    position_by_line = {line: outline.enclosing_position(line) for line in used_lines}
+    lines, line_ends = array("I"), array("I", accumulate(map(len, lines_by_word.values())))
+    enclosing, counts, enclosing_ends = array("i"), array("I"), array("I")
+    for numbers in lines_by_word.values():
+        lines.extend(numbers)
+        counts_by_position = Counter([position_by_line[line] for line in numbers])
+        enclosing.extend(counts_by_position)
+        counts.extend(counts_by_position.values())
+        enclosing_ends.append(len(enclosing))
+    return IndexedDocument(
+        len(text),
+        tuple(lines_by_word),
+        line_ends,
+        lines,
+        enclosing_ends,
+        enclosing,
+        counts,
+        outline.definitions,
+        bool(language),
+    )
+
+
+def redact_secrets(text: str) -> str:
+    """Return ``text`` without control characters and secrets; the number of lines stays the same."""
+    return redact(strip_controls(text, preserve_lines=True), preserve_lines=True).text
+
+
+def index_keys(word: str) -> tuple[str, ...]:
+    """Return the terms of ``word``, and its key as a whole name if it has several parts; a CJK pair is its own key."""
+    if not word.isascii():
+        return (word,)
+    terms = terms_in(word)
+    return (*terms, WHOLE_NAME_PREFIX + joined_key(word)) if len(split_identifier(word)) > 1 else terms
+
+
+def primary_key(word: str) -> str:
+    """Return the key under which the id of ``word`` is stored; every word has one."""
+    return next(iter(index_keys(word)), WHOLE_NAME_PREFIX + joined_key(word))
+
+
+def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) -> bytes:
+    """Encode ``document`` without its lines; ``word_ids`` are the ids of its words. ``StoredDocument`` decodes it."""
+    is_wide = len(document.enclosing) > _MAX_UINT16 or max(document.counts, default=0) > _MAX_UINT16
+    wide = "I" if is_wide else "H"
+    definitions = document.definitions
+    names = "\n".join([*(item.name for item in definitions), *(item.owner for item in definitions)])
+    text = names.encode("utf-8", "surrogatepass")
+    sizes = (document.length, len(word_ids), len(document.enclosing), len(definitions), len(text), int(is_wide))
+    lines = array("I", [*(item.start_line for item in definitions), *(item.end_line for item in definitions)])
+    arrays = (
+        *(array("I", sizes), array("I", word_ids), array(wide, document.enclosing_ends)),
+        *(array("h", document.enclosing), array(wide, document.counts), lines),
+    )
+    body = b"".join((*(item.tobytes() for item in arrays), text))
+    return array("I", [zlib.crc32(body)]).tobytes() + body
+
+
+def encode_lines(document: IndexedDocument) -> bytes:
+    """Encode the lines of the words of ``document``. ``WordLines`` decodes it."""
+    head = array("I", [len(document.line_ends)])
+    return zlib.compress(b"".join((head.tobytes(), document.line_ends.tobytes(), document.lines.tobytes())), 1)

@@ -1,0 +1,476 @@
+"""Manages the histories and indexes of repositories from one question to the next.
+
+Invariant: a question never waits for a missing index; it is answered without, and the index is built in the
+background, at a low priority and with a limited time. A failure to store anything costs time and never an answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Event, Lock, RLock, Thread, get_native_id
+from time import monotonic, sleep
+
+from upbeat.adapters.code.history.store import HistoryLoader, HistoryStore
+from upbeat.adapters.code.index import storage
+from upbeat.adapters.code.index import store as index_store
+from upbeat.adapters.code.index.build import (
+    IGNORE_FILE,
+    ProgressCallback,
+    UpdateResult,
+    count_folders,
+    exceeded_limit,
+    find_changed_files,
+    is_listing_current,
+    needs_rebuild,
+    update_index,
+)
+from upbeat.adapters.code.index.file_table import FileTable
+from upbeat.adapters.code.index.store import IndexStore, TreeState, open_existing
+from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
+
+BUILD_SECONDS = 240.0
+"""Total time of one process for building in the background."""
+
+UPDATE_SECONDS = 2.0
+"""Additional time for each update of a complete index, so that updates never stop."""
+
+MAX_EAGER_FILES = 8000
+"""Size of a tree up to which it is listed again before a question is answered, when files were added or deleted."""
+
+EAGER_UPDATE_SECONDS = 0.4
+FILES_PER_CHECK = 4000
+"""Files that are checked for changes with each question; a larger tree is checked in turns."""
+
+RECHECK_SECONDS = 0.5
+"""The tools of one turn check for changes once in this time; files that they read are always checked."""
+
+MAX_UNPARSED = 60
+"""Unparsed files up to which the index is used for graph tools; they are parsed on demand."""
+
+MAX_UNPARSED_TOTAL = 5000
+"""Unparsed documents of all trees up to which those of this tree are counted."""
+
+GC_FREEZE_FILES = 500
+"""Files of a tree from which on garbage collection would slow down a question noticeably."""
+
+FOLDERS_PER_CHECK = 2000
+"""Folders that are checked for added and deleted files with each question."""
+
+MAX_CACHED_TABLES = 3
+MAX_YIELD_SECONDS = 0.5
+"""Longest time that the builder waits at one file for questions."""
+
+CLOSE_SECONDS = 0.1
+NICENESS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLimits:
+    """The user's limits for the index."""
+
+    is_enabled: bool = True
+    max_mb: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class IndexView:
+    """An index that can answer a question.
+
+    Attributes:
+        is_behind: Whether files may have been added or deleted since.
+        verified: Positions of files that were just checked and are unchanged.
+    """
+
+    store: IndexStore
+    table: FileTable
+    is_behind: bool
+    verified: range = range(0)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedIndexView:
+    """An index whose files are parsed, except ``unparsed_docs``."""
+
+    store: IndexStore
+    table: FileTable
+    unparsed_docs: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """State of one tree's index: off, none, building, partial, ready or too_large."""
+
+    state: str
+    files: int = 0
+    indexed: int = 0
+    bytes: int = 0
+    problem: str = ""
+
+
+class IndexManager:
+    """Histories and indexes below ``state_home``; without it, histories are in memory and there is no index."""
+
+    def __init__(
+        self, state_home: Path | None, limits: Callable[[], IndexLimits] = IndexLimits, *, can_build: bool = True
+    ) -> None:
+        """``limits`` is called once, with the first question; ``can_build`` is false for a process that ends soon."""
+        self.histories = HistoryStore(state_home)
+        self._state_home = state_home
+        self._can_build = can_build
+        self._limits = lru_cache(maxsize=1)(limits)
+        self._closed = Event()
+        self._active_queries = 0
+        self._build_seconds_left = BUILD_SECONDS
+        self._builders: dict[str, Thread] = {}
+        self._abandoned_roots: set[str] = set()
+        self._build_requests: dict[str, int] = {}
+        self._problems: dict[str, str] = {}
+        self._stores: dict[Path, IndexStore] = {}
+        self._tables: OrderedDict[str, tuple[IndexStore, int, FileTable]] = OrderedDict()
+        self._next_file: dict[str, int] = {}
+        self._next_folder: dict[str, int] = {}
+        self._checked_at: dict[str, float] = {}
+        self._spare_stores: list[IndexStore] = []
+        self._read_lock = RLock()
+        self._lock = Lock()
+
+    def start_history_load(self, root: str) -> HistoryLoader:
+        """Start to read the history of ``root`` in the background."""
+        return HistoryLoader(self.histories, root, self._closed)
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the index is enabled and has a place on disk."""
+        return self._state_home is not None and self._limits().is_enabled
+
+    @contextlib.contextmanager
+    def open_view(self, root: str) -> Iterator[IndexView | None]:
+        """Yield the updated index of the tree at ``root`` (a real path); None, and a build, if it is not complete.
+
+        A StorageError or ValueError in the block marks the index as damaged, so that it is rebuilt.
+
+        Raises:
+            OSError: The index cannot be used.
+            StorageError: The index cannot be read.
+        """
+        folder = self._folder(root)
+        if folder is None:
+            yield None
+            return
+        with self._during_query(root), self._read_lock:
+            view = self._updated_view(folder, root, 0.0)
+            with view.store.snapshot() if view else contextlib.nullcontext():
+                yield view
+
+    @contextlib.contextmanager
+    def open_parsed_view(self, root: str) -> Iterator[ParsedIndexView | None]:
+        """Yield the same index with the parses of its files; None when too many are missing.
+
+        Files that were checked less than ``RECHECK_SECONDS`` ago are not checked again. Blocks no other question.
+        """
+        folder = self._folder(root)
+        if folder is None:
+            yield None
+            return
+        with self._during_query(root):
+            with self._read_lock:
+                view = self._updated_view(folder, root, RECHECK_SECONDS)
+                store = self._separate_store(view.store) if view else None
+            if view is None or store is None:
+                yield None
+                return
+            try:
+                with store.snapshot():
+                    waiting = store.list_unparsed(MAX_UNPARSED_TOTAL)
+                    unparsed = [doc for doc in waiting if doc in view.table.positions_by_doc]
+                    is_ready = len(waiting) < MAX_UNPARSED_TOTAL and len(unparsed) <= MAX_UNPARSED
+                    if not is_ready:
+                        self.schedule_build(root)
+                    yield ParsedIndexView(store, view.table, unparsed) if is_ready else None
+            finally:
+                self._spare_stores.append(store)
+
+    @contextlib.contextmanager
+    def _during_query(self, root: str) -> Iterator[None]:
+        """Make the builder wait during the block, and rebuild the index when the block shows that it is damaged."""
+        with self._lock:
+            self._active_queries += 1
+        try:
+            yield
+        except (StorageError, ValueError) as error:
+            if isinstance(error, UnicodeEncodeError):
+                raise  # a lone surrogate in the question; the index is fine
+            self._problems[root] = str(error)
+            if not isinstance(error, StorageError) or error.kind is StorageErrorKind.DAMAGED:
+                self.delete_index(root)
+                self.schedule_build(root)
+            raise
+        finally:
+            with self._lock:
+                self._active_queries -= 1
+
+    def _separate_store(self, store: IndexStore) -> IndexStore | None:
+        """Return another connection to the index of ``store`` that is not in use."""
+        for _ in range(len(self._spare_stores)):
+            spare = self._spare_stores.pop()
+            if spare.is_same(store):
+                return spare
+            spare.close()
+        other = open_existing(store.folder)
+        if other and not other.is_same(store):
+            other.close()
+            return None
+        if other:
+            other.share_caches(store)
+        return other
+
+    def current_table(self, root: str) -> FileTable | None:
+        """Return the files of the tree as indexed, if the index is complete; updates nothing."""
+        folder = self._folder(root)
+        with contextlib.suppress(StorageError, OSError), self._read_lock:
+            store = self._open_store(folder) if folder else None
+            tree = store.tree_state(root) if store else None
+            if store and tree and tree.is_complete:
+                return self._load_table(store, root, tree.id, tree.version)
+        return None
+
+    def build(self, root: str, on_progress: ProgressCallback | None = None) -> UpdateResult:
+        """Build or update the index of ``root`` now, without a time limit. Raises OSError and StorageError."""
+        folder = self._folder(root)
+        if folder is None:
+            return UpdateResult(False, problem="the index is disabled")
+        return update_index(
+            folder,
+            root,
+            self._closed,
+            max_bytes=self._max_bytes(),
+            lock_seconds=MAX_YIELD_SECONDS,
+            on_progress=on_progress,
+        )
+
+    def schedule_build(self, root: str) -> None:
+        """Build or update the index of ``root`` in the background, unless that is in progress or time is used up."""
+        with self._lock:
+            if not self._can_build or self._closed.is_set() or root in self._abandoned_roots:
+                return
+            is_new = not self._build_requests.get(root)
+            self._build_requests[root] = self._build_requests.get(root, 0) + 1
+            if is_new:
+                self._builders[root] = Thread(target=self._build_loop, args=(root,), daemon=True)
+                self._builders[root].start()
+
+    def request_update(self, root: str) -> None:
+        """Update the index of ``root`` in the background, if it is enabled."""
+        if self._folder(root):
+            self.schedule_build(root)
+
+    def wait_for_build(self, root: str, seconds: float) -> None:
+        """Wait until the background build of ``root`` ends, or ``seconds`` have passed."""
+        thread = self._builders.get(root)
+        if thread:
+            thread.join(seconds)
+
+    def delete_index(self, root: str) -> None:
+        """Remove the index of the repository of ``root``, unless another process is writing it."""
+        folder = self._folder(root)
+        if folder is None:
+            return
+        with self._read_lock, contextlib.suppress(OSError):
+            store = self._stores.pop(folder, None)
+            if store:
+                store.close()
+            self._tables.clear()
+            with index_store.exclusive_writer(folder) as may_write:
+                if may_write:
+                    index_store.remove_index(folder)
+
+    def index_state(self, root: str) -> IndexState:
+        """Return the state of the index of ``root``; updates nothing."""
+        folder = self._folder(root)
+        if folder is None:
+            return IndexState("off")
+        problem = self._problems.get(root, "")
+        thread = self._builders.get(root)
+        building = bool(thread and thread.is_alive())
+        try:
+            with self._read_lock:
+                store = self._open_store(folder)
+                tree = store.tree_state(root) if store else None
+                if store is None or tree is None:
+                    return IndexState("building" if building else "none", problem=problem)
+                files, indexed = store.count_files(tree.id)
+                size = store.size()
+        except (StorageError, OSError) as error:
+            return IndexState("none", problem=str(error))
+        if tree.is_complete:
+            name = "ready"
+        elif exceeded_limit(tree) is not None:
+            name = "too_large"
+        else:
+            name = "building" if building else "partial"
+        return IndexState(name, files, indexed, size, problem)
+
+    def close(self) -> None:
+        """Stop reading and building; the next process continues."""
+        self._closed.set()
+        for thread in list(self._builders.values()):
+            thread.join(MAX_YIELD_SECONDS)
+        if not self._read_lock.acquire(timeout=CLOSE_SECONDS):
+            return  # a late question is still reading; it ends with the process
+        try:
+            for store in self._stores.values():
+                store.close()
+            self._stores.clear()
+            while self._spare_stores:
+                self._spare_stores.pop().close()
+        finally:
+            self._read_lock.release()
+
+    def _folder(self, root: str) -> Path | None:
+        if self._state_home is None or not self.is_enabled:
+            return None
+        return storage.repository_folder(self._state_home, find_root(root), root)
+
+    def _max_bytes(self) -> int:
+        return self._limits().max_mb * 1_000_000
+
+    def _open_store(self, folder: Path) -> IndexStore | None:
+        """Return the open index of ``folder``; reopen it when the file was replaced."""
+        store = self._stores.get(folder)
+        if store and not store.is_current():
+            self._stores.pop(folder).close()
+            store = None
+        if store is None:
+            store = open_existing(folder)
+            if store:
+                self._stores[folder] = store
+        return store
+
+    def _updated_view(self, folder: Path, root: str, recheck_seconds: float) -> IndexView | None:
+        """Return the index, updated unless it was checked in the last ``recheck_seconds``."""
+        store = self._open_store(folder)
+        tree = store.tree_state(root) if store else None
+        if store is None or tree is None or not tree.is_complete:
+            limit = exceeded_limit(tree) if tree else None
+            if limit is None or limit < self._max_bytes():
+                self.schedule_build(root)
+            return None
+        table = self._load_table(store, root, tree.id, tree.version)
+        if monotonic() - self._checked_at.get(root, -recheck_seconds) < recheck_seconds:
+            return IndexView(store, table, is_behind=False)
+        self._checked_at[root] = monotonic()
+        is_small = len(table.entries) <= MAX_EAGER_FILES
+        fresh = self._next_file_range(root, table)
+        changed = find_changed_files(root, table.entries[fresh.start : fresh.stop])
+        is_listed = is_listing_current(root, tree, *self._next_folder_range(root, tree)) and not any(
+            path.endswith(IGNORE_FILE) for path in changed
+        )
+        if is_listed and not changed:
+            return IndexView(store, table, is_behind=False, verified=fresh)
+        if not is_small and not is_listed:
+            self.schedule_build(root)
+            return IndexView(store, table, is_behind=True)
+        done = update_index(
+            folder,
+            root,
+            seconds=EAGER_UPDATE_SECONDS,
+            max_bytes=self._max_bytes(),
+            paths=changed if is_listed else (),
+            should_parse=False,
+        )
+        tree = store.tree_state(root)
+        if tree is None or not tree.is_complete:
+            self.schedule_build(root)
+            return None
+        if done.files_read and needs_rebuild(store):
+            self.schedule_build(root)
+        return IndexView(store, self._load_table(store, root, tree.id, tree.version), is_behind=not done.is_complete)
+
+    def _load_table(self, store: IndexStore, root: str, tree_id: int, version: int) -> FileTable:
+        known = self._tables.get(root)
+        if known and known[0] is store and known[1] == version:
+            return known[2]
+        table = None
+        if known and known[0] is store:
+            changes = store.changed_entries(tree_id, known[1], len(known[2].entries))
+            table = known[2].with_changes(changes) if changes is not None else None
+        if table is None:
+            table = FileTable(store.list_entries(tree_id))
+            if len(table.entries) > GC_FREEZE_FILES:
+                gc.freeze()
+        self._tables[root] = (store, version, table)
+        self._tables.move_to_end(root)
+        while len(self._tables) > MAX_CACHED_TABLES:
+            self._tables.popitem(last=False)
+        return table
+
+    def _next_file_range(self, root: str, table: FileTable) -> range:
+        """Return the positions of the files to check next."""
+        start, files = self._next_file.get(root, 0), len(table.entries)
+        share = math.ceil(files / max(math.ceil(files / FILES_PER_CHECK), 1))  # the same number each time
+        self._next_file[root] = start + share if start + share < files else 0
+        return range(start, start + share)
+
+    def _next_folder_range(self, root: str, tree: TreeState) -> tuple[int, int]:
+        """Return the first folder to check next, and how many."""
+        start = self._next_folder.get(root, 0)
+        self._next_folder[root] = start + FOLDERS_PER_CHECK if start + FOLDERS_PER_CHECK < count_folders(tree) else 0
+        return start, FOLDERS_PER_CHECK
+
+    def _build_loop(self, root: str) -> None:
+        """Update until there are no new requests."""
+        with contextlib.suppress(OSError, AttributeError):
+            os.setpriority(os.PRIO_PROCESS, get_native_id(), NICENESS)  # of this thread alone, on Linux
+        while True:
+            wanted = self._build_requests[root]
+            self._update_in_background(root)
+            with self._lock:
+                if wanted == self._build_requests[root] or self._closed.is_set() or root in self._abandoned_roots:
+                    self._build_requests[root] = 0
+                    return
+
+    def _update_in_background(self, root: str) -> None:
+        folder = self._folder(root)
+        if folder is None:
+            return
+        started = monotonic()
+        free = UPDATE_SECONDS if self._is_complete(folder, root) else 0.0
+        try:
+            seconds = max(self._build_seconds_left, 0.0) + free
+            done = update_index(folder, root, _YieldingCancellation(self), seconds=seconds, max_bytes=self._max_bytes())
+            self._problems[root] = done.problem
+        except (OSError, StorageError, ValueError) as error:
+            self._problems[root] = str(error)
+        finally:
+            self._build_seconds_left -= max(monotonic() - started - free, 0.0)
+            if self._build_seconds_left <= 0 and not self._is_complete(folder, root):
+                self._abandoned_roots.add(root)
+
+    def _is_complete(self, folder: Path, root: str) -> bool:
+        with contextlib.suppress(StorageError, OSError), self._read_lock:
+            store = self._open_store(folder)
+            tree = store.tree_state(root) if store else None
+            return bool(tree and tree.is_complete)
+        return False
+
+
+class _YieldingCancellation:
+    """Stops the builder when the manager is closed, and lets questions go first."""
+
+    def __init__(self, manager: IndexManager) -> None:
+        self._manager = manager
+
+    def is_set(self) -> bool:
+        until = monotonic() + MAX_YIELD_SECONDS
+        while self._manager._active_queries and not self._manager._closed.is_set() and monotonic() < until:
+            sleep(0.005)
+        return self._manager._closed.is_set()

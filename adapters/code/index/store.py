@@ -1,0 +1,467 @@
+"""The index of one repository on disk: documents by content, their postings, and the files of each tree.
+
+Invariant: there is one writer at a time, and readers never wait. A document is stored in one transaction with its
+postings. A damaged index, or one of another version, is never read; it is removed and rebuilt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from upbeat.adapters.code.index import storage
+from upbeat.adapters.code.index.code_record import decode_code
+from upbeat.adapters.code.index.document import (
+    IndexedDocument,
+    StoredDocument,
+    WordLines,
+    encode_indexed_document,
+    encode_lines,
+    index_keys,
+    primary_key,
+)
+from upbeat.adapters.code.index.lru_bytes import ByteLruCache
+from upbeat.adapters.code.syntax.parse import ParsedFile
+from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.journal.database import Database
+from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
+
+VERSION = 3
+DATABASE_FILE = "index.db"
+LOCK_FILE = "index.lock"
+DATABASE_SUFFIXES = ("", "-wal", "-shm", "-journal")
+MAX_WORDS_PER_KEY = 4000
+"""Words that are read for one key."""
+
+RACY = -1
+"""Stored instead of a file's time when a later change could have the same time."""
+
+CACHE_BYTES = 16_000_000
+"""Limit of the cache of documents, and of the cache of their lines."""
+
+_MAX_UINT16 = 0xFFFF
+MAX_CACHED_WORD_IDS = 200_000
+"""Word ids that a writer caches."""
+
+_BODIES = "SELECT id, body FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+_LINES = "SELECT id, lines FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+_SCHEMA = """
+CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
+CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
+    version INTEGER, PRIMARY KEY(tree, path)) WITHOUT ROWID;
+CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, parsed INTEGER, body BLOB, lines BLOB);
+CREATE INDEX unparsed ON doc(id) WHERE parsed = 0;
+CREATE TABLE code(doc INTEGER PRIMARY KEY, body BLOB);
+CREATE TABLE defined(name TEXT, doc INTEGER, PRIMARY KEY(name, doc)) WITHOUT ROWID;
+CREATE TABLE posting(key TEXT, batch INTEGER, number INTEGER, body BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
+CREATE TABLE batch(id INTEGER PRIMARY KEY);
+CREATE TABLE word(key TEXT, word TEXT, id INTEGER, PRIMARY KEY(key, word)) WITHOUT ROWID;
+CREATE TABLE number(last INTEGER);
+INSERT INTO number VALUES(0);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a tree: its document (0 if it is not indexed), and the size and time that reveal a change."""
+
+    path: str
+    doc_id: int
+    length: int
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TreeState:
+    """State of one tree. ``version`` grows with every change; ``listing_state`` belongs to the builder."""
+
+    id: int
+    version: int
+    is_complete: bool
+    listing_state: str
+
+
+class IndexStore:
+    """One connection to the index in ``folder``. Every method can raise StorageError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / DATABASE_FILE
+        self._database = _open_database(self.path)
+        self._word_ids: dict[str, int] = {}
+        self._document_cache: ByteLruCache[StoredDocument] = ByteLruCache(CACHE_BYTES)
+        self._line_cache: ByteLruCache[WordLines] = ByteLruCache(CACHE_BYTES)
+
+    def share_caches(self, other: IndexStore) -> None:
+        """Share the caches of ``other``, a connection to the same file."""
+        self._document_cache, self._line_cache = other._document_cache, other._line_cache
+
+    def close(self) -> None:
+        self._database.close()
+
+    def size(self) -> int:
+        """Return the bytes that the index takes on disk."""
+        return sum(_file_size(self.folder / (DATABASE_FILE + companion)) for companion in DATABASE_SUFFIXES)
+
+    def is_current(self) -> bool:
+        """Return whether the connected file is still the one in the folder."""
+        return _file_identity(self.path) == self._database.identity
+
+    def is_same(self, other: IndexStore) -> bool:
+        """Return whether both are connected to the same file."""
+        return self._database.identity == other._database.identity
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Make all reads in the block see the same state."""
+        with self._database.snapshot():
+            yield
+
+    def tree_state(self, root: str) -> TreeState | None:
+        """Return the state of the tree at ``root``, if it is stored."""
+        row = self._database.row("SELECT id, version, complete, folders FROM tree WHERE path = ?", os.fsencode(root))
+        return TreeState(row[0], row[1], bool(row[2]), row[3]) if row else None
+
+    def list_entries(self, tree_id: int) -> list[FileEntry]:
+        """Return the files of a tree, sorted by their encoded paths."""
+        rows = self._database.rows("SELECT path, doc, length, size, stamp FROM file WHERE tree = ?", tree_id)
+        return [FileEntry(os.fsdecode(path), doc, length, size, stamp) for path, doc, length, size, stamp in rows]
+
+    def changed_entries(self, tree_id: int, version: int, file_count: int) -> list[FileEntry] | None:
+        """Return the entries that changed since ``version``; None when the tree no longer has ``file_count`` files."""
+        if self._database.scalar("SELECT count(*) FROM file WHERE tree = ?", tree_id) != file_count:
+            return None
+        sql = "SELECT path, doc, length, size, stamp FROM file WHERE tree = ? AND version > ?"
+        return [FileEntry(os.fsdecode(path), *rest) for path, *rest in self._database.rows(sql, tree_id, version)]
+
+    def find_entry(self, tree_id: int, path: str) -> FileEntry | None:
+        """Return one file of a tree."""
+        row = self._database.row(
+            "SELECT doc, length, size, stamp FROM file WHERE tree = ? AND path = ?", tree_id, os.fsencode(path)
+        )
+        return FileEntry(path, *row) if row else None
+
+    def postings(self, key: str) -> Iterator[tuple[memoryview, memoryview]]:
+        """Yield the documents with ``key`` and their counts, batch by batch. Raises ValueError for damaged postings."""
+        for number, body in self._database.rows("SELECT number, body FROM posting WHERE key = ?", key):
+            yield _decode_posting(number, body)
+
+    def key_frequency(self, key: str) -> int:
+        """Return about how many documents have ``key``, including those that no tree has any more."""
+        return self._database.scalar("SELECT sum(number) FROM posting WHERE key = ?", key)
+
+    def words_of_keys(self, keys: Iterable[str]) -> dict[int, str]:
+        """Return the words that have one of ``keys``, by their ids."""
+        words: dict[int, str] = {}
+        for key in keys:
+            words.update(self._database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MAX_WORDS_PER_KEY))
+        return words
+
+    def word_id(self, word: str) -> int:
+        """Return the id of ``word``; 0 when no document has it."""
+        return self._database.scalar("SELECT id FROM word WHERE key = ? AND word = ?", primary_key(word), word)
+
+    def get_document(self, doc_id: int) -> StoredDocument | None:
+        """Return one document. Raises ValueError when it is damaged."""
+        return self.get_documents([doc_id]).get(doc_id)
+
+    def get_documents(self, doc_ids: Iterable[int]) -> dict[int, StoredDocument]:
+        """Return those of ``doc_ids`` that exist. Raises ValueError for damaged documents."""
+        cached = {doc: self._document_cache.get(doc) for doc in doc_ids}
+        new = {doc: StoredDocument(body) for doc, body in self._missing_rows(_BODIES, cached)}
+        for doc, document in new.items():
+            self._document_cache.put(doc, document, document.size)
+        return {doc: document for doc, document in cached.items() if document} | new
+
+    def get_word_lines(self, doc_ids: Iterable[int]) -> dict[int, WordLines]:
+        """Return the word lines of those of ``doc_ids`` that exist. Raises ValueError for damaged lines."""
+        cached = {doc: self._line_cache.get(doc) for doc in doc_ids}
+        new = {doc: WordLines(body) for doc, body in self._missing_rows(_LINES, cached)}
+        for doc, lines in new.items():
+            self._line_cache.put(doc, lines, lines.size)
+        return {doc: lines for doc, lines in cached.items() if lines} | new
+
+    def _missing_rows(self, sql: str, cached: Mapping[int, object]) -> list[Any]:
+        """Return the rows of those documents whose cached value is None."""
+        missing = [doc for doc, value in cached.items() if value is None]
+        return self._database.rows(sql, json.dumps(missing)) if missing else []
+
+    def word_ids_any_case(self, word: str) -> frozenset[int]:
+        """Return the ids of ``word`` in all its capitalizations."""
+        sql = "SELECT id FROM word WHERE key = ? AND lower(word) = ?"
+        keys = {_most_selective_key(spelling) for spelling in (word, word.lower())}
+        return frozenset(number for key in keys for (number,) in self._database.rows(sql, key, word.lower()))
+
+    def docs_with_word(self, word: str) -> list[int]:
+        """Return the documents that can have ``word``, some without it. Raises ValueError for damaged postings."""
+        return [doc for docs, _ in self.postings(_most_selective_key(word)) for doc in docs]
+
+    def word_frequency(self, word: str) -> int:
+        """Return about how many documents ``docs_with_word`` returns."""
+        return self.key_frequency(_most_selective_key(word))
+
+    def docs_defining(self, name: str) -> list[int]:
+        """Return the parsed documents that define ``name``."""
+        return [doc for (doc,) in self._database.rows("SELECT doc FROM defined WHERE name = ?", name)]
+
+    def get_parsed(self, doc_id: int) -> ParsedFile | None:
+        """Return the parse of a document, if it is stored. Raises ValueError when it is damaged."""
+        row = self._database.row("SELECT body FROM code WHERE doc = ?", doc_id)
+        return decode_code(row[0]) if row else None
+
+    def list_unparsed(self, limit: int) -> list[int]:
+        """Return up to ``limit`` documents of all trees that contain code and are not parsed yet."""
+        return [doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0 LIMIT ?", limit)]
+
+    def unparsed_entries(self, tree_id: int, paths: Iterable[str] = ()) -> list[FileEntry]:
+        """Return one file for each document of the tree, or of ``paths``, that is not parsed yet."""
+        waiting = set(self.list_unparsed(-1))
+        if not waiting:
+            return []
+        entries = [entry for path in paths if (entry := self.find_entry(tree_id, path))] or self.list_entries(tree_id)
+        return list({entry.doc_id: entry for entry in entries if entry.doc_id in waiting}.values())
+
+    def find_digests(self, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Return the document and length of those of ``digests`` that are stored."""
+        known = {}
+        for digest in digests:
+            row = self._database.row("SELECT id, length FROM doc WHERE digest = ?", digest)
+            if row:
+                known[digest] = (row[0], row[1])
+        return known
+
+    def count_files(self, tree_id: int) -> tuple[int, int]:
+        """Return the number of files of a tree, and of those that have a document."""
+        return (
+            self._database.scalar("SELECT count(*) FROM file WHERE tree = ?", tree_id),
+            self._database.scalar("SELECT count(*) FROM file WHERE tree = ? AND doc > 0", tree_id),
+        )
+
+    def count_documents(self) -> tuple[int, int, int]:
+        """Return the number of documents, of those that some tree has, and of batches."""
+        return (
+            self._database.scalar("SELECT count(*) FROM doc"),
+            self._database.scalar("SELECT count(DISTINCT doc) FROM file WHERE doc > 0"),
+            self._database.scalar("SELECT count(*) FROM batch"),
+        )
+
+    # Writing requires ``exclusive_writer``.
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Store everything in the block, or nothing."""
+        self._database.begin()
+        is_stored = False
+        try:
+            yield
+            self._database.commit()
+            is_stored = True
+        finally:
+            if not is_stored:
+                self._word_ids.clear()  # the ids it assigned are not stored
+                self._database.rollback()
+
+    def add_tree(self, root: str) -> TreeState:
+        """Return the tree at ``root``; add it if it is missing."""
+        self._database.execute("INSERT OR IGNORE INTO tree VALUES(NULL, ?, 0, 0, '')", os.fsencode(root))
+        state = self.tree_state(root)
+        assert state
+        return state
+
+    def update_tree(self, tree_id: int, is_complete: bool, listing_state: str) -> None:
+        """Record a change of the tree."""
+        self._database.execute(
+            "UPDATE tree SET version = version + 1, complete = ?, folders = ? WHERE id = ?",
+            is_complete,
+            listing_state,
+            tree_id,
+        )
+
+    def put_entries(self, tree_id: int, entries: Iterable[FileEntry]) -> None:
+        """Store ``entries``; call ``update_tree`` in the same transaction."""
+        version = self._database.scalar("SELECT version FROM tree WHERE id = ?", tree_id) + 1
+        rows = [
+            (tree_id, os.fsencode(entry.path), entry.doc_id, entry.length, entry.size, entry.mtime_ns, version)
+            for entry in entries
+        ]
+        self._database.execute_many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def delete_entries(self, tree_id: int, paths: Iterable[str]) -> None:
+        rows = [(tree_id, os.fsencode(path)) for path in paths]
+        self._database.execute_many("DELETE FROM file WHERE tree = ? AND path = ?", rows)
+
+    def add_documents(self, documents: dict[bytes, IndexedDocument]) -> dict[bytes, int]:
+        """Store new documents, by their digests, as one batch. Return their ids."""
+        if not documents:
+            return {}
+        number = self._database.scalar("SELECT max(id) FROM doc")
+        batch = number + 1
+        numbers = self._assign_word_ids(
+            dict.fromkeys(word for document in documents.values() for word in document.words)
+        )
+        ids: dict[bytes, int] = {}
+        postings: dict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("I")))
+        rows = []
+        for digest, document in documents.items():
+            number += 1
+            ids[digest] = number
+            body = encode_indexed_document(document, [numbers[word][0] for word in document.words])
+            rows.append((number, digest, document.length, not document.is_code, body, encode_lines(document)))
+            counts_by_key: dict[str, int] = {}
+            start = 0
+            for word, end in zip(document.words, document.line_ends, strict=True):
+                for key in numbers[word][1]:
+                    counts_by_key[key] = counts_by_key.get(key, 0) + end - start
+                start = end
+            for key, count in counts_by_key.items():
+                docs, counts = postings[key]
+                docs.append(number)
+                counts.append(count)
+        self._database.execute("INSERT INTO batch VALUES(?)", batch)
+        self._database.execute_many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
+        self._database.execute_many(
+            "INSERT INTO posting VALUES(?, ?, ?, ?)",
+            [
+                (key, batch, len(docs), _encode_posting(docs, counts))
+                for key, (docs, counts) in sorted(postings.items())
+            ],
+        )
+        return ids
+
+    def add_parsed(self, rows: Iterable[tuple[int, bytes, set[str]]]) -> None:
+        """Store encoded parses of documents, with the names that they define."""
+        for doc, body, names in rows:
+            self._database.execute("INSERT OR REPLACE INTO code VALUES(?, ?)", doc, body)
+            self._database.execute("UPDATE doc SET parsed = 1 WHERE id = ?", doc)
+            self._database.execute_many(
+                "INSERT OR IGNORE INTO defined VALUES(?, ?)", [(name, doc) for name in sorted(names)]
+            )
+
+    def _assign_word_ids(self, words: Iterable[str]) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """Return the id and the keys of each word; new words get new ids."""
+        last = first = self._database.scalar("SELECT last FROM number")
+        if len(self._word_ids) > MAX_CACHED_WORD_IDS:
+            self._word_ids.clear()
+        assigned = {}
+        rows = []
+        for word in words:
+            keys = index_keys(word) or (primary_key(word),)
+            number = self._word_ids.get(word) or (self.word_id(word) if first else 0)
+            if not number:
+                last = number = last + 1
+                rows += [(key, word, number) for key in keys]
+            self._word_ids[word] = number
+            assigned[word] = number, keys
+        self._database.execute_many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
+        self._database.execute("UPDATE number SET last = ?", last)
+        return assigned
+
+
+def _most_selective_key(word: str) -> str:
+    """Return the key that the fewest other words share with ``word``."""
+    keys = index_keys(word)
+    return keys[-1] if keys else primary_key(word)
+
+
+def _encode_posting(docs: array[int], counts: array[int]) -> bytes:
+    """Encode the documents with a key and their counts, with a checksum. ``_decode_posting`` decodes it."""
+    body = docs.tobytes() + (counts if max(counts) > _MAX_UINT16 else array("H", counts)).tobytes()
+    return array("I", [zlib.crc32(body)]).tobytes() + body
+
+
+def _decode_posting(doc_count: int, body: bytes) -> tuple[memoryview, memoryview]:
+    view = memoryview(body)
+    middle = 4 + 4 * doc_count
+    if len(body) not in (middle + 2 * doc_count, middle + 4 * doc_count):
+        raise ValueError("a posting has the wrong length")
+    if zlib.crc32(view[4:]) != view[:4].cast("I")[0]:
+        raise ValueError("a posting is damaged")
+    return view[4:middle].cast("I"), view[middle:].cast("H" if len(body) == middle + 2 * doc_count else "I")
+
+
+@contextlib.contextmanager
+def exclusive_writer(folder: Path, seconds: float = 0.0) -> Iterator[bool]:
+    """Lock ``folder`` for writing; yield False when another process still holds the lock after ``seconds``.
+
+    Raises:
+        OSError: The folder cannot be created or locked.
+    """
+    storage.ensure_private_folder(folder)
+    with hold_lock(folder / LOCK_FILE, seconds) as is_locked:
+        yield bool(is_locked)
+
+
+def open_existing(folder: Path) -> IndexStore | None:
+    """Open the index in ``folder``; None when there is no readable index of this version."""
+    if not (folder / DATABASE_FILE).is_file():
+        return None
+    try:
+        return IndexStore(folder)
+    except StorageError:
+        return None
+
+
+def open_or_create(folder: Path) -> IndexStore:
+    """Open the index in ``folder``; create it unless there is a readable one. Requires ``exclusive_writer``."""
+    store = open_existing(folder)
+    if store:
+        return store
+    remove_index(folder)
+    descriptor = os.open(
+        folder / DATABASE_FILE, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+    )
+    os.close(descriptor)
+    database = Database(folder / DATABASE_FILE)
+    try:
+        database.ensure_journal_mode()
+        database.begin()
+        for statement in _SCHEMA.split(";"):
+            if statement.strip():
+                database.execute(statement)
+        database.execute(f"PRAGMA user_version = {VERSION}")
+        database.commit()
+    finally:
+        database.close()
+    return IndexStore(folder)
+
+
+def remove_index(folder: Path) -> None:
+    """Remove the index. Requires ``exclusive_writer``."""
+    for companion in DATABASE_SUFFIXES:
+        (folder / (DATABASE_FILE + companion)).unlink(missing_ok=True)
+
+
+def _open_database(path: Path) -> Database:
+    database = Database(path, busy_timeout=0.5)
+    try:
+        if database.scalar("PRAGMA user_version") != VERSION:
+            raise StorageError(StorageErrorKind.DAMAGED, f"{path} has another version")
+        database.ensure_journal_mode()
+    except StorageError:
+        database.close()
+        raise
+    return database
+
+
+def _file_identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _file_size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0

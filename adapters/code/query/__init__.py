@@ -1,0 +1,1 @@
+"""Answers a query: candidates, features, ranking, excerpts."""

@@ -1,0 +1,241 @@
+"""Feature extraction: where and how often one candidate file has the terms and names of a query.
+
+Invariant: features come from a document alone, so that a file yields the same features from the index and from its
+text. Definitions and lines are added only for files that rank well as a whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from upbeat.adapters.code.files.file_types import classify_file
+from upbeat.adapters.code.index.document import (
+    IndexedDocument,
+    StoredDocument,
+    StoredOutline,
+    WordLines,
+    build_document,
+    encode_indexed_document,
+    encode_lines,
+)
+from upbeat.adapters.code.query.parse_query import SearchQuery
+from upbeat.adapters.code.query.terms import joined_key, terms_in
+
+FIRST_LOCAL_ID = 1 << 31
+"""Word ids from here on belong to documents that are built on the spot; those of an index are smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermMatch:
+    """What one word of a file matches in the query.
+
+    Attributes:
+        terms: The query's terms that the word contains.
+        name_likeness: How likely the query means exactly this word as an identifier (0..1).
+        joined_weight: Weight of the word as neighboring words of the query written as one; ``key`` is its joined key.
+        exact_weights: The names under which the word is an exact match, with their weights.
+    """
+
+    word: str
+    terms: tuple[str, ...]
+    name_likeness: float = 0.0
+    joined_weight: float = 0.0
+    key: str = ""
+    exact_weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DefinitionHits:
+    """The hits inside one definition.
+
+    Attributes:
+        position: Index of the definition in the outline; -1 for the lines outside all definitions.
+        line_terms: The terms of each hit with its line (from 1); filled last, for files that are shown.
+        length_norm: Computed by ``signals`` on first use, like ``name_terms`` and ``score``.
+    """
+
+    position: int
+    terms: dict[str, int] = field(default_factory=dict)
+    exact_names: dict[str, float] = field(default_factory=dict)
+    line_terms: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    length_norm: float = 0.0
+    name_terms: tuple[str, ...] = ()
+    score: float | None = None
+
+
+@dataclass(slots=True)
+class FileFeatures:
+    """All hits of one file.
+
+    Attributes:
+        length: Length of the file in characters.
+        qualified_positions: Definitions that the query names with their owner, as in ``Session.send``.
+        compounds: Words of the file that contain several terms of the query, with these terms.
+        terms_by_defined_name: Names that the file defines, with the terms of the query in them.
+        lines_of_terms: The lines (from 1) on which each term occurs.
+        phrases: Phrases of the query that the file contains, as terms.
+        literals: Quoted texts of the query that the file contains.
+    """
+
+    path: str
+    outline: StoredOutline
+    length: int
+    term_counts: dict[str, int] = field(default_factory=dict)
+    name_counts: Counter[str] = field(default_factory=Counter)
+    joined_names: dict[str, float] = field(default_factory=dict)
+    defined_names: dict[str, float] = field(default_factory=dict)
+    defined_joined: dict[str, float] = field(default_factory=dict)
+    qualified_positions: set[int] = field(default_factory=set)
+    compounds: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    terms_by_defined_name: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    definition_hits: dict[int, DefinitionHits] = field(default_factory=dict)
+    lines_of_terms: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    phrases: list[tuple[str, ...]] = field(default_factory=list)
+    literals: list[str] = field(default_factory=list)
+
+
+def _has_common_line(features: FileFeatures, terms: tuple[str, ...]) -> bool:
+    """Return whether one line has all of ``terms``, as a line with the phrase or literal does."""
+    lines = features.lines_of_terms
+    for term in terms:
+        if term not in lines:
+            return False
+    first, *others = sorted([lines[term] for term in terms], key=len)
+    return bool(first.intersection(*others))
+
+
+class FeatureExtractor:
+    """Extracts features for one query. What a word means to the query is computed once for all files."""
+
+    def __init__(self, search_query: SearchQuery) -> None:
+        self.search_query = search_query
+        self._matches: dict[str, TermMatch | None] = {}
+        self._matches_by_id: dict[int, TermMatch | None] = {}
+        self._words_by_id: dict[int, str] = {}
+        self._local_ids: dict[str, int] = {}
+        self._qualified_names = {pair for dotted in search_query.dotted_names for pair in pairwise(dotted)}
+
+    def add_words(self, words_by_id: Mapping[int, str]) -> None:
+        """Add the words of an index that may match the query; documents are searched for no others."""
+        self._words_by_id.update(words_by_id)
+
+    def build_document(self, path: str, text: str) -> tuple[IndexedDocument, StoredDocument]:
+        """Build the document of ``text`` with only the words that match the query."""
+        document = build_document(text, classify_file(path).language, lambda word: self._match(word) is not None)
+        for word in document.words:
+            if word not in self._local_ids:
+                word_id = self._local_ids[word] = FIRST_LOCAL_ID + len(self._local_ids)
+                self._words_by_id[word_id] = word
+        return document, StoredDocument(
+            encode_indexed_document(document, [self._local_ids[word] for word in document.words])
+        )
+
+    def extract(self, path: str, text: str) -> FileFeatures:
+        """Return all features of ``text``, with definitions and lines."""
+        document, stored = self.build_document(path, text)
+        lines = WordLines(encode_lines(document))
+        features = self.extract_summary(path, stored)
+        self.add_details(features, stored, lines, lambda: text)
+        features.outline.lines = text.split("\n")
+        self.add_line_terms(features, stored, lines)
+        return features
+
+    def extract_summary(self, path: str, document: StoredDocument) -> FileFeatures:
+        """Return the features of the file as a whole."""
+        features = FileFeatures(path, document.outline(), document.length)
+        for index, match in self._matching_words(document):
+            count = document.count_of(index)
+            for term in match.terms:
+                features.term_counts[term] = features.term_counts.get(term, 0) + count
+            if len(match.terms) > 1:
+                features.compounds[match.word] = match.terms
+            if match.name_likeness:
+                features.name_counts[match.word] += count
+            if match.joined_weight:
+                features.joined_names[match.key] = match.joined_weight
+        self._add_definitions(features)
+        return features
+
+    def add_details(
+        self, features: FileFeatures, document: StoredDocument, lines: WordLines, text: Callable[[], str | None]
+    ) -> None:
+        """Add the hits of each definition, the lines of each term, and quoted phrases and literals.
+
+        ``text`` reads the file; it is called only when the file may hold a phrase or literal of the query.
+        """
+        hits_by_position = features.definition_hits
+        for index, match in self._matching_words(document):
+            if match.terms:
+                word_lines = lines.lines_of(index)
+                for term in match.terms:
+                    features.lines_of_terms[term].update(word_lines)
+            for position, count in zip(*document.enclosing_of(index), strict=True):
+                hits = hits_by_position.get(position)
+                if hits is None:
+                    hits = hits_by_position[position] = DefinitionHits(position)
+                for term in match.terms:
+                    hits.terms[term] = hits.terms.get(term, 0) + count
+                hits.exact_names.update(match.exact_weights)
+        query = self.search_query
+        phrases = [item for item in query.phrases.items() if _has_common_line(features, item[1])]
+        literals = [literal for literal, terms in query.literals.items() if _has_common_line(features, terms)]
+        content = (text() or "") if phrases or literals else ""
+        lowercase = content.lower() if phrases else ""
+        features.phrases += [terms for phrase, terms in phrases if phrase in lowercase]
+        features.literals += [literal for literal in literals if literal in content]
+
+    def add_line_terms(self, features: FileFeatures, document: StoredDocument, lines: WordLines) -> None:
+        """Add to the hits of each definition the terms of each line."""
+        hits_by_position = features.definition_hits
+        for index, match in self._matching_words(document):
+            positions = document.enclosing_of(index)[0]
+            for line in lines.lines_of(index):
+                position = positions[0] if len(positions) == 1 else features.outline.enclosing_position(line)
+                hits_by_position[position].line_terms.append((line, match.terms))
+
+    def _matching_words(self, document: StoredDocument) -> list[tuple[int, TermMatch]]:
+        """Return the positions of those words of the document that match the query, with what they match."""
+        known, ids, words = self._matches_by_id, document.word_ids, self._words_by_id
+        matching = []
+        for index in document.positions_of(words):
+            word_id = ids[index]
+            if word_id not in known:
+                known[word_id] = self._match(words[word_id])
+            match = known[word_id]
+            if match:
+                matching.append((index, match))
+        return matching
+
+    def _match(self, word: str) -> TermMatch | None:
+        if word not in self._matches:
+            self._matches[word] = self._compute_match(word)
+        return self._matches[word]
+
+    def _compute_match(self, word: str) -> TermMatch | None:
+        query = self.search_query
+        if not word.isascii():  # a pair of CJK characters
+            return TermMatch(word, (word,)) if word in query.terms else None
+        terms = tuple([term for term in terms_in(word) if term in query.terms])
+        name = query.names.get(word, 0.0)
+        key = joined_key(word) if query.joined_names else ""
+        joined = query.joined_names.get(key, 0.0)
+        if not (terms or name or joined):
+            return None
+        exact = {word: name} if name else {}
+        return TermMatch(word, terms, name, joined, key, exact | {key: joined} if joined else exact)
+
+    def _add_definitions(self, features: FileFeatures) -> None:
+        for position, name in enumerate(features.outline.names):
+            match = self._matches.get(name)
+            if not match:
+                continue
+            features.terms_by_defined_name[name] = match.terms
+            if self._qualified_names and (features.outline.definitions[position].owner, name) in self._qualified_names:
+                features.qualified_positions.add(position)
+            if match.name_likeness:
+                features.defined_names[name] = match.name_likeness
+            if match.joined_weight:
+                features.defined_joined[match.key] = match.joined_weight

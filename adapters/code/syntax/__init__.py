@@ -1,0 +1,1 @@
+"""Parses source files with tree-sitter."""

@@ -1,0 +1,147 @@
+"""Outlines a file: its definitions, by small patterns for each language family and by indentation.
+
+Invariant: good enough to name the enclosing function or class and its lines; it is not a parser. Every pattern
+starts at the beginning of a line and cannot backtrack over more than one line.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from upbeat.core.package_data import load_rows
+
+MAX_DEFINITIONS = 4000
+MAX_LINE_CHARS = 400
+"""Longer lines are generated and are ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineDefinition:
+    """A function, class or similar; lines count from 1 and include both ends. ``owner`` encloses it."""
+
+    name: str
+    start_line: int
+    end_line: int
+    owner: str = ""
+
+    @property
+    def symbol(self) -> str:
+        """Return the qualified name, as in ``Session.send``."""
+        return f"{self.owner}.{self.name}" if self.owner else self.name
+
+
+_COMPILED = {
+    language: re.compile(pattern, re.M)
+    for language, pattern in load_rows("upbeat.adapters.code.syntax", "outline_patterns.tsv")
+}
+
+
+class Nesting:
+    """Finds the innermost definition around a line; definitions are ordered by their first lines."""
+
+    def __init__(self, first_lines: Sequence[int], last_lines: Sequence[int]) -> None:
+        self._first_lines = first_lines
+        self._last_lines = last_lines
+        self._next: list[int] = []
+        """For each definition the nearest earlier one that does not end before it."""
+        enclosing: list[int] = []
+        for position, end in enumerate(self._last_lines):
+            while enclosing and self._last_lines[enclosing[-1]] < end:
+                enclosing.pop()
+            self._next.append(enclosing[-1] if enclosing else -1)
+            enclosing.append(position)
+
+    def enclosing_position(self, line: int) -> int:
+        """Return the position of the innermost definition around ``line``, or -1."""
+        position = bisect_right(self._first_lines, line) - 1
+        while position >= 0 and self._last_lines[position] < line:
+            position = self._next[position]
+        return position
+
+
+class Outline:
+    """The definitions of one text in order, and its lines."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self.lines = text.split("\n")
+        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines[:-1])]
+        pattern = _COMPILED.get(language)
+        self.definitions = _definitions(text, pattern, self) if pattern else ()
+        self._nesting = Nesting(
+            [item.start_line for item in self.definitions], [item.end_line for item in self.definitions]
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the definitions, in order."""
+        return [definition.name for definition in self.definitions]
+
+    def line_at(self, offset: int) -> int:
+        """Return the line that contains the character at ``offset``."""
+        return bisect_right(self._starts, offset)
+
+    def enclosing_position(self, line: int) -> int:
+        """Return the position of the innermost definition around ``line``, or -1."""
+        return self._nesting.enclosing_position(line)
+
+
+def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple[OutlineDefinition, ...]:
+    """Return all definitions that ``pattern`` finds; each extends as far as deeper indentation does."""
+    starts: list[tuple[str, int, int]] = []
+    for match in pattern.finditer(text):
+        name = next((group for group in match.groups()[1:] if group), "")
+        if name and len(starts) < MAX_DEFINITIONS:
+            line = outline.line_at(match.end() - 1)
+            starts.append((name, line, _indent(outline.lines[line - 1])))
+    ends = _last_lines(outline.lines, [(line, indent) for _, line, indent in starts])
+    definitions: list[OutlineDefinition] = []
+    enclosing: list[tuple[int, str]] = []
+    for (name, line, _), end in zip(starts, ends, strict=True):
+        while enclosing and enclosing[-1][0] < line:
+            enclosing.pop()
+        owner = enclosing[-1][1] if enclosing else ""
+        definitions.append(OutlineDefinition(name, line, end, owner))
+        if end > line:
+            enclosing.append((end, name))
+    return tuple(definitions)
+
+
+def _last_lines(lines: list[str], starts: list[tuple[int, int]]) -> list[int]:
+    """Return the last line of each definition that starts at (line, indent), by indentation."""
+    ends = [line for line, _ in starts]
+    enclosing: list[int] = []
+    next_start = 0
+    last_used = 0
+    for number, line in enumerate(lines, 1):
+        bare = line.strip()
+        if not bare:
+            continue
+        indent = _indent(line)
+        is_closing = bare[0] in ")}]>" or bare in ("end", "fi", "done")
+        while enclosing and indent <= starts[enclosing[-1]][1]:
+            position = enclosing[-1]
+            if number <= starts[position][0]:
+                break
+            is_own_end = is_closing and indent == starts[position][1]
+            if indent == starts[position][1] and (bare[0] == "{" or (is_closing and bare[-1] in "{(:")):
+                ends[position] = number
+                break
+            ends[position] = number if is_own_end else last_used
+            enclosing.pop()
+            if is_own_end:
+                break
+        while next_start < len(starts) and starts[next_start][0] == number:
+            enclosing.append(next_start)
+            next_start += 1
+        last_used = number
+    for position in enclosing:
+        ends[position] = last_used
+    return [max(end, line) for end, (line, _) in zip(ends, starts, strict=True)]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

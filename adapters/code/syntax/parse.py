@@ -1,0 +1,496 @@
+"""Parser for one file: definitions, references and imports.
+
+Invariant: ``parse_source`` never raises and never runs long, whatever the bytes are; every line number is in the file.
+It walks the syntax tree once with a cursor, because tree-sitter's query engine is quadratic on broken input and cannot
+be stopped safely. For a language without a grammar, or a file that takes too long, the patterns of ``outline`` are
+used, and ``is_exact`` is false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
+from upbeat.adapters.code.syntax.imports import Import, parse_import
+from upbeat.adapters.code.syntax.languages import (
+    CONTAINER_KINDS,
+    DefinitionCondition,
+    DefinitionRule,
+    Grammar,
+    grammar_name,
+    load_grammar,
+    outline_language,
+)
+from upbeat.adapters.code.syntax.outline import Outline
+from upbeat.core.engine.ports import Cancellation
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Tree, TreeCursor
+
+MAX_PARSED_BYTES = 500_000
+"""Bytes of a file that are parsed."""
+
+MAX_PATTERN_BYTES = 100_000
+"""Bytes that are read with patterns when the grammar takes too long."""
+
+MAX_PARSE_SECONDS = 0.25
+"""For the syntax tree and for the walk, each; ten times what a typical file of a megabyte takes."""
+
+MAX_NODES = 600_000
+MAX_DEFINITIONS = 4000
+MAX_REFERENCES = 60_000
+MAX_IMPORTS = 2000
+MAX_IMPORT_CHARS = 4000
+MAX_OWNERS = 6
+"""The innermost owners that a qualified name keeps."""
+
+MAX_NAME_CHARS = 120
+MAX_SIGNATURE_CHARS = 200
+MAX_TOP_DEPTH = 4
+MAX_NAME_DEPTH = 8
+"""Levels between a node and the name that it calls or defines."""
+
+CANCEL_CHECK_INTERVAL = 2048
+CHUNK_BYTES = 32_768
+
+_NAME_FIELDS = (
+    *("name", "attribute", "property", "field", "function", "method", "macro", "constructor", "declarator", "type"),
+)
+"""The fields that lead to the last part of a name, the most specific ones first."""
+
+_RECEIVER = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$")
+_NOT_CALLED = frozenset(
+    {
+        *("if", "for", "while", "switch", "return", "catch", "sizeof", "elif", "except", "with", "assert", "print"),
+        *("and", "or", "not", "in"),
+    }
+)
+"""Words before a parenthesis that are not calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function, class or similar; lines count from 1 and include both ends.
+
+    Attributes:
+        parent: The names of the enclosing definitions, joined by dots.
+        signature: The line with the name, without indentation.
+        branches: Decisions inside it, without those of inner definitions.
+    """
+
+    name: str
+    kind: str
+    start_line: int
+    end_line: int
+    parent: str = ""
+    signature: str = ""
+    branches: int = 0
+
+    @property
+    def symbol(self) -> str:
+        """Return the qualified name, as in ``Session.send``."""
+        return f"{self.parent}.{self.name}" if self.parent else self.name
+
+
+class Reference(NamedTuple):
+    """One use of a name. A named tuple, because a file has thousands and a dataclass takes three times as long."""
+
+    name: str
+    line: int
+    enclosing: int
+    """Position of the innermost enclosing definition, or -1."""
+    is_call: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """One parsed file. Definitions are ordered by their first lines, outer ones first.
+
+    Attributes:
+        language: Name of the grammar, or the family of ``outline``; empty for what is not code.
+        branches: Decisions outside all definitions.
+        comment_ranges: First and last lines of comments that share no line with code.
+        is_exact: Whether a grammar was used.
+    """
+
+    language: str
+    definitions: tuple[Definition, ...] = ()
+    references: Sequence[Reference] = ()
+    imports: tuple[Import, ...] = ()
+    branches: int = 0
+    comment_ranges: tuple[tuple[int, int], ...] = ()
+    is_exact: bool = False
+
+
+class _ParseAborted(Exception):
+    """The time or node limit is exceeded."""
+
+
+def parse_source(
+    path: str, data: bytes, cancelled: Cancellation | None = None, seconds: float = MAX_PARSE_SECONDS
+) -> ParsedFile:
+    """Return what the file at ``path`` with the content ``data`` defines, uses and imports.
+
+    Reads the first ``MAX_PARSED_BYTES``. Stops within milliseconds of ``cancelled``, with a partial or empty result.
+    """
+    data = data[:MAX_PARSED_BYTES]
+    name = grammar_name(path, data)
+    if b"\0" in data:  # never code, and the scanner of one grammar hangs on it
+        return ParsedFile(name or outline_language(path))
+    loaded = _load_grammar(name) if name else None
+    if loaded:
+        try:
+            return _TreeWalker(name, loaded, data, cancelled, seconds).parse()
+        except _ParseAborted:
+            pass
+    if cancelled is not None and cancelled.is_set():
+        return ParsedFile(name or outline_language(path))
+    return _parse_with_patterns(path, data[:MAX_PATTERN_BYTES] if name else data)
+
+
+@dataclass(frozen=True, slots=True)
+class _LoadedGrammar:
+    """A grammar in memory; the meaning of a node is looked up by its kind id."""
+
+    language: Language
+    grammar: Grammar
+    actions: tuple[int, ...]
+    rules: dict[int, DefinitionRule]
+
+
+_NAME, _CALL, _DEFINE, _IMPORT, _BRANCH, _BINARY, _COMMENT = (1 << bit for bit in range(7))
+
+
+@cache
+def _load_grammar(name: str) -> _LoadedGrammar | None:
+    """Return the grammar; None if its wheel is missing or needs another version of tree-sitter."""
+    grammar = load_grammar(name)
+    try:
+        from tree_sitter import Language
+
+        language = Language(getattr(import_module(grammar.module), grammar.language_function)())
+    except (ImportError, AttributeError, ValueError):
+        return None
+    actions = [0] * language.node_kind_count
+    rules: dict[int, DefinitionRule] = {}
+    meanings = (
+        (_NAME, grammar.name_nodes),
+        (_CALL, grammar.call_nodes),
+        (_IMPORT, grammar.import_nodes),
+        (_BRANCH, grammar.branch_nodes),
+        (_BINARY, grammar.operator_nodes),
+        (_COMMENT, grammar.comment_nodes),
+    )
+    for number in range(language.node_kind_count):
+        kind = language.node_kind_for_id(number)
+        if not kind or not language.node_kind_is_named(number):
+            continue
+        actions[number] = sum(action for action, kinds in meanings if kind in kinds)
+        if kind in grammar.definitions:
+            actions[number] |= _DEFINE
+            rules[number] = grammar.definitions[kind]
+    return _LoadedGrammar(language, grammar, tuple(actions), rules)
+
+
+def _build_syntax_tree(language: Language, data: bytes, should_stop: Callable[[], bool]) -> Tree:
+    from tree_sitter import Parser
+
+    try:
+        return Parser(language).parse(
+            lambda offset, _point: data[offset : offset + CHUNK_BYTES],
+            progress_callback=lambda _offset, _is_broken: should_stop(),
+        )
+    except ValueError as error:
+        raise _ParseAborted from error
+
+
+@dataclass(slots=True)
+class _OpenDefinition:
+    """A definition that the walk is inside, or the file around all of them."""
+
+    position: int
+    depth: int
+    kind: str = ""
+    names: tuple[str, ...] = ()
+
+
+class _TreeWalker:
+    """Walks one syntax tree."""
+
+    def __init__(
+        self, name: str, loaded_grammar: _LoadedGrammar, data: bytes, cancelled: Cancellation | None, seconds: float
+    ) -> None:
+        self._name = name
+        self._loaded_grammar = loaded_grammar
+        self._grammar = loaded_grammar.grammar
+        self._data = data
+        self._cancelled = cancelled
+        self._seconds = seconds
+        self._name_texts: dict[bytes, str] = {}
+        self._definitions: list[Definition] = []
+        self._branches: list[int] = [0]
+        self._references: list[Reference] = []
+        self._imports: list[Import] = []
+        self._comments: list[tuple[int, int]] = []
+        self._names_of_definitions: set[int] = set()
+        self._names_of_calls: set[int] = set()
+        self._open_definitions = [_OpenDefinition(-1, -1)]
+
+    def parse(self) -> ParsedFile:
+        """Parse the whole file. Raises ``_ParseAborted``."""
+        tree = _build_syntax_tree(self._loaded_grammar.language, self._data, self._deadline_check())
+        if tree.root_node.descendant_count > MAX_NODES:
+            raise _ParseAborted
+        self._walk(tree.walk())
+        definitions = (
+            replace(definition, branches=branches)
+            for definition, branches in zip(self._definitions, self._branches[1:], strict=True)
+        )
+        return ParsedFile(
+            self._name,
+            tuple(definitions),
+            tuple(self._references),
+            tuple(self._imports),
+            self._branches[0],
+            tuple(self._comments),
+            is_exact=True,
+        )
+
+    def _deadline_check(self) -> Callable[[], bool]:
+        deadline = monotonic() + self._seconds
+        cancelled = self._cancelled
+
+        def is_over() -> bool:
+            return monotonic() > deadline or (cancelled is not None and cancelled.is_set())
+
+        return is_over
+
+    def _walk(self, cursor: TreeCursor) -> None:
+        """Visit every node once, parents first."""
+        is_over = self._deadline_check()
+        actions, opened = self._loaded_grammar.actions, self._open_definitions
+        known = len(actions)
+        data, texts, defined, called = self._data, self._name_texts, self._names_of_definitions, self._names_of_calls
+        add, new = self._references.append, tuple.__new__
+        down, along, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+        depth = 0
+        left = CANCEL_CHECK_INTERVAL
+        while True:
+            node = cursor.node
+            assert node
+            number = node.kind_id
+            action = actions[number] if number < known else 0
+            if action == _NAME:
+                start = node.start_byte
+                if start not in defined:
+                    raw = data[start : node.end_byte]
+                    text = texts.get(raw)
+                    if text is None:
+                        text = texts[raw] = _decode(raw)[:MAX_NAME_CHARS] or "?"
+                    line = node.start_point[0] + 1
+                    add(new(Reference, (text, line, opened[-1].position, start in called)))
+            elif action:
+                self._record_node(action, node, depth)
+            left -= 1
+            if not left:
+                left = CANCEL_CHECK_INTERVAL
+                if is_over() or len(self._references) > MAX_REFERENCES:
+                    raise _ParseAborted
+            if down():
+                depth += 1
+                continue
+            while not along():
+                if not up():
+                    return
+                depth -= 1
+                if opened[-1].depth >= depth:
+                    opened.pop()
+            if opened[-1].depth >= depth:
+                opened.pop()
+
+    def _record_node(self, action: int, node: Node, depth: int) -> None:
+        """Record what ``node`` means; plain names are handled by ``_walk``."""
+        if action & _CALL:
+            name = self._callee_name(node)
+            if name:
+                self._names_of_calls.add(name.start_byte)
+                if self._grammar.import_functions:
+                    self._record_import_call(node, name)
+        if action & _BRANCH or (action & _BINARY and self._is_branch_operator(node)):
+            self._branches[self._open_definitions[-1].position + 1] += 1
+        if action & _IMPORT and len(self._imports) < MAX_IMPORTS:
+            self._record_import(node, MAX_IMPORT_CHARS)
+        if action & _COMMENT:
+            self._record_comment(node)
+        if action & _DEFINE and len(self._definitions) < MAX_DEFINITIONS:
+            self._record_definition(node, self._loaded_grammar.rules[node.kind_id], depth)
+
+    def _callee_name(self, node: Node) -> Node | None:
+        """Return the last part of the name that ``node`` calls."""
+        found = _last_name(node, self._grammar.name_nodes)
+        if found is None and node.named_child_count:
+            first = node.named_child(0)
+            if first and first.type not in self._grammar.name_nodes:
+                return _last_name(first, self._grammar.name_nodes)
+            return first
+        return found
+
+    def _is_branch_operator(self, node: Node) -> bool:
+        operator = node.child_by_field_name("operator") or (node.child(1) if node.child_count > 2 else None)
+        return bool(operator and operator.type in self._grammar.branch_operators)
+
+    def _record_import_call(self, node: Node, name: Node) -> None:
+        if len(self._imports) < MAX_IMPORTS and name.end_byte - name.start_byte < 20:
+            word = _decode(self._data[name.start_byte : name.end_byte])
+            if word in self._grammar.import_functions:
+                self._record_import(node, MAX_IMPORT_CHARS // 10)
+
+    def _record_import(self, node: Node, max_chars: int) -> None:
+        text = _decode(self._data[node.start_byte : node.end_byte][:max_chars])
+        self._imports += parse_import(self._name, text, node.start_point.row + 1)
+
+    def _record_comment(self, node: Node) -> None:
+        """Record a comment that shares no line with code."""
+        start = node.start_byte
+        before = self._data[max(0, start - node.start_point.column) : start]
+        if not before.strip():
+            end = node.end_byte
+            last = node.end_point.row + (1 if node.end_point.column else 0)
+            if not self._data[end : end + 200].partition(b"\n")[0].strip():
+                self._comments.append((node.start_point.row + 1, max(last, node.start_point.row + 1)))
+
+    def _record_definition(self, node: Node, rule: DefinitionRule, depth: int) -> None:
+        around = self._open_definitions[-1]
+        kind = self._definition_kind(node, rule, around, depth)
+        name = _name_in_field(node, rule.name_field, self._grammar.name_nodes) if kind else None
+        if name is None:
+            return
+        text = _decode(self._data[name.start_byte : name.end_byte])[:MAX_NAME_CHARS]
+        if not text or "\n" in text:
+            return
+        owners = (*around.names, *self._explicit_owners(node, rule, name))[-MAX_OWNERS:]
+        if kind == "function" and (around.kind in CONTAINER_KINDS or len(owners) > len(around.names)):
+            kind = "method"
+        first = node.start_point.row + 1
+        last = node.end_point.row + (1 if node.end_point.column else 0)
+        definition = Definition(text, kind, first, max(first, last), ".".join(owners), self._signature(name))
+        self._names_of_definitions.add(name.start_byte)
+        self._definitions.append(definition)
+        self._branches.append(0)
+        self._open_definitions.append(_OpenDefinition(len(self._definitions) - 1, depth, kind, (*owners, text)))
+
+    def _definition_kind(self, node: Node, rule: DefinitionRule, enclosing: _OpenDefinition, depth: int) -> str:
+        """Return the kind of definition that ``node`` is; empty if it is none."""
+        is_top = enclosing.position < 0 and depth <= MAX_TOP_DEPTH
+        if rule.condition is DefinitionCondition.TOP_LEVEL:
+            return rule.kind if is_top else ""
+        if rule.condition is DefinitionCondition.HAS_BODY:
+            return rule.kind if node.child_by_field_name("body") else ""
+        if rule.condition is DefinitionCondition.FUNCTION_VALUE:
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            if value and value.type in self._grammar.function_value_nodes:
+                return "function"
+            return rule.kind if is_top and rule.kind == "constant" else ""
+        return rule.kind
+
+    def _explicit_owners(self, node: Node, rule: DefinitionRule, name: Node) -> tuple[str, ...]:
+        """Return the owner in the definition itself: a Go receiver, or the class in ``Class::method``."""
+        receiver = node.child_by_field_name("receiver")
+        if receiver:
+            found = _RECEIVER.search(self._data[receiver.start_byte : receiver.end_byte][-200:])
+            return (_decode(found.group(1)),) if found else ()
+        if rule.name_field != "declarator":
+            return ()
+        before = self._data[max(0, name.start_byte - 200) : name.start_byte]
+        parts = re.search(rb"((?:[A-Za-z_]\w*::)+)$", before)
+        return tuple(_decode(parts.group(1)).split("::")[:-1]) if parts else ()
+
+    def _signature(self, name: Node) -> str:
+        """Return the line that contains ``name``, truncated."""
+        start, data = name.start_byte, self._data
+        first = data.rfind(b"\n", max(0, start - MAX_SIGNATURE_CHARS), start) + 1 or max(0, start - MAX_SIGNATURE_CHARS)
+        last = data.find(b"\n", start, start + 2 * MAX_SIGNATURE_CHARS)
+        line = data[first : last if last >= 0 else start + 2 * MAX_SIGNATURE_CHARS]
+        return _decode(line).strip()[:MAX_SIGNATURE_CHARS]
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _name_in_field(node: Node, field: str, names: frozenset[str]) -> Node | None:
+    """Return the name that ``field`` leads to."""
+    child = node.child_by_field_name(field)
+    if child is None:
+        return None
+    found = child if child.type in names or child.type == "word" else _last_name(child, names)
+    if found is None and child.type == "command_name":
+        return child
+    return found
+
+
+def _last_name(node: Node, names: frozenset[str]) -> Node | None:
+    """Return the last part of the name below ``node``, following ``_NAME_FIELDS``."""
+    current = node
+    for _ in range(MAX_NAME_DEPTH):
+        for field in _NAME_FIELDS:
+            child = current.child_by_field_name(field)
+            if child:
+                break
+        else:
+            child = current.named_child(0) if current is not node and current.named_child_count else None
+            if child is None:
+                return None
+        if child.type in names:
+            return child
+        current = child
+    return None
+
+
+def _parse_with_patterns(path: str, data: bytes) -> ParsedFile:
+    """Parse a file without a grammar, or one whose grammar takes too long."""
+    family = outline_language(path)
+    if not family:
+        return ParsedFile("")
+    text = data.decode("utf-8", "replace")
+    outline = Outline(text, family)
+    lines = outline.lines
+    definitions = tuple(
+        Definition(
+            one.name[:MAX_NAME_CHARS],
+            "definition",
+            one.start_line,
+            one.end_line,
+            one.owner[:MAX_NAME_CHARS],
+            lines[one.start_line - 1].strip()[:MAX_SIGNATURE_CHARS],
+        )
+        for one in outline.definitions
+    )
+    return ParsedFile(family, definitions, tuple(_references_in_text(text, outline, definitions)))
+
+
+def _references_in_text(text: str, outline: Outline, definitions: tuple[Definition, ...]) -> Iterator[Reference]:
+    """Yield every word that is not the name in a definition's first line, in order."""
+    inside: list[int] = []
+    coming = 0
+    for match in islice(IDENTIFIER_PATTERN.finditer(text), MAX_REFERENCES):
+        name = match.group()[:MAX_NAME_CHARS]
+        line = outline.line_at(match.start())
+        while coming < len(definitions) and definitions[coming].start_line <= line:
+            while inside and definitions[inside[-1]].end_line < definitions[coming].start_line:
+                inside.pop()
+            inside.append(coming)
+            coming += 1
+        while inside and definitions[inside[-1]].end_line < line:
+            inside.pop()
+        position = inside[-1] if inside else -1
+        if position < 0 or definitions[position].start_line != line or definitions[position].name != name:
+            is_call = text.startswith("(", match.end()) and name not in _NOT_CALLED
+            yield Reference(name, line, position, is_call)

@@ -1,0 +1,1 @@
+"""The ci_* tools, one file a tool."""

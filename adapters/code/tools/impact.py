@@ -1,0 +1,123 @@
+"""``ci_impact``: what can break when a symbol or a file changes.
+
+Invariant: impact is the product of the confidence of the edges and of a decay for each step; code below the threshold
+is not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.graph.codebase import CodeBase
+from upbeat.adapters.code.graph.graph import (
+    Edge,
+    SymbolLocation,
+    edge_finding,
+    find_callers,
+    find_definitions,
+    find_importers,
+)
+from upbeat.adapters.code.query.excerpt import printable_path
+from upbeat.core.contract.finding import Finding, ToolOutput
+
+MAX_DEPTH = 3
+DECAY = 0.7
+MIN_IMPACT = 0.1
+MAX_TARGETS = 3
+MAX_NODES = 60
+MAX_ROWS = 12
+MAX_ROWS_WITH_TEXT = 6
+SUPPLEMENT_FACTOR = 0.6
+"""Score of a finding compared with a search result, which answers the question directly."""
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedSymbol:
+    """One symbol that depends on the change, ``depth`` steps away through ``via``."""
+
+    edge: Edge
+    via: SymbolLocation
+    depth: int
+    impact: float
+
+
+def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, ...], depth: int) -> ToolOutput:
+    """Return what depends on ``symbols`` and ``files`` within ``depth`` steps."""
+    roots = [root for symbol in symbols for root in find_definitions(code, symbol, files)[:MAX_TARGETS]]
+    roots += [SymbolLocation(path, -1, None) for path in files if code.parsed_file(path)]
+    affected = _propagate(code, roots, depth)
+    ranked = sorted(
+        affected, key=lambda item: (-item.impact, item.depth, item.edge.endpoint.path, item.edge.endpoint.line)
+    )
+    data: dict[str, Any] = {
+        "root": [root.id for root in roots],
+        "depth": depth,
+        "decay_factor": DECAY,
+        "threshold": MIN_IMPACT,
+        "affected_nodes": [_node_data(item) for item in ranked],
+        "total_affected": len(ranked),
+    }
+    if len(files) == 1 and not symbols:
+        data["file"] = printable_path(files[0])
+    rows = tuple(_affected_findings(code, ranked[:MAX_ROWS]))
+    return ToolOutput(_summary(roots, ranked), rows, data, truncated=code.is_past_deadline())
+
+
+def _propagate(code: CodeBase, roots: list[SymbolLocation], depth: int) -> list[AffectedSymbol]:
+    """Return everything that uses ``roots`` directly or indirectly."""
+    seen = {(root.path, root.position) for root in roots}
+    files = {root.path for root in roots if root.position < 0}
+    affected: list[AffectedSymbol] = []
+    level = [(root, 1.0) for root in roots]
+    for distance in range(1, depth + 1):
+        following: list[tuple[SymbolLocation, float]] = []
+        for symbol, weight in level:
+            if code.is_past_deadline():
+                return affected
+            edges = (
+                find_callers(code, symbol, calls_only=False) if symbol.definition else find_importers(code, symbol.path)
+            )
+            for edge in edges:
+                value = weight * edge.confidence * DECAY
+                key = (edge.endpoint.path, edge.endpoint.position)
+                if key in seen or edge.endpoint.path in files or value < MIN_IMPACT or len(affected) >= MAX_NODES:
+                    continue
+                seen.add(key)
+                affected.append(AffectedSymbol(edge, symbol, distance, value))
+                if classify_file(edge.endpoint.path).role is not FileRole.TEST:  # nothing depends on a test
+                    following.append((edge.endpoint, value))
+        level = following
+    return affected
+
+
+def _node_data(affected: AffectedSymbol) -> dict[str, Any]:
+    symbol = affected.edge.endpoint
+    return {
+        "symbol_id": symbol.id,
+        "file_path": printable_path(symbol.path),
+        "line": affected.edge.line,
+        "depth": affected.depth,
+        "impact": round(affected.impact, 4),
+        "confidence": round(affected.edge.confidence, 3),
+        "via": affected.via.id,
+        "is_test": classify_file(symbol.path).role is FileRole.TEST,
+    }
+
+
+def _affected_findings(code: CodeBase, ranked: list[AffectedSymbol]) -> Iterator[Finding]:
+    for number, item in enumerate(ranked):
+        path = printable_path(item.via.path)
+        target = f"{item.via.symbol} ({path}:{item.via.line})" if item.via.definition else path
+        verb = "calls" if item.edge.is_call else "uses" if item.via.definition else "imports"
+        why = f"{verb} {target} on line {item.edge.line}"
+        yield edge_finding(code, item.edge, SUPPLEMENT_FACTOR * item.impact, why, has_text=number < MAX_ROWS_WITH_TEXT)
+
+
+def _summary(roots: list[SymbolLocation], ranked: list[AffectedSymbol]) -> str:
+    if not roots:
+        return "none of the given symbols and files was found in the repository"
+    files = {item.edge.endpoint.path for item in ranked}
+    return f"{len(ranked)} places in {len(files)} files depend on {', '.join(root.id for root in roots[:3])}"

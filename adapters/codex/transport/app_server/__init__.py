@@ -1,0 +1,1 @@
+"""The transport that keeps one codex app-server running."""

@@ -1,0 +1,399 @@
+"""Run turns with one long-lived ``codex app-server``.
+
+Invariant: a prompt is sent at most once. A turn never steers another one: while the thread is busy, nothing is sent.
+When the server dies, its turn has failed; the next one restarts it, resumes the thread, and reports that once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooSlow
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from upbeat.adapters.codex.transport.app_server.context import MAX_CONTEXT_CHARS, context_entries
+from upbeat.adapters.codex.transport.app_server.events import OPT_OUT_METHODS
+from upbeat.adapters.codex.transport.app_server.flags import translate_flags
+from upbeat.adapters.codex.transport.app_server.process import AppServerConnection, ConnectionLost, RpcError
+from upbeat.adapters.codex.transport.app_server.rpc import JsonObject
+from upbeat.adapters.codex.transport.app_server.turn import AppServerTurn, AskPerson, ServerState, TurnAborted
+from upbeat.adapters.codex.transport.base import (
+    CodexRequestError,
+    Completed,
+    Failed,
+    FailureReason,
+    TransportNotice,
+    TransportNoticeKind,
+    TurnEvent,
+    TurnInput,
+)
+from upbeat.adapters.codex.transport.exec.command_line import MAX_PROMPT_CHARS
+from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS
+from upbeat.adapters.codex.transport.signals import SignalHandler
+
+HANDSHAKE_SECONDS = 20.0
+"""How long Codex may take to answer the handshake."""
+
+MIN_APP_SERVER_VERSION = (0, 169, 0)
+"""The first version whose app-server accepts context with a kind and a name; older ones drop it silently."""
+
+_RESPONSE_SECONDS = 30.0
+_USER_AGENT_VERSION = re.compile(r"/(\d+)\.(\d+)\.(\d+)")
+_ALL_SOURCE_KINDS = ("cli", "vscode", "exec", "appServer")
+
+
+class AppServerUnavailable(Exception):
+    """The app-server is unavailable; ``reason`` and the text say why. ``codex exec`` may still work."""
+
+    def __init__(self, reason: FailureReason, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """A stored thread; ``updated_at`` is in seconds since 1970, ``preview`` the first words of its first prompt."""
+
+    thread_id: str
+    name: str
+    preview: str
+    updated_at: int
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model that Codex offers."""
+
+    name: str
+    description: str
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AppServerLauncher:
+    """How the app-server is started, and what each thread is started with."""
+
+    program: str
+    cwd: str
+    variables: Mapping[str, str]
+    version: str
+    arguments: tuple[str, ...] = ()
+    thread_params: Mapping[str, str] = field(default_factory=dict)
+    handshake_seconds: float = HANDSHAKE_SECONDS
+
+    def connect(self) -> AppServerConnection:
+        """Start a server and shake hands.
+
+        Raises:
+            AppServerUnavailable: It does not start, does not answer, or is too old.
+        """
+        connection = AppServerConnection([self.program, "app-server", *self.arguments], self.variables)
+        with ExitStack() as unless_greeted:
+            unless_greeted.callback(connection.kill)
+            self._shake_hands(connection)
+            unless_greeted.pop_all()
+        return connection
+
+    def _shake_hands(self, connection: AppServerConnection) -> None:
+        client = {"name": "codex-auto", "title": "codex-auto", "version": self.version}
+        able = {"experimentalApi": True, "optOutNotificationMethods": list(OPT_OUT_METHODS)}
+        hello = connection.request("initialize", {"clientInfo": client, "capabilities": able})
+        try:
+            agent = str(hello.result(self.handshake_seconds).get("userAgent", ""))
+        except TooSlow:
+            text = f"no answer from codex app-server in {self.handshake_seconds:g} s"
+            raise AppServerUnavailable(FailureReason.IDLE_TIMEOUT, text) from None
+        except ConnectionLost as lost:
+            why = (
+                FailureReason.CODEX_CONFIG if "Error loading config" in str(lost) else FailureReason.EXITED_BEFORE_TURN
+            )
+            raise AppServerUnavailable(why, str(lost)) from None
+        except RpcError as refused:
+            raise AppServerUnavailable(FailureReason.REQUEST_REFUSED, str(refused)) from None
+        found = _USER_AGENT_VERSION.search(agent)
+        if not found or tuple(int(part) for part in found.groups()) < MIN_APP_SERVER_VERSION:
+            oldest = ".".join(str(part) for part in MIN_APP_SERVER_VERSION)
+            raise AppServerUnavailable(
+                FailureReason.REQUEST_REFUSED, f"codex {agent or 'unknown'} is too old; {oldest} or newer is required"
+            )
+        connection.notify("initialized")
+
+
+def open_app_server(
+    program: str,
+    cwd: str,
+    variables: Mapping[str, str],
+    signals: SignalHandler,
+    *,
+    version: str,
+    flags: Sequence[str] = (),
+    ask_person: AskPerson | None = None,
+    idle_seconds: float = IDLE_SECONDS,
+    handshake_seconds: float = HANDSHAKE_SECONDS,
+) -> AppServerTransport:
+    """Start an app-server and open a transport to it, in about 0.1 s. The caller closes it.
+
+    ``program`` and ``cwd`` are absolute paths, ``flags`` those for ``codex exec``, ``version`` is that of upbeat.
+    Without ``ask_person`` every approval is declined.
+
+    Raises:
+        AppServerUnavailable: The text says why; use ``codex exec``.
+    """
+    translated = translate_flags(flags)
+    if translated.problem:
+        raise AppServerUnavailable(FailureReason.INVALID_FLAG, f"{translated.problem} is only a flag of codex exec")
+    if not program:
+        raise AppServerUnavailable(FailureReason.LAUNCH_FAILED, "codex was not found")
+    server = AppServerLauncher(
+        program, cwd, variables, version, translated.arguments, translated.thread_params, handshake_seconds
+    )
+    return AppServerTransport(server, server.connect(), signals, ask_person, idle_seconds)
+
+
+class AppServerTransport:
+    """Implements ``base.Transport``.
+
+    Created by ``open_app_server``. Only ``close`` may be called from other threads.
+    """
+
+    name = "app-server"
+
+    def __init__(
+        self,
+        launcher: AppServerLauncher,
+        connection: AppServerConnection,
+        signals: SignalHandler,
+        ask_person: AskPerson | None = None,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self.model = ""
+        """The model of the next turns; empty leaves it to Codex."""
+        self._launcher = launcher
+        self._connection = connection
+        self._signals = signals
+        self.ask_person = ask_person
+        """Asks the user for approvals; None declines them all."""
+        self._idle_seconds = idle_seconds
+        self._opened_threads: dict[str, Future[JsonObject]] = {}
+        """Requests of threads by id; a new thread that is not in use yet has the id ``""``."""
+        self._server_state = ServerState()
+        self._default_efforts: dict[str, str] = {}
+        """The configured effort of threads, once it is known."""
+        self._threads_with_effort: set[str] = set()
+        """Threads whose last turn had a different effort."""
+        self._turn_count = 0
+        self._can_restart = True
+
+    # --- the Transport ---
+
+    def planned_command(self, thread_id: str, effort: str = "") -> str:
+        """Return the command that runs, and its requests as a shell comment."""
+        opening = f"thread/resume {thread_id}" if thread_id else "thread/start"
+        return f"codex app-server  # {opening}, turn/start" + (f" with effort {effort}" if effort else "")
+
+    def remaining_chars(self, prompt: str) -> int:
+        """Return the limit of the context, which does not depend on the prompt unless that is too long."""
+        return MAX_CONTEXT_CHARS if len(prompt) <= MAX_PROMPT_CHARS else MAX_PROMPT_CHARS - len(prompt)
+
+    def send(self, turn_input: TurnInput) -> Iterator[TurnEvent]:
+        if self.remaining_chars(turn_input.prompt) < 0:
+            yield Failed(FailureReason.PROMPT_TOO_LONG)
+            return
+        yield from self._run_turn(lambda: self._send_prompt(turn_input))
+
+    # --- threads and models ---
+
+    def preopen_thread(self, thread_id: str) -> None:
+        """Request ``thread_id`` (empty: a new thread) in advance; does not wait and cannot fail."""
+        if thread_id not in self._opened_threads:
+            self._opened_threads[thread_id] = self._request_thread(thread_id)
+
+    def compact(self, thread_id: str) -> Iterator[TurnEvent]:
+        """Have Codex replace the thread so far with a summary; the last event is an ``Ending``."""
+        yield from self._run_turn(lambda: self._run_compaction(thread_id))
+
+    def fork(self, thread_id: str) -> str:
+        """Copy ``thread_id``; return the id of the new thread.
+
+        Raises:
+            CodexRequestError: As the methods below.
+        """
+        answer = self._request("thread/fork", {"threadId": thread_id, "excludeTurns": True, **self._thread_fields()})
+        forked = _thread_id(answer)
+        self._opened_threads[forked] = _completed_future(answer)
+        return forked
+
+    def list_threads(self, limit: int = 20) -> tuple[ThreadInfo, ...]:
+        """Return the threads of this working directory, the latest first."""
+        fields = {
+            "cwd": self._launcher.cwd,
+            "limit": limit,
+            "sourceKinds": list(_ALL_SOURCE_KINDS),
+            "sortKey": "updated_at",
+        }
+        found = self._request("thread/list", fields).get("data")
+        return tuple(_thread_info(one) for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
+
+    def list_models(self) -> tuple[ModelInfo, ...]:
+        """Return the models that Codex offers."""
+        found = self._request("model/list", {}).get("data")
+        listed = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        return tuple(
+            ModelInfo(str(one.get("model")), str(one.get("description")), one.get("isDefault") is True)
+            for one in listed
+        )
+
+    def close(self) -> None:
+        """End the server and all its processes."""
+        self._connection.close()
+
+    # --- one turn ---
+
+    def _run_turn(self, start_turn: Callable[[], Iterator[TurnEvent]]) -> Iterator[TurnEvent]:
+        """Run a turn on a running server with signals deferred; the last event is its ending."""
+        with self._signals.deferring():
+            try:
+                yield from self._ensure_running()
+                for event in start_turn():
+                    if isinstance(event, Completed):
+                        self._can_restart = True
+                    yield event
+            except TurnAborted as over:
+                yield over.ending
+
+    def _send_prompt(self, turn_input: TurnInput) -> Iterator[TurnEvent]:
+        turn = self._new_turn()
+        thread_id = self._open_thread(turn, turn_input.thread_id)
+        yield from turn.wait_until_idle(thread_id)
+        self._turn_count += 1
+        fields: dict[str, object] = {"threadId": thread_id, "input": [{"type": "text", "text": turn_input.prompt}]}
+        if context := context_entries(turn_input.context, self._turn_count, turn_input.guidance):
+            fields["additionalContext"] = context
+        if self.model:
+            fields["model"] = self.model
+        if effort := self._effort_to_send(thread_id, turn_input.effort):
+            fields["effort"] = effort
+        for event in turn.events("turn/start", fields):
+            if isinstance(event, Failed) and event.reason is FailureReason.REQUEST_REFUSED:
+                self._opened_threads.pop(
+                    thread_id, None
+                )  # it may have closed the thread: the next turn requests it again
+            yield event
+
+    def _effort_to_send(self, thread_id: str, requested: str) -> str:
+        """Return the effort to send: it also applies to later turns, so the usual one must be restored."""
+        if requested:
+            self._default_efforts.setdefault(thread_id, self._default_effort(self._opened_threads[thread_id]))
+            self._threads_with_effort.add(thread_id)
+            return requested
+        if thread_id not in self._threads_with_effort:
+            return ""
+        self._threads_with_effort.discard(thread_id)
+        return self._default_efforts.get(thread_id, "")
+
+    def _default_effort(self, thread_response: Future[JsonObject]) -> str:
+        """Return the effort that the thread was opened with, or the default of its model."""
+        answer = thread_response.result() if thread_response.done() and not thread_response.exception() else {}
+        if effort := answer.get("reasoningEffort"):
+            return str(effort)
+        with contextlib.suppress(ConnectionLost, TooSlow, RpcError):
+            found = self._connection.request("model/list", {}).result(_RESPONSE_SECONDS).get("data")
+            models = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+            of_thread = (one for one in models if one.get("model") == (self.model or answer.get("model")))
+            return next((str(one.get("defaultReasoningEffort") or "") for one in of_thread), "")
+        return ""
+
+    def _run_compaction(self, thread_id: str) -> Iterator[TurnEvent]:
+        turn = self._new_turn()
+        opened = self._open_thread(turn, thread_id)
+        yield from turn.wait_until_idle(opened)
+        yield from turn.events("thread/compact/start", {"threadId": opened})
+
+    def _new_turn(self) -> AppServerTurn:
+        return AppServerTurn(self._connection, self._signals, self._server_state, self.ask_person, self._idle_seconds)
+
+    def _open_thread(self, turn: AppServerTurn, thread_id: str) -> str:
+        """Open ``thread_id`` (empty: a new thread) in the server; return its id."""
+        early = self._opened_threads.get(thread_id)
+        if early and early.done() and early.exception():
+            self._opened_threads.pop(thread_id)  # it may be free now, or the server says why not
+        elif early and thread_id in self._server_state.closed_threads:
+            self._opened_threads.pop(thread_id)
+        self._server_state.closed_threads.discard(thread_id)
+        self.preopen_thread(thread_id)
+        opened = _thread_id(turn.wait_for(self._opened_threads[thread_id], self._launcher.handshake_seconds))
+        self._opened_threads[opened] = self._opened_threads[thread_id]
+        self._opened_threads.pop("", None)
+        return opened
+
+    def _request_thread(self, thread_id: str) -> Future[JsonObject]:
+        if not thread_id:
+            return self._connection.request("thread/start", self._thread_fields())
+        fields = {"threadId": thread_id, "excludeTurns": True, **self._thread_fields()}
+        return self._connection.request("thread/resume", fields)
+
+    def _thread_fields(self) -> dict[str, str]:
+        return {"cwd": self._launcher.cwd, **self._launcher.thread_params}
+
+    def _ensure_running(self) -> Iterator[TurnEvent]:
+        """Start the server again if it has ended: once, until a turn has come to its end."""
+        how = self._connection.exit_reason
+        if not how:
+            return
+        was_stopped = self._server_state.was_killed_by_us
+        if not self._can_restart and not was_stopped:
+            raise TurnAborted(Failed(FailureReason.SERVER_EXITED, how))
+        self._can_restart = was_stopped
+        self._server_state = ServerState(
+            thread_usage=self._server_state.thread_usage, shown_warnings=self._server_state.shown_warnings
+        )
+        self._opened_threads.clear()
+        try:
+            self._connection = self._launcher.connect()
+        except AppServerUnavailable as problem:
+            raise TurnAborted(Failed(FailureReason.SERVER_EXITED, str(problem))) from None
+        if not was_stopped:
+            yield TransportNotice(TransportNoticeKind.RESTARTED, how)
+
+    def _request(self, method: str, fields: JsonObject) -> JsonObject:
+        """An answer outside of a turn."""
+        try:
+            for _ in self._ensure_running():
+                continue
+            return self._connection.request(method, fields).result(_RESPONSE_SECONDS)
+        except (ConnectionLost, TooSlow) as lost:
+            raise CodexRequestError(
+                Failed(FailureReason.EXITED_MID_TURN, str(lost) or f"no answer to {method}")
+            ) from None
+        except RpcError as refused:
+            raise CodexRequestError(AppServerTurn.failure_from(refused)) from None
+        except TurnAborted as over:
+            raise CodexRequestError(
+                over.ending if isinstance(over.ending, Failed) else Failed(FailureReason.REQUEST_REFUSED)
+            ) from None
+
+
+def _completed_future(fields: JsonObject) -> Future[JsonObject]:
+    future: Future[JsonObject] = Future()
+    future.set_result(fields)
+    return future
+
+
+def _thread_id(response: JsonObject) -> str:
+    thread = response.get("thread")
+    return str(thread.get("id", "")) if isinstance(thread, dict) else ""
+
+
+def _thread_info(fields: JsonObject) -> ThreadInfo:
+    def text(name: str) -> str:
+        value = fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    updated = fields.get("updatedAt")
+    return ThreadInfo(
+        text("id"), text("name"), text("preview"), updated if isinstance(updated, int) else 0, text("cwd")
+    )

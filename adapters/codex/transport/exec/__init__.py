@@ -1,0 +1,1 @@
+"""The transport that runs codex exec for each turn."""

@@ -1,0 +1,1 @@
+"""The codex-auto program: command line, prompt loop, slash commands."""

@@ -1,0 +1,94 @@
+"""A turn for a program: one JSON object per line.
+
+Invariant: every line is one complete JSON object. The report of the preparation comes first, then Codex's own lines as
+received (with control characters escaped at a terminal), each after its content was stored, then how the turn ended.
+Messages for the user go to standard error.
+
+::
+
+    {"type": "upbeat.prepared", "report": {… turn report v1 …}}
+    {"type": "thread.started", "thread_id": "…"}                          (Codex's own, until the last line)
+    {"type": "upbeat.turn_continued", "text": "…"}   (the workflow has work left: Codex's lines of another turn follow)
+    {"type": "upbeat.ended", "status": "completed", "thread_id": "…", "exit_code": 0,
+     "resume_command": "codex-auto --session default", "session": "default", "reason": ""}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from upbeat.adapters.codex.transport.base import (
+    Completed,
+    Ending,
+    Failed,
+    Interrupted,
+    RawLine,
+    TokenUsage,
+    TurnEvent,
+)
+from upbeat.adapters.codex_auto.view.show import TurnPrinter
+from upbeat.adapters.system.terminal import escape_controls
+from upbeat.core.contract.report import TurnReport
+
+_STATUS_BY_ENDING = {Completed: "completed", Failed: "failed", Interrupted: "interrupted"}
+
+
+@dataclass(slots=True)
+class JsonLinesPrinter(TurnPrinter):
+    """Writes the JSON lines to ``lines_stream``, and limits and failures to ``status_stream``."""
+
+    lines_stream: BinaryIO = field(default_factory=BytesIO)
+
+    def show_prepared(self, report: TurnReport) -> None:
+        self.report = report
+        self.emit({"type": "upbeat.prepared", "report": report.model_dump(mode="json")})
+        self.show_limits(report.limits)
+
+    def show_continuation(self, text: str) -> None:
+        self.emit({"type": "upbeat.turn_continued", "text": text})
+        TurnPrinter.show_continuation(self, text)
+
+    def show_event(self, event: TurnEvent) -> None:
+        if isinstance(event, RawLine) and _is_json_object(event.line):
+            is_shown = self.lines_stream.isatty()
+            self._write_line(escape_controls(event.line.decode("utf-8")).encode() if is_shown else event.line)
+
+    def show_completion(self, used: TokenUsage, seconds: float, *, is_whole_session: bool) -> None:
+        """Do nothing: Codex's own last line has the counts."""
+
+    def emit_ending(
+        self, ending: Ending | None, exit_code: int, *, thread_id: str, session: str, resume_command: str
+    ) -> None:
+        """Write the last line. ``ending`` is None when no turn was run."""
+        status = _STATUS_BY_ENDING[type(ending)] if ending else "failed" if exit_code else "completed"
+        self.emit(
+            {
+                "type": "upbeat.ended",
+                "status": status,
+                "thread_id": thread_id,
+                "exit_code": exit_code,
+                "resume_command": resume_command if thread_id else "",
+                "session": session,
+                "reason": ending.reason.value if isinstance(ending, Failed) else "",
+            }
+        )
+
+    def emit(self, fields: Mapping[str, Any]) -> None:
+        """Write one line of upbeat."""
+        self._write_line(escape_controls(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode())
+
+    def _write_line(self, line: bytes) -> None:
+        self.lines_stream.write(line + b"\n")
+        self.lines_stream.flush()
+
+
+def _is_json_object(line: bytes) -> bool:
+    """Return whether ``line`` is a JSON object; any other output of Codex is dropped."""
+    try:
+        return isinstance(json.loads(line.decode("utf-8")), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,1 @@
+"""One conversation with Codex: turns, workflow, recovery."""

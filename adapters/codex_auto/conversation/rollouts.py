@@ -1,0 +1,251 @@
+"""Read what a thread and its subagents do from Codex's own records of threads ("rollouts").
+
+``codex exec`` reports only that a subagent was started, and its item ids repeat in every turn. So commands and answers
+are read here, for both transports, with the call ids that hooks get too.
+
+Invariant: only what was written after the thread was opened counts, and what a subagent's file copied from its parent
+does not. Unknown lines are skipped, and a missing file is not an error.
+
+Source: recordings of 0.169.0, with both of its kinds of subagents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from upbeat.adapters.codex.transport.exec.events import LineBuffer
+from upbeat.adapters.codex.transport.json_fields import JsonObject, object_field, string_field
+
+_CHUNK_BYTES = 1 << 20
+_RELEVANT_MARKERS = (b'"item_completed"', b'"function_call"', b'"task_complete"', b'"turn_aborted"')
+"""Every relevant line contains one of these."""
+_SEALED_NAMESPACE = "collaboration"
+"""The namespace of subagents whose task only the provider can read."""
+_SHELLS = ("bash", "sh", "zsh")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpawned:
+    """The call ``call_id`` started the subagent ``agent_id``. ``agent_type`` is what the model wrote."""
+
+    call_id: str
+    agent_id: str
+    agent_type: str = ""
+    prompt: str = ""
+    title: str = ""
+    is_sealed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCommand:
+    """A command ended, at ``ended_at`` seconds since 1970.
+
+    ``agent_id`` is empty, here and below, for the thread itself.
+    """
+
+    agent_id: str
+    call_id: str
+    command: str
+    output: str
+    exit_code: int | None
+    ended_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFileChange:
+    """Files were changed."""
+
+    agent_id: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFinished:
+    """The subagent that ``call_id`` started ended; ``message`` is its last one, None if it was aborted."""
+
+    agent_id: str
+    call_id: str
+    message: str | None
+
+
+RolloutEvent = AgentSpawned | RecordedCommand | RecordedFileChange | AgentFinished
+
+
+@dataclass(slots=True)
+class _RolloutFile:
+    """One rollout, which is read as it grows."""
+
+    thread_id: str
+    call_id: str = ""
+    """The call that started the subagent; empty for the thread itself."""
+    path: Path | None = None
+    offset: int = 0
+    line_buffer: LineBuffer = field(default_factory=LineBuffer)
+    own_turns: set[str] = field(default_factory=set)
+    """Its own turns; all others were copied."""
+
+
+class RolloutReader:
+    """Reads the rollouts of one thread and its subagents. ``home`` is the folder of Codex."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._files: dict[str, _RolloutFile] = {}
+        """By thread id, the thread itself first."""
+        self._calls: dict[str, JsonObject] = {}
+        """The arguments of calls that start subagents, by call id."""
+
+    def follow(self, thread_id: str, *, is_new: bool) -> None:
+        """Follow ``thread_id`` from now on; skip what is already recorded unless it is new."""
+        if thread_id in list(self._files)[:1]:
+            return
+        file = _RolloutFile(thread_id)
+        self._files, self._calls = {thread_id: file}, {}
+        if not is_new and (path := self._locate_file(file)):
+            with contextlib.suppress(OSError):
+                file.offset = path.stat().st_size
+
+    def rollout_path(self, thread_id: str) -> str:
+        """Return the file of ``thread_id`` if it is followed and exists; otherwise an empty string."""
+        file = self._files.get(thread_id)
+        return str(self._locate_file(file) or "") if file else ""
+
+    def poll(self) -> Iterator[RolloutEvent]:
+        """Yield what happened since the last call."""
+        for file in list(self._files.values()):
+            yield from self._read_file(file)
+        for file in list(self._files.values())[1:]:  # including those that were just found
+            yield from self._read_file(file)
+
+    def _read_file(self, file: _RolloutFile) -> Iterator[RolloutEvent]:
+        for line in self._new_lines(file):
+            if any(mark in line for mark in _RELEVANT_MARKERS) and (payload := _parse_payload(line)):
+                yield from self._agent_events(file, payload) if file.call_id else self._root_events(payload)
+
+    def _new_lines(self, file: _RolloutFile) -> Iterator[bytes]:
+        path = self._locate_file(file)
+        if path is None:
+            return
+        try:
+            if path.stat().st_size <= file.offset:
+                return
+            with path.open("rb") as stream:
+                stream.seek(file.offset)
+                while chunk := stream.read(_CHUNK_BYTES):
+                    file.offset += len(chunk)
+                    yield from file.line_buffer.feed(chunk)
+        except OSError:
+            return
+
+    def _root_events(self, payload: JsonObject) -> Iterator[RolloutEvent]:
+        if payload.get("type") == "function_call":
+            if payload.get("name") == "spawn_agent":
+                arguments = _parse_object(payload.get("arguments"))
+                self._calls[string_field(payload, "call_id")] = {**arguments, "namespace": payload.get("namespace")}
+            return
+        item = object_field(payload, "item")
+        yield from _item_events("", payload)
+        agent_id = _spawned_agent_id(item)
+        if agent_id and agent_id not in self._files:
+            call_id = string_field(item, "id")
+            self._files[agent_id] = _RolloutFile(agent_id, call_id)
+            yield self._agent_spawned(call_id, agent_id)
+
+    def _agent_spawned(self, call_id: str, agent_id: str) -> AgentSpawned:
+        call = self._calls.get(call_id, {})
+        is_sealed = call.get("namespace") == _SEALED_NAMESPACE
+        prompt = "" if is_sealed else string_field(call, "message")
+        return AgentSpawned(
+            call_id, agent_id, string_field(call, "agent_type"), prompt, string_field(call, "task_name"), is_sealed
+        )
+
+    def _agent_events(self, file: _RolloutFile, payload: JsonObject) -> Iterator[RolloutEvent]:
+        turn = string_field(payload, "turn_id")
+        match payload.get("type"):
+            case "item_completed" if payload.get("thread_id") == file.thread_id:
+                file.own_turns.add(turn)
+                yield from _item_events(file.thread_id, payload)
+            case "task_complete" if turn in file.own_turns:
+                yield AgentFinished(file.thread_id, file.call_id, string_field(payload, "last_agent_message"))
+            case "turn_aborted" if turn in file.own_turns:
+                yield AgentFinished(file.thread_id, file.call_id, None)
+            case _:
+                return
+
+    def _locate_file(self, file: _RolloutFile) -> Path | None:
+        if file.path is None:
+            file.path = find_rollout(self._home, file.thread_id)
+        return file.path
+
+
+def codex_home(variables: Mapping[str, str]) -> Path:
+    """Return the folder of a Codex that is started with ``variables``."""
+    return Path(variables.get("CODEX_HOME") or Path(variables.get("HOME") or "/") / ".codex")
+
+
+def find_rollout(home: Path, thread_id: str) -> Path | None:
+    """Return the rollout of ``thread_id`` below ``home``: the id contains the day, apart from the time zone."""
+    try:
+        made = datetime.fromtimestamp((uuid.UUID(thread_id).int >> 80) / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    for days in (0, -1, 1):
+        folder = home / "sessions" / (made + timedelta(days=days)).strftime("%Y/%m/%d")
+        for path in folder.glob(f"rollout-*-{thread_id}.jsonl"):
+            return path
+    return None
+
+
+def _item_events(agent_id: str, payload: JsonObject) -> Iterator[RolloutEvent]:
+    item = object_field(payload, "item")
+    call_id = string_field(item, "id")
+    if item.get("type") == "CommandExecution":
+        code, at = item.get("exit_code"), payload.get("completed_at_ms")
+        yield RecordedCommand(
+            agent_id,
+            call_id,
+            _unwrap_command(item.get("command")),
+            string_field(item, "aggregated_output"),
+            code if isinstance(code, int) else None,
+            at / 1000 if isinstance(at, int) else 0.0,
+        )
+    elif item.get("type") == "FileChange":
+        yield RecordedFileChange(agent_id, call_id)
+
+
+def _spawned_agent_id(item: JsonObject) -> str:
+    """Return the subagent that ``item`` started; empty for other items."""
+    if item.get("type") == "CollabAgentToolCall" and item.get("tool") == "spawn_agent":
+        receivers = item.get("receiver_thread_ids")
+        return str(receivers[0]) if isinstance(receivers, list) and receivers else ""
+    if item.get("type") == "SubAgentActivity" and item.get("kind") == "started":
+        return string_field(item, "agent_thread_id")
+    return ""
+
+
+def _unwrap_command(words: Any) -> str:
+    """Return the command that a shell was started for, or the whole line."""
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return ""
+    is_shell = len(words) == 3 and Path(words[0]).name in _SHELLS and words[1] in ("-c", "-lc")
+    return str(words[2]) if is_shell else shlex.join(words)
+
+
+def _parse_payload(line: bytes) -> JsonObject:
+    return object_field(_parse_object(line), "payload")
+
+
+def _parse_object(text: Any) -> JsonObject:
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

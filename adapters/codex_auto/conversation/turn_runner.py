@@ -1,0 +1,290 @@
+"""Run turns on the thread of a session: prepare, send, show, store, recover, and continue while the workflow wants it.
+
+Invariant: a prompt that may have reached the model is never sent again. The same prompt goes to a new thread only where
+Codex refused to resume because the thread is gone, before it read anything, or where the provider refused the thread's
+history before the model did anything; the user is told. What follows a thread that was too long refers to the prompt.
+Each recovery is announced before it is done, counted, and disabled by its name in ``policies.off``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from upbeat.adapters.codex.transport.base import (
+    CommandFinished,
+    Completed,
+    Delta,
+    Ending,
+    Failed,
+    FailureReason,
+    FilesChanged,
+    Interrupted,
+    ItemStarted,
+    Message,
+    ThreadStarted,
+    TokenUsage,
+    ToolCall,
+    Transport,
+    TurnEvent,
+    TurnInput,
+    WindowUsage,
+)
+from upbeat.adapters.codex.transport.exec.failures import is_rejected_history
+from upbeat.adapters.codex_auto.conversation.preparation import TurnPreparer
+from upbeat.adapters.codex_auto.conversation.workflow_bridge import WorkflowBridge
+from upbeat.adapters.codex_auto.sessions.manager import SessionManager
+from upbeat.adapters.codex_auto.sessions.session import is_thread_id
+from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.report import Limit
+from upbeat.core.engine.recovery import (
+    COMPACT_BEFORE_FULL,
+    LEAVE_REFUSED_HISTORY,
+    MAX_ATTEMPTS,
+    RECOVER_FROM_FULL_CONTEXT,
+    retry_delay_seconds,
+    should_compact,
+)
+from upbeat.core.prompt import effort as efforts
+from upbeat.core.settings import Activation
+
+if TYPE_CHECKING:
+    from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport
+
+MAX_REPEATED_CHARS = 2000
+"""Characters of a prompt that are repeated to a thread that has it already, or had it."""
+
+_MODEL_ACTIVITY = (Message, Delta, ItemStarted, CommandFinished, FilesChanged, ToolCall)
+"""Events that show that the model has acted in a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTransport:
+    """A connection to Codex. ``app_server`` is set where it can do more than turns (threads, models, approvals)."""
+
+    transport: Transport
+    app_server: AppServerTransport | None = None
+    limits: tuple[Limit, ...] = ()
+    """What the connection had to give up."""
+    notices: tuple[str, ...] = ()
+    """What the user should know about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffortSettings:
+    """The reasoning effort: requested for every turn (empty: Codex decides), and configured by Codex's own flags."""
+
+    requested: str = ""
+    configured: str = ""
+
+
+DEFAULT_EFFORT = EffortSettings()
+
+
+class TurnRunner:
+    """Runs the turns of one conversation."""
+
+    def __init__(
+        self,
+        opened: OpenedTransport,
+        printer: TurnPrinter,
+        preparer: TurnPreparer,
+        sessions: SessionManager,
+        workflow: WorkflowBridge,
+        effort: EffortSettings = DEFAULT_EFFORT,
+    ) -> None:
+        self.sleep_for: Callable[[float], None] = sleep
+        """Waits for this many seconds; a signal ends it."""
+        self._transport = opened.transport
+        self._app_server = opened.app_server
+        self._printer = printer
+        self._preparer = preparer
+        self._sessions = sessions
+        self._workflow = workflow
+        self._effort = effort
+        self._has_model_acted = False
+        """Whether the model has acted in the turn that was sent last."""
+        self._is_compaction_tried = False
+        """Whether the thread was compacted because it was nearly full, and has not been smaller since."""
+
+    def run(self, prompt: str) -> Ending:
+        """Run the turn of ``prompt``, and the turns that follow because the workflow has work left."""
+        if self._app_server and self._sessions.current and self._compact_if_nearly_full(self._printer.window_usage):
+            self._printer.begin_turn()
+        report, guidance = self._preparer.submit_prompt(prompt)
+        self._printer.show_prepared(report)
+        context = report.fused_context.for_model.additional_context
+        turn_input = TurnInput(prompt, context, self._preparer.thread_id, guidance, self._effort_for(prompt))
+        ending = self._run_single_turn(turn_input)
+        while continuation := self._workflow.finish_turn(ending):
+            self._printer.show_continuation(continuation)
+            self._printer.begin_turn()
+            turn_input = TurnInput(continuation, thread_id=self._preparer.thread_id, effort=self._effort.requested)
+            ending = self._run_single_turn(turn_input)
+        return ending
+
+    def compact(self) -> Ending | None:
+        """Have Codex replace the thread with a summary, and show it; None where that is not possible."""
+        thread_id = self._preparer.thread_id
+        if not thread_id or self._app_server is None:
+            return None
+        self._printer.begin_turn()
+        self._workflow.open(thread_id)
+        return self._consume_events(self._app_server.compact(thread_id), TurnInput("", thread_id=thread_id))
+
+    # --- one turn ---
+
+    def _run_single_turn(self, turn_input: TurnInput) -> Ending:
+        started_at = monotonic()
+        ending = self._send(turn_input)
+        if isinstance(ending, Failed) and ending.reason is FailureReason.NO_ROLLOUT:
+            self._abandon_thread(ending.text)
+            ending = self._send(replace(turn_input, thread_id="", context=self._rebuild_context(turn_input)))
+        ending = self._retry_on_new_thread(turn_input, self._retry_after_compaction(turn_input, ending))
+        if isinstance(ending, Completed):
+            self._record_completion(ending, monotonic() - started_at)
+        return ending
+
+    def _send(self, turn_input: TurnInput) -> Ending:
+        return self._consume_events(self._transport.send(turn_input), turn_input)
+
+    def _consume_events(self, event_stream: Iterator[TurnEvent], turn_input: TurnInput) -> Ending:
+        ending: Ending = Failed(FailureReason.EXITED_MID_TURN)
+        self._has_model_acted = False
+        with closing(event_stream) as events:  # type: ignore[type-var]
+            for event in events:
+                self._workflow.handle_event(event)
+                match event:
+                    case ThreadStarted():
+                        self._record_thread(event.thread_id, turn_input)
+                    case Completed() | Failed() | Interrupted():
+                        ending = event
+                    case _:
+                        self._has_model_acted = self._has_model_acted or isinstance(event, _MODEL_ACTIVITY)
+                        self._printer.show_event(event)
+        return ending
+
+    def _record_thread(self, thread_id: str, turn_input: TurnInput) -> None:
+        """Store the thread at once: even a turn that fails leaves it behind, and it can be resumed."""
+        if not is_thread_id(thread_id):
+            return  # nothing that could be resumed
+        requested = turn_input.thread_id
+        if requested and thread_id.lower() != requested.lower():
+            self._show_session_limit(
+                f"requested thread {requested}, but Codex started {thread_id}; continuing with that"
+            )
+        self._handle_save_problem(
+            self._sessions.record_thread(thread_id, self._preparer.location.cwd, turn_input.prompt)
+        )
+
+    def _record_completion(self, ending: Completed, seconds: float) -> None:
+        """Show the tokens of the turn: Codex counts them over the whole thread."""
+        session = self._sessions.current
+        before = session.usage if session else None
+        used = _usage_difference(ending.usage, before) if before else ending.usage
+        self._printer.show_completion(used, seconds, is_whole_session=before is None)
+        if session:
+            self._sessions.current = replace(session, usage=ending.usage)
+            self._handle_save_problem(self._sessions.save())
+
+    def _handle_save_problem(self, problem: str) -> None:
+        if problem and (thread_id := self._preparer.thread_id):
+            self._show_session_limit(f"{problem}; resume the session with codex exec resume {thread_id}")
+            self._sessions.disable_persistence()  # reported once
+
+    def _show_session_limit(self, detail: str) -> None:
+        self._printer.show_limits([Limit.of(LimitCode.SESSION_UNAVAILABLE, detail)])
+
+    def _effort_for(self, prompt: str) -> str:
+        usual = self._effort.requested or self._effort.configured
+        effort = efforts.choose_effort(prompt, usual, is_enabled=self._is_policy_enabled(efforts.POLICY_NAME))
+        if effort == usual:
+            return self._effort.requested
+        self._printer.print_line(self._printer.texts["effort_raised"].format(effort=effort), Style.DIM)
+        return effort
+
+    # --- recovery ---
+
+    def _compact_if_nearly_full(self, window_usage: WindowUsage | None) -> bool:
+        """Compact a thread that nearly fills the context window; return whether that was tried."""
+        if window_usage is None or not should_compact(window_usage.used_tokens, window_usage.window_tokens):
+            self._is_compaction_tried = False
+            return False
+        if self._is_compaction_tried or not self._is_policy_enabled(COMPACT_BEFORE_FULL):
+            return False
+        self._is_compaction_tried = True
+        share = window_usage.used_tokens / window_usage.window_tokens
+        self._printer.print_line(self._printer.texts["context_nearly_full"].format(share=share), Style.DIM)
+        self.compact()
+        return True
+
+    def _retry_after_compaction(self, turn_input: TurnInput, ending: Ending) -> Ending:
+        """Retry on a summary. ``codex exec`` makes one by itself before the next turn of a thread that is too long."""
+        texts = self._printer.texts
+        for attempt in range(MAX_ATTEMPTS):
+            seconds = retry_delay_seconds(attempt)
+            is_full = isinstance(ending, Failed) and ending.reason is FailureReason.CONTEXT_FULL
+            if not is_full or seconds is None or not self._preparer.thread_id:
+                break
+            if not self._is_policy_enabled(RECOVER_FROM_FULL_CONTEXT):
+                break
+            text = texts["context_full"].format(attempt=attempt + 1, most=MAX_ATTEMPTS, seconds=seconds)
+            self._printer.print_line(text, Style.DIM)
+            self.sleep_for(seconds)
+            summary = self.compact()
+            if summary is not None and not isinstance(summary, Completed):
+                break
+            ending = self._send(
+                replace(
+                    turn_input,
+                    prompt=texts["prompt_after_compaction"].format(prompt=_shorten_prompt(turn_input.prompt)),
+                    thread_id=self._preparer.thread_id,
+                    guidance=self._workflow.take_session_context() or turn_input.guidance,
+                    context=self._rebuild_context(turn_input),
+                )
+            )
+        return ending
+
+    def _retry_on_new_thread(self, turn_input: TurnInput, ending: Ending) -> Ending:
+        """Retry a turn whose history the provider refuses."""
+        if not isinstance(ending, Failed) or ending.reason is not FailureReason.BAD_REQUEST or not turn_input.thread_id:
+            return ending
+        if not is_rejected_history(ending.text) or not self._is_policy_enabled(LEAVE_REFUSED_HISTORY):
+            return ending
+        texts, prompt = self._printer.texts, turn_input.prompt
+        if self._has_model_acted:
+            prompt = texts["prompt_on_new_thread"].format(prompt=_shorten_prompt(prompt))
+        self._abandon_thread(texts["history_refused"].format(reason=" ".join(ending.text.split())[:160]))
+        context = self._rebuild_context(turn_input)
+        return self._send(replace(turn_input, prompt=prompt, thread_id="", context=context))
+
+    def _abandon_thread(self, reason: str) -> None:
+        self._show_session_limit(f"{reason}; starting a new thread")
+        self._sessions.current = None
+
+    def _rebuild_context(self, turn_input: TurnInput) -> str:
+        """Return the context of ``turn_input`` for a thread that has not seen any."""
+        if not turn_input.context:
+            return ""
+        context = self._preparer.rebuild_context(turn_input.prompt, len(turn_input.guidance))
+        return turn_input.context if context is None else context
+
+    def _is_policy_enabled(self, name: str) -> bool:
+        settings = self._preparer.resolve_context().settings
+        return settings.enabled is not Activation.OFF and name not in settings.policies_off
+
+
+def _shorten_prompt(prompt: str) -> str:
+    return prompt if len(prompt) <= MAX_REPEATED_CHARS else f"{prompt[:MAX_REPEATED_CHARS]}…"
+
+
+def _usage_difference(total: TokenUsage, before: TokenUsage) -> TokenUsage:
+    return TokenUsage(
+        max(total.input_tokens - before.input_tokens, 0),
+        max(total.cached_input_tokens - before.cached_input_tokens, 0),
+        max(total.output_tokens - before.output_tokens, 0),
+    )

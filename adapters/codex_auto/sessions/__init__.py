@@ -1,0 +1,1 @@
+"""The sessions of a repository and who works on them."""

@@ -1,0 +1,1 @@
+"""What codex-auto shows on a terminal."""

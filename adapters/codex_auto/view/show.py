@@ -1,0 +1,380 @@
+"""Print a turn for the user: short lines, in the order of events.
+
+Invariant: nothing that Codex, a model or a tool wrote reaches the terminal without ``strip_controls``. The answer goes
+to one stream and everything else to another, so a script gets the answer alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from upbeat.adapters.codex.transport.base import (
+    ApprovalDecided,
+    ApprovalDecision,
+    CommandFinished,
+    Delta,
+    Failed,
+    FailureReason,
+    FileDiff,
+    FilesChanged,
+    ItemStarted,
+    Message,
+    PlanUpdated,
+    Reasoning,
+    Reconnecting,
+    ThreadCompacted,
+    TokenUsage,
+    ToolCall,
+    TransportNotice,
+    TurnEvent,
+    WarningIssued,
+    WindowUsage,
+)
+from upbeat.adapters.codex_auto.texts import Texts
+from upbeat.adapters.codex_auto.view.diff import MAX_DIFF_LINES, DiffLineKind, render_diff
+from upbeat.core.contract.report import Limit, TurnReport
+from upbeat.core.sanitize.control_chars import strip_controls
+
+TAIL_LINES = 5
+REASONING_LINES = 3
+MARKDOWN_COLUMNS = 60
+"""A narrower terminal shows Markdown as source text."""
+_DEFAULT_WIDTH = 80
+_BREAK_UNIT = re.compile(
+    r"[\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60] *|[^ \u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]+ *| +"
+)
+"""What a line may break after: a word, or a character of a script without spaces."""
+_MARK_BY_KIND = {"add": "+", "update": "~", "delete": "-"}
+_MARK_BY_STATUS = {"completed": "☑", "inProgress": "▸"}
+_SHELLS = ("bash", "sh", "zsh")
+
+
+class Style:
+    """The style of a line, as the parameter of an ECMA-48 SGR sequence."""
+
+    PLAIN = ""
+    DIM = "2"
+    BOLD = "1"
+    RED = "31"
+    GREEN = "32"
+    CYAN = "36"
+
+
+_STYLE_BY_LINE_KIND = {
+    DiffLineKind.ADDED: Style.GREEN,
+    DiffLineKind.REMOVED: Style.RED,
+    DiffLineKind.HUNK: Style.CYAN,
+    DiffLineKind.CONTEXT: Style.DIM,
+}
+
+
+@dataclass(slots=True)
+class TurnPrinter:
+    """Writes the model's messages to ``answer_stream``, the rest to ``status_stream``. Paths are relative to ``root``.
+
+    If both streams are one terminal, an answer is printed while it is written; otherwise each message when it is
+    complete.
+    """
+
+    answer_stream: TextIO
+    status_stream: TextIO
+    texts: Texts
+    has_color: bool = False
+    root: str = ""
+    _shown_commands: set[str] = field(default_factory=set)
+    """Item ids of commands that were printed."""
+    window_usage: WindowUsage | None = None
+    """The context-window usage that Codex reported last."""
+    report: TurnReport | None = None
+    """The report of the last turn."""
+    _last_reconnect: str = ""
+    _message_count: int = 0
+    _streaming_item_id: str = ""
+    _streamed: str = ""
+    """What was printed so far of the message ``_streaming_item_id``."""
+    _is_line_open: bool = False
+    """Whether the current line has the start of a message."""
+    _is_in_answer: bool | None = None
+    """Whether the last line was part of an answer; None before the first line of a turn."""
+
+    # --- before a turn ---
+
+    def show_prepared(self, report: TurnReport) -> None:
+        """Print what was looked up for the turn, and its limits."""
+        self.report = report
+        if report.tool_results:
+            self.print_line(report.fused_context.for_user.results_text, Style.DIM)
+        self.show_limits(report.limits)
+        if report.degraded.is_degraded:
+            self.print_line(f"[Limits] degraded to {report.degraded.degraded_to}", Style.DIM)
+
+    def show_limits(self, limits: Iterable[Limit]) -> None:
+        """Print each limit on its own line."""
+        for limit in limits:
+            self.print_line(f"[Limits] {limit.text}", Style.DIM)
+
+    def show_continuation(self, text: str) -> None:
+        """Print that another turn follows automatically, with the first line of its prompt."""
+        self.print_line(self.texts["continuation"].format(text=text.partition("\n")[0]), Style.CYAN)
+
+    # --- during a turn ---
+
+    def begin_turn(self) -> None:
+        """Reset what belongs to the previous turn."""
+        self._shown_commands.clear()
+        self._last_reconnect = ""
+        self._message_count = 0
+        self._streaming_item_id = self._streamed = ""
+        self._is_in_answer = None
+
+    def show_event(self, event: TurnEvent) -> None:
+        """Print one event of the turn; ``show_failure`` and ``show_completion`` print its ending."""
+        match event:
+            case Message():
+                self._print_message(event)
+            case Delta() if self._is_one_terminal:
+                self._print_delta(event)
+            case Reasoning():
+                self._print_block(event.text, REASONING_LINES, is_tail=False)
+            case ItemStarted() if event.label:
+                self._shown_commands.add(event.item_id)
+                self._print_command(event.label)
+            case CommandFinished():
+                self._print_command_result(event)
+            case FilesChanged():
+                self._print_file_changes(event)
+            case ToolCall():
+                self._print_tool_call(event)
+            case WarningIssued():
+                self.print_line(f"! {event.text}", Style.DIM)
+            case Reconnecting():
+                self._last_reconnect = event.text
+                self.print_line(f"… {event.text}", Style.DIM)
+            case _:
+                self._print_note(event)
+
+    def show_failure(self, failure: Failed, thread_id: str) -> None:
+        """Print why a turn failed, and what to do about it."""
+        seconds = failure.text if failure.reason is FailureReason.IDLE_TIMEOUT else ""
+        reason = self.texts.group("failure_reasons")[failure.reason].format(thread=thread_id, seconds=seconds)
+        self.print_line(self.texts["failed"].format(reason=reason), Style.RED)
+        if failure.text and not seconds and failure.text != self._last_reconnect:
+            for line in strip_controls(failure.text).split("\n"):
+                self.print_line(f"  {line}", Style.RED)
+
+    def show_completion(self, used: TokenUsage, seconds: float, *, is_whole_session: bool) -> None:
+        """Print the token counts and the duration of a completed turn."""
+        if not self._message_count:
+            self.print_line(self.texts["no_answer"])
+        sentence = self.texts["usage_total"] if is_whole_session else self.texts["usage"]
+        counts = {"input": used.input_tokens, "cached": used.cached_input_tokens, "output": used.output_tokens}
+        self.print_line(
+            sentence.format(**{k: f"{v:,}" for k, v in counts.items()}, seconds=f"{seconds:.1f}"), Style.DIM
+        )
+
+    def show_diffs(self, diffs: Iterable[FileDiff], max_lines: int = MAX_DIFF_LINES, note: str = "") -> None:
+        """Print each changed file with at most ``max_lines`` lines of its diff; ``note`` follows the names."""
+        for change in diffs:
+            diff = render_diff(change, max_lines)
+            path = os.path.relpath(change.path, self.root) if self._is_inside(change.path) else change.path
+            counts = f" (+{diff.added} -{diff.removed})" if diff.lines else ""
+            self._print_clipped(
+                f"{_MARK_BY_KIND.get(change.kind, '?')} {path}{counts}{note}", Style.RED if note else Style.BOLD
+            )
+            for side, text in diff.lines:
+                self._print_clipped(f"  {text}", _STYLE_BY_LINE_KIND[side])
+            if diff.omitted:
+                self.print_line("  " + self.texts["more_lines_after"].format(count=diff.omitted), Style.DIM)
+
+    # --- lines ---
+
+    def print_lines(self, lines: Iterable[str]) -> None:
+        """Print each of ``lines``, clipped to the width of the terminal."""
+        for line in lines:
+            self._print_clipped(line, Style.PLAIN)
+
+    def print_line(self, text: str, style: str = Style.PLAIN) -> None:
+        """Print ``text`` to the status stream, without control characters."""
+        text = strip_controls(text)
+        self._write(
+            self.status_stream,
+            wrap_to_width(text, _terminal_width(self.status_stream)) if self.status_stream.isatty() else text,
+            style,
+        )
+
+    def _print_message(self, message: Message) -> None:
+        self._message_count += 1
+        text = strip_controls(message.text)
+        if message.item_id and message.item_id == self._streaming_item_id and text.startswith(self._streamed):
+            self._print_piece(text[len(self._streamed) :])
+            self._close_line()
+        elif text.strip() and self._renders_markdown():
+            from upbeat.adapters.codex_auto.view.markdown import render_markdown
+
+            self._switch_stream(is_answer=True)
+            self.answer_stream.write(render_markdown(text, _terminal_width(self.answer_stream)))
+            self.answer_stream.flush()
+        else:
+            self._write(self.answer_stream, text, Style.PLAIN, is_answer=True)
+        self._streaming_item_id = self._streamed = ""
+
+    def _print_delta(self, delta: Delta) -> None:
+        if delta.item_id != self._streaming_item_id:
+            self._close_line()
+            self._streaming_item_id, self._streamed = delta.item_id, ""
+        text = strip_controls(delta.text)
+        self._streamed += text
+        self._print_piece(text)
+
+    def _print_piece(self, text: str) -> None:
+        """Print a piece of a message immediately; the terminal wraps it."""
+        if text:
+            if not self._is_line_open:
+                self._switch_stream(is_answer=True)
+            self.answer_stream.write(text)
+            self.answer_stream.flush()
+            self._is_line_open = not text.endswith("\n")
+
+    def _close_line(self) -> None:
+        if self._is_line_open:
+            self._is_line_open = False
+            self.answer_stream.write("\n")
+            self.answer_stream.flush()
+
+    def _switch_stream(self, *, is_answer: bool) -> None:
+        """Separate answers from the rest by a blank line if both go to one terminal."""
+        if self._is_one_terminal and self._is_in_answer not in (None, is_answer):
+            self.status_stream.write("\n")
+        self._is_in_answer = is_answer
+
+    def _print_note(self, event: TurnEvent) -> None:
+        """Print an event that takes one line."""
+        match event:
+            case WindowUsage():
+                self.window_usage = event
+            case ThreadCompacted():
+                self.print_line(self.texts["compacted"], Style.DIM)
+            case PlanUpdated():
+                for step in event.steps:
+                    self._print_clipped(f"{_MARK_BY_STATUS.get(step.status, '☐')} {step.text}", Style.DIM)
+            case ApprovalDecided() if not event.is_by_person:
+                what = self.texts.group("approval_questions")[event.request.kind.value]
+                self.print_line(f"! {self.texts['declined_unasked']} {what} {event.request.subject}", Style.DIM)
+            case ApprovalDecided() if event.decision is ApprovalDecision.DECLINE:
+                self.print_line(f"  {self.texts['declined']}", Style.DIM)
+            case TransportNotice():
+                self.print_line(f"! {self.texts.group('transport_notices')[event.kind]}", Style.DIM)
+            case _:
+                return
+
+    def _print_command(self, line: str) -> None:
+        self._print_clipped(f"$ {unwrap_shell_command(line)}", Style.BOLD)
+
+    def _print_command_result(self, run: CommandFinished) -> None:
+        if run.item_id not in self._shown_commands:
+            self._print_command(run.command)
+        self._print_block(run.output, TAIL_LINES, is_tail=True)
+        if run.is_declined:
+            self.print_line(f"  {self.texts['not_run']}", Style.DIM)
+        elif run.exit_code is None:
+            self.print_line(f"  {self.texts['no_exit_code']}", Style.RED)
+        elif run.exit_code:
+            self.print_line(f"  {self.texts['exit_code'].format(code=run.exit_code)}", Style.RED)
+
+    def _print_file_changes(self, change: FilesChanged) -> None:
+        self.show_diffs(change.diffs, note=f" ({self.texts['files_failed']})" if change.has_failed else "")
+
+    def _print_tool_call(self, call: ToolCall) -> None:
+        if call.item_id not in self._shown_commands:
+            self._print_command(call.tool)
+        if call.error:
+            self.print_line(f"  {self.texts['tool_failed'].format(reason=call.error)}", Style.RED)
+
+    def _print_block(self, text: str, max_lines: int, *, is_tail: bool) -> None:
+        lines = [line for line in strip_controls(text).split("\n") if line.strip()]
+        if is_tail and len(lines) > max_lines:
+            self.print_line("  " + self.texts["more_lines"].format(count=len(lines) - max_lines), Style.DIM)
+        for line in lines[-max_lines:] if is_tail else lines[:max_lines]:
+            self._print_clipped(f"  {line}", Style.DIM)
+
+    def _print_clipped(self, text: str, style: str) -> None:
+        flat = strip_controls(text).replace("\n", " ⏎ ").expandtabs(4)
+        self._write(self.status_stream, clip_to_width(flat, _terminal_width(self.status_stream)), style)
+
+    def _write(self, stream: TextIO, text: str, style: str, *, is_answer: bool = False) -> None:
+        self._close_line()
+        self._switch_stream(is_answer=is_answer)
+        colored = self.has_color and style and text
+        stream.write(f"\x1b[{style}m{text}\x1b[0m\n" if colored else f"{text}\n")
+        stream.flush()
+
+    @property
+    def _is_one_terminal(self) -> bool:
+        return self.answer_stream is self.status_stream
+
+    def _renders_markdown(self) -> bool:
+        return self.has_color and self._is_one_terminal and _terminal_width(self.answer_stream) >= MARKDOWN_COLUMNS
+
+    def _is_inside(self, path: str) -> bool:
+        return bool(self.root) and path.startswith(self.root.rstrip("/") + "/")
+
+
+def _display_width(text: str) -> int:
+    """Return the columns that ``text`` takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    from wcwidth import width  # takes 25 ms to load: only for text that needs it
+
+    return width(text)
+
+
+def clip_to_width(text: str, width: int) -> str:
+    """Return ``text`` in at most ``width`` columns of a terminal; clipped text ends with ``…``."""
+    columns = 0
+    fits = 0
+    for position, char in enumerate(text):
+        columns += _display_width(char)
+        if columns <= width - 1:
+            fits = position + 1
+        if columns > width:
+            return text[:fits] + "…"
+    return text
+
+
+def wrap_to_width(text: str, width: int) -> str:
+    """Wrap long lines of ``text`` between words; the terminal wraps words that are too long."""
+    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, width))
+
+
+def _wrap_line(line: str, width: int) -> Iterator[str]:
+    start = at = columns = 0
+    for word in _BREAK_UNIT.findall(line):
+        size = _display_width(word.rstrip(" "))
+        if columns + size > width and at > start:
+            yield line[start:at].rstrip(" ")
+            start, columns = at, 0
+        columns += size + len(word) - len(word.rstrip(" "))
+        at += len(word)
+    yield line[start:]
+
+
+def _terminal_width(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
+    except (OSError, ValueError):
+        return _DEFAULT_WIDTH
+
+
+def unwrap_shell_command(line: str) -> str:
+    """Return the command that a shell was started for: ``ls`` for ``/bin/bash -lc 'ls'``."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return line
+    is_shell = len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-c", "-lc")
+    return words[2] if is_shell else line

@@ -1,0 +1,1 @@
+"""What upbeat doctor probes on this machine."""

@@ -1,0 +1,53 @@
+"""Inspect this installation of upbeat; nothing is written."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from upbeat import __version__
+from upbeat.adapters.doctor.journal_evidence import summarize_failures
+from upbeat.adapters.install.byte_code import is_compiled_at_each_start, module_sources
+from upbeat.adapters.system.journal.database import is_on_network, is_safe_version, sqlite_version
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.doctor.findings import InstallationSnapshot
+from upbeat.core.settings import Activation, ExecutionMode, Settings
+from upbeat.core.turn.report import format_timestamp
+
+FAILURE_DAYS = 7
+"""The period for which failed events are counted."""
+
+
+def inspect_installation(journal: SqliteJournal, settings: Settings) -> InstallationSnapshot:
+    """Return the state of this installation with ``settings``, those of the current folder."""
+    modules = list(module_sources())
+    health = journal.health()
+    since = format_timestamp(datetime.now(UTC) - timedelta(days=FAILURE_DAYS))
+    unanswered = summarize_failures(journal, since)
+    version = sqlite_version()
+    return InstallationSnapshot(
+        version=__version__,
+        python=sys.executable,
+        modules=len(modules),
+        uncompiled_modules=sum(map(is_compiled_at_each_start, modules)),
+        sqlite=version,
+        is_sqlite_sound=is_safe_version(version),
+        is_network_file_system=is_on_network(_existing_ancestor(Path(health.path))),
+        journal=health,
+        period_days=FAILURE_DAYS,
+        failed_events=unanswered.count,
+        last_failed_event=unanswered.last_at,
+        disabled_by=_origin(settings, "enabled") if settings.enabled is Activation.OFF else "",
+        plan_mode_by=_origin(settings, "mode") if settings.mode is ExecutionMode.PLAN else "",
+        policies_off=settings.policies_off,
+    )
+
+
+def _origin(settings: Settings, name: str) -> str:
+    return settings.origins.get(name, name)
+
+
+def _existing_ancestor(path: Path) -> Path:
+    """Return ``path`` or its nearest existing ancestor."""
+    return next((folder for folder in (path, *path.parents) if folder.exists()), path)

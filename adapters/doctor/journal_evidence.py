@@ -1,0 +1,90 @@
+"""Read the journal for ``upbeat doctor``: sessions of a client, and events on which upbeat failed.
+
+Invariant: only the most recent part of a long journal is read, and an unreadable journal is evidence of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from upbeat.adapters.clients.session_files import Recording, first_timestamp
+from upbeat.adapters.system.journal.store import SqliteJournal
+from upbeat.core.doctor.evidence import summarize_session
+from upbeat.core.doctor.findings import SessionActivity, UnrecordedSession
+from upbeat.core.errors import JournalError
+from upbeat.core.journal.entry import JournalEntry
+from upbeat.core.turn.report import format_timestamp
+
+MAX_SESSIONS = 100
+"""Sessions of all clients that are examined."""
+MAX_SESSIONS_PER_CLIENT = 5
+MAX_RECORDS = 400
+"""Records that are read of one session, the most recent ones."""
+MAX_RECORDINGS = 10
+EVALUATION_FAILED_EVENT = "internal_error"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    """How often upbeat itself failed, and when it last did."""
+
+    count: int = 0
+    last_at: str = ""
+
+
+def recent_sessions(journal: SqliteJournal, client: str, since: str) -> tuple[SessionActivity, ...]:
+    """Return sessions of ``client`` with a hook since then (UTC, ISO 8601), most recent first."""
+    sessions: list[SessionActivity] = []
+    now = format_timestamp(datetime.now(UTC))
+    try:
+        for known in journal.sessions(last=MAX_SESSIONS):
+            if known.client != client or known.is_renamed:
+                continue
+            session = summarize_session(latest_entries(journal, known.session_id), MAX_RECORDS, now, since)
+            sessions += [session] if session else []
+            if len(sessions) == MAX_SESSIONS_PER_CLIENT:
+                break
+    except JournalError:
+        return ()
+    return tuple(sessions)
+
+
+def latest_entries(journal: SqliteJournal, session_id: str) -> tuple[JournalEntry, ...]:
+    """Return the most recent records of a session; nothing if they cannot be read."""
+    try:
+        return journal.records(session_id, last=MAX_RECORDS) if session_id else ()
+    except JournalError:
+        return ()
+
+
+def unrecorded_sessions(
+    journal: SqliteJournal, recordings: Sequence[tuple[str, Recording]], turn_markers: tuple[bytes, ...]
+) -> tuple[UnrecordedSession, ...]:
+    """Return the recorded sessions of a client (id and file) that the journal does not have, most recent first.
+
+    ``turn_markers`` are in the lines of a turn: a session without one has reached no hook point.
+    """
+    found = []
+    try:
+        for session_id, recording in recordings[:MAX_RECORDINGS]:
+            began = "" if journal.records(session_id, last=1) else first_timestamp(recording.path, turn_markers)
+            found += [UnrecordedSession(session_id, began)] if began else []
+    except JournalError:
+        return ()
+    return tuple(found)
+
+
+def summarize_failures(journal: SqliteJournal, since: str) -> FailureSummary:
+    """Count the events since then (UTC, ISO 8601) on which upbeat itself failed."""
+    times = []
+    try:
+        times = [
+            entry.text_field("at")
+            for entry in journal.iterate_since(since)
+            if entry.text_field("event") == EVALUATION_FAILED_EVENT
+        ]
+    except JournalError:
+        return FailureSummary()
+    return FailureSummary(len(times), max(times, default=""))

@@ -1,0 +1,1 @@
+"""The entry points of hooks: one event in, one answer out."""

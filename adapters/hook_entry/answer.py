@@ -1,0 +1,104 @@
+"""Answer one hook event: from a client's payload to that client's output.
+
+Invariant: it never raises and never breaks a client. Command hooks and MCP hooks both call ``answer_event``; the one
+broad ``except`` of hooks is here.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from upbeat.adapters.clients.registry import find_client
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
+from upbeat.core.engine.handle import handle_event
+from upbeat.core.errors import ClientError
+from upbeat.core.journal.record import Record
+from upbeat.core.turn.report import format_timestamp
+
+if TYPE_CHECKING:
+    from upbeat.adapters.wiring import Application
+
+MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
+MAX_NESTING = 100
+"""Codex's parser gives up at 128 levels and drops an output that it cannot parse."""
+
+
+def answer_payload(client: str, payload: bytes, application: Application) -> bytes:
+    """Return the output for a payload from stdin; empty if there is nothing to output."""
+    if len(payload) > MAX_PAYLOAD_BYTES:
+        _record_unreadable(
+            application, client, f"payload of {len(payload)} bytes; at most {MAX_PAYLOAD_BYTES} are read"
+        )
+        return b""
+    try:
+        fields = json.loads(payload.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        _record_unreadable(application, client, f"payload of {len(payload)} bytes is not JSON: {error}")
+        return b""
+    if not isinstance(fields, Mapping):
+        _record_unreadable(application, client, f"payload is a {type(fields).__name__}, not an object")
+        return b""
+    output = answer_event(client, fields, application)
+    return json.dumps(output).encode() if output else b""
+
+
+def answer_event(client: str, fields: Mapping[str, Any], application: Application) -> dict[str, Any]:
+    """Return the output for an event with the fields ``fields``; empty if there is nothing to output."""
+    try:
+        codec = find_client(client).codec()
+        event = codec.decode(fields)
+        if application.environment.is_wrapped and isinstance(event, PromptSubmitted):
+            event = replace(event, origin=PromptOrigin.WRAPPED)
+        if application.environment.is_wrapped and isinstance(event, TurnEnding):
+            return {}  # codex-auto decides itself whether its turn is the last one
+        output: dict[str, Any] = codec.encode(
+            event, handle_event(event, application.runtime, codec.cap, codec.degradations)
+        )
+        _check_serializable(output)
+    except ClientError as error:
+        _record_unreadable(application, client, str(error))
+        return {}
+    except Exception:  # the boundary of hooks: an error in upbeat must not cost the user a turn
+        _record_failure(application, client, "internal_error", traceback=traceback.format_exc())
+        return {}
+    return output
+
+
+def _check_serializable(output: Mapping[str, Any]) -> None:
+    """Check that the client can parse ``output``.
+
+    Only a changed input or output of a tool can fail, because it repeats the payload: Python reads infinite numbers,
+    lone surrogates and nesting that no other parser accepts.
+
+    Raises:
+        ClientError: The client could not parse the output.
+    """
+    try:
+        text = json.dumps(output, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except (ValueError, RecursionError) as error:
+        raise ClientError(f"the output would not be JSON: {error}") from None
+    if text.count("{") + text.count("[") <= MAX_NESTING:
+        return
+    level: list[Any] = [output]
+    for _ in range(MAX_NESTING):
+        values = [inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer)]
+        level = [inner for inner in values if isinstance(inner, dict | list)]
+        if not level:
+            return
+    raise ClientError(f"the output would be nested more than {MAX_NESTING} levels deep")
+
+
+def _record_unreadable(application: Application, client: str, problem: str) -> None:
+    _record_failure(application, client, "invalid_payload", problem=problem)
+
+
+def _record_failure(application: Application, client: str, event: str, **about: str) -> None:
+    """Record a failure, which is no event of a client."""
+    now = format_timestamp(application.runtime.clock.now())
+    with application.runtime.journal.transaction() as transaction:
+        transaction.append(Record(now, event, client, event_fields=about))

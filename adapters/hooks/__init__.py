@@ -1,0 +1,1 @@
+"""The hook format that Claude Code and Codex share."""

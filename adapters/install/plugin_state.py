@@ -1,0 +1,199 @@
+"""Compare a client's copy of the plugin with what upbeat writes.
+
+Invariant: nothing is written. A plugin of another version or installation may work as well, so it is only noted. Faults
+are hooks that differ, and programs that do not exist.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from upbeat import __version__
+from upbeat.adapters.install import plugin
+from upbeat.adapters.install.plugin import PluginLayout, Route
+from upbeat.adapters.system.environment import Environment
+from upbeat.adapters.system.files.json_file import read_json_object, read_settings_bytes
+from upbeat.adapters.system.process.find_program import Version, find_program, format_version
+from upbeat.core.doctor.findings import Fault, HookPoint, Reason
+from upbeat.core.turn.report import format_timestamp
+
+HOOKS_FILE, SERVERS_FILE = "hooks/hooks.json", ".mcp.json"
+MAX_NAMED = 3
+CONFLICTING_NAMES = (
+    *("overtone", "auto-tool", "context-inject-global", "augment-context-global", "oh-my-opencode", "oh-my-openagent"),
+    *("oh-my-claude", "oh-my-codex", "omo-codex", "lazycodex"),
+)
+"""Parts of the names of plugins and hooks that prepare or continue turns themselves: what upbeat replaces, and kin."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginState:
+    """The faults and notes of a plugin. ``server_command`` starts upbeat's MCP server; empty if unknown."""
+
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+    server_command: tuple[str, ...] = ()
+    written_at: str = ""
+    """When the hooks were last written, UTC, ISO 8601."""
+
+
+def inspect_plugin(
+    folder: Path,
+    make_layout: Callable[[Route], PluginLayout],
+    hook_point_by_event: Mapping[str, HookPoint],
+    folder_placeholder: str = "",
+) -> PluginState:
+    """Return the state of the plugin in ``folder``. ``folder_placeholder`` is the text that stands for the folder."""
+    if not folder.is_dir():
+        return PluginState((Fault(Reason.PLUGIN_MISSING, str(folder)),))
+    hooks, servers = read_json_object(folder / HOOKS_FILE), read_json_object(folder / SERVERS_FILE)
+    handlers = dict(_handler_groups(hooks))
+    route: Route = "mcp" if any(one.get("type") == "mcp_tool" for one in _each_handler(handlers)) else "command"
+    layout = make_layout(route)
+    wanted = dict(_handler_groups(json.loads(layout.rendered_files[HOOKS_FILE])))
+    faults = [*_changed_hook_faults(handlers, wanted, hook_point_by_event)]
+    server = _server_command(servers)
+    command_lines = [server, *(_command_line(one) for one in _each_handler(handlers))]
+    whole = [
+        tuple(word.replace(folder_placeholder, str(folder)) if folder_placeholder else word for word in words)
+        for words in command_lines
+    ]
+    gone = dict.fromkeys(path for line in whole for path in _required_files(line) if not os.path.exists(path))
+    faults += [Fault(Reason.PROGRAM_MISSING, path) for path in gone]
+    if not server:
+        faults.append(Fault(Reason.SERVER_NOT_CONNECTED, f"{folder / SERVERS_FILE}"))
+    return PluginState(
+        tuple(faults),
+        tuple(_notes(folder, layout, whole[0])),
+        () if gone else whole[0],
+        _written_at(folder / HOOKS_FILE),
+    )
+
+
+def version_faults(version: Version | str, oldest: Version) -> Iterator[Fault]:
+    """Yield a fault if the client is too old, or if ``version`` is the reason why it did not report one."""
+    if isinstance(version, str):
+        yield Fault(Reason.CLIENT_BROKEN, version, can_be_disproved=True)
+    elif version < oldest:
+        yield Fault(
+            Reason.CLIENT_TOO_OLD,
+            f"{format_version(version)}, tested from {format_version(oldest)} on",
+            can_be_disproved=True,
+        )
+
+
+def client_program(name: str, root: str, environment: Environment) -> str:
+    """Return the client's program on PATH; empty if there is none outside the repository at ``root``.
+
+    A repository that contains the user's home folder does not count: the user's programs are there.
+    """
+    is_own = not root or environment.data_home.is_relative_to(root)
+    return find_program(name, "" if is_own else root)
+
+
+def is_our_plugin(plugin_id: str) -> bool:
+    """Return whether a plugin id is upbeat's, whichever marketplace it is from."""
+    return plugin_id.startswith(f"{plugin.NAME}@")
+
+
+def is_our_hook(command: str) -> bool:
+    """Return whether a command line in a settings file answers hooks with upbeat."""
+    return "upbeat" in command and ("shim.py" in command or " hook" in command)
+
+
+def is_conflicting(name: str) -> bool:
+    """Return whether a plugin, or the command of a hook, does what upbeat does. Overtone's plugin is ``ot``."""
+    return name.startswith("ot@") or any(rival in name.lower() for rival in CONFLICTING_NAMES)
+
+
+def _changed_hook_faults(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], hook_point_by_event: Mapping[str, HookPoint]
+) -> Iterator[Fault]:
+    """Yield the events whose handlers differ from upbeat's in more than the program's path."""
+    differing = [event for event in wanted if _without_programs(found.get(event)) != _without_programs(wanted[event])]
+    for hook_point in HookPoint:
+        events = [event for event in differing if hook_point_by_event.get(event) is hook_point]
+        if events:
+            yield Fault(Reason.HOOKS_CHANGED, f"{HOOKS_FILE}: {', '.join(events)}", frozenset({hook_point}))
+
+
+def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Iterator[str]:
+    manifest = next((name for name in plugin.marketplace_files(layout) if name.endswith("plugin.json")), "")
+    version = (
+        read_json_object(folder / Path(manifest).relative_to(layout.plugin_path)).get("version") if manifest else None
+    )
+    if version and version != __version__:
+        yield f"the plugin was written by upbeat {version}, this is {__version__}"
+    program = server[0] if server else ""
+    if program and os.path.isabs(program) and program not in (plugin.PYTHON, "/bin/sh"):
+        yield f"the plugin starts {program}, this upbeat runs on {plugin.PYTHON}"
+    own = f"{layout.plugin_path}/"
+    ours = {
+        name.removeprefix(own): data for name, data in plugin.marketplace_files(layout).items() if name.startswith(own)
+    }
+    texts = [name for name in ours if name not in (HOOKS_FILE, SERVERS_FILE)]
+    differing = [name for name in texts if read_settings_bytes(folder / name) != ours[name]]
+    if differing:
+        named = ", ".join(differing[:MAX_NAMED])
+        more = f" and {len(differing) - MAX_NAMED} more" if len(differing) > MAX_NAMED else ""
+        yield f"files of the plugin differ from those of this version: {named}{more}"
+
+
+def _handler_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield each event with its groups of handlers."""
+    hooks = document.get("hooks")
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        if isinstance(groups, list):
+            yield str(event), groups
+
+
+def _each_handler(handlers: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for groups in handlers.values():
+        for group in groups:
+            inner = group.get("hooks") if isinstance(group, dict) else None
+            yield from (handler for handler in inner if isinstance(handler, dict)) if isinstance(inner, list) else ()
+
+
+def _without_programs(groups: Any) -> Any:
+    """Return groups of handlers without the paths of programs."""
+    if isinstance(groups, dict):
+        kept = {name: value for name, value in groups.items() if name not in ("command", "args")}
+        return {name: _without_programs(value) for name, value in kept.items()}
+    return [_without_programs(group) for group in groups] if isinstance(groups, list) else groups
+
+
+def _server_command(document: Mapping[str, Any]) -> tuple[str, ...]:
+    servers = document.get("mcpServers")
+    return _command_line(servers.get(plugin.NAME)) if isinstance(servers, dict) else ()
+
+
+def _command_line(handler: Any) -> tuple[str, ...]:
+    """Return the words that start a program; nothing for a handler that starts none."""
+    if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
+        return ()
+    if not isinstance(handler.get("args"), list):
+        try:
+            return tuple(shlex.split(handler["command"]))
+        except ValueError:
+            return (handler["command"],)
+    return (handler["command"], *(word for word in handler["args"] if isinstance(word, str)))
+
+
+def _required_files(words: tuple[str, ...]) -> list[str]:
+    """Return the files that a command line needs: its program, and a script that it names."""
+    return [word for number, word in enumerate(words) if word.startswith("/") and (number == 0 or word.endswith(".py"))]
+
+
+def _written_at(path: Path) -> str:
+    """Return when the file was last written; empty if it does not exist."""
+    try:
+        return format_timestamp(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    except OSError:
+        return ""

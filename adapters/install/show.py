@@ -1,0 +1,66 @@
+"""Render an installation plan for the terminal.
+
+Invariant: it shows every file and every line that will change, and no secret: control characters and secrets are
+removed from both versions before they are compared, so that no part of one is shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from upbeat.adapters.install.plan import InstallationPlan
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.redact import redact
+
+CONTEXT_LINES = 3
+
+
+def plan_lines(plan: InstallationPlan) -> Iterator[str]:
+    """Yield the plan: upbeat's own folders, one line each; other whole files; and the diff of every changed file."""
+    whole = [change for change in plan.changes if not change.is_settings and not change.is_foreign]
+    yield from _whole_file_lines(
+        "new", plan.own_folders, [(change.path, change.new) for change in whole if change.old is None]
+    )
+    yield from _whole_file_lines(
+        "remove", plan.own_folders, [(change.path, change.old) for change in whole if change.new is None]
+    )
+    for change in plan.changes:
+        is_whole = change.old is None or change.new is None
+        if change.is_settings or change.is_foreign or not is_whole:
+            yield from diff_lines(change.path, change.old, change.new)
+
+
+def _whole_file_lines(verb: str, own: tuple[Path, ...], files: list[tuple[Path, bytes | None]]) -> Iterator[str]:
+    """Yield a line for each of ``files``; for those in a folder of ``own`` only their number."""
+    inside: dict[Path, list[bytes | None]] = {}
+    for path, data in files:
+        folder = next((folder for folder in own if path.is_relative_to(folder)), None)
+        if folder:
+            inside.setdefault(folder, []).append(data)
+        else:
+            yield f"{verb:<9} {path}  ({_size(data)})"
+    for folder, contents in inside.items():
+        yield f"{verb:<9} {folder}/  ({len(contents)} files of upbeat, {_size(b''.join(filter(None, contents)))})"
+
+
+def diff_lines(path: Path, old: bytes | None, new: bytes | None) -> Iterator[str]:
+    """Yield a unified diff; for binary files only that they differ."""
+    try:
+        before, after = _lines(old), _lines(new)
+    except UnicodeDecodeError:
+        yield f"binary    {path}  ({_size(old)} -> {_size(new)})"
+        return
+    names = [str(path) if data is not None else "/dev/null" for data in (old, new)]
+    lines = list(difflib.unified_diff(before, after, names[0], names[1], n=CONTEXT_LINES, lineterm=""))
+    yield from lines or [f"changed   {path}  (in line ends, or in parts that are not shown)"]
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = (data or b"").decode("utf-8-sig")
+    return redact(strip_controls(text, preserve_lines=True), preserve_lines=True).text.splitlines()
+
+
+def _size(data: bytes | None) -> str:
+    return f"{len(data or b'')} bytes"

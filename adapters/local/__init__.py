@@ -1,1 +1,0 @@
-"""This machine: settings, repository, tool runner, log."""

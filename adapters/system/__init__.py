@@ -1,0 +1,1 @@
+"""Adapters to this machine: processes, files, git, configuration, the terminal and the tool runner."""

@@ -1,0 +1,1 @@
+"""Read settings, rules, workflows and trust from files."""

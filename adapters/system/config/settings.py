@@ -1,0 +1,141 @@
+"""Read the layers of settings: user file, project file, environment.
+
+Invariant: mistakes never make reading fail; each is returned as a sentence with the file, the line and the fix. A
+project's file is untrusted until its user trusts its content.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from upbeat.adapters.system.config.trust import TRUST_FILE, is_trusted
+from upbeat.adapters.system.environment import Environment
+from upbeat.adapters.system.files.bounded_read import open_path
+from upbeat.adapters.system.files.toml_file import MAX_BYTES, TomlFile, is_own_file, read_toml
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.report import Limit
+from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.settings import KEYS, ResolvedSettings, Settings, resolve_settings
+from upbeat.core.settings_layers import Layer
+from upbeat.core.tool_servers import SETTINGS_TABLE
+
+PROJECT_FILES = ("config/auto-tools.toml", ".upbeat/auto-tools.toml")
+USER_FILE = "upbeat/auto-tools.toml"
+DRY_RUN_VARIABLE = "CI_AUTO_TOOLS_DRY_RUN"
+"""1 means the same as ``mode = "plan"``."""
+MAX_MISPLACED = 10
+
+_OBSOLETE_FILE = "config/auto-tools.yaml"
+_DEVBOOKS_FILE = ".devbooks/config.yaml"
+_OUR_KEY = re.compile(r"^\s*(auto[_-]tools|(?i:ci_auto_tools\w{0,40})|tier_max|max_injected_chars)\s*:")
+
+
+def load_settings(root: str, environment: Environment, *, assume_trusted: bool = False) -> ResolvedSettings:
+    """The settings for the repository at ``root`` (real, absolute)."""
+    files = [read_toml(environment.config_home / USER_FILE)]
+    layers = [_to_layer(files[0])]
+    project, clash = _project_file(root)
+    if project:
+        file = read_toml(project, str(project.relative_to(root)), root)
+        files.append(file)
+        trusted = assume_trusted or is_trusted(project, file.digest, environment)
+        layers.append(_to_layer(file, trusted=trusted, is_users=False))
+    problems = [clash, *(file.problem for file in files)]
+    environment_layer, problem = _environment_layer(environment)
+    resolved = resolve_settings([*layers, environment_layer])
+    return ResolvedSettings(
+        resolved.settings,
+        (*resolved.limits, *_misplaced_settings(root), *_servers_of_project(files[1:])),
+        tuple(sanitize_text(text).text for text in (*problems, problem, *resolved.problems) if text),
+    )
+
+
+def settings_paths(root: str, environment: Environment) -> tuple[str, ...]:
+    """Return the paths of all files that ``load_settings`` reads for the repository at ``root``."""
+    names = (*PROJECT_FILES, _OBSOLETE_FILE, _DEVBOOKS_FILE)
+    users = (environment.config_home / USER_FILE, environment.state_home / TRUST_FILE)
+    return (*map(str, users), *(os.path.join(root, name) for name in names))
+
+
+def load_user_settings(environment: Environment) -> Settings:
+    """Return the settings of the user's file and the environment, without the project; mistakes are ignored."""
+    file = read_toml(environment.config_home / USER_FILE)
+    return resolve_settings([_to_layer(file), _environment_layer(environment)[0]]).settings
+
+
+def project_file(root: str) -> Path | None:
+    """Return the project's settings file if it has exactly one."""
+    return _project_file(root)[0]
+
+
+def _project_file(root: str) -> tuple[Path | None, str]:
+    """Return the only project file, or a problem; a link out of the project does not count."""
+    paths = [Path(root, name) for name in PROJECT_FILES if is_own_file(root, name)]
+    if len(paths) > 1:
+        return None, f"{' and '.join(PROJECT_FILES)} are both present; keep one of them"
+    return (paths[0] if paths else None), ""
+
+
+def _to_layer(file: TomlFile, *, trusted: bool = True, is_users: bool = True) -> Layer:
+    values = dict(_flatten({name: value for name, value in file.values.items() if name != SETTINGS_TABLE}))
+    if is_users and SETTINGS_TABLE in file.values:
+        values[SETTINGS_TABLE] = file.values[SETTINGS_TABLE]
+    return Layer(file.name, values, file.lines, is_trusted=trusted)
+
+
+def _servers_of_project(files: Iterable[TomlFile]) -> Iterator[Limit]:
+    """Report servers in a project's file: a project never starts programs, even if it is trusted."""
+    for file in files:
+        if SETTINGS_TABLE in file.values:
+            first = next((name for name in file.lines if name.split(".")[0] == SETTINGS_TABLE), SETTINGS_TABLE)
+            where = Layer(file.name, {}, file.lines).location_of(first)
+            yield Limit.of(
+                LimitCode.CONFIG_MISPLACED, f"{where}: {SETTINGS_TABLE} is only read in your own file ({USER_FILE})"
+            )
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _environment_layer(environment: Environment) -> tuple[Layer, str]:
+    by_variable = {key.env_var: key.name for key in KEYS if key.env_var}
+    names = {by_variable[variable]: variable for variable in environment.settings if variable in by_variable}
+    values: dict[str, Any] = {name: environment.settings[variable] for name, variable in names.items()}
+    problem = ""
+    dry_run = environment.settings.get(DRY_RUN_VARIABLE, "0").strip().lower()
+    if dry_run in ("1", "true"):
+        values["mode"] = "plan"
+    elif dry_run not in ("0", "false"):
+        problem = f"environment: {DRY_RUN_VARIABLE} must be 0 or 1; found {dry_run!r}"
+    return Layer("environment", values, is_environment=True), problem
+
+
+def _misplaced_settings(root: str) -> list[Limit]:
+    """Return limits for settings in files that upbeat does not read."""
+    problems = []
+    if os.path.lexists(os.path.join(root, _OBSOLETE_FILE)):
+        problems.append(f"{_OBSOLETE_FILE} is not read; move it to {PROJECT_FILES[0]}")
+    for number, line in enumerate(_devbooks_lines(root), start=1):
+        if key := _OUR_KEY.match(line):
+            problems.append(f"{_DEVBOOKS_FILE}:{number}: {key[1]} is not read there; move it to {PROJECT_FILES[0]}")
+    return [Limit.of(LimitCode.CONFIG_MISPLACED, text) for text in problems[:MAX_MISPLACED]]
+
+
+def _devbooks_lines(root: str) -> list[str]:
+    if not is_own_file(root, _DEVBOOKS_FILE):
+        return []
+    try:
+        descriptor = open_path(os.path.join(root, _DEVBOOKS_FILE), root)
+    except OSError:
+        return []
+    with open(descriptor, encoding="utf-8", errors="replace") as file:
+        return file.read(MAX_BYTES).split("\n")

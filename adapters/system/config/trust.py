@@ -1,0 +1,68 @@
+"""Store which files of projects their user trusts. Invariant: trust is for one content at one path.
+
+An invalid store trusts nothing and is replaced by new trust; a store that cannot be read is not overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from upbeat.adapters.system.environment import Environment
+from upbeat.adapters.system.files import atomic
+from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.files.safe_open import is_below
+
+TRUST_FILE = "upbeat/trusted.json"
+LOCK_SECONDS = 5.0
+
+
+def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
+    """Return whether the user trusts the content with ``digest`` at this path."""
+    return bool(digest) and trusted_digests(environment).get(str(path.resolve())) == digest
+
+
+def trust(path: Path, data: bytes, environment: Environment) -> None:
+    """Store that the user trusts ``data`` as the content of ``path``. Raises OSError."""
+    _update_store(lambda trusted: trusted | {str(path.resolve()): digest_of(data)}, environment)
+
+
+def revoke(path: str, environment: Environment) -> list[str]:
+    """End the trust in the real ``path`` and everything below; return the revoked paths. Raises OSError."""
+    revoked = sorted(name for name in trusted_digests(environment) if is_below(path, name))
+    if revoked:
+        _update_store(lambda trusted: {name: trusted[name] for name in trusted if name not in revoked}, environment)
+    return revoked
+
+
+def _update_store(change: Callable[[dict[str, str]], dict[str, str]], environment: Environment) -> None:
+    store = environment.state_home / TRUST_FILE
+    store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with hold_lock(store.with_name(f"{store.name}.lock"), LOCK_SECONDS) as is_ours:
+        if is_ours is False:
+            raise TimeoutError(f"another upbeat is writing {store}; try again")
+        atomic.write_file(store, json.dumps(change(_read_store(store)), indent=2).encode(), is_private=True)
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest that identifies a content."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def trusted_digests(environment: Environment) -> Mapping[str, str]:
+    """Return the digest of every trusted content by its real path."""
+    try:
+        return _read_store(environment.state_home / TRUST_FILE)
+    except OSError:
+        return {}
+
+
+def _read_store(store: Path) -> dict[str, str]:
+    """Return the content of the store; empty if it is invalid. Raises OSError if it cannot be read."""
+    try:
+        stored = json.loads(store.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    return stored if isinstance(stored, dict) else {}

@@ -1,0 +1,343 @@
+"""Find the repository around a folder, and decide whether git may run in it. Starts no process.
+
+Invariant: a ``.git`` that points outside its folder counts only if its target points back. Only names and small files
+are read, and no content of a ``.git`` makes this module raise, hang or read elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from upbeat.adapters.system.files.safe_open import is_below, open_folder, read_file, real_path
+
+MAX_SMALL_BYTES = 65536
+MAX_CONFIG_BYTES = 1_000_000
+MAX_INCLUDES = 20
+MAX_REFERENCES = 5
+"""Symbolic references that are followed."""
+
+MAX_PACKED_REFS_BYTES = 16_000_000
+"""Bytes of packed references to read."""
+
+MAX_ENTRIES = 20_000
+"""Entries per folder of a ``.git``; git does not run if there are more."""
+
+_INCLUDE = re.compile(r"\[\s*include", re.I)
+_PATH = re.compile(r"path\s*=([^\n]*)", re.I)
+_READ_BY_GIT = (
+    "HEAD",
+    "config",
+    "config.worktree",
+    "index",
+    "packed-refs",
+    "shallow",
+    "objects",
+    "refs",
+    "info",
+    "logs",
+)
+_FOLDERS_READ_BY_GIT = ("info", "objects", "objects/info", "objects/pack", "refs/replace")
+
+
+class RepositoryKind(StrEnum):
+    """The kind of repository around a folder."""
+
+    GIT = "git"
+    BARE = "bare"
+    FOREIGN = "foreign"
+    BROKEN = "broken"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RootInfo:
+    """The repository around a folder.
+
+    ``worktree`` is the real, absolute top of the working tree. It is empty without git, in a bare repository, and below
+    a broken ``.git``, which hides the repositories above it (as for git). ``git_dir`` contains HEAD, ``common_dir`` the
+    objects; they differ in a linked worktree, and are empty if the ``.git`` belongs to another repository. ``problem``
+    describes what is bare, foreign or broken.
+    """
+
+    kind: RepositoryKind
+    worktree: str = ""
+    git_dir: str = ""
+    common_dir: str = ""
+    problem: str = ""
+
+    @property
+    def is_bare(self) -> bool:
+        return self.kind is RepositoryKind.BARE
+
+
+def find_root(cwd: str) -> RootInfo:
+    """Return the repository around ``cwd``."""
+    folder = real_path(cwd)
+    while True:
+        if info := _at_dot_git(folder) or _at_bare(folder):
+            return info
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return RootInfo(RepositoryKind.NONE)
+        folder = parent
+
+
+def outermost_repository(root: str) -> str:
+    """Return the highest folder above ``root`` (real) that has a ``.git``, else ``root``.
+
+    An empty ``.git`` folder does not count: Codex's sandbox leaves one in each writable folder, including ``/tmp``.
+    """
+    outermost = folder = root
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
+        if os.path.lexists(os.path.join(folder, ".git/HEAD")) or os.path.isfile(os.path.join(folder, ".git")):
+            outermost = folder
+    return outermost
+
+
+def _at_dot_git(folder: str) -> RootInfo | None:
+    """Return the repository of ``folder/.git``; None if there is none, or only an empty folder."""
+    dot_git = os.path.join(folder, ".git")
+    try:
+        mode = os.lstat(dot_git).st_mode
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(dot_git)):
+        git_dir = real_path(dot_git)
+        if foreign := _foreign_root(folder, git_dir):
+            return foreign
+        if not _is_git_dir(git_dir):
+            return None if _is_empty(dot_git) else _broken_root(dot_git, "has no readable HEAD, objects and refs")
+        return _with_work_tree(folder, git_dir)
+    if not stat.S_ISREG(mode):
+        return None
+    text = read_small(folder, ".git")
+    if not text.startswith("gitdir:"):
+        return _broken_root(dot_git, "is a file that does not start with 'gitdir:'")
+    git_dir = _resolve(folder, text[len("gitdir:") :].strip())
+    if foreign := _foreign_root(folder, git_dir):
+        return foreign
+    if not _is_git_dir(git_dir):
+        return _broken_root(dot_git, f"points to {git_dir}, where there is no repository")
+    return _with_work_tree(folder, git_dir)
+
+
+def _foreign_root(folder: str, git_dir: str) -> RootInfo | None:
+    """Return a FOREIGN result for a git directory outside of ``folder`` that does not point back to it."""
+    if is_below(folder, git_dir) or not os.path.lexists(os.path.join(git_dir, "HEAD")) or _points_back(git_dir, folder):
+        return None
+    problem = f"{folder}/.git leads to {git_dir}, which does not point back; git is not used"
+    return RootInfo(RepositoryKind.FOREIGN, folder, problem=problem)
+
+
+def _with_work_tree(folder: str, git_dir: str) -> RootInfo:
+    common = _common_dir(git_dir)
+    if common != git_dir and not is_below(folder, common) and os.path.dirname(git_dir) != f"{common}/worktrees":
+        problem = f"{git_dir}/commondir leads to {common}, which has no such worktree; git is not used"
+        return RootInfo(RepositoryKind.FOREIGN, folder, problem=problem)
+    if common == git_dir and _is_bare_by_config(git_dir):
+        return _bare_root(git_dir)
+    return RootInfo(RepositoryKind.GIT, folder, git_dir, common)
+
+
+def _points_back(git_dir: str, folder: str) -> bool:
+    """Return whether a git directory elsewhere names ``folder`` as its linked worktree or submodule.
+
+    Files are opened only where git keeps those.
+    """
+    if os.path.basename(os.path.dirname(git_dir)) == "worktrees":
+        back = read_small(git_dir, "gitdir").strip()
+        return bool(back) and _resolve(git_dir, back) == os.path.join(folder, ".git")
+    if "/.git/modules/" not in git_dir:
+        return False
+    match = re.search(
+        r"^[ \t]*worktree[ \t]*=[ \t]*\"?([^\"\n]+?)\"?[ \t]*$", read_small(git_dir, "config"), re.M | re.I
+    )
+    return bool(match and _resolve(git_dir, match[1]) == folder)
+
+
+def _at_bare(folder: str) -> RootInfo | None:
+    """Return ``folder`` as a bare repository. A ``.git`` folder is not bare: its parent is the working tree."""
+    if os.path.basename(folder) == ".git" or not _is_git_dir(folder):
+        return None
+    return _bare_root(folder)
+
+
+def _bare_root(git_dir: str) -> RootInfo:
+    problem = f"{git_dir} is bare: there is no working tree"
+    return RootInfo(RepositoryKind.BARE, git_dir=git_dir, common_dir=git_dir, problem=problem)
+
+
+def _broken_root(dot_git: str, what: str) -> RootInfo:
+    return RootInfo(RepositoryKind.BROKEN, problem=f"{dot_git} {what}")
+
+
+def _is_empty(folder: str) -> bool:
+    try:
+        return not os.listdir(folder)
+    except OSError:
+        return False
+
+
+def _is_git_dir(folder: str) -> bool:
+    if not os.path.isfile(os.path.join(folder, "HEAD")) and not os.path.islink(os.path.join(folder, "HEAD")):
+        return False
+    common = _common_dir(folder)
+    return all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs"))
+
+
+def _common_dir(git_dir: str) -> str:
+    """Return the shared git directory of a linked worktree; ``git_dir`` itself otherwise."""
+    shared = read_small(git_dir, "commondir").strip()
+    return _resolve(git_dir, shared) if shared else git_dir
+
+
+def _is_bare_by_config(git_dir: str) -> bool:
+    core = re.search(r"^[ \t]*\[core\][^\[]*", read_small(git_dir, "config"), re.M | re.I)
+    return bool(core and re.search(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", core.group(), re.M | re.I))
+
+
+def _resolve(base: str, path: str) -> str:
+    """Return the real path of ``path`` relative to ``base``; ``base`` if the path is invalid."""
+    try:
+        return real_path(os.path.join(base, path))
+    except ValueError:
+        return base
+
+
+def read_small(root: str, path: str, max_bytes: int = MAX_SMALL_BYTES) -> str:
+    """Return the first ``max_bytes`` of a regular file below ``root``, or an empty string."""
+    try:
+        return os.fsdecode(read_file(path, max_bytes, root))
+    except (OSError, ValueError):
+        return ""
+
+
+# --- HEAD -----------------------------------------------------------------------------------------------
+
+
+def head_name(info: RootInfo) -> str:
+    """Return the content of HEAD: a reference or a commit; empty without one."""
+    if not info.git_dir:
+        return ""
+    try:  # old versions of git wrote a link
+        target = os.readlink(os.path.join(info.git_dir, "HEAD"))
+    except OSError:
+        return read_small(info.git_dir, "HEAD").strip()
+    return f"ref: {target}" if target.startswith("refs/") else ""
+
+
+def read_head(info: RootInfo) -> str:
+    """Return the commit id of HEAD; empty if there is none, or only git can resolve it."""
+    text = head_name(info)
+    for _ in range(MAX_REFERENCES):
+        if not text.startswith("ref:"):
+            return text
+        name = text.removeprefix("ref:").strip()
+        if not name.startswith("refs/") or ".." in name:
+            return ""
+        text = read_small(info.common_dir, name).strip() or _packed_ref(info.common_dir, name)
+    return ""
+
+
+def _packed_ref(common_dir: str, name: str) -> str:
+    """Return the id of ``name`` in the packed references."""
+    text = read_small(common_dir, "packed-refs", MAX_PACKED_REFS_BYTES)
+    match = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", text, re.M)
+    return match[1] if match else ""
+
+
+# --- whether git may run --------------------------------------------------------------------------------
+
+
+def git_problem(info: RootInfo) -> str:
+    """Return why git must not run in a repository (it would read or wait elsewhere); empty if it may."""
+    if info.kind not in (RepositoryKind.GIT, RepositoryKind.BARE):
+        return info.problem or "there is no repository"
+    try:
+        return next(_unsafe_entries(info), "")
+    except OSError as error:
+        return f"{info.git_dir} cannot be read ({error.strerror})"
+
+
+def uses_foreign_objects(info: RootInfo) -> bool:
+    """Return whether the repository borrows objects from elsewhere, so that git may only list names in it."""
+    text = read_small(info.common_dir, "objects/info/alternates")
+    paths = [line.strip('"') for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return not all(_is_own(info, _resolve(f"{info.common_dir}/objects", path)) for path in paths)
+
+
+def _unsafe_entries(info: RootInfo) -> Iterator[str]:
+    for folder in dict.fromkeys((info.git_dir, info.common_dir)):
+        for name in _READ_BY_GIT:
+            if _is_unsafe_entry(info, f"{folder}/{name}"):
+                yield f"{folder}/{name} leads elsewhere or is not a file; git is not used"
+        if _includes_others(info, f"{folder}/config") or _includes_others(info, f"{folder}/config.worktree"):
+            yield f"{folder}/config includes a file elsewhere; git is not used"
+    for name in _FOLDERS_READ_BY_GIT:
+        if entry := _unsafe_entry_in(info, name):
+            yield f"{info.common_dir}/{name}/{entry} leads elsewhere or is not a file; git is not used"
+    reference = head_name(info).removeprefix("ref:").strip()
+    parts = reference.split("/") if reference.startswith("refs/") else []
+    for count in range(2, len(parts) + 1):
+        path = f"{info.common_dir}/{'/'.join(parts[:count])}"
+        if _is_unsafe_entry(info, path):
+            yield f"{path} leads elsewhere or is not a file; git is not used"
+
+
+def _is_unsafe_entry(info: RootInfo, path: str) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    if stat.S_ISLNK(mode):
+        return not _is_own(info, _resolve("/", path)) or not (
+            os.path.isfile(path) or not os.path.exists(path) or os.path.isdir(path)
+        )
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _unsafe_entry_in(info: RootInfo, name: str) -> str:
+    """Return the first entry of a folder of the git directory that git must not read."""
+    try:
+        folder = open_folder(info.common_dir, name)
+    except FileNotFoundError:
+        return ""
+    try:
+        with os.scandir(folder) as entries:
+            for number, entry in enumerate(entries):
+                is_plain = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+                if number >= MAX_ENTRIES or (
+                    not is_plain and _is_unsafe_entry(info, f"{info.common_dir}/{name}/{entry.name}")
+                ):
+                    return entry.name
+    finally:
+        os.close(folder)
+    return ""
+
+
+def _includes_others(info: RootInfo, path: str, depth: int = 0) -> bool:
+    """Return whether a configuration may include a file outside the repository."""
+    try:
+        text = os.fsdecode(read_file(real_path(path), MAX_CONFIG_BYTES))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+    if not _INCLUDE.search(text):
+        return len(text) >= MAX_CONFIG_BYTES
+    named = [value.split("#")[0].split(";")[0].strip() for value in _PATH.findall(text)]
+    if depth >= MAX_INCLUDES or any(re.search(r"[\"\\~%]", value) for value in named):
+        return True
+    included = [_resolve(os.path.dirname(path), value) for value in named]
+    return any(not _is_own(info, each) or _includes_others(info, each, depth + 5) for each in included)
+
+
+def _is_own(info: RootInfo, path: str) -> bool:
+    """Return whether the real ``path`` is in the repository: its working tree or its git directories."""
+    return any(folder and is_below(folder, path) for folder in (info.worktree, info.git_dir, info.common_dir))

@@ -1,0 +1,1 @@
+"""The journal on disk: one SQLite database for all sessions of a user."""

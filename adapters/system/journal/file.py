@@ -1,0 +1,199 @@
+"""The journal's place on disk: private, and good for use again whatever is found there.
+
+Invariant: an unusable file is renamed, never deleted, so that the user can inspect it; the latest such files are kept.
+Only one process at a time makes, migrates or sets aside a file, and none that another one has just made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind, file_identity
+from upbeat.adapters.system.journal.schema import READABLE_VERSIONS, SCHEMA_VERSION, migrate, schema_version
+
+if TYPE_CHECKING:
+    from upbeat.adapters.system.journal.database import Database
+
+FILE_NAME = "journal.db"
+SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
+"""What SQLite stores next to its file."""
+LOCK_NAME = "journal.lock"
+FAILURES_NAME = "journal.failures"
+MAX_FAILURES_BYTES = 64 * 1024
+"""Bytes of the file that counts failures, one line each."""
+MAX_DAMAGED_FILES = 3
+MIN_FREE_BYTES = 1024 * 1024
+DAMAGED_NAME = re.compile(r"journal\.damaged-[0-9TZ]+(-[0-9]+)?\.db")
+
+_LOCK_SECONDS = 5.0
+_CREATE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+_OTHERS_MODE_BITS = 0o077
+
+
+class JournalFile:
+    """The files of one user's journal below ``state_home``."""
+
+    def __init__(self, state_home: Path) -> None:
+        self.folder = state_home / "upbeat"
+        self.path = self.folder / FILE_NAME
+
+    def open(self) -> Database:
+        """A connection to a file of the present version, made if need be. Raises StorageError."""
+        try:
+            self._make_private()
+            with _close_on_failure(_connect(self.path)) as database:
+                if schema_version(database) != SCHEMA_VERSION:
+                    with self.exclusively():
+                        migrate(database)
+                database.ensure_journal_mode()
+        except OSError as error:
+            raise StorageError(StorageErrorKind.OTHER, f"{error.filename or self.path}: {error.strerror}") from None
+        return database
+
+    def open_to_read(self) -> Database | None:
+        """A connection to what is there; None when there is nothing. Makes no file. Raises StorageError."""
+        if not os.path.lexists(self.path):
+            return None
+        with _close_on_failure(_connect(self.path)) as database:
+            found = schema_version(database)
+            if found > SCHEMA_VERSION:
+                migrate(database)
+        if found not in READABLE_VERSIONS:
+            database.close()
+            return None
+        return database
+
+    def set_aside(self, identity: tuple[int, int] | None, stamp: str) -> str:
+        """Rename the file that was ``seen`` to be unusable; its new name.
+
+        Empty when another process has done so. Raises StorageError when it cannot be renamed.
+        """
+        try:
+            with self.exclusively():
+                if not os.path.lexists(self.path) or file_identity(self.path) != identity:
+                    return ""
+                name = self._free_name(stamp)
+                os.rename(self.path, self.folder / name)
+                for suffix in SIDE_FILE_SUFFIXES:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.rename(self.folder / (FILE_NAME + suffix), self.folder / (name + suffix))
+                self._remove_old_damaged()
+                return name
+        except OSError as error:
+            raise StorageError(StorageErrorKind.OTHER, f"{self.path} cannot be set aside: {error.strerror}") from None
+
+    def storage_problem(self) -> str:
+        """Why nothing could be stored here even in a new file; empty when something could."""
+        near = self.folder
+        while not os.path.lexists(near) and near != near.parent:
+            near = near.parent
+        if not near.is_dir():
+            return f"{near} is not a folder"
+        if not os.access(near, os.W_OK | os.X_OK):
+            return f"{near} cannot be written"
+        try:
+            room = os.statvfs(near)
+        except OSError as error:
+            return f"{near}: {error.strerror}"
+        return f"no room left at {near}" if room.f_bavail * room.f_frsize < MIN_FREE_BYTES else ""
+
+    def damaged_files(self) -> tuple[str, ...]:
+        """The names of files that were set aside, the oldest first."""
+        try:
+            return tuple(sorted(name for name in os.listdir(self.folder) if DAMAGED_NAME.fullmatch(name)))
+        except OSError:
+            return ()
+
+    def count_failure(self, line: str) -> None:
+        """Note that an event could not be stored; never raises."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.folder / FAILURES_NAME, flags, 0o600)
+            try:
+                if os.fstat(descriptor).st_size < MAX_FAILURES_BYTES:
+                    os.write(descriptor, (" ".join(line.split())[:300] + "\n").encode("utf-8", "replace"))
+            finally:
+                os.close(descriptor)
+
+    def failures(self) -> tuple[str, ...]:
+        """The lines noted so far, the oldest first."""
+        try:
+            descriptor = os.open(
+                self.folder / FAILURES_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            )
+            with open(descriptor, encoding="utf-8", errors="replace") as file:
+                return tuple(file.read(2 * MAX_FAILURES_BYTES).splitlines())
+        except OSError:
+            return ()
+
+    def clear_failures(self) -> None:
+        """Begin to count anew; never raises."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.folder / FAILURES_NAME)
+
+    def size_on_disk(self) -> int:
+        """What the journal takes on disk, its companions included."""
+        total = 0
+        for suffix in ("", *SIDE_FILE_SUFFIXES):
+            with contextlib.suppress(OSError):
+                total += os.lstat(self.folder / (FILE_NAME + suffix)).st_size
+        return total
+
+    @contextlib.contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """One process at a time; after some seconds, or on a file system without locks, it goes on all the same."""
+        with hold_lock(self.folder / LOCK_NAME, _LOCK_SECONDS):
+            yield
+
+    def _make_private(self) -> None:
+        """The folder and an empty file, for nobody else's eyes. SQLite gives its companions the same mode."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        _restrict_to_owner(self.folder)
+        try:
+            os.close(os.open(self.path, _CREATE_FLAGS, 0o600))
+        except FileExistsError:
+            _restrict_to_owner(self.path)
+
+    def _free_name(self, stamp: str) -> str:
+        names = (f"journal.damaged-{stamp}{f'-{number}' if number else ''}.db" for number in range(1000))
+        return next(name for name in names if not os.path.lexists(self.folder / name))
+
+    def _remove_old_damaged(self) -> None:
+        for name in self.damaged_files()[:-MAX_DAMAGED_FILES]:
+            for suffix in ("", *SIDE_FILE_SUFFIXES):
+                with contextlib.suppress(OSError):
+                    os.unlink(self.folder / (name + suffix))
+
+
+def _connect(path: Path) -> Database:
+    """Only here SQLite is loaded: a command that writes no record does without."""
+    try:
+        from upbeat.adapters.system.journal.database import Database
+    except ImportError as error:
+        raise StorageError(StorageErrorKind.OTHER, f"{error}; reinstall upbeat, or install apsw>=3.51.3") from None
+    return Database(path)
+
+
+@contextlib.contextmanager
+def _close_on_failure(database: Database) -> Iterator[Database]:
+    try:
+        yield database
+    except StorageError as error:
+        error.file_identity = database.identity
+        database.close()
+        raise
+
+
+def _restrict_to_owner(path: Path) -> None:
+    found = os.lstat(path)
+    is_ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
+    if is_ours and found.st_mode & _OTHERS_MODE_BITS:
+        with contextlib.suppress(OSError):
+            os.chmod(path, stat.S_IMODE(found.st_mode) & ~_OTHERS_MODE_BITS)

@@ -1,0 +1,171 @@
+"""Read records, sessions and the state of the journal. Invariant: reading changes nothing and sees one snapshot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from upbeat.core.journal.chain import GENESIS, ChainBreak, Link, find_first_break
+from upbeat.core.journal.codec import decode_facts, decode_state
+from upbeat.core.journal.entry import JournalEntry, JournalHealth, StoredSession, VerificationResult
+from upbeat.core.journal.legacy import upgrade_record
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, SessionState
+
+if TYPE_CHECKING:
+    from upbeat.adapters.system.journal.database import Database
+
+_COLUMNS = "SELECT seq, body, previous, hash FROM records"
+_SESSIONS = "SELECT session_id, root, client, state, seq, updated_at FROM sessions"
+
+
+def records(database: Database, session_id: str, root: str, last: int, after: int) -> tuple[JournalEntry, ...]:
+    """The ``last`` records in order, of one session or repository if given, with numbers above ``after``."""
+    where, values = "seq > ?", [after]
+    if session_id:
+        where += " AND session_id = ?"
+    if root:
+        where += " AND CASE WHEN json_valid(body) THEN json_extract(body, '$.root') END = ?"
+    given = [value for value in (session_id, root) if value]
+    rows = database.rows(f"{_COLUMNS} WHERE {where} ORDER BY seq DESC LIMIT ?", *values, *given, last)
+    return tuple(_entry(row) for row in reversed(rows))
+
+
+def records_after(database: Database, after: int, since: str, root: str, limit: int) -> tuple[JournalEntry, ...]:
+    """The first ``most`` records behind the number ``after``, of the time from ``since`` on, in order."""
+    where: str = "seq > ? AND at >= ?"
+    values: list[Any] = [after, since]
+    if root:
+        where += " AND CASE WHEN json_valid(body) THEN json_extract(body, '$.root') END = ?"
+        values.append(root)
+    return tuple(_entry(row) for row in database.rows(f"{_COLUMNS} WHERE {where} ORDER BY seq LIMIT ?", *values, limit))
+
+
+def record(database: Database, seq: int) -> JournalEntry | None:
+    """The record with this number."""
+    row = database.row(f"{_COLUMNS} WHERE seq = ?", seq)
+    return _entry(row) if row else None
+
+
+def sessions(database: Database, root: str, last: int) -> tuple[StoredSession, ...]:
+    """The ``last`` sessions, of one repository if given, the latest first."""
+    with database.snapshot():
+        where = "WHERE root = ?" if root else "WHERE ? = ''"
+        rows = database.rows(f"{_SESSIONS} {where} ORDER BY seq DESC LIMIT ?", root, last)
+        return tuple(_session(database, row) for row in rows)
+
+
+def rebuild_state(database: Database, session_id: str) -> SessionState:
+    """The session's state, folded anew from its base and the records after it."""
+    with database.snapshot():
+        found = database.row("SELECT base, base_seq FROM sessions WHERE session_id = ?", session_id)
+        base, since = found or ("", 0)
+        state = decode_state(base) if base else NEW_SESSION
+        for (body,) in database.iterate(
+            "SELECT body FROM records WHERE session_id = ? AND seq > ? ORDER BY seq", session_id, since
+        ):
+            state = apply_facts(decode_facts(json.loads(body)), state)
+        return state
+
+
+def verify(database: Database) -> VerificationResult:
+    """Whether the chain holds and every session's state is what its records say."""
+    with database.snapshot():
+        anchor = database.row("SELECT seq, hash, records FROM anchor") or (0, GENESIS, 0)
+        count = database.scalar("SELECT count(*) FROM records")
+        broken = find_first_break(_links(database), anchor[1]) or _find_misfiled(database)
+        stored = database.rows("SELECT session_id, state, base, base_seq, seq FROM sessions")
+        last = max(database.scalar("SELECT max(seq) FROM records"), int(anchor[0]))
+        ahead = [row[4] for row in stored if row[4] > last]
+        if ahead and broken is None:
+            broken = ChainBreak(last + 1, "is gone, and sessions remember it: the end was taken off")
+        differing = tuple(sorted(_mismatched_sessions(database, stored)))
+        return VerificationResult(count, int(anchor[2]), len(stored), broken, differing)
+
+
+def with_measurements(health: JournalHealth, database: Database | None) -> JournalHealth:
+    """``health`` with what only the open file tells, and whether it could be written now. Raises StorageError."""
+    if database is None:
+        return health
+    try:
+        database.busy_timeout = 0.5
+        with database.snapshot():
+            count = database.scalar("SELECT count(*) FROM records")
+            known = database.scalar("SELECT count(*) FROM sessions")
+            oldest = database.row("SELECT at FROM records ORDER BY seq LIMIT 1") or ("",)
+            newest = database.row("SELECT at FROM records ORDER BY seq DESC LIMIT 1") or ("",)
+        mode = database.row("PRAGMA journal_mode") or ("",)
+        database.begin()
+        database.rollback()
+    finally:
+        database.close()
+    return replace(health, records=count, sessions=known, oldest=oldest[0], newest=newest[0], journal_mode=mode[0])
+
+
+def _entry(row: tuple[Any, ...]) -> JournalEntry:
+    seq, text, previous, digest = row
+    return JournalEntry(seq, _body(text), previous, digest)
+
+
+def _body(text: str) -> Mapping[str, Any]:
+    """A stored body; one that was spoilt since shows as what it is."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {"event": "unreadable", "event_fields": {"text": text[:200]}}
+    return upgrade_record(found) if isinstance(found, dict) else {"event": "unreadable"}
+
+
+def _session(database: Database, row: tuple[Any, ...]) -> StoredSession:
+    session_id, root, client, text, seq, updated_at = row
+    state, problem = NEW_SESSION, ""
+    try:
+        state = decode_state(text)
+    except ValueError as error:
+        problem = str(error).split("\n", 1)[0]
+    return StoredSession(session_id, root, client, state, seq, updated_at, record(database, seq), problem)
+
+
+def _links(database: Database) -> Iterator[Link]:
+    for row in database.iterate("SELECT seq, body, previous, hash FROM records ORDER BY seq"):
+        yield Link(*row)
+
+
+def _find_misfiled(database: Database) -> ChainBreak | None:
+    """A record that is filed under other names than its own; the names are not in the chain."""
+    found = database.row(
+        "SELECT seq FROM records WHERE session_id <> json_extract(body, '$.session_id')"
+        " OR at <> json_extract(body, '$.at') OR event <> json_extract(body, '$.event') ORDER BY seq LIMIT 1"
+    )
+    return ChainBreak(found[0], "is filed under another session, time or event than its own") if found else None
+
+
+def _mismatched_sessions(database: Database, stored: list[tuple[Any, ...]]) -> Iterator[str]:
+    """The sessions whose state is not what their records make of their base."""
+    states: dict[str, SessionState | None] = {}
+    since = {key: base_seq for key, _, _, base_seq, _ in stored}
+    for key, _, base, _, _ in stored:
+        states[key] = _state_or_none(base) if base else NEW_SESSION
+    for seq, key, body in database.iterate("SELECT seq, session_id, body FROM records ORDER BY seq"):
+        state = states.get(key)
+        if state is not None and seq > since[key]:
+            states[key] = _next_state(body, state)
+    for key, text, _, _, _ in stored:
+        if states[key] is None or states[key] != _state_or_none(text):
+            yield key
+
+
+def _next_state(body: str, state: SessionState) -> SessionState | None:
+    try:
+        return apply_facts(decode_facts(json.loads(body)), state)
+    except ValueError:
+        return None
+
+
+def _state_or_none(text: str) -> SessionState | None:
+    try:
+        return decode_state(text)
+    except ValueError:
+        return None

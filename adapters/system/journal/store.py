@@ -1,0 +1,428 @@
+"""The journal: one append-only log of every session of a user, with each session's state.
+
+Invariant: ``transaction`` never fails because of the disk. A transaction that cannot be stored works on empty state in
+memory, so that no turn is lost and no loop continues on state that never changes; it is counted, and ``upbeat status``
+reports it. An exception raised inside the block rolls it back and reaches the caller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from upbeat.adapters.system.journal import prune as journal_prune
+from upbeat.adapters.system.journal import reader
+from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
+from upbeat.adapters.system.journal.file import JournalFile
+from upbeat.core.engine.ports import Clock, Transaction
+from upbeat.core.errors import JournalError
+from upbeat.core.journal.chain import GENESIS, canonical_json, compute_digest
+from upbeat.core.journal.codec import (
+    decode_facts,
+    decode_state,
+    encode_record,
+    encode_state,
+    is_stored_verbatim,
+    make_state_storable,
+)
+from upbeat.core.journal.entry import (
+    JournalEntry,
+    JournalHealth,
+    PruneResult,
+    Retention,
+    StoredSession,
+    VerificationResult,
+)
+from upbeat.core.journal.fit import MAX_IDENTIFIER_CHARS, make_text_storable
+from upbeat.core.journal.record import Record
+from upbeat.core.turn.report import format_timestamp
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, PeerSession, SessionState
+
+if TYPE_CHECKING:
+    from upbeat.adapters.system.journal.database import Database
+
+T = TypeVar("T")
+
+MAX_PEER_SESSIONS = 50
+PAGE_SIZE = 500
+"""Records that are read at a time where all are wanted."""
+SET_ASIDE_EVENT = "journal_set_aside"
+UNREADABLE_STATE_EVENT = "journal_state_unreadable"
+BUSY_TIMEOUT_SECONDS = 4.0
+"""Seconds that a transaction waits for others; a client gives up on a hook after ten."""
+SHORT_BUSY_TIMEOUT_SECONDS = 0.2
+"""Seconds to wait for others after they have held the file longer than ``PATIENCE`` once."""
+
+_TAIL = "SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1"
+_ANCHOR = "SELECT seq, hash FROM anchor"
+_STATE = "SELECT state FROM sessions WHERE session_id = ?"
+_PEER_SESSIONS = """
+SELECT session_id, state, updated_at FROM sessions WHERE root = ? AND has_run = 1 ORDER BY seq DESC LIMIT ?
+"""
+_APPEND = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)"
+_TOUCH = """
+UPDATE sessions SET seq = ?, updated_at = ?, root = CASE WHEN root = '' THEN ? ELSE root END WHERE session_id = ?
+"""
+_UPSERT_SESSION = """
+INSERT INTO sessions (session_id, root, client, state, has_run, seq, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (session_id) DO UPDATE SET root = excluded.root, client = excluded.client, state = excluded.state,
+    has_run = excluded.has_run, seq = excluded.seq, updated_at = excluded.updated_at
+"""
+_REBASE = "UPDATE sessions SET base = '', base_seq = ?, state = ?, has_run = 0 WHERE session_id = ?"
+
+
+class SqliteJournal:
+    """Implements ``core.engine.ports.Journal`` on ``<state_home>/upbeat/journal.db``. Threads may share it.
+
+    ``retention`` is asked at most once a day how much is to be kept.
+    """
+
+    def __init__(self, state_home: Path, clock: Clock, retention: Callable[[], Retention] = Retention) -> None:
+        self.file = JournalFile(state_home)
+        self._clock = clock
+        self._retention = retention
+        self._lock = threading.RLock()
+        self._database: Database | None = None
+        self._process = 0
+        self._current: Transaction | None = None
+        self._was_busy = False
+        self._is_recovering = False
+        self._prune_checked_on = ""
+        """The day that this process last looked whether something is to be pruned."""
+
+    # --- writing ---
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """A transaction; one inside another of the same thread is part of it."""
+        with self._lock:
+            if self._current is not None:
+                yield self._current
+                return
+            transaction = self._current = self._begin()
+            is_failed = True
+            try:
+                yield transaction
+                is_failed = False
+            finally:
+                self._current = None
+                transaction.end(is_failed=is_failed)
+            if self._database and self._prune_checked_on != self._clock.now().date().isoformat():
+                self._prune_once_a_day(self._database)
+
+    def prune(self, before: datetime | None = None) -> PruneResult:
+        """Take out the records before a time, or else what is over the limits. Raises JournalError."""
+        if not os.path.lexists(self.file.path):
+            return PruneResult()
+        with self._lock:
+            try:
+                database = self._open()
+                pruned = journal_prune.prune(database, self._retention(), self._clock.now(), before=before)
+                database.checkpoint()
+            except StorageError as error:
+                raise self._unreadable(error) from None
+            self.file.clear_failures()
+            return pruned
+
+    def close(self) -> None:
+        """Let go of the file; the next transaction opens it again."""
+        with self._lock:
+            if self._database:
+                self._database.close()
+                self._database = None
+
+    # --- reading; each raises JournalError ---
+
+    def records(
+        self, session_id: str = "", root: str = "", *, last: int = 50, after: int = 0
+    ) -> tuple[JournalEntry, ...]:
+        """The ``last`` records in order, of one session or repository if given, from behind ``after`` on."""
+        with self._open_for_reading() as database:
+            key = _session_key(session_id)
+            return reader.records(database, key, make_text_storable(root), last, after) if database else ()
+
+    def iterate_since(self, since: str, root: str = "") -> Iterator[JournalEntry]:
+        """The records from ``since`` (UTC, ISO 8601) on, in order, of one repository if given; a few at a time."""
+        found: tuple[JournalEntry, ...] = ()
+        while not found or len(found) == PAGE_SIZE:
+            after = found[-1].seq if found else 0
+            with self._open_for_reading() as database:
+                found = (
+                    reader.records_after(database, after, since, make_text_storable(root), PAGE_SIZE)
+                    if database
+                    else ()
+                )
+            if not found:
+                return
+            yield from found
+
+    def record(self, seq: int) -> JournalEntry | None:
+        """The record with this number."""
+        with self._open_for_reading() as database:
+            return reader.record(database, seq) if database else None
+
+    def sessions(self, root: str = "", last: int = 50) -> tuple[StoredSession, ...]:
+        """The ``last`` sessions, of one repository if given, the latest first."""
+        with self._open_for_reading() as database:
+            return reader.sessions(database, make_text_storable(root), last) if database else ()
+
+    def rebuild_state(self, session_id: str) -> SessionState:
+        """The session's state, folded anew from its records."""
+        with self._open_for_reading() as database:
+            return reader.rebuild_state(database, _session_key(session_id)) if database else NEW_SESSION
+
+    def verify(self) -> VerificationResult:
+        """Whether the chain holds and every session's state is what its records say; reads everything."""
+        with self._open_for_reading() as database:
+            return reader.verify(database) if database else VerificationResult(0, 0, 0)
+
+    def health(self) -> JournalHealth:
+        """How the journal is. Raises nothing."""
+        failures = self.file.failures()
+        found = JournalHealth(
+            path=str(self.file.path),
+            exists=os.path.lexists(self.file.path),
+            size_bytes=self.file.size_on_disk(),
+            write_failures=len(failures),
+            last_failure=failures[-1] if failures else "",
+            damaged_files=self.file.damaged_files(),
+            problem=self.file.storage_problem(),
+        )
+        with self._lock:
+            try:
+                return reader.with_measurements(found, self.file.open_to_read())
+            except StorageError as error:
+                return replace(found, problem=str(error))
+
+    # --- inside ---
+
+    def _begin(self) -> _StoredTransaction | _MemoryTransaction:
+        """A transaction on the file; in memory where that cannot be. A damaged file is set aside on the way."""
+        for _ in range(3):
+            try:
+                return self._begin_on_file()
+            except StorageError as error:
+                problem = error
+                if not self._recover(error):
+                    break
+        return self.record_loss(problem)
+
+    def _begin_on_file(self) -> _StoredTransaction:
+        database = self._open()
+        database.begin()
+        self._was_busy = False
+        return _StoredTransaction(self, database, self._clock)
+
+    def _open(self) -> Database:
+        """The connection; a new one when the file is another by now, or this is a forked process."""
+        database = self._database
+        if database:
+            try:
+                status = os.lstat(database.path)
+                is_replaced = (status.st_dev, status.st_ino) != database.identity
+            except OSError:
+                is_replaced = True
+            if self._process != os.getpid():
+                database = None
+            elif is_replaced:
+                database.close()
+                database = None
+        if database is None:
+            database = self.file.open()
+            self._process = os.getpid()
+            self._database = database
+        database.busy_timeout = SHORT_BUSY_TIMEOUT_SECONDS if self._was_busy else BUSY_TIMEOUT_SECONDS
+        return database
+
+    def _recover(self, error: StorageError) -> bool:
+        """Let go of the file, and set it aside if it is damaged; whether another try is worth it."""
+        seen = error.file_identity or (self._database.identity if self._database else None)
+        self.close()
+        self._was_busy = error.kind is StorageErrorKind.BUSY
+        if error.kind is not StorageErrorKind.DAMAGED or self._is_recovering:
+            return False
+        self._is_recovering = True
+        try:
+            now = self._clock.now()
+            name = self.file.set_aside(seen, now.strftime("%Y%m%dT%H%M%SZ"))
+            if name:
+                transaction = self._begin_on_file()
+                fields = {"file": name, "problem": str(error)}
+                transaction.append(Record(format_timestamp(now), SET_ASIDE_EVENT, event_fields=fields))
+                transaction.end(is_failed=False)
+        except StorageError:
+            return False
+        finally:
+            self._is_recovering = False
+        return True
+
+    def record_loss(self, error: StorageError) -> _MemoryTransaction:
+        """Count what could not be stored; a transaction in memory."""
+        self.file.count_failure(f"{format_timestamp(self._clock.now())} {error}")
+        return _MemoryTransaction()
+
+    def abandon(self, error: StorageError) -> None:
+        """A transaction has failed on its way: what it would have stored is lost."""
+        self.record_loss(error)
+        self._recover(error)
+
+    def _prune_once_a_day(self, database: Database) -> None:
+        today = self._clock.now().date().isoformat()
+        try:
+            is_finished = journal_prune.prune_if_due(database, self._retention, self._clock.now())
+            self._prune_checked_on = today if is_finished else ""
+        except StorageError as error:
+            self._prune_checked_on = today
+            self.abandon(error)
+
+    @contextlib.contextmanager
+    def _open_for_reading(self) -> Iterator[Database | None]:
+        with self._lock:
+            database = None
+            try:
+                database = self.file.open_to_read()
+                yield database
+            except StorageError as error:
+                raise self._unreadable(error) from None
+            finally:
+                if database:
+                    database.close()
+
+    def _unreadable(self, error: StorageError) -> JournalError:
+        ways = {
+            StorageErrorKind.DAMAGED: "the next event of a client sets it aside and begins a new one",
+            StorageErrorKind.BUSY: "another process holds it; try again",
+            StorageErrorKind.OTHER: "fix that, or move the file away",
+        }
+        return JournalError(f"{self.file.path} cannot be used ({error}); {ways[error.kind]}")
+
+
+class _StoredTransaction:
+    """Implements ``core.engine.ports.Transaction`` on a begun transaction; from its first failure on, in memory."""
+
+    def __init__(self, journal: SqliteJournal, database: Database, clock: Clock) -> None:
+        self._journal = journal
+        self._database: Database | None = database
+        self._clock = clock
+        self._states: dict[str, SessionState] = {}
+        tail = database.row(_TAIL) or database.row(_ANCHOR)
+        self._seq, self._hash = tail or (0, GENESIS)
+
+    def end(self, *, is_failed: bool) -> None:
+        """Commit what was written, or undo it."""
+        if self._database and is_failed:
+            self._database.rollback()
+        elif self._database:
+            self._attempt(lambda database: database.commit())
+
+    def state(self, session_id: str) -> SessionState:
+        key = make_text_storable(session_id, MAX_IDENTIFIER_CHARS)
+        if key not in self._states:
+            self._states[key] = self._attempt(lambda database: self._read_state(database, key)) or NEW_SESSION
+        return self._states[key]
+
+    def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:
+        rows = (
+            self._attempt(lambda database: database.rows(_PEER_SESSIONS, make_text_storable(root), MAX_PEER_SESSIONS))
+            or []
+        )
+        found = []
+        for session_id, text, updated_at in rows:
+            with contextlib.suppress(ValueError):
+                found.append(PeerSession(session_id, decode_state(text), updated_at))
+        return tuple(found)
+
+    def append(self, record: Record, state: SessionState | None = None) -> None:
+        if not record.at:
+            record = replace(record, at=format_timestamp(self._clock.now()))
+        body = encode_record(record)
+        key = body["session_id"]
+        kept = None if state is None else self._storable_state(record, body, state)
+        self._attempt(lambda database: self._write(database, body, kept))
+        if key and state is not None:
+            self._states[key] = kept or state
+
+    def _storable_state(self, record: Record, body: dict[str, Any], state: SessionState) -> SessionState | None:
+        """What the stored facts make of the stored state, if ``state`` is made so; else ``state``, cleaned.
+
+        So the state that is stored is always what can be folded again from the records.
+        """
+        before = self.state(record.session_id)
+        try:
+            if apply_facts(record.facts, before) != state:
+                return make_state_storable(state)
+            return state if is_stored_verbatim(record.facts, body) else apply_facts(decode_facts(body), before)
+        except ValueError as error:
+            self._journal.record_loss(StorageError(StorageErrorKind.OTHER, f"a state that cannot be stored: {error}"))
+            return None
+
+    def _read_state(self, database: Database, key: str) -> SessionState:
+        found = database.row(_STATE, key)
+        if found is None:
+            return NEW_SESSION
+        try:
+            return decode_state(found[0])
+        except ValueError as error:
+            about = {"problem": str(error)}
+            report = Record(
+                format_timestamp(self._clock.now()), UNREADABLE_STATE_EVENT, session_id=key, event_fields=about
+            )
+            self._write(database, encode_record(report), None)
+            database.execute(_REBASE, self._seq, encode_state(NEW_SESSION), key)
+            return NEW_SESSION
+
+    def _write(self, database: Database, body: dict[str, Any], state: SessionState | None) -> None:
+        seq, text = self._seq + 1, canonical_json(body)
+        link = compute_digest(self._hash, text)
+        key, root, now = body["session_id"], body["root"], self._clock.now().timestamp()
+        database.execute(_APPEND, seq, key, body["at"], body["event"], text, self._hash, link)
+        self._seq, self._hash = seq, link
+        if not key or (state is None and database.execute(_TOUCH, seq, now, root, key)):
+            return
+        state = state or NEW_SESSION
+        known = (state.root or root, state.client or body["client"], encode_state(state), state.run is not None)
+        database.execute(_UPSERT_SESSION, key, *known, seq, now)
+
+    def _attempt(self, work: Callable[[Database], T]) -> T | None:
+        """What ``work`` gives; None when it failed, or something has failed before."""
+        if self._database is None:
+            return None
+        try:
+            return work(self._database)
+        except StorageError as error:
+            self._database.rollback()
+            self._database = None
+            self._journal.abandon(error)
+            return None
+
+
+class _MemoryTransaction:
+    """Implements ``core.engine.ports.Transaction`` in memory, where nothing can be stored."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, SessionState] = {}
+
+    def end(self, *, is_failed: bool) -> None:
+        """Forget it."""
+
+    def state(self, session_id: str) -> SessionState:
+        return self._states.get(session_id, NEW_SESSION)
+
+    def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:  # noqa: ARG002 -- nobody is known
+        return ()
+
+    def append(self, record: Record, state: SessionState | None = None) -> None:
+        if record.session_id and state is not None:
+            self._states[record.session_id] = state
+
+
+def _session_key(session_id: str) -> str:
+    """A session's name as it is stored."""
+    return make_text_storable(session_id, MAX_IDENTIFIER_CHARS)

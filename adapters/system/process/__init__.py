@@ -1,0 +1,1 @@
+"""Start, limit and end child processes."""

@@ -1,0 +1,1 @@
+"""The working tree: specs, documents, and side effects of policies."""

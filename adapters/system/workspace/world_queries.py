@@ -1,0 +1,99 @@
+"""Answer the queries of policies about this machine, and perform their side effects.
+
+Invariant: outside the repository, only the user's files for the clients are read. A query never raises; an answer that
+is not available is None.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from upbeat.core.contract.event import EventSource
+from upbeat.core.policy.queries import (
+    ChangedFilesQuery,
+    ContextUsageQuery,
+    ExistingPathsQuery,
+    FeaturesByStatus,
+    FeaturesQuery,
+    FilesAboveQuery,
+    FolderFilesQuery,
+    GuidanceQuery,
+    PromptFileQuery,
+    Query,
+)
+from upbeat.core.policy.side_effects import SideEffect
+from upbeat.core.workflow.specs import FeatureStatus
+
+if TYPE_CHECKING:
+    from upbeat.adapters.system.config.guidance import GuidanceFiles
+    from upbeat.adapters.system.environment import Environment
+    from upbeat.adapters.system.workspace.workspace import LocalWorkspace
+    from upbeat.core.engine.ports import Transcripts
+
+
+class LocalWorldQueries:
+    """Implements ``core.engine.ports.WorldQueries`` with its sources; without its source, an answer is None.
+
+    Of ``prompt_folders``, where users keep prompts, the first has precedence.
+    """
+
+    def __init__(
+        self,
+        transcripts: Transcripts | None = None,
+        guidance: GuidanceFiles | None = None,
+        specs: LocalWorkspace | None = None,
+        environment: Environment | None = None,
+        prompt_folders: Sequence[Path] = (),
+    ) -> None:
+        self._transcripts = transcripts
+        self._guidance = guidance
+        self._specs = specs
+        self._environment = environment
+        self._prompt_folders = prompt_folders
+
+    def query(self, query: Query, source: EventSource, root: str) -> object | None:
+        """Return the answer to ``query``; None if it is not available."""
+        try:
+            return self._answer(query, source, root)
+        except (OSError, ValueError):  # names that the system does not accept
+            return None
+
+    def perform(self, side_effect: SideEffect, root: str) -> None:
+        """Perform ``side_effect``."""
+        from upbeat.adapters.system.workspace.side_effects import perform_side_effect
+
+        perform_side_effect(side_effect, root)
+
+    def _answer(self, query: Query, source: EventSource, root: str) -> object | None:
+        match query:
+            case ExistingPathsQuery():
+                return frozenset(path for path in query.paths if os.path.lexists(path))
+            case GuidanceQuery():
+                return self._guidance.guidance_for(root, query.paths) if self._guidance else None
+            case ContextUsageQuery():
+                return self._transcripts.context_usage(source) if self._transcripts else None
+            case FeaturesQuery() if self._specs:
+                return FeaturesByStatus(
+                    self._specs.features_in_progress(root), self._specs.names_with_status(root, FeatureStatus.BACKLOG)
+                )
+            case PromptFileQuery() if self._environment:
+                from upbeat.adapters.system.config.prompt_files import find_prompt_file
+
+                return find_prompt_file(query.name, root, self._environment, self._prompt_folders)
+            case FilesAboveQuery():
+                from upbeat.adapters.system.workspace.documents import documents_above
+
+                return documents_above(root, query.path, query.names, with_root=query.includes_root)
+            case FolderFilesQuery():
+                from upbeat.adapters.system.workspace.documents import documents_in
+
+                return documents_in(root, query.folder, query.suffix)
+            case ChangedFilesQuery():
+                from upbeat.adapters.system.workspace.uncommitted import changed_files
+
+                return changed_files(root)
+            case _:
+                return None

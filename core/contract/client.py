@@ -1,0 +1,34 @@
+"""What core knows of a client: declared traits, never a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTraits:
+    """What one client does by itself, and what its hooks report. The defaults describe a client nobody knows."""
+
+    reads_agents_md: bool = False
+    """Loads the AGENTS.md files from the repository root down to its working directory."""
+    shortens_output: bool = False
+    """Truncates long tool output before the model reads it."""
+    guards_write: bool = False
+    """Refuses to overwrite a file that the session has not read."""
+    expands_slash_commands: bool = False
+    """Replaces ``/name`` with the saved prompt of that name."""
+    explains_subagent_resume: bool = False
+    """Tells the model how to resume a subagent."""
+    runs_hookify: bool = False
+    """Evaluates hookify's rules."""
+    native_guidance: frozenset[str] = frozenset()
+    """The folders of rules that it loads by itself, such as ``.claude/rules``."""
+    turn_command: str = ""
+    """The command line that runs one turn and reads its prompt from stdin; empty for a client without one."""
+    resume_command: str = ""
+    """The same for a turn of the session ``{session_id}``."""
+    reports_failures: bool = True
+    """Its hooks report calls that failed."""
+
+
+UNKNOWN_CLIENT = ClientTraits()

@@ -1,0 +1,10 @@
+"""Detect destructive shell commands, on parsed commands and never on text that only looks like one.
+
+``paths`` classifies paths, ``files``, ``git`` and ``services`` know what programs destroy, ``find`` combines them.
+Invariant: a program in no table is no hazard.
+"""
+
+from upbeat.core.destructive.find import find_hazards, may_be_destructive
+from upbeat.core.destructive.hazard import Hazard, Severity, ShellLocation
+
+__all__ = ["Hazard", "Severity", "ShellLocation", "find_hazards", "may_be_destructive"]

@@ -1,0 +1,230 @@
+"""Hazards of git commands: discarded work, unreachable commits, rewritten shared history."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, ShellLocation, arguments_of, options_of
+from upbeat.core.destructive.paths import PathClass, classify_path, classify_word
+from upbeat.core.shell import SimpleCommand, Words
+
+SHARED_BRANCH = re.compile(
+    r"(?:refs/heads/)?(?:main|master|trunk|develop|development|dev|staging|production|prod|gh-pages|stable"
+    r"|release(?:[/-].*)?|hotfix/.*|v?\d+(?:\.\d+)*(?:\.x|-stable)?)"
+)
+"""Names of shared branches."""
+
+_GLOBAL_OPTIONS = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+_SAVING_SUBCOMMANDS = frozenset({"commit", "stash"})
+
+
+def detect_git(command: SimpleCommand, location: ShellLocation) -> Hazards:
+    """Yield what a git command discards."""
+    words, folder = _split_subcommand(command)
+    rule = _DETECTORS.get(words[0]) if words else None
+    if rule is None:
+        return
+    at = classify_path(folder or ".", location, command.working_dir)
+    is_here = at.path_class in (PathClass.PROJECT, PathClass.INSIDE) and "ssh" not in command.wrappers
+    if at.path_class is PathClass.DISPOSABLE and words[0] in _LOCAL_SUBCOMMANDS:
+        return
+    for hazard in rule(SimpleCommand(words, working_dir=_join_folder(command.working_dir, folder)), location):
+        if is_here or hazard.lost_path is None:
+            yield hazard
+        else:  # nothing is known of another repository's changes
+            yield Hazard(hazard.kind, Severity.ASK, hazard.target)
+
+
+def leaves_clean_tree(command: SimpleCommand) -> bool:
+    """Return whether ``command`` leaves no uncommitted changes."""
+    words, _folder = _split_subcommand(command)
+    if not words or words[0] not in _SAVING_SUBCOMMANDS:
+        return False
+    if words[0] == "stash":
+        return words[1:2] in ((), ("push",), ("save",)) or "".join(words[1:2]).startswith("-")
+    return "--dry-run" not in words
+
+
+def _split_subcommand(command: SimpleCommand) -> tuple[Words, str]:
+    """Return the words from the subcommand on, and the folder of ``-C``."""
+    words, folder, at = command.words, "", 1
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] == "-C" and at + 1 < len(words):
+            folder = words[at + 1]
+        at += 2 if words[at] in _GLOBAL_OPTIONS else 1
+    return words[at:], folder
+
+
+def _join_folder(folder: str, more: str) -> str:
+    if not more or more == ".":
+        return folder
+    return more if more.startswith(("/", "~", "$")) or not folder else f"{folder}/{more}"
+
+
+def _detect_reset(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    if "--hard" in command.words:
+        to = next(iter(arguments_of(command.words[1:])), "HEAD")
+        yield Hazard(
+            "git-changes", Severity.DENY, "git reset --hard", "", Severity.NONE if to == "HEAD" else Severity.ASK, True
+        )
+
+
+def _detect_clean(command: SimpleCommand, location: ShellLocation) -> Hazards:
+    options = options_of(command)
+    if not options & {"-f", "--force"} or options & {"-n", "--dry-run", "-i", "--interactive"}:
+        return
+    shown = " ".join(("git", *command.words[:2]))
+    is_ignored_too = bool(options & {"-x", "-X"})
+    paths = arguments_of(command.words[1:], frozenset({"-e", "--exclude"}))
+    for path in paths or (".",):
+        for _path, place in classify_word(path, location, command.working_dir):
+            if place.path_class is PathClass.DISPOSABLE:
+                continue
+            if "-X" in options:
+                yield Hazard("git-ignored", Severity.ASK, shown)
+            else:
+                kind = "git-ignored" if is_ignored_too else "git-new"
+                severity = Severity.DENY if not place.relative_path else Severity.ASK
+                yield Hazard(
+                    kind, severity, shown, place.relative_path, Severity.ASK if is_ignored_too else Severity.NONE
+                )
+
+
+def _detect_checkout(command: SimpleCommand, location: ShellLocation) -> Hazards:
+    """``git checkout .``, ``git checkout -- folder``, ``git checkout -f``; naming a single file is deliberate."""
+    options = options_of(command)
+    if options & {"-b", "-B", "--orphan", "-p", "--patch"}:
+        return
+    if options & {"-f", "--force", "--discard-changes"}:
+        yield Hazard("git-changes", Severity.DENY, f"git {command.words[0]} -f", "", ignores_untracked=True)
+    words = command.words[1:]
+    has_dashes = "--" in words
+    paths = words[words.index("--") + 1 :] if has_dashes else arguments_of(words)
+    for path in paths:
+        if has_dashes or path in (".", ":/", "./", "*", ":", "..") or path.endswith("/"):
+            yield from _detect_discarded_changes(path, command, location, "git checkout")
+
+
+def _detect_restore(command: SimpleCommand, location: ShellLocation) -> Hazards:
+    options = options_of(command)
+    is_index_only = options & {"-S", "--staged"} and not options & {"-W", "--worktree"}
+    if is_index_only or options & {"-p", "--patch"}:
+        return
+    for path in arguments_of(command.words[1:], frozenset({"-s", "--source"})):
+        yield from _detect_discarded_changes(path, command, location, "git restore")
+
+
+def _detect_discarded_changes(path: str, command: SimpleCommand, location: ShellLocation, subcommand: str) -> Hazards:
+    """Deny for everything, ask for a folder; naming a single file is deliberate."""
+    if path in (":/", ":"):
+        yield Hazard("git-changes", Severity.DENY, f"{subcommand} {path}", "", ignores_untracked=True)
+        return
+    for _path, place in classify_word(path, location, command.working_dir):
+        if place.path_class is PathClass.PROJECT:
+            yield Hazard("git-changes", Severity.DENY, f"{subcommand} {path}", "", ignores_untracked=True)
+        elif place.path_class is PathClass.INSIDE:
+            yield Hazard(
+                "git-changes", Severity.ASK, f"{subcommand} {path}", f"{place.relative_path}/", ignores_untracked=True
+            )
+
+
+def _detect_stash(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    if command.words[1:2] == ("clear",):
+        yield Hazard("git-stash", Severity.DENY, "git stash clear")
+    elif command.words[1:2] == ("drop",):
+        yield Hazard("git-stash", Severity.ASK, "git stash drop")
+
+
+def _detect_push(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    options = options_of(command)
+    if options & {"--dry-run", "-n"}:
+        return
+    arguments = arguments_of(command.words[1:], frozenset({"-o", "--push-option", "--receive-pack", "--repo"}))
+    refs = arguments[1:]
+    names = [ref.lstrip("+").rpartition(":")[2] for ref in refs]
+    if "--mirror" in options:
+        yield Hazard("git-push", Severity.DENY, "git push --mirror")
+    elif options & {"-d", "--delete"} or any(ref.startswith(":") and len(ref) > 1 for ref in refs):
+        gone = names if options & {"-d", "--delete"} else [ref[1:] for ref in refs if ref.startswith(":")]
+        for name in gone:
+            if SHARED_BRANCH.fullmatch(name):
+                yield Hazard("git-push-delete", Severity.DENY, name)
+    elif options & {"-f", "--force"} or any(ref.startswith("+") for ref in refs):
+        forced = (
+            names
+            if options & {"-f", "--force"}
+            else [name for name, ref in zip(names, refs, strict=True) if ref[0] == "+"]
+        )
+        shared = [name for name in forced if SHARED_BRANCH.fullmatch(name)]
+        yield Hazard(
+            "git-push", Severity.DENY if shared else Severity.ASK, " ".join(("git push --force", *(shared or forced)))
+        )
+
+
+def _detect_branch(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    options = options_of(command)
+    if "-D" in options or (options & {"-d", "--delete"} and options & {"-f", "--force"}):
+        yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])))
+
+
+def _detect_history_rewrite(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    yield Hazard(
+        "git-history", Severity.DENY if command.words[0] == "filter-repo" else Severity.ASK, f"git {command.words[0]}"
+    )
+
+
+def _detect_reflog(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    if command.words[1:2] in (("expire",), ("delete",)) and "--dry-run" not in command.words:
+        yield Hazard("git-history", Severity.DENY, f"git reflog {command.words[1]}")
+
+
+def _detect_gc(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    if "--prune=now" in command.words or "--prune=all" in command.words:
+        yield Hazard("git-history", Severity.ASK, "git gc --prune=now")
+
+
+def _detect_worktree(command: SimpleCommand, location: ShellLocation) -> Hazards:
+    if command.words[1:2] == ("remove",) and options_of(command) & {"-f", "--force"}:
+        paths = arguments_of(command.words[2:])
+        if any(
+            place.path_class is not PathClass.DISPOSABLE
+            for path in paths
+            for _path, place in classify_word(path, location, command.working_dir)
+        ):
+            yield Hazard("git-worktree", Severity.ASK, " ".join(paths))
+
+
+def _detect_rm(command: SimpleCommand, location: ShellLocation) -> Hazards:
+    if "--cached" in command.words or "-r" not in options_of(command):
+        return
+    for path in arguments_of(command.words[1:]):
+        for _path, place in classify_word(path, location, command.working_dir):
+            if place.path_class in (PathClass.PROJECT, PathClass.INSIDE):
+                yield Hazard("delete-changes", Severity.ASK, path, place.relative_path, ignores_untracked=True)
+
+
+def _detect_update_ref(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    if "-d" in command.words:
+        yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])[:1]))
+
+
+_DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards]] = {
+    "reset": _detect_reset,
+    "clean": _detect_clean,
+    "checkout": _detect_checkout,
+    "switch": _detect_checkout,
+    "restore": _detect_restore,
+    "stash": _detect_stash,
+    "push": _detect_push,
+    "branch": _detect_branch,
+    "filter-branch": _detect_history_rewrite,
+    "filter-repo": _detect_history_rewrite,
+    "reflog": _detect_reflog,
+    "gc": _detect_gc,
+    "worktree": _detect_worktree,
+    "rm": _detect_rm,
+    "update-ref": _detect_update_ref,
+}
+_LOCAL_SUBCOMMANDS = frozenset(_DETECTORS) - {"push"}
+"""Subcommands that affect only their own repository: a temporary one does not matter."""

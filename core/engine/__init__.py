@@ -1,0 +1,1 @@
+"""Handles one client event: context, evaluation, merging, and the ports the core needs."""

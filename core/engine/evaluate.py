@@ -1,0 +1,181 @@
+"""Evaluate the enabled policies and the user's rules for one event.
+
+``Evaluators.for_event`` selects them, ``with_query_results`` looks up what they need outside of any transaction, and
+``evaluate`` evaluates them on a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
+from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
+from upbeat.core.contract.event import (
+    PromptOrigin,
+    PromptSubmitted,
+    SessionStarted,
+    SubagentRequested,
+    ToolStarting,
+    UserQuestionRequested,
+)
+from upbeat.core.engine.context import EventContext, loop_limits
+from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
+from upbeat.core.engine.pipeline import NO_CAP
+from upbeat.core.policies import POLICIES
+from upbeat.core.policy.definition import Policy, PolicyContext, no_queries
+from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, enabled_policies, evaluate_policies
+from upbeat.core.policy.queries import Query
+from upbeat.core.policy.side_effects import SideEffect
+from upbeat.core.rules import ruleset
+from upbeat.core.rules.rule import Rule
+from upbeat.core.sanitize.truncate import TextLimit, measure_text
+from upbeat.core.workflow.facts import ContextInjected, Fact, PolicyNotesSaved
+from upbeat.core.workflow.state import SessionState
+
+_CALL_EVENTS = (ToolStarting, UserQuestionRequested, SubagentRequested)
+"""A program that drives a client without hooks reports calls after they have run, when policies can no longer stop or
+change them. There, policies only save notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of evaluating one event."""
+
+    proposals: tuple[Proposal, ...] = ()
+    notes: tuple[PolicyNotesSaved, ...] = ()
+    side_effects: tuple[SideEffect, ...] = ()
+    once_marks: tuple[tuple[str, str], ...] = ()
+    """(component, mark) of what rules say once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluators:
+    """The policies and rules for one event, with what they know. ``is_held_out``: their context is withheld."""
+
+    policies: tuple[Policy, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    query_results: Mapping[Query, Any] = field(default_factory=dict)
+    is_held_out: bool = False
+    has_queries: bool = False
+    """Whether a policy needs answers that are looked up before the transaction, from the session's state."""
+    is_new_turn: bool = False
+
+    @classmethod
+    def for_event(cls, context: EventContext) -> Evaluators:
+        """Return the policies and rules that handle the event."""
+        settings, event = context.repo_context.settings, context.event
+        client = context.runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT)
+        policies = policies_for(type(event).__name__, settings.policies_on, settings.policies_off, client)
+        percent = settings.inject_holdout_percent
+        is_held_out = bool(percent) and int(context.runtime.clock.nonce()[:8], 16) % 100 < percent
+        loaded = context.runtime.rule_loader.load(context.repo_context.repository.root).rules
+        rules = ruleset.applicable_rules(loaded, event, settings.rules_hookify, client) if loaded else ()
+        has_queries = any(policy.queries is not no_queries for policy in policies)
+        is_new_turn = isinstance(event, SessionStarted) or (
+            isinstance(event, PromptSubmitted) and event.origin is PromptOrigin.USER
+        )
+        return cls(policies, rules, {}, is_held_out, has_queries, is_new_turn)
+
+    def with_query_results(self, context: EventContext, state: SessionState) -> Evaluators:
+        """Return the evaluators with the answers to what their policies ask about the world."""
+        world, source, root = context.runtime.world, context.event.source, context.repo_context.repository.root
+        queries = collect_queries(context.event, state, self.policies)
+        answers = {query: answer for query in queries if (answer := world.query(query, source, root)) is not None}
+        return replace(self, query_results=answers)
+
+    def evaluate(self, context: EventContext, state: SessionState) -> Evaluation:
+        """Evaluate the rules, then the policies."""
+        runtime, event, root = context.runtime, context.event, context.repo_context.repository.root
+        proposals: tuple[Proposal, ...] = ()
+        once_marks: tuple[tuple[str, str], ...] = ()
+        if self.rules:
+            shown = state.notes_of(ruleset.NOTES_KEY)
+            evaluated = ruleset.evaluate_rules(
+                self.rules, event, root, shown, runtime.language, is_held_out=self.is_held_out
+            )
+            proposals, once_marks = evaluated.proposals, evaluated.once_marks
+        if not self.policies:
+            return Evaluation(proposals, once_marks=once_marks)
+        policy_context = PolicyContext(
+            state=state,
+            now=runtime.clock.now().timestamp(),
+            language=runtime.language,
+            root=root,
+            nonce=runtime.clock.nonce(),
+            query_results=self.query_results,
+            loop_limits=loop_limits(context.repo_context.settings),
+            client=runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT),
+        )
+        outcomes = evaluate_policies(event, policy_context, self.policies)
+        if context.request is not None and isinstance(event, _CALL_EVENTS):
+            outcomes = tuple(replace(one, result=replace(one.result, effects=(), reason="")) for one in outcomes)
+        notes = tuple(
+            PolicyNotesSaved(one.policy.name, one.result.notes, one.policy.survives_compaction)
+            for one in outcomes
+            if one.result.notes is not None and one.result.notes != state.notes_of(one.policy.name)
+        )
+        side_effects = tuple(side_effect for one in outcomes for side_effect in one.result.side_effects)
+        proposals += tuple(self._build_proposal(one, context) for one in outcomes)
+        return Evaluation(proposals, notes, side_effects, once_marks)
+
+    def cap_for_turn(
+        self, evaluation: Evaluation, context: EventContext, state: SessionState, cap: TextLimit
+    ) -> TextLimit:
+        """Return ``cap`` with room left for the context that the evaluators inject with the prompt."""
+        if cap is NO_CAP or self.is_held_out or not evaluation.proposals:
+            return cap
+        merged = merge_proposals(evaluation.proposals, self.remaining_budget(context, state, cap))
+        taken = [measure_text(one.text, cap.unit) + 1 for one in merged.effects if isinstance(one, InjectContext)]
+        return replace(cap, max_length=max(cap.max_length - sum(taken), 0)) if taken else cap
+
+    def remaining_budget(self, context: EventContext, state: SessionState, cap: TextLimit) -> ContextBudget:
+        """Return how much context may be injected; a new turn starts with a full budget."""
+        settings, used = context.repo_context.settings, 0 if self.is_new_turn else state.injected_chars_this_turn
+        return ContextBudget(
+            cap,
+            max(settings.inject_max_chars_turn - used, 0),
+            max(settings.inject_max_chars_session - state.injected_chars, 0),
+        )
+
+    def facts(self, evaluation: Evaluation, merged: MergeResult, state: SessionState) -> tuple[Fact, ...]:
+        """Return what to remember: notes and marks of what was injected, and the characters spent.
+
+        Notes of a policy whose context was dropped are not saved, so that it injects the context again.
+        """
+        facts: tuple[Fact, ...] = tuple(
+            note for note in evaluation.notes if f"policy {note.policy}" not in merged.dropped_parts
+        )
+        if marks := tuple(mark for part, mark in evaluation.once_marks if part in merged.parts):
+            facts += (PolicyNotesSaved(ruleset.NOTES_KEY, (*state.notes_of(ruleset.NOTES_KEY), *marks)),)
+        if merged.spent_chars or (self.is_new_turn and state.injected_chars_this_turn):
+            facts += (ContextInjected(merged.spent_chars, self.is_new_turn),)
+        return facts
+
+    def _build_proposal(self, outcome: PolicyOutcome, context: EventContext) -> Proposal:
+        policy, result = outcome.policy, outcome.result
+        part = f"policy {policy.name}"
+        if outcome.failure:
+            explanation = Explanation(part, "could not evaluate", outcome.failure)
+        else:
+            kinds = ", ".join(dict.fromkeys(type(effect).__name__ for effect in result.effects)) or "notes"
+            inputs = {"names": list(result.mentioned_paths)} if result.mentioned_paths else {}
+            location = context.repo_context.settings.origins.get("policies.on", "")
+            explanation = Explanation(part, kinds, result.reason, inputs, location)
+        is_explained = result.effects or outcome.failure or result.reason
+        explanations = (explanation,) if is_explained else ()
+        return Proposal(part, result.effects, policy.rank, explanations, is_held_out=self.is_held_out)
+
+
+@lru_cache(maxsize=64)
+def policies_for(
+    event_name: str, enabled: tuple[str, ...], disabled: tuple[str, ...], client: ClientTraits
+) -> tuple[Policy, ...]:
+    """Return the policies that are on, that ``client`` does not have natively, and that handle the event."""
+    policies = enabled_policies(POLICIES, enabled, disabled, client)
+    return tuple(policy for policy in policies if event_name in (kind.__name__ for kind in policy.handlers))
+
+
+NO_EVALUATORS = Evaluators()

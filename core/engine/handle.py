@@ -1,0 +1,358 @@
+"""Handle one event of a client: decide, and record the decision.
+
+The turn is prepared outside the transaction, because tools take seconds; the workflow decides inside it, on the
+current state. Invariant: every event that is not noise leaves one record, and the record states the decision.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, get_args
+
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.effect import (
+    EMPTY_DECISION,
+    Decision,
+    Effect,
+    EndTurn,
+    Explanation,
+    InjectContext,
+    NotifyUser,
+    Proposal,
+)
+from upbeat.core.contract.event import (
+    Call,
+    Event,
+    EventSource,
+    PromptOrigin,
+    PromptSubmitted,
+    SessionStarted,
+    SubagentRequested,
+    ToolFinished,
+    ToolStarting,
+    TurnEnding,
+    UnknownEvent,
+    UserQuestionRequested,
+)
+from upbeat.core.contract.report import TurnReport
+from upbeat.core.engine.context import EventContext, gather_inputs, rule_warnings, with_peer_sessions
+from upbeat.core.engine.evaluate import NO_EVALUATORS, Evaluators
+from upbeat.core.engine.merge import MergeResult, merge_proposals
+from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
+from upbeat.core.engine.ports import Transaction
+from upbeat.core.journal.entry import SESSION_RENAMED
+from upbeat.core.journal.record import Record
+from upbeat.core.learned.detect import detect_habits
+from upbeat.core.learned.model import reliable_habits
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.policy.side_effects import SideEffect
+from upbeat.core.prompt.quoted_spans import clip_prompt
+from upbeat.core.sanitize.inline import sanitize_inline
+from upbeat.core.sanitize.truncate import TextLimit
+from upbeat.core.settings import Activation, ExecutionMode
+from upbeat.core.turn.deduplicate import collect_excerpt_ids
+from upbeat.core.turn.report import format_timestamp
+from upbeat.core.workflow.decide import command
+from upbeat.core.workflow.decide.table import EVENTS_OF_WORKFLOWS, EVENTS_WITHOUT_INPUTS, decide
+from upbeat.core.workflow.decision import NO_DECISION, ArchiveFeature, TickCheckboxes, WorkflowDecision
+from upbeat.core.workflow.facts import (
+    ExcerptsShown,
+    Fact,
+    HandoverOffered,
+    ModelResponded,
+    PolicyNotesSaved,
+    SessionBegan,
+    SessionClosed,
+    TurnAllowed,
+    TurnContinued,
+    WorkflowAdopted,
+    WorkflowEnded,
+)
+from upbeat.core.workflow.prompts import MAX_TURN_PROMPT_CHARS
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
+
+HOOK_BUDGET_MS = 7000
+"""Milliseconds that a turn may take in a hook: clients give up on one after ten seconds."""
+
+WORKFLOW_RANK = 0
+TURN_RANK = 10
+MAX_RECORDED_FILES = 20
+"""Files that a record lists for a turn."""
+
+MAX_HABITS_SHOWN = 5
+"""Habits that a new session is shown."""
+
+MAX_HABIT_CHARS = 160
+"""Characters of a habit's trigger, and of its action."""
+
+_MODEL_ACTIONS = (ToolStarting, ToolFinished, UserQuestionRequested, SubagentRequested, TurnEnding)
+"""Events that show that the model has read its prompt."""
+
+EFFECT_KINDS = {kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(Effect)}
+"""The stored name of each effect: ``inject_context`` for ``InjectContext``."""
+
+_STARTUP_LIMITS = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
+
+
+DegradationCheck = Callable[[Event, Decision], tuple[str, ...]]
+"""Return for each effect of a decision how the client degrades it at an event; empty where it does not."""
+
+
+def _no_degradations(_event: Event, decision: Decision) -> tuple[str, ...]:
+    return ("",) * len(decision.effects)
+
+
+def handle_event(
+    event: Event,
+    runtime: Runtime,
+    cap: TextLimit = NO_CAP,
+    degradations: DegradationCheck = _no_degradations,
+    request: TurnRequest | None = None,
+) -> Decision:
+    """Decide on one event of a client, and record the decision in the journal.
+
+    ``cap`` is the client's limit; ``degradations`` are recorded. A program that drives the client passes ``request``,
+    and shows the limits of its turns; its ``repo_root`` applies to every event, its cap to none.
+    """
+    if isinstance(event, UnknownEvent) and event.is_noise:
+        return EMPTY_DECISION
+    started = runtime.clock.monotonic()
+    repo_context = runtime.context_resolver.resolve(event.source, request.repo_root if request else None, is_plan=False)
+    is_enabled = repo_context.settings.enabled is not Activation.OFF and bool(event.source.session_id)
+    context = EventContext(event, runtime, repo_context, started, request, is_enabled)
+    evaluators = Evaluators.for_event(context) if is_enabled else NO_EVALUATORS
+    before = SessionState()
+    if is_enabled and (evaluators.has_queries or not isinstance(event, EVENTS_WITHOUT_INPUTS)):
+        with runtime.journal.transaction() as transaction:
+            before = transaction.state(event.source.session_id)
+    if evaluators.has_queries:
+        evaluators = evaluators.with_query_results(context, before)
+    turn, evaluation = EMPTY_DECISION, None
+    if isinstance(event, PromptSubmitted):
+        evaluation = evaluators.evaluate(context, before)
+        turn = _decide_prompt(event, context, before, evaluators.cap_for_turn(evaluation, context, before, cap))
+    elif isinstance(event, SessionStarted):
+        turn = _decide_session_start(context)
+    needs_inputs = is_enabled and (before.has_workflow or not isinstance(event, EVENTS_OF_WORKFLOWS))
+    inputs = gather_inputs(context, before) if needs_inputs else None
+    with runtime.journal.transaction() as transaction:
+        state = transaction.state(event.source.session_id)
+        if is_enabled and inputs is None and state.has_workflow:  # it started in the meantime
+            inputs = gather_inputs(context, state)
+        outcome = decide(event, state, with_peer_sessions(inputs, event, transaction, state)) if inputs else NO_DECISION
+        if evaluation is None or state != before:
+            evaluation = evaluators.evaluate(context, state)
+        workflow = Proposal("workflow", outcome.effects, WORKFLOW_RANK, outcome.explanations, is_budgeted=False)
+        prepared = Proposal("turn", turn.effects, TURN_RANK, turn.explanations, False, evaluators.is_held_out)
+        budget = evaluators.remaining_budget(context, state, cap)
+        merged = merge_proposals((workflow, prepared, *evaluation.proposals), budget)
+        facts = outcome.facts if EndTurn not in map(type, merged.effects) else _with_turn_allowed(outcome.facts)
+        if is_enabled and not evaluators.is_held_out and (turn.report or state.unread_excerpts):
+            facts += _excerpt_facts(event, state, turn)
+        facts += evaluators.facts(evaluation, merged, state)
+        decision = replace(turn, effects=merged.effects, explanations=merged.explanations)
+        record = _build_record(context, decision, merged, facts, degradations(event, decision))
+        transaction.append(record, apply_facts(facts, state) if facts else None)
+        for adopted in (fact for fact in facts if isinstance(fact, WorkflowAdopted)):
+            _release_workflow(adopted.from_session, event.source.session_id, runtime, transaction)
+    _perform_actions(context, replace(outcome, facts=facts), evaluation.side_effects, state)
+    return decision
+
+
+def _with_turn_allowed(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Return ``facts`` of a turn that the workflow would have continued but another component ended."""
+    allowed = TurnAllowed("stopped by another component")
+    return tuple(allowed if isinstance(fact, TurnContinued) else fact for fact in facts)
+
+
+def adopt_session(source: EventSource, former_id: str, runtime: Runtime, *, is_same_conversation: bool = True) -> None:
+    """Let the session of ``source`` continue ``former_id``, its name before the client assigned one.
+
+    Unless ``is_same_conversation``, excerpts and notes of the conversation are not adopted. One transaction: exactly
+    one of the two sessions has the workflow at any time.
+    """
+    with runtime.journal.transaction() as transaction:
+        before, present = transaction.state(former_id), transaction.state(source.session_id)
+        if before == NEW_SESSION:
+            return
+        facts: tuple[Fact, ...] = (SessionBegan(before.client, before.root),)
+        if before.run:
+            facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former_id),)
+        if before.shown_excerpts and is_same_conversation:
+            facts += (ExcerptsShown(before.shown_excerpts),)
+        facts += tuple(
+            PolicyNotesSaved(page.policy, page.notes, page.survives_compaction)
+            for page in before.policy_notes
+            if page.survives_compaction or is_same_conversation
+        )
+        at = format_timestamp(runtime.clock.now())
+        record = Record(at, "SessionAdopted", before.client, source.session_id, root=before.root, facts=facts)
+        transaction.append(record, apply_facts(facts, present))
+        _release_workflow(former_id, source.session_id, runtime, transaction, SESSION_RENAMED, SessionClosed())
+
+
+def _release_workflow(
+    session_id: str,
+    new_session_id: str,
+    runtime: Runtime,
+    transaction: Transaction,
+    event: str = "WorkflowHandedOver",
+    *extra_facts: Fact,
+) -> None:
+    """Record that another session has adopted the run of ``session_id``."""
+    state = transaction.state(session_id)
+    ended: tuple[Fact, ...] = (
+        (WorkflowEnded(RunStatus.HANDED_OVER, new_session_id), HandoverOffered("")) if state.run else ()
+    )
+    facts = (*ended, *extra_facts)
+    at = format_timestamp(runtime.clock.now())
+    record = Record(at, event, state.client, session_id, root=state.root, facts=facts)
+    transaction.append(record, apply_facts(facts, state))
+
+
+def _decide_prompt(event: PromptSubmitted, context: EventContext, state: SessionState, cap: TextLimit) -> Decision:
+    """Prepare the turn, with room left for the workflow's text; skip prompts that the user did not write."""
+    if event.origin is not PromptOrigin.USER:
+        is_wrapped = event.origin is PromptOrigin.WRAPPED
+        return Decision(skip_reason=LimitCode.PREPARED_ELSEWHERE if is_wrapped else LimitCode.NOT_A_USER_PROMPT)
+    speaks = context.is_enabled and (state.run is not None or command.parse_workflow_command(event.prompt) is not None)
+    room = (
+        replace(cap, max_length=max(cap.max_length - 4 * MAX_TURN_PROMPT_CHARS, 0))
+        if speaks and cap is not NO_CAP
+        else cap
+    )
+    prompt = clip_prompt(event.prompt)
+    request = context.request or TurnRequest(event.source, prompt, event_name="UserPromptSubmit", max_ms=HOOK_BUDGET_MS)
+    request = replace(
+        request, cap=room, shown_excerpts=frozenset(state.shown_excerpts) - frozenset(state.unread_excerpts)
+    )
+    turn = prepare_turn(request, context.runtime, context.repo_context)
+    effects: list[Effect] = []
+    if turn.fused_context.for_model.additional_context:
+        effects.append(InjectContext(turn.fused_context.for_model.additional_context))
+    broken = [limit.text for limit in turn.limits if limit.code == LimitCode.CONFIG_INVALID]
+    if broken and context.request is None:
+        effects.append(NotifyUser("upbeat: " + "\n".join(map(sanitize_inline, broken))))
+    return Decision(tuple(effects), turn, explanations=(_explain_turn(turn, context),))
+
+
+def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
+    """Explain the turn: which tools found what."""
+    found = len(turn.fused_context.for_model.additional_context)
+    because = "; ".join(limit.text for limit in turn.limits) or "prepared"
+    looked = {
+        "signals": [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals],
+        "tools": [f"{result.tool}: {result.status}, {result.duration_ms} ms" for result in turn.tool_results],
+    }
+    items = turn.fused_context.for_model.structured.items
+    if names := list(dict.fromkeys(item.path for item in items if item.path))[:MAX_RECORDED_FILES]:
+        looked["names"] = names
+    milliseconds = (context.runtime.clock.monotonic() - context.started_at) * 1000
+    origin = "; ".join(context.repo_context.settings.changed_origins.values())
+    return Explanation("turn", "inject" if found else "nothing", because, looked, origin, round(milliseconds, 1))
+
+
+def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[Fact, ...]:
+    """Return what the model is shown with a prompt, or that it has read it, which its next action proves."""
+    if state.unread_excerpts and isinstance(event, _MODEL_ACTIONS):
+        return (ModelResponded(),)
+    excerpts = collect_excerpt_ids(turn.report.fused_context.for_model.structured.items) if turn.report else ()
+    return (ExcerptsShown(excerpts),) if excerpts else ()
+
+
+def _decide_session_start(context: EventContext) -> Decision:
+    """Report problems of settings, workflows and rules once, and show learned habits if they are enabled.
+
+    A client that shows the limits of its turns reports problems of the settings there.
+    """
+    repo_context = context.repo_context
+    _registry, problems = context.runtime.workflow_loader.load(repo_context.repository.root)
+    limits = (*configuration_limits(repo_context), *repo_context.limits) if context.request is None else ()
+    warnings = dict.fromkeys(
+        [*(limit.text for limit in limits if limit.code in _STARTUP_LIMITS), *problems, *rule_warnings(context)]
+    )
+    effects: list[Effect] = [NotifyUser("upbeat: " + "\n".join(map(sanitize_inline, warnings)))] if warnings else []
+    if repo_context.settings.habits_enabled and (habits := _format_habits(context)):
+        effects.append(InjectContext(habits))
+    return Decision(tuple(effects)) if effects else EMPTY_DECISION
+
+
+def _format_habits(context: EventContext) -> str:
+    """Return the most reliable habits of this project, one a line."""
+    runtime = context.runtime
+    known = runtime.learned_habits.load(context.repo_context.repository.root)
+    sure = reliable_habits(known, runtime.clock.now().timestamp())[:MAX_HABITS_SHOWN]
+    lines = [
+        f"- {sanitize_inline(one.trigger, MAX_HABIT_CHARS)} → {sanitize_inline(one.action, MAX_HABIT_CHARS)}"
+        for one in sure
+    ]
+    return "\n".join([load_messages("workflow", runtime.language)["learned_habits"], *lines]) if lines else ""
+
+
+def _perform_actions(
+    context: EventContext, outcome: WorkflowDecision, side_effects: tuple[SideEffect, ...], state: SessionState
+) -> None:
+    """Perform what follows from the recorded decision: files, side effects of policies, habits and the index."""
+    root, runtime = context.repo_context.repository.root, context.runtime
+    for action in outcome.workspace_actions:
+        match action:
+            case TickCheckboxes():
+                runtime.workspace.tick_tasks(root, action.feature, action.step_keys)
+            case ArchiveFeature():
+                runtime.workspace.archive_feature(root, action.feature)
+    for side_effect in side_effects:
+        runtime.world.perform(side_effect, root)
+    settings = context.repo_context.settings
+    if settings.habits_enabled and (habits := detect_habits(context.event, outcome.facts, state)):
+        runtime.learned_habits.record(root, habits, runtime.clock.now().timestamp())
+    works = settings.enabled is not Activation.OFF and settings.mode is ExecutionMode.RUN
+    if runtime.index and works and isinstance(context.event, SessionStarted | TurnEnding):
+        runtime.index.request_update(root)
+
+
+def _build_record(
+    context: EventContext, decision: Decision, merged: MergeResult, facts: tuple[Fact, ...], degraded: tuple[str, ...]
+) -> Record:
+    event, source, clock = context.event, context.event.source, context.runtime.clock
+    effects = tuple(
+        {"kind": EFFECT_KINDS[type(effect)], "text": effect.text, "part": part}
+        | ({"degraded": degradation} if degradation else {})
+        for effect, part, degradation in zip(decision.effects, merged.parts, degraded, strict=True)
+    )
+    turn: dict[str, Any] = {}
+    if report := decision.report:
+        tools = [f"{result.tool}:{result.status}" for result in report.tool_results]
+        turn = {"run_id": report.run_id, "limits": [limit.code for limit in report.limits], "tools": tools}
+    if decision.skip_reason:
+        turn["skip_reason"] = decision.skip_reason.value
+    return Record(
+        at=format_timestamp(clock.now()),
+        event=event.name if isinstance(event, UnknownEvent) else type(event).__name__,
+        client=source.client.value,
+        session_id=source.session_id,
+        agent_id=source.agent_id,
+        root=context.repo_context.repository.root,
+        event_fields=_event_fields(event) | ({"driver": context.request.event_name} if context.request else {}),
+        facts=facts,
+        explanations=decision.explanations,
+        effects=effects,
+        turn=turn,
+        injected_chars=sum(len(effect.text) for effect in decision.effects if isinstance(effect, InjectContext)),
+        duration_ms=round((clock.monotonic() - context.started_at) * 1000, 1),
+    )
+
+
+def _event_fields(event: Event) -> dict[str, Any]:
+    """Return the event's own fields; those of a call are merged into them."""
+    values: dict[str, Any] = {}
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if isinstance(value, Call):
+            call = {"call_id": value.id, "tool": value.tool, "input": dict(value.input), "tool_kind": value.kind.value}
+            values |= call | ({"paths": list(value.paths)} if value.paths else {})
+        elif field.name not in ("source", "raw", "is_noise") and value not in ("", None, ()):
+            values[field.name] = value
+    return values

@@ -1,0 +1,185 @@
+"""Merge proposals into one decision; the precedence of effects.
+
+::
+
+    a call       Deny > RequestApproval > RewriteInput    what is denied or asked about is not rewritten
+                 Deny > PrependPrompt                     a denied call gets no prompt
+    an ending    EndTurn > ContinueTurn                   at most one of them: the first proposal's
+    a result     RewriteOutput                            the first proposal's
+    context      by rank, within the budget               what exceeds it is dropped whole, and recorded
+    the user     everything                               equal texts once
+
+Invariant: the same proposals in any order make the same decision. Control characters are stripped from every text
+before it reaches a model, the user or the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from upbeat.core.contract.effect import (
+    ContinueTurn,
+    Deny,
+    Effect,
+    EndTurn,
+    Explanation,
+    InjectContext,
+    PrependPrompt,
+    Proposal,
+    RelabelOptions,
+    RequestApproval,
+    RewriteInput,
+    RewriteOutput,
+)
+from upbeat.core.journal.record import DROPPED, DUPLICATE, HELD_OUT, OVER_BUDGET, OVER_CAP
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.frame import neutralize_frames
+from upbeat.core.sanitize.truncate import TextLimit, measure_text
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBudget:
+    """How much context goes in: all of it (the client's cap), and what policies and rules may still inject."""
+
+    client_cap: TextLimit
+    turn_chars: int = 10**9
+    session_chars: int = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """The effects in order, with the part that each comes from; what was said; characters that were spent."""
+
+    effects: tuple[Effect, ...] = ()
+    parts: tuple[str, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+    spent_chars: int = 0
+    dropped_parts: frozenset[str] = frozenset()
+    """The parts whose context had no room."""
+
+
+@dataclass(slots=True)
+class _RemainingBudget:
+    """What is left of the budget while proposals are merged."""
+
+    cap_units: int
+    budget_chars: int
+    spent_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Admission:
+    part: str
+    effect: Effect
+    drop_reason: str = ""
+    partial_drop_reason: str = ""
+    """What of it is left out, where the rest goes in."""
+
+
+_SINGLE_EFFECTS = (ContinueTurn, RewriteOutput, EndTurn)
+_OVERRULED_BY: dict[type[Effect], tuple[type[Effect], ...]] = {
+    RequestApproval: (Deny,),
+    RewriteInput: (Deny, RequestApproval),
+    PrependPrompt: (Deny,),
+    RelabelOptions: (Deny,),
+    ContinueTurn: (EndTurn,),
+}
+
+
+def merge_proposals(proposals: Iterable[Proposal], budget: ContextBudget) -> MergeResult:
+    """Merge ``proposals`` into one decision."""
+    ranked = sorted(proposals, key=_sort_key)
+    left = _RemainingBudget(budget.client_cap.max_length, min(budget.turn_chars, budget.session_chars))
+    visible = [(proposal, _visible_effects(proposal)) for proposal in ranked]
+    present = {type(effect) for _proposal, effects in visible for effect in effects}
+    taken: set[object] = set()
+    kept: list[_Admission] = []
+    said: list[Explanation] = []
+    crowded: set[str] = set()
+    for proposal, shown in visible:
+        admissions = [_admit_effect(proposal, effect, budget, left, present, taken) for effect in shown]
+        kept += [one for one in admissions if not one.drop_reason]
+        crowded |= {one.part for one in admissions if one.drop_reason in (OVER_CAP, OVER_BUDGET)}
+        said += proposal.explanations
+        lost = [
+            f"{type(one.effect).__name__}: {why}"
+            for one in admissions
+            if (why := one.drop_reason or one.partial_drop_reason)
+        ]
+        if lost:
+            said.append(Explanation(proposal.part, DROPPED, "; ".join(lost)))
+    effects, parts = tuple(one.effect for one in kept), tuple(one.part for one in kept)
+    return MergeResult(effects, parts, tuple(said), left.spent_chars, frozenset(crowded))
+
+
+def _sort_key(proposal: Proposal) -> tuple[object, ...]:
+    """Order proposals by rank and part; two of one part by their content, whatever the input's order."""
+    words = tuple((type(effect).__name__, effect.text) for effect in proposal.effects)
+    return proposal.rank, proposal.part, words, tuple(said.config_location for said in proposal.explanations)
+
+
+def _visible_effects(proposal: Proposal) -> tuple[Effect, ...]:
+    """Return the effects with a text, without controls; the output of a tool cannot open or end a frame."""
+    visible: list[Effect] = []
+    for effect in proposal.effects:
+        text = strip_controls(effect.text)
+        if isinstance(effect, RewriteOutput):
+            text = neutralize_frames(text)
+        if text.strip():
+            visible.append(effect if text == effect.text else replace(effect, text=text))
+    return tuple(visible)
+
+
+def _admit_effect(
+    proposal: Proposal,
+    effect: Effect,
+    budget: ContextBudget,
+    remaining: _RemainingBudget,
+    present: set[type[Effect]],
+    taken: set[object],
+) -> _Admission:
+    """The effect, and why it is left out if it is."""
+    kind = type(effect)
+    overruled = [over for over in _OVERRULED_BY.get(kind, ()) if over in present]
+    key = (kind, "" if isinstance(effect, _SINGLE_EFFECTS) else effect.text)
+    if overruled:
+        return _Admission(proposal.part, effect, f"overruled by {overruled[0].__name__}")
+    if isinstance(effect, RewriteInput):
+        return _admit_rewrite(proposal, effect, taken)
+    if key in taken:
+        return _Admission(proposal.part, effect, DUPLICATE)
+    if isinstance(effect, InjectContext) and (why := _charge_budget(proposal, effect, budget, remaining)):
+        return _Admission(proposal.part, effect, why)
+    taken.add(key)
+    return _Admission(proposal.part, effect)
+
+
+def _admit_rewrite(proposal: Proposal, effect: RewriteInput, taken: set[object]) -> _Admission:
+    """The fields that nobody has rewritten before."""
+    fields = {name: new for name, new in effect.fields.items() if (RewriteInput, name) not in taken}
+    if not fields:
+        return _Admission(proposal.part, effect, DUPLICATE)
+    taken.update((RewriteInput, name) for name in fields)
+    lost = ", ".join(sorted(effect.fields.keys() - fields.keys()))
+    return _Admission(
+        proposal.part, replace(effect, fields=fields), partial_drop_reason=f"{lost}: {DUPLICATE}" if lost else ""
+    )
+
+
+def _charge_budget(
+    proposal: Proposal, effect: InjectContext, budget: ContextBudget, remaining: _RemainingBudget
+) -> str:
+    """Why the context cannot go in; takes its room otherwise."""
+    if proposal.is_held_out:
+        return HELD_OUT
+    size = measure_text(effect.text, budget.client_cap.unit) + 1
+    if size > remaining.cap_units:
+        return OVER_CAP
+    if proposal.is_budgeted:
+        if len(effect.text) > remaining.budget_chars:
+            return OVER_BUDGET
+        remaining.budget_chars -= len(effect.text)
+        remaining.spent_chars += len(effect.text)
+    remaining.cap_units -= size
+    return ""

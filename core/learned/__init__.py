@@ -1,0 +1,1 @@
+"""Learned habits of a project: what events show, and the habits derived from it."""

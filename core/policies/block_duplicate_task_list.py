@@ -1,0 +1,53 @@
+"""Keep the tasks of a workflow in its ``tasks.md`` only."""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import Deny
+from upbeat.core.contract.event import Event, ToolKind, ToolStarting
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.queries import ExistingPathsQuery, Query
+from upbeat.core.workflow.specs import STATUS_FOLDERS, FeatureStatus
+from upbeat.core.workflow.state import SessionState
+
+_TEXT = LocalizedText(
+    "The tasks of this workflow are in `{path}`; a second list would drift out of sync. Read that file, check off "
+    "each task when it is done and verified, and add missing tasks there.",
+    "本流程的任务都在 `{path}` 中，另建列表会与之不一致。请读取该文件，任务完成并验证后在其中勾选，缺少的任务也加在那"
+    "里。",
+)
+
+
+def _task_file(state: SessionState) -> str:
+    """Return the path of the running workflow's task file, relative to the root; empty if there is none."""
+    run = state.run
+    if run is None or not run.is_running or not run.feature:
+        return ""
+    return f"{STATUS_FOLDERS[FeatureStatus.IN_PROGRESS]}/{run.feature}/tasks.md"
+
+
+def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
+    if not isinstance(event, ToolStarting) or event.call.kind is not ToolKind.TASK_LIST:
+        return ()
+    path = _task_file(state)
+    return (ExistingPathsQuery((f"{state.root}/{path}",)),) if path and state.root else ()
+
+
+def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
+    queries = _queries(event, context.state)
+    if not queries or not context.query_results.get(queries[0]):
+        return NO_RESULT
+    path = _task_file(context.state)
+    return PolicyResult(
+        (Deny(_TEXT.localize(context.language).format(path=path)),),
+        "the workflow has a task file",
+        mentioned_paths=(path,),
+    )
+
+
+POLICY = Policy(
+    name="block-duplicate-task-list",
+    handlers={ToolStarting: _on_tool_starting},
+    effects=(Deny,),
+    queries=_queries,
+    is_enabled_by_default=False,
+)

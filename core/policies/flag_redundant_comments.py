@@ -1,0 +1,194 @@
+"""Flag comments that restate the code or narrate the change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import FILE_CHANGING_KINDS, FileEdit, ToolFinished
+from upbeat.core.policy.comments import Comment, find_comments
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+
+MAX_LISTED_COMMENTS = 5
+
+_MAX_EXCERPT_CHARS = 80
+_MAX_SCANNED_CHARS = 300
+
+_EXEMPT = re.compile(
+    r"""\s*(?: [!:#/*=<>~-] | @ | \+build | go: | noqa | type: | pragma | pylint | flake8 | mypy | ruff | pyright | fmt:
+      | isort | nosec | eslint | prettier | jshint | jslint | istanbul | c8 | v8 | ts- | tslint | biome | webpack
+      | nolint | lint | noinspection | region | endregion | clang- | coverage | cspell | spell | swiftlint | rustfmt
+      | clippy | safety | todo | fixme | xxx | hack | note | warning | important | nb\b | see\b | spdx | copyright
+      | licen[cs]e | \(c\) | https?: | given\b | when\b | then\b | and\b | but\b | arrange\b | act\b | assert\b
+      | expect\b | e\.g | i\.e | coding[:=] | vim: | -\*- )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Tool directives, licenses, TODOs, references and test scenario words."""
+
+_VERBS_THIRD_PERSON = "uses|calls|returns|handles|takes|accepts|supports|includes|requires|checks|throws|raises|passes"
+_VERBS = "use|call|return|handle|take|accept|support|include|require|check|throw|raise|pass"
+_CHANGE_NARRATION = re.compile(
+    rf"""^\s*(?: (?:new|newly\ added|added|changed|updated|modified|fixed|bug\ ?fix|hot\ ?fix|removed|deleted)
+          \s*(?:[:!]|\W*$)
+      | (?:was|previously|formerly|old)\s*:\s*\S
+      | (?:changed|updated|modified|switched|converted|migrated|refactored|renamed)\ (?:from|to)\b
+      | (?:newly\ )?added\ (?:for|per|as\ requested|by\ request|in\ response)\b
+      | (?:removed|deleted)\ (?:the\ )?(?:old|unused|duplicate|previous|redundant)\b
+      | (?:新增|修改|修复|修復|更新|删除|刪除|移除|重构|重構|优化|優化|改进|改進)(?:[:：]|了|\s*$)
+      | (?:已|现|現|现在|現在)?(?:修改|更改|变更|變更|更新|调整|調整)?(?:为|為|成)使用 )
+      | \bnow\ (?:{_VERBS_THIRD_PERSON})\b | \bwe\ now\ (?:{_VERBS})\b | \binstead\ of\ the\ (?:old|previous|former)\b
+      | \b(?:changed|switched|refactored|migrated)\ from\ .{{1,60}}\ to\b
+      | (?:修改|更改|变更|變更)(?:为|為|成) | (?:从|從|由).{{1,20}}改(?:为|為|成)
+      | \bas\ (?:you\ )?requested\b | \bper\ (?:(?:your|the)\ (?:code\ )?(?:review|request)|(?:review\ )?feedback)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Belongs in the commit message."""
+
+_WORD = re.compile(r"[A-Za-z]+")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CODE_WORD = re.compile(r"[A-Za-z_]\w*")
+_CALLED_NAME = re.compile(r"(?:\b|_)(?:([a-z]+)|(?<=_)([A-Z][a-z]+))\w*\(")
+"""The first word of a called name, usually a verb; a capitalized name is a class."""
+_DEFINITION = re.compile(
+    r"(?:export |default |pub(?:\(\w+\))? |public |private |protected |static |inline |async |const |type |typedef |#)*"
+    r"(?:def|class|func|fn|function|struct|enum|interface|trait|impl|void|define)\b"
+    r"|(?!if|for|while|switch|else|return|with|match)[\w*]++ [\w *]*+\([^;=]*+$"
+)
+"""The beginning of a definition: a comment above it is documentation."""
+_STOP_WORDS = frozenset(
+    [
+        *(
+            "a",
+            "an",
+            "the",
+            "this",
+            "that",
+            "these",
+            "those",
+            "our",
+            "its",
+            "it",
+            "we",
+            "us",
+            "new",
+            "current",
+            "given",
+        ),
+        *("to", "of", "for", "in", "on", "at", "by", "as", "with", "from", "into", "and", "is", "are", "be", "all"),
+    ]
+)
+_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "=": ("set", "assign", "initialize", "init", "initialise", "create", "define", "store", "save", "declare"),
+    "+=": ("increment", "add", "increase", "append"),
+    "-=": ("decrement", "subtract", "decrease"),
+    "++": ("increment", "increase"),
+    "--": ("decrement", "decrease"),
+    "(": ("call", "invoke", "run", "execute"),
+    "return": ("return", "returns"),
+    "for": ("loop", "iterate", "over", "through"),
+    "if": ("check", "if", "whether"),
+    "import": ("import", "imports"),
+    "print": ("print", "output", "display", "log"),
+    "class": ("class", "define"),
+    "def": ("function", "method", "define"),
+    "func": ("function", "method", "define"),
+    "function": ("function", "method", "define"),
+    "raise": ("raise", "throw", "error"),
+    "throw": ("throw", "raise", "error"),
+    "==": ("equal", "equals"),
+    "None": ("none", "null"),
+    "null": ("null", "none"),
+}
+"""Operator or keyword -> the words that only restate it."""
+
+_MAX_WORDS = 7
+
+_TEXT = LocalizedText(
+    "You just wrote redundant comments to {path}: {list}. A comment explains why, not what the code does or what "
+    "changed. Delete each one, or say briefly why it stays; comments that were already there may stay.",
+    "刚写入 {path} 的内容里有多余的注释：{list}。注释应说明原因，而不是复述代码或叙述改动。请逐条删除，或简要说明保留"
+    "的理由；原来就有的可以不动。",
+)
+_ONE = LocalizedText("line {line} “{text}” ({why})", "第 {line} 行“{text}”（{why}）")
+_RESTATES_REASON = LocalizedText("restates the code", "复述代码")
+_NARRATES_REASON = LocalizedText("narrates the change", "叙述改动")
+_MORE = LocalizedText("and {count} more", "以及另外 {count} 条")
+
+
+def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
+    if event.has_failed or event.was_interrupted or event.call.kind not in FILE_CHANGING_KINDS:
+        return NO_RESULT
+    for change in event.call.edits[:20]:
+        if comments := tuple(_redundant_comments(change)):
+            return PolicyResult(
+                (InjectContext(_format_comments(change.path, comments, context)),),
+                f"{len(comments)} redundant comments",
+                mentioned_paths=(change.path,),
+            )
+    return NO_RESULT
+
+
+def _redundant_comments(change: FileEdit) -> Iterator[tuple[Comment, LocalizedText]]:
+    """Yield each redundant comment that the change adds, and why it is redundant."""
+    comments = find_comments(change.path, change.new_text)
+    old_texts = {comment.text for comment in find_comments(change.path, change.old_text)} if comments else set()
+    for comment in comments:
+        if comment.text in old_texts or _EXEMPT.match(comment.text):
+            continue
+        if _CHANGE_NARRATION.search(comment.text[:_MAX_SCANNED_CHARS]):
+            yield comment, _NARRATES_REASON
+        elif comment.line_count == 1 and restates_code(comment.text, comment.adjacent_code):
+            yield comment, _RESTATES_REASON
+
+
+def restates_code(comment: str, code: str) -> bool:
+    """Return whether ``comment`` only restates ``code``: it begins with the action and uses only names of the code.
+
+    A heading, or the name of what follows, does not.
+    """
+    is_prose = " " in comment and comment.isascii() and not any(sign in comment for sign in "`=()[]?;:|")
+    if not code or not is_prose or len(comment) > _MAX_SCANNED_CHARS or _DEFINITION.match(code[:_MAX_SCANNED_CHARS]):
+        return False
+    words = [word for word in map(str.lower, _WORD.findall(comment)) if word not in _STOP_WORDS]
+    if not 2 <= len(words) <= _MAX_WORDS:
+        return False
+    code = code[:_MAX_SCANNED_CHARS]
+    signs = {sign for sign in _ACTIONS if (sign in _CODE_WORD.findall(code) if sign.isalpha() else sign in code)}
+    actions = {_stem(word) for sign in signs for word in _ACTIONS[sign]}
+    called = {_stem((low or high).lower()) for low, high in _CALLED_NAME.findall(code)}
+    names = {_stem(part.lower()) for part in _PARTS.findall(code)}
+    first, *others = (_stem(word) for word in words)
+    return (
+        first in actions | called and all(stem in names | actions for stem in others) and not names.isdisjoint(others)
+    )
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ies", "es", "ed", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _format_comments(
+    path: str, comments_with_reason: tuple[tuple[Comment, LocalizedText], ...], context: PolicyContext
+) -> str:
+    language = context.language
+    shown = [
+        _ONE.localize(language).format(
+            line=comment.line, text=" ".join(comment.text.split())[:_MAX_EXCERPT_CHARS], why=why.localize(language)
+        )
+        for comment, why in comments_with_reason[:MAX_LISTED_COMMENTS]
+    ]
+    if len(comments_with_reason) > MAX_LISTED_COMMENTS:
+        shown.append(_MORE.localize(language).format(count=len(comments_with_reason) - MAX_LISTED_COMMENTS))
+    return _TEXT.localize(language).format(path=path.removeprefix(f"{context.root}/")[:200], list="; ".join(shown))
+
+
+POLICY = Policy(
+    name="flag-redundant-comments",
+    handlers={ToolFinished: _on_tool_finished},
+    effects=(InjectContext,),
+    rank=70,
+)

@@ -1,0 +1,28 @@
+"""Inject the README.md of the folders that the agent works in."""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import ToolFinished
+from upbeat.core.policy.definition import LocalizedText, Policy
+from upbeat.core.policy.folder_documents import FolderDocumentInjector
+
+_NAME = "inject-folder-readme"
+_INJECTOR = FolderDocumentInjector(
+    policy_name=_NAME,
+    file_name="README.md",
+    heading=LocalizedText(
+        "You are now working in {folder} or below. This is {path}.",
+        "你正在 {folder} 或其下级目录中工作。以下是 {path} 的内容。",
+    ),
+    should_show=lambda _document, _documents, _context, _event: True,
+)
+
+POLICY = Policy(
+    name=_NAME,
+    handlers={ToolFinished: _INJECTOR.on_tool_finished},
+    effects=(InjectContext,),
+    queries=_INJECTOR.queries,
+    is_enabled_by_default=False,
+    rank=85,
+)

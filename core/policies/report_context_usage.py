@@ -1,0 +1,55 @@
+"""Tell an agent once how full its context window is.
+
+Invariant: the numbers are the client's own, from its last answer. If the window size is unknown, nothing is said.
+"""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import Event, PromptSubmitted, ToolFinished
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
+from upbeat.core.workflow.state import SessionState
+
+USAGE_THRESHOLD = 0.70
+"""Share of the context window from which usage is reported."""
+
+_NAME = "report-context-usage"
+_USAGE_QUERY = ContextUsageQuery()
+_TEXT = LocalizedText(
+    "Your context window is {percent} % full: {tokens} of {window} tokens as of your last answer. Finish what you "
+    "started, and write what must survive a compaction into a file or your todo list; leave broad reading to "
+    "subagents.",
+    "你的上下文窗口已用 {percent}%：{window} 个 token 中的 {tokens} 个（截至上一次回答）。请先完成已开始的工作，把压"
+    "缩后仍需要的内容写进文件或任务列表；大范围阅读交给子代理。",
+)
+
+
+def _reported_note(event: Event) -> str:
+    """Return the note that the usage was reported to the agent of ``event``; each has its own window."""
+    return f"reported {event.source.short_agent_id}"
+
+
+def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
+    if not isinstance(event, ToolFinished | PromptSubmitted) or _reported_note(event) in state.notes_of(_NAME):
+        return ()
+    return (_USAGE_QUERY,)
+
+
+def _on_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
+    if usage is None or usage.fraction < USAGE_THRESHOLD or _reported_note(event) in context.notes:
+        return NO_RESULT
+    text = usage.format_into(_TEXT.localize(context.language))
+    return PolicyResult(
+        (InjectContext(text),), f"{usage.percent} % of the context window", (*context.notes, _reported_note(event))
+    )
+
+
+POLICY = Policy(
+    name=_NAME,
+    handlers={ToolFinished: _on_activity, PromptSubmitted: _on_activity},
+    effects=(InjectContext,),
+    queries=_queries,
+    rank=75,
+)

@@ -1,0 +1,129 @@
+"""Restore after a compaction what its summary loses first.
+
+The user's last prompts are quoted; changed files are shown as untrusted data. A workflow restores its own state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import (
+    Event,
+    PromptOrigin,
+    PromptSubmitted,
+    SessionStarted,
+    SubagentEnding,
+    SubagentReturned,
+    SubagentStarted,
+)
+from upbeat.core.policy.changed_files import MAX_LISTED_FILES, format_changed_files, format_count
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
+from upbeat.core.policy.running_agents import running_agents, update_running_agents
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.frame import frame_untrusted
+from upbeat.core.sanitize.redact import redact
+from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
+from upbeat.core.workflow.state import SessionState
+
+MAX_PROMPTS = 3
+MAX_PROMPT_CHARS = 300
+
+_MAX_SCANNED_CHARS = 600
+"""Length of the part of a prompt that is redacted before it is truncated."""
+_MAX_AGENTS_NAMED = 10
+_PROMPT = "prompt "
+_CHANGES_QUERY = ChangedFilesQuery()
+
+_HEADING = LocalizedText(
+    "The conversation was just compacted. From upbeat's own record of it:",
+    "对话刚被压缩。以下是 upbeat 自己记录的压缩前内容：",
+)
+_PROMPTS = LocalizedText("The user's last prompts, oldest first:", "用户最近的原话（从旧到新）：")
+_AGENTS = LocalizedText(
+    "Subagents that have not returned yet: {agents}. Continue with these; don't start new ones in their place.",
+    "尚未返回的子代理：{agents}。请继续等待或沿用，不要另起新的代替。",
+)
+_FILES = LocalizedText(
+    "{files} file(s) differ from the last commit:\n{frame}",
+    "与上次提交相比有 {files} 个文件不同：\n{frame}",
+)
+
+
+def _queries(event: Event, _state: SessionState) -> tuple[Query, ...]:
+    return (_CHANGES_QUERY,) if isinstance(event, SessionStarted) and event.trigger == "compact" else ()
+
+
+def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    if event.origin is not PromptOrigin.USER or event.source.agent_id:
+        return NO_RESULT
+    text = _prompt_excerpt(event.prompt)
+    if not text:
+        return NO_RESULT
+    others = tuple(note for note in context.notes if not note.startswith(_PROMPT))
+    prompts = [note for note in context.notes if note.startswith(_PROMPT)]
+    return PolicyResult(notes=(*others, *prompts[1 - MAX_PROMPTS :], f"{_PROMPT}{text}"))
+
+
+def _prompt_excerpt(prompt: str) -> str:
+    """Return the redacted beginning of a prompt in one line, cut at a word so that no half secret remains."""
+    head = prompt[: 2 * _MAX_SCANNED_CHARS].lstrip()[:_MAX_SCANNED_CHARS]
+    if len(head) == _MAX_SCANNED_CHARS:
+        head = head.rsplit(None, 1)[0]
+    return truncate_to_limit(" ".join(redact(strip_controls(head)).text.split()), TextLimit(MAX_PROMPT_CHARS))[0]
+
+
+def _track_agents(event: SubagentStarted | SubagentEnding | SubagentReturned, context: PolicyContext) -> PolicyResult:
+    notes = update_running_agents(context.notes, event, context.now)
+    return NO_RESULT if notes == context.notes else PolicyResult(notes=notes)
+
+
+def _on_session_started(event: SessionStarted, context: PolicyContext) -> PolicyResult:
+    if event.trigger == "clear":
+        return PolicyResult(notes=()) if context.notes else NO_RESULT
+    if event.trigger != "compact":
+        notes = update_running_agents(context.notes, event, context.now)
+        return NO_RESULT if notes == context.notes else PolicyResult(notes=notes)
+    files: tuple[ChangedFile, ...] = context.query_results.get(_CHANGES_QUERY) or ()
+    parts = [*_remembered_lines(context), *_changed_files_lines(files, context)]
+    if not parts:
+        return NO_RESULT
+    text = "\n".join([_HEADING.localize(context.language), *parts])
+    return PolicyResult(
+        (InjectContext(text),),
+        "the conversation was compacted",
+        mentioned_paths=tuple(file.path for file in files[:MAX_LISTED_FILES]),
+    )
+
+
+def _remembered_lines(context: PolicyContext) -> list[str]:
+    """Return the lines for the noted prompts and subagents."""
+    prompts = [note.removeprefix(_PROMPT) for note in context.notes if note.startswith(_PROMPT)]
+    quoted = [f"「{prompt}」" if context.language == "zh" else f'"{prompt}"' for prompt in prompts]
+    parts = [_PROMPTS.localize(context.language), *(f"- {prompt}" for prompt in quoted)] if quoted else []
+    agents = ", ".join(agent.name for agent in running_agents(context.notes)[-_MAX_AGENTS_NAMED:])
+    return [*parts, _AGENTS.localize(context.language).format(agents=agents)] if agents else parts
+
+
+def _changed_files_lines(files: Sequence[ChangedFile], context: PolicyContext) -> list[str]:
+    if not files or not context.nonce:
+        return []
+    body = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
+    return [_FILES.localize(context.language).format(files=format_count(files), frame=body)]
+
+
+POLICY = Policy(
+    name="restore-context-after-compaction",
+    handlers={
+        PromptSubmitted: _on_prompt_submitted,
+        SubagentStarted: _track_agents,
+        SubagentEnding: _track_agents,
+        SubagentReturned: _track_agents,
+        SessionStarted: _on_session_started,
+    },
+    effects=(InjectContext,),
+    queries=_queries,
+    survives_compaction=True,
+    rank=20,
+)

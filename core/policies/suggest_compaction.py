@@ -1,0 +1,53 @@
+"""Suggest a compaction to the user before the client has to compact in the middle of a turn.
+
+Invariant: it advises the user between two turns and compacts nothing itself.
+"""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import RequestCompaction
+from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, TurnEnding
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
+from upbeat.core.workflow.state import SessionState
+
+USAGE_THRESHOLD = 0.78
+"""Share of the context window from which a compaction is suggested."""
+
+_NAME = "suggest-compaction"
+_SUGGESTED = "suggested"
+_USAGE_QUERY = ContextUsageQuery()
+_TEXT = LocalizedText(
+    "The conversation fills {percent} % of the model's context window ({tokens} of {window} tokens). Now is a good "
+    "moment for /compact; otherwise the client compacts in the middle of a turn.",
+    "对话已占模型上下文窗口的 {percent}%（{window} 个 token 中的 {tokens} 个）。现在适合执行 /compact，否则客户端会在"
+    "某一轮中途自行压缩。",
+)
+
+
+def _is_between_turns(event: Event) -> bool:
+    """Return whether the main agent is between two turns."""
+    if event.source.agent_id:
+        return False
+    return isinstance(event, TurnEnding) or (isinstance(event, PromptSubmitted) and event.origin is PromptOrigin.USER)
+
+
+def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
+    return (_USAGE_QUERY,) if _is_between_turns(event) and not state.notes_of(_NAME) else ()
+
+
+def _on_turn_boundary(event: TurnEnding | PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
+    if usage is None or usage.fraction < USAGE_THRESHOLD or context.notes or not _is_between_turns(event):
+        return NO_RESULT
+    text = usage.format_into(_TEXT.localize(context.language))
+    return PolicyResult((RequestCompaction(text),), f"{usage.percent} % of the context window", (_SUGGESTED,))
+
+
+POLICY = Policy(
+    name=_NAME,
+    handlers={TurnEnding: _on_turn_boundary, PromptSubmitted: _on_turn_boundary},
+    effects=(RequestCompaction,),
+    queries=_queries,
+    rank=75,
+)

@@ -1,0 +1,44 @@
+"""Suggest subagents for searching."""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import SubagentRequested, ToolFinished, ToolKind
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+
+SEARCH_THRESHOLD = 5
+"""Searches and fetches of the main agent without a delegation before the suggestion."""
+
+_SEARCH_TOOL_KINDS = frozenset({ToolKind.SEARCH, ToolKind.FETCH})
+_FINISHED = ("done",)
+_TEXT = LocalizedText(
+    "You have searched {count} times yourself. If there is more to search, delegate it to a subagent: what it reads "
+    "does not fill your context, and several can search in parallel.",
+    "你已亲自搜索 {count} 次。若还要继续，请委派子代理搜索并汇报：它读的内容不占你的上下文，还可多个并行。",
+)
+
+
+def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
+    if event.call.kind not in _SEARCH_TOOL_KINDS or event.source.agent_id or context.notes == _FINISHED:
+        return NO_RESULT
+    count = len(context.notes) + 1
+    if count < SEARCH_THRESHOLD:
+        return PolicyResult(notes=(*context.notes, "search"))
+    return PolicyResult(
+        (InjectContext(_TEXT.localize(context.language).format(count=count)),),
+        f"{count} searches, no delegation",
+        _FINISHED,
+    )
+
+
+def _on_subagent_requested(event: SubagentRequested, context: PolicyContext) -> PolicyResult:
+    return NO_RESULT if event.source.agent_id or context.notes == _FINISHED else PolicyResult(notes=_FINISHED)
+
+
+POLICY = Policy(
+    name="suggest-subagents",
+    handlers={ToolFinished: _on_tool_finished, SubagentRequested: _on_subagent_requested},
+    effects=(InjectContext,),
+    is_enabled_by_default=False,
+    rank=80,
+)

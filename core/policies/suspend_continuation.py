@@ -1,0 +1,51 @@
+"""Let every turn end until the user's next ordinary prompt, whatever would continue it."""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import EndTurn
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
+from upbeat.core.policy.continuation import SUSPENDING_POLICY
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
+
+_TEXT = LocalizedText(
+    "upbeat: continuation is suspended; this turn ends with work left. Your next prompt resumes it.",
+    "upbeat：自动继续已暂停，本轮结束时可能仍有剩余工作。你的下一条提示会恢复。",
+)
+_SUSPENDED = ("quiet",)
+_READ_ONLY_COMMANDS = ("status", "why", "help")
+"""Read-only commands: they do not resume continuation."""
+
+
+def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    if event.origin is not PromptOrigin.USER:
+        return NO_RESULT
+    command = parse_workflow_command(event.prompt)
+    if command is None:
+        return PolicyResult(notes=()) if context.notes else NO_RESULT
+    name, _rest = parse_other_command(event.prompt) or ("", "")
+    if name in _READ_ONLY_COMMANDS:
+        return NO_RESULT
+    is_suspended = command.verb is Verb.STOP or name == "quiet"
+    if is_suspended == bool(context.notes):
+        return NO_RESULT
+    return (
+        PolicyResult(reason="the user suspended continuation", notes=_SUSPENDED)
+        if is_suspended
+        else PolicyResult(notes=())
+    )
+
+
+def _on_turn_ending(_event: TurnEnding, context: PolicyContext) -> PolicyResult:
+    if not context.notes:
+        return NO_RESULT
+    return PolicyResult((EndTurn(_TEXT.localize(context.language)),), "the user suspended continuation")
+
+
+POLICY = Policy(
+    name=SUSPENDING_POLICY,
+    handlers={PromptSubmitted: _on_prompt_submitted, TurnEnding: _on_turn_ending},
+    effects=(EndTurn,),
+    survives_compaction=True,
+    rank=1,
+)

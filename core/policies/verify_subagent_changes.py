@@ -1,0 +1,155 @@
+"""Show what a subagent changed in the working tree, and ask the caller to verify it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import (
+    FILE_CHANGING_KINDS,
+    Event,
+    PromptOrigin,
+    PromptSubmitted,
+    SubagentEnding,
+    SubagentReturned,
+    ToolFinished,
+)
+from upbeat.core.policy.changed_files import MAX_LISTED_FILES, MAX_PATH_CHARS, format_changed_files, format_count
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
+from upbeat.core.sanitize.frame import frame_untrusted
+from upbeat.core.workflow.state import SessionState
+
+_NAME = "verify-subagent-changes"
+_RETURNED_PREFIX = "returned "
+_VERIFIED_PREFIX = "verified "
+"""A subagent that the workflow evaluated when it stopped; its call returns later, when the run no longer has it."""
+_WARNED_PREFIX = "warned "
+_MAX_NOTES = 20
+_PROSE_SUFFIXES = (".md", ".txt", ".rst")
+
+_TEXT = LocalizedText(
+    "{count} subagent(s) returned. The working tree differs from the last commit in {files} file(s):\n{frame}\nA "
+    "subagent's report is not evidence: before you build on its work or report it as done, read what it changed and "
+    "run a check that fails if it is wrong.",
+    "{count} 个子代理已返回。工作树与上次提交相比有 {files} 个文件不同：\n{frame}\n子代理的汇报不是证据：在此基础上继"
+    "续或汇报完成之前，请先阅读改动，并运行一个出错就会失败的检查。",
+)
+_EDITS = LocalizedText(
+    "You changed {path} yourself while the workflow {workflow} is running. No stage reviews or tests what its agents "
+    "did not do: delegate code changes to the agent of the step, or say why not.",
+    "工作流 {workflow} 进行中，你亲自修改了 {path}。不是由其代理完成的改动不会经过任何评审或测试阶段：请把代码改动交"
+    "给该步骤的代理，否则说明原因。",
+)
+
+
+def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
+    if isinstance(event, SubagentReturned):
+        is_wanted = _has_answered(event) and not _is_verified_by_workflow(state, event.call.id, event.agent_id)
+    else:
+        is_wanted = _is_main_agent_active(event) and bool(_returned_notes(state.notes_of(_NAME)))
+    return (ChangedFilesQuery(),) if is_wanted else ()
+
+
+def _is_main_agent_active(event: Event) -> bool:
+    """Return whether ``event`` is one of the main agent."""
+    if isinstance(event, PromptSubmitted):
+        return event.origin in (PromptOrigin.USER, PromptOrigin.TASK_NOTIFICATION)
+    return isinstance(event, ToolFinished) and not event.source.agent_id
+
+
+def _has_answered(event: SubagentReturned) -> bool:
+    return event.message is not None and not event.has_failed and not event.source.agent_id
+
+
+def _is_verified_by_workflow(state: SessionState, call_id: str = "", agent_id: str = "", agent: str = "") -> bool:
+    """Return whether the workflow evaluates this call or subagent itself."""
+    run = state.run
+    if agent_id and f"{_VERIFIED_PREFIX}{agent_id[:80]}" in state.notes_of(_NAME):
+        return True
+    if run is None or not run.can_continue:
+        return False
+    return any(
+        (call_id and call.call_id == call_id)
+        or (agent_id and call.agent_id == agent_id)
+        or (agent and not call.agent_id and call.agent in (agent, ""))
+        for call in run.calls
+    )
+
+
+def _returned_notes(notes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(note for note in notes if note.startswith(_RETURNED_PREFIX))
+
+
+def _on_agent_stopped(event: SubagentEnding, context: PolicyContext) -> PolicyResult:
+    """Note the subagent: its caller learns of it at the next event of the main agent."""
+    is_verified = _is_verified_by_workflow(context.state, agent_id=event.agent_id, agent=event.agent_type)
+    kind = _VERIFIED_PREFIX if is_verified else _RETURNED_PREFIX
+    note = f"{kind}{event.agent_id[:80]}"
+    if not event.agent_id or note in context.notes:
+        return NO_RESULT
+    same = [other for other in context.notes if other.startswith(kind)]
+    others = tuple(other for other in context.notes if not other.startswith(kind))
+    return PolicyResult(notes=(*others, *same[1 - _MAX_NOTES :], note))
+
+
+def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> PolicyResult:
+    if not _has_answered(event) or _is_verified_by_workflow(context.state, event.call.id, event.agent_id):
+        return NO_RESULT
+    return _report_changes(context, f"{_RETURNED_PREFIX}{event.agent_id[:80]}")
+
+
+def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    return _report_changes(context) if _is_main_agent_active(event) and _returned_notes(context.notes) else NO_RESULT
+
+
+def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
+    if event.source.agent_id:
+        return NO_RESULT
+    return _report_changes(context) if _returned_notes(context.notes) else _warn_about_edit(event, context)
+
+
+def _report_changes(context: PolicyContext, *extra_notes: str) -> PolicyResult:
+    """Report the changed files once for all subagents that returned, or nothing if no file differs."""
+    returned = tuple(dict.fromkeys((*_returned_notes(context.notes), *extra_notes)))
+    notes = tuple(note for note in context.notes if not note.startswith(_RETURNED_PREFIX))
+    files: tuple[ChangedFile, ...] = context.query_results.get(ChangedFilesQuery()) or ()
+    new_notes = notes if notes != context.notes else None
+    if not files or not context.nonce:
+        return PolicyResult(notes=new_notes) if new_notes is not None else NO_RESULT
+    shown = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
+    text = _TEXT.localize(context.language).format(count=len(returned), files=format_count(files), frame=shown)
+    names = tuple(file.path for file in files[:MAX_LISTED_FILES])
+    return PolicyResult(
+        (InjectContext(text),), f"{len(returned)} subagents returned, {len(files)} files differ", new_notes, names
+    )
+
+
+def _warn_about_edit(event: ToolFinished, context: PolicyContext) -> PolicyResult:
+    """Warn the main agent, once per workflow, that nobody reviews its own changes."""
+    run = context.state.run
+    if run is None or not run.is_running or context.state.loop.is_paused or event.has_failed:
+        return NO_RESULT
+    path = next((path for path in event.call.paths if not path.endswith(_PROSE_SUFFIXES)), "")
+    note = f"{_WARNED_PREFIX}{run.id[:40]}"
+    if event.call.kind not in FILE_CHANGING_KINDS or not path or note in context.notes:
+        return NO_RESULT
+    shown = path.removeprefix(f"{context.root}/")[:MAX_PATH_CHARS]
+    text = _EDITS.localize(context.language).format(path=shown, workflow=run.workflow)
+    return PolicyResult(
+        (InjectContext(text),), "the main agent changed code in a workflow", (*context.notes, note), (path,)
+    )
+
+
+POLICY = Policy(
+    name=_NAME,
+    handlers={
+        SubagentReturned: _on_subagent_returned,
+        SubagentEnding: _on_agent_stopped,
+        PromptSubmitted: _on_prompt_submitted,
+        ToolFinished: _on_tool_finished,
+    },
+    effects=(InjectContext,),
+    queries=_queries,
+    rank=60,
+)

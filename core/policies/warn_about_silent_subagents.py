@@ -1,0 +1,73 @@
+"""Remind the main agent of a subagent that started and has not ended since."""
+
+from __future__ import annotations
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import (
+    PromptOrigin,
+    PromptSubmitted,
+    SessionStarted,
+    SubagentEnding,
+    SubagentReturned,
+    SubagentStarted,
+    ToolFinished,
+)
+from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.running_agents import parse_number, running_agents, update_running_agents
+
+SILENT_SECONDS = 120.0
+COOLDOWN_SECONDS = 300.0
+
+_REMINDED_PREFIX = "reminded "
+_TEXT = LocalizedText(
+    "{agents} started more than {minutes} min ago and has not ended. Check whether it is still working before you "
+    "rely on its result; upbeat only knows that it has not seen an end.",
+    "{agents} 已启动超过 {minutes} 分钟仍未结束。在依赖其结果之前，请先确认它是否还在工作；这里只知道尚未看到它结束。",
+)
+
+
+def _track_agents(
+    event: SubagentStarted | SubagentEnding | SubagentReturned | SessionStarted, context: PolicyContext
+) -> PolicyResult:
+    """Track subagents; a new process forgets those of the earlier one, and the last reminder."""
+    is_new = isinstance(event, SessionStarted) and event.trigger != "compact"
+    notes = () if is_new else update_running_agents(context.notes, event, context.now)
+    return PolicyResult(notes=notes) if notes != context.notes else NO_RESULT
+
+
+def _on_main_agent_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    if not context.notes or event.source.agent_id:
+        return NO_RESULT
+    if isinstance(event, PromptSubmitted) and event.origin is not PromptOrigin.USER:
+        return NO_RESULT
+    reminded_at = max(
+        (parse_number(note[len(_REMINDED_PREFIX) :]) for note in context.notes if note.startswith(_REMINDED_PREFIX)),
+        default=0.0,
+    )
+    silent = [agent for agent in running_agents(context.notes) if context.now - agent.since >= SILENT_SECONDS]
+    if not silent or context.now - reminded_at < COOLDOWN_SECONDS:
+        return NO_RESULT
+    minutes = int((context.now - min(agent.since for agent in silent)) // 60)
+    names = ", ".join(agent.name for agent in silent[:5])
+    text = _TEXT.localize(context.language).format(agents=names, minutes=minutes)
+    kept = tuple(note for note in context.notes if not note.startswith(_REMINDED_PREFIX))
+    return PolicyResult(
+        (InjectContext(text),), f"{len(silent)} silent subagents", (f"{_REMINDED_PREFIX}{context.now:.0f}", *kept)
+    )
+
+
+POLICY = Policy(
+    name="warn-about-silent-subagents",
+    handlers={
+        SubagentStarted: _track_agents,
+        SubagentEnding: _track_agents,
+        SubagentReturned: _track_agents,
+        SessionStarted: _track_agents,
+        ToolFinished: _on_main_agent_activity,
+        PromptSubmitted: _on_main_agent_activity,
+    },
+    effects=(InjectContext,),
+    is_enabled_by_default=False,
+    survives_compaction=True,
+    rank=80,
+)

@@ -1,0 +1,1 @@
+"""Analyzes a prompt: intent, signals, and the files, symbols and errors it names."""

@@ -1,0 +1,1 @@
+"""Parsers for the rule file formats."""

@@ -1,0 +1,292 @@
+"""Parse one rule file: front matter and a text become a rule, or a list of all problems.
+
+Invariant: parsing never raises. A file with a problem has no valid rule; if its event and action are known, it stays as
+a rule that cannot be evaluated, so that ``fail: closed`` still applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from upbeat.core.contract.event import ClientName, ToolKind
+from upbeat.core.rules import globs, pattern
+from upbeat.core.rules.formats.front_matter import FrontMatter
+from upbeat.core.rules.formats.front_matter import parse_front_matter as read_front_matter
+from upbeat.core.rules.globs import Globs
+from upbeat.core.rules.pattern import Pattern
+from upbeat.core.rules.rule import (
+    CONFIGURABLE_TARGETS,
+    RULE_EVENTS,
+    Action,
+    Condition,
+    FailMode,
+    MatchTarget,
+    Owner,
+    Rule,
+)
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.redact import redact
+from upbeat.core.settings_layers import MAX_PROBLEMS, did_you_mean, format_value
+
+MAX_TEXT_CHARS = 5000
+"""Maximum characters of a rule's text; longer texts do not fit into a turn."""
+MAX_ITEMS = 100
+"""Maximum entries of one key."""
+
+TOOL_KINDS = tuple(act.value for act in ToolKind if act is not ToolKind.OTHER)
+CLIENTS = (ClientName.CLAUDE_CODE, ClientName.CODEX_CLI)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleKey:
+    """One key of a rule file, and a description of its values."""
+
+    doc: str
+    accepted_values: str
+    default: str = ""
+
+
+RULE_KEYS: Mapping[str, RuleKey] = {
+    "event": RuleKey("When the rule is asked.", ", ".join(f"`{name}`" for name in RULE_EVENTS), "needed"),
+    "action": RuleKey("What it does where it matches.", ", ".join(f"`{action}`" for action in Action), "needed"),
+    "tool": RuleKey(
+        "What the call does, whatever the client calls the tool; or a client's own tool, `*` at its end for all that "
+        "begin so (`mcp__github__*`). A list is any of them.",
+        ", ".join(f"`{act}`" for act in TOOL_KINDS) + ", a tool's name",
+        "every tool",
+    ),
+    "paths": RuleKey(
+        "Files that the call is about, as in a `.gitignore`: `*.ts` at any depth, `src/*.ts` in that folder, `docs` "
+        "with all in it; `{a,b}` is either, `!` takes out. Relative to the repository; outside of it from `/` on.",
+        "globs, as a list or with commas",
+        "every file, and none",
+    ),
+    "pattern": RuleKey(
+        "A regular expression of RE2. Put it into single quotes, or none. A list is any of them.",
+        "an expression",
+        "everything",
+    ),
+    "where": RuleKey(
+        "What the pattern is held against.",
+        ", ".join(f"`{where}`" for where in CONFIGURABLE_TARGETS),
+        "`command` for `tool: shell`, `content` for `edit` and `write`, `path` for `read`, `prompt` and `output` where "
+        "there is nothing else",
+    ),
+    "fail": RuleKey("What follows where it cannot be said whether it matches.", "`open`, `closed`", "`open`"),
+    "once": RuleKey(
+        "For `tell` and `inject`: once in a session, and again after a compaction.", "`true`, `false`", "`false`"
+    ),
+    "clients": RuleKey("The clients that it is for.", ", ".join(f"`{client}`" for client in CLIENTS), "all"),
+    "enabled": RuleKey("Whether it counts.", "`true`, `false`", "`true`"),
+    "description": RuleKey("What it is for, in `upbeat rules list`.", "a text"),
+}
+"""The keys of rule files; checks and documentation are generated from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The rules of a file (usually one), and its problems: a sentence with line and key for each."""
+
+    rules: tuple[Rule, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class RuleFileParser:
+    """Parses one file and collects its problems. ``file`` is the name in messages."""
+
+    file: str
+    front_matter: FrontMatter
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+    def add_problem(self, key: str, message: str) -> None:
+        """Add a problem of ``key``."""
+        self.problems.append((self.front_matter.line_numbers.get(key, 1), message))
+
+    def format_problems(self) -> tuple[str, ...]:
+        """Return the problems, line by line."""
+        found = sorted({*self.front_matter.problems, *self.problems})
+        return tuple(f"{self.file}:{line}: {sentence}" for line, sentence in islice(found, MAX_PROBLEMS))
+
+    def get_text(self, key: str) -> str:
+        """Return the text of ``key``; empty if it is missing."""
+        value = self.front_matter.values.get(key, "")
+        if not isinstance(value, str):
+            self.add_problem(key, f"{key} takes a text; found {format_value(value)}")
+            return ""
+        return value.strip()
+
+    def get_texts(self, key: str) -> tuple[str, ...]:
+        """Return the texts of ``key``, a single text or a list."""
+        value = self.front_matter.values.get(key, "")
+        found = value if isinstance(value, list) else [value]
+        texts = tuple(one.strip() for one in found if isinstance(one, str) and one.strip())
+        if not all(isinstance(one, str) for one in found):
+            self.add_problem(key, f"{key} takes texts; found {format_value(value)}")
+        if len(texts) > MAX_ITEMS:
+            self.add_problem(key, f"{key} has more than {MAX_ITEMS} entries")
+        return texts[:MAX_ITEMS]
+
+    def get_flag(self, key: str, default: bool) -> bool:
+        """Return whether ``key`` is true."""
+        text = self.get_text(key).lower()
+        if text in ("true", "yes", "on"):
+            return True
+        if text not in ("", "false", "no", "off"):
+            self.add_problem(key, f"{key} takes true or false; found {format_value(text)}")
+        return default if not text else False
+
+    def join_patterns(self, key: str, sources: tuple[str, ...]) -> str:
+        """Join ``sources`` into one alternative pattern."""
+        wrong = [(source, problem) for source in sources if (problem := pattern.find_pattern_problem(source))]
+        for source, problem in wrong:
+            self.add_problem(key, f"{key} {format_value(source)} {problem}")
+        whole = sources[0] if len(sources) == 1 else "|".join(f"(?:{source})" for source in sources)
+        if not wrong and (problem := pattern.find_pattern_problem(whole)):
+            self.add_problem(key, f"{key}: all together {problem}")
+        return whole
+
+
+def parse_rule_file(text: str, name: str, file: str, owner: Owner) -> RuleFile:
+    """Parse ``text`` into the rule ``name``; ``file`` is the name of the file in messages."""
+    front = read_front_matter(text)
+    reading = RuleFileParser(file, front)
+    if not front.is_present:
+        return RuleFile((), (f"{file}:1: begins with no front matter: a line ---, keys, a line ---, then the text",))
+    for key in front.values:
+        if key not in RULE_KEYS:
+            reading.add_problem(key, f"unknown key {format_value(key)}{did_you_mean(key, RULE_KEYS)}")
+    rule = _build_rule(reading, name, owner)
+    problems = reading.format_problems()
+    if rule is not None and problems:
+        rule = replace(rule, problem=problems[0], paths=None, conditions=())
+    return RuleFile((rule,) if rule else (), problems)
+
+
+def _build_rule(parser: RuleFileParser, name: str, owner: Owner) -> Rule | None:
+    """Build the rule as far as it is valid; None if its event or action is unknown."""
+    front = parser.front_matter
+    event = _parse_choice(parser, "event", tuple(RULE_EVENTS))
+    action = _parse_choice(parser, "action", tuple(Action))
+    tools = _parse_tools(parser, event)
+    fail = _parse_choice(parser, "fail", tuple(FailMode), FailMode.OPEN)
+    rule_paths, conditions = _parse_paths(parser, event), _parse_conditions(parser, event, tools)
+    enabled, once = parser.get_flag("enabled", True), parser.get_flag("once", False)
+    clients = frozenset(
+        client for text in parser.get_texts("clients") if (client := _check_choice(parser, "clients", text, CLIENTS))
+    )
+    if not front.body:
+        parser.add_problem("action", "says nothing: its text stands below the second ---")
+    if len(front.body) > MAX_TEXT_CHARS:
+        parser.add_problem("action", f"its text is longer than {MAX_TEXT_CHARS} characters")
+    if not event or not action:
+        return None
+    does = Action(action)
+    if does not in RULE_EVENTS[event].actions:
+        can = ", ".join(RULE_EVENTS[event].actions)
+        parser.add_problem("action", f"action {does} cannot be had at {event}: {can}")
+    if fail == FailMode.CLOSED and does not in (Action.DENY, Action.ASK):
+        parser.add_problem("fail", "fail: closed is for action: deny and action: ask")
+    if once and does not in (Action.TELL, Action.INJECT):
+        parser.add_problem("once", "once is for action: tell and action: inject")
+    return Rule(
+        name=name,
+        event=event,
+        action=does,
+        text=sanitize_rule_text(front.body, owner),
+        file=parser.file,
+        line=min(front.line_numbers.values(), default=1),
+        tools=frozenset(tools),
+        paths=rule_paths,
+        conditions=conditions,
+        fail_mode=FailMode(fail or FailMode.OPEN),
+        clients=frozenset(map(ClientName, clients)),
+        owner=owner,
+        is_enabled=enabled,
+        is_shown_once=once,
+        description=parser.get_text("description"),
+    )
+
+
+def sanitize_rule_text(body: str, owner: Owner) -> str:
+    """Return the redacted text of a rule without control characters; empty for an untrusted one."""
+    return "" if owner is Owner.UNTRUSTED else redact(strip_controls(body[:MAX_TEXT_CHARS])).text
+
+
+def _parse_choice(parser: RuleFileParser, key: str, choices: tuple[str, ...], default: str = "") -> str:
+    """Return one of ``choices``, or ``default``; empty if it is invalid."""
+    text = parser.get_text(key)
+    if text:
+        return _check_choice(parser, key, text, choices)
+    if not default and isinstance(parser.front_matter.values.get(key, ""), str):
+        parser.add_problem(key, f"{key} is needed: {', '.join(choices)}")
+    return default
+
+
+def _check_choice(parser: RuleFileParser, key: str, text: str, choices: tuple[str, ...]) -> str:
+    if text in choices:
+        return text
+    parser.add_problem(
+        key, f"{key} takes {', '.join(choices)}; found {format_value(text)}{did_you_mean(text, choices)}"
+    )
+    return ""
+
+
+def _parse_tools(parser: RuleFileParser, event: str) -> tuple[str, ...]:
+    tools = tuple(name for text in parser.get_texts("tool") for name in globs.split_globs(text))
+    if tools and event and not RULE_EVENTS[event].is_tool_event:
+        parser.add_problem("tool", f"tool is for before-tool and after-tool, not for {event}")
+    for tool in tools:
+        if tool.isalpha() and tool.islower() and tool not in TOOL_KINDS and (hint := did_you_mean(tool, TOOL_KINDS)):
+            parser.add_problem("tool", f"unknown tool {format_value(tool)}{hint}")
+    return tools
+
+
+def _parse_paths(parser: RuleFileParser, event: str) -> Globs | None:
+    sources = tuple(glob for text in parser.get_texts("paths") for glob in globs.split_globs(text))
+    if not sources:
+        return None
+    if event and not RULE_EVENTS[event].is_tool_event:
+        parser.add_problem("paths", f"paths is for before-tool and after-tool, not for {event}")
+    if problem := globs.find_glob_problem(sources):
+        parser.add_problem("paths", f"paths {problem}")
+        return None
+    return Globs(sources)
+
+
+def _parse_conditions(parser: RuleFileParser, event: str, tools: tuple[str, ...]) -> tuple[Condition, ...]:
+    sources = parser.get_texts("pattern")
+    where = _check_choice(parser, "where", text, CONFIGURABLE_TARGETS) if (text := parser.get_text("where")) else ""
+    if not sources:
+        if where:
+            parser.add_problem("where", "where says what a pattern is held against, and there is no pattern")
+        return ()
+    expression = parser.join_patterns("pattern", sources)
+    offered = RULE_EVENTS[event].targets if event else CONFIGURABLE_TARGETS
+    if where and where not in offered:
+        can = ", ".join(offered) or "nothing"
+        parser.add_problem("where", f"where: {where} cannot be had at {event}: {can}")
+    place = where or _default_target(tools, offered)
+    if event and not place:
+        parser.add_problem("pattern", f"where is needed to say what the pattern is held against: {', '.join(offered)}")
+    if not place:
+        return ()
+    return (Condition(MatchTarget(place), Pattern(expression, is_anchored=place == MatchTarget.COMMAND)),)
+
+
+_DEFAULT_TARGETS: tuple[tuple[frozenset[str], MatchTarget], ...] = (
+    (frozenset({"shell", "Bash"}), MatchTarget.COMMAND),
+    (frozenset({"edit", "write"}), MatchTarget.CONTENT),
+    (frozenset({"read"}), MatchTarget.PATH),
+    (frozenset({"delegate"}), MatchTarget.PROMPT),
+)
+"""The default target of a pattern, by the kinds of tools that the rule is about."""
+
+
+def _default_target(tools: tuple[str, ...], targets: tuple[str, ...]) -> str:
+    if len(targets) == 1:
+        return targets[0]
+    found = (where for acts, where in _DEFAULT_TARGETS if tools and acts.issuperset(tools) and where in targets)
+    return next(found, "")

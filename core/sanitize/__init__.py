@@ -1,0 +1,1 @@
+"""Sanitize untrusted text: control characters, secrets, prompt injection, framing."""

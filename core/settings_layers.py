@@ -1,0 +1,50 @@
+"""One place that values come from, raw, and how messages speak of what is wrong there.
+
+Invariant: a message names the file, the line and the key, and fits on one line whatever the file holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+MAX_PROBLEMS = 50
+"""Problems reported for one layer."""
+
+_MAX_VALUE_CHARS = 60
+_MAX_DEPTH = 5
+_MAX_COMPARED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values from one place, raw. ``lines`` has the line of each key and table, by its full dotted name."""
+
+    origin: str
+    values: Mapping[str, Any]
+    lines: Mapping[str, int] = field(default_factory=dict)
+    is_trusted: bool = True
+    is_environment: bool = False
+
+    def location_of(self, name: str) -> str:
+        """``origin``, with the line of ``name`` or of the table that it stands in, where it has one."""
+        parts = name.split(".", _MAX_DEPTH)[:_MAX_DEPTH]
+        around = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+        line = next((self.lines[one] for one in (name, *around) if one in self.lines), 0)
+        return f"{self.origin}:{line}" if line else self.origin
+
+
+def format_value(raw: object) -> str:
+    """``raw`` as it may stand in a message: on one line, without controls, not long."""
+    text = repr(raw)
+    return text if len(text) <= _MAX_VALUE_CHARS else text[: _MAX_VALUE_CHARS - 1] + "…"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` with the nearest of ``known``; empty when none is near."""
+    from difflib import get_close_matches  # a few milliseconds that only mistakes pay for
+
+    close = get_close_matches(name[:_MAX_VALUE_CHARS], islice(known, _MAX_COMPARED), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""

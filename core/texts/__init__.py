@@ -1,1 +1,0 @@
-"""Phrases and texts that several parts share."""

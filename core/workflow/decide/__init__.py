@@ -1,0 +1,1 @@
+"""Decides what a workflow says to an event."""

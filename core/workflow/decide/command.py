@@ -1,0 +1,99 @@
+"""Parse workflow commands in prompts.
+
+A command starts the prompt (``/upbeat:standard add retries``; ``$upbeat:standard …`` in clients without slash commands
+of plugins), or names a workflow in brackets (``[workflow:standard]``, ``[goal: …]``) outside code and quotes. A stop
+phrase counts only if it is the whole prompt. Invariant: anything ambiguous is an ordinary prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from enum import StrEnum
+
+from upbeat.core.prompt.quoted_spans import clip_prompt, mask_prompt
+
+
+class Verb(StrEnum):
+    """The requested action."""
+
+    START = "start"
+    STOP = "stop"
+    CONTINUE = "continue"
+    OTHER = "other"
+    """A command of upbeat that does not concern the workflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowCommand:
+    """A command. ``workflow`` and ``goal`` are as written and belong to ``START``."""
+
+    verb: Verb
+    workflow: str = ""
+    goal: str = ""
+
+
+STOP_PHRASES = (
+    *("stop", "stop it", "stop now", "stop working", "stop the loop", "stop the workflow", "/stop"),
+    *("halt", "cancel", "abort"),
+    *("停", "停下", "停下来", "停下來", "停止", "停一下", "暂停", "暫停", "取消", "中止"),
+    *("别继续了", "別繼續了", "不要继续", "不要繼續"),
+)
+CONTINUE_PHRASES = (
+    *("continue", "go on", "carry on", "keep going", "resume", "/continue"),
+    *("继续", "繼續", "接着做", "接著做", "继续做", "繼續做"),
+)
+
+_SLASH = re.compile(r"\s*[/$](?:upbeat:)(?:source-command-)?([\w-]+)[ \t]*(.*)", re.DOTALL | re.ASCII)
+_BRACKETED_WORKFLOW = re.compile(r"\[workflow:\s*([\w-]+)\s*\]", re.IGNORECASE)
+_BRACKETED_GOAL = re.compile(r"\[goal:([^\[\]]{1,4000})\]", re.IGNORECASE)
+_EDGE_CHARS = " \t\r\n.!?,~。！？，、…～"
+_VERBS = {"stop": Verb.STOP, "continue": Verb.CONTINUE}
+_OTHER_COMMANDS = frozenset({"status", "why", "auto", "plan", "help", "goal", "quiet", "start-feature"})
+
+
+def parse_workflow_command(prompt: str) -> WorkflowCommand | None:
+    """Return the command in ``prompt``, if there is one."""
+    if slash := _SLASH.match(prompt):
+        name, rest = slash[1].lower(), slash[2].strip()
+        if name in _VERBS:
+            return WorkflowCommand(_VERBS[name])
+        return WorkflowCommand(Verb.OTHER) if name in _OTHER_COMMANDS else WorkflowCommand(Verb.START, name, rest)
+    words = prompt.strip(_EDGE_CHARS).lower()
+    if words in STOP_PHRASES:
+        return WorkflowCommand(Verb.STOP)
+    if words in CONTINUE_PHRASES:
+        return WorkflowCommand(Verb.CONTINUE)
+    if _BRACKETED_WORKFLOW.search(prompt):  # masking quotes and fences takes milliseconds
+        masked = mask_prompt(prompt)
+        if bracket := _BRACKETED_WORKFLOW.search(masked.prose):
+            goal = (masked.text[: bracket.start()] + masked.text[bracket.end() :]).strip()
+            return WorkflowCommand(Verb.START, bracket[1].lower(), goal)
+    return WorkflowCommand(Verb.OTHER) if _find_bracketed_goal(prompt) else None
+
+
+def parse_other_command(prompt: str) -> tuple[str, str] | None:
+    """Return the name and argument of a command that does not concern the workflow; None for anything else.
+
+    ``[goal: TEXT]`` outside code and quotes is the command ``goal``.
+    """
+    if slash := _SLASH.match(prompt):
+        name = slash[1].lower()
+        return (name, slash[2].strip()) if name in _OTHER_COMMANDS else None
+    goal = _find_bracketed_goal(prompt)
+    return ("goal", goal) if goal else None
+
+
+def _find_bracketed_goal(prompt: str) -> str:
+    """Return the text in ``[goal: …]`` outside code and quotes."""
+    if not _BRACKETED_GOAL.search(prompt):
+        return ""
+    masked = mask_prompt(clip_prompt(prompt))
+    match = _BRACKETED_GOAL.search(masked.prose)
+    return masked.text[match.start(1) : match.end(1)].strip() if match else ""
+
+
+def resolve_workflow_name(name: str, known: Container[str]) -> str:
+    """Return the workflow called ``name``, or empty. ``review`` is short for ``review-only``."""
+    return next((full for full in (name, f"{name}-only") if full in known), "")

@@ -1,0 +1,264 @@
+"""Decide what happens when a turn is about to end: continue it while there is work, and let it end otherwise.
+
+The first rule that applies decides:
+
+===================================================  ====================================================
+no workflow is running, or the loop has ended        the turn ends
+all steps, boxes and evidence are complete           the workflow is complete
+the user asked something unrelated                   the turn ends, this time
+the turn ends in a question to the user              the turn ends, this time
+subagents run in the background, and that is known   the turn ends: the client resumes when they are done
+a limit is reached, or there is no progress          the loop ends and says so; only the user restarts it
+another session works on the same feature            the turn ends
+otherwise                                            the turn continues with the next steps
+===================================================  ====================================================
+
+Invariant: the loop cannot run away (every continuation is counted and limited) and cannot trap its user (questions in
+either direction and ``stop`` always end the turn).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from upbeat.core.contract.effect import ContinueTurn, NotifyUser
+from upbeat.core.contract.event import TurnEnding
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result, lose_orphaned_calls
+from upbeat.core.workflow.decide.transitions import finish_step, is_finished
+from upbeat.core.workflow.decision import (
+    NO_DECISION,
+    ArchiveFeature,
+    WorkflowDecision,
+    WorkflowInputs,
+    make_explanation,
+)
+from upbeat.core.workflow.facts import FeatureAssigned, LoopEnded, TurnAllowed, TurnContinued, WorkflowEnded
+from upbeat.core.workflow.handoff import parse_handoff
+from upbeat.core.workflow.prompts import (
+    describe_end_reason,
+    format_progress,
+    format_unfinished_steps,
+    render_continuation_prompt,
+)
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.registry import SPEC_MODE, Stage
+from upbeat.core.workflow.state import RunStatus, SessionState, StepVerdict, SubagentCall, WorkflowRun, current_steps
+from upbeat.core.workflow.verdict import classify as verdicts
+from upbeat.core.workflow.verdict.evidence import check_evidence
+
+CLIENT_MAX_CONTINUATIONS = 8
+"""Claude Code ends a turn itself after more continuations than this without a tool call."""
+FEATURE_LEASE_SECONDS = 900.0
+"""A session without events for this long no longer holds its feature."""
+
+_TRAILING_CHARS = " \t\r\"'”’)）]」』*_`"
+
+
+def on_turn_ending(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Let the turn end, or continue it."""
+    if state.run is None or not state.run.is_running:
+        return NO_DECISION
+    feature = find_new_feature(state.run, inputs.features_in_progress)
+    assigned = (FeatureAssigned(feature),) if feature else ()
+    begun = WorkflowDecision((*lose_orphaned_calls(state, event.background_task_count), *assigned))
+    decision = begun + _apply_own_verdicts(event, apply_facts(begun.facts, state), inputs)
+    return decision + _decide_turn_end(event, apply_facts(decision.facts, state), inputs)
+
+
+def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    run = state.run
+    if run is None or not run.is_running:
+        return NO_DECISION
+    if state.loop.end_reason:
+        return WorkflowDecision(
+            explanations=(make_explanation("loop", "allow_end", f"ended: {state.loop.end_reason}"),)
+        )
+    if not inputs.limits.is_enabled and not is_finished(run):
+        return WorkflowDecision(explanations=(make_explanation("loop", "allow_end", "disabled by loop.enabled"),))
+    problem = _completion_problem(state, run, inputs) if is_finished(run) else ""
+    if is_finished(run) and not problem:
+        return _complete_run(run, inputs)
+    for check in _TURN_END_CHECKS:
+        if decision := check(event, state, run, inputs):
+            return decision
+    return _continue_turn(state, run, inputs, problem)
+
+
+def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:
+    """Return the only feature created since a run without a feature began; empty otherwise."""
+    new = [feature for feature in features if feature not in run.preexisting_features]
+    return new[0] if not run.feature and len(new) == 1 else ""
+
+
+def _apply_own_verdicts(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Finish the steps that the main agent did itself, as its markers name them."""
+    decision = NO_DECISION
+    message = strip_controls(event.message)
+    for parsed in verdicts.parse_stage_verdicts(message):
+        current = apply_facts(decision.facts, state)
+        run = current.run
+        if run is None or not run.is_running:
+            break
+        step = next((step for step in current_steps(run) if step.key == parsed.step_key.upper()), None)
+        if step is None or any(call.step_key == step.key for call in run.calls):
+            continue
+        verdict, _problem, notes = evaluate_result(current, step, message, inputs, parsed.verdict)
+        handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
+        facts = finish_step(run, inputs.registry, step.key, verdict, notes, handoff)
+        decision += conclude_step(run, inputs, step.key, verdict, facts, message)
+    return decision
+
+
+def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
+    messages = load_messages("workflow", inputs.language)
+    text: str = messages["workflow_complete"].format(workflow=run.workflow, progress=format_progress(run))
+    if unfinished := format_unfinished_steps(run):
+        text += " " + messages["unfinished_steps"].format(steps=unfinished)
+    return WorkflowDecision(
+        (WorkflowEnded(RunStatus.COMPLETE, unfinished),),
+        (NotifyUser(text),),
+        (make_explanation("loop", "complete", "all steps have finished", left_open=unfinished),),
+        (ArchiveFeature(run.feature),) if run.feature else (),
+    )
+
+
+def _completion_problem(state: SessionState, run: WorkflowRun, inputs: WorkflowInputs) -> str:
+    """Return why a run whose steps have all finished is not complete: open boxes or expired evidence."""
+    messages = load_messages("workflow", inputs.language)
+    if inputs.tasks and inputs.tasks.open_checkboxes:
+        return messages["completion_blocked_by_checkboxes"].format(count=len(inputs.tasks.open_checkboxes))
+    passed = [step for step in run.steps if step.has_passed and step.mode != SPEC_MODE]
+    kinds = {inputs.registry.stages.get(step.stage, Stage(step.stage, "")).required_evidence for step in passed}
+    for kind in sorted(kinds - {""}) if inputs.requires_evidence else ():
+        evidence = check_evidence(kind, state.evidence, inputs.tree_digest, inputs.language)
+        if not evidence.is_proven:
+            return messages["completion_blocked_by_evidence"].format(because=evidence.reason)
+    return ""
+
+
+def _allow_turn_end(code: str, reason: str, **inputs: object) -> WorkflowDecision:
+    return WorkflowDecision(
+        (TurnAllowed(code),), explanations=(make_explanation("loop", "allow_end", reason, "", **inputs),)
+    )
+
+
+def _check_paused(
+    _event: TurnEnding, state: SessionState, _run: WorkflowRun, _inputs: WorkflowInputs
+) -> WorkflowDecision | None:
+    return _allow_turn_end("paused_by_user", "the user asked something else") if state.loop.is_paused else None
+
+
+def _check_question(
+    event: TurnEnding, _state: SessionState, _run: WorkflowRun, _inputs: WorkflowInputs
+) -> WorkflowDecision | None:
+    if not ends_in_question(event.message):
+        return None
+    return _allow_turn_end("question", "the turn ends in a question to the user", message=event.message[-200:])
+
+
+def _check_background_agents(
+    event: TurnEnding, _state: SessionState, run: WorkflowRun, _inputs: WorkflowInputs
+) -> WorkflowDecision | None:
+    """Let the turn end if the client counts its background tasks: it resumes when they are done."""
+    if not event.background_task_count:
+        return None
+    steps = ", ".join(dict.fromkeys(call.step_key for call in _unreturned_calls(run)))
+    return _allow_turn_end(
+        "background", "subagents are still running", running=event.background_task_count, steps=steps
+    )
+
+
+def _unreturned_calls(run: WorkflowRun) -> list[SubagentCall]:
+    return [call for call in run.calls if call.verdict is StepVerdict.NONE]
+
+
+def _check_limits(
+    _event: TurnEnding, state: SessionState, run: WorkflowRun, inputs: WorkflowInputs
+) -> WorkflowDecision | None:
+    loop, limits = state.loop, inputs.limits
+    tokens = max(0, (inputs.tokens or 0) - loop.tokens_at_start)
+    minutes = (inputs.now - loop.started_at) / 60
+    reached = (
+        ("errors", loop.consecutive_errors >= limits.max_consecutive_errors),
+        ("turns", loop.iterations >= limits.max_turns),
+        ("minutes", minutes >= limits.max_minutes),
+        ("tokens", tokens >= limits.max_tokens),
+        ("no_progress", _count_turns_without_progress(state, run, inputs) >= limits.max_turns_without_progress),
+    )
+    code = next((name for name, is_reached in reached if is_reached), "")
+    if not code:
+        return None
+    text = load_messages("workflow", inputs.language)["loop_ended"].format(
+        workflow=run.workflow,
+        reason=describe_end_reason(code, limits.max_turns_without_progress, inputs.language),
+        steps=format_unfinished_steps(run) or format_progress(run),
+    )
+    used = {"turns": loop.iterations, "errors": loop.consecutive_errors, "minutes": round(minutes), "tokens": tokens}
+    return WorkflowDecision(
+        (LoopEnded(code),), (NotifyUser(text),), (make_explanation("loop", "ended", code, "", **used),)
+    )
+
+
+def _check_feature_lease(
+    _event: TurnEnding, _state: SessionState, run: WorkflowRun, inputs: WorkflowInputs
+) -> WorkflowDecision | None:
+    for peer in inputs.peer_sessions:
+        if _holds_feature(peer.state, run) and inputs.now - peer.updated_at < FEATURE_LEASE_SECONDS:
+            text = load_messages("workflow", inputs.language)["feature_held"].format(
+                feature=run.feature, session=peer.session_id[:13]
+            )
+            allowed = _allow_turn_end("feature_held", "another session works on the feature", session=peer.session_id)
+            return allowed + WorkflowDecision(effects=(NotifyUser(text),))
+    return None
+
+
+def _holds_feature(peer: SessionState, run: WorkflowRun) -> bool:
+    """Return whether the other session started the same feature earlier and is still working on it."""
+    other = peer.run
+    if other is None or not other.is_running or peer.has_ended or peer.loop.end_reason:
+        return False
+    return bool(run.feature) and other.feature == run.feature and other.id < run.id
+
+
+TurnEndCheck = Callable[[TurnEnding, SessionState, WorkflowRun, WorkflowInputs], WorkflowDecision | None]
+_TURN_END_CHECKS: tuple[TurnEndCheck, ...] = (
+    _check_paused,
+    _check_question,
+    _check_background_agents,
+    _check_limits,
+    _check_feature_lease,
+)
+
+
+def _continue_turn(state: SessionState, run: WorkflowRun, inputs: WorkflowInputs, problem: str) -> WorkflowDecision:
+    text = render_continuation_prompt(state, inputs.registry, inputs.language, inputs.limits.max_turns, inputs.tasks)
+    if problem:
+        text = text.partition("\n")[0] + "\n" + problem
+    stale = _count_turns_without_progress(state, run, inputs)
+    why = make_explanation(
+        "loop", "continue_turn", "work is left", turn=state.loop.iterations + 1, turns_without_progress=stale
+    )
+    return WorkflowDecision((TurnContinued(progress_fingerprint(run, inputs), stale),), (ContinueTurn(text),), (why,))
+
+
+def _count_turns_without_progress(state: SessionState, run: WorkflowRun, inputs: WorkflowInputs) -> int:
+    """Return how many turns in a row ended without progress; a turn that waits for a subagent does not count."""
+    if not state.loop.progress_fingerprint or state.loop.progress_fingerprint != progress_fingerprint(run, inputs):
+        return 0
+    return state.loop.turns_without_progress + (not _unreturned_calls(run))
+
+
+def progress_fingerprint(run: WorkflowRun, inputs: WorkflowInputs) -> str:
+    """Return a digest of everything that progress changes: the files, the boxes, the steps."""
+    boxes = "" if inputs.tasks is None else f"{len(inputs.tasks.done_checkboxes)}/{len(inputs.tasks.open_checkboxes)}"
+    steps = ";".join(f"{step.key}={step.status}/{step.verdict}/{step.attempts}" for step in run.steps)
+    return hashlib.sha256(f"{inputs.tree_digest}\n{boxes}\n{steps}".encode()).hexdigest()[:16]
+
+
+def ends_in_question(message: str) -> bool:
+    """Return whether the message ends in a question."""
+    lines = [line for line in message.split("\n") if line.strip() and not line.strip().startswith("<!--")]
+    return bool(lines) and lines[-1].rstrip(_TRAILING_CHARS).endswith(("?", "？"))

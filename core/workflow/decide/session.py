@@ -1,0 +1,300 @@
+"""Decide on prompts, tools, and the start and end of sessions while a workflow may be running."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from upbeat.core.contract.effect import InjectContext, NotifyUser
+from upbeat.core.contract.event import (
+    Event,
+    PromptOrigin,
+    PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
+    ToolFinished,
+    ToolStarting,
+    TurnFailed,
+    TurnInterrupted,
+    UserQuestionRequested,
+    WorkflowCommanded,
+)
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.workflow.decide.command import Verb, WorkflowCommand, parse_workflow_command, resolve_workflow_name
+from upbeat.core.workflow.decide.loop import CLIENT_MAX_CONTINUATIONS
+from upbeat.core.workflow.decide.subagents import lose_all_calls
+from upbeat.core.workflow.decide.transitions import create_run
+from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs, make_explanation
+from upbeat.core.workflow.facts import (
+    AskedUser,
+    CommandRan,
+    ContinuationOverridden,
+    ConversationCompacted,
+    Fact,
+    HandoverOffered,
+    LoopEnded,
+    SessionBegan,
+    SessionClosed,
+    ToolUsed,
+    TurnAllowed,
+    TurnErrored,
+    UserMessaged,
+    WorkflowAdopted,
+    WorkflowEnded,
+    WorkflowReopened,
+    WorkflowStarted,
+)
+from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_prompt, render_turn_prompt
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, SessionState
+from upbeat.core.workflow.verdict.evidence import extract_evidence
+
+_FEATURE_NAME = re.compile(r"(?<![\w-])(?:specs/features/in-progress/)?([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w-])")
+MAX_GOAL_CHARS = 2000
+HANDOVER_OFFER_SECONDS = 86400.0
+"""An offer to another client expires after this time."""
+
+
+def on_session_started(event: SessionStarted, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Inject the state of the session's own workflow, or of one that was handed over to it."""
+    facts: tuple[Fact, ...] = (SessionBegan(event.source.client.value, inputs.root),)
+    if event.trigger in ("compact", "clear"):
+        facts += (ConversationCompacted(),)
+    elif event.trigger in ("startup", "resume"):
+        facts += lose_all_calls(state)
+    decision = WorkflowDecision(facts) + _adopt_offered_run(event.source.client.value, state, inputs)
+    after = apply_facts(decision.facts, state)
+    if not _has_open_run(after) and not inputs.tasks:
+        return decision
+    text = render_resume_prompt(after, inputs.registry, inputs.language, inputs.tasks)
+    why = make_explanation("workflow", "inject", f"session {event.trigger}", chars=len(text))
+    return decision + WorkflowDecision(effects=(InjectContext(text),), explanations=(why,)) if text else decision
+
+
+def _has_open_run(state: SessionState) -> bool:
+    return state.run is not None and state.run.status in (RunStatus.RUNNING, RunStatus.NEEDS_HUMAN)
+
+
+def _adopt_offered_run(client: str, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Continue the run that another session in this repository offers to this client."""
+    if state.run is not None and state.run.is_running:
+        return NO_DECISION
+    for peer in inputs.peer_sessions:
+        other = peer.state
+        is_fresh = inputs.now - peer.updated_at < HANDOVER_OFFER_SECONDS
+        if is_fresh and other.handover_client == client and other.run is not None and other.run.can_continue:
+            reopened = () if other.run.is_running else (WorkflowReopened(inputs.now),)
+            run = apply_facts((*lose_all_calls(other), *reopened), other).run or other.run
+            loop = LoopState(
+                other.loop.iterations, started_at=other.loop.started_at, tokens_at_start=inputs.tokens or 0
+            )
+            text = load_messages("workflow", inputs.language)["workflow_adopted"].format(
+                client=other.client, session=peer.session_id[:13]
+            )
+            return WorkflowDecision(
+                (WorkflowAdopted(run, loop, other.evidence, other.client, peer.session_id),),
+                (NotifyUser(text),),
+                (make_explanation("workflow", "adopt", "handed over", session=peer.session_id, client=other.client),),
+            )
+    return NO_DECISION
+
+
+def _ensure_begun(event: Event, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    return NO_DECISION if state.root else WorkflowDecision((SessionBegan(event.source.client.value, inputs.root),))
+
+
+def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Execute a command of the user, or note any other prompt while a workflow is running."""
+    if event.origin is not PromptOrigin.USER:
+        return NO_DECISION
+    decision = _ensure_begun(event, state, inputs) + _detect_override(state, inputs)
+    decision += _adopt_offered_run(event.source.client.value, state, inputs)
+    command, after = parse_workflow_command(event.prompt), apply_facts(decision.facts, state)
+    decision += _execute_command(command, event, after, inputs) if command else _on_other_prompt(after, inputs)
+    text = render_turn_prompt(apply_facts(decision.facts, state), inputs.registry, inputs.language)
+    started = any(isinstance(fact, WorkflowStarted) for fact in decision.facts)
+    if started or any(isinstance(fact, WorkflowReopened) for fact in decision.facts):
+        messages = load_messages("workflow", inputs.language)
+        text = f"{messages['workflow_started' if started else 'workflow_continued']}\n{text}"
+    return decision + WorkflowDecision(effects=(InjectContext(text),) if text else ())
+
+
+def _execute_command(
+    command: WorkflowCommand, event: PromptSubmitted, state: SessionState, inputs: WorkflowInputs
+) -> WorkflowDecision:
+    match command.verb:
+        case Verb.START:
+            return start_run(command.workflow, command.goal, inputs)
+        case Verb.STOP:
+            decision = stop_run(state, inputs)
+        case Verb.CONTINUE:
+            decision = continue_run(state, inputs)
+        case Verb.OTHER:
+            return NO_DECISION
+    # A bare word such as "stop" is an ordinary prompt when it changes nothing.
+    return decision if decision.facts or event.prompt.lstrip()[:1] in ("/", "$") else _on_other_prompt(state, inputs)
+
+
+def on_workflow_commanded(event: WorkflowCommanded, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Execute a command from outside the conversation; the answer always contains the state of the workflow."""
+    decision = _ensure_begun(event, state, inputs)
+    match event.verb:
+        case "start":
+            decision += start_run(event.argument, event.goal, inputs)
+        case "start-if-idle" if not _has_open_run(state):
+            decision += start_run(event.argument, event.goal, inputs)
+        case "stop":
+            decision += stop_run(state, inputs)
+        case "continue":
+            decision += continue_run(state, inputs)
+        case "hand-over":
+            decision += offer_handover(state, event.argument, inputs)
+        case _:
+            pass
+    text = render_turn_prompt(apply_facts(decision.facts, state), inputs.registry, inputs.language)
+    if text:
+        return decision + WorkflowDecision(effects=(InjectContext(text),))
+    return decision if decision.effects else decision + _no_workflow_runs(inputs)
+
+
+def _no_workflow_runs(inputs: WorkflowInputs) -> WorkflowDecision:
+    return WorkflowDecision(effects=(NotifyUser(load_messages("workflow", inputs.language)["no_workflow_runs"]),))
+
+
+def stop_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Stop the run and its loop."""
+    run = state.run
+    if run is None or not _has_open_run(state):
+        return _no_workflow_runs(inputs)
+    facts: tuple[Fact, ...] = (WorkflowEnded(RunStatus.STOPPED, "stopped"), LoopEnded("stopped"))
+    if state.handover_client:
+        facts += (HandoverOffered(""),)
+    text = load_messages("workflow", inputs.language)["workflow_stopped"].format(workflow=run.workflow)
+    return WorkflowDecision(facts, (NotifyUser(text),), (make_explanation("loop", "stop", "requested by the user"),))
+
+
+def continue_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Resume the run where it stopped, with fresh attempts and a fresh loop."""
+    if state.run is None or not state.run.can_continue:
+        return _no_workflow_runs(inputs)
+    is_over = not state.run.is_running or state.loop.end_reason
+    lost = lose_all_calls(state) if is_over else ()  # a client may never report that a subagent was cut off
+    reopened = WorkflowReopened(inputs.now, inputs.tokens or 0)
+    why = make_explanation("loop", "continue", "requested by the user")
+    return WorkflowDecision((*lost, reopened), explanations=(why,))
+
+
+def offer_handover(state: SessionState, to_client: str, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Offer the run to the next session of ``to_client`` in this repository."""
+    run = state.run
+    if run is None or not run.can_continue:
+        return _no_workflow_runs(inputs)
+    text = load_messages("workflow", inputs.language)["handover_offered"].format(
+        workflow=run.workflow, client=to_client
+    )
+    why = make_explanation("workflow", "offer", f"to {to_client}")
+    return WorkflowDecision((HandoverOffered(to_client),), (NotifyUser(text),), (why,))
+
+
+def start_run(workflow_name: str, goal: str, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Start the workflow called ``workflow_name``, or list the known ones."""
+    workflow = inputs.registry.workflows.get(resolve_workflow_name(workflow_name, inputs.registry.workflows))
+    if workflow is None:
+        text = load_messages("workflow", inputs.language)["workflow_unknown"].format(
+            name=workflow_name[:40], known=", ".join(inputs.registry.workflows)
+        )
+        why = make_explanation("workflow", "unknown", f"no workflow {workflow_name[:40]}")
+        return WorkflowDecision(effects=(NotifyUser(text),), explanations=(why,))
+    feature = _choose_feature(goal, inputs.features_in_progress)
+    run = replace(
+        create_run(workflow, inputs.registry.stages, inputs.run_id, goal[:MAX_GOAL_CHARS], feature),
+        preexisting_features=inputs.features_in_progress,
+    )
+    why = make_explanation(
+        "workflow", "start", f"workflow {workflow_name}", workflow.origin, goal=goal[:200], feature=run.feature
+    )
+    return WorkflowDecision((WorkflowStarted(run, inputs.now, inputs.tokens or 0),), explanations=(why,))
+
+
+def _choose_feature(goal: str, features: tuple[str, ...]) -> str:
+    """Return the feature in progress that the goal names; without a goal, the only feature in progress."""
+    named = [match[1] for match in _FEATURE_NAME.finditer(goal) if match[1] in features]
+    if named:
+        return named[0]
+    return features[0] if len(features) == 1 and not goal else ""
+
+
+def _on_other_prompt(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Note a prompt while a workflow is running; an unrelated question pauses the loop."""
+    if state.run is None or not state.run.is_running:
+        return NO_DECISION
+    pauses = inputs.is_unrelated_question
+    why = make_explanation("loop", "pause" if pauses else "listen", "the user sent a prompt")
+    return WorkflowDecision((UserMessaged(pauses_loop=pauses),), explanations=(why,))
+
+
+def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Note that a continued turn ended anyway because of the client's own limit."""
+    run, loop = state.run, state.loop
+    if run is None or not run.is_running or not loop.was_continued:
+        return NO_DECISION
+    if loop.consecutive_continuations <= CLIENT_MAX_CONTINUATIONS:
+        return NO_DECISION
+    text = load_messages("workflow", inputs.language)["continuation_overridden"].format(
+        workflow=run.workflow, steps=format_unfinished_steps(run)
+    )
+    why = make_explanation(
+        "loop", "overridden", "the client ended the turn itself", in_a_row=loop.consecutive_continuations
+    )
+    return WorkflowDecision((ContinuationOverridden(),), (NotifyUser(text),), (why,))
+
+
+def on_session_ended(_event: SessionEnded, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Drop the calls that were still running, and note a loop that the client cut off."""
+    return _detect_override(state, inputs) + WorkflowDecision((*lose_all_calls(state), SessionClosed()))
+
+
+def on_tool_starting(_event: ToolStarting, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
+    """Note that the agent is working again after a continuation or a question."""
+    loop = state.loop
+    is_news = loop.was_continued or loop.consecutive_continuations or loop.has_asked_user
+    return WorkflowDecision((ToolUsed(),)) if is_news else NO_DECISION
+
+
+def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Record a command that counts as evidence, with its exit code and the files it ran on."""
+    if state.run is None or not state.run.is_running or event.was_interrupted:
+        return NO_DECISION
+    if any(known.call_id == event.call.id and known.exit_code is not None for known in state.evidence):
+        return NO_DECISION  # reported twice, and the files may have changed in between
+    exit_code = inputs.exit_code if event.exit_code is None else event.exit_code
+    kind, code = extract_evidence(event.command, exit_code, event.output)
+    if not kind:
+        return NO_DECISION
+    evidence = Evidence(kind, event.command[:400], inputs.tree_digest, code, event.call.id, inputs.now)
+    why = make_explanation(
+        "evidence", "recorded", f"{kind}: exit code {code}", command=evidence.command, tree=inputs.tree_digest[:12]
+    )
+    return WorkflowDecision((CommandRan(evidence),), explanations=(why,))
+
+
+def on_asking_user(_event: UserQuestionRequested, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
+    """Let this turn end, because the agent asks the user with the client's own tool."""
+    if state.run is None or not state.run.is_running:
+        return NO_DECISION
+    return WorkflowDecision(
+        (AskedUser(),), explanations=(make_explanation("loop", "pause", "the agent asks the user"),)
+    )
+
+
+def on_turn_failed(event: TurnFailed, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
+    """Count a failed turn. The model may not have read the excerpts that the turn was to show."""
+    if state.run is None or not state.run.is_running:
+        return WorkflowDecision((TurnErrored(),)) if state.shown_excerpts else NO_DECISION
+    why = make_explanation("loop", "error", event.error, message=event.message[:200])
+    return WorkflowDecision((TurnErrored(),), explanations=(why,))
+
+
+def on_turn_interrupted(_event: TurnInterrupted, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
+    """Stop continuing until the next prompt, because the user interrupted the turn."""
+    return WorkflowDecision((TurnAllowed("interrupted"),)) if state.run and state.run.is_running else NO_DECISION

@@ -1,0 +1,275 @@
+"""Decide on delegations: which step a call is for, whether it may start, and how it ended.
+
+Invariant: steps are keyed by tool-call ID, never by the agent's name. A call is linked to a subagent only when the
+client reports the link or only one call can match; otherwise the result is queued until the call itself returns.
+Delegations that are not a stage of the running workflow are not affected.
+"""
+
+from __future__ import annotations
+
+import re
+
+from upbeat.core.contract.effect import ContinueTurn, Deny, InjectContext, PrependPrompt
+from upbeat.core.contract.event import SubagentEnding, SubagentRequested, SubagentReturned, SubagentStarted
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.workflow.decide.transitions import finish_call, unfinished_before
+from upbeat.core.workflow.decision import (
+    NO_DECISION,
+    TickCheckboxes,
+    WorkflowDecision,
+    WorkflowInputs,
+    make_explanation,
+)
+from upbeat.core.workflow.facts import (
+    MAX_UNMATCHED_RESULT_CHARS,
+    CallLinked,
+    CallLost,
+    Fact,
+    StepStarted,
+    SubagentInstructed,
+    UnmatchedResultQueued,
+)
+from upbeat.core.workflow.handoff import parse_handoff
+from upbeat.core.workflow.prompts import ELLIPSIS, format_step_keys, render_step_prompt, verdict_options
+from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.registry import SPEC_MODE, Registry, Stage
+from upbeat.core.workflow.state import SessionState, StepStatus, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.verdict import classify as verdicts
+from upbeat.core.workflow.verdict.evidence import check_evidence
+
+MAX_HANDOFF_CHARS = 600
+"""Maximum length of one step's handoff."""
+
+_AGENT_PREFIX = re.compile(r"upbeat[:_-]")
+_TARGET_MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)([\w:#-]+)\]", re.IGNORECASE)
+
+
+def parse_delegation_target(event: SubagentRequested, run: WorkflowRun, registry: Registry) -> tuple[str, str]:
+    """Return the requested agent and step key; either may be empty. ``[stage:TEST:2]`` names a step.
+
+    A marker at the start of the title or the prompt has precedence, then the agent type, then the title.
+    """
+    for text in (event.title, event.prompt):
+        if marker := _TARGET_MARKER.match(text):
+            name = marker[1]
+            if run.find_step(name.upper()):
+                return "", name.upper()
+            if name.lower() in registry.agents:
+                return name.lower(), ""
+    name = ""
+    for text in (event.agent_type, event.title):
+        name = _AGENT_PREFIX.sub("", text.strip(), count=1).lower().replace("_", "-")
+        if name in registry.agents and (_AGENT_PREFIX.match(text.strip()) or text == event.title):
+            return name, ""
+    if not _AGENT_PREFIX.match(event.title.strip()):
+        return "", ""
+    # Some clients accept each title only once, so agents are numbered: ``upbeat_tester_2``.
+    return max((agent for agent in registry.agents if name.startswith(f"{agent}-")), key=len, default=""), ""
+
+
+def on_subagent_requested(event: SubagentRequested, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Let the call start a step, deny it if earlier steps are missing, or ignore it."""
+    run = state.run
+    if run is None or not run.is_running or event.source.agent_id or _find_call(run, event.call.id):
+        return NO_DECISION  # irrelevant, or reported both by a hook and by the program that drives the client
+    agent, key = parse_delegation_target(event, run, inputs.registry)
+    step = _find_target_step(run, inputs.registry, agent, key)
+    if step is None:
+        reason = "not a stage of the running workflow" if agent or key else "not an agent of the workflow"
+        why = make_explanation("step_guard", "pass", reason, agent=event.agent_type, title=event.title)
+        return WorkflowDecision(explanations=(why,))
+    origin = _workflow_origin(inputs.registry, run)
+    if unfinished := unfinished_before(run, step):
+        missing = format_step_keys(unfinished)
+        is_running = all(other.status is StepStatus.ACTIVE for other in unfinished)
+        template = load_messages("workflow", inputs.language)[
+            "step_denied_while_running" if is_running else "step_denied"
+        ]
+        why = make_explanation("step_guard", "deny", f"{step.key} would skip {missing}", origin, missing=missing)
+        return WorkflowDecision(effects=(Deny(template.format(key=step.key, missing=missing)),), explanations=(why,))
+    started = StepStarted(step.key, event.call.id, event.agent_type, has_instructions=not event.is_prompt_hidden)
+    prompt = render_step_prompt(run, step, event.call.id, inputs.registry, inputs.language)
+    why = make_explanation(
+        "step_guard", "allow", f"{step.key} may start", origin, agent=event.agent_type, step=step.key
+    )
+    return WorkflowDecision((started,), () if event.is_prompt_hidden else (PrependPrompt(prompt),), (why,))
+
+
+def _find_target_step(run: WorkflowRun, registry: Registry, agent: str, step_key: str) -> WorkflowStep | None:
+    """Return the step that a call of ``agent`` is for: the first unfinished one of its stages, pending ones first."""
+    if step_key:
+        step = run.find_step(step_key)
+        return step if step and step.status is not StepStatus.DONE else None
+    stages = registry.stages_of(agent)
+    open_steps = [step for step in run.steps if step.stage in stages and step.status is not StepStatus.DONE]
+    pending = [step for step in open_steps if step.status is StepStatus.PENDING]
+    return next(iter(pending or open_steps), None)
+
+
+def on_subagent_returned(event: SubagentReturned, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Link the call that returned to its subagent, and evaluate the result if it is known."""
+    run = state.run
+    call = _find_call(run, event.call.id) if run else None
+    if run is None or not run.can_continue or call is None or call.verdict is not StepVerdict.NONE:
+        return NO_DECISION
+    if event.has_failed:
+        why = make_explanation("workflow", "lost", f"{call.step_key}: the subagent did not start")
+        return WorkflowDecision((CallLost(call.call_id),), explanations=(why,))
+    agent_id = event.agent_id or inputs.agent_id
+    facts = (CallLinked(call.call_id, agent_id),) if agent_id and call.agent_id != agent_id else ()
+    queued = (result.message for result in run.unmatched_results if result.agent_id == agent_id and agent_id)
+    message = next(queued, event.message)
+    if message is None:
+        return WorkflowDecision(facts)
+    after = apply_facts(facts, state)
+    return WorkflowDecision(facts) + _on_final_message(after, call, message, inputs, can_ask_again=False)
+
+
+def on_agent_started(event: SubagentStarted, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Link the subagent to its call if only one matches, and inject its step if the prompt could not be changed."""
+    run = state.run
+    if run is None or not run.is_running:
+        return NO_DECISION
+    known = next((call for call in run.calls if call.agent_id == event.agent_id), None)
+    call = known or _find_only_candidate(run, event.agent_type)
+    step = run.find_step(call.step_key) if call else None
+    if call is None or step is None:
+        return NO_DECISION
+    facts: tuple[Fact, ...] = () if known else (CallLinked(call.call_id, event.agent_id),)
+    if call.has_instructions:
+        return WorkflowDecision(facts)
+    prompt = render_step_prompt(run, step, call.call_id, inputs.registry, inputs.language)
+    why = make_explanation("workflow", "inject", "its prompt is hidden from hooks", step=step.key)
+    return WorkflowDecision((*facts, SubagentInstructed(call.call_id)), (InjectContext(prompt),), (why,))
+
+
+def on_agent_stopped(event: SubagentEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Evaluate the subagent's final message if its call is known; queue it otherwise."""
+    run = state.run
+    if run is None or not run.can_continue or not event.agent_id:
+        return NO_DECISION
+    call = next((call for call in run.calls if call.agent_id == event.agent_id), None)
+    call = call or _find_call_by_marker(run, event.message) or _find_only_candidate(run, event.agent_type)
+    if call is not None:
+        if call.verdict is not StepVerdict.NONE:
+            return NO_DECISION
+        facts = () if call.agent_id else (CallLinked(call.call_id, event.agent_id),)
+        can_ask_again = run.is_running and not event.was_continued
+        after = apply_facts(facts, state)
+        return WorkflowDecision(facts) + _on_final_message(
+            after, call, event.message, inputs, can_ask_again=can_ask_again
+        )
+    if not _candidate_calls(run, event.agent_type):
+        return NO_DECISION
+    message = event.message
+    if len(message) > MAX_UNMATCHED_RESULT_CHARS:  # the verdict is at the end
+        half = (MAX_UNMATCHED_RESULT_CHARS - 3) // 2
+        message = f"{message[:half]}\n{ELLIPSIS}\n{message[-half:]}"
+    why = make_explanation("workflow", "queued_unmatched", "several calls match", agent=event.agent_type)
+    return WorkflowDecision((UnmatchedResultQueued(event.agent_id, event.agent_type, message),), explanations=(why,))
+
+
+def _on_final_message(
+    state: SessionState, call: SubagentCall, message: str, inputs: WorkflowInputs, *, can_ask_again: bool
+) -> WorkflowDecision:
+    """Evaluate a subagent's final message. An unclear or unproven one is returned once, if that is possible."""
+    run = state.run
+    step = run.find_step(call.step_key) if run else None
+    if run is None or step is None:
+        return NO_DECISION
+    message = strip_controls(message)
+    verdict, problem, notes = evaluate_result(state, step, message, inputs)
+    if problem and can_ask_again:
+        origin = _workflow_origin(inputs.registry, run)
+        why = make_explanation("workflow", "request_verdict", problem, origin, step=step.key, message=message[-300:])
+        return WorkflowDecision(effects=(ContinueTurn(problem),), explanations=(why,))
+    handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
+    facts = finish_call(run, inputs.registry, call.call_id, verdict, notes, handoff)
+    return conclude_step(run, inputs, step.key, verdict, facts, message)
+
+
+def evaluate_result(
+    state: SessionState,
+    step: WorkflowStep,
+    message: str,
+    inputs: WorkflowInputs,
+    stated_verdict: StepVerdict | None = None,
+) -> tuple[StepVerdict, str, str]:
+    """Return the verdict of ``message`` on ``step``, the problem to report to its author, and the failure notes.
+
+    ``stated_verdict`` is the verdict if it is already known.
+    """
+    messages = load_messages("workflow", inputs.language)
+    stage = inputs.registry.stages.get(step.stage, Stage(step.stage, ""))
+    accepted = (StepVerdict.PASS,) if step.mode == SPEC_MODE else stage.verdicts
+    verdict = verdicts.parse_verdict(message, accepted).verdict if stated_verdict is None else stated_verdict
+    if verdict is StepVerdict.UNCLEAR:
+        problem = messages["verdict_unclear"].format(key=step.key, words="|".join(verdict_options(stage)))
+        return StepVerdict.UNCLEAR, problem, problem
+    if verdict is StepVerdict.PASS and stage.required_evidence and step.mode != SPEC_MODE and inputs.requires_evidence:
+        evidence = check_evidence(stage.required_evidence, state.evidence, inputs.tree_digest, inputs.language)
+        if not evidence.is_proven:
+            problem = messages["evidence_missing"].format(key=step.key, because=evidence.reason)
+            return StepVerdict.UNCLEAR, problem, problem
+    return verdict, "", "" if verdict is StepVerdict.PASS else verdicts.extract_failure_notes(message)
+
+
+def conclude_step(
+    run: WorkflowRun, inputs: WorkflowInputs, step_key: str, verdict: StepVerdict, facts: tuple[Fact, ...], message: str
+) -> WorkflowDecision:
+    """Return the decision for a step that ended: its facts, and its box checked if it passed."""
+    after = apply_facts(facts, SessionState(run=run)).run
+    step = after.find_step(step_key) if after else None
+    is_passed = step is not None and step.has_passed and not step.repair_of
+    shown = {
+        "step": step_key,
+        "message": message[-300:],
+        "missing in the handoff": ", ".join(parse_handoff(message).missing_sections),
+    }
+    origin = _workflow_origin(inputs.registry, run)
+    return WorkflowDecision(
+        facts,
+        explanations=(make_explanation("workflow", verdict.value, f"{step_key} ended", origin, **shown),),
+        workspace_actions=(TickCheckboxes(run.feature, (step_key,)),) if run.feature and is_passed else (),
+    )
+
+
+def _find_call(run: WorkflowRun, call_id: str) -> SubagentCall | None:
+    return next((call for call in run.calls if call.call_id == call_id), None)
+
+
+def _candidate_calls(run: WorkflowRun, agent: str) -> list[SubagentCall]:
+    """Return the unlinked calls for ``agent``; if there are none, those for an unknown agent."""
+    waiting = [call for call in run.calls if not call.agent_id and call.verdict is StepVerdict.NONE]
+    return [call for call in waiting if call.agent == agent] or [call for call in waiting if not call.agent]
+
+
+def _find_only_candidate(run: WorkflowRun, agent: str) -> SubagentCall | None:
+    candidates = _candidate_calls(run, agent)
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _find_call_by_marker(run: WorkflowRun, message: str) -> SubagentCall | None:
+    """Return the call that the verdict marker names, unless it is linked to another subagent."""
+    call_id = verdicts.parse_verdict(message, ()).call_id
+    return next((call for call in run.calls if call_id and call.call_id[-40:] == call_id and not call.agent_id), None)
+
+
+def _workflow_origin(registry: Registry, run: WorkflowRun) -> str:
+    workflow = registry.workflows.get(run.workflow)
+    return workflow.origin if workflow else ""
+
+
+def lose_all_calls(state: SessionState) -> tuple[Fact, ...]:
+    """Return the facts when every unreturned call is lost: after a crash, or when no background task is running."""
+    calls = state.run.calls if state.run else ()
+    return tuple(CallLost(call.call_id) for call in calls if call.verdict is StepVerdict.NONE)
+
+
+def lose_orphaned_calls(state: SessionState, running_count: int | None) -> tuple[Fact, ...]:
+    """Return the facts for calls that cannot return after the end of a turn: none is running, or none was linked."""
+    if running_count == 0:
+        return lose_all_calls(state)
+    calls = state.run.calls if state.run and state.run.is_running else ()
+    return tuple(CallLost(call.call_id) for call in calls if call.verdict is StepVerdict.NONE and not call.agent_id)

@@ -1,0 +1,101 @@
+"""The inputs and the result of a workflow decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from upbeat.core.contract.effect import Effect, Explanation
+from upbeat.core.workflow.facts import Fact
+from upbeat.core.workflow.registry import Registry
+
+if TYPE_CHECKING:
+    from upbeat.core.workflow.state import PeerSession
+    from upbeat.core.workflow.tasks import TasksFile
+
+
+@dataclass(frozen=True, slots=True)
+class LoopLimits:
+    """The limits of the loop."""
+
+    is_enabled: bool = True
+    max_turns: int = 30
+    """Continued turns since the loop began."""
+    max_consecutive_errors: int = 3
+    max_turns_without_progress: int = 3
+    max_minutes: int = 240
+    max_tokens: int = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowInputs:
+    """What is known when an event is decided. Inputs that were not gathered have their defaults.
+
+    ``now`` is in seconds since the epoch, ``tokens`` is the session's total, ``exit_code`` belongs to the command that
+    just ran, and ``agent_id`` to the call that just returned.
+    """
+
+    now: float
+    registry: Registry
+    limits: LoopLimits = field(default_factory=LoopLimits)
+    language: str = "en"
+    root: str = ""
+    run_id: str = ""
+    tree_digest: str = ""
+    tasks: TasksFile | None = None
+    tokens: int | None = None
+    exit_code: int | None = None
+    agent_id: str = ""
+    peer_sessions: tuple[PeerSession, ...] = ()
+    features_in_progress: tuple[str, ...] = ()
+    """Names of the features in progress."""
+    is_unrelated_question: bool = False
+    """The prompt is a question that is not about work on the repository."""
+    requires_evidence: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TickCheckboxes:
+    """Check the boxes of these steps in the feature's ``tasks.md``."""
+
+    feature: str
+    step_keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFeature:
+    """Move the completed feature to the archive."""
+
+    feature: str
+
+
+WorkspaceAction = TickCheckboxes | ArchiveFeature
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowDecision:
+    """The new facts, the effects on the event, why they were decided, and changes to the workspace."""
+
+    facts: tuple[Fact, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+    workspace_actions: tuple[WorkspaceAction, ...] = ()
+
+    def __add__(self, other: WorkflowDecision) -> WorkflowDecision:
+        return WorkflowDecision(
+            self.facts + other.facts,
+            self.effects + other.effects,
+            self.explanations + other.explanations,
+            self.workspace_actions + other.workspace_actions,
+        )
+
+
+NO_DECISION = WorkflowDecision()
+
+
+def make_explanation(
+    component: str, decision: str, reason: str = "", config_location: str = "", **inputs: object
+) -> Explanation:
+    """Return a decision-trace entry without its empty inputs."""
+    shown = {name: value for name, value in inputs.items() if value not in (None, "", ())}
+    return Explanation(component, decision, reason, shown, config_location)

@@ -1,0 +1,209 @@
+"""Render the prompts that tell a model or a subagent the state of the workflow.
+
+Invariant: every prompt has a length limit and contains only recorded facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from upbeat.core.messages.catalogue import Messages, load_messages
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.frame import SafeText
+from upbeat.core.sanitize.inline import neutralize_markup, sanitize_inline
+from upbeat.core.workflow.registry import Registry, Stage
+from upbeat.core.workflow.state import (
+    RunStatus,
+    SessionState,
+    StepStatus,
+    StepVerdict,
+    WorkflowRun,
+    WorkflowStep,
+    current_steps,
+    pending_steps,
+)
+
+if TYPE_CHECKING:
+    from upbeat.core.workflow.tasks import TasksFile
+
+MAX_STEP_PROMPT_CHARS = 1500
+MAX_RESUME_PROMPT_CHARS = 2000
+MAX_TURN_PROMPT_CHARS = 1000
+MAX_BOXES = 5
+ELLIPSIS = "…"
+
+VERDICT_MARKS = {
+    StepVerdict.PASS: "✓",
+    StepVerdict.FAIL: "✗",
+    StepVerdict.REJECT: "✗",
+    StepVerdict.ISSUES: "!",
+    StepVerdict.UNCLEAR: "?",
+}
+
+
+def format_progress(run: WorkflowRun) -> str:
+    """Return the run on one line: ``PLAN ✓ → DEV … → [REVIEW, TEST:2]``."""
+    groups: dict[int, list[str]] = {}
+    for step in run.steps:
+        mark = "…" if step.status is StepStatus.ACTIVE else VERDICT_MARKS.get(step.verdict, "")
+        groups.setdefault(step.group, []).append(f"{step.key} {mark}".rstrip())
+    return " → ".join(", ".join(group) if len(group) == 1 else f"[{', '.join(group)}]" for group in groups.values())
+
+
+def format_step_keys(steps: Iterable[WorkflowStep]) -> str:
+    """Return the keys of ``steps``, separated by commas."""
+    return ", ".join(step.key for step in steps)
+
+
+def format_unfinished_steps(run: WorkflowRun) -> str:
+    """Return the keys of the steps that have not passed."""
+    return format_step_keys(step for step in run.steps if not step.has_passed)
+
+
+def describe_end_reason(code: str, turns_without_progress: int, language: str) -> str:
+    """Return why the loop or a run ended; an unknown code is returned unchanged."""
+    reasons = load_messages("workflow", language).group("end_reasons")
+    return reasons[code].format(count=turns_without_progress) if code in reasons else code
+
+
+def render_resume_prompt(state: SessionState, registry: Registry, language: str, tasks: TasksFile | None = None) -> str:
+    """Return what a model needs to continue after a compaction or in a new session, within the limit for resuming."""
+    return _truncate_lines(_status_lines(state, registry, language, tasks), MAX_RESUME_PROMPT_CHARS)
+
+
+def render_turn_prompt(state: SessionState, registry: Registry, language: str) -> str:
+    """Return the workflow's state for one turn, within the limit for turns; empty when no workflow is running."""
+    run = state.run
+    if run is None or not (run.is_running or run.status is RunStatus.NEEDS_HUMAN):
+        return ""
+    return _truncate_lines(_status_lines(state, registry, language, None), MAX_TURN_PROMPT_CHARS)
+
+
+def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, registry: Registry, language: str) -> str:
+    """Return the text to prepend to the prompt of the subagent that works on ``step``, within the limit for steps."""
+    messages = load_messages("workflow", language)
+    stage = registry.stages.get(step.stage, Stage(step.stage, ""))
+    mode = SafeText(f" ({sanitize_inline(step.mode)})" if step.mode else "")
+    lines: list[str] = [messages["step_header"].format(workflow=run.workflow, key=step.key, mode=mode)]
+    lines += _goal_lines(run, messages)
+    if text := stage.text.get(language) or stage.text.get("en"):
+        lines.append(text)
+    if step.attempts:
+        lines.append(messages["attempt"].format(number=step.attempts + 1, most=stage.max_attempts))
+    repaired = [cause for key in step.repair_of if (cause := run.find_step(key))]
+    if failures := [
+        f"- {failed.key}: {sanitize_inline(failed.failure_notes, 400)}"
+        for failed in (*repaired, step)
+        if failed.failure_notes
+    ]:
+        lines += [messages["previous_failures"], *failures]
+    workflow = registry.workflows.get(run.workflow)
+    if run.feature:
+        lines.append(messages["feature"].format(feature=run.feature))
+    elif workflow and "bdd" in workflow.files and step.group == 0:
+        lines.append(messages["no_feature"].format(workflow=run.workflow))
+    earlier = [other for other in run.steps if other.group < step.group and other.handoff]
+    for other in earlier:
+        if other.group == earlier[-1].group:
+            lines += [messages["handoff_from"].format(key=other.key), *_quote_lines(other.handoff)]
+    lines.append(messages["handoff_request"])
+    last = messages["verdict_request"].format(words="|".join(verdict_options(stage)), call=call_id[-40:])
+    return _truncate_lines(lines, MAX_STEP_PROMPT_CHARS - len(last) - 1) + "\n" + last
+
+
+def render_continuation_prompt(
+    state: SessionState, registry: Registry, language: str, max_turns: int, tasks: TasksFile | None
+) -> str:
+    """Return why the turn continues, and with which steps. Clients show it to users, so it has no instructions."""
+    run = state.run
+    if run is None:
+        return ""
+    messages = load_messages("workflow", language)
+    lines: list[str] = [
+        messages["continuation_header"].format(
+            number=state.loop.iterations + 1, most=max_turns, workflow=run.workflow, progress=format_progress(run)
+        )
+    ]
+    # A model that does not learn why its answer did not count repeats it.
+    unclear = (step for step in pending_steps(run) if step.verdict is StepVerdict.UNCLEAR)
+    lines += [sanitize_inline(step.failure_notes, 400) for step in unclear]
+    lines += _next_step_lines(run, registry, messages) + _open_checkbox_lines(tasks, messages)
+    if state.loop.iterations == 0:
+        lines.append(messages["question_hint"])
+    return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)
+
+
+def verdict_options(stage: Stage) -> tuple[str, ...]:
+    """Return the verdicts that an agent of ``stage`` may report; every stage may fail."""
+    return tuple(dict.fromkeys(verdict.value.upper() for verdict in (*stage.verdicts, StepVerdict.FAIL)))
+
+
+def _status_lines(state: SessionState, registry: Registry, language: str, tasks: TasksFile | None) -> list[str]:
+    run, messages = state.run, load_messages("workflow", language)
+    if run is None:
+        return _open_checkbox_lines(tasks, messages)
+    lines: list[str] = [messages["header"].format(workflow=run.workflow, progress=format_progress(run))]
+    lines += _goal_lines(run, messages)
+    if run.status is RunStatus.NEEDS_HUMAN:
+        lines.append(messages["needs_human"].format(step=run.reason))
+    elif state.loop.end_reason:
+        reason = describe_end_reason(state.loop.end_reason, state.loop.turns_without_progress, language)
+        lines.append(messages["loop_is_over"].format(reason=reason))
+    if run.is_running:
+        lines += _next_step_lines(run, registry, messages)
+        lines += [messages["delegation_help"].format(key=step.key) for step in pending_steps(run)[:1]]
+        lines += [f"{step.key}: {sanitize_inline(step.failure_notes, 200)}" for step in run.steps if step.failure_notes]
+    return lines + _open_checkbox_lines(tasks, messages)
+
+
+def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:
+    return [messages["goal"].format(goal=sanitize_inline(run.goal, 300))] if run.goal else []
+
+
+def _next_step_lines(run: WorkflowRun, registry: Registry, messages: Messages) -> list[str]:
+    """Return the steps to delegate now and the steps that are running."""
+    active = [step for step in current_steps(run) if step.status is StepStatus.ACTIVE]
+    lines: list[str] = [messages["steps_running"].format(steps=format_step_keys(active))] if active else []
+    agents = {
+        step.key: f"upbeat:{stage.agent}" if (stage := registry.stages.get(step.stage)) else step.stage
+        for step in pending_steps(run)
+    }
+    if len(agents) == 1:
+        [(key, agent)] = agents.items()
+        lines.append(messages["next_step"].format(step=key, agents=agent))
+    elif agents:
+        steps = ", ".join(f"{key} ({agent})" for key, agent in agents.items())
+        lines.append(messages["next_steps"].format(steps=steps))
+    return lines
+
+
+def _open_checkbox_lines(tasks: TasksFile | None, messages: Messages) -> list[str]:
+    if tasks is None or not tasks.open_checkboxes:
+        return []
+    done, all_open = len(tasks.done_checkboxes), tasks.open_checkboxes
+    lines: list[str] = [messages["open_checkboxes"].format(done=done, all=done + len(all_open))]
+    lines += [f"- [ ] {sanitize_inline(box.text, 120)}" for box in all_open[:MAX_BOXES]]
+    if len(all_open) > MAX_BOXES:
+        lines.append(messages["more_checkboxes"].format(count=len(all_open) - MAX_BOXES))
+    return lines
+
+
+def _quote_lines(text: str) -> list[str]:
+    """Return the lines of ``text`` as a quotation, which is neither an instruction nor, if repeated, a verdict."""
+    return [f"> {neutralize_markup(line)}".rstrip() for line in strip_controls(text).splitlines()]
+
+
+def _truncate_lines(lines: Iterable[str], limit: int) -> str:
+    """Return as many whole lines as fit into ``limit`` characters; a part of the next one if that is long enough."""
+    kept: list[str] = []
+    remaining = limit
+    for line in lines:
+        if len(line) + 1 > remaining:
+            if remaining > 40:
+                flat = " ".join(line.split())
+                kept.append(flat if len(flat) < remaining else flat[: remaining - 2] + ELLIPSIS)
+            break
+        kept.append(line)
+        remaining -= len(line) + 1
+    return "\n".join(kept).rstrip()

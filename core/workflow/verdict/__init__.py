@@ -1,0 +1,1 @@
+"""Reads an agent's verdict and checks the evidence behind it."""

@@ -1,0 +1,149 @@
+"""The texts of agents and commands fit the registry, cost little, and are the same for both clients."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli
+
+from upbeat.adapters.agents import REGISTRY_FILE, load_agents, load_commands
+from upbeat.adapters.agents import TEXTS_FOLDER as HERE
+from upbeat.adapters.claude import agents as claude
+from upbeat.adapters.codex import agents as codex
+from upbeat.core.workflow.decide.command import Verb, parse_workflow_command, resolve_workflow_name
+from upbeat.core.workflow.state import StepVerdict
+from upbeat.core.workflow.verdict.classify import parse_verdict as read_verdict
+
+ADAPTERS = Path(__file__).parents[3] / "adapters"
+CONFIG: dict[str, Any] = tomli.loads(REGISTRY_FILE.read_text(encoding="utf-8"))
+IN_CLAUDE, IN_CODEX = claude.plugin_files(), codex.plugin_files()
+AGENTS = sorted(CONFIG["agents"])
+COMMANDS = [command.name for command in load_commands("")]
+
+MODELS = {"strong": "opus", "standard": "sonnet", "fast": "haiku"}
+WRITES = {"Write", "Edit", "NotebookEdit"}
+
+
+def front(text: str) -> dict[str, str]:
+    """The fields above a Markdown text."""
+    lines = text.split("---\n")[1].splitlines()
+    return {name: value.strip('"') for name, _, value in (line.partition(": ") for line in lines)}
+
+
+def body(text: str) -> str:
+    return text.split("---\n", 2)[2].strip()
+
+
+def test_every_agent_has_its_text() -> None:
+    """The registry and the texts have the same agents, and an agent uses every skill."""
+    used = {skill for agent in CONFIG["agents"].values() for skill in agent.get("skills", ())}
+
+    assert AGENTS == sorted(path.stem for path in (HERE / "roles").glob("*.md"))
+    assert used == {path.stem for path in (HERE / "skills").glob("*.md")}
+    assert 17 == len(AGENTS)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agent_of_claude(name: str) -> None:
+    """An agent has the registry's model and no more than its access; nothing gives it a permission."""
+    found, entry = front(IN_CLAUDE[f"agents/{name}.md"]), CONFIG["agents"][name]
+    denied = set(found.get("disallowedTools", "").split(", ")) - {""}
+    only = set(found.get("tools", "").split(", ")) - {""}
+    access = entry.get("access", "all")
+
+    assert (name, MODELS[entry.get("model", "standard")]) == (found["name"], found["model"])
+    assert {"name", "description", "model", "tools", "disallowedTools"} >= set(found)
+    assert access != "read" or WRITES | {"Agent"} <= denied or (only and not only & (WRITES | {"Agent"}))
+    assert access != "write" or "Agent" in denied
+    assert access != "all" or not denied | only
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agent_of_codex(name: str) -> None:
+    """The role of Codex says the same; one that only reads has a sandbox that only reads."""
+    role = tomli.loads(IN_CODEX[f"roles/upbeat-{name}.toml"])
+    text = IN_CLAUDE[f"agents/{name}.md"]
+
+    assert (f"upbeat:{name}", front(text)["description"]) == (role["name"], role["description"])
+    assert body(text) == role["developer_instructions"].strip()
+    assert (CONFIG["agents"][name].get("access") == "read") is (role.get("sandbox_mode") == "read-only")
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agent_knows_its_results(name: str) -> None:
+    """An agent is told exactly the results that its stages may have, and the parts of the handoff."""
+    own = [stage for stage in CONFIG["stages"].values() if stage["agent"] == name]
+    words = {word.upper() for stage in own for word in stage.get("verdicts", ["pass"])}
+    text = IN_CLAUDE[f"agents/{name}.md"]
+    parts = ("**Context**", "**Findings**", "**Files Modified**", "**Open Questions**")
+
+    shown = re.findall(r'^<!-- VERDICT: \{"result":"\w+"\} -->$', text, re.MULTILINE)
+    accepted = tuple(StepVerdict(word.lower()) for word in words)
+    assert {StepVerdict(word.lower()) for word in words} == {read_verdict(line, accepted).verdict for line in shown}
+    assert not own or all(part in text for part in parts)
+
+
+@pytest.mark.parametrize("agent", load_agents(), ids=lambda agent: agent.name)
+def test_agent_is_short(agent: Any) -> None:
+    """The description, which every session pays for, is one short sentence; the text is 25 lines without its skills."""
+    own = (HERE / "roles" / f"{agent.name}.md").read_text(encoding="utf-8").splitlines()[1:]
+    ending = agent.body.partition("## Report")[2].splitlines()
+
+    assert len(agent.description) <= 90
+    assert agent.description.endswith(".")
+    assert len(own) + len(ending) <= 25
+
+
+def test_every_workflow_has_a_command() -> None:
+    """A command's name starts the workflow that it is for, by either client's way of writing it."""
+    started = {}
+    for name in COMMANDS:
+        slash, dollar = (
+            parse_workflow_command(f"/upbeat:{name} add retries"),
+            parse_workflow_command(f"$upbeat:{name}  add retries"),
+        )
+        assert slash == dollar
+        assert slash is not None
+        if slash.verb is Verb.START:
+            assert "add retries" == slash.goal
+            started[name] = resolve_workflow_name(slash.workflow, CONFIG["workflows"])
+
+    assert set(CONFIG["workflows"]) == set(started.values())
+    assert {"auto", "status", "stop", "continue", "goal", "start-feature", "quiet", "why"} == set(COMMANDS) - set(
+        started
+    )
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_is_hidden_until_it_is_called(name: str) -> None:
+    """No command is in the model's list: its user calls it. Both clients have the same words."""
+    slash, skill = IN_CLAUDE[f"commands/{name}.md"], IN_CODEX[f"skills/{name}/SKILL.md"]
+
+    assert "true" == front(slash)["disable-model-invocation"]
+    assert "policy:\n  allow_implicit_invocation: false\n" == IN_CODEX[f"skills/{name}/agents/openai.yaml"]
+    assert (name, front(slash)["description"]) == (front(skill)["name"], front(skill)["description"])
+    assert "$ARGUMENTS" not in slash + skill
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_is_described_in_both_languages(name: str) -> None:
+    """People read the descriptions: English, and Chinese behind it."""
+    english, _, chinese = front(IN_CLAUDE[f"commands/{name}.md"])["description"].partition(" · ")
+
+    assert english.isascii()
+    assert re.search(r"[\u4e00-\u9fff]", chinese)
+
+
+@pytest.mark.parametrize(
+    ("client", "folders", "files"),
+    [("claude", ("agents", "commands", "skills"), IN_CLAUDE), ("codex", ("roles", "skills"), IN_CODEX)],
+)
+def test_nothing_else_lies_there(client: str, folders: tuple[str, ...], files: dict[str, str]) -> None:
+    """A file whose source is gone is gone from the plugin, too."""
+    plugin = ADAPTERS / client / "plugin"
+    found = [path for folder in folders for path in (plugin / folder).rglob("*") if path.is_file()]
+
+    assert set(files) == {str(path.relative_to(plugin)) for path in found}

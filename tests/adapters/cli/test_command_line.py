@@ -1,0 +1,79 @@
+"""Options, output and signals that several commands share."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from repositories import make_repository
+
+from upbeat.adapters.cli.command_line import (
+    SCHEMA_VERSION,
+    Subcommand,
+    add_json_option,
+    exit_on_signals,
+    print_json,
+    print_problems,
+    project_root,
+    run_subcommand,
+)
+
+SUBCOMMANDS = {"count": Subcommand("count", lambda options: 3 if options.json else 4, add_json_option)}
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["count"], 4), (["count", "--json", "--repo", "x"], 3)])
+def test_a_subcommand_gets_its_options(arguments: list[str], code: int) -> None:
+    """The subcommand runs with its own options and --repo, and its result is the exit code."""
+    assert code == run_subcommand("x", None, SUBCOMMANDS, arguments)
+
+
+@pytest.mark.parametrize("arguments", [[], ["coun"], ["count", "--none"]])
+def test_wrong_arguments_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A missing or unknown subcommand or option is a usage error."""
+    with pytest.raises(SystemExit) as exited:
+        run_subcommand("x", None, SUBCOMMANDS, arguments)
+
+    assert (2, True) == (exited.value.code, "usage: upbeat x" in capsys.readouterr().err)
+
+
+def test_json_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every JSON object begins with the version of its schema."""
+    assert 0 == print_json({"name": "店"})
+    printed = capsys.readouterr().out
+    assert ({"schema_version": SCHEMA_VERSION, "name": "店"}, True) == (json.loads(printed), "店" in printed)
+
+
+def test_problems_have_no_controls(capsys: pytest.CaptureFixture[str]) -> None:
+    """Problems are printed on stderr, one a line, without terminal sequences."""
+    print_problems(["a\x1b[31m", "b"])
+
+    assert ("", "upbeat: a\nupbeat: b\n") == tuple(capsys.readouterr())
+
+
+def test_the_root_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The root is the top of the working tree, or the folder itself without git."""
+    repo = make_repository(tmp_path / "repo").resolve()
+    (repo / "inner").mkdir()
+    monkeypatch.chdir(repo / "inner")
+
+    assert str(repo) == project_root(None) == project_root(".")
+    assert str(tmp_path.resolve()) == project_root(str(tmp_path))
+
+
+def test_a_signal_ends_the_command() -> None:
+    """SIGTERM raises SystemExit with 128 and its number; an ignored SIGHUP stays ignored."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        exit_on_signals()
+        assert signal.SIG_IGN is signal.getsignal(signal.SIGHUP)
+        with pytest.raises(SystemExit) as exited:
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    assert 128 + signal.SIGTERM == exited.value.code

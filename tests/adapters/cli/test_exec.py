@@ -1,0 +1,96 @@
+"""``upbeat exec``: a command with everything of its own, and its exit code told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from upbeat.core.workflow.verdict.evidence import parse_exit_code
+
+UPBEAT = [sys.executable, "-m", "upbeat", "exec"]
+
+
+def upbeat_run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*UPBEAT, *words], input=text, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("code", [0, 3, 255])
+def test_exit_code_is_the_commands(code: int) -> None:
+    """The exit code is the command's, and so are stdout and stderr, with one line at the end of each."""
+    done = upbeat_run("--", "sh", "-c", f"echo out; echo err >&2; exit {code}")
+
+    assert (code, f"out\n\nupbeat: exit {code}\n") == (done.returncode, done.stdout)
+    assert f"err\nupbeat: sh -c 'echo out; echo err >&2; exit {code}' exited with code {code}\n" == done.stderr
+    assert code == parse_exit_code(done.stdout)
+
+
+def test_output_without_an_end_of_line() -> None:
+    """The line for the hook stands alone, whatever the command printed last."""
+    assert 1 == parse_exit_code(upbeat_run("sh", "-c", "printf abc; exit 1").stdout)
+
+
+def test_exit_code_survives_a_pipe() -> None:
+    """Behind a pipe that hides it, the exit code is still told."""
+    line = f"{' '.join(UPBEAT)} -- sh -c 'echo out; exit 4' 2>/dev/null | tail -3"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+
+    assert (0, 4) == (done.returncode, parse_exit_code(done.stdout))
+
+
+def test_stdin_is_the_commands() -> None:
+    """What comes in goes to the command; options after the command are its own."""
+    assert "hello\n\nupbeat: exit 0\n" == upbeat_run("cat", "-u", text="hello\n").stdout
+
+
+def test_command_that_is_not_there(tmp_path: Path) -> None:
+    """A command that cannot be run has the exit codes that shells use, and a sentence."""
+    (tmp_path / "plain").write_text("x")
+    missing = upbeat_run("--", "no-such-command-here")
+    plain = upbeat_run(str(tmp_path / "plain"))
+
+    assert (127, 127) == (missing.returncode, parse_exit_code(missing.stdout))
+    assert "upbeat: command 'no-such-command-here' not found on PATH" in missing.stderr
+    assert (126, 126) == (plain.returncode, parse_exit_code(plain.stdout))
+
+
+def test_usage() -> None:
+    """Without a command there is the usage, and 2."""
+    assert (2, "") == (upbeat_run().returncode, upbeat_run("--").stdout)
+    assert (0, "usage: upbeat exec [--] COMMAND [ARGUMENT…]\n") == (
+        upbeat_run("--help").returncode,
+        upbeat_run("--help").stdout,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_pass_through(number: signal.Signals, tmp_path: Path) -> None:
+    """A signal reaches the command, which may answer it; the exit code is still its own."""
+    script = f"trap 'echo caught; exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.05; done"
+    words = [*UPBEAT, "sh", "-c", script]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert "ready\n" == process.stdout.readline()
+        process.send_signal(number)
+        rest = process.stdout.read()
+
+        assert (9, "caught\n\nupbeat: exit 9\n") == (process.wait(10), rest)
+
+
+def test_a_command_that_is_killed() -> None:
+    """A command that a signal ended has 128 and that signal's number."""
+    assert 128 + signal.SIGKILL == upbeat_run("sh", "-c", "kill -KILL $$").returncode
+
+
+def test_starts_quickly() -> None:
+    """What is run is not held up by what upbeat is made of."""
+    start = time.monotonic()
+    upbeat_run("true")
+
+    assert time.monotonic() - start < 5
+    assert os.path.exists(sys.executable)

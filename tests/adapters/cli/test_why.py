@@ -1,0 +1,58 @@
+"""``upbeat why`` explains the right record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Here
+
+from upbeat.adapters.system.journal.store import SqliteJournal
+
+WAY_OUT = "the next event of a client sets it aside and begins a new one"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seq"),
+    [([], 3), (["--last"], 3), (["2"], 2), (["4"], 4), (["--session", "second"], 2), (["--session", "other"], 4)],
+    ids=str,
+)
+def test_why(here: Here, journal: SqliteJournal, repo: Path, home: Path, arguments: list[str], seq: int) -> None:
+    """The record that is asked for; without a number the latest of this repository in which something was said."""
+    text = here("why", *arguments, cwd=repo, home=home)
+    told = json.loads(here("why", *arguments, "--json", cwd=repo, home=home).stdout)
+
+    assert (0, "1.0", seq) == (text.code, told["schema_version"], told["record"]["seq"])
+    assert text.stdout.startswith(f"record {seq}: TurnEnding at 2026-01-02T03:04:05.678Z, claude-code\n".encode())
+    assert b"\n  configured at /home/auto-tools.toml:3\n" in text.stdout
+
+
+def test_why_where_nobody_said_anything(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> None:
+    """A record without a word is explained, too, when it is asked for."""
+    assert b"no component made a decision" in here("why", "5", cwd=repo, home=home).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "language", "problem"),
+    [
+        (
+            [],
+            "C",
+            (
+                "upbeat: nothing is recorded yet; use a client that has upbeat installed (upbeat install), "
+                "then run this again\n"
+            ),
+        ),
+        (["7"], "C", "upbeat: no record 7; upbeat log lists the records\n"),
+        (["7"], "zh_CN.UTF-8", "upbeat: 没有记录 7；upbeat log 列出已有的记录\n"),
+    ],
+)
+def test_why_without_a_record(
+    here: Here, repo: Path, home: Path, arguments: list[str], language: str, problem: str
+) -> None:
+    """Where there is no record, what to do is said, and nothing is made."""
+    done = here("why", *arguments, cwd=repo, home=home, LANG=language)
+
+    assert (1, b"", problem) == (done.code, done.stdout, done.stderr)
+    assert not home.exists()

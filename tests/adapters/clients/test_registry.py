@@ -1,0 +1,67 @@
+"""The registry of clients: the only list of them, and lookups that name what is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.claude.client import ClaudeCode
+from upbeat.adapters.clients.client import Client
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, CLIENT_IDS, CLIENTS, client_session, find_client
+from upbeat.adapters.system.environment import read_environment
+from upbeat.core.errors import ClientError
+
+
+def test_an_unknown_client_is_an_error_that_names_the_known_ones() -> None:
+    """No client stands in for one that nobody knows."""
+    with pytest.raises(ClientError, match="unknown client 'gemini-cli'; known clients: claude-code, codex-cli"):
+        find_client("gemini-cli")
+
+
+def test_the_registry_is_sorted_and_every_name_is_unique() -> None:
+    """Ids and CLI names find their own client."""
+    assert sorted(CLIENT_IDS) == list(CLIENT_IDS)
+    assert sorted(CLIENT_BY_CLI_NAME) == [client.cli_name for client in CLIENTS]
+    assert list(CLIENTS) == [find_client(client_id) for client_id in CLIENT_IDS]
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=CLIENT_IDS)
+def test_every_part_of_a_client_loads(client: Client, tmp_path: Path) -> None:
+    """Each factory returns its part, and the codec reads events as this client's."""
+    environment = read_environment({"HOME": str(tmp_path)})
+    event = client.codec().decode({"hook_event_name": "UserPromptSubmit", "cwd": "/r", "prompt": "p"})
+
+    assert client.id == event.source.client
+    assert client.codec().capabilities[type(event)]
+    assert [] == client.history(environment).recordings(0)
+    assert client.transcripts().total_tokens(event.source) is None
+    assert client.plugin_files()
+    assert client.desired_installation(environment, "mcp").edits
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=CLIENT_IDS)
+def test_the_home_of_a_client(client: Client) -> None:
+    """It is in the user's home folder unless the client's variable moves it."""
+    moved = read_environment({"HOME": "/h", client.home_variable: "/x"})
+
+    assert [Path("/h") / client.home_folder, Path("/x")] == [
+        client.home(environment) for environment in (read_environment({"HOME": "/h"}), moved)
+    ]
+
+
+def test_the_state_file_of_claude_code() -> None:
+    """It is next to Claude Code's folder, and in it if the folder was moved, wherever to."""
+    default = read_environment({"HOME": "/h"})
+    same = read_environment({"HOME": "/h", "CLAUDE_CONFIG_DIR": "/h/.claude"})
+
+    assert Path("/h/.claude.json") == ClaudeCode().state_file(default)
+    assert Path("/h/.claude/.claude.json") == ClaudeCode().state_file(same)
+
+
+def test_the_session_that_a_client_passes_on() -> None:
+    """The first client that names a session counts; without one there is none."""
+    assert ["s-1", ""] == [
+        client_session(read_environment(variables))
+        for variables in ({"HOME": "/h", "CLAUDE_CODE_SESSION_ID": "s-1"}, {"HOME": "/h"})
+    ]

@@ -1,0 +1,350 @@
+"""Indexes are used when they are complete, never waited for, kept up to date, and removed when damaged."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from fakes.source_tree import FILES as SHOP
+from fakes.source_tree import make_source_tree
+from repositories import git, make_repository, write
+
+from upbeat.adapters.code.files.tree import SourceCache
+from upbeat.adapters.code.index import build, manager, storage
+from upbeat.adapters.code.index.manager import IndexLimits, IndexManager
+from upbeat.adapters.code.index.store import DATABASE_FILE
+from upbeat.adapters.code.provider import EmbeddedProvider
+from upbeat.adapters.code.query.search import search_code
+from upbeat.adapters.system.git.root import find_root
+from upbeat.core.contract.finding import ToolOutput
+
+WAIT = 20.0
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    folder = make_source_tree(Path(os.path.realpath(tmp_path)) / "shop")
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Fix the backoff of retries")
+    return str(folder)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> IndexManager:
+    return IndexManager(tmp_path / "state")
+
+
+def ask(root: str, query: str, library: IndexManager | None) -> ToolOutput:
+    return search_code(root, query, 10, (), (), SourceCache(), threading.Event(), 5.0, library)
+
+
+def indexed(library: IndexManager, root: str) -> None:
+    """Build the index and wait for it."""
+    library.schedule_build(root)
+    library.wait_for_build(root, WAIT)
+    assert "ready" == library.index_state(root).state
+
+
+def settle(root: str) -> None:
+    """Let all folders and git's index have changed long ago, so that they tell of every change."""
+    for path in (Path(root), Path(root, ".git", "index"), *(path for path in Path(root).rglob("*") if path.is_dir())):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+
+
+QUESTIONS = [
+    "file upload permissions are wrong",
+    "deleting a file without a name raises ValueError: The name must be given to delete()",
+    "exponential backoff between attempts",
+    "the cart's computeTotal is off by one",
+    "cannot connect to the broker",
+    "修复登录的问题",
+    "why does shop.accounts.session expire",
+    "see web/src/currency.ts",
+    "how do docs describe uploads and permissions",
+    "zzz qqq",
+]
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_the_index_answers_like_the_files(root: str, library: IndexManager, query: str) -> None:
+    """The same files in the same order, with the same lines."""
+    indexed(library, root)
+    fast = ask(root, query, IndexManager(None))
+
+    answer = ask(root, query, library)
+
+    assert ("scan", "index") == (fast.data["mode"], answer.data["mode"])
+    places = [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in fast.findings]
+    assert places == [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in answer.findings]
+
+
+def test_a_first_question_is_answered_without(root: str, library: IndexManager) -> None:
+    """It reads the files, says so, and the index is there for the next one."""
+    first = ask(root, "exponential backoff", library)
+    library.wait_for_build(root, WAIT)
+    second = ask(root, "exponential backoff", library)
+
+    assert ("scan", "index") == (first.data["mode"], second.data["mode"])
+    assert first.summary.endswith("; not indexed yet")
+    assert "index" not in second.summary
+
+
+def test_the_next_process_finds_it(root: str, library: IndexManager, tmp_path: Path) -> None:
+    """What one process has built another one asks."""
+    indexed(library, root)
+    library.close()
+
+    assert "index" == ask(root, "exponential backoff", IndexManager(tmp_path / "state")).data["mode"]
+
+
+def test_edits_are_seen_at_once(root: str, library: IndexManager) -> None:
+    """A changed, a new and a deleted file count in the very next question."""
+    indexed(library, root)
+    write(Path(root), {"shop/http/retry.py": "def flamingo_dance():\n    pass\n"})
+    changed = ask(root, "flamingo dance", library)
+    write(Path(root), {"shop/new_file.py": "def pelican_swim():\n    pass\n"})
+    new = ask(root, "pelican swim", library)
+    (Path(root) / "shop" / "new_file.py").unlink()
+    gone = ask(root, "pelican swim", library)
+
+    assert ["shop/http/retry.py", "shop/new_file.py"] == [changed.findings[0].path, new.findings[0].path]
+    assert [] == [row for row in gone.findings if row.path == "shop/new_file.py"]
+    assert {"index"} == {answer.data["mode"] for answer in (changed, new, gone)}
+
+
+def test_renewing_follows_the_files(root: str, library: IndexManager) -> None:
+    """What is renewed is indexed in the background, and again when files have changed."""
+    library.request_update(root)
+    library.wait_for_build(root, WAIT)
+    write(Path(root), {"shop/money.py": "def compute_discount(): pass\n"})
+    before = library.index_state(root).files
+    library.request_update(root)
+    library.wait_for_build(root, WAIT)
+
+    assert ("ready", before + 1) == (library.index_state(root).state, library.index_state(root).files)
+
+
+def test_keeping_up_does_not_use_up_the_time(root: str, library: IndexManager, tmp_path: Path) -> None:
+    """Small updates go on when the time for building is over; what is not whole by then is not built any more."""
+    indexed(library, root)
+    before = library._build_seconds_left
+    library.request_update(root)
+    library.wait_for_build(root, WAIT)
+    after, library._build_seconds_left = library._build_seconds_left, 0.0
+    write(Path(root), {"shop/money.py": "def compute_discount(): pass\n"})
+    files = library.index_state(root).files
+    library.request_update(root)
+    library.wait_for_build(root, WAIT)
+    spent = IndexManager(tmp_path / "other")
+    spent._build_seconds_left = 0.0
+    spent.schedule_build(root)
+    spent.wait_for_build(root, WAIT)
+
+    assert (before, files + 1) == (after, library.index_state(root).files)
+    assert ("partial", 0) == (spent.index_state(root).state, spent.index_state(root).indexed)
+
+
+def test_a_process_that_ends_soon_builds_nothing(root: str, tmp_path: Path) -> None:
+    """Without ``builds`` a question is answered from the files, and an index that is there is used."""
+    passing = IndexManager(tmp_path / "state", can_build=False)
+    first = ask(root, QUESTIONS[0], passing)
+    passing.wait_for_build(root, WAIT)
+    indexed(IndexManager(tmp_path / "state"), root)
+
+    assert "scan" == first.data["mode"]
+    assert "index" == ask(root, QUESTIONS[0], passing).data["mode"]
+
+
+def test_a_large_tree_is_looked_at_in_turns(root: str, library: IndexManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed candidates are read all the same; new files are found in the background, and that is said."""
+    monkeypatch.setattr(manager, "MAX_EAGER_FILES", 2)
+    monkeypatch.setattr(manager, "FILES_PER_CHECK", 1)
+    indexed(library, root)
+    library.build(root)
+    write(Path(root), {"shop/http/retry.py": "# backoff\ndef flamingo_dance():\n    pass\n"})
+    changed = ask(root, "flamingo dance with exponential backoff", library)
+    write(Path(root), {"shop/new_file.py": "def pelican_swim():\n    pass\n"})
+    behind = ask(root, "pelican swim", library)
+    library.wait_for_build(root, WAIT)
+
+    assert "flamingo_dance" in {row.symbol for row in changed.findings if row.path == "shop/http/retry.py"}
+    assert behind.summary.endswith("; the index is behind the files")
+    assert "shop/new_file.py" == ask(root, "pelican swim", library).findings[0].path
+
+
+def test_damage_costs_no_answer(root: str, library: IndexManager, tmp_path: Path) -> None:
+    """A damaged index is ignored, removed and rebuilt."""
+    indexed(library, root)
+    library.close()
+    folder = storage.repository_folder(tmp_path / "state", find_root(root), root)
+    path = folder / DATABASE_FILE
+    data = bytearray(path.read_bytes() if path.stat().st_size > 8192 else b"")
+    for companion in ("-wal", "-shm"):
+        (folder / (DATABASE_FILE + companion)).unlink(missing_ok=True)
+    path.write_bytes(bytes(data[:4096]) + b"\xff" * max(len(data) - 4096, 8192))
+    again = IndexManager(tmp_path / "state")
+
+    first = ask(root, "exponential backoff", again)
+    again.wait_for_build(root, WAIT)
+    ask(root, "exponential backoff", again)
+    again.wait_for_build(root, WAIT)
+
+    assert "shop/http/retry.py" == first.findings[0].path
+    assert "index" == ask(root, "exponential backoff", again).data["mode"]
+
+
+def test_a_library_may_be_told_not_to(root: str, tmp_path: Path) -> None:
+    """Switched off, or without a place, nothing is written, and nothing is said of an index."""
+    off = IndexManager(tmp_path / "state", lambda: IndexLimits(is_enabled=False))
+
+    answers = [ask(root, "exponential backoff", one) for one in (off, IndexManager(None))]
+    off.schedule_build(root)
+    off.wait_for_build(root, WAIT)
+
+    assert {"scan"} == {answer.data["mode"] for answer in answers}
+    assert not any("index" in answer.summary for answer in answers)
+    assert "off" == off.index_state(root).state
+    assert [] == list(tmp_path.glob(f"state/upbeat/index/*/{DATABASE_FILE}"))
+
+
+def test_an_index_that_is_too_large_is_tried_once(root: str, tmp_path: Path) -> None:
+    """Beyond the limit the files answer; a higher limit builds it."""
+    small = IndexManager(tmp_path / "state", lambda: IndexLimits(max_mb=0))
+    ask(root, "backoff", small)
+    small.wait_for_build(root, WAIT)
+    wider = IndexManager(tmp_path / "state", lambda: IndexLimits(max_mb=50))
+
+    assert "too_large" == small.index_state(root).state
+    assert "scan" == ask(root, "backoff", wider).data["mode"]
+    wider.wait_for_build(root, WAIT)
+    assert "index" == ask(root, "backoff", wider).data["mode"]
+
+
+def test_the_past_has_its_say(tmp_path: Path) -> None:
+    """Of files that say the same, the one that a similar change touched comes first; without a library it does not."""
+    folder = make_repository(
+        Path(os.path.realpath(tmp_path)) / "r", {f"{name}.py": "def run(): pass\n" for name in "abcd"}
+    )
+    write(folder, {"c.py": "def run(): return 1\n"})
+    git(folder, "commit", "-qam", "Fix the flamingo crash")
+    with_past = ask(str(folder), "flamingo in run", IndexManager(None))
+    without = ask(str(folder), "flamingo in run", None)
+
+    assert ("c.py", 2) == (with_past.findings[0].path, with_past.data["commits"])
+    assert ("a.py", 0) == (without.findings[0].path, without.data["commits"])
+
+
+def test_the_past_brings_files_whose_words_say_nothing(tmp_path: Path) -> None:
+    """A source that only a similar commit speaks for is an answer too."""
+    folder = make_repository(Path(os.path.realpath(tmp_path)) / "r", {"a.py": "x = 1\n", "b.py": "flamingo = 1\n"})
+    write(folder, {"a.py": "x = 2\n"})
+    git(folder, "commit", "-qam", "Let the pelican swim")
+
+    assert "a.py" == ask(str(folder), "pelican cannot swim", IndexManager(None)).findings[0].path
+
+
+def test_state_counts(root: str, library: IndexManager) -> None:
+    """The state has the files, those that are indexed, and the bytes."""
+    assert "none" == library.index_state(root).state
+    indexed(library, root)
+    state = library.index_state(root)
+
+    assert (len(SHOP), "") == (state.files, state.problem)
+    assert 0 < state.indexed <= state.files
+    assert state.bytes > 4096
+
+
+def test_the_end_waits_for_no_late_question(root: str, library: IndexManager) -> None:
+    """A library is closed while a question that nobody waits for any more still reads."""
+    indexed(library, root)
+    reads, may_end = threading.Event(), threading.Event()
+
+    def late() -> None:
+        with library.open_view(root) as view:
+            assert view
+            reads.set()
+            may_end.wait(WAIT)
+
+    thread = threading.Thread(target=late)
+    thread.start()
+    reads.wait(WAIT)
+    library.close()
+    may_end.set()
+    thread.join()
+
+    assert reads.is_set()
+
+
+def test_a_file_that_became_readable_is_found(root: str, library: IndexManager) -> None:
+    """A file that was too large to be read, or is dated 1970, is read once it changed, though no folder tells of it."""
+    write(Path(root), {"shop/large.py": "#" * 600_000, "shop/old.py": "x = 1\n"})
+    os.utime(f"{root}/shop/old.py", (0, 0))
+    settle(root)
+    indexed(library, root)
+    assert not ask(root, "frobnicate_widget", library).findings
+
+    write(Path(root), {"shop/large.py": "def frobnicate_widget(): pass\n", "shop/old.py": "def unfrobnicate(): pass\n"})
+
+    assert "shop/large.py" == ask(root, "frobnicate_widget", library).findings[0].path
+    assert "shop/old.py" == ask(root, "unfrobnicate", library).findings[0].path
+
+
+def test_an_empty_tree_has_an_index(tmp_path: Path, library: IndexManager) -> None:
+    """A question to a repository without files is answered from its index, which stays."""
+    folder = Path(os.path.realpath(tmp_path)) / "empty"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    root = str(folder)
+    indexed(library, root)
+
+    answer = ask(root, "retry limit", library)
+
+    assert ("index", ()) == (answer.data and answer.data["mode"], answer.findings)
+    assert ("ready", "") == (library.index_state(root).state, library.index_state(root).problem)
+
+
+def test_a_changed_ignore_file_lists_the_tree_anew(root: str, library: IndexManager) -> None:
+    """What an edit of ``.gitignore`` leaves out is left out, when only that file is named as changed."""
+    write(Path(root), {".gitignore": "*.log\n", "shop/mine.py": "def frobnicate_widget(): pass\n"})
+    settle(root)
+    indexed(library, root)
+    write(Path(root), {".gitignore": "mine.py\n"})
+    os.utime(f"{root}/.gitignore", (1_000_000_000, 1_000_000_000))
+
+    assert not ask(root, "frobnicate_widget", library).findings
+
+
+def test_half_a_character_does_not_damage_the_index(root: str, library: IndexManager) -> None:
+    """A lone surrogate in a question cannot be looked up; the index stays."""
+    indexed(library, root)
+
+    EmbeddedProvider(index_manager=library).call("ci_call_chain", {"symbol": "\ud83d"}, root, threading.Event())
+
+    assert ("ready", "") == (library.index_state(root).state, library.index_state(root).problem)
+
+
+def test_a_question_does_not_take_a_worn_index_away(
+    root: str, tmp_path: Path, library: IndexManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of many batches answers, new files included; it is built anew behind the question, if at all."""
+    indexed(library, root)
+    library.close()
+    monkeypatch.setattr(build, "MAX_BATCHES", 0)
+    other = IndexManager(tmp_path / "state", can_build=False)
+    ask(root, "file upload", other)
+    write(Path(root), {"shop/new.py": "def frobnicate_widget(): pass\n"})
+
+    assert "shop/new.py" == ask(root, "frobnicate_widget", other).findings[0].path
+
+
+def test_a_name_that_differs_by_its_number_is_found(tmp_path: Path, library: IndexManager) -> None:
+    """Of many names that only a number tells apart the one in the question comes first, with the index and without."""
+    files = {f"src/m{number:03}.py": f"def handler_{number:04}(x):\n    return x\n" for number in range(90)}
+    root = str(make_repository(Path(os.path.realpath(tmp_path)) / "many", files))
+
+    assert "src/m077.py" == ask(root, "where is handler_0077 defined", None).findings[0].path
+    indexed(library, root)
+    assert "src/m077.py" == ask(root, "where is handler_0077 defined", library).findings[0].path

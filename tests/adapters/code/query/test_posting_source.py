@@ -1,0 +1,85 @@
+"""The working tree and the index are two sources for the same scorer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.code.files.file_types import FileRole
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
+from upbeat.adapters.code.index.manager import IndexManager
+from upbeat.adapters.code.query.index_source import IndexSource
+from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.adapters.code.query.posting_source import PostingSource
+from upbeat.adapters.code.query.retrieval import retrieve
+from upbeat.adapters.code.query.signals import build_needles
+from upbeat.adapters.code.query.working_tree_source import WorkingTreeSource
+
+FILES = {
+    "shop/upload.py": "def save_upload(limit):\n    return limit\n",
+    "shop/money.py": "def total(limit):\n    return limit + limit\n",
+    "shop/copy.py": "def total(limit):\n    return limit + limit\n",
+    "tests/test_upload.py": "def test_upload():\n    assert limit\n",
+}
+QUERY = parse_search_query("the upload limit is wrong")
+
+
+@contextmanager
+def open_source(kind: str, root: Path, state: Path) -> Iterator[PostingSource]:
+    never = threading.Event()
+    tree = WorkingTree(str(root), SourceCache(0))
+    if kind == "scan":
+        yield WorkingTreeSource(tree, sorted(FILES), QUERY, never, float("inf"))
+        return
+    manager = IndexManager(state)
+    assert manager.build(str(root)).is_complete
+    with manager.open_view(str(root)) as view:
+        assert view
+        yield IndexSource(tree, view, QUERY, never)
+    manager.close()
+
+
+@pytest.fixture(params=["scan", "index"])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PostingSource]:
+    root = tmp_path.resolve() / "project"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    with open_source(request.param, root, tmp_path / "state") as opened:
+        yield opened
+
+
+def test_a_group_has_the_files_of_its_roles(source: PostingSource) -> None:
+    """Count and length are those of the readable files, whatever else the source knows."""
+    group = source.group({FileRole.SOURCE})
+
+    assert (3, sum(len(text) for path, text in FILES.items() if path.startswith("shop"))) == (
+        group.file_count,
+        group.byte_count,
+    )
+
+
+def test_hits_are_counted_in_every_file(source: PostingSource) -> None:
+    """Identical files each have their own hits."""
+    group = source.group({FileRole.SOURCE})
+    needle = next(needle for needle in build_needles(QUERY) if needle.key == "limit")
+    hits = {group.paths[position]: count for position, count in source.hits(needle, group) or ()}
+
+    assert {"shop/upload.py": 2, "shop/money.py": 3, "shop/copy.py": 3} == hits
+    assert source.rarity(needle, group) > 0
+
+
+def test_candidates_are_the_same(source: PostingSource) -> None:
+    """The file with both words leads; every candidate has a document with the matching words."""
+    candidates = [path for path, _ in retrieve(source, QUERY, threading.Event()).candidates]
+    documents = dict(source.documents(candidates))
+    features = source.extractor.extract_summary("shop/upload.py", documents["shop/upload.py"])
+
+    assert "shop/upload.py" == candidates[0]
+    assert {"shop/money.py", "shop/copy.py", "tests/test_upload.py"} == {*candidates[1:]}
+    assert {"upload": 1, "limit": 2} == features.term_counts
+    assert documents.keys() == source.word_lines(candidates).keys()

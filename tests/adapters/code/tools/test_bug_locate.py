@@ -1,0 +1,71 @@
+"""An error leads to the code that it may come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.polyglot import call, places
+
+
+@pytest.mark.parametrize(
+    ("trace", "expected"),
+    [
+        ('  File "/srv/app/shop/store.py", line 9, in put', ("shop/store.py", "Store.put")),
+        ("    at Cart.total (/app/web/cart.ts:5:12)", ("web/cart.ts", "Cart.total")),
+        ("main.check(...)\n\t/src/worker/check.go:5 +0x1d", ("worker/check.go", "check")),
+        ("   1: engine::scan::count\n             at ./engine/src/scan.rs:2:5", ("engine/src/scan.rs", "count")),
+        ("    #0 0x4f in list_push /src/native/list.c:5:5", ("native/list.c", "list_push")),
+        ('  File "C:\\app\\shop\\store.py", line 12, in _write', ("shop/store.py", "Store._write")),
+    ],
+)
+@pytest.mark.parametrize("where", ["query", "traces"])
+def test_bug_locate_by_trace(root: Path, trace: str, expected: tuple[str, str], where: str) -> None:
+    """The innermost frame that lies in the repository comes first, wherever the trace stands."""
+    given: Any = trace if where == "query" else [trace]
+    output = call(root, "ci_bug_locate", **{where: given})
+
+    assert expected == places(output)[0]
+    assert output.findings[0].score > 0.5
+    assert (
+        output.findings[0].start_line <= int(output.findings[0].why.rpartition(" ")[2]) <= output.findings[0].end_line
+    )
+
+
+def test_bug_locate_takes_frames_in_order(root: Path) -> None:
+    """Frames of libraries are passed over, and each further frame is less sure."""
+    trace = (
+        'Traceback (most recent call last):\n  File "/app/shop/app.py", line 5, in main\n'
+        '  File "/app/shop/upload.py", line 5, in receive\n  File "/usr/lib/python3/json/decoder.py", line 3, in raw\n'
+    )
+    rows = call(root, "ci_bug_locate", traces=[trace], limit=2).findings
+
+    assert [("shop/upload.py", "receive"), ("shop/app.py", "main")] == [(row.path, row.symbol) for row in rows]
+    assert rows[0].score > rows[1].score
+
+
+def test_bug_locate_follows_a_function_that_moved(root: Path) -> None:
+    """When the line has another function now, the named one is shown, less surely."""
+    moved = call(root, "ci_bug_locate", traces=['  File "shop/store.py", line 1, in put'])
+    still = call(root, "ci_bug_locate", traces=['  File "shop/store.py", line 9, in put'])
+
+    assert (("shop/store.py", "Store.put"), True) == (
+        places(moved)[0],
+        moved.findings[0].score < still.findings[0].score,
+    )
+
+
+def test_bug_locate_by_message(root: Path) -> None:
+    """The place that has the message, and the error's own class, are candidates."""
+    output = call(root, "ci_bug_locate", errors=["EmptyNameError: The name must not be empty"])
+
+    assert [("shop/store.py", "Store.put"), ("shop/store.py", "EmptyNameError")] == places(output)[:2]
+    assert {"file_path", "line", "line_range", "confidence"} <= set(output.data["candidates"][0])
+
+
+def test_bug_locate_by_words_only(root: Path) -> None:
+    """Without trace and message the search answers, with half the confidence."""
+    output = call(root, "ci_bug_locate", query="receive stores the upload twice")
+
+    assert ("shop/upload.py", True) == (output.findings[0].path, output.findings[0].score <= 0.5)

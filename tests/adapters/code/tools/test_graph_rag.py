@@ -1,0 +1,43 @@
+"""The subgraph has what is connected to the answer of a search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fakes.polyglot import call, places
+
+
+def test_graph_rag_shows_what_is_around_the_answer(root: Path) -> None:
+    """Rows are adjacent nodes with the edge that leads to them; the data has nodes and edges."""
+    output = call(root, "ci_graph_rag", query="Store.put refuses a name")
+    edges = {(edge["source"], edge["target"], edge["type"]) for edge in output.data["subgraph"]["edges"]}
+
+    assert ("shop/upload.py::receive", "shop/store.py::Store.put", "calls") in edges
+    assert ("shop/store.py::Store.put", "shop/store.py::Store._write", "calls") in edges
+    assert ("shop/store.py", "Store._write") in places(output)
+    assert not {("shop/store.py", "Store.put"), ("shop/upload.py", "receive")} & set(places(output))
+    assert output.data["metadata"]["graph_available"]
+    assert all(0 < row.score < 0.5 and row.why and row.optional_score > 0 for row in output.findings)
+    found = call(root, "ci_search", query="Store.put refuses a name").findings
+    assert max(row.score for row in output.findings) < min(row.score for row in found)
+
+
+@pytest.mark.parametrize("budget", [1, 100, 400, 8000])
+def test_graph_rag_stays_inside_its_budget(root: Path, budget: int) -> None:
+    """The nodes cost no more tokens than asked for, and every edge has both its ends."""
+    data = call(root, "ci_graph_rag", query="Store.put refuses a name", budget=budget).data
+    ids = {node["id"] for node in data["subgraph"]["nodes"]}
+
+    assert data["token_count"] <= budget
+    assert all({edge["source"], edge["target"]} <= ids for edge in data["subgraph"]["edges"])
+
+
+def test_graph_rag_goes_no_deeper_than_asked(root: Path) -> None:
+    """depth bounds the distance from the answer."""
+    depths = [
+        max(node["depth"] for node in call(root, "ci_graph_rag", query="_write", depth=n).data["subgraph"]["nodes"])
+        for n in (1, 2)
+    ]
+
+    assert [1, 2] == depths

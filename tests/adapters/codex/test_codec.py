@@ -1,0 +1,409 @@
+"""Every recorded payload of Codex is understood, every answer is one that Codex accepts, and both clients are equal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from fakes.context import repo_context
+from fakes.runtime import fake_world
+from hypothesis import given
+from hypothesis import strategies as st
+from wire_play import left_out_by
+
+from upbeat.adapters.claude.codec import CLAUDE_CODEC
+from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.adapters.codex.tools import describe_call
+from upbeat.core.contract.effect import (
+    ContinueTurn,
+    Decision,
+    Deny,
+    EndTurn,
+    InjectContext,
+    NotifyUser,
+    PrependPrompt,
+    RequestApproval,
+    RequestCompaction,
+    RewriteInput,
+    RewriteOutput,
+)
+from upbeat.core.contract.event import (
+    Call,
+    ClientName,
+    CompactionStarting,
+    EventSource,
+    PromptOrigin,
+    PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
+    SubagentEnding,
+    SubagentRequested,
+    SubagentReturned,
+    SubagentStarted,
+    ToolFinished,
+    ToolStarting,
+    TurnEnding,
+    TurnInterrupted,
+    UnknownEvent,
+    UserQuestionRequested,
+)
+from upbeat.core.contract.finding import Finding, ToolOutput
+from upbeat.core.engine.handle import handle_event
+from upbeat.core.errors import ClientError
+from upbeat.core.sanitize.frame import frame_untrusted
+
+RECORDED = Path(__file__).parents[2] / "recorded/codex"
+PAYLOADS = [
+    pytest.param(path.stem, json.loads(line)["stdin"], id=f"{path.stem}-{number}")
+    for path in sorted((RECORDED / "hooks").glob("*.jsonl"))
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"))
+    if line
+]
+SCHEMAS = {
+    path.name.partition(".")[0]: jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+    for path in (RECORDED / "hook_schemas").glob("*.output.json")
+}
+OVER_MCP = [
+    pytest.param(
+        call["params"]["_meta"]["threadId"],
+        {("hook_event_name" if name == "event" else name): value for name, value in call["params"]["arguments"].items()}
+        | {"_meta": call["params"]["_meta"]},
+        id=path.stem,
+    )
+    for path in sorted((RECORDED.parent / "hooks_over_mcp").glob("codex-*/*.json"))
+    if (call := json.loads(path.read_text(encoding="utf-8")).get("message", {})).get("method") == "tools/call"
+    and "cwd" in call["params"]["arguments"]
+]
+HERE = EventSource(ClientName.CODEX_CLI, "/repo", "s")
+PROMPT = {
+    "hook_event_name": "UserPromptSubmit",
+    "cwd": "/repo",
+    "session_id": "s",
+    "prompt": "how does send_with_retry work?",
+}
+FOUND = Finding("a.py", "t", "s", start_line=1, score=1.0, text="x")
+FIELDS = (
+    *("session_id", "transcript_path", "cwd", "agent_id", "agent_type", "prompt", "source", "tool_name", "tool_input"),
+    *("tool_use_id", "tool_response", "stop_hook_active", "trigger", "last_assistant_message", "_meta", "reason"),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+VALUES = JSON | JSON.map(json.dumps) | st.sampled_from(["/repo", "spawn_agent", "Bash", {"threadId": "x"}, "[", "{"])
+
+KINDS: Mapping[str, type] = {
+    "Interrupt": TurnInterrupted,
+    "PostToolUse": ToolFinished,
+    "PostToolUse.collaborationspawn_agent": SubagentReturned,
+    "PostToolUse.spawn_agent": SubagentReturned,
+    "PreCompact": CompactionStarting,
+    "PreToolUse": ToolStarting,
+    "PreToolUse.collaborationspawn_agent": SubagentRequested,
+    "PreToolUse.spawn_agent": SubagentRequested,
+    "SessionEnd": SessionEnded,
+    "SessionStart": SessionStarted,
+    "Stop": TurnEnding,
+    "SubagentStart": SubagentStarted,
+    "SubagentStop": SubagentEnding,
+    "UserPromptSubmit": PromptSubmitted,
+}
+
+
+def test_there_are_payloads_and_schemas() -> None:
+    """The recordings cover the client's events."""
+    assert len(PAYLOADS) > 70
+    assert {"user-prompt-submit", "session-start"} <= set(SCHEMAS)
+
+
+def kind_of(payload: Mapping[str, Any]) -> type:
+    """What a payload is, from its event and tool."""
+    name = payload["hook_event_name"]
+    return KINDS.get(f"{name}.{payload.get('tool_name')}", KINDS.get(name, UnknownEvent))
+
+
+@pytest.mark.parametrize(("name", "payload"), PAYLOADS)
+def test_every_recorded_payload_decodes(name: str, payload: dict[str, Any]) -> None:
+    """Each recorded payload is the event that its file is named after, at its place."""
+    event = CODEX_CODEC.decode(payload)
+    place = (payload["cwd"], payload["session_id"], payload.get("agent_id", ""), payload["transcript_path"] or "")
+
+    assert name == payload["hook_event_name"]
+    assert kind_of(payload) is type(event)
+    assert EventSource(ClientName.CODEX_CLI, *place) == event.source
+    if isinstance(event, PromptSubmitted):
+        assert (payload["prompt"], "agent_id" in payload) == (event.prompt, event.origin is PromptOrigin.SUBAGENT)
+    if isinstance(event, SessionStarted):
+        assert payload["source"] == event.trigger
+
+
+@pytest.mark.parametrize(("thread", "payload"), OVER_MCP)
+def test_every_recorded_call_decodes(thread: str, payload: dict[str, Any]) -> None:
+    """Each recorded call of an ``mcp_tool`` hook is its event; the thread that called tells a subagent."""
+    event = CODEX_CODEC.decode(payload)
+
+    assert kind_of(payload) is type(event)
+    assert event.source.agent_id == ("" if thread == payload["session_id"] else thread)
+
+
+@pytest.mark.parametrize(
+    ("fields", "event"),
+    [
+        (
+            {"tool_name": "spawn_agent", "tool_input": {"message": "do it", "agent_type": "upbeat:tester"}},
+            lambda call: SubagentRequested(HERE, call, "upbeat:tester", "do it"),
+        ),
+        (
+            {"tool_name": "spawn_agent", "tool_input": {"items": [{"type": "text", "text": "do it"}]}},
+            lambda call: SubagentRequested(HERE, call, "", "", is_prompt_hidden=True),
+        ),
+        (
+            {"tool_name": "collaborationspawn_agent", "tool_input": {"message": "gAAAA", "task_name": "upbeat_tester"}},
+            lambda call: SubagentRequested(HERE, call, "", "", "upbeat_tester", is_prompt_hidden=True),
+        ),
+        (
+            {"tool_name": "Bash", "tool_input": {"command": "make"}},
+            lambda call: ToolStarting(HERE, call, "make"),
+        ),
+        (
+            {"tool_name": "request_user_input", "tool_input": {"questions": []}},
+            lambda call: UserQuestionRequested(HERE, call),
+        ),
+        (
+            {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch"}},
+            lambda call: ToolStarting(HERE, call),
+        ),
+    ],
+    ids=["v1", "v1 with items", "v2", "shell", "question", "patch"],
+)
+def test_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
+    """Work that is handed on is told from a tool; a prompt that is not plain text is sealed."""
+    call = describe_call(Call("c", fields["tool_name"], fields["tool_input"]), HERE.cwd)
+
+    assert event(call) == CODEX_CODEC.decode(PROMPT | {"hook_event_name": "PreToolUse", "tool_use_id": "c"} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "event"),
+    [
+        (
+            {"tool_name": "spawn_agent", "tool_response": '{"agent_id":"a1","nickname":"Newton"}'},
+            lambda call: SubagentReturned(HERE, call, "a1", resume_call='send_input with target "a1"'),
+        ),
+        (
+            {"tool_name": "collaborationspawn_agent", "tool_response": '{"task_name":"/root/x"}'},
+            lambda call: SubagentReturned(HERE, call, resume_call='followup_task with target "/root/x"'),
+        ),
+        (
+            {"tool_name": "spawn_agent", "tool_response": {"agent_id": "a b"}},
+            lambda call: SubagentReturned(HERE, call, "a b"),
+        ),
+        ({"tool_name": "spawn_agent", "tool_response": None}, lambda call: SubagentReturned(HERE, call)),
+        (
+            {"tool_name": "Bash", "tool_response": '{"agent_id": 1}\n'},
+            lambda call: ToolFinished(HERE, call, '{"agent_id": 1}\n', "make"),
+        ),
+        (
+            {"tool_name": "mcp__a__b", "tool_response": {"content": [{"type": "text", "text": "x"}]}},
+            lambda call: ToolFinished(HERE, call, "x"),
+        ),
+    ],
+    ids=["v1", "v2", "an odd name", "nothing told", "shell output that is JSON", "MCP"],
+)
+def test_results(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
+    """What came of a call is told; no exit code is, because Codex tells none."""
+    given = PROMPT | {"hook_event_name": "PostToolUse", "tool_use_id": "c", "tool_input": {"command": "make"}}
+
+    assert event(describe_call(Call("c", fields["tool_name"], {"command": "make"}), HERE.cwd)) == CODEX_CODEC.decode(
+        given | fields
+    )
+
+
+@pytest.mark.parametrize("name", ["PreCompact", "SessionStart", "Stop", "SessionEnd", "Interrupt"])
+def test_a_subagents_own_life_is_not_the_sessions(name: str) -> None:
+    """What happens in a subagent's thread is no event of the session."""
+    event = CODEX_CODEC.decode(PROMPT | {"hook_event_name": name, "_meta": {"threadId": "another"}})
+
+    assert isinstance(event, UnknownEvent)
+    assert "another" == event.source.agent_id
+
+
+@given(
+    st.sampled_from(sorted({payload.values[1]["hook_event_name"] for payload in PAYLOADS})),
+    st.dictionaries(st.sampled_from(FIELDS), VALUES),
+    st.booleans(),
+)
+def test_decode_never_breaks(name: str, fields: dict[str, Any], is_placed: bool) -> None:
+    """Whatever stands in the fields, decode gives an event or says what is wrong."""
+    payload = fields | {"hook_event_name": name} | ({"cwd": "/repo"} if is_placed else {})
+    with contextlib.suppress(ClientError):
+        assert ClientName.CODEX_CLI is CODEX_CODEC.decode(payload).source.client
+
+
+def test_a_recorded_subagent_is_one() -> None:
+    """Among the recordings there is a prompt of a subagent, and of a user."""
+    origins = {event.origin for p in PAYLOADS if isinstance(event := CODEX_CODEC.decode(p.values[1]), PromptSubmitted)}
+
+    assert {PromptOrigin.USER, PromptOrigin.SUBAGENT} == origins
+
+
+@pytest.mark.parametrize(
+    ("fields", "origin"),
+    [
+        ({}, PromptOrigin.USER),
+        ({"agent_id": "a1"}, PromptOrigin.SUBAGENT),
+        ({"_meta": {"threadId": "s"}}, PromptOrigin.USER),
+        ({"_meta": {"threadId": ""}}, PromptOrigin.USER),
+        ({"_meta": {}}, PromptOrigin.USER),
+        ({"_meta": None}, PromptOrigin.USER),
+        ({"_meta": "s"}, PromptOrigin.USER),
+        ({"_meta": {"threadId": "another"}}, PromptOrigin.SUBAGENT),
+        ({"prompt": frame_untrusted("x", "ab12", source="search") + "\nfix it"}, PromptOrigin.WRAPPED),
+        ({"prompt": "<task-notification>"}, PromptOrigin.USER),
+    ],
+    ids=str,
+)
+def test_who_wrote_a_prompt(fields: dict[str, Any], origin: PromptOrigin) -> None:
+    """A subagent is told by its id or by its thread; a prepared prompt by its frame."""
+    event = CODEX_CODEC.decode(PROMPT | fields)
+
+    assert isinstance(event, PromptSubmitted)
+    assert origin is event.origin
+
+
+CALL = Call("c", "spawn_agent", {"message": "do it", "agent_type": "upbeat:tester"})
+SEALED = SubagentRequested(
+    HERE, Call("c", "collaborationspawn_agent", {"message": "gAAAA"}), "", "", "t", is_prompt_hidden=True
+)
+EVENTS = [
+    (PromptSubmitted(HERE, "x"), "user-prompt-submit"),
+    (SessionStarted(HERE, "startup"), "session-start"),
+    (ToolStarting(HERE, Call("c", "Bash", {"command": "make"}), "make"), "pre-tool-use"),
+    (UserQuestionRequested(HERE, Call("c", "request_user_input", {})), "pre-tool-use"),
+    (SubagentRequested(HERE, CALL, "upbeat:tester", "do it"), "pre-tool-use"),
+    (SEALED, "pre-tool-use"),
+    (ToolFinished(HERE, CALL), "post-tool-use"),
+    (SubagentReturned(HERE, CALL, "a1"), "post-tool-use"),
+    (SubagentStarted(HERE, "a1", "default"), "subagent-start"),
+    (SubagentEnding(HERE, "a1", "default", "m"), "subagent-stop"),
+    (CompactionStarting(HERE, "auto"), "pre-compact"),
+    (TurnEnding(HERE, "m"), "stop"),
+    (TurnInterrupted(HERE), "interrupt"),
+]
+ONE_OF_EACH = [
+    InjectContext("a"),
+    NotifyUser('quote " and \u2028 and 仓库'),
+    Deny("no"),
+    PrependPrompt("p"),
+    ContinueTurn("go"),
+]
+OTHERS = [
+    RequestApproval("sure?"),
+    RewriteInput("r", {"x": 1}),
+    RewriteOutput("short"),
+    EndTurn("enough"),
+    RequestCompaction("now"),
+]
+
+
+@pytest.mark.parametrize(("event", "schema"), EVENTS, ids=lambda value: getattr(type(value), "__name__", value))
+@given(effects=st.lists(st.sampled_from(ONE_OF_EACH + OTHERS), max_size=4))
+def test_codex_accepts_every_answer(event: Any, schema: str, effects: list[Any]) -> None:
+    """Codex drops an answer with anything it does not know; ours validate against its own schemas."""
+    decision = Decision(tuple(effects))
+    output = CODEX_CODEC.encode(event, decision)
+
+    SCHEMAS[schema].validate(output)
+    assert bool(output) == (len(effects) > len(left_out_by(CODEX_CODEC, event, decision)))
+
+
+@pytest.mark.parametrize(
+    ("event", "effects", "output"),
+    [
+        (
+            SubagentRequested(HERE, CALL, "upbeat:tester", "do it"),
+            (PrependPrompt("first"), NotifyUser("b")),
+            {
+                "hookSpecificOutput": {
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "allow",
+                    "updatedInput": {"message": "first\n\n---\n\ndo it", "agent_type": "upbeat:tester"},
+                },
+                "systemMessage": "b",
+            },
+        ),
+        (SEALED, (PrependPrompt("first"),), {}),
+        (ToolStarting(HERE, CALL), (PrependPrompt("first"), ContinueTurn("go")), {}),
+        (
+            ToolStarting(HERE, CALL),
+            (Deny("no"), InjectContext("a")),
+            {
+                "hookSpecificOutput": {
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": "no",
+                    "additionalContext": "a",
+                }
+            },
+        ),
+        (TurnEnding(HERE, "m"), (ContinueTurn("go"), InjectContext("a")), {"decision": "block", "reason": "go"}),
+        (SubagentEnding(HERE, "a", "x", "m"), (ContinueTurn("go"),), {"decision": "block", "reason": "go"}),
+        (SessionEnded(HERE), tuple(ONE_OF_EACH), {}),
+        (UnknownEvent(HERE, "Stop"), tuple(ONE_OF_EACH), {}),
+    ],
+    ids=str,
+)
+def test_encode(event: Any, effects: tuple[Any, ...], output: dict[str, Any]) -> None:
+    """Each effect goes where it is carried out; no call but a delegation is ever allowed by us."""
+    assert output == CODEX_CODEC.encode(event, Decision(effects))
+
+
+@pytest.mark.parametrize(
+    ("event", "left_out"),
+    [
+        (SubagentRequested(HERE, CALL, "x", "do it"), (ContinueTurn("go"),)),
+        (SEALED, (PrependPrompt("p"), ContinueTurn("go"))),
+        (SubagentStarted(HERE, "a", "x"), (Deny("no"), PrependPrompt("p"), ContinueTurn("go"))),
+        (TurnEnding(HERE, "m"), (InjectContext("a"), Deny("no"), PrependPrompt("p"))),
+        (SessionEnded(HERE), tuple(ONE_OF_EACH)),
+    ],
+    ids=str,
+)
+def test_what_is_left_out_is_told(event: Any, left_out: tuple[Any, ...]) -> None:
+    """An effect that Codex cannot carry out at an event is named."""
+    assert left_out == left_out_by(CODEX_CODEC, event, Decision(tuple(ONE_OF_EACH)))
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        PROMPT["prompt"],
+        "hello",
+        "fix the bug in a.py",
+        "请解释 parse 函数的作用",
+        frame_untrusted("x", "ab", source="s"),
+    ],
+)
+def test_equal_prompts_give_equal_decisions(prompt: str) -> None:
+    """The same prompt through both clients comes to the same effects, limits and plan."""
+    decisions = []
+    for codec in (CLAUDE_CODEC, CODEX_CODEC):
+        world = fake_world(repo_context(), {"ci_search": ToolOutput("1 file", (FOUND,))})
+        decisions.append(handle_event(codec.decode(PROMPT | {"prompt": prompt}), world.runtime, codec.cap))
+    one, two = decisions
+
+    assert (one.effects, one.skip_reason) == (two.effects, two.skip_reason)
+    assert [(d.report and (d.report.limits, d.report.tool_plan.tools, d.report.inputs)) for d in decisions[:1]] == [
+        (d.report and (d.report.limits, d.report.tool_plan.tools, d.report.inputs)) for d in decisions[1:]
+    ]
+
+
+def test_the_cap_leaves_room() -> None:
+    """The cap is below the 10,000 bytes at which the client cuts by itself."""
+    assert ("utf8", True) == (CODEX_CODEC.cap.unit.value, 9000 < CODEX_CODEC.cap.max_length < 10000)

@@ -1,0 +1,167 @@
+"""What a rollout of Codex tells, from recorded threads of both ways to delegate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.codex.transcript import MAX_BYTES, CodexRollouts
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.policy.queries import ContextUsage
+
+RECORDED = Path(__file__).parents[2] / "recorded/codex/rollouts"
+V1 = "01a1fd01-2e37-7813-91f1-b9fe9b81087b"
+V1_FIRST = "01a1fd01-2edf-7682-bb79-de2e5f1c1d90"
+V1_SECOND = "01a1fd01-2f3c-7203-9ab6-7912c5d48b8d"
+V2 = "01a1fd02-04f3-74d0-bdb2-6ec6ce5e5a4c"
+
+
+def rollout(thread: str) -> str:
+    return str(next(RECORDED.glob(f"*/rollout-*-{thread}.jsonl")))
+
+
+def source(session: str, path: str) -> EventSource:
+    return EventSource(ClientName.CODEX_CLI, "/home/dev/shop", session, transcript_path=path)
+
+
+def test_tokens_of_a_session() -> None:
+    """The tokens are those of the root and of the agents that it started."""
+    root, first, second = 55375 + 50, 32590 + 30, 10694 + 10
+
+    assert root + first + second == CodexRollouts().total_tokens(source(V1, rollout(V1)))
+
+
+def test_tokens_in_a_subagent_are_the_sessions() -> None:
+    """An event in a subagent names its own rollout; the session is asked for all the same."""
+    whole = CodexRollouts().total_tokens(source(V1, rollout(V1)))
+
+    assert whole == CodexRollouts().total_tokens(source(V1, rollout(V1_FIRST)))
+
+
+def test_cached_input_does_not_count(tmp_path: Path) -> None:
+    """Tokens are what was processed anew, as the last line tells; older kinds of line are understood."""
+    line = (
+        '{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":'
+        '{"input_tokens":%d,"cached_input_tokens":90,"output_tokens":7}}}}\n'
+    )
+    file = tmp_path / "rollout-x.jsonl"
+    file.write_text(line % 95 + line % 100 + '{"type":"event_msg","payload":{"type":"token_count","info":null}}\n')
+
+    assert 17 == CodexRollouts().total_tokens(source("", str(file)))
+
+
+def token_count(tokens: object, window: object = 258400) -> str:
+    info = {"last_token_usage": {"total_tokens": tokens}, "model_context_window": window}
+    return json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n"
+
+
+def test_context_of_a_thread() -> None:
+    """The window is as full as the last request with its answer, in the thread of the event."""
+    rollouts = CodexRollouts()
+
+    assert ContextUsage(11386 + 10, 258400) == rollouts.context_usage(source(V1, rollout(V1)))
+    assert ContextUsage(11002 + 10, 258400) == rollouts.context_usage(source(V1, rollout(V1_FIRST)))
+
+
+CONTEXTS = {
+    "the last one counts": (token_count(10) + token_count(30), ContextUsage(30, 258400)),
+    "a line that is not yet written does not": (token_count(10) + token_count(30)[:-4], ContextUsage(10, 258400)),
+    "nobody says how many go in": (token_count(30, None), ContextUsage(30)),
+    "a window that is no number": (token_count(30, True), ContextUsage(30)),
+    "limits without tokens": (
+        token_count(30) + '{"payload":{"type":"token_count","info":null}}\n',
+        ContextUsage(30, 258400),
+    ),
+    "nothing since a compaction": (token_count(30) + '{"type":"compacted","payload":{}}\n', None),
+    "an answer after a compaction": ('{"type":"compacted","payload":{}}\n' + token_count(5), ContextUsage(5, 258400)),
+    "a text that speaks of one": (
+        token_count(30) + '{"type":"event_msg","payload":{"text":"\\"compacted\\" \\"token_count\\""}}\n',
+        ContextUsage(30, 258400),
+    ),
+    "odd values": (token_count("7") + token_count(-1) + "[1]\n" + '"token_count"\n', None),
+    "nothing": ("", None),
+}
+
+
+@pytest.mark.parametrize(("text", "use"), CONTEXTS.values(), ids=CONTEXTS)
+def test_context(tmp_path: Path, text: str, use: ContextUsage | None) -> None:
+    """Only what Codex says itself is told, and nothing between a compaction and the next answer."""
+    file = tmp_path / "rollout-x.jsonl"
+    file.write_text(text)
+
+    assert use == CodexRollouts().context_usage(source("", str(file)))
+
+
+def test_exit_codes() -> None:
+    """The exit codes of commands that have ended are told, and only of those that were asked for."""
+    rollouts = CodexRollouts()
+
+    assert {"call_15": 3} == rollouts.exit_codes(source(V1, rollout(V1)), frozenset({"call_15", "call_99"}))
+    assert {"call_6": 1, "call_7": 4} == rollouts.exit_codes(
+        source(V1, rollout(V1_FIRST)), frozenset({"call_6", "call_7"})
+    )
+    assert {} == rollouts.exit_codes(source(V1, rollout(V1)), frozenset())
+
+
+def test_exit_codes_in_code_mode() -> None:
+    """Commands that a script of the model ran have their exit codes too."""
+    found = {}
+    for path in (RECORDED / "code-mode").iterdir():
+        calls = frozenset(part.split('"')[0] for part in path.read_text().split('"CommandExecution","id":"')[1:])
+        found |= CodexRollouts().exit_codes(source("", str(path)), calls)
+
+    assert found
+    assert all(name.startswith("exec-") for name in found)
+
+
+@pytest.mark.parametrize(
+    ("session", "call", "agent"),
+    [
+        (V1, "call_2", V1_FIRST),
+        (V1, "call_3", V1_SECOND),
+        (V2, "call_2", "01a1fd02-0573-7ec0-a3f8-b8e4f643eec1"),
+        (V2, "call_3", "01a1fd02-05d0-7d83-b5b8-608dab6fda3a"),
+        (V2, "call_9", ""),
+        (V1, "call_15", ""),
+    ],
+)
+def test_agent_of(session: str, call: str, agent: str) -> None:
+    """A call that delegates is linked to the agent that it became, in both versions."""
+    assert agent == CodexRollouts().agent_id_of(source(session, rollout(session)), call)
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere/rollout-a.jsonl", "/etc/passwd", "/dev/zero", "rollout-a\0.jsonl"])
+def test_no_rollout(path: str) -> None:
+    """Without a rollout nothing is told, and nothing but a rollout is opened."""
+    rollouts = CodexRollouts()
+
+    assert None is rollouts.total_tokens(source(V1, path))
+    assert None is rollouts.context_usage(source(V1, path))
+    assert {} == rollouts.exit_codes(source(V1, path), frozenset({"call_15"}))
+    assert "" == rollouts.agent_id_of(source(V1, path), "call_2")
+
+
+def test_a_thread_that_has_used_nothing(tmp_path: Path) -> None:
+    """A rollout without a line on tokens has used none, unless it is too long to be sure."""
+    file = tmp_path / "rollout-x.jsonl"
+    file.write_text('{"type":"session_meta","payload":{}}\n')
+    fresh = CodexRollouts().total_tokens(source("", str(file)))
+    file.write_text('{"type":"session_meta","payload":{}}\n' * (MAX_BYTES // 30))
+
+    assert 0 == fresh
+    assert None is CodexRollouts().total_tokens(source("", str(file)))
+
+
+def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
+    """Lines that are not what they should be tell nothing, and nothing is raised."""
+    file = tmp_path / "rollout-x.jsonl"
+    odd = ['{"payload":{"type":"item_completed","item":["CommandExecution"]}}', '"item_completed" "CommandExecution"']
+    odd += ['{"payload":{"type":"item_completed","item":{"type":"CommandExecution","id":["c"],"exit_code":1}}}']
+    odd += ['{"payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c","exit_code":"1"}}}']
+    odd += ['{"payload":{"thread_token_usage":{"input_tokens":"1","output_tokens":1}}}', "[" * 9000 + "token_usage"]
+    file.write_text("\n".join(odd) + "\n")
+
+    assert {} == CodexRollouts().exit_codes(source("", str(file)), frozenset({"c"}))
+    assert 0 == CodexRollouts().total_tokens(source("", str(file)))

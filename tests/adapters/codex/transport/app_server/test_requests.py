@@ -1,0 +1,147 @@
+"""What the app-server asks becomes a question for a user, or a refusal; never silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, item_id_of, pending_approval_from
+from upbeat.adapters.codex.transport.app_server.rpc import RpcRequest
+from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
+
+ALL = (ApprovalDecision.ACCEPT, ApprovalDecision.ACCEPT_SESSION, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
+COMMAND = {
+    "itemId": "call_5",
+    "command": "/bin/bash -lc 'touch yes.txt'",
+    "cwd": "/p",
+    "reason": "may I?",
+    "proposedExecpolicyAmendment": ["touch", "yes.txt"],
+    "availableDecisions": ["accept", {"acceptWithExecpolicyAmendment": {}}, "cancel"],
+}
+CHANGES = (FileDiff("add", "/p/a", "hi\n"), FileDiff("delete", "/p/b"))
+TOOL = {
+    "serverName": "mem",
+    "mode": "form",
+    "_meta": {"persist": ["session", "always"], "tool_params": {"x": "店"}},
+    "message": "Allow?",
+    "requestedSchema": {"type": "object", "properties": {}},
+}
+FORM = {**TOOL, "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
+WANTED = {"network": {"enabled": True}, "fileSystem": None}
+
+
+def ask(method: str, fields: dict[str, Any], changes: tuple[FileDiff, ...] = ()) -> PendingApproval:
+    found = pending_approval_from(RpcRequest(0, method, fields), changes)
+    assert found
+    return found
+
+
+def test_command() -> None:
+    """A user sees the command, where, and why; and can allow a rule that Codex proposes."""
+    question = ask("item/commandExecution/requestApproval", COMMAND)
+    choices = (ApprovalDecision.ACCEPT, ApprovalDecision.ACCEPT_RULE, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
+    command = "/bin/bash -lc 'touch yes.txt'"
+    rule = ("touch", "yes.txt")
+    assert ApprovalRequest(ApprovalKind.COMMAND, command, "/p", "may I?", (), choices, rule) == question.request
+    amended = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["touch", "yes.txt"]}}
+    assert ["accept", amended, "decline", "cancel"] == [question.response_for(one)["decision"] for one in choices]
+
+
+def test_command_without_offers() -> None:
+    """What is not offered is no choice, and choosing it all the same is a no."""
+    question = ask("item/commandExecution/requestApproval", {"command": "ls"})
+    assert (ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL) == question.request.choices
+    assert {"decision": "decline"} == question.response_for(ApprovalDecision.ACCEPT_RULE)
+
+
+def test_network() -> None:
+    """A host is asked about by its name."""
+    fields = {**COMMAND, "networkApprovalContext": {"host": "example.org", "protocol": "https"}}
+    approval = ask("item/commandExecution/requestApproval", fields).request
+    assert (ApprovalKind.NETWORK, "example.org") == (approval.kind, approval.subject)
+
+
+def test_files() -> None:
+    """A change is asked about with its diff, which came before."""
+    question = ask("item/fileChange/requestApproval", {"itemId": "i", "reason": None}, CHANGES)
+    assert ApprovalRequest(ApprovalKind.FILES, "/p/a, /p/b", "", "", CHANGES, ALL) == question.request
+    assert ["accept", "acceptForSession", "decline", "cancel"] == [
+        question.response_for(one)["decision"] for one in ALL
+    ]
+
+
+def test_permissions() -> None:
+    """What was asked for is granted for the turn or the session, or nothing is."""
+    question = ask("item/permissions/requestApproval", {"permissions": WANTED, "cwd": "/p"})
+    granted = {"network": {"enabled": True}}
+    assert ('{"network": {"enabled": true}}', ALL) == (question.request.subject, question.request.choices)
+    assert {"permissions": granted, "scope": "turn"} == question.response_for(ApprovalDecision.ACCEPT)
+    assert {"permissions": granted, "scope": "session"} == question.response_for(ApprovalDecision.ACCEPT_SESSION)
+    assert {"permissions": {}} == question.response_for(ApprovalDecision.DECLINE)
+
+
+def test_tool_of_a_server() -> None:
+    """Codex's question before a tool call is an empty form; the parameters are shown."""
+    question = ask("mcpServer/elicitation/request", TOOL)
+    assert ApprovalRequest(ApprovalKind.TOOL, "Allow?", "", '{"x": "店"}', (), ALL) == question.request
+    assert {"action": "accept", "content": {}} == question.response_for(ApprovalDecision.ACCEPT)
+    assert {"action": "decline"} == question.response_for(ApprovalDecision.DECLINE)
+
+
+@pytest.mark.parametrize(
+    ("method", "fields", "answer"),
+    [
+        ("mcpServer/elicitation/request", FORM, {"action": "decline"}),
+        ("mcpServer/elicitation/request", {**TOOL, "mode": "url"}, {"action": "decline"}),
+        ("item/tool/requestUserInput", {"questions": [{"question": "which?"}]}, {"answers": {}}),
+        (
+            "item/tool/call",
+            {"tool": "x"},
+            {"success": False, "contentItems": [{"type": "inputText", "text": "codex-auto has no such tool"}]},
+        ),
+    ],
+    ids=["form", "url", "input", "call"],
+)
+def test_words_are_not_given(method: str, fields: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Where a yes is not enough, the answer lets the turn go on without."""
+    question = ask(method, fields)
+    assert ApprovalKind.INPUT is question.request.kind
+    assert [answer, answer] == [
+        question.response_for(one) for one in (ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE)
+    ]
+
+
+@pytest.mark.parametrize("method", ["currentTime/read", "attestation/generate", "execCommandApproval", "new/thing"])
+def test_unknown_requests_are_no_question(method: str) -> None:
+    """Nobody is asked what nobody here can answer."""
+    assert pending_approval_from(RpcRequest(0, method, {})) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+METHODS = [
+    "item/commandExecution/requestApproval",
+    "item/fileChange/requestApproval",
+    "item/permissions/requestApproval",
+    "mcpServer/elicitation/request",
+    "item/tool/requestUserInput",
+    "item/tool/call",
+]
+FIELDS = sorted({*COMMAND, *TOOL, "permissions", "questions", "networkApprovalContext"})
+
+
+@given(
+    st.sampled_from(METHODS), st.dictionaries(st.sampled_from(FIELDS), JSON), st.sampled_from(list(ApprovalDecision))
+)
+def test_every_question_has_an_answer(method: str, fields: dict[str, Any], decision: ApprovalDecision) -> None:
+    """Whatever the fields are, every decision means something, and no is always among the choices."""
+    question = ask(method, fields)
+    assert question.response_for(decision)
+    assert ApprovalDecision.DECLINE in question.request.choices
+    assert isinstance(item_id_of(RpcRequest(0, method, fields)), str)

@@ -1,0 +1,213 @@
+"""The life of an app-server: it is started, dies, is started again, and ends; beside turns it answers wishes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, app_server_bench, to_ourselves, without_place
+
+from upbeat.adapters.codex.transport.app_server.transport import (
+    AppServerUnavailable,
+    ModelInfo,
+    ThreadInfo,
+)
+from upbeat.adapters.codex.transport.base import (
+    CodexRequestError,
+    Failed,
+    FailureReason,
+    ThreadCompacted,
+    ThreadStarted,
+    TransportNotice,
+    TransportNoticeKind,
+    TurnInput,
+    TurnStarted,
+)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with app_server_bench(tmp_path) as made:
+        yield made
+
+
+# --- when the server dies ---
+
+
+def test_a_dead_server_is_started_once_more(bench: Bench) -> None:
+    """Its turn has failed and is not repeated; the next one goes on with the thread, and says so."""
+    bench.script([{"say": "x"}, {"die": 3}], [{"say": "y"}], [{"die": 4}], [{"say": "z"}])
+    transport = bench.open()
+    assert (
+        Failed(FailureReason.EXITED_MID_TURN, "exit code 3")
+        == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
+    )
+    note, started, *_, ending = transport.send(TurnInput("b", thread_id=THREAD))
+    assert (TransportNotice(TransportNoticeKind.RESTARTED, "exit code 3"), ThreadStarted(THREAD), DONE) == (
+        note,
+        started,
+        ending,
+    )
+    assert ["a", "b"] == [fields["input"][0]["text"] for fields in bench.received("turn/start")]
+    assert 2 == len(bench.received("thread/resume"))
+    # it has done a turn since, so it may fail once more
+    assert (
+        Failed(FailureReason.EXITED_MID_TURN, "exit code 4")
+        == list(transport.send(TurnInput("c", thread_id=THREAD)))[-1]
+    )
+    assert DONE == list(transport.send(TurnInput("d", thread_id=THREAD)))[-1]
+
+
+def test_a_server_that_keeps_dying_is_given_up(bench: Bench) -> None:
+    """The second death in a row is the last; nothing more is sent."""
+    bench.script([{"die": 3}], [{"die": 4}])
+    transport = bench.open()
+    whys = [list(transport.send(TurnInput(prompt, thread_id=THREAD)))[-1] for prompt in "abcd"]
+    gone = Failed(FailureReason.SERVER_EXITED, "exit code 4")
+    assert [
+        Failed(FailureReason.EXITED_MID_TURN, "exit code 3"),
+        Failed(FailureReason.EXITED_MID_TURN, "exit code 4"),
+        gone,
+        gone,
+    ] == whys
+    assert (2, 2) == (len(bench.starts()), len(bench.received("turn/start")))
+
+
+def test_a_server_that_died_between_turns(bench: Bench) -> None:
+    """Nothing was lost, and the user is told."""
+    transport = bench.open()
+    list(transport.send(TurnInput("a", thread_id=THREAD)))
+    os.kill(bench.starts()[0][0], signal.SIGKILL)
+    time.sleep(0.3)
+    events = list(transport.send(TurnInput("b", thread_id=THREAD)))
+    assert isinstance(events[0], TransportNotice)
+    assert DONE == events[-1]
+
+
+def test_what_a_dead_server_left_is_ended(bench: Bench) -> None:
+    """Commands that it had started do not outlive it."""
+    bench.script([{"spawn": 30}, {"begin": "sleep 30"}, {"sleep": 0.8}, {"die": 3}])
+    list(bench.open().send(TurnInput("a")))
+    assert [] == bench.alive()
+
+
+def test_close_ends_a_server_that_will_not(bench: Bench) -> None:
+    """A server that outlives its input and SIGTERM is killed."""
+    bench.script(starts=[{"stay": True}])
+    transport = bench.open()
+    list(transport.send(TurnInput("a")))
+    transport.close()
+    assert [] == bench.alive()
+
+
+@pytest.mark.parametrize("how", [{"say": "x"}, {"die": 3}, {"deaf": True}], ids=["closed", "dead", "killed"])
+def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> None:
+    """Closed, dead or killed: what it has sent away from itself goes with it."""
+    bench.script([{"spawn_daemon": 30}, {"say": "y"}, how])
+    transport = bench.open(idle_seconds=0.5)
+    list(transport.send(TurnInput("a")))
+    transport.close()
+    assert [] == bench.alive()
+
+
+# --- when there is none ---
+
+
+@pytest.mark.parametrize(
+    ("start", "why", "words"),
+    [
+        (
+            {"exit": 2, "stderr": "error: unrecognized subcommand 'app-server'"},
+            FailureReason.EXITED_BEFORE_TURN,
+            "unrecognized",
+        ),
+        ({"exit": 1, "stderr": "Error loading config.toml: no"}, FailureReason.CODEX_CONFIG, "no"),
+        (
+            {"exit": 1, "stderr": "\x1b[2m2026-11-21T06:02:35Z ERROR log"},
+            FailureReason.EXITED_BEFORE_TURN,
+            "^exit code 1$",
+        ),
+        ({"version": "0.150.2"}, FailureReason.REQUEST_REFUSED, "0.169.0 or newer is required"),
+        ({"version": "x"}, FailureReason.REQUEST_REFUSED, "0.169.0 or newer is required"),
+        ({"refuse": "what?"}, FailureReason.REQUEST_REFUSED, "what?"),
+        ({"slow": 30}, FailureReason.IDLE_TIMEOUT, "0.5 s"),
+    ],
+    ids=["old", "configuration", "log", "version", "no version", "refused", "slow"],
+)
+def test_no_hand_shake(bench: Bench, start: dict[str, Any], why: FailureReason, words: str) -> None:
+    """The reason is typed, so that codex exec can be taken instead; no process stays."""
+    bench.script(starts=[start])
+    with pytest.raises(AppServerUnavailable, match=words) as raised:
+        bench.open(handshake_seconds=0.5 if "slow" in start else 10)
+    assert why is raised.value.reason
+    assert [] == bench.alive()
+
+
+@pytest.mark.parametrize(
+    ("options", "why", "words"),
+    [
+        ({"flags": ["-i", "a.png"]}, FailureReason.INVALID_FLAG, "-i is only a flag of codex exec"),
+        ({"program": ""}, FailureReason.LAUNCH_FAILED, "not found"),
+        ({"program": "/no/such/codex"}, FailureReason.EXITED_BEFORE_TURN, "No such file|exit code"),
+    ],
+    ids=["flag", "none", "wrong"],
+)
+def test_nothing_to_start(bench: Bench, options: dict[str, Any], why: FailureReason, words: str) -> None:
+    """What cannot be started is said."""
+    with pytest.raises(AppServerUnavailable, match=words) as raised:
+        bench.open(**options)
+    assert why is raised.value.reason
+
+
+def test_ctrl_c_while_it_says_hello(bench: Bench) -> None:
+    """Waiting for a slow start can be given up, and nothing stays."""
+    bench.script(starts=[{"slow": 30}])
+    threading.Timer(0.5, to_ourselves(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        bench.open()
+    assert [] == bench.alive()
+
+
+# --- beside turns ---
+
+
+def test_compaction_is_a_turn(bench: Bench) -> None:
+    """It has no prompt, and ends as a turn does."""
+    done = {"item": {"type": "contextCompaction", "id": "c"}, "threadId": THREAD}
+    bench.script([{"tell": "item/completed", "params": done}])
+    events = list(bench.open().compact(THREAD))
+    assert [ThreadStarted(THREAD), TurnStarted()] == events[:2]
+    assert [ThreadCompacted(), DONE] == without_place(events)
+
+
+def test_threads_models_and_fork(bench: Bench) -> None:
+    """What slash commands need."""
+    transport = bench.open()
+    assert (ThreadInfo("t1", "", "hi", 5, str(bench.folder)),) == transport.list_threads()
+    assert (ModelInfo("m", "d", True),) == transport.list_models()
+    forked = transport.fork(THREAD)
+    list(transport.send(TurnInput("a", thread_id=forked)))
+    assert [] == bench.received("thread/resume")
+
+
+def test_a_refused_wish(bench: Bench) -> None:
+    """Outside of a turn, a refusal is an exception with the reason."""
+    transport = bench.open()
+    transport.close()
+    bench.script(starts=[{"exit": 5}])
+    with pytest.raises(CodexRequestError) as raised:
+        transport.list_threads()
+    assert FailureReason.SERVER_EXITED is raised.value.failure.reason
+
+
+def test_the_plan_names_the_methods(bench: Bench) -> None:
+    """The command line of a turn, and what the server would be asked."""
+    transport = bench.open()
+    assert "codex app-server  # thread/start, turn/start" == transport.planned_command("")
+    assert f"codex app-server  # thread/resume {THREAD}, turn/start" == transport.planned_command(THREAD)

@@ -1,0 +1,106 @@
+"""The command line of codex exec: an order that works, and no prompt in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from upbeat.adapters.codex.transport.base import TurnInput
+from upbeat.adapters.codex.transport.exec.command_line import (
+    MAX_PROMPT_CHARS,
+    CodexCommandLine,
+    compose_stdin,
+    effort_from_flags,
+    flags_problem,
+    remaining_chars,
+)
+
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+
+
+@pytest.mark.parametrize(
+    ("command", "thread_id", "line"),
+    [
+        (CodexCommandLine(), "", "codex exec --json -"),
+        (CodexCommandLine(), THREAD, f"codex exec --json resume {THREAD} -"),
+        (CodexCommandLine(folder="my repo"), THREAD, f"codex exec -C 'my repo' --json resume {THREAD} -"),
+        (CodexCommandLine(folder="-x"), "", "codex exec -C ./-x --json -"),
+        (CodexCommandLine(is_outside_git=True), "", "codex exec --skip-git-repo-check --json -"),
+        (
+            CodexCommandLine("/opt/co dex", flags=("-s", "read-only", "-i", "a.png")),
+            THREAD,
+            f"'/opt/co dex' exec -s read-only -i a.png --json resume {THREAD} -",
+        ),
+    ],
+)
+def test_flags_stand_before_resume(command: CodexCommandLine, thread_id: str, line: str) -> None:
+    """AC-002: the session is in the command, behind all flags, and the prompt is not."""
+    assert line == command.display(thread_id)
+
+
+def test_the_effort_of_a_turn_comes_last() -> None:
+    """How hard the model thinks is in the command of one turn, behind what the user says for all of them."""
+    command = CodexCommandLine(flags=("-c", "model_reasoning_effort=low"))
+
+    assert f"codex exec {' '.join(command.flags)} -c model_reasoning_effort=high --json resume {THREAD} -" == (
+        command.display(THREAD, "high")
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "effort"),
+    [
+        ((), ""),
+        (("-m", "gpt-5.5", "-c", "model='x'"), ""),
+        (("-c", "model_reasoning_effort=low"), "low"),
+        (('-cmodel_reasoning_effort="xhigh"',), "xhigh"),
+        (("--config=model_reasoning_effort=low", "--config", "model_reasoning_effort='high'"), "high"),
+        (("-c", "plan_mode_reasoning_effort=low"), ""),
+    ],
+)
+def test_the_effort_that_flags_set(flags: tuple[str, ...], effort: str) -> None:
+    """What the user has told Codex for every turn is known; the last one counts."""
+    assert effort == effort_from_flags(flags)
+
+
+@pytest.mark.parametrize(
+    "flags", [(), ("-m", "gpt-5.5"), ("-c", "model='x'", "-s", "read-only"), ("--yolo",), ("-i", "resume.png")]
+)
+def test_flags_of_codex_are_accepted(flags: tuple[str, ...]) -> None:
+    """What codex exec understands is handed on as it is."""
+    assert flags_problem(flags) == ""
+
+
+@pytest.mark.parametrize(
+    "flags", [("--json",), ("-C", "x"), ("--cd=x",), ("-",), ("-m", "x", "--"), ("resume",), ("word",), ("--last",)]
+)
+def test_other_flags_are_refused(flags: tuple[str, ...]) -> None:
+    """Flags that codex-auto sets itself, and words that would be taken for the prompt, are refused by name."""
+    assert any(flag.partition("=")[0] in flags_problem(flags) for flag in flags)
+
+
+def test_without_context_the_prompt_is_sent_as_it_is() -> None:
+    """AC-013: with nothing to say, Codex gets exactly what it would get without codex-auto."""
+    prompt = "\ufeff a\r\nb\x00 \n\n"
+
+    assert prompt == compose_stdin(TurnInput(prompt))
+
+
+def test_context_stands_before_the_prompt() -> None:
+    """A prepared turn is the context, a blank line, and the prompt."""
+    assert compose_stdin(TurnInput("\ufeffwhy?\n", "context")) == "context\n\nwhy?\n"
+
+
+def test_guidance_stands_before_all() -> None:
+    """What upbeat says about the workflow comes first, outside of what is framed as data."""
+    asks = [TurnInput("why?", "context", guidance="do DEV"), TurnInput("why?", guidance="do DEV")]
+
+    assert ["do DEV\n\ncontext\n\nwhy?", "do DEV\n\nwhy?"] == [compose_stdin(ask) for ask in asks]
+
+
+@pytest.mark.parametrize(
+    ("length", "left"),
+    [(0, MAX_PROMPT_CHARS - 2), (MAX_PROMPT_CHARS - 5, 3), (MAX_PROMPT_CHARS, 0), (MAX_PROMPT_CHARS + 7, -7)],
+)
+def test_context_and_prompt_fit_together(length: int, left: int) -> None:
+    """The room for a context is what the prompt and the blank line leave; below zero the prompt is too long."""
+    assert left == remaining_chars("x" * length)

@@ -1,0 +1,297 @@
+"""Turns with a Codex that is a real process: what it says comes out, and nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fakes.codex.workbench import Turn, Workbench, make_workbench
+
+from upbeat.adapters.codex.transport.base import (
+    CommandFinished,
+    Completed,
+    Failed,
+    FailureReason,
+    Heartbeat,
+    Interrupted,
+    ItemStarted,
+    Message,
+    Reconnecting,
+    ThreadStarted,
+    TokenUsage,
+    TurnEvent,
+    TurnInput,
+    TurnStarted,
+)
+from upbeat.adapters.codex.transport.exec import transport as exec_transport
+from upbeat.adapters.codex.transport.exec.command_line import MAX_PROMPT_CHARS, CodexCommandLine
+from upbeat.adapters.codex.transport.exec.transport import ExecTransport
+from upbeat.adapters.codex.transport.signals import SignalHandler
+
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return make_workbench(tmp_path / "b", git=False)
+
+
+@pytest.fixture
+def signals() -> Iterator[SignalHandler]:
+    with SignalHandler() as caught:
+        yield caught
+
+
+def transport(bench: Workbench, signals: SignalHandler, idle_seconds: float = 60) -> ExecTransport:
+    variables = bench.environment(UPBEAT_WRAPPED="1")
+    return ExecTransport(CodexCommandLine(), str(bench.program), variables, signals, idle_seconds)
+
+
+def send(
+    bench: Workbench, signals: SignalHandler, turn: Turn, ask: TurnInput | None = None, idle_seconds: float = 60
+) -> list[TurnEvent]:
+    """All events of one turn that the fake plays."""
+    bench.script(turn)
+    return list(transport(bench, signals, idle_seconds).send(ask or TurnInput("hello")))
+
+
+def endings(events: list[TurnEvent]) -> list[TurnEvent]:
+    return [event for event in events if isinstance(event, Completed | Failed | Interrupted)]
+
+
+def no_process_is_left(bench: Workbench, seconds: float = 2) -> bool:
+    end = time.monotonic() + seconds
+    while bench.processes() and time.monotonic() < end:
+        time.sleep(0.02)
+    return not bench.processes()
+
+
+def interrupt_at(seconds: float, *numbers: int) -> None:
+    """Send this process ``numbers``, half a second apart."""
+
+    def later() -> None:
+        time.sleep(seconds)
+        for number in numbers:
+            os.kill(os.getpid(), number)
+            time.sleep(0.5)
+
+    threading.Thread(target=later, daemon=True).start()
+
+
+def test_a_turn_comes_out_in_order(bench: Workbench, signals: SignalHandler) -> None:
+    """Thread, turn, work, messages and the ending come as Codex wrote them."""
+    turn: Turn = [{"thread": THREAD}, {"run": "ls", "output": "a\n"}, {"say": "one"}, {"say": "two"}]
+
+    assert [
+        ThreadStarted(THREAD),
+        TurnStarted(),
+        ItemStarted("item_0", "/bin/bash -lc 'ls'"),
+        CommandFinished("item_0", "/bin/bash -lc 'ls'", "a\n", 0),
+        Message("one"),
+        Message("two"),
+        Completed(TokenUsage(100, 50, 10)),
+    ] == send(bench, signals, turn)
+
+
+def test_the_prompt_goes_to_standard_input_whole(bench: Workbench, signals: SignalHandler) -> None:
+    """AC-013: a long prompt with every kind of character arrives as it is, and the pipe is closed."""
+    prompt = "é\r\n\x00店" * 100_000
+    send(bench, signals, [{"say": "x"}], TurnInput(prompt))
+
+    assert [prompt] == bench.prompts()
+    assert ["exec", "--json", "-"] == bench.calls()[0]["argv"]
+
+
+def test_a_prompt_that_is_too_long_starts_nothing(bench: Workbench, signals: SignalHandler) -> None:
+    """Above Codex's own limit no process is started."""
+    assert [Failed(FailureReason.PROMPT_TOO_LONG)] == send(
+        bench, signals, [{"say": "x"}], TurnInput("x" * (MAX_PROMPT_CHARS + 1))
+    )
+    assert [] == bench.calls()
+
+
+def test_a_codex_that_is_gone_is_a_failure(bench: Workbench, signals: SignalHandler) -> None:
+    """A program that cannot be started fails the turn."""
+    bench.program.unlink()
+    events = send(bench, signals, [{"say": "x"}])
+
+    assert len(events) == 1
+    assert isinstance(events[0], Failed)
+
+
+def test_a_very_long_line_arrives(bench: Workbench, signals: SignalHandler) -> None:
+    """A command's output of a mebibyte is one line, and it is not cut."""
+    output = "x\u2028y" * 350_000
+    events = send(bench, signals, [{"run": "cat", "output": output}, {"say": "x"}])
+
+    assert CommandFinished("item_0", "/bin/bash -lc 'cat'", output, 0) in events
+
+
+@pytest.mark.parametrize(
+    ("turn", "ending"),
+    [
+        ([{"fail": "Quota exceeded."}], Failed(FailureReason.TURN_FAILED, "Quota exceeded.")),
+        ([{"say": "half"}, {"end": 0}], Failed(FailureReason.EXITED_MID_TURN, "exit code 0")),
+        ([{"end": 101}], Failed(FailureReason.EXITED_MID_TURN, "exit code 101")),
+        ([{"raw": "no json"}, {"raw": '{"type":"later"}'}, {"say": "x"}], Completed(TokenUsage(100, 50, 10))),
+        (
+            [{"raw": '{"type":"turn.completed","usage":{}}'}, {"end": 1}],
+            Failed(FailureReason.EXITED_MID_TURN, "exit code 1"),
+        ),
+        (
+            [{"refuse": "Error: thread 01a1 already has an active writer (code -32600)"}],
+            Failed(FailureReason.ACTIVE_WRITER, "Error: thread 01a1 already has an active writer (code -32600)"),
+        ),
+        (
+            [{"refuse": "error: unexpected argument", "code": 2}],
+            Failed(FailureReason.INVALID_FLAG, "error: unexpected argument"),
+        ),
+    ],
+)
+def test_there_is_one_ending_and_it_is_the_last(
+    bench: Workbench, signals: SignalHandler, turn: Turn, ending: TurnEvent
+) -> None:
+    """However Codex ends, the last event says how, and only the last."""
+    events = send(bench, signals, turn)
+
+    assert [ending] == endings(events)
+    assert ending == events[-1]
+
+
+def test_a_missing_thread_is_refused_before_anything_is_read(bench: Workbench, signals: SignalHandler) -> None:
+    """AC-002: resuming a thread that is gone is told from a turn that failed."""
+    [failed] = send(bench, signals, [{"say": "x"}], TurnInput("hello", thread_id=THREAD))
+
+    assert isinstance(failed, Failed)
+    assert (FailureReason.NO_ROLLOUT, [None]) == (failed.reason, bench.prompts())
+
+
+def test_a_full_standard_error_does_not_hang(bench: Workbench, signals: SignalHandler) -> None:
+    """More on standard error than a pipe holds is taken off."""
+    [failed] = send(bench, signals, [{"refuse": "x" * 300_000 + "\nlast words", "code": 3}])
+
+    assert isinstance(failed, Failed)
+    assert failed.text.endswith("last words")
+
+
+@pytest.mark.parametrize("spawn", ["spawn", "spawn_apart", "spawn_daemon"])
+def test_a_process_left_behind_does_not_hold_the_turn(bench: Workbench, signals: SignalHandler, spawn: str) -> None:
+    """A server that a command started keeps Codex's pipes open; the turn is over all the same, and it lives on."""
+    began = time.monotonic()
+    events = send(bench, signals, [{spawn: 30}, {"say": "started"}])
+
+    assert Completed(TokenUsage(100, 50, 10)) == events[-1]
+    assert time.monotonic() - began < 5
+    assert [["sleep", "30"]] == bench.processes()
+    _end_sleepers(bench)
+
+
+def _end_sleepers(bench: Workbench) -> None:
+    marker = f"FAKE_CODEX={bench.codex_home}\0".encode()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (entry / "environ").exists():
+            try:
+                if marker in (entry / "environ").read_bytes() and int(entry.name) != os.getpid():
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                continue
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        [{"begin": "sleep"}, {"sleep": 30}],
+        [{"spawn": 30}, {"sleep": 30}],
+        [{"spawn_apart": 30}, {"sleep": 30}],
+        [{"spawn_daemon": 30}, {"sleep": 30}],
+    ],
+    ids=["waiting", "with a child", "with a child in another group", "with a daemon"],
+)
+def test_ctrl_c_ends_the_turn_and_all_its_processes(bench: Workbench, signals: SignalHandler, turn: Turn) -> None:
+    """SIGINT is handed on, and no process of the turn is left."""
+    interrupt_at(0.4, signal.SIGINT)
+    events = send(bench, signals, turn)
+
+    assert Interrupted(signal.SIGINT) == events[-1]
+    assert no_process_is_left(bench, 0.1)
+
+
+def test_a_codex_that_does_not_listen_is_killed(
+    bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGINT, then SIGTERM, then SIGKILL: a process that ignores the first two is gone in the end."""
+    quick = tuple((number, 0.3) for number, _ in exec_transport.STOP_SIGNALS)
+    monkeypatch.setattr(exec_transport, "STOP_SIGNALS", quick)
+    interrupt_at(0.4, signal.SIGINT)
+    events = send(bench, signals, [{"ignore": ["SIGINT", "SIGTERM"]}, {"spawn": 30}, {"sleep": 30}])
+
+    assert Interrupted(signal.SIGINT) == events[-1]
+    assert no_process_is_left(bench, 0.1)
+
+
+def test_a_second_ctrl_c_does_not_wait(bench: Workbench, signals: SignalHandler) -> None:
+    """Whoever presses Ctrl-C again gets the next stage at once."""
+    interrupt_at(0.4, signal.SIGINT, signal.SIGINT, signal.SIGINT)
+    began = time.monotonic()
+    events = send(bench, signals, [{"ignore": ["SIGINT", "SIGTERM"]}, {"sleep": 30}])
+
+    assert Interrupted(signal.SIGINT) == events[-1]
+    assert time.monotonic() - began < 3.5
+
+
+def test_sigterm_ends_the_turn_as_sigterm(bench: Workbench, signals: SignalHandler) -> None:
+    """A SIGTERM to codex-auto ends Codex first, and is not forgotten over a turn that completes."""
+    interrupt_at(0.4, signal.SIGTERM)
+
+    assert Interrupted(signal.SIGTERM) == send(bench, signals, [{"sleep": 30}])[-1]
+    assert no_process_is_left(bench, 0.1)
+
+
+def test_a_reader_that_leaves_takes_the_processes_along(bench: Workbench, signals: SignalHandler) -> None:
+    """Closing the stream in the middle ends the turn."""
+    bench.script([{"say": "one"}, {"ignore": ["SIGTERM"]}, {"sleep": 30}])
+    events = transport(bench, signals).send(TurnInput("hello"))
+    while not isinstance(next(events), Message):
+        pass
+    events.close()  # type: ignore[attr-defined]
+
+    assert no_process_is_left(bench, 0.1)
+
+
+def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
+    """Codex tries for ever to reach its provider; trouble is no progress, so the turn is stopped."""
+    turn: Turn = [{"trouble": "Reconnecting..."}, {"sleep": 0.3}, {"trouble": "Reconnecting..."}, {"sleep": 30}]
+    events = send(bench, signals, turn, idle_seconds=1)
+
+    told = [event for event in events if not isinstance(event, Heartbeat)]
+    assert [
+        Reconnecting("Reconnecting..."),
+        Reconnecting("Reconnecting..."),
+        Failed(FailureReason.IDLE_TIMEOUT, "1"),
+    ] == told[2:]
+    assert no_process_is_left(bench, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("turn", "idle"),
+    [([{"begin": "make test"}, {"sleep": 1.5}, {"say": "x"}], 1), ([{"sleep": 0.6}, {"say": "x"}], 0)],
+    ids=["a command runs", "no limit"],
+)
+def test_work_is_not_silence(bench: Workbench, signals: SignalHandler, turn: Turn, idle: float) -> None:
+    """A command may be quiet for longer, and 0 waits for ever."""
+    assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, turn, idle_seconds=idle)[-1]
+
+
+def test_a_codex_that_lingers_is_ended(
+    bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not end after its ending is stopped, and the turn counts as completed."""
+    monkeypatch.setattr(exec_transport, "EXIT_SECONDS", 0.3)
+
+    assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, [{"say": "x"}, {"linger": 30}])[-1]
+    assert no_process_is_left(bench, 0.1)

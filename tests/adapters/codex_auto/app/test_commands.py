@@ -1,0 +1,313 @@
+"""Slash commands: what counts as one, what each answers, and that none of them sends anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.conversation import open_scene
+from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.transport import FakeTransport
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.codex.transport.base import Completed, Message, ThreadStarted, TokenUsage, TurnEvent
+from upbeat.adapters.codex_auto.app.commands import (
+    SLASH_COMMANDS,
+    CommandContext,
+    command_help,
+    execute_command,
+    expand_to_prompt,
+    parse_slash_command,
+)
+from upbeat.adapters.codex_auto.conversation.conversation import Conversation
+from upbeat.adapters.codex_auto.texts import Texts
+from upbeat.core.contract.finding import Finding, ToolOutput
+
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+PROMPT = "where is RETRY_LIMIT used in retry.py?"
+ANSWER = [ThreadStarted(THREAD), Message("answer"), Completed(TokenUsage(100, 0, 0))]
+
+
+@dataclass
+class Scene:
+    """A desk, and what is behind it."""
+
+    desk: CommandContext
+    transport: FakeTransport
+    out: StringIO
+
+    def told(self, text: str) -> str:
+        """What the command ``text`` answers."""
+        command = parse_slash_command(text)
+        assert command
+        begin = len(self.out.getvalue())
+        execute_command(self.desk, *command)
+        return self.out.getvalue()[begin:]
+
+
+def scene(
+    root: Path, *turns: Sequence[TurnEvent], texts: Texts = ENGLISH, is_plan: bool = False, **settings: Any
+) -> Scene:
+    finding = Finding(
+        "shop/retry.py",
+        symbol="RETRY_LIMIT",
+        kind="constant",
+        start_line=1,
+        end_line=3,
+        score=0.91,
+        why="names it",
+        text="x",
+    )
+    one = open_scene(root, *turns, answers={"ci_search": ToolOutput("1 file", (finding,))}, texts=texts, **settings)
+    out = StringIO()
+    one.printer.answer_stream = one.printer.status_stream = out
+    opening: Future[Conversation] = Future()
+    opening.set_result(one.conversation)
+    return Scene(CommandContext(opening, one.printer, texts, is_plan), one.transport, out)
+
+
+@pytest.mark.parametrize(
+    "text", ["hello", " /plan", "/etc/hosts is wrong", "//comment", "/ plan", "/plan2", "a /plan", "/路径", "/usr/"]
+)
+def test_a_prompt_is_no_command(text: str) -> None:
+    """Paths, and whatever does not begin with a slash and a word."""
+    assert parse_slash_command(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/plan", ("plan", "")),
+        ("/Plan ", ("plan", "")),
+        ("/context why\ndoes it", ("context", "why\ndoes it")),
+        ("/nonsense with words", ("nonsense", "with words")),
+        ("/", ("", "")),
+        ("/stop", ("workflow", "stop")),
+        ("/continue ", ("workflow", "continue")),
+        ("/stop it", ("stop", "it")),
+    ],
+)
+def test_a_slash_and_a_word_is_a_command(text: str, command: tuple[str, str]) -> None:
+    """Known or not; what stands behind is its argument."""
+    assert command == parse_slash_command(text)
+
+
+@given(st.text())
+def test_parse_is_total(text: str) -> None:
+    """Whatever is typed is a prompt or a command."""
+    assert parse_slash_command(text) is None or text.startswith("/")
+
+
+@pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
+def test_every_command_has_its_help(texts: Texts) -> None:
+    """In both languages, and no help is without a command."""
+    assert [command.name for command in SLASH_COMMANDS] == [name for name, does in command_help(texts) if does]
+    assert {command.name for command in SLASH_COMMANDS} == set(texts.group("command_help"))
+
+
+@pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
+@pytest.mark.parametrize("name", [command.name for command in SLASH_COMMANDS if command.name != "quit"])
+def test_every_command_answers(tmp_path: Path, name: str, texts: Texts) -> None:
+    """Each says something, leaves no blank unfilled, and sends nothing."""
+    one = scene(tmp_path, texts=texts)
+    told = one.told(f"/{name}")
+
+    assert told.strip()
+    assert ("{" in told, one.transport.asked) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("word", "near"), [("/contxt", "/context"), ("/stat", "/status"), ("/wf", ""), ("/HELPP", "/help"), ("/", "")]
+)
+def test_an_unknown_command_names_the_nearest(tmp_path: Path, word: str, near: str) -> None:
+    """And how to send such a prompt after all."""
+    told = scene(tmp_path).told(word)
+
+    assert (f"did you mean {near}?" in told) == bool(near)
+    assert "put a space before it" in told
+
+
+def test_context_shows_what_went_along(tmp_path: Path) -> None:
+    """Place, score, reason and tool of each thing, after the turn."""
+    one = scene(tmp_path, ANSWER)
+    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+    first, place, about, *_ = one.told("/context").split("\n")
+
+    assert first.startswith("added to the prompt: 1 results, ")
+    assert ["  1. shop/retry.py:1-3  0.91", "     constant RETRY_LIMIT: names it (ci_search)"] == [place, about]
+
+
+def test_context_shows_what_would_go_along(tmp_path: Path) -> None:
+    """With a prompt it looks things up, and sends nothing; the last turn stays what /why is about."""
+    one = scene(tmp_path)
+    told = one.told(f"/context {PROMPT}")
+
+    assert "shop/retry.py:1-3" in told
+    assert ENGLISH["context_preview"] in told
+    assert ([], None) == (one.transport.asked, one.desk.printer.report)
+
+
+def test_a_preview_keeps_what_is_still_to_be_told(tmp_path: Path) -> None:
+    """A limit that the next turn has to name is not spent on a preview."""
+    (tmp_path / ".upbeat").mkdir()
+    (tmp_path / ".upbeat/codex-session.json").write_text("{")
+    one = scene(tmp_path, ANSWER)
+    one.told(f"/context {PROMPT}")
+    begin = len(one.out.getvalue())
+    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+
+    assert "session continuity unavailable" in one.out.getvalue()[begin:]
+
+
+@pytest.mark.parametrize("prompt", ["", " ", "thanks"])
+def test_nothing_is_said_to_be_nothing(tmp_path: Path, prompt: str) -> None:
+    """Without a turn, and for a prompt that is not about code."""
+    told = scene(tmp_path).told(f"/context {prompt}")
+
+    assert (ENGLISH["context_nothing"] if prompt.strip() else ENGLISH["no_turn_yet"]) in told
+
+
+def test_plan_mode_looks_nothing_up(tmp_path: Path) -> None:
+    """Plan mode starts no tool, so there is nothing to preview."""
+    assert ENGLISH["context_in_plan"] + "\n" == scene(tmp_path, is_plan=True).told(f"/context {PROMPT}")
+
+
+def test_why_tells_how_the_turn_was_prepared(tmp_path: Path) -> None:
+    """Intent, signals, plan, results and limits, and the settings that had a say with their places."""
+    origins = {"budget.wall_ms": "/home/x/auto-tools.toml:3"}
+    one = scene(tmp_path, ANSWER, budget_wall_ms=900, origins=origins)
+    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+    told = one.told("/why")
+
+    assert told.startswith("intent: ")
+    assert "  explicit 0.8  retry.py\n" in told
+    assert "  ci_search  tier 1 · 2000 ms · files, symbols and lines for the prompt's words\n" in told
+    assert "    → ok, " in told
+    assert "  budget.wall_ms = 900  (/home/x/auto-tools.toml:3)\n" in told
+
+
+def test_why_before_a_turn_tells_the_settings(tmp_path: Path) -> None:
+    """They are known without one."""
+    assert f"{ENGLISH['no_turn_yet']}\n{ENGLISH['why_defaults']}\n" == scene(tmp_path).told("/why")
+
+
+def test_tools_tells_what_may_be_used(tmp_path: Path) -> None:
+    """Tier, limit, and why one is not ready."""
+    origins = {"tools.disabled": ".upbeat/auto-tools.toml:2"}
+    rows = scene(tmp_path, tools_disabled=("ci_search",), origins=origins).told("/tools").split("\n")
+
+    assert "ci_index_status  tier 0   500 ms  ready" in rows
+    assert "ci_search        tier 1  2000 ms  off (.upbeat/auto-tools.toml:2)" in rows
+    assert [row for row in rows if row.startswith("ci_impact        tier 2  2000 ms  ")]
+
+
+def test_plan_is_a_switch(tmp_path: Path) -> None:
+    """On and off, and it says which."""
+    one = scene(tmp_path)
+
+    assert [f"{ENGLISH['plan_on']}\n", f"{ENGLISH['plan_off']}\n"] == [one.told("/plan"), one.told("/plan")]
+
+
+def test_sessions_are_listed_and_taken_up(tmp_path: Path) -> None:
+    """/new keeps the former session, /resume lists it with a number, and the number takes it up."""
+    one = scene(tmp_path, ANSWER)
+    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+    one.told("/new")
+    listed_now = one.told("/resume")
+    one.told("/resume 1")
+
+    assert THREAD[:13] in listed_now
+    assert ENGLISH["resume_usage"] in listed_now
+    assert one.desk.conversation.session
+    assert THREAD == one.desk.conversation.session.thread_id
+
+
+def test_without_a_session_there_is_nothing_to_resume(tmp_path: Path) -> None:
+    """And that is said."""
+    assert f"{ENGLISH['resume_none']}\n" == scene(tmp_path).told("/resume")
+
+
+# --- the workflow ---
+
+BEGUN = [ThreadStarted(THREAD), Message("Which one?"), Completed(TokenUsage(100, 0, 0))]
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt"),
+    [
+        ("/workflow start single add retries", "/upbeat:single add retries"),
+        ("/workflow start  quick", "/upbeat:quick"),
+        ("/workflow continue", "/upbeat:continue"),
+        ("/workflow start", ""),
+        ("/workflow stop", ""),
+        ("/workflow", ""),
+        ("/status start x", ""),
+    ],
+)
+def test_two_commands_are_short_for_a_prompt(text: str, prompt: str) -> None:
+    """Those that give Codex work; all others only tell, or stop."""
+    command = parse_slash_command(text)
+
+    assert command
+    assert prompt == expand_to_prompt(*command)
+
+
+def test_workflow_tells_how_far_it_is(tmp_path: Path) -> None:
+    """Progress, goal and what comes next; before that, how one is begun."""
+    one = scene(tmp_path, BEGUN)
+    before = one.told("/workflow")
+    one.desk.conversation.run_turn("/upbeat:quick add retries", one.desk.conversation.resolve_context())
+    told = one.told("/workflow").split("\n")
+
+    assert f"{ENGLISH['workflow_none']}\n" == before
+    assert [
+        "quick: DEV → [REVIEW, TEST] → RETRO",
+        "goal       add retries",
+        "next       DEV",
+        ENGLISH["workflow_usage"],
+        "",
+    ] == told
+
+
+def test_workflow_stop_stops_it(tmp_path: Path) -> None:
+    """At once and without a turn; what it says then is how it goes on."""
+    one = scene(tmp_path, BEGUN)
+    one.desk.conversation.run_turn("/upbeat:quick add retries", one.desk.conversation.resolve_context())
+    told = one.told("/workflow stop")
+
+    assert "upbeat: stopped workflow quick. Say continue to resume it.\n" == told
+    assert "state      stopped; /workflow continue resumes\n" in one.told("/workflow")
+    assert 1 == len(one.transport.asked)
+
+
+def test_workflow_list_tells_which_there_are(tmp_path: Path) -> None:
+    """Each with its sentence."""
+    rows = scene(tmp_path).told("/workflow list").split("\n")
+
+    assert [row for row in rows if row.startswith("single  ") and row.endswith("A single, self-contained change.")]
+
+
+def test_workflow_knows_no_other_word(tmp_path: Path) -> None:
+    """It says which it knows, and changes nothing; in plan mode nothing is stopped."""
+    told = [scene(tmp_path).told("/workflow halt"), scene(tmp_path, is_plan=True).told("/workflow stop")]
+
+    assert [f"{ENGLISH['workflow_usage']}\n"] * 2 == told
+
+
+def test_why_ends_with_what_the_journal_has(tmp_path: Path) -> None:
+    """The last record of the session, explained; before a turn there is none."""
+    one = scene(tmp_path, ANSWER)
+    asked: list[str] = []
+    one.desk.explain_session = lambda session_id: asked.append(session_id) or "record 7\n  loop: let go"  # type: ignore[func-returns-value]
+    before = one.told("/why")
+    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+
+    assert "record 7" not in before
+    assert one.told("/why").endswith("\n\nrecord 7\n  loop: let go\n")
+    assert [THREAD] == asked

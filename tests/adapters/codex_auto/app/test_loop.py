@@ -1,0 +1,303 @@
+"""codex-auto at a terminal: the real program on a pty, with a fake Codex behind it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from fakes.codex.terminal import ALT_ENTER, CTRL_C, ENTER, UP, Terminal
+from fakes.codex.workbench import Workbench, make_workbench
+from repositories import PROMPT
+
+from upbeat.core.turn.deduplicate import ALREADY_SHOWN
+
+pytestmark = pytest.mark.terminal
+
+OFF = {"CI_AUTO_TOOLS": "off"}
+WAITING = [{"spawn": 60}, {"begin": "sleep 60"}, {"sleep": 60}]
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return make_workbench(tmp_path / "b")
+
+
+def test_three_turns_and_a_restart_are_one_thread(bench: Workbench) -> None:
+    """AC-002: the thread goes on from turn to turn and from run to run; the context is there before each prompt.
+
+    Lines that the thread has already are named and not repeated.
+    """
+    bench.script(*[[{"say": f"answer {number}"}] for number in (1, 2, 3)])
+    with Terminal(bench) as terminal:
+        terminal.ask(PROMPT, "answer 1")
+        terminal.ask(PROMPT, "answer 2")
+        assert terminal.leave() == 0
+    with Terminal(bench) as terminal:
+        terminal.ask("thanks", "answer 3")
+        assert terminal.leave() == 0
+    first, second, third = bench.calls()
+    thread_id = bench.sessions()["default"]
+
+    assert ["exec", "--json", "-"] == first["argv"]
+    assert [["exec", "--json", "resume", thread_id, "-"]] * 2 == [second["argv"], third["argv"]]
+    assert [1, 0] == [call["stdin"].count("RETRY_LIMIT = 3") for call in (first, second)]
+    assert [0, 1] == [min(call["stdin"].count(ALREADY_SHOWN), 1) for call in (first, second)]
+    assert first["stdin"].endswith(f"\n\n{PROMPT}")
+    assert third["stdin"] == "thanks"
+
+
+def test_a_workflow_is_driven_from_the_terminal(bench: Workbench) -> None:
+    """/workflow start continues the turn with the first step, the status line shows it, and Ctrl-C pauses."""
+    bench.script([{"say": "Begun."}], WAITING, [{"say": "Per host?"}])
+    with Terminal(bench) as terminal:
+        terminal.send("/workflow start single add retries" + ENTER)
+        terminal.wait_for("upbeat continues: [upbeat 1/30] workflow single: DEV")
+        terminal.wait_for("$ sleep 60")
+        terminal.send(CTRL_C)
+        terminal.wait_for("Turn interrupted")
+        terminal.wait_for_prompt()
+        terminal.wait_for("stage: DEV")
+        terminal.ask("go ahead", "Per host?")
+        terminal.ask("/workflow stop", "stopped workflow single")
+        terminal.wait_for("lookup: auto · budget:")  # no stage between them
+        assert terminal.leave() == 0
+
+    signs = ("/upbeat:single add retries", "[upbeat 1/30]", "go ahead")
+    assert [True, True, True] == [sign in prompt for sign, prompt in zip(signs, bench.prompts(), strict=True)]
+
+
+def test_a_saved_prompt_is_called_by_its_name(bench: Workbench) -> None:
+    """A name that no command has, and a file of the user's own, is a prompt: it goes with what the file says."""
+    file = bench.home / ".codex/prompts/audit.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("Audit $1 for races.")
+    bench.script([{"say": "audited"}])
+    with Terminal(bench) as terminal:
+        terminal.ask("/audit a.py", "audited")
+        terminal.ask("/audits a.py", "/audits")
+        assert terminal.leave() == 0
+    [prompt] = bench.prompts()
+
+    assert ("Audit a.py for races." in prompt, prompt.endswith("/audit a.py")) == (True, True)
+
+
+def test_ctrl_c_stops_the_turn_and_nothing_else(bench: Workbench) -> None:
+    """The turn ends, its processes with it, and the next prompt goes on with the same thread."""
+    bench.script(WAITING, [{"say": "still here"}])
+    with Terminal(bench, **OFF) as terminal:
+        terminal.send("wait" + ENTER)
+        terminal.wait_for("$ sleep 60")
+        terminal.send(CTRL_C)
+        terminal.wait_for("Turn interrupted")
+        terminal.wait_for_prompt()
+        assert [] == bench.processes()
+        terminal.ask("go on", "still here")
+        assert terminal.leave() == 0
+    first, second = bench.calls()
+
+    assert ["wait", "go on"] == [first["stdin"], second["stdin"]]
+    assert bench.sessions()["default"] in second["argv"]
+
+
+def test_ctrl_c_at_the_prompt_does_not_leave(bench: Workbench) -> None:
+    """At an empty prompt it tells how to leave; typed text it clears."""
+    with Terminal(bench, **OFF) as terminal:
+        terminal.send(CTRL_C)
+        terminal.wait_for("Ctrl-D or type /quit to leave")
+        terminal.wait_for_prompt()
+        terminal.send("never sent")
+        terminal.wait_for("never sent")
+        terminal.send(CTRL_C)
+        terminal.wait_for_prompt()
+        terminal.ask("sent", "plain answer")
+        assert terminal.leave() == 0
+
+    assert ["sent"] == bench.prompts()
+
+
+def test_several_lines_are_one_prompt(bench: Workbench) -> None:
+    """Alt-Enter and a paste in brackets make lines; Enter sends them together."""
+    with Terminal(bench, **OFF) as terminal:
+        terminal.ask("one" + ALT_ENTER + "two \x1b[200~three\nfour\x1b[201~", "plain answer")
+
+    assert ["one\ntwo three\nfour"] == bench.prompts()
+
+
+def test_slash_commands_are_answered_here(bench: Workbench) -> None:
+    """Commands and unknown words are not sent; a path is a prompt."""
+    with Terminal(bench, **OFF) as terminal:
+        terminal.ask("/help", "Enter sends")
+        terminal.ask("/status", "codex exec --json -")
+        terminal.ask("/nonsense", "unknown command /nonsense")
+        terminal.ask("/etc/hosts is wrong", "plain answer")
+        terminal.ask("/new", "starts a new session")
+        terminal.ask("again", "plain answer", times=2)
+        terminal.send("/quit" + ENTER)
+        assert terminal.wait_for_exit() == 0
+    first, second = bench.calls()
+
+    assert ["/etc/hosts is wrong", "again"] == [first["stdin"], second["stdin"]]
+    assert ["exec", "--json", "-"] == second["argv"]
+
+
+def test_plan_mode_can_be_switched(bench: Workbench) -> None:
+    """/plan shows what would be done, and again goes back."""
+    with Terminal(bench, **OFF) as terminal:
+        terminal.ask("/plan", "nothing is sent")
+        terminal.ask("what now", '"planned_codex_command": "codex exec --json -"')
+        terminal.ask("/plan", "prompts go to Codex")
+        assert [] == bench.calls()
+        terminal.ask("really", "plain answer")
+
+    assert ["really"] == bench.prompts()
+
+
+def test_commands_are_completed(bench: Workbench) -> None:
+    """A slash and Tab offer the commands."""
+    with Terminal(bench, **OFF) as terminal:
+        terminal.send("/st")
+        terminal.wait_for("/status")
+        terminal.send("\t")
+        terminal.wait_for("› /status")
+        terminal.send(ENTER)
+        terminal.wait_for("codex exec --json -")
+
+
+def test_the_toolbar_names_place_session_and_mode(bench: Workbench) -> None:
+    """Repository, session and mode stand below the prompt, and follow the session."""
+    with Terminal(bench) as terminal:
+        terminal.wait_for("店 · new session · mode: run · lookup: auto")
+        terminal.ask("hello", "plain answer")
+        terminal.wait_for(f"{bench.sessions()['default'][:13]} · mode: run · lookup: auto")
+
+
+def test_it_works_on_a_narrow_terminal(bench: Workbench) -> None:
+    """Thirty columns: lines of work are cut to them, the answer is all there."""
+    bench.script([{"run": "x" * 80, "output": "店" * 40}, {"say": "done"}])
+    with Terminal(bench, columns=30, **OFF) as terminal:
+        terminal.ask("x", "done")
+        lines = terminal.shown.split("\n")
+
+    assert f"$ {'x' * 27}…" in lines
+    assert [line for line in lines if "店店" in line and "…" in line]
+
+
+def test_a_first_prompt_on_the_command_line_starts_the_talk(bench: Workbench) -> None:
+    """PROMPT is the first turn, and the terminal stays; --new begins another thread."""
+    bench.remember(bench.add_thread(THREAD))
+    with Terminal(bench, "hello", "--new", **OFF) as terminal:
+        assert terminal.leave() == 0
+
+    assert [("hello", ["exec", "--json", "-"])] == [(call["stdin"], call["argv"]) for call in bench.calls()]
+
+
+@pytest.mark.parametrize("spoilt", ["file", "folder"])
+def test_a_spoilt_session_is_said_and_the_talk_goes_on(bench: Workbench, spoilt: str) -> None:
+    """AC-002: a damaged file and a folder that cannot be written cost the session, visibly, and nothing else."""
+    if spoilt == "file":
+        (bench.repository / ".upbeat").mkdir()
+        (bench.repository / ".upbeat/codex-session.json").write_text("{")
+    else:
+        bench.home.joinpath(".local").mkdir()
+        bench.home.joinpath(".local/state").write_text("")
+    with Terminal(bench, **OFF) as terminal:
+        terminal.ask("hello", "plain answer")
+        terminal.wait_for("[Limits] session continuity unavailable")
+        terminal.ask("again", "plain answer", times=2)
+    first, second = bench.calls()
+
+    assert ["hello", "again"] == [first["stdin"], second["stdin"]]
+    assert "resume" in second["argv"]
+
+
+def test_a_failed_turn_does_not_end_the_talk(bench: Workbench) -> None:
+    """What went wrong is told, and the prompt comes back."""
+    bench.script([{"fail": "Quota exceeded."}])
+    with Terminal(bench, **OFF) as terminal:
+        terminal.ask("one", "turn failed")
+        terminal.ask("two", "plain answer")
+
+
+@pytest.mark.parametrize("during_turn", [False, True], ids=["at the prompt", "in a turn"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["TERM", "HUP"])
+def test_a_signal_ends_everything(bench: Workbench, number: int, code: int, during_turn: bool) -> None:
+    """SIGTERM and SIGHUP end codex-auto with their code, and the Codex of the turn before it."""
+    bench.script(WAITING)
+    with Terminal(bench, **OFF) as terminal:
+        if during_turn:
+            terminal.send("wait" + ENTER)
+            terminal.wait_for("$ sleep 60")
+        os.kill(terminal.program.pid, number)
+
+        assert (code, []) == (terminal.wait_for_exit(), bench.processes())
+        assert "Traceback" not in terminal.raw
+
+
+def test_a_closed_window_ends_everything(bench: Workbench) -> None:
+    """When the terminal goes away in the middle of a turn, no Codex stays behind."""
+    bench.script(WAITING)
+    with Terminal(bench, **OFF) as terminal:
+        terminal.send("wait" + ENTER)
+        terminal.wait_for("$ sleep 60")
+        terminal.hang_up()
+        _, status = os.waitpid(terminal.program.pid, 0)
+
+    assert (129, []) == (os.waitstatus_to_exitcode(status), bench.processes())
+
+
+def test_a_killed_wrapper_leaves_nobody(bench: Workbench) -> None:
+    """SIGKILL in the middle of a turn ends Codex too, and the thread is there afterwards."""
+    bench.script([{"begin": "sleep 60"}, {"sleep": 60}])
+    with Terminal(bench, **OFF) as terminal:
+        terminal.send("wait" + ENTER)
+        terminal.wait_for("$ sleep 60")
+        terminal.program.kill(signal.SIGKILL)
+        end = time.monotonic() + 5
+        while bench.processes() and time.monotonic() < end:
+            time.sleep(0.02)
+
+    assert [] == bench.processes()
+    assert {"default"} == set(bench.sessions())
+
+
+def test_the_history_is_private_and_has_no_secrets(bench: Workbench) -> None:
+    """Prompts come back with the arrow key in a later run; what looks like a key was taken out before."""
+    secret = "AKIA" + "Q3EXAMPLE7TESTKY"
+    with Terminal(bench, **OFF) as terminal:
+        terminal.ask(f"use {secret} here", "plain answer")
+        terminal.leave()
+    path = bench.home / ".local/state/upbeat/codex-auto-history"
+    with Terminal(bench, **OFF) as terminal:
+        terminal.send(UP)
+        terminal.wait_for(" here")
+        terminal.ask("", "plain answer")
+    first, second = bench.prompts()
+
+    assert (0o600, False) == (path.stat().st_mode & 0o777, secret in path.read_text())
+    assert f"use {secret} here" == first
+    assert second.startswith("use ")
+    assert secret not in second
+
+
+def test_a_plan_at_a_terminal_writes_nothing(bench: Workbench) -> None:
+    """AC-003: --plan keeps no history either."""
+    before = bench.files()
+    with Terminal(bench, "--plan") as terminal:
+        terminal.ask("explain send_with_retry", '"recommended_tools"')
+        assert terminal.leave() == 0
+
+    assert ([], before) == (bench.calls(), bench.files())
+
+
+@pytest.mark.parametrize(("extra", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colour_can_be_refused(bench: Workbench, extra: dict[str, str], coloured: bool) -> None:
+    """NO_COLOR and a dumb terminal get no colour in what codex-auto writes."""
+    bench.script([{"run": "ls"}, {"say": "done"}])
+    with Terminal(bench, **OFF, **extra) as terminal:
+        terminal.ask("x", "done")
+
+    assert coloured == ("\x1b[1m$ ls" in terminal.raw)

@@ -1,0 +1,318 @@
+"""codex-auto as a script uses it: a real process, a fake Codex, pipes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from fakes.codex.workbench import CODEX_AUTO, Turn, Workbench, make_workbench
+from processes import read_log
+from repositories import PROMPT
+
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+OFF = {"CI_AUTO_TOOLS": "off"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return make_workbench(tmp_path / "b")
+
+
+def wait_for_call(bench: Workbench) -> None:
+    end = time.monotonic() + 10
+    while not bench.calls() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def gone(bench: Workbench, seconds: float = 3) -> bool:
+    end = time.monotonic() + seconds
+    while bench.processes() and time.monotonic() < end:
+        time.sleep(0.02)
+    return not bench.processes()
+
+
+def test_once_prints_the_answer_and_nothing_else(bench: Workbench) -> None:
+    """AC-015: one turn as a filter: the answer on stdout, the rest on stderr, the context before the prompt."""
+    bench.script([{"run": "ls", "output": "a\n"}, {"say": "it is in retry.py"}])
+    done = bench.run("--once", PROMPT)
+    [call] = bench.calls()
+
+    assert (0, b"it is in retry.py\n") == (done.code, done.stdout)
+    assert "$ ls\n  a\n" in done.stderr
+    assert call["stdin"].startswith("<upbeat-data id=")
+    assert call["stdin"].endswith(f"\n\n{PROMPT}")
+    assert call["stdin"].count("RETRY_LIMIT = 3") == 1
+    assert "1" == call["wrapped"]
+
+
+@pytest.mark.parametrize("prompt", [b"fix it\n", "\ufeffa\r\nb\u2028\x00 店".encode(), b"-x", b"resume", b" \n x \n"])
+def test_switched_off_the_prompt_arrives_byte_for_byte(bench: Workbench, prompt: bytes) -> None:
+    """AC-013: with CI_AUTO_TOOLS=off Codex reads exactly what codex-auto read; the session goes on."""
+    first = bench.run(stdin=prompt, **OFF)
+    bench.run(stdin=prompt, **OFF)
+
+    assert 0 == first.code
+    assert [prompt, prompt] == [call["stdin"].encode() for call in bench.calls()]
+    assert ["exec", "--json", "resume", bench.sessions()["default"], "-"] == bench.calls()[1]["argv"]
+
+
+def test_turns_of_different_processes_are_one_thread(bench: Workbench) -> None:
+    """AC-002: three runs, one thread; --session has its own, --new begins another."""
+    for arguments in ([], [], ["--session", "other"], ["--new"]):
+        bench.run("--once", "x", *arguments, **OFF)
+    resumed = [call["argv"][2:-1] for call in bench.calls()]
+    threads = sorted((bench.codex_home / "threads").iterdir())
+
+    assert [False, True, False, False] == [bool(words) for words in resumed]
+    assert 3 == len(threads)
+    assert {"default", "other"} == set(bench.sessions())
+
+
+@pytest.mark.parametrize(
+    ("turn", "code", "told"),
+    [
+        ([{"fail": "Quota exceeded."}], 1, "turn failed: Codex reports"),
+        ([{"say": "half"}, {"end": 0}], 1, "Codex exited during the turn"),
+        ([{"refuse": "Error: thread x already has an active writer"}], 1, "another program has this session open"),
+        ([{"refuse": "Error: session x is archived"}], 1, "codex unarchive"),
+        ([{"refuse": "Error loading config.toml:\nf:1:9: bad"}], 1, "f:1:9: bad"),
+        ([{"refuse": "error: unexpected argument", "code": 2}], 1, "rejects a flag"),
+        ([{"warn": "odd"}], 0, "the turn ended without an answer"),
+    ],
+)
+def test_each_end_of_a_turn_has_its_code_and_sentence(bench: Workbench, turn: Turn, code: int, told: str) -> None:
+    """A failed turn is 1 and says why; a turn without an answer is 0 and says so."""
+    bench.script(turn)
+    done = bench.run("--once", "x", **OFF)
+
+    assert code == done.code
+    assert told in done.stderr
+
+
+def test_a_held_thread_is_not_replaced(bench: Workbench) -> None:
+    """AC-002: while another program holds the thread nothing is started instead of it."""
+    bench.remember(bench.add_thread(THREAD))
+    bench.script([{"refuse": f"Error: thread {THREAD} already has an active writer"}])
+    bench.run("--once", "x", **OFF)
+
+    assert 1 == len(bench.calls())
+    assert THREAD == bench.sessions()["default"]
+
+
+def test_a_lost_thread_is_said(bench: Workbench) -> None:
+    """AC-002: a rollout that is gone means a new thread and a visible limit."""
+    bench.remember(THREAD)
+    done = bench.run("--once", "x", **OFF)
+
+    assert 0 == done.code
+    assert "[Limits] session continuity unavailable; fallback to stateless exec: " in done.stderr
+    assert "no rollout found" in done.stderr
+    assert [None, "x"] == bench.prompts()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "told"),
+    [
+        (["--once"], b"", "no prompt"),
+        (["--once", " "], b"", "no prompt"),
+        ([], b"a\xffb", "not valid UTF-8 (byte 1)"),
+        ([], b"x" * 1_048_577, "1,048,577 characters"),
+        (["--transport", "app-server", "x"], b"", "use --transport exec"),
+        (["--session", "a b", "x"], b"", "--session accepts"),
+        (["--repo", "nowhere", "x"], b"", "no such folder"),
+        (["x", "--", "--json"], b"", "--json is set by codex-auto"),
+        (["x", "--idle-timeout", "-1"], b"", "--idle-timeout accepts"),
+        (["x", "--onc"], b"", "unrecognized arguments"),
+    ],
+)
+def test_mistakes_are_told_and_nothing_is_started(
+    bench: Workbench, arguments: list[str], stdin: bytes, told: str
+) -> None:
+    """A usage error is 2, one sentence with what to do, and no Codex."""
+    done = bench.run(*arguments, stdin=stdin)
+
+    assert (2, b"") == (done.code, done.stdout)
+    assert told in done.stderr
+    assert [] == bench.calls()
+
+
+def test_a_wrong_configuration_is_all_told_and_stops_a_script(bench: Workbench) -> None:
+    """Exit 20: every problem of the configuration, and nothing was sent."""
+    done = bench.run("--once", "x", CI_AUTO_TOOLS="perhaps", CI_AUTO_TOOLS_BUDGET_WALL_MS="soon")
+
+    assert 20 == done.code
+    assert all(word in done.stderr for word in ("perhaps", "soon"))
+    assert [] == bench.calls()
+
+
+def test_without_codex_the_way_out_is_told(bench: Workbench) -> None:
+    """Exit 127 with the command that installs it; a program in the working directory is not taken for it."""
+    bench.program.rename(bench.repository / "codex")
+    for path in ("/usr/bin:/bin", ":/usr/bin:/bin", ".:/usr/bin:/bin"):
+        done = bench.run("--once", "x", PATH=path)
+
+        assert 127 == done.code
+        assert "npm i -g @openai/codex" in done.stderr
+    assert 0 == bench.run("--once", "x", "--codex", "./codex", **OFF).code
+
+
+def test_flags_and_folder_are_handed_on(bench: Workbench) -> None:
+    """What stands behind -- goes to codex exec, and --repo is its folder, from wherever codex-auto starts."""
+    arguments = ("--once", "x", "--repo", str(bench.repository), "--", "-m", "gpt-5.5", "-s", "read-only")
+    bench.run(*arguments, cwd=bench.folder, **OFF)
+
+    expected = ["exec", "-C", str(bench.repository), "-m", "gpt-5.5", "-s", "read-only", "--json", "-"]
+    assert expected == bench.calls()[0]["argv"]
+    assert bench.sessions()
+
+
+def test_outside_git_codex_is_told_so_and_so_is_the_person(tmp_path: Path) -> None:
+    """AC-005: without git the check of Codex is skipped, and a limit says that."""
+    bench = make_workbench(tmp_path / "b", git=False)
+    done = bench.run("--once", "x", **OFF)
+
+    assert ["exec", "--skip-git-repo-check", "--json", "-"] == bench.calls()[0]["argv"]
+    assert "[Limits] no-git-root: Codex is started with --skip-git-repo-check" in done.stderr
+
+
+# --- plan ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["--plan"], {}),
+        (["--plan", "--new"], {}),
+        (["--plan", "--once"], {}),
+        (["--once"], {"CI_AUTO_TOOLS_MODE": "plan"}),
+        ([], {"CI_AUTO_TOOLS_DRY_RUN": "1"}),
+    ],
+)
+def test_a_plan_starts_nothing_and_writes_nothing(
+    bench: Workbench, arguments: list[str], extra: dict[str, str]
+) -> None:
+    """AC-003: twice the same bytes, no Codex, not one file more or other than before; also without a Codex."""
+    bench.remember(bench.add_thread(THREAD))
+    before = bench.files()
+    first = bench.run(PROMPT, *arguments, **extra)
+    second = bench.run(PROMPT, *arguments, **extra)
+    resumed = "" if "--new" in arguments else f"resume {THREAD} "
+
+    assert (0, first.stdout) == (second.code, second.stdout)
+    assert f"codex exec --json {resumed}-" == first.report["tool_plan"]["planned_codex_command"]
+    assert ([], before) == (bench.calls(), bench.files())
+
+
+def test_a_plan_shows_the_whole_command(bench: Workbench) -> None:
+    """AC-002: session and flags are in the plan, quoted for a shell; no Codex has to be there."""
+    done = bench.run(PROMPT, "--plan", "--codex", "no-such", "--", "-m", "a b")
+
+    assert "no-such exec -m 'a b' --json -" == done.report["tool_plan"]["planned_codex_command"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "extra", "code"), [(" ", {}, 30), ("x", {"CI_AUTO_TOOLS": "perhaps"}, 20), ("x", OFF, 0)]
+)
+def test_a_plan_exits_as_prepare_does(bench: Workbench, prompt: str, extra: dict[str, str], code: int) -> None:
+    """AC-012: whatever the code, stdout is one valid v1 object."""
+    done = bench.run("--plan", prompt, **extra)
+
+    assert code == done.code
+    assert "codex-auto" == done.report["client"]["event"]
+
+
+# --- ends from outside ---
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["INT", "TERM", "HUP"]
+)
+def test_a_signal_ends_codex_first(bench: Workbench, number: signal.Signals, code: int) -> None:
+    """The exit code names the signal, no process is left, and the thread is kept with how to go on."""
+    bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}])
+    with bench.start("--once", "x", **OFF) as fork:
+        wait_for_call(bench)
+        time.sleep(0.2)
+        fork.send(number)
+        done = fork.wait(10)
+    thread_id = bench.sessions()["default"]
+
+    assert code == done.code
+    assert [] == bench.processes()
+    assert f"codex resume {thread_id}" in done.stderr
+
+
+def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
+    """SIGKILL cannot be answered; the kernel ends Codex then."""
+    bench.script([{"sleep": 60}])
+    with bench.start("--once", "x", **OFF) as fork:
+        wait_for_call(bench)
+        fork.send(signal.SIGKILL)
+
+    assert gone(bench)
+
+
+def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
+    """``codex-auto … | head -1``: when nobody reads the answer any more, the turn is ended quietly."""
+    bench.script([{"say": "one"}, {"sleep": 0.5}, {"say": "two"}, {"sleep": 60}])
+    with bench.start_program("--once", "x", **OFF) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        code = process.wait(timeout=10)
+        err = process.stderr.read().decode()
+
+    assert (141, False) == (code, "Traceback" in err)
+    assert gone(bench)
+
+
+@pytest.mark.parametrize("stream", ["<&-", "< /dev/null"])
+def test_a_closed_standard_input_is_no_crash(bench: Workbench, stream: str) -> None:
+    """Without standard input a prompt on the command line works, and without a prompt that is said."""
+    shell = f'"$0" --once x {stream}; "$0" {stream}'
+    done = subprocess.run(
+        ["sh", "-c", shell, CODEX_AUTO],
+        cwd=bench.repository,
+        env=bench.environment(**OFF),
+        capture_output=True,
+        timeout=20,
+    )
+
+    assert (2, b"plain answer\n") == (done.returncode, done.stdout)
+    assert b"no prompt" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_the_journal_has_the_turn(bench: Workbench) -> None:
+    """From the beginning of the session to its end; the turn's own records are of the thread."""
+    bench.run("--once", PROMPT)
+    records = read_log(bench.home)
+    thread_id = bench.sessions()["default"]
+
+    named = ["SessionAdopted", "TurnEnding", "SessionEnded"]
+    assert ["SessionStarted", "PromptSubmitted", *named[:1], "SessionRenamed", *named[1:]] == [
+        record["event"] for record in records
+    ]
+    assert named == [record["event"] for record in records if record["session_id"] == thread_id]
+
+
+def test_chinese_is_spoken(bench: Workbench) -> None:
+    """The language of the environment is the language of the sentences."""
+    bench.script([{"fail": "no"}])
+
+    assert "本轮失败" in bench.run("--once", "x", LANG="zh_CN.UTF-8", **OFF).stderr
+
+
+def test_a_hostile_repository_is_not_imported(bench: Workbench) -> None:
+    """A checkout with a core, adapters and libraries of its own runs none of its code."""
+    for name in ("core", "adapters", "prompt_toolkit"):
+        (bench.repository / name).mkdir()
+        (bench.repository / name / "__init__.py").write_text("raise SystemExit(66)")
+    with bench.start_program("--once", "x", **OFF) as process:
+        out, _ = process.communicate()
+
+    assert (0, b"plain answer\n") == (process.returncode, out)

@@ -1,0 +1,234 @@
+"""codex-auto for programs: JSON lines, exit codes, two at once, and the way to Codex that a script gets."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.workbench import Turn, Workbench, make_workbench
+from processes import REPORT_SCHEMA, Finished
+from repositories import PROMPT
+
+THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+OFF = {"CI_AUTO_TOOLS": "off"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return make_workbench(tmp_path / "b")
+
+
+def lines(out: bytes) -> list[dict[str, Any]]:
+    """Each line of standard output; every one must be an object."""
+    found = [json.loads(line) for line in out.split(b"\n") if line]
+    assert all(isinstance(line, dict) for line in found)
+    return found
+
+
+def ended(done: Finished) -> dict[str, Any]:
+    return lines(done.stdout)[-1]
+
+
+def wait_until(condition: Any) -> None:
+    end = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_json_is_the_report_then_codex_then_the_end(bench: Workbench) -> None:
+    """Ours come first and last; between them stands what Codex wrote, byte for byte."""
+    odd = '{"type": "item.updated",  "item":{"text":"店\u2028\\u001b"}}'
+    bench.script([{"raw": odd}, {"say": "it is in retry.py"}])
+    done = bench.run("--json", PROMPT)
+    first, *codex, last = lines(done.stdout)
+    thread_id = bench.sessions()["default"]
+
+    assert (0, "upbeat.prepared") == (done.code, first["type"])
+    REPORT_SCHEMA.validate(first["report"])
+    assert "RETRY_LIMIT = 3" in first["report"]["fused_context"]["for_model"]["additional_context"]
+    assert ["thread.started", "turn.started", "item.updated", "item.completed", "turn.completed"] == [
+        line["type"] for line in codex
+    ]
+    assert odd.encode() in done.stdout.split(b"\n")
+    assert {
+        "type": "upbeat.ended",
+        "status": "completed",
+        "thread_id": thread_id,
+        "exit_code": 0,
+        "resume_command": "codex-auto --session default",
+        "session": "default",
+        "reason": "",
+    } == last
+
+
+def test_json_goes_on_until_the_workflow_lets_go(bench: Workbench) -> None:
+    """Codex's lines of each turn, ours between them, and one end."""
+    done_text = '<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
+    bench.script([{"say": "Begun."}], [{"say": done_text}])
+    done = bench.run("--json", "/upbeat:single add retries")
+    told = lines(done.stdout)
+    [onward] = [line for line in told if line["type"] == "upbeat.turn_continued"]
+
+    assert (0, "completed") == (done.code, told[-1]["status"])
+    assert ["thread.started", "thread.started"] == [line["type"] for line in told if line["type"] == "thread.started"]
+    assert [onward["text"]] == bench.prompts()[1:]
+    assert "upbeat: workflow single is complete: DEV ✓" in done.stderr
+
+
+def test_no_loop_is_one_turn(bench: Workbench) -> None:
+    """The workflow waits for the next prompt."""
+    done = bench.run("--once", "--no-loop", "/upbeat:single add retries")
+
+    assert (0, 1) == (done.code, len(bench.calls()))
+
+
+@pytest.mark.parametrize(
+    ("turn", "code", "status", "why", "has_thread"),
+    [
+        ([{"fail": "Quota"}], 1, "failed", "turn_failed", True),
+        ([{"say": "half"}, {"end": 3}], 1, "failed", "exited_mid_turn", True),
+        ([{"refuse": "Error: thread x already has an active writer"}], 1, "failed", "active_writer", False),
+        ([{"raw": "no JSON"}, {"raw": "[1]"}, {"raw": "7"}, {"say": "x"}], 0, "completed", "", True),
+    ],
+)
+def test_json_says_how_it_ended(
+    bench: Workbench, turn: Turn, code: int, status: str, why: str, has_thread: bool
+) -> None:
+    """Whatever Codex does, each line is an object and the last is ours."""
+    bench.script(turn)
+    done = bench.run("--once", "--json", "x", **OFF)
+    last = ended(done)
+
+    assert (code, code, status) == (done.code, last["exit_code"], last["status"])
+    assert last["reason"].startswith(why)
+    assert has_thread == bool(last["thread_id"]) == bool(last["resume_command"])
+
+
+def test_json_takes_its_prompt_from_standard_input(bench: Workbench) -> None:
+    """As any filter."""
+    done = bench.run("--json", stdin=b"fix it\n", **OFF)
+
+    assert ("completed", ["fix it\n"]) == (ended(done)["status"], bench.prompts())
+
+
+def test_json_with_wrong_settings_sends_nothing(bench: Workbench) -> None:
+    """Exit 20, and the last line is there."""
+    done = bench.run("--json", "x", CI_AUTO_TOOLS="perhaps")
+
+    assert (20, 20, "failed") == (done.code, ended(done)["exit_code"], ended(done)["status"])
+    assert [] == bench.calls()
+
+
+def test_json_in_plan_mode_is_a_plan(bench: Workbench) -> None:
+    """The settings want a plan: the report, the end, and no Codex."""
+    done = bench.run("--json", PROMPT, CI_AUTO_TOOLS_MODE="plan")
+    first, last = lines(done.stdout)
+
+    assert "1970-01-01T00:00:00Z" == first["report"]["created_at"]
+    assert (0, "completed") == (last["exit_code"], last["status"])
+    assert [] == bench.calls()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--json", "--transport", "app-server", "x"], "lines of codex exec"),
+        (["--json", "--plan", "x"], "omit --json"),
+    ],
+)
+def test_json_that_cannot_be_is_told(bench: Workbench, arguments: list[str], told: str) -> None:
+    """A usage error has nothing on standard output."""
+    done = bench.run(*arguments)
+
+    assert (2, b"") == (done.code, done.stdout)
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
+@pytest.mark.parametrize("json_lines", [True, False], ids=["json", "text"])
+def test_a_signal_leaves_no_process_and_says_how_to_go_on(
+    bench: Workbench, number: signal.Signals, code: int, json_lines: bool
+) -> None:
+    """The command that it names goes on with the same thread."""
+    bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}], [{"say": "on"}])
+    arguments = ["--session", "night"] + (["--json"] if json_lines else [])
+    with bench.start("--once", "x", *arguments, **OFF) as fork:
+        wait_until(lambda: bench.sessions() and len(bench.processes()) >= 3)
+        fork.send(number)
+        done = fork.wait(15)
+    thread_id = bench.sessions()["night"]
+    go_on = "codex-auto --session night"
+
+    assert (code, []) == (done.code, bench.processes())
+    assert f"{go_on} in this folder, or codex resume {thread_id}" in done.stderr
+    if json_lines:
+        last = lines(done.stdout)[-1]
+        assert ("interrupted", code, thread_id, go_on) == tuple(
+            last[name] for name in ("status", "exit_code", "thread_id", "resume_command")
+        )
+    assert 0 == bench.run("--once", "go on", *go_on.split()[1:], **OFF).code
+    assert thread_id == bench.calls()[-1]["argv"][-2]
+
+
+def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
+    """The second says so, and how to take the other up; afterwards the name is free again."""
+    bench.script([{"sleep": 60}], [{"say": "second"}], [{"say": "third"}])
+    with bench.start("--once", "x", **OFF) as fork:
+        wait_until(lambda: bench.calls() and bench.sessions())
+        second = bench.run("--once", "y", **OFF)
+        named = bench.run("--once", "z", "--session", "default", **OFF)
+        fork.send(signal.SIGTERM)
+        fork.wait(15)
+    third = bench.run("--once", "x", **OFF)
+    threads = bench.sessions()
+
+    assert (0, b"second\n") == (second.code, second.stdout)
+    assert f"session default is open in another codex-auto (process {fork.pid})" in second.stderr
+    assert "resume it with codex-auto --session default" in second.stderr
+    assert (1, b"") == (named.code, named.stdout)
+    assert "another program has this session open" in named.stderr
+    assert {"default", "default-2"} == set(threads)
+    assert threads["default"] != threads["default-2"]
+    assert (b"third\n", threads["default"]) == (third.stdout, bench.calls()[-1]["argv"][-2])
+
+
+def test_a_killed_one_holds_nobody_up(bench: Workbench) -> None:
+    """Its session is taken over, and that is told."""
+    bench.script([{"sleep": 60}], [{"say": "on"}])
+    with bench.start("--once", "x", **OFF) as fork:
+        wait_until(lambda: bench.calls() and bench.sessions())
+        fork.send(signal.SIGKILL)
+    done = bench.run("--once", "y", **OFF)
+
+    assert (0, b"on\n") == (done.code, done.stdout)
+    assert f"session default was left open by process {fork.pid}, which is no longer running" in done.stderr
+    assert bench.sessions()["default"] == bench.calls()[-1]["argv"][-2]
+
+
+def test_a_thread_that_codex_never_wrote_down_is_begun_anew(bench: Workbench) -> None:
+    """Killed right after it had named the thread, Codex has an empty file of it; nothing is lost, and that is told."""
+    bench.remember(bench.add_thread(THREAD))
+    refusal = f"Error: thread/resume failed: failed to read session metadata: rollout at /x/{THREAD}.jsonl is empty"
+    bench.script([{"refuse": refusal}], [{"say": "on"}])
+    done = bench.run("--once", "x", **OFF)
+
+    assert (0, b"on\n") == (done.code, done.stdout)
+    assert ".jsonl is empty; starting a new thread" in done.stderr
+    assert bench.sessions()["default"] != THREAD
+
+
+def test_scripts_get_exec_and_may_ask_for_it(bench: Workbench) -> None:
+    """Without a terminal, auto is exec; an app-server that is asked for and not there is told, and nothing is sent."""
+    for choice in ("auto", "exec"):
+        assert 0 == bench.run("--once", "x", "--transport", choice, **OFF).code
+    done = bench.run("--once", "x", "--transport", "app-server", **OFF)
+
+    assert [["exec", "--json"], ["exec", "--json"]] == [call["argv"][:2] for call in bench.calls()]
+    assert (2, b"") == (done.code, done.stdout)
+    assert "codex app-server is unavailable (error: unrecognized subcommand 'app-server')" in done.stderr
+    assert [] == [row for row in bench.store.read(0) if row.holder]

@@ -1,0 +1,344 @@
+"""Turns on a thread: what is sent, what is remembered, and what is told when the thread is not what it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.conversation import FIRST, SECOND, Scene, good, open_scene, save_session, store_of
+from fakes.context import HERE, repo_context
+
+from upbeat.adapters.codex.transport.base import (
+    Completed,
+    Failed,
+    FailureReason,
+    Interrupted,
+    ThreadStarted,
+    TokenUsage,
+    TurnEvent,
+    TurnInput,
+)
+from upbeat.adapters.codex_auto.conversation.preparation import is_plan_mode
+from upbeat.adapters.codex_auto.sessions.session import Session
+from upbeat.core.contract.codes import LimitCode
+from upbeat.core.contract.finding import Finding, ToolOutput
+from upbeat.core.settings import Activation, ExecutionMode, SessionMode
+
+PROMPT = "where is RETRY_LIMIT used in retry.py?"
+GONE = Failed(FailureReason.NO_ROLLOUT, "no rollout found for thread id")
+NOW = "2026-01-02T03:04:05.678Z"
+FINDING = Finding("shop/retry.py", symbol="RETRY_LIMIT", start_line=1, end_line=1, score=1, text="RETRY_LIMIT = 3")
+
+
+def scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
+    return open_scene(root, *turns, answers={"ci_search": ToolOutput("1 file", (FINDING,))}, **options)
+
+
+def session_file(root: Path, text: str) -> Path:
+    """The file in which earlier versions kept the sessions."""
+    path = root / ".upbeat/codex-session.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    return path
+
+
+def test_the_context_is_sent_with_the_prompt(tmp_path: Path) -> None:
+    """AC-001: what the tools found reaches Codex in the same turn, and the prompt is not changed."""
+    one = scene(tmp_path, good())
+    one.turn(PROMPT)
+    [ask] = one.transport.asked
+
+    assert (PROMPT, "") == (ask.prompt, ask.thread_id)
+    assert "RETRY_LIMIT = 3" in ask.context
+
+
+@pytest.mark.parametrize(
+    "settings", [{"enabled": Activation.OFF}, {"enabled": Activation.AUTO, "tools_disabled": ("ci_search",)}]
+)
+def test_without_findings_the_prompt_goes_alone(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """AC-013: with nothing to inject, Codex gets the prompt and nothing else; the session works all the same."""
+    one = scene(tmp_path, good(), good(), **settings)
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+
+    assert [TurnInput(PROMPT), TurnInput(PROMPT, "", FIRST)] == one.transport.asked
+
+
+def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
+    """A context that does not fit beside the prompt is cut or left out, and that is said."""
+    one = scene(tmp_path, good(), room=len(PROMPT) + 50)
+    one.turn(PROMPT)
+
+    assert [TurnInput(PROMPT)] == one.transport.asked
+    assert "[Limits] budget exceeded; results truncated" in one.told
+
+
+def test_the_thread_is_stored_before_the_turn_is_over(tmp_path: Path) -> None:
+    """AC-002: a turn that fails leaves a thread to go on with."""
+    one = scene(tmp_path, [ThreadStarted(FIRST), Failed(FailureReason.TURN_FAILED, "no")])
+    one.turn(PROMPT)
+
+    [row] = store_of(tmp_path).read(0)
+    title = "where is RETRY_LIMIT used in retry.py?"
+    assert Session(FIRST, NOW, NOW, str(tmp_path), TokenUsage(), str(tmp_path), title) == row.session
+
+
+def test_the_next_run_goes_on_with_the_thread(tmp_path: Path) -> None:
+    """AC-002: another process resumes what this one began."""
+    scene(tmp_path, good()).turn(PROMPT)
+    later = scene(tmp_path, good())
+    later.turn(PROMPT)
+
+    assert [FIRST] == [ask.thread_id for ask in later.transport.asked]
+    assert LimitCode.SESSION_UNAVAILABLE not in _codes(later)
+
+
+def test_a_thread_of_another_id_is_said_and_kept(tmp_path: Path) -> None:
+    """AC-002: when Codex silently began another thread, the user learns it and the session is the new one."""
+    scene(tmp_path, good(FIRST)).turn(PROMPT)
+    one = scene(tmp_path, good(SECOND), good(SECOND))
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+
+    expected = f"requested thread {FIRST}, but Codex started {SECOND}; continuing with that"
+    assert f"[Limits] session continuity unavailable; fallback to stateless exec: {expected}\n" in one.told
+    assert [FIRST, SECOND] == [ask.thread_id for ask in one.transport.asked]
+    assert SECOND == one.stored()["default"]
+
+
+def test_the_same_id_in_another_case_is_the_same_thread(tmp_path: Path) -> None:
+    """Codex answers in lower case, whatever it was asked in."""
+    session_file(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST.upper()}}}))
+    one = scene(tmp_path, good(FIRST))
+    one.turn(PROMPT)
+
+    assert "session continuity" not in one.told
+
+
+def test_a_thread_that_is_gone_is_replaced_and_said(tmp_path: Path) -> None:
+    """AC-002: nothing was read when a rollout is missing, so the same prompt starts a new thread, visibly."""
+    scene(tmp_path, good(FIRST)).turn(PROMPT)
+    one = scene(tmp_path, [GONE], good(SECOND))
+    ending = one.turn(PROMPT)
+
+    assert Completed(TokenUsage(100)) == ending
+    assert [(PROMPT, FIRST), (PROMPT, "")] == [(ask.prompt, ask.thread_id) for ask in one.transport.asked]
+    assert f"fallback to stateless exec: {GONE.text}; starting a new thread" in one.told
+    assert SECOND == one.stored()["default"]
+
+
+def test_a_thread_that_is_gone_again_is_not_tried_again(tmp_path: Path) -> None:
+    """There is one second try, never a third."""
+    scene(tmp_path, good(FIRST)).turn(PROMPT)
+    one = scene(tmp_path, [GONE], [GONE])
+
+    assert one.turn(PROMPT) == GONE
+    assert len(one.transport.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "why", [why for why in FailureReason if why not in (FailureReason.NO_ROLLOUT, FailureReason.CONTEXT_FULL)]
+)
+def test_no_other_failure_is_repeated(tmp_path: Path, why: FailureReason) -> None:
+    """A prompt that may be part of the thread is not sent twice, and a held thread is not left silently."""
+    scene(tmp_path, good(FIRST)).turn(PROMPT)
+    one = scene(tmp_path, [Failed(why, "x")])
+
+    assert Failed(why, "x") == one.turn(PROMPT)
+    assert len(one.transport.asked) == 1
+    assert FIRST == one.stored()["default"]
+
+
+def test_a_damaged_session_file_is_reported(tmp_path: Path) -> None:
+    """AC-002: a file of an earlier version that cannot be read costs the session, not the turn, and not the file."""
+    path = session_file(tmp_path, "{")
+    one = scene(tmp_path, good())
+    one.turn(PROMPT)
+
+    assert "codex-session.json is damaged (not JSON)" in one.told
+    assert ("{", FIRST) == (path.read_text(), one.stored()["default"])
+
+
+def test_a_session_that_cannot_be_stored_continues(tmp_path: Path) -> None:
+    """AC-002: where nothing can be written the user is told once, with the command that resumes; the run continues."""
+    tmp_path.with_name(f"{tmp_path.name}-state").write_text("")
+    one = scene(tmp_path, good(), good())
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+
+    assert ["", FIRST] == [ask.thread_id for ask in one.transport.asked]
+    assert 1 == one.told.count("; resume the session with")
+    assert f"codex exec resume {FIRST}" in one.told
+
+
+def test_without_a_repository_there_is_no_file(tmp_path: Path) -> None:
+    """In a bare repository nothing is written, and that is said."""
+    one = scene(tmp_path, good(), context=repo_context(replace(HERE, root=str(tmp_path), problem="it is bare")))
+    one.turn(PROMPT)
+
+    assert "fallback to stateless exec: it is bare" in one.told
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_exec_mode_starts_anew_each_time(tmp_path: Path) -> None:
+    """AC-002: with session_mode exec no turn resumes another."""
+    one = scene(tmp_path, good(FIRST), good(SECOND), codex_session_mode=SessionMode.EXEC)
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+
+    assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
+
+
+def test_forgetting_starts_anew(tmp_path: Path) -> None:
+    """/new and --new forget the thread, here and in the file."""
+    one = scene(tmp_path, good(FIRST), good(SECOND))
+    one.turn(PROMPT)
+    one.conversation.start_new_thread(is_plan_only=False)
+
+    assert {} == one.stored()
+    one.turn(PROMPT)
+    assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
+
+
+def test_tokens_are_those_of_the_turn(tmp_path: Path) -> None:
+    """Codex counts over the whole thread; what is shown is the difference, also after a restart."""
+    one = scene(tmp_path, good(tokens=100), good(tokens=250))
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+    later = scene(tmp_path, good(tokens=1000))
+    later.turn(PROMPT)
+
+    assert ["100", "150"] == [line.split()[1] for line in one.told.split("\n") if line.startswith("tokens")]
+    assert "tokens: 750 in" in later.told
+
+
+def test_tokens_of_a_thread_from_elsewhere_are_its_total(tmp_path: Path) -> None:
+    """Where the count before is not known, the whole is shown and called so."""
+    session_file(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST}}}))
+    one = scene(tmp_path, good(tokens=900))
+    one.turn(PROMPT)
+
+    assert "tokens in the whole session: 900 in" in one.told
+
+
+def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
+    """AC-003: a plan names the command with its session, the same each time, and leaves no trace."""
+    save_session(tmp_path, usage=TokenUsage())
+    one = scene(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    first, second = one.conversation.plan_turn(PROMPT), one.conversation.plan_turn(PROMPT)
+
+    assert first.to_json() == second.to_json()
+    assert f"fake {FIRST}" == first.tool_plan.planned_codex_command
+    assert ([], [], []) == (one.transport.asked, one.world.runner.calls, one.world.journal.records)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_plan_reports_a_damaged_file(tmp_path: Path) -> None:
+    """AC-003: the plan says that the session is lost, and moves nothing."""
+    session_file(tmp_path, "{")
+    one = scene(tmp_path)
+    one.conversation.open_session(is_plan_only=True)
+
+    assert LimitCode.SESSION_UNAVAILABLE in [limit.code for limit in one.conversation.plan_turn(PROMPT).limits]
+
+
+def test_a_fault_of_the_core_does_not_cost_the_turn(tmp_path: Path) -> None:
+    """AC-008: when the core breaks, the prompt goes alone, the user is told, and the journal has the traceback."""
+
+    class Broken:
+        def run(self, *_: object) -> tuple[()]:
+            raise RuntimeError("broken")
+
+    one = scene(tmp_path, good())
+    one.conversation.preparer._runtime = one.conversation.workflow._runtime = replace(
+        one.conversation.workflow._runtime, runner=Broken()
+    )
+    one.turn(PROMPT)
+
+    assert [TurnInput(PROMPT)] == one.transport.asked
+    assert "[Limits] orchestrator unavailable: RuntimeError: broken\n" in one.told
+    [fault] = [record for record in one.world.journal.records if record.event == "internal_error"]
+    assert "RuntimeError: broken" in fault.event_fields["traceback"]
+
+
+def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
+    """A turn that is stopped before it was sent is not sent."""
+
+    class Interrupting:
+        def run(self, *_: object) -> tuple[()]:
+            raise KeyboardInterrupt
+
+    one = scene(tmp_path)
+    one.conversation.preparer._runtime = one.conversation.workflow._runtime = replace(
+        one.conversation.workflow._runtime, runner=Interrupting()
+    )
+
+    assert Interrupted(2) == one.turn(PROMPT)
+    assert [] == one.transport.asked
+
+
+def test_a_turn_is_recorded_as_behind_a_hook(tmp_path: Path) -> None:
+    """The journal has the session, the prompt with what was prepared for it, and its end; on the thread once known."""
+    one = scene(tmp_path, good())
+    one.turn(PROMPT)
+    records = one.world.journal.records
+    [prompt] = [record for record in records if record.event == "PromptSubmitted"]
+    [ending] = [record for record in records if record.event == "TurnEnding"]
+
+    assert ["SessionStarted", "PromptSubmitted", "SessionAdopted", "SessionRenamed", "TurnEnding"] == [
+        record.event for record in records
+    ]
+    assert (str(tmp_path), NOW) == (prompt.root, prompt.at)
+    assert ["ci_search:ok"] == [tool for tool in prompt.turn["tools"] if "search" in tool]
+    assert (FIRST, "answer") == (ending.session_id, ending.event_fields["message"])
+
+
+def _codes(one: Scene) -> list[str]:
+    return [code for record in one.world.journal.records for code in record.turn.get("limits", ())]
+
+
+def test_plan_mode_of_the_settings_is_seen(tmp_path: Path) -> None:
+    """CI_AUTO_TOOLS_MODE=plan makes every prompt a plan."""
+    assert [True, False] == [is_plan_mode(repo_context(mode=mode)) for mode in (ExecutionMode.PLAN, ExecutionMode.RUN)]
+
+
+@pytest.mark.parametrize("thread_id", ["", "last", FIRST[:-1]])
+def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id: str) -> None:
+    """AC-002: what is no UUID would silently begin another thread later, so it is not remembered."""
+    one = scene(tmp_path, good(thread_id))
+    one.turn(PROMPT)
+
+    assert {} == one.stored()
+
+
+@pytest.mark.parametrize(
+    ("turns", "gets_lines"),
+    [
+        ([good(FIRST), [GONE], good(SECOND), good(SECOND)], [True, False, True, True]),
+        ([good(FIRST), good(SECOND), good(SECOND)], [True, False, True]),
+    ],
+    ids=["gone", "another"],
+)
+def test_another_thread_has_been_shown_nothing(
+    tmp_path: Path, turns: list[list[TurnEvent]], gets_lines: list[bool]
+) -> None:
+    """Where Codex goes on with another thread than it was asked for, that one gets the lines as soon as it can."""
+    one = scene(tmp_path, *turns)
+    for _ in range(3):
+        one.turn(PROMPT)
+
+    assert gets_lines == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]
+
+
+def test_a_turn_that_ended_before_there_was_a_thread_has_shown_nothing(tmp_path: Path) -> None:
+    """The next prompt begins a thread, which gets the lines."""
+    one = scene(tmp_path, [Interrupted(2)], good(FIRST))
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+
+    assert [True, True] == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]

@@ -1,0 +1,265 @@
+"""Threads that are too long or refused: what is tried, how often, what is said, and how it is switched off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.app_server_bench import Bench, app_server_bench
+from fakes.codex.conversation import FIRST, SECOND, Scene, open_scene
+from fakes.codex.texts import ENGLISH
+
+from upbeat.adapters.codex.transport.base import (
+    CommandFinished,
+    Completed,
+    Failed,
+    FailureReason,
+    Message,
+    PlanStep,
+    PlanUpdated,
+    ThreadStarted,
+    TokenUsage,
+    TurnEvent,
+)
+from upbeat.adapters.codex_auto.conversation.turn_runner import DEFAULT_EFFORT, EffortSettings
+
+PROMPT = "rename the retry limit"
+FULL = Failed(FailureReason.CONTEXT_FULL, "Codex ran out of room in the model's context window.")
+REFUSED = Failed(FailureReason.BAD_REQUEST, '{"error": {"message": "No tool output found for function call call_9."}}')
+DONE = Completed(TokenUsage(100, 0, 0))
+
+
+def good(thread_id: str = FIRST, *more: TurnEvent) -> list[TurnEvent]:
+    return [ThreadStarted(thread_id), Message("answer"), *more, DONE]
+
+
+def bad(failed: Failed, *before: TurnEvent) -> list[TurnEvent]:
+    return [ThreadStarted(FIRST), *before, failed]
+
+
+@dataclass
+class Recovered(Scene):
+    """A scene that counts the seconds it waited."""
+
+    rests: list[float] = field(default_factory=list)
+
+
+def scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Recovered:
+    """A conversation at ``root``, by a transport that does as it is told, or by an app-server."""
+    one = open_scene(root, *turns, **options)
+    made = Recovered(one.conversation, one.transport, one.world, one.printer, root)
+    made.conversation.turns.sleep_for = made.rests.append
+    return made
+
+
+# --- too long ---
+
+
+def test_a_thread_that_is_too_long_goes_on(tmp_path: Path) -> None:
+    """What follows goes on with the request, on the same thread, and the prompt itself is not sent again."""
+    one = scene(tmp_path, bad(FULL), good())
+    ending = one.turn(PROMPT)
+    first, second = one.transport.asked
+
+    assert (DONE, [2.0]) == (ending, one.rests)
+    assert (PROMPT, FIRST, ENGLISH["prompt_after_compaction"].format(prompt=PROMPT)) == (
+        first.prompt,
+        second.thread_id,
+        second.prompt,
+    )
+    assert "retrying with a summary in 2 s (1 of 2)" in one.told
+
+
+def test_it_is_tried_twice(tmp_path: Path) -> None:
+    """Then the failure stands, with longer pauses in between."""
+    one = scene(tmp_path, bad(FULL), bad(FULL), bad(FULL))
+
+    assert (FULL, [2.0, 4.0], 3) == (one.turn(PROMPT), one.rests, len(one.transport.asked))
+
+
+def test_a_long_prompt_is_repeated_in_part(tmp_path: Path) -> None:
+    """What made the thread too long is not sent whole again."""
+    one = scene(tmp_path, bad(FULL), good())
+    one.turn("x" * 5000)
+
+    assert 2200 > len(one.transport.asked[1].prompt)
+
+
+@pytest.mark.parametrize("off", ["recover-from-full-context"])
+def test_it_can_be_switched_off(tmp_path: Path, off: str) -> None:
+    """By the name of its policy, as all others."""
+    one = scene(tmp_path, bad(FULL), policies_off=(off,))
+
+    assert (FULL, 1, []) == (one.turn(PROMPT), len(one.transport.asked), one.rests)
+
+
+def test_breaking_off_ends_the_pause(tmp_path: Path) -> None:
+    """Ctrl-C while it waits ends the turn, and nothing follows."""
+
+    def interrupted(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    one = scene(tmp_path, bad(FULL))
+    one.conversation.turns.sleep_for = interrupted
+
+    assert ("Interrupted", 1) == (type(one.turn(PROMPT)).__name__, len(one.transport.asked))
+
+
+# --- refused ---
+
+
+def test_a_refused_history_is_left(tmp_path: Path) -> None:
+    """The same prompt goes to a new thread when the model has done nothing yet, and that is said with the reason."""
+    one = scene(tmp_path, good(), bad(REFUSED), good(SECOND))
+    one.turn(PROMPT)
+    ending = one.turn("and now?")
+
+    assert [(PROMPT, ""), ("and now?", FIRST), ("and now?", "")] == [
+        (ask.prompt, ask.thread_id) for ask in one.transport.asked
+    ]
+    assert (DONE, SECOND) == (ending, one.conversation.session and one.conversation.session.thread_id)
+    assert "no longer accepts the history" in one.told
+    assert "No tool output found" in one.told
+
+
+def test_what_was_begun_is_not_begun_again(tmp_path: Path) -> None:
+    """Where the model has worked before the refusal, the new thread is told to look at that first."""
+    ran = CommandFinished("1", "make", "", 0)
+    one = scene(tmp_path, good(), bad(REFUSED, ran), good(SECOND))
+    one.turn(PROMPT)
+    one.turn("and now?")
+
+    assert ENGLISH["prompt_on_new_thread"].format(prompt="and now?") == one.transport.asked[-1].prompt
+
+
+@pytest.mark.parametrize(
+    ("turns", "settings"),
+    [
+        ([bad(REFUSED)], {}),
+        ([good(), bad(Failed(FailureReason.BAD_REQUEST, "mock error 400"))], {}),
+        ([good(), bad(Failed(FailureReason.TURN_FAILED, REFUSED.text))], {}),
+        ([good(), bad(REFUSED)], {"policies_off": ("leave-refused-history",)}),
+    ],
+)
+def test_other_threads_are_kept(tmp_path: Path, turns: list[list[TurnEvent]], settings: dict[str, Any]) -> None:
+    """A new thread, another refusal, another failure, and one that is switched off: the failure stands."""
+    one = scene(tmp_path, *turns, **settings)
+    ending = [one.turn(PROMPT) for _ in turns][-1]
+
+    assert (turns[-1][-1], len(turns)) == (ending, len(one.transport.asked))
+
+
+# --- nearly full, by the app-server ---
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    folder = tmp_path / "codex"
+    folder.mkdir()
+    with app_server_bench(folder) as made:
+        yield made
+
+
+def requests(bench: Bench) -> list[str]:
+    """What the server was asked about threads and turns, in order."""
+    lines = (bench.folder / "received.jsonl").read_text().split("\n")
+    methods = [json.loads(line).get("method", "") for line in lines if line]
+    return [method for method in methods if method in ("turn/start", "thread/compact/start")]
+
+
+def test_a_nearly_full_thread_is_summarized_first(bench: Bench, tmp_path: Path) -> None:
+    """Before the next turn, once; not again while the thread stays as it is, and again when it was smaller."""
+    full, small = [{"usage": 770}], [{"usage": 100}]  # with the answer 780 and 110 tokens of a window of 1000
+    bench.script(full, full, full, small, full, small, small)
+    one = scene(tmp_path, server=bench.open())
+    for _ in range(5):
+        one.turn(PROMPT)
+
+    turn, compaction = "turn/start", "thread/compact/start"
+    assert [turn, compaction, turn, turn, turn, compaction, turn] == requests(bench)
+    assert "uses 78% of the model's context window" in one.told
+
+
+@pytest.mark.parametrize(("usage", "off"), [(769, ()), (900, ("compact-before-full",))])
+def test_below_that_nothing_is_done(bench: Bench, tmp_path: Path, usage: int, off: tuple[str, ...]) -> None:
+    """Below the share, and switched off, the next turn follows as it is."""
+    bench.script([{"usage": usage}], [{"usage": usage}])
+    one = scene(tmp_path, server=bench.open(), policies_off=off)
+    one.turn(PROMPT)
+    one.turn(PROMPT)
+
+    assert ["turn/start"] * 2 == requests(bench)
+
+
+def test_the_app_server_makes_the_summary(bench: Bench, tmp_path: Path) -> None:
+    """A turn that did not fit is followed by a compaction and another turn."""
+    bench.script([{"fail": "too long", "info": "contextWindowExceeded"}], [{"say": "summary"}], [{"say": "answer"}])
+    one = scene(tmp_path, server=bench.open())
+    ending = one.turn(PROMPT)
+
+    assert ("Completed", ["turn/start", "thread/compact/start", "turn/start"]) == (
+        type(ending).__name__,
+        requests(bench),
+    )
+    assert PROMPT in bench.received("turn/start")[1]["input"][0]["text"]
+
+
+def test_a_summary_that_fails_ends_it(bench: Bench, tmp_path: Path) -> None:
+    """Then there is nothing to go on with, and the first failure stands."""
+    full = [{"fail": "too long", "info": "contextWindowExceeded"}]
+    bench.script(full, full, full)
+    one = scene(tmp_path, server=bench.open())
+
+    assert (FailureReason.CONTEXT_FULL, ["turn/start", "thread/compact/start"]) == (
+        getattr(one.turn(PROMPT), "reason", None),
+        requests(bench),
+    )
+
+
+# --- effort ---
+
+
+@pytest.mark.parametrize(
+    ("prompt", "effort", "settings", "sent"),
+    [
+        (PROMPT, DEFAULT_EFFORT, {}, ""),
+        (f"think hard: {PROMPT}", DEFAULT_EFFORT, {}, "high"),
+        (f"think hard: {PROMPT}", DEFAULT_EFFORT, {"policies_off": ("think-hard",)}, ""),
+        (PROMPT, EffortSettings("low"), {}, "low"),
+        (f"think hard: {PROMPT}", EffortSettings("low"), {}, "high"),
+        (f"think hard: {PROMPT}", EffortSettings("xhigh"), {}, "xhigh"),
+        (f"think hard: {PROMPT}", EffortSettings("", "xhigh"), {}, ""),
+    ],
+)
+def test_the_effort_of_a_turn(
+    tmp_path: Path, prompt: str, effort: EffortSettings, settings: dict[str, Any], sent: str
+) -> None:
+    """``--effort`` holds for every turn, a prompt that asks for it raises it for one, and nothing lowers it."""
+    one = scene(tmp_path, good(), good(), effort=effort, **settings)
+    one.turn(prompt)
+    one.turn("thank you")
+
+    assert [sent, effort.requested] == [ask.effort for ask in one.transport.asked]
+    assert ("raised the reasoning effort" in one.told) == (sent not in ("", effort.requested))
+
+
+# --- what the model lists ---
+
+
+def test_the_models_own_list_sends_the_turn_on(tmp_path: Path) -> None:
+    """A list that Codex tells is one that a turn is continued for."""
+    plan = PlanUpdated((PlanStep("write tests", "pending"), PlanStep("rename it", "completed")))
+    one = scene(
+        tmp_path,
+        good(FIRST, plan, CommandFinished("1", "make", "", 0)),
+        good(FIRST, PlanUpdated((PlanStep("x", "completed"),))),
+    )
+    one.turn(PROMPT)
+    asked = [ask.prompt for ask in one.transport.asked]
+
+    assert 2 == len(asked)
+    assert 'open items (1): "write tests"' in asked[1]

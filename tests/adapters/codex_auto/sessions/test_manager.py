@@ -1,0 +1,316 @@
+"""The sessions of a repository: one codex-auto each, and nothing replaced silently."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes.codex.conversation import FIRST, GONE, NEIGHBOR, SECOND, THIRD, save_session, store_of, threads_by_name
+from fakes.codex.texts import ENGLISH
+
+from upbeat.adapters.codex_auto.sessions.lease import Lease, process_start_time
+from upbeat.adapters.codex_auto.sessions.manager import SessionManager, SessionSummary, title_of
+from upbeat.adapters.codex_auto.sessions.session import Session
+
+TIME = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+NOW = "2026-01-02T03:04:05.000Z"
+
+
+def sessions(root: Path, name: str = "default", **how: Any) -> SessionManager:
+    return SessionManager(store_of(root), name, ENGLISH, lambda: TIME, **how)
+
+
+def opened(root: Path, name: str = "default", **how: Any) -> SessionManager:
+    manager = sessions(root, name, **how)
+    manager.open()
+    return manager
+
+
+def hold(root: Path, name: str = "default", holder: Lease = NEIGHBOR, thread_id: str = "") -> None:
+    session = Session(thread_id, "then", "2026", "/", root=str(root)) if thread_id else None
+    store_of(root, holder).claim(name, session, int(TIME.timestamp()))
+
+
+def test_the_stored_session_goes_on(tmp_path: Path) -> None:
+    """Nobody else has it, nothing is wrong: nothing is said."""
+    stored = save_session(tmp_path)
+    one = opened(tmp_path)
+
+    assert (stored, "default", [], [], "") == (one.current, one.name, one.notices, one.problems, one.claim())
+
+
+def test_the_second_gets_a_session_of_its_own_and_is_told(tmp_path: Path) -> None:
+    """Its own name, its own thread, and the command that takes up the other."""
+    save_session(tmp_path)
+    hold(tmp_path)
+    one = opened(tmp_path)
+    one.record_thread(SECOND, "/", "hello")
+
+    expected = (
+        f"session default is open in another codex-auto (process {NEIGHBOR.pid}), so this is session default-2; "
+        "once the other one is closed, resume it with codex-auto --session default"
+    )
+    assert [expected] == one.notices
+    assert {"default": [FIRST], "default-2": [SECOND]} == threads_by_name(store_of(tmp_path))
+
+
+def test_the_third_does_not_take_what_the_second_is_about_to(tmp_path: Path) -> None:
+    """A name is taken from the moment that another process has it, also before its first thread."""
+    hold(tmp_path)
+    hold(tmp_path, "default-2", Lease(1, process_start_time(1), os.uname().nodename))
+
+    assert "default-3" == opened(tmp_path).name
+
+
+def test_a_name_that_the_user_chose_is_waited_for(tmp_path: Path) -> None:
+    """No other one replaces it; when it is free, the next turn has it as the other process left it."""
+    save_session(tmp_path, name="mine")
+    hold(tmp_path, "mine")
+    one = opened(tmp_path, "mine", is_named=True)
+    was_ours, first = one.is_ours, one.claim()
+    hold(tmp_path, "mine", thread_id=SECOND)
+    free(tmp_path)
+
+    assert (f"process {NEIGHBOR.pid}", "mine", False) == (first, one.name, was_ours)
+    assert "Close it there before you send prompts here" in one.notices[0]
+    assert ("", SECOND) == (one.claim(), one.current and one.current.thread_id)
+
+
+def test_the_lease_of_the_dead_is_taken_over_and_told(tmp_path: Path) -> None:
+    """The session goes on, under its own name."""
+    stored = save_session(tmp_path)
+    hold(tmp_path, holder=GONE)
+    one = opened(tmp_path)
+
+    assert (stored, "default") == (one.current, one.name)
+    assert [
+        f"session default was left open by process {GONE.pid}, which is no longer running; this codex-auto continues it"
+    ] == one.notices
+
+
+def test_a_copied_repository_has_a_session_of_its_own(tmp_path: Path) -> None:
+    """Two folders with one thread would write over each other."""
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    for root in (original, copy):
+        git_marker(root)
+    save_session(original)
+
+    assert (None, "default", []) == ((one := opened(copy)).current, one.name, one.notices)
+
+
+def test_a_moved_repository_continues_and_the_user_is_told(tmp_path: Path) -> None:
+    """Where the former folder is gone, this one is it; the next start has nothing to tell."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    git_marker(old)
+    stored = save_session(old)
+    store_of(old)._file.folder.parent.rename(tmp_path / "new-state")
+    old.rename(new)
+    one = opened(new)
+    one.close()
+
+    assert (stored, [f"session default was started in {old} and continues here"]) == (one.current, one.notices)
+    assert [] == opened(new).notices
+
+
+def git_marker(root: Path) -> None:
+    """A file of a repository that keeps its time when the folder is moved or copied."""
+    (root / ".git").mkdir(parents=True)
+    (root / ".git/description").write_text("")
+    os.utime(root / ".git/description", ns=(1, 1))
+
+
+def test_the_session_file_of_an_earlier_version_is_imported_once(tmp_path: Path) -> None:
+    """A session that was started before is found; later changes of the file are ignored, and it is left alone."""
+    path = session_file(tmp_path, {"default": FIRST}, [SECOND])
+    one = opened(tmp_path)
+    one.start_new_thread()
+    one.close()
+    path.write_text("{")
+
+    assert {"": [SECOND, FIRST]} == threads_by_name(store_of(tmp_path))
+    assert ([], None) == ((again := opened(tmp_path)).problems, again.current)
+
+
+def test_a_session_file_of_a_copied_repository_is_not_imported(tmp_path: Path) -> None:
+    """It belongs to the folder that it names, as long as that exists."""
+    session_file(tmp_path, {"default": FIRST}, [], {"root": str(tmp_path.parent)})
+
+    assert opened(tmp_path).current is None
+
+
+def session_file(root: Path, named: dict[str, str], former: list[str], more: dict[str, str] | None = None) -> Path:
+    document = {
+        "schema_version": "1.0",
+        "sessions": {name: {"thread_id": thread_id, **(more or {})} for name, thread_id in named.items()},
+        "former": [{"thread_id": thread_id} for thread_id in former],
+    }
+    path = root / ".upbeat/codex-session.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_closing_lets_others_in(tmp_path: Path) -> None:
+    """The session is free at once."""
+    opened(tmp_path).close()
+
+    assert () == store_of(tmp_path, NEIGHBOR).read(0)
+
+
+def test_peeking_writes_nothing(tmp_path: Path) -> None:
+    """For a dry run the session is only read, also from a file of an earlier version."""
+    session_file(tmp_path, {"default": FIRST}, [])
+    one = sessions(tmp_path)
+    one.peek()
+
+    assert one.current
+    assert (FIRST, False) == (one.current.thread_id, tmp_path.with_name(f"{tmp_path.name}-state").exists())
+
+
+def test_new_keeps_the_thread_of_before(tmp_path: Path) -> None:
+    """/new takes the name and leaves the thread on the list."""
+    save_session(tmp_path, title="first words")
+    one = opened(tmp_path)
+    one.start_new_thread()
+    one.record_thread(SECOND, "/", "hello there\nsecond line")
+
+    assert [
+        SessionSummary(SECOND, "default", NOW, "hello there", is_current=True),
+        SessionSummary(FIRST, "", "2026", "first words"),
+    ] == list(one.list_sessions())
+
+
+def test_new_leaves_a_session_that_another_process_has(tmp_path: Path) -> None:
+    """/new in a session that another codex-auto has begins beside it."""
+    stored = save_session(tmp_path, name="mine")
+    hold(tmp_path, "mine")
+    one = opened(tmp_path, "mine", is_named=True)
+    one.start_new_thread()
+
+    assert ("mine-2", "") == (one.name, one.claim())
+    assert {"mine": [stored.thread_id]} == threads_by_name(store_of(tmp_path))
+
+
+def test_the_list_has_all_and_says_who_is_there(tmp_path: Path) -> None:
+    """Latest first; threads that only Codex knows are on it once, without their secrets."""
+    save_session(tmp_path, FIRST, "a", "2026-01-01")
+    save_session(tmp_path, SECOND, "b", "2026-01-03")
+    hold(tmp_path, "b")
+    elsewhere = [
+        SessionSummary(FIRST, updated_at="2026-01-09"),
+        SessionSummary(THIRD, updated_at="2026-01-02", title="use ghp_" + "a1B2" * 9 + " there\n\x1b[31mred"),
+    ]
+    listed = opened(tmp_path, "a").list_sessions(elsewhere)
+
+    assert [
+        SessionSummary(SECOND, "b", "2026-01-03", holder=f"process {NEIGHBOR.pid}"),
+        SessionSummary(THIRD, "", "2026-01-02", "use <redacted:github-token> there"),
+        SessionSummary(FIRST, "a", "2026-01-01", is_current=True),
+    ] == list(listed)
+
+
+@pytest.mark.parametrize("choice", ["b", "1", SECOND, SECOND.upper(), SECOND[:13]])
+def test_a_session_is_taken_up_by_number_name_or_id(tmp_path: Path, choice: str) -> None:
+    """The one before is free then, and the next turn goes on with the chosen one."""
+    save_session(tmp_path, FIRST, "a", "2026-01-01")
+    chosen = save_session(tmp_path, SECOND, "b", "2026-01-03")
+    one = opened(tmp_path, "a")
+    one.list_sessions()
+
+    assert f"continuing session b, {SECOND}" == one.switch(choice)
+    assert (chosen, "b", "") == (one.current, one.name, one.claim())
+
+
+@pytest.mark.parametrize("choice", ["c", "0", "7", "01a1", FIRST[:8], "--last"])
+def test_what_is_not_there_or_not_clear_is_not_taken_up(tmp_path: Path, choice: str) -> None:
+    """An unknown name, a number off the list, or an id that fits two."""
+    stored = save_session(tmp_path, FIRST, "a")
+    save_session(tmp_path, SECOND, "b")
+    one = opened(tmp_path, "a")
+
+    assert f"no session '{choice}' here; /resume lists them" == one.switch(choice)
+    assert (stored, "a") == (one.current, one.name)
+
+
+def test_a_thread_without_a_name_takes_ours(tmp_path: Path) -> None:
+    """Also one that is on no list; what was ours is on the list then."""
+    save_session(tmp_path)
+    one = opened(tmp_path)
+    said = one.switch(THIRD)
+
+    assert f"continuing session default, {THIRD}" == said
+    assert {"default": [THIRD], "": [FIRST]} == threads_by_name(store_of(tmp_path))
+
+
+def test_a_session_that_another_process_holds_is_not_resumed(tmp_path: Path) -> None:
+    """The current session stays."""
+    stored = save_session(tmp_path, FIRST, "a")
+    save_session(tmp_path, SECOND, "b")
+    hold(tmp_path, "b")
+    one = opened(tmp_path, "a")
+
+    assert f"session b is open in another codex-auto (process {NEIGHBOR.pid})" in one.switch("b")
+    assert (stored, "a", "") == (one.current, one.name, one.claim())
+
+
+def test_a_fork_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """Its origin keeps its name and its thread, and is free."""
+    save_session(tmp_path, title="first words")
+    one = opened(tmp_path)
+    said = one.switch_to_fork(SECOND)
+
+    assert "this is now session default-2, a copy of default; /resume default returns to the original" == said
+    assert {"default": [FIRST], "default-2": [SECOND]} == threads_by_name(store_of(tmp_path))
+    assert ["first words"] * 2 == [summary.title for summary in one.list_sessions()]
+    assert "continuing session default" in one.switch("default")
+
+
+@pytest.mark.parametrize(
+    ("name", "repo", "always", "command"),
+    [
+        ("default", None, False, "codex-auto"),
+        ("default", None, True, "codex-auto --session default"),
+        ("店", "a b", False, "codex-auto --repo 'a b' --session 店"),
+    ],
+)
+def test_the_command_that_goes_on(tmp_path: Path, name: str, repo: str | None, always: bool, command: str) -> None:
+    """What a user or a script runs later."""
+    expected = command.replace("店", "'店'")
+
+    assert expected == sessions(tmp_path, name).resume_command(repo, is_always_named=always)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("", ""),
+        ("\n  fix\tit  now \nmore", "fix it now"),
+        ("x" * 100, "x" * 59 + "…"),
+        ("店" * 40, "店" * 29 + "…"),
+        ("\x1b[31mred", "red"),
+    ],
+)
+def test_titles_are_the_first_words(prompt: str, title: str) -> None:
+    """One harmless line of at most sixty columns."""
+    assert title == title_of(prompt)
+
+
+def test_without_a_repository_nothing_is_kept(tmp_path: Path) -> None:
+    """No file is read or written."""
+    one = SessionManager(None, "default", ENGLISH, lambda: TIME)
+    one.open()
+    one.record_thread(FIRST, "/", "x")
+    one.start_new_thread()
+    one.close()
+
+    assert ([], "", ()) == (os.listdir(tmp_path), one.claim(), one.list_sessions())
+
+
+def free(root: Path) -> None:
+    store = store_of(root, NEIGHBOR)
+    store._is_holding = True
+    store.release()

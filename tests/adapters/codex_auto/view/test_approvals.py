@@ -1,0 +1,150 @@
+"""The question whether Codex may: what is shown, what counts as a yes, and that nothing else does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from io import StringIO
+from threading import Timer
+
+import pytest
+from fakes.codex.texts import CHINESE, ENGLISH
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
+from upbeat.adapters.codex_auto.texts import Texts
+from upbeat.adapters.codex_auto.view.approvals import MAX_APPROVAL_DIFF_LINES, ApprovalPrompter
+from upbeat.adapters.codex_auto.view.show import TurnPrinter
+
+ALL = tuple(ApprovalDecision)
+COMMAND = ApprovalRequest(
+    ApprovalKind.COMMAND, "rm -r build", "/repo", "clean up", choices=ALL, allowed_prefix=("rm", "-r")
+)
+CTRL_C, CTRL_D = "\x03", "\x04"
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    with create_pipe_input() as made:
+        yield made
+
+
+class Pipe:
+    """Something that becomes readable, as the signals to codex-auto do."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+
+    def fileno(self) -> int:
+        return self.reader
+
+
+def asked(
+    keys: PipeInput, typed: str, approval: ApprovalRequest = COMMAND, texts: Texts = ENGLISH
+) -> tuple[ApprovalDecision, str]:
+    """What is decided when ``typed`` is typed, and what was shown."""
+    out = StringIO()
+    show = TurnPrinter(out, out, texts, root="/repo")
+    approvals = ApprovalPrompter(show, texts, input_source=keys, output=DummyOutput())
+    Timer(0.05, keys.send_text, [typed]).start()  # later than the question, or it would count as typed ahead
+    return approvals(approval), out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("typed", "decision"),
+    [
+        ("y\r", ApprovalDecision.ACCEPT),
+        ("Yes\r", ApprovalDecision.ACCEPT),
+        (" 是 \r", ApprovalDecision.ACCEPT),
+        ("s\r", ApprovalDecision.ACCEPT_SESSION),
+        ("r\r", ApprovalDecision.ACCEPT_RULE),
+        ("n\r", ApprovalDecision.DECLINE),
+        ("a\r", ApprovalDecision.CANCEL),
+        ("\r", ApprovalDecision.DECLINE),
+        (CTRL_C, ApprovalDecision.CANCEL),
+        (CTRL_D, ApprovalDecision.DECLINE),
+        ("yy\rq\r\r", ApprovalDecision.DECLINE),
+        ("what?\ry\r", ApprovalDecision.ACCEPT),
+    ],
+)
+def test_answers(keys: PipeInput, typed: str, decision: ApprovalDecision) -> None:
+    """A letter or a word and Enter; nothing is a no, and what is not understood is asked again."""
+    assert decision is asked(keys, typed)[0]
+
+
+def test_a_choice_that_codex_does_not_take_is_none(keys: PipeInput) -> None:
+    """Without a session rule there is no always."""
+    approval = ApprovalRequest(
+        ApprovalKind.COMMAND, "ls", choices=(ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
+    )
+
+    assert ApprovalDecision.DECLINE is asked(keys, "s\rr\rn\r", approval)[0]
+
+
+def test_what_was_typed_ahead_is_no_answer(keys: PipeInput) -> None:
+    """Keys from before the question were meant for something else."""
+    out = StringIO()
+    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), ENGLISH, input_source=keys, output=DummyOutput())
+    Timer(0.05, keys.send_text, ["n\ry\r"]).start()
+
+    assert ApprovalDecision.DECLINE is approvals(COMMAND)  # the y behind it is kept by prompt_toolkit as typed ahead
+    Timer(0.05, keys.send_text, ["\r"]).start()
+    assert ApprovalDecision.DECLINE is approvals(COMMAND)
+
+
+def test_a_signal_ends_the_question(keys: PipeInput) -> None:
+    """SIGTERM must not wait for a user: the answer is the one that ends the turn."""
+    out, pipe = StringIO(), Pipe()
+    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), ENGLISH, pipe, input_source=keys, output=DummyOutput())
+    Timer(0.1, os.write, [pipe.writer, b"!"]).start()
+
+    assert ApprovalDecision.CANCEL is approvals(COMMAND)
+
+
+def test_a_command_is_shown_with_place_and_reason(keys: PipeInput) -> None:
+    """All of it, and the rule that would be written down."""
+    expected = (
+        "Codex wants to run:\n  $ rm -r build\n  in /repo\n  reason: clean up\n"
+        "  [r] always allows commands that start with: rm -r\n"
+    )
+
+    assert expected == asked(keys, "n\r")[1]
+
+
+def test_a_change_is_shown_as_a_diff(keys: PipeInput) -> None:
+    """With the counts and the lines of each file."""
+    change = FileDiff("update", "/repo/a.py", "@@ -1 +1 @@\n-1\n+2\n")
+    shown = asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,), choices=ALL))[1]
+
+    assert "Codex wants to change:\n~ a.py (+1 -1)\n  @@ -1 +1 @@\n  -1\n  +2\n" == shown
+
+
+def test_a_long_command_is_shown_whole(keys: PipeInput) -> None:
+    """Half of a command is another command."""
+    command = "echo " + "x" * 500 + "\nrm -r /"
+
+    assert "x" * 500 + "\n  rm -r /\n" in asked(keys, "n\r", ApprovalRequest(ApprovalKind.COMMAND, command))[1]
+
+
+def test_a_long_diff_says_how_much_is_missing(keys: PipeInput) -> None:
+    """What cannot be judged at a prompt is at least counted."""
+    change = FileDiff("add", "/repo/a.py", "x\n" * (MAX_APPROVAL_DIFF_LINES + 5))
+
+    assert "… 5 more lines" in asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,)))[1]
+
+
+@pytest.mark.parametrize("matter", list(ApprovalKind))
+@pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
+def test_nothing_untrusted_reaches_the_terminal_raw(keys: PipeInput, matter: ApprovalKind, texts: Texts) -> None:
+    """A command that hides itself with controls is shown without them."""
+    hidden = "ls \x1b[8mrm -r /\x1b[0m\r\u202e"
+    change = FileDiff("add", hidden, hidden)
+    approval = ApprovalRequest(
+        matter, hidden, hidden, hidden, (change,) if matter is ApprovalKind.FILES else (), ALL, (hidden,)
+    )
+    shown = asked(keys, "n\r", approval, texts)[1]
+
+    assert "rm -r /" in shown
+    assert [] == [char for char in shown if char in "\x1b\r\u202e"]
+    assert shown.startswith(texts.group("approval_questions")[matter.value])

@@ -1,0 +1,72 @@
+"""A change as coloured lines: what was added, what was removed, and how much was left out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.codex.transport.base import FileDiff
+from upbeat.adapters.codex_auto.view.diff import DiffLineKind, RenderedDiff, render_diff
+
+UPDATE = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+HEAD = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
+UPDATED = (
+    (DiffLineKind.HUNK, "@@ -1,3 +1,3 @@"),
+    (DiffLineKind.CONTEXT, " one"),
+    (DiffLineKind.REMOVED, "-two"),
+    (DiffLineKind.ADDED, "+2"),
+    (DiffLineKind.CONTEXT, " three"),
+)
+
+
+@pytest.mark.parametrize("kind", ["add", "update", "delete", "later"])
+def test_nothing_is_shown_without_a_diff(kind: str) -> None:
+    """The exec transport only names the files."""
+    assert RenderedDiff((), 0, 0, 0) == render_diff(FileDiff(kind, "x"))
+
+
+@pytest.mark.parametrize(
+    ("change", "diff"),
+    [
+        (FileDiff("update", "x", UPDATE), RenderedDiff(UPDATED, 0, 1, 1)),
+        (FileDiff("update", "x", HEAD + UPDATE), RenderedDiff(UPDATED, 0, 1, 1)),
+        (
+            FileDiff("update", "x", "@@ @@\n--- a\n"),
+            RenderedDiff(((DiffLineKind.HUNK, "@@ @@"), (DiffLineKind.REMOVED, "--- a")), 0, 0, 1),
+        ),
+        (
+            FileDiff("add", "x", "a\n\nb\n"),
+            RenderedDiff(((DiffLineKind.ADDED, "+a"), (DiffLineKind.ADDED, "+"), (DiffLineKind.ADDED, "+b")), 0, 3, 0),
+        ),
+        (FileDiff("delete", "x", "a"), RenderedDiff(((DiffLineKind.REMOVED, "-a"),), 0, 0, 1)),
+        (
+            FileDiff("add", "x", "@@ -0,0 +1 @@\n+a"),
+            RenderedDiff(((DiffLineKind.HUNK, "@@ -0,0 +1 @@"), (DiffLineKind.ADDED, "+a")), 0, 1, 0),
+        ),
+        (
+            FileDiff("update", "x", "@@ @@\n+\x1b[2Ja\u202eb"),
+            RenderedDiff(((DiffLineKind.HUNK, "@@ @@"), (DiffLineKind.ADDED, "+ab")), 0, 1, 0),
+        ),
+    ],
+    ids=["update", "with a head", "dashes inside", "new file", "deleted file", "new file as a diff", "controls"],
+)
+def test_a_change_has_sides(change: FileDiff, diff: RenderedDiff) -> None:
+    """Each line says what it is; what stands before the first place is left out."""
+    assert diff == render_diff(change)
+
+
+def test_what_is_cut_is_counted() -> None:
+    """The counts are those of the whole change."""
+    diff = render_diff(FileDiff("add", "x", "a\n" * 100), max_lines=3)
+
+    assert (((DiffLineKind.ADDED, "+a"),) * 3, 97, 100, 0) == (diff.lines, diff.omitted, diff.added, diff.removed)
+
+
+@given(st.sampled_from(["add", "update", "delete"]), st.text(st.sampled_from("@-+ a\n\x1b[\u202e")), st.integers(0, 5))
+def test_diff_of_is_total(kind: str, diff: str, most: int) -> None:
+    """Nothing unseen is left, and the lines add up."""
+    found = render_diff(FileDiff(kind, "x", diff), most)
+
+    assert len(found.lines) <= most
+    assert not any(char in text for _, text in found.lines for char in "\n\x1b\u202e")

@@ -1,0 +1,81 @@
+"""One payload in, one answer out that arrives, or none and a record that says why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reliability.malformed import HANDED, STARTS
+
+from upbeat.adapters.clients.registry import CLIENT_IDS
+from upbeat.adapters.hook_entry.answer import MAX_NESTING, answer_payload
+from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.wiring import Application, build_application
+
+RAW = "@raw@"
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Application:
+    return build_application(read_environment({"HOME": str(tmp_path)}))
+
+
+def payload(cwd: Path, event: str, **fields: Any) -> bytes:
+    return json.dumps({"session_id": "s", "cwd": str(cwd), "hook_event_name": event, **fields}).encode()
+
+
+def handed(client: str, application: Application, cwd: Path, raw: str) -> bytes:
+    """What is answered to the first call of a workflow's agent, whose input has ``raw`` in it: it is rewritten."""
+    answer_payload(client, payload(cwd, "UserPromptSubmit", prompt=STARTS[client]), application)
+    tool, given = HANDED[client]
+    call = payload(cwd, "PreToolUse", tool_name=tool, tool_use_id="c", tool_input={**given, "x": RAW})
+    return answer_payload(client, call.replace(f'"{RAW}"'.encode(), raw.encode()), application)
+
+
+def last_record(application: Application) -> tuple[str, Any]:
+    (entry,) = application.runtime.journal.records(last=1)
+    return entry.body["event"], entry.body["event_fields"].get("problem", "")
+
+
+@pytest.mark.parametrize("client", CLIENT_IDS)
+@pytest.mark.parametrize("raw", ["1", '"仓 \\u0000"', "1" * 4000, '{"a": 1, "a": 2}', "[" * 90 + "]" * 90])
+def test_an_input_is_given_back(application: Application, tmp_path: Path, client: str, raw: str) -> None:
+    """What a tool's input has beside the prompt comes back as it was."""
+    answer = json.loads(handed(client, application, tmp_path, raw))
+
+    assert json.loads(raw) == answer["hookSpecificOutput"]["updatedInput"]["x"]
+
+
+@pytest.mark.parametrize("client", CLIENT_IDS)
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        ("NaN", "the output would not be JSON: "),
+        ("-Infinity", "the output would not be JSON: "),
+        ("1e400", "the output would not be JSON: "),
+        ('"\\ud800"', "the output would not be JSON: "),
+        ("[" * 100 + "]" * 100, f"the output would be nested more than {MAX_NESTING} levels deep"),
+    ],
+    ids=lambda value: value[:10],
+)
+def test_what_would_not_arrive_is_not_said(
+    application: Application, tmp_path: Path, client: str, raw: str, problem: str
+) -> None:
+    """An answer that a client could not parse is none, and the log says so: Python's JSON is wider than JSON."""
+    answer = handed(client, application, tmp_path, raw)
+    event, said = last_record(application)
+
+    assert (b"", "invalid_payload", True) == (answer, event, said.startswith(problem))
+
+
+@pytest.mark.parametrize("client", CLIENT_IDS)
+def test_half_a_character_does_not_unlock_anything(application: Application, tmp_path: Path, client: str) -> None:
+    """A command that would be stopped is stopped, too, where it holds what no answer can repeat."""
+    asked = payload(
+        tmp_path, "PreToolUse", tool_name="Bash", tool_use_id="c", tool_input={"command": "rm -rf / \ud800/"}
+    )
+    answer = json.loads(answer_payload(client, asked, application))
+
+    assert "deny" == answer["hookSpecificOutput"]["permissionDecision"]

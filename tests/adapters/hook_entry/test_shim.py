@@ -1,0 +1,322 @@
+"""The command hook is small, finds the server or does without, and never fails its client."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_pipe import Pipe
+from processes import SHIM, Finished, Fork, environment, read_log, run
+from repositories import PROMPT, make_repository
+
+from upbeat.adapters.claude import install as claude
+from upbeat.adapters.codex import install as codex
+from upbeat.adapters.hook_entry.shim import EXIT_AFTER_SECONDS, SERVER_TIMEOUT_SECONDS, main, socket_path
+from upbeat.core.engine.handle import HOOK_BUDGET_MS
+
+COMMAND = [sys.executable, "-I", "-S", str(SHIM)]
+MOST_MODULES = 3
+"""Modules that the shim may load beyond a bare interpreter: what it needs for one Unix socket."""
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("r") / "a repo 仓库")
+
+
+def payload(repo: Path, prompt: str = PROMPT, **fields: Any) -> bytes:
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(repo), "prompt": prompt}
+    return json.dumps(event | fields).encode()
+
+
+def shim(stdin: bytes | int, home: Path, client: str = "claude-code", **extra: str) -> Finished:
+    """The shim in a fork; ``COMMAND`` starts it as a client does."""
+    with Fork(lambda words: main(*words), [client], home, environment(home, extra), stdin) as fork:
+        return fork.wait()
+
+
+def context(finished: Finished) -> str:
+    return str(json.loads(finished.stdout)["hookSpecificOutput"]["additionalContext"])
+
+
+@pytest.fixture
+def server() -> Iterator[list[bytes]]:
+    """A server of this very process's hooks that answers ``from the server``; it gives the payloads it got."""
+    path = Path(socket_path(os.getuid(), "claude-code", os.getpid()))
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.unlink(missing_ok=True)
+    got: list[bytes] = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(path))
+        listening.listen()
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection, connection.makefile("rb") as stream:
+                got.append(stream.read(int.from_bytes(stream.read(8), "big")))
+                connection.sendall((15).to_bytes(8, "big") + b"from the server")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield got
+        path.unlink()
+
+
+def loaded(command: list[str], stdin: bytes = b"{}") -> set[str]:
+    """The modules that a command loads, by the interpreter's own account."""
+    done = subprocess.run(
+        [command[0], "-X", "importtime", *command[1:]],
+        input=stdin,
+        env=environment(Path("/")),
+        capture_output=True,
+        check=True,
+    )
+    return {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines() if b"|" in line} - {
+        "imported package"
+    }
+
+
+def test_it_loads_next_to_nothing(server: list[bytes]) -> None:
+    """With a server to ask, the shim loads hardly more than a bare interpreter."""
+    bare = loaded([sys.executable, "-I", "-S", "-c", ""])
+    more = loaded([*COMMAND, "claude-code"]) - bare
+
+    assert [b"{}"] == server
+    assert len(more) <= MOST_MODULES, sorted(more)
+    assert more <= {"_socket", "posix", "__future__"}
+
+
+@pytest.mark.parametrize("size", [0, 10, 1_000_000])
+def test_the_server_is_asked(server: list[bytes], tmp_path: Path, size: int) -> None:
+    """The payload goes to the server as it came, and its answer comes out as it is."""
+    done = shim(b"x" * size, tmp_path)
+
+    assert (0, b"from the server", "") == (done.code, done.stdout, done.stderr)
+    assert [b"x" * size] == server
+
+
+def test_a_real_server_answers(repo: Path, tmp_path: Path) -> None:
+    """The session's MCP server answers the command hook of its client, and writes the log."""
+    with Pipe(repo, home=tmp_path) as pipe:
+        pipe.answer("ping")
+        served = shim(payload(repo), tmp_path, CI_AUTO_TOOLS="off")
+        other = shim(payload(repo), tmp_path, "codex-cli", CI_AUTO_TOOLS="off")
+
+    assert "send_with_retry" in context(served)
+    assert b"" == other.stdout, "another client's server is none of ours"
+
+
+def test_without_a_server_the_core_answers(repo: Path, tmp_path: Path) -> None:
+    """Where no server runs the answer is the same."""
+    done = shim(payload(repo), tmp_path)
+
+    assert (0, "") == (done.code, done.stderr)
+    assert "send_with_retry" in context(done)
+    assert [("PromptSubmitted", "claude-code", ["inject_context"])] == [
+        (record["event"], record["client"], [effect["kind"] for effect in record["effects"]])
+        for record in read_log(tmp_path)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "event"),
+    [
+        (b"", "invalid_payload"),
+        (b"not JSON", "invalid_payload"),
+        (b'{"torn": ', "invalid_payload"),
+        (b"[]", "invalid_payload"),
+        (b"\xff\xfe", "invalid_payload"),
+        (b'{"a":' * 50_000, "invalid_payload"),
+        (b"{}", "invalid_payload"),
+        (b'{"hook_event_name": "UserPromptSubmit", "cwd": "/", "prompt": 5}', "invalid_payload"),
+        (b'{"hook_event_name": "Tea", "cwd": "/", "x": 1}', "Tea"),
+        (b'\xef\xbb\xbf{"hook_event_name": "Stop", "cwd": "/"}', "TurnEnding"),
+        (b'{"hook_event_name": "UserPromptSubmit", "cwd": "/nowhere", "prompt": "hello \\ud800"}', "PromptSubmitted"),
+        (b'{"hook_event_name": "UserPromptSubmit", "cwd": "/a\\u0000b", "prompt": "hello"}', "PromptSubmitted"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_whatever_comes_in_is_logged(tmp_path: Path, stdin: bytes, event: str) -> None:
+    """Nothing to say is nothing on stdout and exit 0, and there is a line in the log for it."""
+    done = shim(stdin, tmp_path)
+
+    assert (0, b"", "") == (done.code, done.stdout, done.stderr)
+    assert [event] == [record["event"] for record in read_log(tmp_path)]
+
+
+def test_stdin_may_be_anything(repo: Path, tmp_path: Path) -> None:
+    """Closed, a file, a socket: no difference to a pipe, and no failure."""
+    closed = run(["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "claude-code"], tmp_path, home=tmp_path)
+    (tmp_path / "p").write_bytes(payload(repo))
+    with (tmp_path / "p").open() as file:
+        from_file = shim(file.fileno(), tmp_path)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(payload(repo))
+        ours.shutdown(socket.SHUT_WR)
+        from_socket = shim(theirs.fileno(), tmp_path)
+
+    assert (0, b"") == (closed.code, closed.stdout)
+    assert "send_with_retry" in context(from_file)
+    assert "send_with_retry" in context(from_socket)
+
+
+def test_five_megabytes(repo: Path, tmp_path: Path) -> None:
+    """A payload that is too large for the socket is answered without it."""
+    with Pipe(repo, home=tmp_path) as pipe:
+        pipe.answer("ping")
+        done = shim(payload(repo, PROMPT + " some more words." * 260_000), tmp_path)
+
+    assert "send_with_retry" in context(done)
+
+
+@pytest.mark.parametrize("answer", [b"", (99).to_bytes(8, "big") + b"half", (2**40).to_bytes(8, "big")])
+def test_a_server_that_breaks_off(repo: Path, tmp_path: Path, answer: bytes) -> None:
+    """A server that dies in the middle of its answer costs nothing: the core answers."""
+    path = Path(socket_path(os.getuid(), "claude-code", os.getpid()))
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(path))
+        listening.listen()
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(100_000)
+                connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        done = shim(payload(repo), tmp_path)
+        path.unlink()
+
+    assert "send_with_retry" in context(done)
+
+
+def test_nobody_listens_to_the_answer(repo: Path, tmp_path: Path) -> None:
+    """A client that closed its end, or gave none, is no failure."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    gone = subprocess.run(
+        [*COMMAND, "claude-code"],
+        input=payload(repo),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+        check=False,
+    )
+    os.close(writer)
+    none = run(["/bin/sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "claude-code"], tmp_path, payload(repo), tmp_path)
+
+    assert (0, b"") == (gone.returncode, gone.stderr)
+    assert (0, "") == (none.code, none.stderr)
+
+
+@pytest.mark.parametrize("is_open", [True, False], ids=["stdin stays open", "nobody reads"])
+def test_it_ends_by_itself(tmp_path: Path, is_open: bool) -> None:
+    """A client that leaves stdin open, or reads no answer, gets exit code 0 before it would give up."""
+    code = f"import sys; sys.path.insert(0, {str(SHIM.parent)!r}); import shim; shim.EXIT_AFTER_SECONDS = 1; "
+    code += "shim.request_from_server = lambda *_: b'x' * 1_000_000; sys.exit(shim.main('claude-code'))"
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [*COMMAND[:3], "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    )
+    assert process.stdin
+    assert process.stderr
+    if not is_open:
+        process.stdin.close()
+    ended = process.wait(20)
+    said = process.stderr.read()
+    os.close(reader)
+    os.close(writer)
+    process.stdin.close()
+    process.stderr.close()
+
+    assert (0, b"upbeat: hook not answered in 1 seconds\n") == (ended, said)
+
+
+def test_a_pipe_that_takes_little(tmp_path: Path) -> None:
+    """An answer that is larger than its pipe arrives whole, also where the pipe does not wait."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    code = f"import sys; sys.path.insert(0, {str(SHIM.parent)!r}); import shim; shim.write_stdout(b'x' * 1_000_000)"
+    with subprocess.Popen([*COMMAND[:3], "-c", code], stdout=writer, env=environment(tmp_path)) as process:
+        os.close(writer)
+        with open(reader, "rb") as stream:
+            got = stream.read()
+
+    assert (0, 1_000_000) == (process.returncode, len(got))
+
+
+def test_a_home_that_cannot_be_written(repo: Path) -> None:
+    """Where no log can be written the context still comes."""
+    done = run([*COMMAND, "claude-code"], repo, payload(repo), Path("/proc"))
+
+    assert (0, "") == (done.code, done.stderr)
+    assert "send_with_retry" in context(done)
+
+
+def test_a_core_that_cannot_be_loaded(tmp_path: Path) -> None:
+    """Where the core is not installed the hook says so on stderr and does no harm."""
+    python = Path(sys.executable).resolve()
+    done = run([str(python), "-I", "-S", str(SHIM), "claude-code"], tmp_path, b"{}")
+
+    if not done.stderr:
+        pytest.skip("the core is installed for the bare interpreter, too")
+
+    assert (0, b"", True) == (done.code, done.stdout, done.stderr.startswith("upbeat: hook not answered: "))
+
+
+def test_a_fault_of_ours_is_recorded(repo: Path, tmp_path: Path) -> None:
+    """If the core fails in a hook, the client gets the neutral answer and the log the traceback."""
+    code = (
+        "import sys\nfrom upbeat.adapters.hook_entry import answer as hook\n"
+        "def fails(*_args): raise RuntimeError('boom')\n"
+        "hook.handle_event = fails\nfrom upbeat.adapters.wiring import build_application\n"
+        "sys.stdout.buffer.write(hook.answer_payload('claude-code', sys.stdin.buffer.read(), build_application()))"
+    )
+    done = run([sys.executable, "-c", code], repo, payload(repo), tmp_path)
+
+    assert (0, b"") == (done.code, done.stdout)
+    assert [("internal_error", True)] == [
+        (record["event"], "RuntimeError: boom" in record["event_fields"]["traceback"]) for record in read_log(tmp_path)
+    ]
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_upbeat_hook_is_the_same(repo: Path, tmp_path: Path, name: str) -> None:
+    """``upbeat hook NAME`` answers as the shim does."""
+    done = run([sys.executable, "-I", "-m", "upbeat", "hook", name], repo, payload(repo), tmp_path)
+
+    assert (0, True) == (done.code, "send_with_retry" in context(done))
+
+
+def test_below_the_wrapper_the_hook_is_silent(repo: Path, tmp_path: Path) -> None:
+    """What codex-auto has prepared is not prepared again; the log says why nothing was said."""
+    done = shim(payload(repo), tmp_path, "codex-cli", UPBEAT_WRAPPED="1")
+
+    assert (0, b"") == (done.code, done.stdout)
+    assert ["prepared_elsewhere"] == [record["turn"]["skip_reason"] for record in read_log(tmp_path)]
+
+
+def test_the_shim_is_less_patient_than_its_clients() -> None:
+    """A server that hangs, and then the whole hook, is given up before the client does so."""
+    assert (
+        HOOK_BUDGET_MS / 1000
+        < SERVER_TIMEOUT_SECONDS
+        < EXIT_AFTER_SECONDS
+        < claude.HOOK_TIMEOUT_SECONDS
+        == codex.HOOK_TIMEOUT_SECONDS
+    )

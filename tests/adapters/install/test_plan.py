@@ -1,0 +1,400 @@
+"""What an installation plans: upgrades, other homes, what others changed, and what an older release left."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.install.apply import apply_plan
+from upbeat.adapters.install.plan import plan_install, plan_uninstall
+from upbeat.adapters.install.plugin import DesiredInstallation, SettingsEdit
+from upbeat.adapters.install.receipt import read_receipt
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.files.settings_edit import SettingsEntry
+from upbeat.core.errors import UserError
+
+SETTINGS = '{"theirs": 1}\n'
+OURS = '{"theirs": 1, "enabled": {"upbeat@upbeat": true}}\n'
+
+
+class Machine:
+    """A home, what an upbeat wants in it, and the two commands."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.environment: Environment = read_environment({"HOME": str(root)})
+        self.folder = root / ".local/share/upbeat/claude"
+        self.settings = root / ".claude/settings.json"
+        self.role = root / ".claude/agents/ours.toml"
+        self.write(self.settings, SETTINGS)
+
+    def wanted(self, **own: str) -> DesiredInstallation:
+        """What a release whose plugin has these files wants."""
+        parts = (SettingsEntry(("enabled", "upbeat@upbeat"), True),)
+        return DesiredInstallation(
+            own_folders={
+                self.folder: {name: text.encode() for name, text in (own or {"a": "a1", "b/c": "c1"}).items()}
+            },
+            files={self.role: b"role"},
+            edits=(SettingsEdit(self.settings, "json", parts),),
+        )
+
+    def install(self, wanted: DesiredInstallation | None = None) -> list[str]:
+        """Install; the names of what was changed."""
+        plan = plan_install("claude", wanted or self.wanted(), self.environment, "mcp")
+        apply_plan(plan, self.environment)
+        return [str(change.path.relative_to(self.root)) for change in plan.changes]
+
+    def uninstall(self, *, merge: bool = False) -> dict[str, list[str]]:
+        """Uninstall, unless something is in the way; what was in the way, and what was kept."""
+        plan = plan_uninstall("claude", self.wanted(), self.environment, merge=merge)
+        assert plan is not None
+        if not plan.drifts:
+            apply_plan(plan, self.environment)
+        names = {"in the way": [drift.path for drift in plan.drifts], "kept": list(plan.kept)}
+        return {what: [str(path.relative_to(self.root)) for path in paths] for what, paths in names.items()}
+
+    def write(self, path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def files(self) -> dict[str, str]:
+        """Every file but the receipt."""
+        every = (path for path in self.root.rglob("*") if path.is_file() and "receipts" not in path.parts)
+        return {str(path.relative_to(self.root)): path.read_text(encoding="utf-8") for path in every}
+
+    def move(self, name: str) -> None:
+        """Move what is at ``name`` to the dotfiles, and leave a link."""
+        place, target = self.root / name, self.root / "dotfiles" / Path(name).name
+        target.parent.mkdir(exist_ok=True)
+        place.rename(target)
+        place.symlink_to(target)
+
+    def folders(self) -> list[str]:
+        return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_dir())
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+FOREIGN = {"a": "edited", "foreign": "x"}
+CLEAN = {"in the way": [], "kept": []}
+BEFORE = {".claude/settings.json": SETTINGS}
+INSTALLED = {
+    ".claude/settings.json": OURS,
+    ".claude/agents/ours.toml": "role",
+    ".local/share/upbeat/claude/a": "a1",
+    ".local/share/upbeat/claude/b/c": "c1",
+}
+
+
+def test_there_and_back(machine: Machine) -> None:
+    """An install writes every file and changes settings last; an uninstall restores files and folders."""
+    changed = machine.install()
+
+    assert INSTALLED == machine.files()
+    assert ".claude/settings.json" == changed[-1]
+    assert [] == machine.install()
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+    assert [".claude"] == machine.folders()
+    assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=False) is None
+
+
+def test_an_upgrade_keeps_what_was_before_the_first(machine: Machine) -> None:
+    """An upgrade replaces files and folders; an uninstall restores the files from before the first install."""
+    machine.write(machine.role, "of the user")
+    machine.install()
+    changed = machine.install(machine.wanted(a="a2", d="d2"))
+    folder = ".local/share/upbeat/claude"
+
+    assert sorted([f"{folder}/a", f"{folder}/b/c", f"{folder}/d"]) == sorted(changed)
+    assert f"{folder}/b" not in machine.folders()
+    assert (CLEAN, BEFORE | {".claude/agents/ours.toml": "of the user"}) == (machine.uninstall(), machine.files())
+
+
+def test_an_upgrade_that_was_killed(machine: Machine) -> None:
+    """Half upgraded, each file is of one release or the other; both are ours, to install and to uninstall."""
+    machine.install()
+    newer = machine.wanted(a="a2", d="d2")
+    plan = plan_install("claude", newer, machine.environment, "mcp")
+    apply_plan(replace(plan, changes=plan.changes[:1], final_receipt=plan.pending_receipt), machine.environment)
+    half = machine.files()
+    machine.install(newer)
+    whole = {path: text for path, text in machine.files().items() if "/share/" in path}
+
+    assert {"a2", "c1"} == {half[f".local/share/upbeat/claude/{name}"] for name in ("a", "b/c")}
+    assert {".local/share/upbeat/claude/a": "a2", ".local/share/upbeat/claude/d": "d2"} == whole
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_uninstall_in_the_middle_of_an_upgrade(machine: Machine) -> None:
+    """Uninstall needs no install to be through."""
+    machine.install()
+    plan = plan_install("claude", machine.wanted(a="a2", d="d2"), machine.environment, "mcp")
+    apply_plan(replace(plan, changes=plan.changes[:1], final_receipt=plan.pending_receipt), machine.environment)
+
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_a_role_that_is_no_longer_ours(machine: Machine) -> None:
+    """A file among those of the user that a release does not want any more goes back to what was there."""
+    machine.write(machine.role, "of the user")
+    machine.install()
+    wanted = machine.wanted()
+    machine.install(replace(wanted, files={machine.role.with_name("new.toml"): b"new"}))
+    receipt = read_receipt(machine.environment, "claude")
+
+    assert "of the user" == machine.role.read_text()
+    assert receipt is not None
+    assert receipt.for_path(machine.role) is None
+
+
+def test_what_others_changed_is_in_the_way(machine: Machine) -> None:
+    """Settings, roles and plugin files that were changed since are named; with merge what is not ours stays."""
+    machine.install()
+    machine.write(machine.settings, OURS.replace("1", "2"))
+    machine.write(machine.role, "edited")
+    machine.write(machine.folder / "a", "edited")
+    before = machine.files()
+    refused = machine.uninstall()
+    untouched = machine.files()
+    merged = machine.uninstall(merge=True)
+
+    names = [".claude/settings.json", ".claude/agents/ours.toml", ".local/share/upbeat/claude/a"]
+    assert ({"in the way": names, "kept": []}, before) == (refused, untouched)
+    assert {"in the way": [], "kept": names[1:]} == merged
+    assert {names[0]: '{"theirs": 2}\n', names[1]: "edited", names[2]: "edited"} == machine.files()
+    assert read_receipt(machine.environment, "claude") is None
+
+
+def test_settings_that_were_taken_away(machine: Machine) -> None:
+    """A settings file that is gone was changed as well; with merge it stays gone."""
+    machine.install()
+    machine.settings.unlink()
+
+    assert [".claude/settings.json"] == machine.uninstall()["in the way"]
+    assert (CLEAN, {}) == (machine.uninstall(merge=True), machine.files())
+
+
+def test_what_others_added_to_our_folder(machine: Machine) -> None:
+    """An install removes foreign files from upbeat's folder; an uninstall leaves them."""
+    machine.install()
+    machine.write(machine.folder / "foreign", "x")
+    machine.write(machine.folder / "a", "edited")
+    changed = machine.install()
+    machine.write(machine.folder / "foreign", "x")
+
+    assert [".local/share/upbeat/claude/a", ".local/share/upbeat/claude/foreign"] == sorted(changed)
+    assert CLEAN == machine.uninstall()
+    assert BEFORE | {".local/share/upbeat/claude/foreign": "x"} == machine.files()
+
+
+def test_what_others_added_is_theirs(machine: Machine) -> None:
+    """An install marks removed files that the user added or changed; if it is killed, an uninstall leaves them."""
+    machine.install()
+    machine.write(machine.folder / "foreign", "x")
+    machine.write(machine.folder / "a", "edited")
+    plan = plan_install("claude", machine.wanted(d="d"), machine.environment, "mcp")
+    apply_plan(replace(plan, changes=(), final_receipt=plan.pending_receipt), machine.environment)
+    gone = {change.path.name: change.is_foreign for change in plan.changes if change.new is None}
+
+    assert {"a": True, "c": False, "foreign": True} == gone
+    assert CLEAN == machine.uninstall()
+    assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in FOREIGN.items()} == machine.files()
+
+
+def test_settings_that_others_changed_before_an_upgrade(machine: Machine) -> None:
+    """An upgrade that edits settings again keeps other programs' changes, and uninstall restores them."""
+    machine.install()
+    machine.write(machine.settings, '{"theirs": 2}')
+    machine.install()
+
+    assert '{"theirs": 2, "enabled": {"upbeat@upbeat": true}}' == machine.settings.read_text()
+    assert (CLEAN, '{"theirs": 2}') == (machine.uninstall(), machine.settings.read_text())
+
+
+def test_settings_that_say_some_of_it_already(machine: Machine) -> None:
+    """Where the user has one of our parts already, that one is not ours, and uninstall leaves it."""
+    machine.write(machine.settings, OURS)
+    wanted = machine.wanted()
+    [edit] = wanted.edits
+    machine.install(
+        replace(wanted, edits=(replace(edit, entries=(*edit.entries, SettingsEntry(("known", "upbeat"), True))),))
+    )
+
+    assert OURS.replace("}}\n", '}, "known": {"upbeat": true}}\n') == machine.settings.read_text()
+    assert (CLEAN, OURS) == (machine.uninstall(), machine.settings.read_text())
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("gone", [".local/share/upbeat", ".local/share/upbeat/receipts"])
+def test_a_receipt_that_was_removed(machine: Machine, gone: str, again: bool) -> None:
+    """Settings that say all that we put there are ours without files and receipt, and so are roles as we write them."""
+    machine.install()
+    shutil.rmtree(machine.root / gone)
+    if again:
+        machine.install()
+
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_what_an_uninstall_left(machine: Machine) -> None:
+    """Files that one uninstall left are not an installation to the next one, with or without merge."""
+    machine.install()
+    machine.write(machine.folder / "a", "edited")
+    machine.write(machine.folder / "foreign", "x")
+    machine.uninstall(merge=True)
+    left = machine.files()
+
+    assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in FOREIGN.items()} == left
+    for merge in (False, True):
+        assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=merge) is None
+
+
+def test_where_nothing_was_installed(machine: Machine) -> None:
+    """A folder with the name of ours is no installation, nor are settings that say some of what we put there."""
+    for name, text in FOREIGN.items():
+        machine.write(machine.folder / name, text)
+    machine.write(machine.settings, OURS)
+    wanted = machine.wanted()
+    [edit] = wanted.edits
+    more = replace(wanted, edits=(replace(edit, entries=(*edit.entries, SettingsEntry(("known", "upbeat"), True))),))
+
+    assert plan_uninstall("claude", more, machine.environment, merge=False) is None
+
+
+def test_nothing_installed_and_settings_that_cannot_be_read(machine: Machine) -> None:
+    """Where nothing was installed, uninstall says nothing of settings: damaged, a folder, or a circle of links."""
+    files = [machine.settings.with_name(name) for name in ("damaged", "folder", "circle")]
+    files[0].write_text("{")
+    files[1].mkdir()
+    files[2].symlink_to("circle")
+    wanted = machine.wanted()
+
+    for path in files:
+        more = replace(wanted, edits=(replace(wanted.edits[0], path=path),))
+        assert plan_uninstall("claude", more, machine.environment, merge=False) is None
+
+
+def test_foreign_files_without_a_receipt(machine: Machine) -> None:
+    """Without a receipt, uninstall removes only files with upbeat's names, and marks those with other content."""
+    machine.write(machine.folder / "b/c", "c1")
+    for name, text in FOREIGN.items():
+        machine.write(machine.folder / name, text)
+    plan = plan_uninstall("claude", machine.wanted(), machine.environment, merge=False)
+
+    assert plan is not None
+    assert {"a": True, "c": False} == {change.path.name: change.is_foreign for change in plan.changes}
+    assert CLEAN == machine.uninstall()
+    assert BEFORE | {".local/share/upbeat/claude/foreign": "x"} == machine.files()
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("moved", [".claude/settings.json", ".claude", ".local/share/upbeat", ".local/share"])
+def test_moved_and_linked_since(machine: Machine, moved: str, again: bool) -> None:
+    """A file or folder that was moved and linked is recognized: an install writes only the receipt, with every path
+    once, and an uninstall restores the bytes and leaves the link."""
+    machine.install()
+    machine.move(moved)
+    if again:
+        assert [] == machine.install()
+    receipt = read_receipt(machine.environment, "claude")
+
+    assert receipt is not None
+    assert 4 == len(receipt.files)
+    assert CLEAN == machine.uninstall()
+    assert [SETTINGS] == list({path.resolve(): path.read_text() for path in machine.root.rglob("*.json")}.values())
+    assert [] == list(machine.root.rglob("upbeat/*"))
+    assert (machine.root / moved).is_symlink()
+    assert (machine.root / moved).exists()
+
+
+def test_a_link_of_the_user_to_a_copy_of_ours(machine: Machine) -> None:
+    """A link that was put into our folder leads to nothing of ours, though the same stands there."""
+    machine.install()
+    machine.write(machine.root / "copy", "a1")
+    (machine.folder / "a").unlink()
+    (machine.folder / "a").symlink_to(machine.root / "copy")
+
+    with pytest.raises(UserError, match="is not a regular file; move it away"):
+        machine.uninstall(merge=True)
+    assert "a1" == (machine.root / "copy").read_text()
+
+
+def test_a_home_that_became_another_one(machine: Machine) -> None:
+    """Of two homes of which one was replaced by a link to the other, the other one's bytes are given back."""
+    machine.install()
+    other = machine.root / "other/settings.json"
+    machine.write(other, "{}")
+    wanted = machine.wanted()
+    machine.install(replace(wanted, files={}, edits=(replace(wanted.edits[0], path=other),)))
+    machine.settings.unlink()
+    machine.settings.symlink_to(other)
+
+    assert (CLEAN, "{}") == (machine.uninstall(), other.read_text())
+
+
+def test_two_homes(machine: Machine) -> None:
+    """An install into another home of the same client keeps what was done in the first; uninstall takes out both."""
+    machine.install()
+    other = machine.root / "other/settings.json"
+    wanted = machine.wanted()
+    machine.install(replace(wanted, files={}, edits=(replace(wanted.edits[0], path=other),)))
+
+    assert OURS == machine.settings.read_text()
+    assert other.exists()
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_a_release_without_receipts(machine: Machine) -> None:
+    """What an older release wrote, and its user with the client's commands, is found again as ours."""
+    machine.write(machine.folder / "a", "a1")
+    machine.write(machine.folder / "b/c", "old role")
+    machine.write(machine.role, "old role")
+    machine.write(machine.settings, OURS)
+    old = machine.files()
+    removable = plan_uninstall("claude", machine.wanted(), machine.environment, merge=False)
+    changed = machine.install()
+
+    assert removable is not None
+    assert sorted(old.keys() - {".claude/settings.json"}) == sorted(
+        str(c.path.relative_to(machine.root)) for c in removable.changes if not c.is_settings
+    )
+    assert ".claude/settings.json" not in changed
+    assert INSTALLED == machine.files()
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+
+
+def test_taken_back_without_an_upgrade(machine: Machine) -> None:
+    """An uninstall removes an older release's files without an upgrade first."""
+    machine.write(machine.folder / "a", "a0")
+    machine.write(machine.folder / "b/c", "c1")
+    machine.write(machine.settings, OURS)
+
+    assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
+    assert [".claude", ".local", ".local/share"] == machine.folders()
+
+
+def test_a_link_in_our_folder(machine: Machine) -> None:
+    """A link in a folder of ours is nothing of ours; nothing is written through it."""
+    machine.folder.mkdir(parents=True)
+    (machine.folder / "a").symlink_to(machine.settings)
+
+    with pytest.raises(UserError, match="is not a regular file; move it away"):
+        machine.install()
+    assert SETTINGS == machine.settings.read_text()
+
+
+def test_settings_that_cannot_be_edited(machine: Machine) -> None:
+    """The message names the file, the line and the column; nothing is made."""
+    machine.write(machine.settings, '{\n  "a": 1,,\n}')
+
+    with pytest.raises(UserError) as refused:
+        machine.install()
+    assert f"{machine.settings}: line 2, column 10: expected a key or }}\nnothing was changed" == str(refused.value)
+    assert [".claude"] == machine.folders()

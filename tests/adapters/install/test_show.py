@@ -1,0 +1,55 @@
+"""What the user reads before confirming: every file, every line, and no secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from upbeat.adapters.install.disk import FileChange
+from upbeat.adapters.install.plan import InstallationPlan
+from upbeat.adapters.install.show import diff_lines, plan_lines
+
+SECRET = "sk-ant-api03-" + "Zx9" * 30
+
+
+def test_every_file() -> None:
+    """Files of ours go by their folder or name; of others every line that changes is shown, also of new ones, and of
+    those that lie among ours."""
+    changes = (
+        FileChange(Path("/new"), None, b"12"),
+        FileChange(Path("/ours/a"), None, b"1234"),
+        FileChange(Path("/ours/b/c"), None, b"56"),
+        FileChange(Path("/gone"), b"123", None),
+        FileChange(Path("/ours/d"), b"78", None),
+        FileChange(Path("/ours/e"), b"mine\n", None, is_foreign=True),
+        FileChange(Path("/edited"), b"a\nb\n", b"a\nc\n"),
+        FileChange(Path("/made"), None, b"{}\n", is_settings=True),
+        FileChange(Path("/taken"), b"{}\n", None, is_settings=True),
+    )
+    assert [
+        "new       /new  (2 bytes)",
+        "new       /ours/  (2 files of upbeat, 6 bytes)",
+        "remove    /gone  (3 bytes)",
+        "remove    /ours/  (1 files of upbeat, 2 bytes)",
+        *("--- /ours/e", "+++ /dev/null", "@@ -1 +0,0 @@", "-mine"),
+        *("--- /edited", "+++ /edited", "@@ -1,2 +1,2 @@", " a", "-b", "+c"),
+        *("--- /dev/null", "+++ /made", "@@ -0,0 +1 @@", "+{}"),
+        *("--- /taken", "+++ /dev/null", "@@ -1 +0,0 @@", "-{}"),
+    ] == list(plan_lines(InstallationPlan("claude", changes, None, None, None, own_folders=(Path("/ours"),))))
+
+
+def test_no_secret_and_no_control() -> None:
+    """A secret beside a change is not shown, nor what a terminal would obey."""
+    old = f'{{"key": "{SECRET}",\r\n"red": "\x1b[31m"}}'.encode()
+    lines = list(diff_lines(Path("/s"), old, old.replace(b"}", b', "a": 1}')))
+
+    assert SECRET not in "\n".join(lines)
+    assert "<redacted:" in lines[3]
+    assert ['-"red": ""}', '+"red": "", "a": 1}'] == lines[4:]
+
+
+def test_what_is_not_text() -> None:
+    """Of bytes that are no text, and of changes that no line shows, it is told that they differ."""
+    assert ["binary    /s  (1 bytes -> 0 bytes)"] == list(diff_lines(Path("/s"), b"\xff", None))
+    assert ["changed   /s  (in line ends, or in parts that are not shown)"] == list(
+        diff_lines(Path("/s"), b"a\r\n", b"a\n")
+    )

@@ -1,0 +1,103 @@
+"""A pin is for a declaration of a tool of a server, and what cannot be read approves nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.mcp_client.pins import PINS_FILE, PinStatus, PinStore
+
+
+def test_pins(tmp_path: Path) -> None:
+    """Unknown before, the same after, changed with another digest; other tools and servers stay unknown."""
+    pins = PinStore(tmp_path)
+    before = pins.status_of("docs", "search", "a")
+    pins.approve("docs", {"search": "a"})
+    pins.approve("docs", {"write": "w"})
+    pins.approve("more", {"search": "m"})
+
+    assert (PinStatus.UNKNOWN, PinStatus.SAME, PinStatus.CHANGED) == (
+        before,
+        pins.status_of("docs", "search", "a"),
+        pins.status_of("docs", "search", "b"),
+    )
+    assert (PinStatus.SAME, PinStatus.SAME, PinStatus.UNKNOWN) == (
+        pins.status_of("docs", "write", "w"),
+        pins.status_of("more", "search", "m"),
+        pins.status_of("more", "write", "w"),
+    )
+
+
+def test_pins_are_private(tmp_path: Path) -> None:
+    """Nobody else reads what a user has approved, or changes it."""
+    PinStore(tmp_path).approve("docs", {"search": "a"})
+    files = sorted((tmp_path / PINS_FILE).parent.iterdir())
+
+    assert ["mcp-tools.json", "mcp-tools.json.lock"] == [file.name for file in files]
+    assert {0o600} == {stat.S_IMODE(file.stat().st_mode) for file in files}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"docs": 5}', "null", "\xff"])
+def test_a_damaged_file_approves_nothing(tmp_path: Path, text: str) -> None:
+    """With pins that cannot be read every tool counts as changed, until it is approved again."""
+    path = tmp_path / PINS_FILE
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode("latin-1"))
+    pins = PinStore(tmp_path)
+
+    assert PinStatus.CHANGED == pins.status_of("docs", "search", "a")
+
+    pins.approve("docs", {"search": "a"})
+
+    assert PinStatus.SAME == pins.status_of("docs", "search", "a")
+
+
+def test_pins_at_the_same_time(tmp_path: Path) -> None:
+    """Of many that approve together each one's pin stays."""
+    threads = [threading.Thread(target=PinStore(tmp_path).approve, args=("docs", {f"t{n}": "d"})) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [PinStatus.SAME] * 12 == [PinStore(tmp_path).status_of("docs", f"t{n}", "d") for n in range(12)]
+
+
+def test_pins_that_the_disk_does_not_give_are_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Approving fails then, and what was approved before is approved again once it can be read."""
+    pins = PinStore(tmp_path)
+    pins.approve("docs", {"search": "a"})
+
+    def refuse(path: Path) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        assert PinStatus.CHANGED == pins.status_of("docs", "search", "a")
+        with pytest.raises(OSError, match="Input/output"):
+            pins.approve("docs", {"write": "w"})
+
+    assert (PinStatus.SAME, PinStatus.UNKNOWN) == (
+        pins.status_of("docs", "search", "a"),
+        pins.status_of("docs", "write", "w"),
+    )
+
+
+def test_approving_one_tool_approves_no_other(tmp_path: Path) -> None:
+    """Once the pins could not be read, a tool that was approved before is not new: it may have changed."""
+    file = tmp_path / PINS_FILE
+    file.parent.mkdir()
+    file.write_text("{")
+    pins = PinStore(tmp_path)
+    pins.approve("docs", {"search": "a"})
+
+    assert [PinStatus.SAME, PinStatus.CHANGED, PinStatus.CHANGED] == [
+        pins.status_of("docs", "search", "a"),
+        pins.status_of("docs", "write", "w"),
+        pins.status_of("more", "search", "m"),
+    ]

@@ -1,0 +1,117 @@
+"""The user's prompt files and a repository's features, as policies see them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.system.clock import SystemClock
+from upbeat.adapters.system.config.prompt_files import MAX_CHARS
+from upbeat.adapters.system.config.trust import trust
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.workspace.workspace import LocalWorkspace
+from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.policy.queries import (
+    ExistingPathsQuery,
+    FeaturesByStatus,
+    FeaturesQuery,
+    PromptFileQuery,
+    Query,
+    TextDocument,
+)
+
+SOURCE = EventSource(ClientName.CODEX_CLI, "/", "s")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Environment:
+    return read_environment({"HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "repo"
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def found(look: Query, root: Path, home: Environment) -> object | None:
+    folders = [home.home / ".codex/prompts", home.home / ".claude/commands"]
+    world = LocalWorldQueries(specs=LocalWorkspace(SystemClock()), environment=home, prompt_folders=folders)
+    return world.query(look, SOURCE, str(root))
+
+
+def test_what_exists(root: Path, home: Environment) -> None:
+    """Of the paths that are asked for, those that are there."""
+    there = str(put(root / "a", ""))
+
+    assert frozenset({there}) == found(ExistingPathsQuery((there, str(root / "b"))), root, home)
+
+
+def test_features(root: Path, home: Environment) -> None:
+    """The features that are worked on, and those that wait; a folder that is none is left out."""
+    for name in ("in-progress/retry", "backlog/login", "paused/other", "backlog/Not A Name"):
+        put(root / "specs/features" / name / "tasks.md", "- [ ] DEV\n")
+
+    assert FeaturesByStatus(("retry",), ("login",)) == found(FeaturesQuery(), root, home)
+    assert FeaturesByStatus() == found(FeaturesQuery(), root / "nowhere", home)
+
+
+@pytest.mark.parametrize("name", ["nothing", "x:y", "a" * 300])
+def test_a_prompt_without_a_file(name: str, root: Path, home: Environment) -> None:
+    """Where there is no file nothing is known."""
+    assert found(PromptFileQuery(name), root, home) is None
+
+
+def test_a_users_own_prompt(root: Path, home: Environment) -> None:
+    """Codex's folder comes before Claude Code's; secrets and controls are taken out."""
+    put(home.home / ".claude/commands/review.md", "Claude's")
+    second = put(home.home / ".claude/commands/git/log.md", "Log $1")
+    first = put(home.home / ".codex/prompts/review.md", "Review \x1b[31m$1\x1b[0m with ghp_" + "aB3dE6gH9j" * 4)
+
+    assert [
+        TextDocument(str(first), "Review $1 with <redacted:github-token>"),
+        TextDocument(str(second), "Log $1"),
+    ] == [found(PromptFileQuery(name), root, home) for name in ("review", "git:log")]
+
+
+def test_a_projects_prompt_needs_trust(root: Path, home: Environment) -> None:
+    """Before and after a change the user's own file of that name counts, or none."""
+    path = put(root / ".claude/commands/review.md", "Project's")
+    before = found(PromptFileQuery("review"), root, home)
+    trust(path, path.read_bytes(), home)
+    trusted = found(PromptFileQuery("review"), root, home)
+    put(path, "Something else")
+
+    assert (None, TextDocument(".claude/commands/review.md", "Project's"), None) == (
+        before,
+        trusted,
+        found(PromptFileQuery("review"), root, home),
+    )
+
+
+def test_a_prompt_that_cannot_be_read(root: Path, home: Environment) -> None:
+    """A folder, bytes that are no text, and a file that is too long are none."""
+    prompts = home.home / ".codex/prompts"
+    (prompts / "folder.md").mkdir(parents=True)
+    (prompts / "bytes.md").write_bytes(b"\xff\xfe\xff")
+    put(prompts / "long.md", "x" * (4 * MAX_CHARS + 1))
+
+    assert [None] * 3 == [found(PromptFileQuery(name), root, home) for name in ("folder", "bytes", "long")]
+
+
+def test_a_link_out_of_the_repository(root: Path, home: Environment, tmp_path: Path) -> None:
+    """A project's file that lies elsewhere does not count, trusted or not."""
+    outside = put(tmp_path / "outside.md", "x")
+    link = root / ".claude/commands/out.md"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside)
+    trust(link, link.read_bytes(), home)
+
+    assert found(PromptFileQuery("out"), root, home) is None

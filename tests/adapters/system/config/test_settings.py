@@ -1,0 +1,317 @@
+"""Settings files are read; nothing in one breaks a turn; an untrusted file can only add restrictions."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.system.config.settings import load_settings, load_user_settings, project_file
+from upbeat.adapters.system.config.trust import trust
+from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.files.toml_file import MAX_BYTES
+from upbeat.core.settings import DEFAULTS, Activation, ExecutionMode, ResolvedSettings, Settings
+from upbeat.core.tool_servers import LaunchSpec, ServerConfig, ServerTool
+
+UNTRUSTED = "project configuration may only tighten until you trust it (upbeat trust)"
+KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return Path(os.path.realpath(tmp_path / "repo")).resolve()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Environment:
+    return read_environment({"HOME": str(tmp_path / "home")})
+
+
+def put(root: Path, name: str, text: str | bytes) -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def put_user(home: Environment, text: str) -> Path:
+    return put(home.config_home, "upbeat/auto-tools.toml", text)
+
+
+def limits(resolved: ResolvedSettings) -> list[str]:
+    return [limit.text for limit in resolved.limits]
+
+
+def test_no_files(root: Path, home: Environment) -> None:
+    """Nothing there is nothing wrong: the defaults."""
+    assert ResolvedSettings(DEFAULTS, (), ()) == load_settings(str(root), home)
+
+
+@pytest.mark.parametrize("name", ["config/auto-tools.toml", ".upbeat/auto-tools.toml"])
+def test_precedence(root: Path, home: Environment, name: str) -> None:
+    """The environment outweighs the project's file, which outweighs the user's."""
+    put_user(home, 'enabled = "off"\nmode = "plan"\n[budget]\nwall_ms = 4000\nmax_concurrency = 2\n')
+    put(root, name, "[budget]\nwall_ms = 3000\nmax_concurrency = 1\n")
+    environment = replace(home, settings={"CI_AUTO_TOOLS_BUDGET_WALL_MS": "2000"})
+
+    assert ResolvedSettings(
+        Settings(
+            enabled=Activation.OFF,
+            mode=ExecutionMode.PLAN,
+            budget_wall_ms=2000,
+            budget_max_concurrency=1,
+            origins={
+                "enabled": f"{home.config_home}/upbeat/auto-tools.toml:1",
+                "mode": f"{home.config_home}/upbeat/auto-tools.toml:2",
+                "budget.wall_ms": "environment",
+                "budget.max_concurrency": f"{name}:3",
+            },
+        ),
+        (),
+        (),
+    ) == load_settings(str(root), environment)
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"CI_AUTO_TOOLS": "on"}, Settings(enabled=Activation.ON, origins={"enabled": "environment"})),
+        ({"CI_AUTO_TOOLS_MODE": "plan"}, Settings(mode=ExecutionMode.PLAN, origins={"mode": "environment"})),
+        ({"CI_AUTO_TOOLS_DRY_RUN": "1"}, Settings(mode=ExecutionMode.PLAN, origins={"mode": "environment"})),
+        ({"CI_AUTO_TOOLS_DRY_RUN": "0"}, DEFAULTS),
+        (
+            {"CI_AUTO_TOOLS_MODE": "run", "CI_AUTO_TOOLS_DRY_RUN": " TRUE "},
+            Settings(mode=ExecutionMode.PLAN, origins={"mode": "environment"}),
+        ),
+        ({"CI_AUTO_TOOLS_TIER_MAX": "2"}, Settings(tier_max=2, origins={"tier_max": "environment"})),
+        (
+            {"CI_AUTO_TOOLS_MAX_CONCURRENCY": "7"},
+            Settings(budget_max_concurrency=7, origins={"budget.max_concurrency": "environment"}),
+        ),
+        (
+            {"CI_AUTO_TOOLS_MAX_INJECTED_CHARS": "999"},
+            Settings(budget_max_injected_chars=999, origins={"budget.max_injected_chars": "environment"}),
+        ),
+        ({"CI_AUTO_TOOLS_REPO_ROOT": "/x"}, Settings(repo_root="/x", origins={"repo_root": "environment"})),
+        ({"CI_AUTO_TOOLS_LEGACY": "1"}, Settings(legacy=True, origins={"legacy": "environment"})),
+    ],
+    ids=str,
+)
+def test_each_variable(root: Path, home: Environment, variables: dict[str, str], expected: Settings) -> None:
+    """Each variable of the control plane sets its key."""
+    assert ResolvedSettings(expected, (), ()) == load_settings(str(root), replace(home, settings=variables))
+
+
+def test_a_wrong_dry_run_is_told(root: Path, home: Environment) -> None:
+    """What is neither 0 nor 1 is not guessed at."""
+    resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_DRY_RUN": "yes"}))
+
+    assert ("environment: CI_AUTO_TOOLS_DRY_RUN must be 0 or 1; found 'yes'",) == resolved.problems
+
+
+def test_both_project_files(root: Path, home: Environment) -> None:
+    """Two project files are an error that names both, and neither counts."""
+    put(root, "config/auto-tools.toml", 'enabled = "off"')
+    put(root, ".upbeat/auto-tools.toml", 'mode = "plan"')
+    resolved = load_settings(str(root), home)
+
+    assert (
+        "config/auto-tools.toml and .upbeat/auto-tools.toml are both present; keep one of them",
+    ) == resolved.problems
+    assert (DEFAULTS, None) == (resolved.settings, project_file(str(root)))
+
+
+def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
+    """What is wrong in any file is told in one go, with file and line."""
+    put_user(home, 'enable = "off"\n')
+    put(root, "config/auto-tools.toml", '# x\n[budget]\nwall_ms = "long"\nmax_concurency = 2\n')
+    resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_MODE": "dry"}))
+
+    assert (
+        f"{home.config_home}/upbeat/auto-tools.toml:1: unknown key 'enable'; did you mean 'enabled'?",
+        "config/auto-tools.toml:3: budget.wall_ms takes a whole number from 100 to 60000; found 'long'",
+        "config/auto-tools.toml:4: unknown key 'budget.max_concurency'; did you mean 'budget.max_concurrency'?",
+        "environment: mode takes plan, run; found 'dry'",
+    ) == resolved.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param(b"enabled = ", "not valid TOML: Invalid value (at end of document)", id="torn"),
+        pytest.param(b'enabled = "\xff"', "not UTF-8 (byte 11)", id="not UTF-8"),
+        pytest.param(b"\x00", "not valid TOML: Found invalid character '\\x00' (at line 1, column 1)", id="NUL"),
+        pytest.param(b"a" * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes; not read", id="large"),
+    ],
+)
+def test_unreadable_files(root: Path, home: Environment, text: bytes, problem: str) -> None:
+    """A file that cannot be understood is one problem, never an exception."""
+    put(root, "config/auto-tools.toml", text)
+    resolved = load_settings(str(root), home)
+
+    assert (DEFAULTS, 1) == (resolved.settings, len(resolved.problems))
+    assert resolved.problems[0].startswith("config/auto-tools.toml: " + problem.partition(":")[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("x = " + "[" * 20000, id="deep lists"),
+        pytest.param("x = " + "{a=" * 20000, id="deep tables"),
+        pytest.param(".".join("a" * 20000) + " = 1", id="deep key"),
+        pytest.param("[" + ".".join("a" * 20000) + "]\nb = 1", id="deep table name"),
+        pytest.param("[budget]\nwall_ms = " + "9" * 9000, id="a number without end"),
+        pytest.param("\n".join(f"k{n} = 1" for n in range(20000)), id="many keys"),
+    ],
+)
+def test_hostile_files(root: Path, home: Environment, text: str) -> None:
+    """A file that is made to break its reader is told as wrong, at once."""
+    put(root, "config/auto-tools.toml", text)
+    resolved = load_settings(str(root), home)
+
+    assert DEFAULTS == resolved.settings
+    assert 1 <= len(resolved.problems) <= 50
+
+
+def test_messages_are_clean(root: Path, home: Environment) -> None:
+    """What a file holds cannot reach a terminal as control sequences, nor a log as a secret."""
+    put(root, "config/auto-tools.toml", f'mode = "{KEY}"\n"\\u001b[31mred\\u202e" = 1\n')
+    resolved = load_settings(str(root), home)
+
+    assert (
+        "config/auto-tools.toml:1: mode takes plan, run; found '<redacted:aws-access-key>'",
+        "config/auto-tools.toml: unknown key '\\x1b[31mred\\u202e'",
+    ) == resolved.problems
+
+
+def test_a_byte_order_mark_is_no_problem(root: Path, home: Environment) -> None:
+    """Editors that write a mark do no harm."""
+    put(root, "config/auto-tools.toml", b'\xef\xbb\xbfenabled = "off"\r\n')
+
+    assert Activation.OFF is load_settings(str(root), home).settings.enabled
+
+
+def test_trust_is_for_a_content_at_a_place(root: Path, home: Environment) -> None:
+    """Until it is trusted a project only tightens; a change, or another place, ends the trust."""
+    path = put(root, "config/auto-tools.toml", "[budget]\nwall_ms = 9000\n")
+    untrusted = load_settings(str(root), home)
+    trust(path, path.read_bytes(), home)
+    trusted = load_settings(str(root), home)
+    put(root.parent / "copy", "config/auto-tools.toml", path.read_bytes())
+    copied = load_settings(str(root.parent / "copy"), home)
+
+    assert (
+        5000,
+        [f"{UNTRUSTED}: config/auto-tools.toml:2: budget.wall_ms"],
+    ) == (
+        untrusted.settings.budget_wall_ms,
+        limits(untrusted),
+    )
+    assert (9000, [], 5000) == (
+        trusted.settings.budget_wall_ms,
+        limits(trusted),
+        copied.settings.budget_wall_ms,
+    )
+
+    path.write_text("[budget]\nwall_ms = 9001\n")
+
+    assert 5000 == load_settings(str(root), home).settings.budget_wall_ms
+
+
+def test_links_out_of_the_project_are_not_its_settings(root: Path, home: Environment) -> None:
+    """A project cannot make another file its settings, nor be read without end."""
+    secret = put(root.parent, "outside.toml", 'enabled = "off"')
+    (root / "config").mkdir(parents=True)
+    (root / ".devbooks").mkdir()
+    (root / "config/auto-tools.toml").symlink_to(secret)
+    (root / ".devbooks/config.yaml").symlink_to("/dev/zero")
+
+    assert ResolvedSettings(DEFAULTS, (), ()) == load_settings(str(root), home)
+
+
+def test_a_pipe_is_no_settings_file(root: Path, home: Environment) -> None:
+    """A named pipe would wait for ever; it is not opened."""
+    (root / "config").mkdir(parents=True)
+    os.mkfifo(root / "config/auto-tools.toml")
+
+    assert ResolvedSettings(DEFAULTS, (), ()) == load_settings(str(root), home)
+
+
+def test_a_users_pipe_is_no_settings_file(root: Path, home: Environment) -> None:
+    """Not even the user's own."""
+    (home.config_home / "upbeat").mkdir(parents=True)
+    os.mkfifo(home.config_home / "upbeat/auto-tools.toml")
+
+    assert (f"{home.config_home}/upbeat/auto-tools.toml: not a regular file",) == load_settings(
+        str(root), home
+    ).problems
+
+
+def test_misplaced_settings_are_told(root: Path, home: Environment) -> None:
+    """Settings where nobody reads them are named, with line, key and the right place."""
+    put(root, "config/auto-tools.yaml", "tier_max: 2")
+    put(root, ".devbooks/config.yaml", "name: x\nauto_tools:\n  tier_max : 2\n  other: 1\n  CI_AUTO_TOOLS_MODE: plan\n")
+
+    assert [
+        f"configuration not read: {place}; move it to config/auto-tools.toml"
+        for place in (
+            "config/auto-tools.yaml is not read",
+            ".devbooks/config.yaml:2: auto_tools is not read there",
+            ".devbooks/config.yaml:3: tier_max is not read there",
+            ".devbooks/config.yaml:5: CI_AUTO_TOOLS_MODE is not read there",
+        )
+    ] == limits(load_settings(str(root), home))
+
+
+def test_a_neighbour_without_our_keys_is_none_of_our_business(root: Path, home: Environment) -> None:
+    """The other tool's own settings are not spoken about."""
+    put(root, ".devbooks/config.yaml", "name: x\n# auto_tools: old\nmax: 3\n")
+
+    assert [] == limits(load_settings(str(root), home))
+
+
+def test_a_flood_of_misplaced_settings_is_cut(root: Path, home: Environment) -> None:
+    """Ten are enough to understand."""
+    put(root, ".devbooks/config.yaml", "tier_max: 1\n" * 1000)
+
+    assert 10 == len(limits(load_settings(str(root), home)))
+
+
+SERVER = '[mcp.servers.docs]\ncommand = "docs-mcp"\n[mcp.servers.docs.tools.search]\nquery_argument = "q"\n'
+
+
+def test_a_users_servers(root: Path, home: Environment) -> None:
+    """The user's own file names servers."""
+    put_user(home, SERVER)
+    found = load_settings(str(root), home)
+
+    assert (ServerConfig("docs", LaunchSpec("docs-mcp"), tools=(ServerTool("search", "q"),)),) == found.settings.servers
+    assert found.settings.servers == load_user_settings(home).servers
+    assert ((), ()) == (found.limits, found.problems)
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
+def test_a_project_names_no_server(root: Path, home: Environment, is_trusted: bool) -> None:
+    """What a project's file says of servers does not count, trusted or not, and a limit says so."""
+    path = put(root, ".upbeat/auto-tools.toml", f'mode = "plan"\n{SERVER}')
+    if is_trusted:
+        trust(path, path.read_bytes(), home)
+    found = load_settings(str(root), home)
+
+    assert ((), ExecutionMode.PLAN, ()) == (found.settings.servers, found.settings.mode, found.problems)
+    assert [
+        "configuration not read: .upbeat/auto-tools.toml:2: mcp is only read in your own file (upbeat/auto-tools.toml)"
+    ] == limits(found)
+
+
+def test_wrong_servers_are_told_with_the_rest(root: Path, home: Environment) -> None:
+    """Mistakes in servers and in other settings come together, each with file and line."""
+    path = put_user(home, 'mod = "plan"\n[mcp.servers.docs]\ncomand = "x"\n')
+
+    assert (
+        f"{path}:1: unknown key 'mod'; did you mean 'mode'?",
+        f"{path}:3: unknown key 'mcp.servers.docs.comand'; did you mean 'command'?",
+        f"{path}:2: mcp.servers.docs needs command or import_from, and not both",
+    ) == load_settings(str(root), home).problems

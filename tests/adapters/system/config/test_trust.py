@@ -1,0 +1,133 @@
+"""Trust is for a content at a place, and is never guessed."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.system.config import trust as trust_module
+from upbeat.adapters.system.config.trust import digest_of, is_trusted, revoke, trust
+from upbeat.adapters.system.environment import Environment, read_environment
+
+DIGEST = digest_of(b"x=1")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Environment:
+    return read_environment({"HOME": str(tmp_path / "home")})
+
+
+def put(path: Path, text: str = "x=1") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_trust_is_for_a_content_at_a_place(tmp_path: Path, home: Environment) -> None:
+    """A content is trusted where it was, and neither another content nor another place."""
+    path = put(tmp_path / "one")
+    before = is_trusted(path, DIGEST, home)
+    trust(path, b"x=1", home)
+
+    assert (False, True) == (before, is_trusted(path, DIGEST, home))
+    assert (False, False) == (
+        is_trusted(path, digest_of(b"x=2"), home),
+        is_trusted(put(tmp_path / "two"), DIGEST, home),
+    )
+
+
+def test_trust_remembers_others(tmp_path: Path, home: Environment) -> None:
+    """Trusting one project keeps the trust in another."""
+    one, two = put(tmp_path / "a" / "x"), put(tmp_path / "b" / "x")
+    trust(one, one.read_bytes(), home)
+    trust(two, two.read_bytes(), home)
+
+    assert (True, True) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
+
+
+@pytest.mark.parametrize("stored", ["", "[]", "{", '{"x": 5}', "null"])
+def test_a_broken_trust_file_trusts_nobody(tmp_path: Path, home: Environment, stored: str) -> None:
+    """Trust that cannot be read is no trust, and does not stand in the way of new trust."""
+    path = put(tmp_path / "x")
+    put(home.state_home / "upbeat/trusted.json", stored)
+
+    assert not is_trusted(path, DIGEST, home)
+
+    trust(path, path.read_bytes(), home)
+
+    assert is_trusted(path, DIGEST, home)
+
+
+def test_a_file_that_was_not_read_is_not_trusted(tmp_path: Path, home: Environment) -> None:
+    """Without a content there is nothing to trust."""
+    assert not is_trusted(tmp_path / "absent", "", home)
+
+
+def test_trust_at_the_same_time(tmp_path: Path, home: Environment) -> None:
+    """Two processes that trust different projects at the same moment both have it remembered."""
+    paths = [put(tmp_path / str(number)) for number in range(12)]
+    with ProcessPoolExecutor(4, mp_context=get_context("fork")) as processes:
+        list(processes.map(trust, paths, [b"x=1"] * len(paths), [home] * len(paths)))
+
+    assert [True] * len(paths) == [is_trusted(path, DIGEST, home) for path in paths]
+
+
+def test_the_store_is_private(tmp_path: Path, home: Environment) -> None:
+    """Nobody else reads what is trusted, and nothing is left beside it."""
+    trust(put(tmp_path / "x"), b"x=1", home)
+    files = sorted((home.state_home / "upbeat").iterdir())
+
+    assert ["trusted.json", "trusted.json.lock"] == [file.name for file in files]
+    assert {0o600} == {stat.S_IMODE(file.stat().st_mode) for file in files}
+
+
+def test_a_store_that_cannot_be_read_is_not_written_over(
+    tmp_path: Path, home: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that does not give the store costs no earlier trust: the new one fails."""
+    one, two = put(tmp_path / "one"), put(tmp_path / "two")
+    trust(one, b"x=1", home)
+    real = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "trusted.json":
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return real(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        assert not is_trusted(one, DIGEST, home)
+        with pytest.raises(OSError, match="Input/output error"):
+            trust(two, b"x=1", home)
+
+    assert (True, False) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
+
+
+def test_a_held_lock_is_not_waited_for_for_ever(
+    tmp_path: Path, home: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock that another process holds becomes an error that says to try again."""
+    path = put(tmp_path / "x")
+    trust(path, b"x=1", home)
+    monkeypatch.setattr(trust_module, "LOCK_SECONDS", 0.05)
+    with (home.state_home / "upbeat/trusted.json.lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError, match="try again"):
+            trust(path, b"x=1", home)
+
+
+def test_trust_that_ends(tmp_path: Path, home: Environment) -> None:
+    """Revoking ends the trust in a folder's files, says which those were, and leaves others alone."""
+    one, two, other = put(tmp_path / "a/x"), put(tmp_path / "a/b/x"), put(tmp_path / "ab/x")
+    for path in (one, two, other):
+        trust(path, b"x=1", home)
+
+    assert ([str(two), str(one)], []) == (revoke(str(tmp_path / "a"), home), revoke(str(tmp_path / "a"), home))
+    assert [False, False, True] == [is_trusted(path, DIGEST, home) for path in (one, two, other)]

@@ -1,0 +1,91 @@
+"""Files and folders are read within limits, and only inside the repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from upbeat.adapters.system.files.bounded_read import (
+    OUTSIDE_PROBLEM,
+    FileContent,
+    file_stamp,
+    find_stable,
+    list_folder,
+    read_content,
+    read_text,
+    stable_stamps,
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = (tmp_path / "root").resolve()
+    folder.mkdir()
+    return folder
+
+
+def test_content_and_text(root: Path) -> None:
+    """A regular file is read whole, and its text without the byte order mark."""
+    path = root / "a"
+    path.write_bytes(b"\xef\xbb\xbfwords")
+
+    assert FileContent(b"\xef\xbb\xbfwords") == read_content(path, str(root), 100)
+    assert ("words", "") == ((text := read_text(path, None, 100)).text, text.problem)
+    assert text.digest.startswith("sha256:")
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda path: None, "does not exist"),
+        (lambda path: path.mkdir(), "not a regular file"),
+        (lambda path: os.mkfifo(path), "not a regular file"),
+        (lambda path: path.write_bytes(b"x" * 9), "larger than 8 bytes; not read"),
+        (lambda path: path.symlink_to("/etc/passwd"), OUTSIDE_PROBLEM),
+    ],
+)
+def test_what_is_not_read(root: Path, make: object, problem: str) -> None:
+    """Everything but a small regular file of the repository is a problem, and never raises."""
+    path = root / "a"
+    make(path)  # type: ignore[operator]
+
+    assert (b"", problem) == ((content := read_content(path, str(root), 8)).data, content.problem)
+
+
+def test_text_that_is_not_utf8(root: Path) -> None:
+    """The position of the first invalid byte is reported."""
+    (root / "a").write_bytes(b"ab\xff")
+
+    assert "not UTF-8 (byte 2)" == read_text(root / "a", None, 8).problem
+
+
+def test_names_of_a_folder(root: Path) -> None:
+    """Matching names are sorted and limited; the others are counted."""
+    for name in ("b.md", "a.md", "c.md", ".md", "d.txt"):
+        (root / name).touch()
+    listing = list_folder(str(root), str(root), 2, suffix=".md")
+
+    assert (("a.md", "b.md"), 1, "") == (listing.names, listing.omitted, listing.problem)
+    assert OUTSIDE_PROBLEM == list_folder("/etc", str(root), 2).problem
+    assert ((), "") == ((missing := list_folder(str(root / "none"), None, 2)).names, missing.problem)
+
+
+def test_stamps(root: Path) -> None:
+    """A stamp changes with the file; a file that changed just now has none that can be trusted."""
+    path = root / "a"
+    assert None is file_stamp(str(path))
+    path.write_text("x")
+    old = file_stamp(str(path))
+    assert () == stable_stamps([str(path)])
+    path.write_text("xy")
+
+    assert old != file_stamp(str(path))
+
+
+def test_a_result_that_keeps_changing(root: Path) -> None:
+    """Without two equal results in a row there are no stamps."""
+    results = iter(range(100))
+
+    assert () == find_stable(lambda: next(results), lambda _: [str(root)])[1]

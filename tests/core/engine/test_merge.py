@@ -1,0 +1,268 @@
+"""Merging: what precedence guarantees for any proposals in any order, and why an effect is dropped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.contract.effect import (
+    ContinueTurn,
+    Deny,
+    Effect,
+    EndTurn,
+    Explanation,
+    InjectContext,
+    NotifyUser,
+    PrependPrompt,
+    Proposal,
+    RequestApproval,
+    RewriteInput,
+    RewriteOutput,
+)
+from upbeat.core.engine.merge import (
+    DUPLICATE,
+    HELD_OUT,
+    OVER_BUDGET,
+    OVER_CAP,
+    ContextBudget,
+    MergeResult,
+    merge_proposals,
+)
+from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text
+
+WIDE = ContextBudget(TextLimit(10**6))
+TEXTS = st.sampled_from(["", " \n", "a", "b", "a longer text", "文字", "😀" * 7])
+FIELDS = st.dictionaries(st.sampled_from(["command", "path"]), st.integers(0, 2), max_size=2)
+EFFECTS = st.one_of(
+    *(
+        st.builds(kind, TEXTS)
+        for kind in (InjectContext, InjectContext, NotifyUser, Deny, RequestApproval, PrependPrompt, RewriteOutput)
+    ),
+    *(st.builds(kind, TEXTS) for kind in (ContinueTurn, EndTurn)),
+    st.builds(RewriteInput, TEXTS, FIELDS),
+)
+PROPOSALS = st.lists(
+    st.builds(
+        Proposal,
+        st.sampled_from(["workflow", "turn", "policy a", "policy b", "rule a"]),
+        st.lists(EFFECTS, max_size=3).map(tuple),
+        st.integers(0, 3),
+        st.just(()),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=5,
+    unique_by=lambda proposal: (proposal.rank, proposal.part),
+)
+ROOMS = st.builds(
+    ContextBudget,
+    st.builds(TextLimit, st.integers(0, 40), st.sampled_from(LengthUnit)),
+    st.integers(0, 30),
+    st.integers(0, 30),
+)
+
+
+def kinds(merged: MergeResult) -> Counter[str]:
+    """How many effects of each kind."""
+    return Counter(type(effect).__name__ for effect in merged.effects)
+
+
+def visible_effects(proposals: list[Proposal]) -> list[tuple[Proposal, Effect]]:
+    """Return every effect that has a text, with its proposal."""
+    return [(proposal, effect) for proposal in proposals for effect in proposal.effects if effect.text.strip()]
+
+
+@given(PROPOSALS, ROOMS, st.randoms(use_true_random=False))
+def test_the_order_of_proposals_does_not_matter(proposals: list[Proposal], room: ContextBudget, chance: Any) -> None:
+    """The same proposals in any order make the same decision."""
+    other = list(proposals)
+    chance.shuffle(other)
+
+    assert merge_proposals(proposals, room) == merge_proposals(other, room)
+
+
+@given(PROPOSALS, ROOMS)
+def test_precedence_holds(proposals: list[Proposal], room: ContextBudget) -> None:
+    """Deny beats ask beats rewriting, and stop beats going on, whatever their ranks."""
+    wanted = {type(effect) for _proposal, effect in visible_effects(proposals)}
+    found = {type(effect) for effect in merge_proposals(proposals, room).effects}
+    beaten = {
+        Deny: {RequestApproval, RewriteInput, PrependPrompt},
+        RequestApproval: {RewriteInput},
+        EndTurn: {ContinueTurn},
+    }
+
+    assert [(over, found & beaten[over]) for over in beaten if over in wanted] == [
+        (over, set()) for over in beaten if over in wanted
+    ]
+    assert {Deny, EndTurn} & wanted == {Deny, EndTurn} & found
+
+
+@given(PROPOSALS, ROOMS)
+def test_single_effects_occur_once(proposals: list[Proposal], room: ContextBudget) -> None:
+    """A turn is continued or ended and an output rewritten at most once; so is a field of an input."""
+    merged = merge_proposals(proposals, room)
+    fields = [name for effect in merged.effects if isinstance(effect, RewriteInput) for name in effect.fields]
+
+    assert [] == [kind for kind in ("ContinueTurn", "Stop", "RewriteOutput") if kinds(merged)[kind] > 1]
+    assert sorted(set(fields)) == sorted(fields)
+
+
+@given(PROPOSALS, ROOMS)
+def test_never_over_the_room(proposals: list[Proposal], room: ContextBudget) -> None:
+    """All context stays inside the client's cap; that of policies and rules inside what is left of the budgets."""
+    merged = merge_proposals(proposals, room)
+    injects = [effect.text for effect in merged.effects if isinstance(effect, InjectContext)]
+
+    assert sum(measure_text(text, room.client_cap.unit) + 1 for text in injects) <= room.client_cap.max_length
+    assert merged.spent_chars <= min(room.turn_chars, room.session_chars)
+    if all(proposal.is_budgeted for proposal in proposals):
+        assert merged.spent_chars == sum(map(len, injects))
+
+
+@given(PROPOSALS, ROOMS)
+def test_every_effect_goes_in_or_is_said_to_be_left_out(proposals: list[Proposal], room: ContextBudget) -> None:
+    """Nothing disappears silently: each effect that says anything is in the decision, or in the record with why not."""
+    merged = merge_proposals(proposals, room)
+    lost = Counter(
+        (said.component, why.split(":")[0])
+        for said in merged.explanations
+        for why in said.reason.split("; ")
+        if said.decision == "dropped" and why.count(": ") == 1
+    )
+    kept = Counter((part, type(effect).__name__) for part, effect in zip(merged.parts, merged.effects, strict=True))
+
+    assert (
+        Counter((proposal.part, type(effect).__name__) for proposal, effect in visible_effects(proposals))
+        == kept + lost
+    )
+
+
+@given(PROPOSALS, ROOMS)
+def test_nothing_is_made_up(proposals: list[Proposal], room: ContextBudget) -> None:
+    """An effect of the decision is one of its proposal, unchanged but for fields that another has rewritten first."""
+    merged = merge_proposals(proposals, room)
+    known = [(proposal.part, type(effect), effect.text) for proposal, effect in visible_effects(proposals)]
+
+    assert [] == [
+        (part, effect)
+        for part, effect in zip(merged.parts, merged.effects, strict=True)
+        if (part, type(effect), effect.text) not in known
+    ]
+
+
+@given(PROPOSALS)
+def test_what_is_withheld_is_context_alone(proposals: list[Proposal]) -> None:
+    """With all proposals withheld no context is left, and whatever else they say is what it would have been."""
+    everything = [replace(proposal, is_held_out=True) for proposal in proposals]
+    nobody = [replace(proposal, is_held_out=False) for proposal in proposals]
+    without = [effect for effect in merge_proposals(nobody, WIDE).effects if not isinstance(effect, InjectContext)]
+
+    assert without == list(merge_proposals(everything, WIDE).effects)
+
+
+LEFT_OUT: dict[str, tuple[tuple[Proposal, ...], ContextBudget, str]] = {
+    "no room in the client's cap": (
+        (Proposal("a", (InjectContext("abc"),)),),
+        ContextBudget(TextLimit(3)),
+        f"InjectContext: {OVER_CAP}",
+    ),
+    "the turn's budget": (
+        (Proposal("a", (InjectContext("abc"),)),),
+        ContextBudget(TextLimit(99), turn_chars=2),
+        f"InjectContext: {OVER_BUDGET}",
+    ),
+    "the session's budget": (
+        (Proposal("a", (InjectContext("abc"),)),),
+        ContextBudget(TextLimit(99), session_chars=2),
+        f"InjectContext: {OVER_BUDGET}",
+    ),
+    "held out": ((Proposal("a", (InjectContext("abc"),), is_held_out=True),), WIDE, f"InjectContext: {HELD_OUT}"),
+    "said already": (
+        (Proposal("a", (InjectContext("abc"), InjectContext("abc"))),),
+        WIDE,
+        f"InjectContext: {DUPLICATE}",
+    ),
+    "overruled": ((Proposal("a", (RequestApproval("abc"), Deny("no"))),), WIDE, "RequestApproval: overruled by Deny"),
+    "a field was rewritten before": (
+        (Proposal("a", (RewriteInput("x", {"p": 1}), RewriteInput("x", {"p": 2, "q": 3}))),),
+        WIDE,
+        f"RewriteInput: p: {DUPLICATE}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("proposals", "room", "because"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_why_something_is_left_out(proposals: tuple[Proposal, ...], room: ContextBudget, because: str) -> None:
+    """The record says which part's effect is left out, and why."""
+    assert (Explanation("a", "dropped", because),) == merge_proposals(proposals, room).explanations
+
+
+FITS = [
+    ("as large as the cap with its line end", ContextBudget(TextLimit(4)), (InjectContext("abc"),)),
+    ("as large as the budget", ContextBudget(TextLimit(99), turn_chars=3, session_chars=3), (InjectContext("abc"),)),
+    ("a cap of bytes holds a third of the signs", ContextBudget(TextLimit(4, LengthUnit.UTF8)), (InjectContext("文"),)),
+]
+
+
+@pytest.mark.parametrize(("room", "effects"), [row[1:] for row in FITS], ids=[row[0] for row in FITS])
+def test_what_just_fits(room: ContextBudget, effects: tuple[Effect, ...]) -> None:
+    """The bounds themselves are inside."""
+    assert effects == merge_proposals([Proposal("a", effects)], room).effects
+
+
+def test_a_small_text_goes_in_where_a_large_one_had_no_room() -> None:
+    """What has no room is left out whole, and those after it are still heard."""
+    merged = merge_proposals(
+        [Proposal("a", (InjectContext("x" * 50),), 1), Proposal("b", (InjectContext("y"),), 2)],
+        ContextBudget(TextLimit(10)),
+    )
+
+    assert ((InjectContext("y"),), ("b",), 1) == (merged.effects, merged.parts, merged.spent_chars)
+
+
+def test_a_prepended_prompt_goes_with_a_request_for_approval() -> None:
+    """A user who approves a delegation approves it with the prompt that the workflow prepends."""
+    merged = merge_proposals(
+        [Proposal("workflow", (PrependPrompt("brief"),), 0), Proposal("rule r", (RequestApproval("really?"),))], WIDE
+    )
+
+    assert (PrependPrompt("brief"), RequestApproval("really?")) == merged.effects
+
+
+def test_two_rules_of_one_name() -> None:
+    """A user's and a project's rule of one name make the same decision in any order."""
+    proposals = [
+        Proposal(
+            "rule r",
+            (InjectContext(text),),
+            explanations=(Explanation("rule r", "InjectContext", config_location=place),),
+        )
+        for text, place in (("b", "1"), ("a", "2"), ("a", "3"))
+    ]
+
+    assert 1 == len({repr(merge_proposals(order, WIDE)) for order in permutations(proposals)})
+
+
+def test_equal_rewrites_of_different_fields_both_count() -> None:
+    """Two parts that say the same and change different fields do not stand in each other's way."""
+    proposals = [
+        Proposal("a", (RewriteInput("shorter", {"p": 1}),)),
+        Proposal("b", (RewriteInput("shorter", {"q": 2}),)),
+    ]
+
+    assert (RewriteInput("shorter", {"p": 1}), RewriteInput("shorter", {"q": 2})) == merge_proposals(
+        proposals, WIDE
+    ).effects
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t "])
+def test_an_empty_text_is_nothing(text: str) -> None:
+    """Context without words is not put before a model, takes no budget and leaves no word in the record."""
+    assert MergeResult() == merge_proposals([Proposal("a", (InjectContext(text), NotifyUser(text)))], WIDE)

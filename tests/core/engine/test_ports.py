@@ -1,0 +1,64 @@
+"""The ports of the core, and what implements them."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+from fakes.context import HERE, repo_context
+from fakes.runtime import fake_world
+from turns import application
+
+from upbeat.core.engine import ports
+from upbeat.core.engine.pipeline import Runtime
+
+PORTS = {
+    "context_resolver": ports.ContextResolver,
+    "runner": ports.ToolRunner,
+    "clock": ports.Clock,
+    "journal": ports.Journal,
+    "workspace": ports.Workspace,
+    "transcripts": ports.Transcripts,
+    "workflow_loader": ports.WorkflowLoader,
+    "learned_habits": ports.LearnedHabits,
+    "world": ports.WorldQueries,
+    "rule_loader": ports.RuleLoader,
+}
+
+
+def methods(port: type) -> dict[str, list[str]]:
+    """The methods of a port with the names of their parameters."""
+    return {
+        name: list(inspect.signature(method).parameters)
+        for name, method in inspect.getmembers(port, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize("part", PORTS)
+def test_adapters_and_fakes_implement_the_ports(part: str, tmp_path: Path) -> None:
+    """The wired adapter and the fake have every method of the port, with its parameters in its order."""
+    expected = methods(PORTS[part])
+    adapters = (type(getattr(runtime, part)) for runtime in (application(tmp_path).runtime, fake_world().runtime))
+
+    assert expected
+    for adapter in adapters:
+        assert expected == {name: found for name, found in methods(adapter).items() if name in expected}
+
+
+def test_every_port_of_the_runtime_is_tested() -> None:
+    """The table covers the parts that a runtime must have."""
+    required = [
+        name
+        for name, parameter in inspect.signature(Runtime).parameters.items()
+        if parameter.default is parameter.empty
+    ]
+
+    assert list(PORTS) == required
+
+
+def test_a_context_without_problems() -> None:
+    """A context has no limits and no problems unless they are given."""
+    assert ports.RepoContext(HERE, repo_context().settings) == repo_context()
+    assert repo_context(problems=("bad",)).problems == ("bad",)

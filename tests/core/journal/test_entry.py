@@ -1,0 +1,38 @@
+"""Stored records, sessions and the results of verification."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from journal_values import ENTRY
+
+from upbeat.core.journal.chain import ChainBreak
+from upbeat.core.journal.entry import SESSION_RENAMED, JournalEntry, StoredSession, VerificationResult
+from upbeat.core.workflow.state import NEW_SESSION
+
+SESSION = StoredSession("s", "/repo", "codex-cli", NEW_SESSION, 7, 0.0, ENTRY)
+
+
+@pytest.mark.parametrize(("name", "text"), [("event", "TurnEnding"), ("duration_ms", "3.2"), ("missing", "")])
+def test_text_field(name: str, text: str) -> None:
+    """A field of any type is returned as text, and a missing one is empty."""
+    assert text == ENTRY.text_field(name)
+
+
+def test_a_renamed_session() -> None:
+    """Only a session whose last event is a rename is renamed."""
+    renamed = JournalEntry(8, {"event": SESSION_RENAMED}, "0" * 64, "f" * 64)
+
+    assert [False, True, False] == [replace(SESSION, last_entry=entry).is_renamed for entry in (ENTRY, renamed, None)]
+
+
+def test_an_intact_journal() -> None:
+    """A journal is intact if the chain holds and every state matches its records; pruning does not break it."""
+    results = (
+        VerificationResult(5, 2, 1),
+        VerificationResult(5, 0, 1, ChainBreak(4, "was changed")),
+        VerificationResult(5, 0, 1, inconsistent_sessions=("s",)),
+    )
+
+    assert [True, False, False] == [result.is_intact for result in results]

@@ -1,0 +1,53 @@
+"""When upbeat says that it is there."""
+
+from __future__ import annotations
+
+import pytest
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, said_by, view_of
+
+from upbeat.core.contract.effect import NotifyUser
+from upbeat.core.contract.event import SessionStarted
+from upbeat.core.policies.announce_startup import POLICY
+from upbeat.core.policy.definition import PolicyContext
+from upbeat.core.workflow.decision import LoopLimits
+
+STARTED = SessionStarted(HERE, "startup")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        *(SessionStarted(HERE, how) for how in ("resume", "clear", "compact", "fork", "")),
+        SessionStarted(IN_AGENT, "startup"),
+    ],
+)
+def test_says_nothing_for(event: SessionStarted) -> None:
+    """Nothing is said where a session goes on, nor in an agent."""
+    assert () == said_by(POLICY, event)
+
+
+@pytest.mark.parametrize("event", [STARTED, SessionStarted(IN_CODEX, "startup")])
+def test_says(event: SessionStarted) -> None:
+    """The user is notified in which repository upbeat is active, in both languages."""
+    text = "upbeat is active in repo; unfinished turns may be continued. Run `upbeat why` to see what it does and why."
+    [chinese] = said_by(POLICY, event, language="zh")
+
+    assert (NotifyUser(text),) == said_by(POLICY, event)
+    assert chinese.text.startswith("upbeat 已在 repo 启用；")
+
+
+def test_it_does_not_promise_what_is_off() -> None:
+    """It says so where turns are not continued."""
+    [effect] = POLICY.handlers[SessionStarted](
+        STARTED, PolicyContext(root=ROOT, loop_limits=LoopLimits(is_enabled=False))
+    ).effects
+
+    assert "turns are not continued (loop.enabled)" in effect.text
+
+
+def test_its_user_asks_for_it() -> None:
+    """It is off by default, and remembers nothing."""
+    assert (False, None) == (
+        POLICY.is_enabled_by_default,
+        POLICY.handlers[SessionStarted](STARTED, view_of(POLICY)).notes,
+    )

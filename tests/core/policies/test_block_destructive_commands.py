@@ -1,0 +1,139 @@
+"""Which commands are stopped, which are asked about, and the many that are let through."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy_play import DESTRUCTIVE_LINES, HERE, IN_CODEX, ROOT, asked, call, said_by, shell, starting, view_of
+
+from upbeat.core.contract.effect import Deny, RequestApproval
+from upbeat.core.contract.event import EventSource, ToolKind
+from upbeat.core.destructive import ShellLocation, find_hazards
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.policies.block_destructive_commands import MAX_QUERIED_FILES, POLICY
+from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery
+from upbeat.core.workflow.state import SessionState
+
+CHANGED = (ChangedFile("README.md", 1, 0), ChangedFile("new/draft.py"), ChangedFile("src/app/main.py", 3, 2))
+KNOWN = {ChangedFilesQuery(): CHANGED}
+CLEAN: dict[ChangedFilesQuery, tuple[ChangedFile, ...]] = {ChangedFilesQuery(): ()}
+
+
+def said(line: str, **known: object) -> tuple[str, ...]:
+    """The kinds of effects that ``line`` meets, where three files have changed."""
+    event = starting(shell(line))
+    return tuple(type(one).__name__ for one in said_by(POLICY, event, found=known.get("found", KNOWN)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "effects"), [("none", ()), ("deny", ("Deny",)), ("ask", ("RequestApproval",))], ids=["none", "deny", "ask"]
+)
+def test_corpus(kind: str, effects: tuple[str, ...]) -> None:
+    """Denies what is irrecoverable, asks about what may be intended, and leaves everything else alone."""
+    lines = DESTRUCTIVE_LINES[kind]
+
+    assert dict.fromkeys(lines, effects) == {line: said(line) for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("line", "clean", "unknown"),
+    [
+        ("git reset --hard", (), ("Deny",)),
+        ("git reset --hard origin/main", ("RequestApproval",), ("Deny",)),
+        ("git checkout .", (), ("Deny",)),
+        ("git restore .", (), ("Deny",)),
+        ("git clean -fd", (), ("Deny",)),
+        ("git clean -fdx", ("RequestApproval",), ("Deny",)),
+        ("git checkout -- src", (), ("RequestApproval",)),
+        ("rm -rf src", (), ("RequestApproval",)),
+        ("rm -rf .", ("Deny",), ("Deny",)),
+        ("rm -rf .git", ("Deny",), ("Deny",)),
+    ],
+)
+def test_uncommitted(line: str, clean: tuple[str, ...], unknown: tuple[str, ...]) -> None:
+    """What only loses uncommitted work is let through where there is none; what nobody could look up counts as some."""
+    assert (said(line, found=CLEAN), said(line, found={})) == (clean, unknown)
+
+
+def test_new_files() -> None:
+    """A reset leaves new files alone, a clean takes nothing else."""
+    new = {ChangedFilesQuery(): (ChangedFile("draft.py"),)}
+    changed = {ChangedFilesQuery(): (ChangedFile("a.py", 1, 1),)}
+
+    assert said("git reset --hard", found=new) == ()
+    assert said("git clean -fd", found=new) == ("Deny",)
+    assert said("git checkout .", found=changed) == ("Deny",)
+
+
+def test_many_changes() -> None:
+    """Where so much has changed that not all of it is known, everything may be lost."""
+    many = tuple(ChangedFile(f"a{number}.py", 1, 1) for number in range(MAX_QUERIED_FILES))
+
+    assert said("rm -rf src", found={ChangedFilesQuery(): many}) == ("RequestApproval",)
+    assert said("rm -rf src", found={ChangedFilesQuery(): many[1:]}) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "looks"),
+    [
+        ("git reset --hard", (ChangedFilesQuery(),)),
+        ("rm -rf src", (ChangedFilesQuery(),)),
+        ("rm -rf /", ()),
+        ("ls", ()),
+    ],
+)
+def test_looks(line: str, looks: tuple[ChangedFilesQuery, ...]) -> None:
+    """Changes are looked up only where they matter."""
+    assert POLICY.queries(starting(shell(line)), SessionState(root=ROOT)) == looks
+
+
+def test_texts() -> None:
+    """The denial says what would happen to what, and how to avoid it, in both languages."""
+    [english] = said_by(POLICY, starting(shell("git push -f origin main")))
+    [chinese] = said_by(POLICY, starting(shell("git push -f origin main")), language="zh")
+
+    assert "git push --force main" in english.text
+    assert "--force-with-lease" in english.text
+    assert "--force-with-lease" in chinese.text
+    assert "已阻止" in chinese.text
+    assert isinstance(english, Deny)
+
+
+def test_every_harm_has_texts() -> None:
+    """Every kind of harm that is told has a text and a way, in each language."""
+    lines = DESTRUCTIVE_LINES["deny"] + DESTRUCTIVE_LINES["ask"]
+    kinds = {hazard.kind for line in lines for hazard in find_hazards(line, ShellLocation(ROOT, ROOT))}
+
+    for language in ("en", "zh"):
+        messages = load_messages("hazards", language)
+        assert kinds == set(messages.group("descriptions")) == set(messages.group("alternatives"))
+
+
+def test_the_worst_decides() -> None:
+    """A line that is denied for one thing is not asked about for another one."""
+    [effect] = said_by(POLICY, starting(shell("git branch -D x; rm -rf /")), found=KNOWN)
+
+    assert isinstance(effect, Deny)
+    assert "branch" not in effect.text
+
+
+def test_in_a_folder_of_the_repository() -> None:
+    """Paths begin in the folder that the command runs in."""
+    below = EventSource(HERE.client, f"{ROOT}/build/x", "s")
+
+    assert said_by(POLICY, starting(shell("rm -rf *"), below)) == ()
+    assert [type(one) for one in said_by(POLICY, starting(shell("rm -rf ../.."), below))] == [Deny]
+
+
+def test_other_tools_and_clients() -> None:
+    """Only the shell is looked at; Codex gets the same effects."""
+    assert said_by(POLICY, starting(call("Write", ToolKind.WRITE, given={"content": "rm -rf /"}))) == ()
+    assert [type(one) for one in said_by(POLICY, starting(shell("git branch -D x"), IN_CODEX))] == [RequestApproval]
+
+
+@given(st.text(max_size=200))
+def test_any_line(line: str) -> None:
+    """No line makes it raise."""
+    asked(POLICY, starting(shell(f"rm -rf {line}")), view_of(POLICY))
+    asked(POLICY, starting(shell(line)), view_of(POLICY))

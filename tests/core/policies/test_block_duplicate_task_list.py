@@ -1,0 +1,53 @@
+"""When the client's own list of tasks is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, ROOT, call, said_by, starting
+
+from upbeat.core.contract.event import Event, ToolKind
+from upbeat.core.policies.block_duplicate_task_list import POLICY
+from upbeat.core.policy.queries import ExistingPathsQuery
+from upbeat.core.workflow.state import RunStatus, SessionState, WorkflowRun
+
+TASKS = f"{ROOT}/specs/features/in-progress/retries/tasks.md"
+LOOK = ExistingPathsQuery((TASKS,))
+RUN = WorkflowRun("r", "standard", (), feature="retries")
+STATE = SessionState(root=ROOT, run=RUN)
+PLAN = starting(call("TodoWrite", ToolKind.TASK_LIST))
+THERE = {LOOK: frozenset({TASKS})}
+
+SAYS_NOTHING: dict[str, tuple[Event, SessionState, dict[ExistingPathsQuery, frozenset[str]]]] = {
+    "no workflow": (PLAN, SessionState(root=ROOT), THERE),
+    "a workflow that is over": (PLAN, replace(STATE, run=replace(RUN, status=RunStatus.COMPLETE)), THERE),
+    "a workflow without a feature": (PLAN, replace(STATE, run=replace(RUN, feature="")), THERE),
+    "a feature without a list": (PLAN, STATE, {LOOK: frozenset()}),
+    "nobody could look": (PLAN, STATE, {}),
+    "another call": (starting(call("Edit", ToolKind.EDIT, (TASKS,))), STATE, THERE),
+}
+
+
+@pytest.mark.parametrize(("event", "state", "found"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: Event, state: SessionState, found: dict[ExistingPathsQuery, frozenset[str]]) -> None:
+    """Says nothing unless a workflow runs whose feature has a list."""
+    assert () == said_by(POLICY, event, state=state, found=found)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "a second list"), ("zh", "另建列表")])
+def test_says(language: str, words: str) -> None:
+    """The call is refused, and the file is named."""
+    [effect] = said_by(POLICY, PLAN, language, state=STATE, found=THERE)
+
+    assert words in effect.text
+    assert "`specs/features/in-progress/retries/tasks.md`" in effect.text
+
+
+def test_is_off_and_looks_only_then() -> None:
+    """It is off by default, and looks up one file for one kind of call."""
+    assert (False, (LOOK,), ()) == (
+        POLICY.is_enabled_by_default,
+        POLICY.queries(PLAN, STATE),
+        POLICY.queries(starting(call("Read", ToolKind.READ), HERE), STATE),
+    )

@@ -1,0 +1,221 @@
+"""When a turn is continued because tasks of the agent's own list are open, and when it never is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_AGENT, Talk, call, finished, shell, starting
+from workflow_play import Play
+
+from upbeat.core.contract.effect import ContinueTurn, NotifyUser
+from upbeat.core.contract.event import (
+    Event,
+    PromptSubmitted,
+    SessionStarted,
+    Task,
+    ToolKind,
+    TurnEnding,
+    TurnInterrupted,
+    UserQuestionRequested,
+)
+from upbeat.core.policies import pursue_goal
+from upbeat.core.policies.enforce_todo_completion import MAX_CONTINUATIONS, MAX_TURNS_WITHOUT_PROGRESS, POLICY
+from upbeat.core.policy.continuation import AFTER_COMPACTION_SECONDS, COOLDOWN_SECONDS, SUSPENDING_POLICY
+from upbeat.core.policy.definition import PolicyContext
+from upbeat.core.workflow.decision import LoopLimits
+from upbeat.core.workflow.state import PolicyNotes, SessionState
+
+ENDS = TurnEnding(HERE, "I have done the first part.")
+WORKS = starting(shell("make"))
+
+
+def listed(*open_ones: str, done: tuple[str, ...] = ()) -> Event:
+    """The agent writes its whole list."""
+    tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_ones))
+    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
+
+
+def begun(*open_ones: str, language: str = "en") -> Talk:
+    """A session whose agent has a list, and has worked on it."""
+    talk = Talk(POLICY, language=language)
+    for event in (PromptSubmitted(HERE, "add retries"), listed(*(open_ones or ("write tests", "update docs"))), WORKS):
+        talk.say(event)
+    return talk
+
+
+def kinds(talk: Talk, event: Event = ENDS) -> list[str]:
+    return [type(effect).__name__ for effect in talk.say(event)]
+
+
+ASKED = call("AskUserQuestion", ToolKind.ASK_USER)
+PLAY = Play()
+PLAY.prompt("/upbeat:standard add retries")
+GOAL = PolicyNotes(pursue_goal.NAME, ("goal ab12 900 all tests pass",))
+QUIET = PolicyNotes(SUSPENDING_POLICY, ("quiet",))
+
+LETS_GO: dict[str, list[Event]] = {
+    "a turn that ends in a question": [replace(ENDS, message="Which one?")],
+    "a question in Chinese": [replace(ENDS, message="要不要继续？")],
+    "agents that work in the background": [replace(ENDS, background_task_count=1)],
+    "the mode that only plans": [replace(ENDS, is_planning=True)],
+    "an agent that asks with the client's tool": [UserQuestionRequested(HERE, ASKED), ENDS],
+    "a turn that its user broke off": [TurnInterrupted(HERE), ENDS],
+    "a user who asks something in between": [PromptSubmitted(HERE, "what is a retry?"), WORKS, ENDS],
+    "a user who wants something explained": [PromptSubmitted(HERE, "explain the function parse in a.py"), WORKS, ENDS],
+    "a list that is done": [listed(done=("write tests", "update docs")), ENDS],
+    "a list that was emptied": [listed(), ENDS],
+    "a conversation that was cleared": [SessionStarted(HERE, "clear"), ENDS],
+    "a conversation that was just summarised": [SessionStarted(HERE, "compact"), ENDS],
+    "the end of a subagent's turn": [replace(ENDS, source=IN_AGENT)],
+}
+
+
+@pytest.mark.parametrize("events", LETS_GO.values(), ids=LETS_GO)
+def test_says_nothing_for(events: list[Event]) -> None:
+    """Lets a turn end that has a reason to."""
+    talk = begun()
+
+    assert () == [talk.say(event) for event in events][-1]
+
+
+def test_says_nothing_without_a_list() -> None:
+    """A session without a list is left alone, and remembers nothing."""
+    talk = Talk(POLICY)
+    for event in (PromptSubmitted(HERE, "add retries"), WORKS, UserQuestionRequested(HERE, ASKED)):
+        assert () == talk.say(event)
+
+    assert ((), SessionState()) == (talk.say(ENDS), talk.state)
+
+
+def test_another_agents_list_is_not_its() -> None:
+    """The list of a subagent sends nobody on."""
+    talk = Talk(POLICY)
+    talk.say(replace(listed("write tests"), source=IN_AGENT))
+
+    assert () == talk.say(ENDS)
+
+
+ELSEWHERE: dict[str, Callable[[SessionState], PolicyContext]] = {
+    "a workflow that runs": lambda state: PolicyContext(replace(state, run=PLAY.state.run), now=1000.0),
+    "a goal that is pursued": lambda state: PolicyContext(
+        replace(state, policy_notes=(*state.policy_notes, GOAL)), now=1000.0
+    ),
+    "a user who wants quiet": lambda state: PolicyContext(
+        replace(state, policy_notes=(*state.policy_notes, QUIET)), now=1000.0
+    ),
+    "a loop that is switched off": lambda state: PolicyContext(
+        state, now=1000.0, loop_limits=LoopLimits(is_enabled=False)
+    ),
+}
+
+
+@pytest.mark.parametrize("view", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_says_nothing_beside(view: Callable[[SessionState], PolicyContext]) -> None:
+    """Others who have the floor, and switches that are off, are not overruled."""
+    state = begun().state
+    word = POLICY.handlers[TurnEnding](ENDS, replace(view(state), notes=state.notes_of(POLICY.name)))
+
+    assert () == word.effects
+
+
+def test_names_what_is_open() -> None:
+    """Sends a turn on with what is open, in both languages; what is done is not named."""
+    talk = begun()
+    talk.say(listed("update docs", done=("write tests",)))
+    [effect] = talk.say(ENDS)
+    [chinese] = begun("更新文档", language="zh").say(ENDS)
+
+    assert isinstance(effect, ContinueTurn)
+    assert ('open items (1): "update docs"' in effect.text, "write tests" in effect.text) == (
+        True,
+        False,
+    )
+    assert "「更新文档」" in chinese.text
+
+
+def test_a_statement_of_the_user_changes_nothing() -> None:
+    """A prompt that asks nothing is taken for a word on the work."""
+    talk = begun()
+    talk.say(PromptSubmitted(HERE, "implement it without a queue"))
+    talk.say(WORKS)
+
+    assert ["ContinueTurn"] == kinds(talk)
+
+
+def test_a_question_is_let_go_once() -> None:
+    """The turn after the one that ended for a question is continued again."""
+    talk = begun()
+    talk.say(UserQuestionRequested(HERE, ASKED))
+    first = kinds(talk)
+    talk.say(WORKS)
+
+    assert ([], ["ContinueTurn"]) == (first, kinds(talk))
+
+
+def test_it_gives_up_without_progress() -> None:
+    """So many turns are continued while the list does not change; then the user is notified, once."""
+    talk = begun()
+    said = []
+    for _ in range(MAX_TURNS_WITHOUT_PROGRESS + 2):
+        said += [kinds(talk)]
+        talk.say(WORKS)
+
+    assert [["ContinueTurn"]] * MAX_TURNS_WITHOUT_PROGRESS + [["NotifyUser"], []] == said
+
+
+def test_it_gives_up_after_many_in_a_row() -> None:
+    """So many turns are continued in a row, however much the list changes; the user's next prompt resets the count."""
+    talk = begun()
+    said = []
+    for number in range(MAX_CONTINUATIONS + 1):
+        talk.say(listed(*(f"task {one}" for one in range(number, 20))))
+        talk.say(WORKS)
+        said += kinds(talk)
+    talk.say(PromptSubmitted(HERE, "do the rest"))
+    talk.say(WORKS)
+
+    assert ["ContinueTurn"] * MAX_CONTINUATIONS + ["NotifyUser"] == said
+    assert ["ContinueTurn"] == kinds(talk)
+
+
+def test_a_lower_cap_of_the_settings_counts() -> None:
+    """``loop.max_turns`` and ``loop.max_turns_without_progress`` bind here as well."""
+    talk = begun()
+    talk.say(ENDS)
+    talk.say(WORKS)
+    view = PolicyContext(talk.state, talk.state.notes_of(POLICY.name), 1000.0, loop_limits=LoopLimits(max_turns=1))
+
+    assert [NotifyUser] == [type(effect) for effect in POLICY.handlers[TurnEnding](ENDS, view).effects]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "works", "said"),
+    [
+        (COOLDOWN_SECONDS - 0.1, False, []),
+        (COOLDOWN_SECONDS, False, ["ContinueTurn"]),
+        (0.0, True, ["ContinueTurn"]),
+    ],
+)
+def test_an_agent_that_does_nothing_is_left_alone(seconds: float, works: bool, said: list[str]) -> None:
+    """A turn that was continued and ends at once, with nothing done, is not continued again."""
+    talk = begun()
+    talk.say(ENDS)
+    if works:
+        talk.say(WORKS)
+    talk.at += seconds
+
+    assert said == kinds(talk)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(AFTER_COMPACTION_SECONDS - 1, []), (AFTER_COMPACTION_SECONDS, ["ContinueTurn"])]
+)
+def test_a_compaction_is_given_time(seconds: float, said: list[str]) -> None:
+    """Within a minute of a compaction no turn is continued; the list itself outlives it."""
+    talk = begun()
+    talk.say(SessionStarted(HERE, "compact"))
+    talk.at += seconds
+
+    assert said == kinds(talk)

@@ -1,0 +1,72 @@
+"""When the first word of a prompt asks for a way to work."""
+
+from __future__ import annotations
+
+import pytest
+from policy_play import HERE, said_by
+
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
+from upbeat.core.policies.expand_prompt_prefix import POLICY
+
+SAYS_NOTHING = [
+    "",
+    "add retries, ulw",
+    "please search: the retry limit",
+    "search for the retry limit",
+    "search the code",
+    "analyze the crash in parse()",
+    "ulwx add retries",
+    "ulwazi",
+    "ulw",
+    "the word ulw is short",
+    "`ulw ` is a prefix",
+    "```\nulw add retries\n```",
+    '"search: x" fails in the shell',
+    "> ulw add retries",
+    "搜索重试上限",
+    "分析一下这个函数",
+    "深入浅出地解释 parse",
+    "重试上限，搜索：全部",
+    "research: retries",
+    "/upbeat:quick ulw x",
+]
+
+SAYS = {
+    "ulw add retries": "done completely",
+    "ULW: add retries": "done completely",
+    "ultrawork: add retries": "done completely",
+    "  ultrawork：加上重试": "done completely",
+    "search: the retry limit": "search first",
+    "搜索：重试上限": "search first",
+    "搜尋: 重試": "search first",
+    "analyze: the crash": "an analysis first",
+    "Analyse: the crash": "an analysis first",
+    "分析：崩溃": "an analysis first",
+    "深入：崩溃": "an analysis first",
+}
+
+
+@pytest.mark.parametrize("prompt", SAYS_NOTHING)
+def test_says_nothing_for(prompt: str) -> None:
+    """Says nothing for the words anywhere but at the very beginning, as a prefix."""
+    assert () == said_by(POLICY, PromptSubmitted(HERE, prompt))
+
+
+@pytest.mark.parametrize(("prompt", "words"), SAYS.items())
+def test_says(prompt: str, words: str) -> None:
+    """Says how to go about it, in both languages."""
+    event = PromptSubmitted(HERE, prompt)
+    [effect], [chinese] = said_by(POLICY, event), said_by(POLICY, event, language="zh")
+
+    assert (True, True) == (words in effect.text, "用户要求" in chinese.text)
+
+
+def test_an_agent_is_only_asked_for_everything() -> None:
+    """In what one agent asks another, only the first word counts; what a client reports is no request at all."""
+    said = [
+        len(said_by(POLICY, PromptSubmitted(HERE, prompt, origin)))
+        for prompt in ("ulw add retries", "search: retries")
+        for origin in (PromptOrigin.SUBAGENT, PromptOrigin.TASK_NOTIFICATION)
+    ]
+
+    assert [1, 0, 0, 0] == said

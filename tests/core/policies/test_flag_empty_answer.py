@@ -1,0 +1,58 @@
+"""When an agent's answer is not taken for work done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_CODEX, call, said_by
+
+from upbeat.core.contract.effect import ContinueTurn, InjectContext
+from upbeat.core.contract.event import SubagentEnding, SubagentReturned, ToolKind
+from upbeat.core.policies.flag_empty_answer import MAX_EMPTY_ANSWER_CHARS, POLICY, is_empty_answer
+
+AGENT = call("Agent", ToolKind.DELEGATE)
+STOPPED = SubagentEnding(HERE, "a1", "general-purpose", "")
+BACK = SubagentReturned(HERE, AGENT, "a1", "")
+
+SAYS_NOTHING = {
+    "an agent that still works": replace(BACK, message=None),
+    "a call of which no agent came": replace(BACK, has_failed=True),
+    "an answer": replace(BACK, message="Three files use it."),
+    "a verdict": replace(STOPPED, message='<!-- VERDICT: {"result": "PASS"} -->'),
+    "a verdict in one word": replace(STOPPED, message="PASS"),
+    "a number": replace(STOPPED, message="42"),
+    "a yes": replace(BACK, message="Yes."),
+    "a short answer with a file": replace(STOPPED, message="Done: core/a.py"),
+    "a short Chinese answer": replace(BACK, message="已修复超时"),
+    "an agent that was asked already": replace(STOPPED, was_continued=True),
+}
+
+EMPTY = ["", " \n\t", "Done.", "**Done!**", "OK", "…", "Task completed.", "I'm done.", "任务已完成。", "完成", "---\n✓"]
+
+
+@pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: SubagentReturned | SubagentEnding) -> None:
+    """Says nothing to an answer that says anything, and asks only once."""
+    assert said_by(POLICY, event) == ()
+
+
+@pytest.mark.parametrize("message", EMPTY)
+@pytest.mark.parametrize("source", [HERE, IN_CODEX], ids=lambda source: source.client.value)
+def test_says(message: str, source: object) -> None:
+    """Sends the agent back for a report, and warns its caller, in both languages."""
+    stopped, back = replace(STOPPED, message=message, source=source), replace(BACK, message=message, source=source)
+
+    assert [type(effect) for effect in said_by(POLICY, stopped)] == [ContinueTurn]
+    assert [type(effect) for effect in said_by(POLICY, back)] == [InjectContext]
+    for event in (stopped, back):
+        assert said_by(POLICY, event, language="zh") != said_by(POLICY, event)
+
+
+@pytest.mark.parametrize(
+    ("blanks", "is_empty"), [(MAX_EMPTY_ANSWER_CHARS - 4, True), (MAX_EMPTY_ANSWER_CHARS - 3, False)]
+)
+def test_only_short_answers_are_read(blanks: int, is_empty: bool) -> None:
+    """An answer that is longer than the bound counts as one, unless there is nothing in it at all."""
+    assert is_empty == is_empty_answer("done" + " " * blanks)
+    assert is_empty_answer(" " * 10 * MAX_EMPTY_ANSWER_CHARS)

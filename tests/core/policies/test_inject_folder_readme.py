@@ -1,0 +1,63 @@
+"""When the README.md of a folder is shown: as the AGENTS.md, the root's own included, and only on request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import IN_AGENT, IN_CODEX, NONCE, ROOT, Talk, call, finished, said_by, shell
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import ToolFinished, ToolKind
+from upbeat.core.policies.inject_folder_readme import POLICY
+from upbeat.core.policy.queries import FilesAboveQuery, TextDocument
+from upbeat.core.sanitize.frame import frame_untrusted
+
+PATH = f"{ROOT}/web/a.ts"
+LOOK = FilesAboveQuery(f"{ROOT}/web/README.md", ("README.md",))
+OF_ROOT = TextDocument("README.md", "A shop.\n")
+OF_WEB = TextDocument("web/README.md", "Its pages.\n")
+READ = finished(call("Read", ToolKind.READ, (PATH,)), "…")
+
+SAYS_NOTHING: dict[str, tuple[ToolFinished, tuple[TextDocument, ...]]] = {
+    "a folder without": (READ, ()),
+    "a read that failed": (replace(READ, has_failed=True), (OF_WEB,)),
+    "a call that touches no file": (finished(call("Grep", ToolKind.SEARCH), "…"), (OF_WEB,)),
+    "the file itself": (finished(call("Read", ToolKind.READ, (f"{ROOT}/web/README.md",)), "…"), (OF_WEB,)),
+    "another file": (READ, (TextDocument("web/AGENTS.md", "Use tabs."),)),
+}
+
+SAYS: dict[str, ToolFinished] = {
+    "a file that was read": READ,
+    "a file that was edited": finished(call("Edit", ToolKind.EDIT, (PATH,)), "done"),
+    "a file that the shell reads": finished(shell("cat web/a.ts"), "…", source=replace(IN_CODEX, cwd=ROOT)),
+}
+
+
+@pytest.mark.parametrize(("event", "found"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: ToolFinished, found: tuple[TextDocument, ...]) -> None:
+    """Says nothing where no file was touched, or there is none."""
+    assert () == said_by(POLICY, event, found={LOOK: found})
+
+
+@pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
+def test_says(event: ToolFinished) -> None:
+    """Shows the files in frames, the nearest first, the root's own as well, in both languages."""
+    first, second = said_by(POLICY, event, found={LOOK: (OF_WEB, OF_ROOT)})
+    [chinese] = said_by(POLICY, event, language="zh", found={LOOK: (OF_WEB,)})
+    body = frame_untrusted("Its pages.", NONCE, source="web/README.md")
+
+    assert InjectContext(f"You are now working in web/ or below. This is web/README.md.\n{body}") == first
+    assert second.text.startswith("You are now working in ./ or below. This is README.md.\n")
+    assert chinese.text == f"你正在 web/ 或其下级目录中工作。以下是 web/README.md 的内容。\n{body}"
+
+
+def test_once_for_each_agent_and_on_request() -> None:
+    """Each is shown once to each agent, and to nobody by default."""
+    talk = Talk(POLICY, {LOOK: (OF_WEB,)})
+    in_agent = replace(READ, source=IN_AGENT)
+
+    assert ([1, 0, 1, 0], False) == (
+        [len(talk.say(event)) for event in (READ, READ, in_agent, in_agent)],
+        POLICY.is_enabled_by_default,
+    )

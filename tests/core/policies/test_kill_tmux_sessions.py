@@ -1,0 +1,101 @@
+"""Which tmux sessions end with the agent's, and which never do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy_play import HERE, asked, finished, shell, starting, view_of
+
+from upbeat.core.contract.event import SessionEnded
+from upbeat.core.policies.kill_tmux_sessions import MAX_SESSIONS, POLICY
+from upbeat.core.policy.side_effects import KillTmuxSessions, TmuxSession
+
+SAYS_NOTHING = (
+    "tmux new -s work",
+    "tmux new-session -d",
+    "tmux new -d -s $NAME",
+    "tmux new -d -s 'a b'",
+    "tmux -L own new -d -s work",
+    "tmux -S /tmp/s new -d -s work",
+    "tmux kill-session -t work",
+    "tmux new-window -d -n work",
+    "tmux attach -t new-d",
+    "echo 'tmux new -d -s work'",
+    'git commit -m "tmux new -d -s work"',
+    "# tmux new -d -s work",
+    "tmux ls",
+    "screen -dmS work",
+    "new -d -s work",
+    "",
+)
+NOTES = {
+    "tmux new -d -s work": ("work",),
+    "tmux new-session -d -s work 'npm run dev'": ("work",),
+    "tmux new-session -ds work -x 200 -y 50": ("work",),
+    "tmux new -dswork": ("work",),
+    "tmux new-session -A -d -n window -s work -c /tmp bash": ("work",),
+    "tmux has-session -t a 2>/dev/null || tmux new -d -s a": ("a",),
+    "cd web && /usr/bin/tmux new -d -s 'web' && sleep 1": ("web",),
+    "tmux new -d -s a \\; new -d -s b": ("a", "b"),
+    "bash -c 'tmux new -d -s work'": ("work",),
+    "for n in a b; do tmux new -d -s $n; done": ("a", "b"),
+}
+
+
+def played(line: str, *, reason: str = "other", is_finished: bool = True) -> tuple[str, ...]:
+    """The names of what is ended after ``line`` has run from second 1000 to 1005."""
+    begun = asked(POLICY, starting(shell(line)), view_of(POLICY, at=1000)).notes or ()
+    ended = asked(POLICY, finished(shell(line)), view_of(POLICY, begun, at=1005)).notes if is_finished else None
+    word = asked(POLICY, SessionEnded(HERE, reason), view_of(POLICY, ended or begun))
+    return tuple(
+        session.name
+        for side_effect in word.side_effects
+        if isinstance(side_effect, KillTmuxSessions)
+        for session in side_effect.sessions
+    )
+
+
+@pytest.mark.parametrize("line", SAYS_NOTHING)
+def test_notes_nothing_for(line: str) -> None:
+    """A session in the foreground, without a name, of another server, or in a text, is none."""
+    assert () == played(line)
+
+
+@pytest.mark.parametrize(("line", "names"), NOTES.items(), ids=list(NOTES))
+def test_ends(line: str, names: tuple[str, ...]) -> None:
+    """What the agent's own command has started in the background is ended, whatever the reason."""
+    assert names == played(line) == played(line, reason="clear")
+
+
+def test_only_what_was_created_then() -> None:
+    """A session counts between the beginning and the end of the call, a second more on both sides."""
+    line = "tmux new -d -s work"
+    begun = asked(POLICY, starting(shell(line)), view_of(POLICY, at=1000)).notes or ()
+    ended = asked(POLICY, finished(shell(line), failed=True), view_of(POLICY, begun, at=1005)).notes or ()
+    word = asked(POLICY, SessionEnded(HERE), view_of(POLICY, ended))
+
+    assert (("work 1000",), ("work 1000 1005",)) == (begun, ended)
+    assert (KillTmuxSessions((TmuxSession("work", 999, 1006),)),) == word.side_effects
+    assert () == word.notes
+
+
+def test_a_call_that_has_not_ended() -> None:
+    """Nobody knows when a session was created whose call has not returned: it stays."""
+    assert () == played("tmux new -d -s work", is_finished=False)
+
+
+def test_the_latest_are_remembered() -> None:
+    """There is an end to what is noted, and a compaction is none."""
+    many = " && ".join(f"tmux new -d -s s{number}" for number in range(MAX_SESSIONS + 5))
+
+    assert [f"s{number}" for number in range(5, MAX_SESSIONS + 5)] == list(played(many))
+    assert POLICY.survives_compaction
+
+
+@given(st.text(max_size=100), st.lists(st.text(max_size=20)))
+def test_anything(text: str, notes: list[str]) -> None:
+    """No line and no note makes it raise."""
+    known = view_of(POLICY, tuple(notes))
+    for event in (starting(shell(f"tmux new -d {text}")), finished(shell(f"tmux new -d {text}")), SessionEnded(HERE)):
+        asked(POLICY, event, known)

@@ -1,0 +1,54 @@
+"""When a list of tasks that lies about is recalled."""
+
+from __future__ import annotations
+
+import pytest
+from policy_play import IN_AGENT, Talk, asked, call, finished, view_of
+
+from upbeat.core.contract.event import Event, Task, ToolKind
+from upbeat.core.policies.remind_about_stale_todos import CALL_THRESHOLD, POLICY
+
+OTHER = finished(call("Read", ToolKind.READ))
+
+
+def listed(*tasks: Task) -> Event:
+    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
+
+
+OPEN = listed(Task("write it", is_done=True), Task("test it", is_done=False), Task("ship it", is_done=False))
+DONE = listed(Task("write it", is_done=True))
+
+SAYS_NOTHING: dict[str, tuple[Event, ...]] = {
+    "no list": (OTHER,) * 30,
+    "a list that is done": (DONE, *(OTHER,) * 30),
+    "fewer calls": (OPEN, *(OTHER,) * (CALL_THRESHOLD - 1)),
+    "a list that is touched again": (OPEN, *(OTHER,) * (CALL_THRESHOLD - 1), OPEN, *(OTHER,) * (CALL_THRESHOLD - 1)),
+    "a list that gets done in between": (OPEN, *(OTHER,) * (CALL_THRESHOLD - 1), DONE, *(OTHER,) * 30),
+    "calls of an agent": (OPEN, *(finished(call("Read", ToolKind.READ), source=IN_AGENT),) * 30),
+}
+
+
+@pytest.mark.parametrize("events", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(events: tuple[Event, ...]) -> None:
+    """Says nothing while the list is kept, or while there is none."""
+    talk = Talk(POLICY)
+
+    assert [talk.say(event) for event in events] == [()] * len(events)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "2 open, the first: “test it”"), ("zh", "尚有 2 项未完成")])
+def test_says(language: str, words: str) -> None:
+    """After so many other calls the list is recalled, in both languages, and after as many again."""
+    talk = Talk(POLICY, language=language)
+    said = [talk.say(event) for event in (OPEN, *(OTHER,) * (2 * CALL_THRESHOLD + 1))]
+
+    assert [index for index, effects in enumerate(said) if effects] == [CALL_THRESHOLD, 2 * CALL_THRESHOLD]
+    assert words in said[CALL_THRESHOLD][0].text
+
+
+@pytest.mark.parametrize("note", ["calls x", "calls -1", "calls 99999", "calls ", "other"])
+def test_odd_notes_count_as_none(note: str) -> None:
+    """A count that it cannot have written is no count."""
+    before = asked(POLICY, OPEN).notes or ()
+
+    assert asked(POLICY, OTHER, view_of(POLICY, (*before, note))).effects == ()

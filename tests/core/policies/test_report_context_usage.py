@@ -1,0 +1,76 @@
+"""When an agent is told how full its window is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, said_by
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import Event, PromptSubmitted, ToolKind, TurnEnding
+from upbeat.core.policies.report_context_usage import POLICY
+from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery
+from upbeat.core.workflow.state import SessionState
+
+LOOK = ContextUsageQuery()
+DONE = finished(call("Read", ToolKind.READ, ("/repo/a.py",)), "…")
+PROMPT = PromptSubmitted(HERE, "go on")
+FULL = ContextUsage(140_000, 200_000)
+
+SAYS_NOTHING: dict[str, tuple[Event, ContextUsage | None]] = {
+    "a record that does not tell": (DONE, None),
+    "a window that nobody knows": (DONE, ContextUsage(900_000)),
+    "a window with room": (DONE, ContextUsage(20_000, 200_000)),
+    "just below the threshold": (DONE, ContextUsage(139_999, 200_000)),
+    "a prompt with room": (PROMPT, ContextUsage(139_999, 200_000)),
+}
+
+SAYS: dict[str, tuple[Event, ContextUsage, str]] = {
+    "at the threshold": (DONE, FULL, "70 % full: 140,000 of 200,000 tokens"),
+    "a large window": (DONE, ContextUsage(812_345, 1_000_000), "81 % full: 812,345 of 1,000,000 tokens"),
+    "more than the window": (DONE, ContextUsage(201_000, 200_000), "100 % full: 201,000 of 200,000 tokens"),
+    "a prompt": (PROMPT, FULL, "70 % full"),
+    "a call in an agent": (replace(DONE, source=IN_AGENT), FULL, "70 % full"),
+    "a call in Codex": (
+        replace(DONE, source=IN_CODEX),
+        ContextUsage(250_000, 258_400),
+        "96 % full: 250,000 of 258,400",
+    ),
+}
+
+
+@pytest.mark.parametrize(("event", "use"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: Event, use: ContextUsage | None) -> None:
+    """Nothing is said while there is room, nor where nobody knows."""
+    assert () == said_by(POLICY, event, found={LOOK: use} if use else {})
+
+
+@pytest.mark.parametrize(("event", "use", "words"), SAYS.values(), ids=SAYS)
+def test_says(event: Event, use: ContextUsage, words: str) -> None:
+    """The real numbers are told, in both languages."""
+    [english] = said_by(POLICY, event, found={LOOK: use})
+    [chinese] = said_by(POLICY, event, language="zh", found={LOOK: use})
+
+    assert isinstance(english, InjectContext)
+    assert (words in english.text, f"{use.tokens:,}" in chinese.text) == (True, True)
+    assert chinese.text.startswith("你的上下文窗口已用")
+
+
+def test_once_for_each_agent() -> None:
+    """Each agent is told once; a compaction forgets it."""
+    talk = Talk(POLICY, {LOOK: FULL})
+    in_agent = replace(DONE, source=IN_AGENT)
+    said = [len(talk.say(event)) for event in (DONE, DONE, PROMPT, in_agent, in_agent)]
+
+    assert ([1, 0, 0, 1, 0], False) == (said, POLICY.survives_compaction)
+
+
+def test_it_looks_until_it_was_told() -> None:
+    """The record is read until then, at the events at which an agent can be told."""
+    talk = Talk(POLICY, {LOOK: FULL})
+    before = [POLICY.queries(event, SessionState()) for event in (DONE, PROMPT, TurnEnding(HERE, "Done."))]
+    talk.say(DONE)
+
+    assert [(LOOK,), (LOOK,), ()] == before
+    assert [(), (LOOK,)] == [POLICY.queries(event, talk.state) for event in (DONE, replace(DONE, source=IN_AGENT))]

@@ -1,0 +1,134 @@
+"""What is told again after a compaction: the user's words, the agents at work, the files that differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_AGENT, IN_CODEX, NONCE, Talk, call
+
+from upbeat.core.contract.event import (
+    Event,
+    PromptOrigin,
+    PromptSubmitted,
+    SessionStarted,
+    SubagentEnding,
+    SubagentReturned,
+    SubagentStarted,
+    ToolKind,
+)
+from upbeat.core.policies.restore_context_after_compaction import MAX_PROMPT_CHARS, MAX_PROMPTS, POLICY
+from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery
+from upbeat.core.sanitize.frame import frame_untrusted
+from upbeat.core.workflow.state import SessionState
+
+COMPACTED = SessionStarted(HERE, "compact")
+PROMPT = PromptSubmitted(HERE, "Add retries, and touch no test.")
+STARTED = SubagentStarted(HERE, "a1", "upbeat:tester")
+CALLED = call("Agent", ToolKind.DELEGATE)
+CHANGED = {ChangedFilesQuery(): (ChangedFile("core/a.py", 3, 1),)}
+
+SAYS_NOTHING: dict[str, list[Event]] = {
+    "a session in which nothing was said": [COMPACTED],
+    "what an agent was handed": [PromptSubmitted(IN_AGENT, "Test it.", PromptOrigin.SUBAGENT), COMPACTED],
+    "what a client reports": [PromptSubmitted(HERE, "<task-notification>", PromptOrigin.TASK_NOTIFICATION), COMPACTED],
+    "a turn that codex-auto has prepared": [PromptSubmitted(HERE, "framed", PromptOrigin.WRAPPED), COMPACTED],
+    "an empty prompt": [PromptSubmitted(HERE, " \n\t " * 500), COMPACTED],
+    "an agent that has ended": [STARTED, SubagentEnding(HERE, "a1", "upbeat:tester", "Done."), COMPACTED],
+    "a call that has returned": [STARTED, SubagentReturned(HERE, CALLED, "a1", "Done."), COMPACTED],
+    "agents of an earlier process": [STARTED, SessionStarted(HERE, "resume"), COMPACTED],
+    "a conversation that was cleared": [PROMPT, STARTED, SessionStarted(HERE, "clear"), COMPACTED],
+    "a session that begins": [PROMPT, SessionStarted(HERE, "startup")],
+    "a session that goes on": [PROMPT, SessionStarted(HERE, "resume")],
+}
+
+
+@pytest.mark.parametrize("events", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(events: list[Event]) -> None:
+    """Nothing is told where nothing was lost."""
+    talk = Talk(POLICY)
+
+    assert () == [talk.say(event) for event in events][-1]
+
+
+SAYS: dict[str, tuple[list[Event], str, str]] = {
+    "a prompt": ([PROMPT], '- "Add retries, and touch no test."', "- 「Add retries, and touch no test.」"),
+    "a prompt of several lines": ([replace(PROMPT, prompt=" a\n\n b\x1b[1m ")], '- "a b"', "- 「a b」"),
+    "a prompt of a session that went on": ([PROMPT, SessionStarted(HERE, "resume")], "Add retries", "Add retries"),
+    "an agent": (
+        [STARTED],
+        "have not returned yet: `upbeat:tester` (a1). Continue with these",
+        "尚未返回的子代理：`upbeat:tester` (a1)。",
+    ),
+    "an agent in the background": ([STARTED, SubagentReturned(HERE, CALLED, "a1")], "`upbeat:tester` (a1)", "(a1)"),
+    "a prompt in Codex": ([replace(PROMPT, source=IN_CODEX)], "Add retries", "Add retries"),
+}
+
+
+@pytest.mark.parametrize(("events", "english", "chinese"), SAYS.values(), ids=SAYS)
+def test_says(events: list[Event], english: str, chinese: str) -> None:
+    """What was noted is told again, in both languages, and once more after the next compaction."""
+    for language, words in (("en", english), ("zh", chinese)):
+        talk = Talk(POLICY, language=language)
+        for event in events:
+            talk.say(event)
+        [first], [second] = talk.say(COMPACTED), talk.say(COMPACTED)
+
+        assert (words in first.text, first, POLICY.survives_compaction) == (True, second, True)
+
+
+def test_all_of_it() -> None:
+    """Words of the user first, then agents, then files in a frame of untrusted data."""
+    talk = Talk(POLICY, CHANGED)
+    for event in (PROMPT, STARTED):
+        talk.say(event)
+    [effect] = talk.say(COMPACTED)
+    body = frame_untrusted("core/a.py +3 -1", NONCE, source="git status")
+
+    assert effect.text == (
+        "The conversation was just compacted. From upbeat's own record of it:\n"
+        "The user's last prompts, oldest first:\n"
+        '- "Add retries, and touch no test."\n'
+        "Subagents that have not returned yet: `upbeat:tester` (a1). Continue with these; don't start new ones in "
+        "their place.\n"
+        f"1 file(s) differ from the last commit:\n{body}"
+    )
+
+
+def test_the_last_prompts_only() -> None:
+    """So many prompts are kept, each as long as that, the latest last."""
+    talk = Talk(POLICY)
+    for number in range(MAX_PROMPTS + 1):
+        talk.say(PromptSubmitted(HERE, f"prompt {number} " + "words " * 200))
+    [effect] = talk.say(COMPACTED)
+    told = [line for line in effect.text.splitlines() if line.startswith("- ")]
+
+    assert [f'- "prompt {number} ' for number in range(1, MAX_PROMPTS + 1)] == [line[:12] for line in told]
+    assert max(len(line) for line in told) <= MAX_PROMPT_CHARS + len('- ""')
+
+
+@pytest.mark.parametrize("chars", [MAX_PROMPT_CHARS, MAX_PROMPT_CHARS + 1])
+def test_a_prompt_at_the_bound(chars: int) -> None:
+    """A prompt as long as the bound is whole, a longer one is cut."""
+    talk = Talk(POLICY)
+    talk.say(PromptSubmitted(HERE, "x" * chars))
+    [effect] = talk.say(COMPACTED)
+
+    assert (chars == MAX_PROMPT_CHARS) == (f'"{"x" * chars}"' in effect.text)
+
+
+def test_secrets_are_not_kept() -> None:
+    """A secret in a prompt is not noted, nor half of one at the end of what is read."""
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    talk = Talk(POLICY)
+    talk.say(PromptSubmitted(HERE, f"push with {key} please"))
+    talk.say(PromptSubmitted(HERE, "x " * 290 + key))
+
+    assert "ghp_" not in "".join(talk.state.notes_of(POLICY.name))
+
+
+def test_it_looks_only_after_a_compaction() -> None:
+    """What differs is looked up at that one event."""
+    events: tuple[Event, ...] = (COMPACTED, SessionStarted(HERE, "startup"), PROMPT)
+
+    assert [(ChangedFilesQuery(),), (), ()] == [POLICY.queries(event, SessionState()) for event in events]

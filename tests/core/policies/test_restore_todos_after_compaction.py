@@ -1,0 +1,83 @@
+"""What is told of the agent's list of tasks after a compaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished
+
+from upbeat.core.contract.effect import InjectContext
+from upbeat.core.contract.event import Event, SessionStarted, Task, ToolKind
+from upbeat.core.policies.restore_todos_after_compaction import MAX_LISTED_TASKS, POLICY
+
+COMPACTED = SessionStarted(HERE, "compact")
+
+
+def listed(*open_ones: str, done: tuple[str, ...] = ()) -> Event:
+    """The agent writes its whole list."""
+    tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_ones))
+    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
+
+
+LIST = listed("write tests", "update docs", done=("add retries",))
+CREATED = finished(call("TaskCreate", ToolKind.TASK_LIST, tasks=(Task("write tests", False, "1"),)))
+
+SAYS_NOTHING: dict[str, list[Event]] = {
+    "a session without a list": [COMPACTED],
+    "a list that is done": [listed(done=("add retries",)), COMPACTED],
+    "a list that was done since": [LIST, listed(done=("add retries", "write tests")), COMPACTED],
+    "a list that was emptied": [LIST, listed(), COMPACTED],
+    "a list of a subagent": [replace(LIST, source=IN_AGENT), COMPACTED],
+    "a call that failed": [replace(LIST, has_failed=True), COMPACTED],
+    "a conversation that was cleared": [LIST, SessionStarted(HERE, "clear"), COMPACTED],
+    "a session that begins": [LIST, SessionStarted(HERE, "startup")],
+    "a session that goes on": [LIST, SessionStarted(HERE, "resume")],
+    "another call": [finished(call("Read", ToolKind.READ, ("/repo/a.py",))), COMPACTED],
+}
+
+SAYS: dict[str, tuple[list[Event], str]] = {
+    "open tasks": ([LIST], "1 done, 2 open:\n- write tests\n- update docs\n"),
+    "a task told by itself": ([CREATED], "0 done, 1 open:\n- write tests\n"),
+    "a session that went on": ([LIST, SessionStarted(HERE, "resume")], "1 done, 2 open:\n"),
+    "a list in Codex": ([replace(LIST, source=IN_CODEX)], "1 done, 2 open:\n"),
+}
+
+
+@pytest.mark.parametrize("events", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(events: list[Event]) -> None:
+    """Nothing is told where nothing is open."""
+    talk = Talk(POLICY)
+
+    assert () == [talk.say(event) for event in events][-1]
+
+
+@pytest.mark.parametrize(("events", "words"), SAYS.values(), ids=SAYS)
+def test_says(events: list[Event], words: str) -> None:
+    """The open ones are told after each compaction."""
+    talk = Talk(POLICY)
+    for event in events:
+        talk.say(event)
+    [first], [second] = talk.say(COMPACTED), talk.say(COMPACTED)
+
+    assert isinstance(first, InjectContext)
+    assert (words in first.text, first, POLICY.survives_compaction) == (True, second, True)
+
+
+def test_says_in_chinese() -> None:
+    """The text is there in Chinese; the tasks are as they were written."""
+    talk = Talk(POLICY, language="zh")
+    talk.say(LIST)
+    [effect] = talk.say(COMPACTED)
+
+    assert "已完成 1 项，未完成 2 项：\n- write tests\n" in effect.text
+
+
+@pytest.mark.parametrize(("count", "more"), [(MAX_LISTED_TASKS, False), (MAX_LISTED_TASKS + 1, True)])
+def test_bound(count: int, more: bool) -> None:
+    """So many are named; of more, how many there are."""
+    talk = Talk(POLICY)
+    talk.say(listed(*(f"task {number}" for number in range(count))))
+    [effect] = talk.say(COMPACTED)
+
+    assert (MAX_LISTED_TASKS, more) == (effect.text.count("- task "), "… and 1 more" in effect.text)

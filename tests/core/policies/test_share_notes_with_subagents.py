@@ -1,0 +1,73 @@
+"""Which agents are told of notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_CODEX, ROOT, asked, call, said_by, shell, starting, view_of
+
+from upbeat.core.contract.effect import InjectContext, PrependPrompt
+from upbeat.core.contract.event import Event, SubagentRequested, SubagentStarted, ToolKind
+from upbeat.core.policies.share_notes_with_subagents import NOTES_PATH, POLICY
+from upbeat.core.policy.queries import ExistingPathsQuery
+from upbeat.core.workflow.state import SessionState, WorkflowRun
+
+OF_PROJECT = f"{ROOT}/{NOTES_PATH}"
+OF_FEATURE = f"{ROOT}/specs/features/in-progress/retries/notes.md"
+IDLE = SessionState(root=ROOT)
+BUSY = SessionState(root=ROOT, run=WorkflowRun("r", "standard", (), feature="retries"))
+SENT = SubagentRequested(HERE, call("Agent", ToolKind.DELEGATE), "Explore", "look")
+SEALED = SubagentRequested(IN_CODEX, call("collaborationspawn_agent", ToolKind.DELEGATE), "", "", is_prompt_hidden=True)
+STARTED = SubagentStarted(IN_CODEX, "a1", "default")
+IDLE_LOOK, BUSY_LOOK = ExistingPathsQuery((OF_PROJECT,)), ExistingPathsQuery((OF_FEATURE, OF_PROJECT))
+Found = dict[ExistingPathsQuery, frozenset[str]]
+
+SAYS_NOTHING: dict[str, tuple[Event, SessionState, Found]] = {
+    "no notes": (SENT, IDLE, {IDLE_LOOK: frozenset()}),
+    "no notes of the feature either": (SENT, BUSY, {BUSY_LOOK: frozenset()}),
+    "nobody could look": (SENT, IDLE, {}),
+    "a root that nobody knows": (SENT, SessionState(), {IDLE_LOOK: frozenset({OF_PROJECT})}),
+    "a hidden prompt": (SEALED, IDLE, {IDLE_LOOK: frozenset({OF_PROJECT})}),
+    "an agent that was told": (STARTED, IDLE, {IDLE_LOOK: frozenset({OF_PROJECT})}),
+}
+
+
+@pytest.mark.parametrize(("event", "state", "found"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: Event, state: SessionState, found: Found) -> None:
+    """Says nothing where there are no notes."""
+    assert () == said_by(POLICY, event, state=state, found=found)
+
+
+@pytest.mark.parametrize(
+    ("state", "found", "paths"),
+    [
+        (IDLE, {IDLE_LOOK: frozenset({OF_PROJECT})}, f"`{NOTES_PATH}`"),
+        (BUSY, {BUSY_LOOK: frozenset({OF_PROJECT})}, f"`{NOTES_PATH}`"),
+        (BUSY, {BUSY_LOOK: frozenset({OF_PROJECT, OF_FEATURE})}, f"retries/notes.md`, `{NOTES_PATH}`"),
+    ],
+)
+@pytest.mark.parametrize(("language", "words"), [("en", "read-only"), ("zh", "只读")])
+def test_says(state: SessionState, found: Found, paths: str, language: str, words: str) -> None:
+    """Each agent is told where notes lie that exist, in both languages."""
+    [effect] = said_by(POLICY, SENT, language, state=state, found=found)
+
+    assert isinstance(effect, PrependPrompt)
+    assert paths in effect.text
+    assert words in effect.text
+
+
+def test_a_hidden_prompt() -> None:
+    """An agent whose prompt cannot be seen is told when it starts, once for each."""
+    found = {IDLE_LOOK: frozenset({OF_PROJECT})}
+    sealed = asked(POLICY, SEALED, view_of(POLICY, found=found, state=IDLE))
+    started = asked(POLICY, STARTED, view_of(POLICY, sealed.notes or (), found, state=IDLE))
+
+    assert ((), ("hidden",)) == (sealed.effects, sealed.notes)
+    assert ([InjectContext], ()) == ([type(one) for one in started.effects], started.notes)
+
+
+def test_looks() -> None:
+    """Files are looked for only when an agent is sent out or starts."""
+    assert (BUSY_LOOK,) == POLICY.queries(SENT, BUSY) == POLICY.queries(STARTED, BUSY)
+    assert () == POLICY.queries(starting(shell("ls")), BUSY) == POLICY.queries(SENT, replace(BUSY, root=""))

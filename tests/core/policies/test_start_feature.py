@@ -1,0 +1,79 @@
+"""Which feature a user means, and what is said when none or several are meant."""
+
+from __future__ import annotations
+
+import pytest
+from policy_play import HERE, said_by
+
+from upbeat.core.contract.effect import Effect, InjectContext, NotifyUser
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
+from upbeat.core.policies.start_feature import POLICY
+from upbeat.core.policy.queries import FeaturesByStatus, FeaturesQuery
+from upbeat.core.workflow.state import SessionState
+
+PLANS = FeaturesByStatus(("retry-limit", "retry-queue"), ("login", "retry-limit-docs"))
+
+SAYS_NOTHING = [
+    "start work on retry-limit",
+    "/start-feature retry-limit",
+    "/upbeat:start retry-limit",
+    "/upbeat:quick x",
+    "",
+]
+
+
+def said(prompt: str, plans: FeaturesByStatus = PLANS, language: str = "en") -> tuple[Effect, ...]:
+    return said_by(POLICY, PromptSubmitted(HERE, prompt), language, found={FeaturesQuery(): plans})
+
+
+@pytest.mark.parametrize("prompt", SAYS_NOTHING)
+def test_says_nothing_for(prompt: str) -> None:
+    """Without the command nothing is said, and nothing looked up."""
+    assert ((), ()) == (said(prompt), POLICY.queries(PromptSubmitted(HERE, prompt), SessionState()))
+
+
+def test_an_agents_prompt_is_no_command() -> None:
+    """Only the user takes up a plan."""
+    assert () == POLICY.queries(PromptSubmitted(HERE, "/upbeat:start-feature x", PromptOrigin.SUBAGENT), SessionState())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ("retry-limit", "specs/features/in-progress/retry-limit`"),
+        ("Retry Limit", "specs/features/in-progress/retry-limit`"),
+        ("`queue`", "specs/features/in-progress/retry-queue`"),
+        ("login", "`upbeat features start login`"),
+        ("log", "specs/features/backlog/login`"),
+    ],
+)
+def test_takes_up(wanted: str, words: str) -> None:
+    """One feature that is meant is taken up: by its whole name first, then by part of it."""
+    [effect] = said(f"$upbeat:start-feature {wanted}")
+
+    assert (InjectContext, True) == (type(effect), words in effect.text)
+
+
+def test_without_a_name_the_one_in_progress_is_meant() -> None:
+    """Of those in progress, and where there is none of those that wait."""
+    [one] = said("/upbeat:start-feature", FeaturesByStatus(("retry-limit",), ("login",)))
+    [waits] = said("/upbeat:start-feature", FeaturesByStatus((), ("login",)))
+
+    assert (True, True) == ("in-progress/retry-limit" in one.text, "backlog/login" in waits.text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "plans", "kind", "words"),
+    [
+        ("/upbeat:start-feature retry", PLANS, InjectContext, "`retry-limit`, `retry-queue`, `retry-limit-docs`. Ask"),
+        ("/upbeat:start-feature", PLANS, InjectContext, "`retry-limit`, `retry-queue`. Ask"),
+        ("/upbeat:start-feature search", PLANS, NotifyUser, "no feature `search`. Available: `retry-limit`"),
+        ("/upbeat:start-feature", FeaturesByStatus(), NotifyUser, "upbeat features new"),
+    ],
+)
+def test_says_what_there_is(prompt: str, plans: FeaturesByStatus, kind: type, words: str) -> None:
+    """Of several the agent asks which; without one the user is notified of what there is; both in either language."""
+    [effect] = said(prompt, plans)
+
+    assert (kind, True) == (type(effect), words in effect.text)
+    assert said(prompt, plans, "zh") != (effect,)

@@ -1,0 +1,71 @@
+"""When its user is advised to summarise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, said_by
+
+from upbeat.core.contract.effect import RequestCompaction
+from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, ToolKind, TurnEnding
+from upbeat.core.policies.suggest_compaction import POLICY
+from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery
+from upbeat.core.workflow.state import SessionState
+
+LOOK = ContextUsageQuery()
+ENDS = TurnEnding(HERE, "Done.")
+PROMPT = PromptSubmitted(HERE, "go on")
+FULL = ContextUsage(156_000, 200_000)
+
+SAYS_NOTHING: dict[str, tuple[Event, ContextUsage | None]] = {
+    "a record that does not tell": (ENDS, None),
+    "a window that nobody knows": (ENDS, ContextUsage(900_000)),
+    "just below the threshold": (ENDS, ContextUsage(155_999, 200_000)),
+    "a prompt just below it": (PROMPT, ContextUsage(155_999, 200_000)),
+    "the end of an agent's turn": (replace(ENDS, source=IN_AGENT), FULL),
+    "what an agent is handed": (PromptSubmitted(IN_AGENT, "test it", PromptOrigin.SUBAGENT), FULL),
+    "what a client reports": (replace(PROMPT, origin=PromptOrigin.TASK_NOTIFICATION), FULL),
+    "a turn that codex-auto has prepared": (replace(PROMPT, origin=PromptOrigin.WRAPPED), FULL),
+}
+
+SAYS: dict[str, tuple[Event, ContextUsage, str]] = {
+    "at the threshold": (ENDS, FULL, "78 % of the model's context window (156,000 of 200,000 tokens)"),
+    "a prompt": (PROMPT, FULL, "78 %"),
+    "above it, in Codex": (replace(ENDS, source=IN_CODEX), ContextUsage(250_000, 258_400), "96 %"),
+}
+
+
+@pytest.mark.parametrize(("event", "use"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: Event, use: ContextUsage | None) -> None:
+    """Nothing is said while there is room, where nobody knows, nor by others than the main agent."""
+    assert () == said_by(POLICY, event, found={LOOK: use} if use else {})
+
+
+@pytest.mark.parametrize(("event", "use", "words"), SAYS.values(), ids=SAYS)
+def test_says(event: Event, use: ContextUsage, words: str) -> None:
+    """The user is notified of the numbers and the command, in both languages."""
+    [english] = said_by(POLICY, event, found={LOOK: use})
+    [chinese] = said_by(POLICY, event, language="zh", found={LOOK: use})
+
+    assert isinstance(english, RequestCompaction)
+    assert (True, True) == (words in english.text, "/compact" in english.text)
+    assert (True, True) == (chinese.text.startswith("对话已占模型上下文窗口的"), "/compact" in chinese.text)
+
+
+def test_once_until_it_is_summarised() -> None:
+    """It is said once; its notes end with a compaction."""
+    talk = Talk(POLICY, {LOOK: FULL})
+
+    assert ([1, 0, 0], False) == ([len(talk.say(event)) for event in (ENDS, PROMPT, ENDS)], POLICY.survives_compaction)
+
+
+def test_it_looks_until_it_was_said() -> None:
+    """The record is read between two turns, until then."""
+    talk = Talk(POLICY, {LOOK: FULL})
+    calls = finished(call("Read", ToolKind.READ))
+    before = [POLICY.queries(event, SessionState()) for event in (ENDS, PROMPT, replace(ENDS, source=IN_AGENT), calls)]
+    talk.say(ENDS)
+
+    assert [(LOOK,), (LOOK,), (), ()] == before
+    assert () == POLICY.queries(ENDS, talk.state)

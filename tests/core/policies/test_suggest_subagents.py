@@ -1,0 +1,45 @@
+"""When the main agent is reminded that others can search."""
+
+from __future__ import annotations
+
+import pytest
+from policy_play import HERE, IN_AGENT, Talk, call, finished
+
+from upbeat.core.contract.event import Event, SubagentRequested, ToolKind
+from upbeat.core.policies.suggest_subagents import POLICY, SEARCH_THRESHOLD
+
+SEARCH = finished(call("Grep", ToolKind.SEARCH))
+FETCH = finished(call("WebFetch", ToolKind.FETCH))
+DELEGATE = SubagentRequested(HERE, call("Agent", ToolKind.DELEGATE), "Explore", "look")
+
+SAYS_NOTHING: dict[str, tuple[Event, ...]] = {
+    "fewer searches": (SEARCH,) * (SEARCH_THRESHOLD - 1),
+    "reading": (finished(call("Read", ToolKind.READ)),) * 20,
+    "commands": (finished(call("Bash", ToolKind.SHELL)),) * 20,
+    "searches inside an agent": (finished(call("Grep", ToolKind.SEARCH), source=IN_AGENT),) * 20,
+    "searches after a delegation": (DELEGATE, *(SEARCH,) * 20),
+    "a delegation among the searches": (SEARCH, SEARCH, DELEGATE, *(SEARCH,) * 20),
+}
+
+
+@pytest.mark.parametrize("events", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(events: tuple[Event, ...]) -> None:
+    """Says nothing to who searches little, or delegates."""
+    talk = Talk(POLICY)
+
+    assert [talk.say(event) for event in events] == [()] * len(events)
+
+
+def test_is_off() -> None:
+    """It is off until its user wants it."""
+    assert not POLICY.is_enabled_by_default
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "searched 5 times"), ("zh", "已亲自搜索 5 次")])
+def test_says_once(language: str, words: str) -> None:
+    """At the threshold it says so, in both languages, and never again."""
+    talk = Talk(POLICY, language=language)
+    said = [talk.say(event) for event in (SEARCH, FETCH, SEARCH, FETCH, *(SEARCH,) * 20)]
+
+    assert [index for index, effects in enumerate(said) if effects] == [SEARCH_THRESHOLD - 1]
+    assert words in said[SEARCH_THRESHOLD - 1][0].text

@@ -1,0 +1,84 @@
+"""The switch after which no turn is continued."""
+
+from __future__ import annotations
+
+import pytest
+from policy_play import HERE, Talk, said_by
+
+from upbeat.core.contract.effect import ContinueTurn, EndTurn, Proposal
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
+from upbeat.core.engine.merge import ContextBudget, merge_proposals
+from upbeat.core.policies.suspend_continuation import POLICY
+from upbeat.core.policy.continuation import is_continuation_off
+from upbeat.core.sanitize.truncate import TextLimit
+
+ENDS = TurnEnding(HERE, "There is more to do.")
+
+LEAVES_ON = [
+    "go on",
+    "stop the server when the test ends",
+    "why does it stop?",
+    "what does /upbeat:quiet do?",
+    "/upbeat:status",
+    "/upbeat:standard add retries",
+    "/upbeat:goal all tests pass",
+    "```\n/upbeat:quiet\n```",
+]
+SILENCES = ["/upbeat:quiet", "$upbeat:quiet", " /upbeat:QUIET please", "stop", "停", "/upbeat:stop", "Stop!"]
+LIFTS = ["add retries", "continue", "/upbeat:standard add retries", "/upbeat:goal all tests pass"]
+
+
+@pytest.mark.parametrize("prompt", LEAVES_ON)
+def test_says_nothing_after(prompt: str) -> None:
+    """Says nothing after a prompt that does not ask for quiet."""
+    talk = Talk(POLICY)
+    talk.say(PromptSubmitted(HERE, prompt))
+
+    assert ((), False) == (talk.say(ENDS), is_continuation_off(talk.state))
+
+
+def test_an_agents_prompt_is_none_of_its_users() -> None:
+    """What one agent writes to another neither silences nor lifts."""
+    talk = Talk(POLICY)
+    talk.say(PromptSubmitted(HERE, "stop", PromptOrigin.SUBAGENT))
+
+    assert () == talk.say(ENDS)
+
+
+@pytest.mark.parametrize("prompt", SILENCES)
+def test_lets_turns_end_after(prompt: str) -> None:
+    """Lets every turn end after these, until another prompt; a compaction in between changes nothing."""
+    talk = Talk(POLICY)
+    talk.say(PromptSubmitted(HERE, prompt))
+    talk.say(PromptSubmitted(HERE, "/upbeat:status"))
+
+    assert [EndTurn, EndTurn] == [type(effect) for _ in range(2) for effect in talk.say(ENDS)]
+    assert POLICY.survives_compaction
+
+
+@pytest.mark.parametrize("prompt", LIFTS)
+def test_an_ordinary_prompt_lifts_it(prompt: str) -> None:
+    """The user's next prompt, or a command to go on, lifts it."""
+    talk = Talk(POLICY)
+    talk.say(PromptSubmitted(HERE, "/upbeat:quiet"))
+    talk.say(PromptSubmitted(HERE, prompt))
+
+    assert () == talk.say(ENDS)
+
+
+def test_it_wins_over_every_proposal() -> None:
+    """No proposal continues a turn that it lets end, whatever the order."""
+    [stop] = said_by(POLICY, ENDS, notes=("quiet",))
+    proposals = [
+        Proposal("workflow", (ContinueTurn("go on"),), 0),
+        Proposal("policy suspend-continuation", (stop,), POLICY.rank),
+    ]
+
+    assert [(stop,), (stop,)] == [
+        merge_proposals(order, ContextBudget(TextLimit(1000))).effects for order in (proposals, proposals[::-1])
+    ]
+
+
+def test_speaks_both_languages() -> None:
+    """The text is in the user's language."""
+    assert said_by(POLICY, ENDS, notes=("quiet",)) != said_by(POLICY, ENDS, language="zh", notes=("quiet",))

@@ -1,0 +1,116 @@
+"""When the middle of a long answer is left out, and what stays of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy_play import IN_CODEX, call, finished, said_by
+
+from upbeat.core.contract.effect import RewriteOutput
+from upbeat.core.contract.event import ToolFinished, ToolKind
+from upbeat.core.policies.truncate_tool_output import BYTES_PER_TOKEN, MIN_TOKENS, POLICY, TOKEN_LIMITS, token_limit
+from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery
+from upbeat.core.sanitize.truncate import LengthUnit, measure_text
+from upbeat.core.workflow.state import SessionState
+
+FETCH, SEARCH, MCP = call("WebFetch", ToolKind.FETCH), call("Grep", ToolKind.SEARCH), call("mcp__a__b", ToolKind.OTHER)
+
+
+def of(tokens: int, line: str = "some words of a page\n") -> str:
+    """A text of so many tokens, in lines."""
+    return (line * (tokens * BYTES_PER_TOKEN // len(line) + 1))[: tokens * BYTES_PER_TOKEN]
+
+
+SAYS_NOTHING = {
+    "a page of the limit": finished(FETCH, of(TOKEN_LIMITS[ToolKind.FETCH])),
+    "a search of the limit": finished(SEARCH, of(TOKEN_LIMITS[ToolKind.SEARCH])),
+    "an MCP tool at the limit": finished(MCP, of(TOKEN_LIMITS[ToolKind.OTHER])),
+    "a command": finished(call("Bash", ToolKind.SHELL), of(200_000)),
+    "a file": finished(call("Read", ToolKind.READ), of(200_000)),
+    "an edit": finished(call("Edit", ToolKind.EDIT), of(200_000)),
+    "an agent's plan": finished(call("TodoWrite", ToolKind.TASK_LIST), of(200_000)),
+    "an error": finished(FETCH, of(200_000), failed=True),
+    "an MCP tool in Codex, which cuts it itself": finished(MCP, of(200_000), source=IN_CODEX),
+    "nothing": finished(FETCH),
+}
+
+SAYS = {
+    "a page above it": finished(FETCH, of(TOKEN_LIMITS[ToolKind.FETCH] + 1)),
+    "a search above it": finished(SEARCH, of(TOKEN_LIMITS[ToolKind.SEARCH] + 1)),
+    "an MCP tool above it": finished(MCP, of(TOKEN_LIMITS[ToolKind.OTHER] + 1)),
+    "a page in one line": finished(FETCH, "x" * 200_000),
+    "a page of Chinese": finished(FETCH, "页面文字\n" * 20_000),
+}
+
+
+@pytest.mark.parametrize("event", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
+def test_says_nothing_for(event: ToolFinished) -> None:
+    """Leaves whole what is short enough, and what commands, files and errors say."""
+    assert said_by(POLICY, event) == ()
+
+
+@pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
+@pytest.mark.parametrize(("language", "words"), [("en", "to save context"), ("zh", "此处省略了")])
+def test_says(event: ToolFinished, language: str, words: str) -> None:
+    """Keeps head and tail inside the limit, with a line between that says what is missing, in both languages."""
+    [effect] = said_by(POLICY, event, language=language)
+    head, _, rest = effect.text.partition("\n\n[…")
+    note, _, tail = rest.rpartition("…]\n\n")
+
+    assert isinstance(effect, RewriteOutput)
+    assert words in note
+    assert event.output.startswith(head)
+    assert event.output.endswith(tail)
+    assert head
+    assert tail
+    kept = measure_text(head + tail, LengthUnit.UTF8)
+    assert (
+        0.8 * TOKEN_LIMITS[event.call.kind] * BYTES_PER_TOKEN <= kept <= TOKEN_LIMITS[event.call.kind] * BYTES_PER_TOKEN
+    )
+
+
+@pytest.mark.parametrize(
+    ("use", "tokens"),
+    [
+        (None, 10_000),
+        (ContextUsage(150_000), 10_000),
+        (ContextUsage(150_000, 200_000), 10_000),
+        (ContextUsage(180_000, 200_000), 10_000),
+        (ContextUsage(190_000, 200_000), 5_000),
+        (ContextUsage(199_000, 200_000), MIN_TOKENS),
+        (ContextUsage(250_000, 200_000), MIN_TOKENS),
+    ],
+)
+def test_a_window_that_fills_allows_less(use: ContextUsage | None, tokens: int) -> None:
+    """Half of what is left is the limit, where that is known and less than the fixed one, down to a least."""
+    assert tokens == token_limit(ToolKind.FETCH, use)
+
+
+@pytest.mark.parametrize(("tokens", "is_cut"), [(5_000, False), (5_001, True)])
+def test_looks_at_the_window(tokens: int, is_cut: bool) -> None:
+    """A page that would pass is cut when the window is nearly full."""
+    event = finished(FETCH, of(tokens))
+
+    assert is_cut == bool(said_by(POLICY, event, found={ContextUsageQuery(): ContextUsage(190_000, 200_000)}))
+    assert POLICY.queries(event, SessionState()) == (ContextUsageQuery(),)
+
+
+@pytest.mark.parametrize("event", [finished(FETCH, of(MIN_TOKENS)), finished(call("Bash", ToolKind.SHELL), of(90_000))])
+def test_looks_at_nothing_for_what_stays_whole(event: ToolFinished) -> None:
+    """The window is not looked up where the answer stays as it is whatever it is."""
+    assert POLICY.queries(event, SessionState()) == ()
+
+
+@given(st.text(min_size=1, max_size=40), st.integers(1, 4))
+def test_what_is_kept_is_what_was_said(line: str, times: int) -> None:
+    """Whatever the text, head and tail are its own, and the limit holds."""
+    text = (line * (MIN_TOKENS * BYTES_PER_TOKEN * times // len(line.encode("utf-8", "surrogatepass")) + 3))[
+        : MIN_TOKENS * BYTES_PER_TOKEN * 5
+    ]
+    for effect in said_by(POLICY, finished(FETCH, text), found={ContextUsageQuery(): ContextUsage(9, 10)}):
+        head, _, rest = effect.text.partition("\n\n[… omitted about")
+        tail = rest.rpartition(". …]\n\n")[2]
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert measure_text(head + tail, LengthUnit.UTF8) <= MIN_TOKENS * BYTES_PER_TOKEN

@@ -1,0 +1,61 @@
+"""What is taken for a comment, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.policy.comments import MAX_COMMENTS, Comment, find_comments
+
+NONE = {
+    "no ending": ("/r/Makefile", "# a"),
+    "prose": ("/r/a.md", "# Title\n// x"),
+    "a shebang": ("/r/a.sh", "#!/bin/sh\n"),
+    "a hash in a string": ("/r/a.py", "x = 'a # b'\ny = \"# c\""),
+    "text in triple quotes": ("/r/a.py", 'def f():\n    """Says.\n\n    # not one\n    """\n'),
+    "an address": ("/r/a.js", "const u = 'https://a.b/c'\nfetch(`http://x`)"),
+    "documentation in Rust": ("/r/a.rs", "/// Adds.\n//! Crate.\nfn f() {}"),
+    "documentation in Java": ("/r/A.java", "/** Adds. */\nint f();"),
+    "an attribute in Rust": ("/r/a.py", "#[derive(Debug)]\n"),
+    "a division": ("/r/a.ts", "a / b / c"),
+    "nothing": ("/r/a.py", ""),
+}
+
+FOUND = {
+    "a line": ("/r/a.py", "\n\n# why\nx = 1\n", (Comment(3, "why", "x = 1"),)),
+    "several in a row": ("/r/a.go", "// one\n// two\n\nf()", (Comment(1, "one\ntwo", "f()", 2),)),
+    "two apart": ("/r/a.sh", "# one\n\n# two\nls", (Comment(1, "one", "# two"), Comment(3, "two", "ls"))),
+    "behind code": ("/r/a.c", "int x; // count", (Comment(1, "count", "int x;", is_trailing=True),)),
+    "a block in one line": ("/r/a.css.scss", "/* why */\na {}", (Comment(1, "why", "a {}"),)),
+    "SQL": ("/r/a.sql", "-- why\nselect 1", (Comment(1, "why", "select 1"),)),
+    "at the end": ("/r/a.rb", "x\n# last", (Comment(2, "last", ""),)),
+    "behind text in triple quotes": ("/r/a.py", "'''\n# no\n'''\n# yes\nx", (Comment(4, "yes", "x"),)),
+    "in capitals": ("/r/A.PY", "# why\nx", (Comment(1, "why", "x"),)),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), NONE.values(), ids=NONE)
+def test_no_comment(path: str, text: str) -> None:
+    """Documentation, strings and what only looks like one are none."""
+    assert find_comments(path, text) == ()
+
+
+@pytest.mark.parametrize(("path", "text", "expected"), FOUND.values(), ids=FOUND)
+def test_a_comment(path: str, text: str, expected: tuple[Comment, ...]) -> None:
+    """A comment has its line, its text, and the code that it is about."""
+    assert find_comments(path, text) == expected
+
+
+def test_bounded() -> None:
+    """Of a text with very many, the first are told."""
+    assert MAX_COMMENTS <= len(find_comments("/r/a.py", "# a\n\n" * 3000)) <= MAX_COMMENTS + 1
+
+
+@given(st.sampled_from(["py", "js", "sql"]), st.text("#/-*'\"`\n ab", max_size=80))
+def test_every_comment_stands_in_its_line(ending: str, text: str) -> None:
+    """Whatever the text, what is told stands where it is said to stand."""
+    lines = text.split("\n")
+    for one in find_comments(f"/r/a.{ending}", text):
+        parts = one.text.split("\n")
+        assert all(part in lines[one.line - 1 + index] for index, part in enumerate(parts))

@@ -1,0 +1,172 @@
+"""Invariants of every analysis, and its cost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
+from upbeat.core.prompt.classify import MAX_QUERY_LENGTH, analyze_prompt
+
+PIECES = [
+    *(
+        "fix",
+        "don't",
+        "the crash in",
+        "explain",
+        "add",
+        "a test",
+        "translate",
+        "write an email",
+        "weather",
+        "why",
+        "or",
+    ),
+    *("parser.py", "get_user()", "`x`", '"', "'", "```", "~~~", "> ", "\n", ", ", ": ", "? ", "KeyError: no", "/clear"),
+    *(
+        "修复",
+        "不要",
+        "解释一下",
+        "函數",
+        "翻译",
+        "这段话",
+        "「",
+        "」",
+        "，",
+        "。",
+        "吗",
+        "\ud800",
+        "\0",
+        "😀",
+        "https://a.b",
+    ),
+]
+prompts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
+
+QUERIES = [
+    ("  fix \n parser.py  ", "fix\n parser.py"),
+    ("explain `parse` in a.py", "explain `parse` in a.py"),
+    ("explain\n\n\n```py\ndef foo(a): pass\n```\n  - please  now", "explain\n  - please now\nfoo"),
+    ('I get  "boom" from\u2003load_all', 'I get "boom" from load_all'),
+    ("KeyError: 'a'\nwhy?", "why?\nKeyError\nKeyError: 'a'"),
+    ("look at https://a.b/c", "look at"),
+    ("look at https://a.b/c and a.py", "look at and a.py"),
+    ("今天天气如何", "今天天气如何"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("prompt", "query"), QUERIES)
+def test_query(prompt: str, query: str) -> None:
+    """The query is the user's own lines, without addresses, and what is named in what was pasted."""
+    assert analyze_prompt(prompt).query == query
+
+
+def test_query_is_bounded() -> None:
+    """Names keep up to half of a long query; what does not fit is left out whole."""
+    query = analyze_prompt("x" * 9000 + "\n```\na.py\n```").query
+    half = "x" * ((MAX_QUERY_LENGTH - 6) // 2)
+    assert query == f"{half} {half}\na.py"
+    long = [f"{'n' * 190}{i}.py" for i in range(20)]
+    query = analyze_prompt("y " * 4500 + "\n```\n" + "\n".join(long) + "\n```").query
+    assert query.startswith(" ".join(["y"] * 1000))
+    assert query.split("\n")[1:] == long[: len(query.split("\n")) - 1]
+    assert len(query) <= MAX_QUERY_LENGTH
+
+
+def test_commands_are_nothing() -> None:
+    """A client's own command is read no further; other commands are only a first word."""
+    assert analyze_prompt("/compact keep parser.py") == PromptAnalysis(Intent.NONE)
+    assert analyze_prompt("  /clear\n") == PromptAnalysis(Intent.NONE)
+    assert analyze_prompt("/review the crash in parser.py").targets == Targets(("parser.py",))
+    assert analyze_prompt("/clearly/a.py is broken").intent is Intent.DEBUG
+
+
+def test_nothing_still_has_targets() -> None:
+    """A prompt that is not about code has a query and targets, for those who look things up for every prompt."""
+    assert analyze_prompt("translate 'fix a.py' into French") == PromptAnalysis(
+        Intent.NONE, (), Targets(("a.py",)), "translate 'fix a.py' into French"
+    )
+
+
+@given(prompts)
+def test_holds_for_every_prompt(prompt: str) -> None:
+    """read is total, deterministic and bounded; signals are the reasons why the intent is not none."""
+    analysis = analyze_prompt(prompt)
+    assert analyze_prompt(prompt) == analysis
+    assert bool(analysis.signals) is (analysis.intent is not Intent.NONE)
+    assert not (analysis.allows_tier2 and analysis.intent is Intent.NONE)
+    assert len(analysis.signals) <= 20
+    assert all(0 < len(signal.match) <= 80 for signal in analysis.signals)
+    assert len({signal.match for signal in analysis.signals}) == len(analysis.signals)
+    for names in (analysis.targets.files, analysis.targets.symbols, analysis.targets.errors):
+        assert len(names) <= 10
+        assert len(set(names)) == len(names)
+        assert all(0 < len(name) <= 200 for name in names)
+    assert len(analysis.query) <= MAX_QUERY_LENGTH
+    assert analysis.query == analysis.query.strip()
+    assert "\n\n" not in analysis.query
+    analysis.query.encode()
+
+
+@given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>") & set(prompt)))
+def test_a_quotation_asks_for_nothing(prompt: str) -> None:
+    """Quoted verbs do not change what is wanted."""
+    assert analyze_prompt(prompt + " “fix the crash”").intent == analyze_prompt(prompt + " “one two”").intent
+
+
+@given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>/") & set(prompt)))
+def test_a_quoted_line_asks_for_nothing(prompt: str) -> None:
+    """Quoted lines do not change what is wanted."""
+    assert (
+        analyze_prompt(prompt + "\n> please add, refactor and fix the module").intent
+        == analyze_prompt(prompt + "\n").intent
+    )
+
+
+@given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>/") & set(prompt)))
+def test_a_block_without_code_adds_nothing(prompt: str) -> None:
+    """Verbs in a fenced block of plain words do not make a prompt one about code, nor change its intent."""
+    assert (
+        analyze_prompt(prompt + "\n```\nplease fix and refactor the module\n```").intent
+        == analyze_prompt(prompt + "\n").intent
+    )
+
+
+HUGE = {
+    "one word": "a" * 5_000_000,
+    "quotes": '"' * 5_000_000,
+    "apostrophes": "'a " * 1_600_000,
+    "backticks": "`\n" * 2_500_000,
+    "fences": "```\n" * 1_250_000,
+    "paths": "a/b.py" * 800_000,
+    "slashes": "/" * 5_000_000,
+    "dots": "a." * 2_500_000,
+    "denials": "don't a, " * 550_000,
+    "requests": "and fix the bug " * 300_000,
+    "Chinese": "修复函数" * 1_250_000,
+    "calls": "f(" * 2_500_000,
+    "errors": "Error: " * 700_000,
+    "lines": "\n" * 5_000_000,
+    "surrogates": "\ud800" * 5_000_000,
+}
+
+
+@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+def test_reads_anything_in_time(text: str) -> None:
+    """read takes 5 MB in about the time that the 24,000 characters it reads take (generous bound for busy machines)."""
+    began = time.process_time()
+    analyze_prompt(text)
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("paste", ["a,b,some,row,of,data\n" * 400, "word " * 2000, "重试上限" * 2500])
+def test_a_question_after_a_long_paste_is_asked(paste: str) -> None:
+    """Text pasted without a fence does not push the question out of the query, at the start or at the end."""
+    question = "where is the retry limit enforced in client.py?"
+
+    assert question in analyze_prompt(f"{paste}\n{question}").query
+    assert question in analyze_prompt(f"{question}\n{paste}").query

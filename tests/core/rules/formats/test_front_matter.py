@@ -1,0 +1,115 @@
+"""Front matter is read as YAML, and as what people write who take it for YAML; nothing in it is expanded."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.rules.formats.front_matter import MAX_FRONT_MATTER_CHARS, YamlValue, parse_front_matter
+
+VALUES: dict[str, tuple[str, YamlValue]] = {
+    "a text": ("key: some text", "some text"),
+    "single quotes": (r"key: '\s+ it''s'", r"\s+ it's"),
+    "double quotes": (r'key: "a\tb"', "a\tb"),
+    "an escape that YAML lacks": (r'key: "rm\s+-rf"', r"rm\s+-rf"),
+    "globs that YAML takes for an alias": ("key: **/*.ts, *.tsx", "**/*.ts, *.tsx"),
+    "a glob that is taken out": ("key: !src/**", "!src/**"),
+    "braces before more": ("key: {a,b}/**", "{a,b}/**"),
+    "brackets before more": ("key: [a-z]+ x", "[a-z]+ x"),
+    "a colon within": ("key: a: b", "a: b"),
+    "an anchor": ("key: &a x", "&a x"),
+    "a tag": ("key: !!python/object:os.system x", "!!python/object:os.system x"),
+    "nothing": ("key:", ""),
+    "null": ("key: null", ""),
+    "a truth": ("key: true", "true"),
+    "a Norwegian": ("key: no", "no"),
+    "a number": ("key: 0x10", "0x10"),
+    "a list in a row": ("key: [a, 'b']", ["a", "b"]),
+    "a list below": ("key:\n  - a\n  - b", ["a", "b"]),
+    "a list at the margin": ("key:\n- a\n- b", ["a", "b"]),
+    "a list that is no YAML": ("key:\n  - *.ts\n  - !x", ["*.ts", "!x"]),
+    "tables in a list": ("key:\n  - field: a\n    pattern: b", [{"field": "a", "pattern": "b"}]),
+    "several lines": ("key: |\n  a\n  b", "a\nb"),
+    "a comment": ("# x\nkey: a # b", "a"),
+}
+
+
+@pytest.mark.parametrize(("front", "value"), VALUES.values(), ids=VALUES)
+def test_values(front: str, value: YamlValue) -> None:
+    """A value is what YAML says, its scalars as text; where YAML says nothing, what is written."""
+    assert ({"key": value}, "Body.") == (
+        parse_front_matter(f"---\n{front}\n---\n\nBody.\n").values,
+        parse_front_matter(f"---\n{front}\n---\nBody.").body,
+    )
+
+
+RAW: dict[str, tuple[str, YamlValue]] = {
+    "double quotes": (r'key: "\bx\.env$"', r"\bx\.env$"),
+    "a pattern in a list": ('key:\n  - field: a\n    pattern: "\\b: #x"', [{"field": "a", "pattern": "\\b: #x"}]),
+    "a list in a row": ("key: [a, b]", ["a", "b"]),
+}
+
+
+@pytest.mark.parametrize(("front", "value"), RAW.values(), ids=RAW)
+def test_raw(front: str, value: YamlValue) -> None:
+    """As other programs read it, nothing is unescaped."""
+    assert {"key": value} == parse_front_matter(f"---\n{front}\n---\nx", is_raw=True).values
+
+
+def test_lines() -> None:
+    """Each key has the line where it stands in the file; what belongs to no key, or stands twice, is told."""
+    front = parse_front_matter("---\na: 1\nb:\n  - x\nloose\na: 2\n---\nBody")
+
+    assert ({"a": 2, "b": 3}, {"a": "1", "b": ["x"]}) == (front.line_numbers, front.values)
+    assert [5, 6] == [line for line, _sentence in front.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there", "problems"),
+    [
+        ("", False, 0),
+        ("Just text.", False, 0),
+        ("----\na: 1\n---\n", False, 0),
+        ("---\n---\n", True, 0),
+        ("\ufeff---\na: 1\n---", True, 0),
+        ("---\na: 1\n", True, 1),
+        (f"---\na: {'x' * MAX_FRONT_MATTER_CHARS}\n---\n", True, 1),
+    ],
+)
+def test_whether_it_is_there(text: str, is_there: bool, problems: int) -> None:
+    """A file without front matter is all text; one whose front matter does not end, or is too long, is wrong."""
+    front = parse_front_matter(text)
+
+    assert (is_there, problems) == (front.is_present, len(front.problems))
+
+
+def test_a_bomb_is_text() -> None:
+    """Aliases that would grow to a billion words are what is written there, and cost no time."""
+    rows = ["a0: &a0 [" + ", ".join(["lol"] * 10) + "]"]
+    rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
+    before = process_time()
+    front = parse_front_matter("---\n" + "\n".join([*rows, "deep: " + "[" * 5000]) + "\n---\nx")
+
+    assert "&a1 [*a0, *a0, *a0, *a0, *a0, *a0, *a0, *a0, *a0, *a0]" == front.values["a1"]
+    assert "[" * 5000 == front.values["deep"]
+    assert process_time() - before < 5
+
+
+PIECES = st.sampled_from(
+    ["---\n", "a: ", "b:\n", "  - ", "*x", "&y ", "!t ", "[", "{", "}", '"', "'", "|\n", "\n", "#", "\t"]
+)
+
+
+@given(
+    st.lists(PIECES | st.text(max_size=4), max_size=30).map(lambda parts: "---\n" + "".join(parts) + "\n---\nx"),
+    st.booleans(),
+)
+def test_nothing_makes_it_raise(text: str, is_raw: bool) -> None:
+    """Any text has front matter or none; values are texts, lists and tables."""
+    front = parse_front_matter(text, is_raw=is_raw)
+
+    assert set(front.values) == set(front.line_numbers)
+    assert all(isinstance(value, str | list | dict) for value in front.values.values())

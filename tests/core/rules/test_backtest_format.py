@@ -1,0 +1,76 @@
+"""The backtest report as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from upbeat.core.rules.backtest import BacktestDecision, BacktestExample, BacktestReport, CallCounts, LatencyStats
+from upbeat.core.rules.backtest_format import format_backtest
+from upbeat.core.rules.recorded_events import CallStatus
+
+EXAMPLE = BacktestExample(
+    "2026-11-22T04:00:00.000Z", "shop", "claude-code", "rm a", BacktestDecision.BLOCKED, CallStatus.SUCCEEDED
+)
+REPORT = BacktestReport(
+    "no-rm",
+    30,
+    sessions=2,
+    calls=1234,
+    prompts=5,
+    turn_ends=4,
+    first="2026-11-01T00:00:00.000Z",
+    last="2026-11-22T04:00:00.000Z",
+    decided={
+        BacktestDecision.BLOCKED: CallCounts(all=3, succeeded=2, failed=1),
+        BacktestDecision.INFORMED: CallCounts(all=1),
+    },
+    examples=(EXAMPLE,),
+    milliseconds=LatencyStats(0.01, 0.25),
+    errors=2,
+    unread=1,
+    stopped="time",
+)
+
+
+def test_a_report() -> None:
+    """Every part of the report has its line, and counts without outcomes have none."""
+    assert (
+        """\
+no-rm, replayed over the last 30 days
+  history: 2 sessions, 1,234 calls, 5 prompts, 4 turn ends (2026-11-01 to 2026-11-22)
+  would have blocked 3: 2 had succeeded, 1 failed, 0 were denied, 0 unknown
+  would have sent a message at 1
+  2 of the blocked calls had succeeded: check whether the rule is meant for them
+  examples:
+    2026-11-22 04:00  shop  claude-code  blocked, succeeded
+      rm a
+  latency per event: 0.01 ms median, 0.25 ms at the 95th percentile
+  could not be evaluated at 2 events
+  1 files could not be read completely
+  incomplete: time limit reached; the latest history came first""".splitlines()
+        == list(format_backtest(REPORT, "en"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (
+            BacktestReport("r", 90),
+            "  no history: neither the journal nor the clients' own records have a call in this time",
+        ),
+        (BacktestReport("r", 90, sessions=1), "  it would have done nothing"),
+    ],
+    ids=["no history", "no decision"],
+)
+def test_an_empty_report(report: BacktestReport, line: str) -> None:
+    """A report without decisions ends with why."""
+    assert line == list(format_backtest(report, "en"))[-1]
+
+
+def test_chinese_has_the_same_lines() -> None:
+    """The report has as many lines in Chinese, with the same example."""
+    english, chinese = (list(format_backtest(REPORT, language)) for language in ("en", "zh"))
+
+    assert len(english) == len(chinese)
+    assert "      rm a" == chinese[7]

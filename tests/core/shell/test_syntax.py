@@ -1,0 +1,54 @@
+"""The syntax tree of a shell line and its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from upbeat.core.shell.syntax import (
+    MAX_LINE_CHARS,
+    iter_command_nodes,
+    node_text,
+    parse_syntax_tree,
+    unescape_bare,
+    unescape_quoted,
+    words_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("git commit -m 'a b'", [("git", "commit", "-m", "a b")]),
+        ('echo "a \\"b\\"" c\\ d', [("echo", 'a "b"', "c d")]),
+        ("echo a'b'\"c\" $D", [("echo", "abc", "$D")]),
+        ("a | b && c > d", [("a",), ("b",), ("c",)]),
+        ("echo $(date)", [("echo", "$(date)"), ("date",)]),
+        ("", []),
+    ],
+)
+def test_words(line: str, words: list[tuple[str, ...]]) -> None:
+    """Each simple command has its program and arguments without quotes; a variable stays as written."""
+    root = parse_syntax_tree(line)
+
+    assert root is not None
+    assert words == [words_of(node) for node in iter_command_nodes(root)]
+
+
+@pytest.mark.parametrize("line", ["a" * (MAX_LINE_CHARS + 1), "a\0b"], ids=["too long", "no shell text"])
+def test_no_tree(line: str) -> None:
+    """A line that is too long or has a NUL is not parsed."""
+    assert None is parse_syntax_tree(line)
+
+
+def test_an_invalid_line_has_a_tree() -> None:
+    """The tree of an invalid line says so, and has its whole text."""
+    root = parse_syntax_tree("echo 'a")
+
+    assert root is not None
+    assert (True, "echo 'a") == (root.has_error, node_text(root))
+
+
+def test_escapes() -> None:
+    """Quoted text keeps its backslashes but those before quotes; a bare word loses them and continued lines."""
+    assert 'a"b\\c\\d' == unescape_quoted('a\\"b\\\\c\\d')
+    assert "a bc" == unescape_bare("a\\ b\\\nc")

@@ -1,0 +1,85 @@
+"""Programs that run another command from their arguments."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from upbeat.core.shell.wrappers import (
+    MAX_WRAPPERS,
+    NestedCommands,
+    find_nested_commands,
+    script_of,
+    skip_options,
+    split_wrappers,
+    unwrap,
+)
+
+WRAPPED = {
+    "sudo -u dev rm x": ("rm x", ("sudo",)),
+    "A=1 env -u B C=2 /usr/bin/nice -n 5 make": ("make", ("env", "nice")),
+    "timeout -k 5 10 pytest -q": ("pytest -q", ("timeout",)),
+    "uv run --with x pytest": ("pytest", ("uv",)),
+    "direnv exec . make": ("make", ("direnv",)),
+    "command -v git": ("command -v git", ()),
+    "A=1": ("", ()),
+    "make test": ("make test", ()),
+}
+SCRIPTS = [
+    ("bash -c 'a; b'", ("a; b", False)),
+    ("bash -euo pipefail -c 'a | b'", ("a | b", True)),
+    ("sh -lc a", ("a", False)),
+    ("bash a.sh -c b", None),
+    ("python -c a", None),
+    ("bash", None),
+]
+NESTED = {
+    "eval rm x": NestedCommands(script="rm x"),
+    "xargs -n 1 rm -f": NestedCommands((("rm", "-f"),)),
+    "find . -exec rm {} ';' -exec ls {} +": NestedCommands((("rm", "{}"), ("ls", "{}")), has_own_effect=True),
+    "ssh -p 22 host rm x": NestedCommands(script="rm x", has_own_effect=True),
+    "su -c 'rm x' dev": NestedCommands(script="rm x"),
+    "flock lock -c 'rm x'": NestedCommands(script="rm x"),
+    "parallel -j 2 rm ::: a b": NestedCommands(script="rm"),
+    "trap 'rm x' EXIT": NestedCommands(script="rm x"),
+    "trap - EXIT": None,
+    "find . -name x": None,
+    "make": None,
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), WRAPPED.items(), ids=WRAPPED)
+def test_split_wrappers(line: str, expected: tuple[str, tuple[str, ...]]) -> None:
+    """The wrapped command is returned without assignments and folders, and its wrappers from the outside in."""
+    words = tuple(shlex.split(expected[0]))
+
+    assert (words, expected[1]) == split_wrappers(shlex.split(line))
+    assert words == unwrap(shlex.split(line))
+
+
+def test_nesting_is_bounded() -> None:
+    """A command behind too many wrappers is not found."""
+    assert ("make",) == unwrap(["nohup"] * (MAX_WRAPPERS - 1) + ["make"])
+    assert () == unwrap(["nohup"] * MAX_WRAPPERS + ["make"])
+
+
+@pytest.mark.parametrize(
+    ("words", "rest"),
+    [("-u dev -E make -j", "make -j"), ("-- -x", "-x"), ("-u", ""), ("", "")],
+)
+def test_skip_options(words: str, rest: str) -> None:
+    """Options, their values and ``--`` are skipped, up to the first other word."""
+    assert rest.split() == skip_options(words.split(), "-u --user")
+
+
+@pytest.mark.parametrize(("line", "expected"), SCRIPTS)
+def test_script_of(line: str, expected: tuple[str, bool] | None) -> None:
+    """The script of a shell is returned with whether a failure in a pipe counts."""
+    assert expected == script_of(shlex.split(line))
+
+
+@pytest.mark.parametrize(("line", "expected"), NESTED.items(), ids=NESTED)
+def test_find_nested_commands(line: str, expected: NestedCommands | None) -> None:
+    """A program that runs others is found with their words or their script."""
+    assert expected == find_nested_commands(shlex.split(line))

@@ -1,0 +1,85 @@
+"""The handler of each event, and the inputs that it needs."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from workflow_play import Play
+
+from upbeat.core.contract import event as events
+from upbeat.core.workflow.decide.table import (
+    EVENT_HANDLERS,
+    EVENTS_OF_WORKFLOWS,
+    EVENTS_WITHOUT_INPUTS,
+    RequiredInput,
+    decide,
+    required_inputs,
+)
+from upbeat.core.workflow.decision import NO_DECISION
+from upbeat.core.workflow.state import NEW_SESSION, SessionState
+
+HERE = events.EventSource(events.ClientName.CLAUDE_CODE, "/repo", "s")
+CALL = events.Call("c", "Bash", {})
+
+
+def running() -> SessionState:
+    """A session in which a workflow runs."""
+    play = Play()
+    play.begin()
+    play.prompt("[workflow:standard] add retries")
+    return play.state
+
+
+def test_every_handled_event_is_an_event() -> None:
+    """The table has only events of the contract."""
+    assert set(EVENT_HANDLERS) <= set(get_args(events.Event))
+    assert set(EVENTS_OF_WORKFLOWS) <= set(EVENT_HANDLERS)
+
+
+def test_an_event_without_a_handler_decides_nothing() -> None:
+    """An event that the workflow does not handle has no decision."""
+    assert events.UnknownEvent not in EVENT_HANDLERS
+    assert NO_DECISION == decide(events.UnknownEvent(HERE, "Tea"), running(), Play().scene())
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (events.SessionStarted(HERE, "startup"), {RequiredInput.TASKS, RequiredInput.PEER_SESSIONS}),
+        (
+            events.PromptSubmitted(HERE, "hi"),
+            {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES},
+        ),
+        (events.ToolFinished(HERE, CALL, "", "pytest -q"), {RequiredInput.TREE_DIGEST, RequiredInput.EXIT_CODE}),
+        (events.ToolFinished(HERE, CALL, "", "pytest -q", 0), {RequiredInput.TREE_DIGEST}),
+        (events.ToolFinished(HERE, CALL, "", "ls"), set()),
+        (events.SubagentReturned(HERE, CALL, ""), {RequiredInput.TREE_DIGEST, RequiredInput.AGENT_ID}),
+        (events.ToolStarting(HERE, CALL, "pytest -q"), set()),
+    ],
+)
+def test_required_inputs(event: Any, expected: set[RequiredInput]) -> None:
+    """A running workflow needs only the inputs that the handler of the event reads."""
+    assert expected == required_inputs(event, running())
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        events.ToolFinished(HERE, CALL, "", "pytest -q"),
+        events.SubagentReturned(HERE, CALL, ""),
+        events.TurnEnding(HERE, "Done.", False),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_nothing_is_needed_without_a_workflow(event: Any) -> None:
+    """A session without a workflow needs no inputs for these events, and nothing is decided."""
+    assert frozenset() == required_inputs(event, NEW_SESSION)
+    assert NO_DECISION == decide(event, NEW_SESSION, Play().scene())
+
+
+def test_events_without_inputs() -> None:
+    """An event for which the state is not loaded is none of those that need inputs."""
+    needing = {events.SessionStarted, events.PromptSubmitted, events.WorkflowCommanded, events.TurnEnding}
+
+    assert set() == needing & set(EVENTS_WITHOUT_INPUTS)

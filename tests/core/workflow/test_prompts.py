@@ -1,0 +1,120 @@
+"""The prompts that tell a model the state of the workflow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from workflow_play import FAIL, Play
+
+from upbeat.core.workflow.prompts import (
+    MAX_RESUME_PROMPT_CHARS,
+    MAX_STEP_PROMPT_CHARS,
+    MAX_TURN_PROMPT_CHARS,
+    describe_end_reason,
+    format_progress,
+    format_unfinished_steps,
+    render_continuation_prompt,
+    render_resume_prompt,
+    render_step_prompt,
+    render_turn_prompt,
+    verdict_options,
+)
+from upbeat.core.workflow.registry import Stage
+from upbeat.core.workflow.state import (
+    NEW_SESSION,
+    RunStatus,
+    SessionState,
+    StepStatus,
+    StepVerdict,
+    WorkflowRun,
+    WorkflowStep,
+)
+from upbeat.core.workflow.tasks import TasksFile
+
+RUN = WorkflowRun(
+    "r",
+    "standard",
+    (
+        WorkflowStep("PLAN", "PLAN", 0, status=StepStatus.DONE, verdict=StepVerdict.PASS),
+        WorkflowStep("DEV", "DEV", 1, status=StepStatus.ACTIVE),
+        WorkflowStep("REVIEW", "REVIEW", 2),
+        WorkflowStep("TEST:2", "TEST", 2, verdict=StepVerdict.UNCLEAR),
+    ),
+)
+
+
+def test_progress() -> None:
+    """Steps have marks for verdicts and work, and parallel steps are in brackets."""
+    assert "PLAN ✓ → DEV … → [REVIEW, TEST:2 ?]" == format_progress(RUN)
+    assert "DEV, REVIEW, TEST:2" == format_unfinished_steps(RUN)
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "text"),
+    [
+        ("no_progress", "en", "no progress in 3 turns"),
+        ("turns", "en", "turn limit reached"),
+        ("magic", "en", "magic"),
+    ],
+)
+def test_end_reasons(code: str, language: str, text: str) -> None:
+    """A known code is described, and an unknown one is returned unchanged."""
+    assert text == describe_end_reason(code, 3, language)
+
+
+def test_every_stage_may_fail() -> None:
+    """The options are the verdicts of the stage and FAIL, each once."""
+    assert ("PASS", "REJECT", "FAIL") == verdict_options(Stage("R", "r", (StepVerdict.PASS, StepVerdict.REJECT)))
+    assert ("PASS", "FAIL") == verdict_options(Stage("T", "t", (StepVerdict.PASS, StepVerdict.FAIL)))
+
+
+def test_the_turn_prompt_needs_a_workflow_that_goes_on() -> None:
+    """Only a run that is running or waits for the user has a turn prompt."""
+    play = Play()
+    states = [SessionState(run=replace(RUN, status=status)) for status in RunStatus]
+
+    assert "" == render_turn_prompt(NEW_SESSION, play.known, "en")
+    assert [RunStatus.RUNNING, RunStatus.NEEDS_HUMAN] == [
+        state.run.status for state in states if state.run and render_turn_prompt(state, play.known, "en")
+    ]
+
+
+def test_prompts_are_bounded() -> None:
+    """However long the goal, the notes, the handoffs and the tasks are, each prompt keeps its limit."""
+    long = "word " * 2000
+    steps = tuple(replace(step, failure_notes=long, handoff=long, attempts=2) for step in RUN.steps)
+    run = replace(RUN, steps=steps, goal=long)
+    state, known = SessionState(run=run), Play().known
+    tasks = TasksFile.parse("".join(f"- [ ] {number} {long}\n" for number in range(30)))
+
+    assert MAX_TURN_PROMPT_CHARS >= len(render_turn_prompt(state, known, "en"))
+    assert MAX_RESUME_PROMPT_CHARS >= len(render_resume_prompt(state, known, "en", tasks))
+    assert MAX_RESUME_PROMPT_CHARS >= len(render_continuation_prompt(state, known, "en", 30, tasks))
+    assert MAX_STEP_PROMPT_CHARS >= len(render_step_prompt(run, steps[-1], "call-1", known, "en"))
+
+
+def test_a_step_prompt_ends_with_the_verdict() -> None:
+    """The last line asks for the verdict of the call, and a failed attempt is explained before."""
+    step = replace(RUN.steps[2], attempts=1, failure_notes="The error is swallowed.")
+    lines = render_step_prompt(RUN, step, "call-1", Play().known, "en").splitlines()
+
+    assert '"call": "call-1"' in lines[-1]
+    assert "- REVIEW: The error is swallowed." in lines
+
+
+def test_a_handoff_is_quoted() -> None:
+    """A verdict that is handed over is a quotation, so that it does not count if it is repeated."""
+    steps = (RUN.steps[0], replace(RUN.steps[1], handoff=FAIL), *RUN.steps[2:])
+    prompt = render_step_prompt(replace(RUN, steps=steps), steps[2], "c", Play().known, "en")
+
+    assert "> The total is off by one." in prompt.splitlines()
+    assert FAIL not in prompt
+
+
+def test_open_tasks_are_listed_without_a_workflow() -> None:
+    """Without a run, the resume prompt has the open boxes, and the continuation prompt is empty."""
+    tasks = TasksFile.parse("- [x] a\n- [ ] b\n")
+
+    assert "Open in tasks.md (1/2 done):\n- [ ] b" == render_resume_prompt(NEW_SESSION, Play().known, "en", tasks)
+    assert "" == render_continuation_prompt(NEW_SESSION, Play().known, "en", 30, tasks)

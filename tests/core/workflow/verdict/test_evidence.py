@@ -1,0 +1,138 @@
+"""Which command lines are evidence, and what evidence is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from case_files import read_cases
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.workflow.state import Evidence
+from upbeat.core.workflow.verdict.evidence import (
+    CommandChecks,
+    EvidenceStatus,
+    check_evidence,
+    extract_evidence,
+    inspect_command,
+    parse_exit_code,
+    proven_kind_of,
+)
+
+CASES = read_cases(Path(__file__).parent / "command_cases.tsv")
+
+
+@pytest.mark.parametrize(("expected", "command"), CASES)
+def test_case(expected: str, command: str) -> None:
+    """A command line proves a check that must have succeeded for the line to succeed, and nothing else."""
+    assert ("" if expected in ("none", "hidden") else expected) == proven_kind_of(command)
+
+
+def test_hidden_differs_from_nothing() -> None:
+    """A hidden kind is reported as masked, and one that upbeat exec records as recorded."""
+    assert CommandChecks(masked_kind="tests") == inspect_command("pytest | tail -3")
+    assert CommandChecks() == inspect_command("ls | tail -3")
+    assert CommandChecks(recorded_kind="tests", masked_kind="tests") == inspect_command(
+        "upbeat exec -- pytest | tail -3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "output", "expected"),
+    [
+        ("pytest", 0, "", ("tests", 0)),
+        ("pytest", None, "12 passed", ("tests", None)),
+        ("pytest | tail", 0, "12 passed", ("", None)),
+        ("upbeat exec -- pytest", None, "1 failed\nupbeat: exit 1\n", ("tests", 1)),
+        ("upbeat exec -- pytest", 1, "upbeat: exit 1", ("tests", 1)),
+        ("upbeat exec -- pytest", 1, "upbeat: exit 0", ("tests", 1)),
+        ("upbeat exec -- pytest | tail -3", 0, "1 failed\nupbeat: exit 1\n", ("tests", 1)),
+        ("upbeat exec -- pytest | head -3", 0, "collected 12\n", ("", None)),
+        ("pytest; echo upbeat: exit 0", 0, "1 failed\nupbeat: exit 0\n", ("", None)),
+        ("ls", 0, "", ("", None)),
+    ],
+)
+def test_extract_evidence(command: str, exit_code: int | None, output: str, expected: tuple[str, int | None]) -> None:
+    """A finished command is of a kind, with the exit code that the client or upbeat exec reports."""
+    assert expected == extract_evidence(command, exit_code, output)
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        ("", None),
+        ("12 passed", None),
+        ("upbeat: exit 3", 3),
+        ("a\nupbeat: exit 0\n", 0),
+        ("upbeat: exit 1\nmore\nupbeat: exit 2\r\n", 2),
+        ("it said upbeat: exit 3", None),
+        ("upbeat: exit 999", None),
+        ("upbeat: exit 3 or so", None),
+    ],
+)
+def test_parse_exit_code(output: str, code: int | None) -> None:
+    """The exit code is on a line of its own."""
+    assert code == parse_exit_code(output)
+
+
+GOOD = Evidence("tests", "pytest -q", "t1", 0)
+BAD = Evidence("tests", "pytest -q", "t1", 2)
+LINT = Evidence("lint", "ruff check", "t1", 0)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "tree", "is_proven", "status"),
+    [
+        ((GOOD,), "t1", True, EvidenceStatus.VERIFIED),
+        ((BAD, GOOD), "t1", True, EvidenceStatus.VERIFIED),
+        ((GOOD, LINT), "t1", True, EvidenceStatus.VERIFIED),
+        ((GOOD, BAD), "t1", False, EvidenceStatus.CONTRADICTED),
+        ((BAD,), "t2", False, EvidenceStatus.CONTRADICTED),
+        ((GOOD,), "t2", False, EvidenceStatus.EXPIRED),
+        ((GOOD,), "", True, EvidenceStatus.UNCHECKED),
+        ((Evidence("tests", "pytest", "", 0),), "t1", True, EvidenceStatus.UNCHECKED),
+        ((GOOD, Evidence("tests", "pytest", "t1", None)), "t1", False, EvidenceStatus.EXIT_CODE_UNKNOWN),
+        ((), "t1", False, EvidenceStatus.MISSING),
+        ((LINT,), "t1", False, EvidenceStatus.MISSING),
+    ],
+)
+def test_check_evidence(evidence: tuple[Evidence, ...], tree: str, is_proven: bool, status: EvidenceStatus) -> None:
+    """The latest run of the kind decides, for the files that it ran on."""
+    result = check_evidence("tests", evidence, tree)
+
+    assert (is_proven, status) == (result.is_proven, result.status)
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "fr"])
+@pytest.mark.parametrize("evidence", [(), (GOOD,), (BAD,), (Evidence("tests", "x" * 500, "t1"),)])
+def test_reason(evidence: tuple[Evidence, ...], language: str) -> None:
+    """The reason is one short sentence in the language of its reader, with the command on one line."""
+    reason = check_evidence("tests", evidence, "t1", language).reason
+
+    assert 0 < len(reason) < 250
+    assert "\n" not in reason
+    assert "{" not in reason
+
+
+def test_reason_names_the_exit_code() -> None:
+    """A contradiction names the command and its exit code."""
+    assert "the last test run, `pytest -q`, exited with code 2" == check_evidence("tests", (BAD,), "t1").reason
+
+
+PIECES = ["pytest", "npm test", "cd x", "echo a", "true", "exit 1", "set -e", "set -o pipefail", "bash -c 'pytest'"]
+JOINTS = [" && ", " || ", "; ", " | ", " & ", "\n", " ( ", " ) ", " { ", "; }", " ' ", ' "', " <<E\n", "\nE\n", "! "]
+
+
+@given(st.lists(st.sampled_from(PIECES + JOINTS), max_size=10).map("".join))
+def test_any_line(command: str) -> None:
+    """Any line, well-formed or not, is tests or nothing."""
+    assert proven_kind_of(command) in {"", "tests"}
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.sampled_from(["|| true", "| cat", "; :", "&"]))
+def test_what_is_swallowed_proves_nothing(commands: list[str], swallow: str) -> None:
+    """Whatever a line runs, nothing is proven once its end is swallowed, unless the shell was told to be strict."""
+    line = " && ".join(command for command in commands if not command.startswith("set")) or "pytest"
+
+    assert "" == proven_kind_of(f"( {line} ) {swallow}")

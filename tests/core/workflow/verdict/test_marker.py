@@ -1,0 +1,56 @@
+"""Explicit markers of agents."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.core.workflow.verdict.marker import VerdictMarker, blank_out, find_goal_markers, find_verdict_markers
+
+FULL = '<!-- VERDICT: {"result": "pass", "stage": "test:2", "call": "k7f2"} -->'
+
+
+@pytest.mark.parametrize(
+    ("marker", "fields"),
+    [
+        (FULL, ("PASS", "TEST:2", "k7f2")),
+        ("<!-- verdict: {result: FAIL} -->", ("FAIL", "", "")),
+        ("<!-- VERDICT: PASS -->", ("PASS", "", "")),
+        ('<!-- VERDICT: "PASS" -->', ("PASS", "", "")),
+        ('&lt;!-- VERDICT: {"verdict": "REJECT"} --&gt;', ("REJECT", "", "")),
+        ('<!-- VERDICT: {"result": "MAYBE"} -->', ("MAYBE", "", "")),
+        ("<!-- VERDICT: [1] -->", ("", "", "")),
+    ],
+)
+def test_fields(marker: str, fields: tuple[str, str, str]) -> None:
+    """The fields are parsed leniently, and an unknown result is kept."""
+    assert (VerdictMarker(*fields, 6, 6 + len(marker)),) == find_verdict_markers(f"Done.\n{marker}")
+
+
+@pytest.mark.parametrize("text", [f"```\n{FULL}\n```", f"> {FULL}", f'"{FULL}"', f"`{FULL}`", "VERDICT: PASS"])
+def test_markers_that_do_not_count(text: str) -> None:
+    """A marker in code, on a quoted line or between quotation marks does not count."""
+    assert () == find_verdict_markers(text)
+
+
+def test_goal_markers() -> None:
+    """The text fields of each goal are returned in order."""
+    text = '<!-- GOAL: {"status": "done", "n": 2, "list": []} -->\n<!-- GOAL: {"status": "open"} -->'
+
+    assert ({"status": "done", "n": "2"}, {"status": "open"}) == find_goal_markers(text)
+
+
+def test_blank_out() -> None:
+    """The spans are overwritten, and the line ends in them are kept."""
+    assert "a..\n.e" == blank_out("abc\nde", [(1, 5)], ".")
+    assert "abc" == blank_out("abc", [])
+
+
+@given(st.text(max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_offsets_are_preserved(text: str, one: int, other: int) -> None:
+    """The text keeps its length, and everything outside of the span."""
+    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    blanked = blank_out(text, [(start, end)])
+
+    assert (len(text), text[:start], text[end:]) == (len(blanked), blanked[:start], blanked[end:])
