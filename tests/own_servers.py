@@ -14,6 +14,8 @@ from upbeat.adapters.system.environment import read_environment
 
 FAKES = Path(__file__).parent / "fakes"
 SEARCH = {"search": 'query_argument = "q"\nargs = { limit = 5 }'}
+PATIENT_TURN = "budget.wall_ms = 60000\n"
+"""The first line of settings for a turn that starts its server, which takes seconds on a loaded machine."""
 
 
 def settings(home: Path, text: str) -> Path:
@@ -40,11 +42,11 @@ def docs(home: Path, more: str = "", tools: Mapping[str, str] = SEARCH, look: Ma
 
 
 def odd(how: str, *more: str) -> str:
-    """The table of a server that goes wrong."""
+    """The table of a server that goes wrong; its tool may take a minute, its start included."""
     return table(
         "odd",
         [str(FAKES / "odd_mcp_server.py"), how, *more],
-        'auto_run = ["search"]',
+        'auto_run = ["search"]\ntimeout_ms = 60000',
         {"search": 'query_argument = "q"'},
     )
 

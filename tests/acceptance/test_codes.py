@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakes.provider import FakeProvider, answers, fails, hangs
 from fakes.runner import run_of
-from own_servers import odd, provider, settings
+from own_servers import PATIENT_TURN, odd, provider, settings
 from processes import run, upbeat
 from repositories import PROMPT, make_repository, write
 from turns import application, hook, limit_codes, turn
@@ -85,7 +85,7 @@ def silent(repo: Path, origin: PromptOrigin) -> list[str]:
 
 def changed(repo: Path) -> TurnReport:
     """A turn whose server declares its tool otherwise than when it was approved."""
-    settings(repo / "home", odd("fine"))
+    settings(repo / "home", PATIENT_TURN + odd("fine"))
     PinStore(repo / "home/.local/state").approve("odd", {"search": "sha256:of-before"})
     asked = provider(repo / "home")
     report = turn(PROMPT, repo, CompositeProvider(FakeProvider({}), asked))

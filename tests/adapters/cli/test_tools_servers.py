@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import Here
-from own_servers import FAKES, docs, odd, settings, table
+from own_servers import FAKES, PATIENT_TURN, docs, odd, settings, table
 from processes import upbeat
 from repositories import PROMPT, make_repository, write
 
@@ -81,7 +81,7 @@ def test_approve_what_is_not_there(here: Here, repo: Path, tmp_path: Path, name:
 
 def test_prepare_waits_for_the_server(repo: Path, tmp_path: Path) -> None:
     """A process for one turn waits for its server inside the tool's limit, and leaves none behind."""
-    settings(tmp_path, odd("fine", str(tmp_path / "starts")))
+    settings(tmp_path, PATIENT_TURN + odd("fine", str(tmp_path / "starts")))
     done = upbeat("prepare", "--prompt", PROMPT, cwd=repo, home=tmp_path)
 
     assert "mcp:odd/search" in done.report["fused_context"]["for_model"]["additional_context"]

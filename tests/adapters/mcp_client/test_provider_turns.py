@@ -49,10 +49,17 @@ def warm(home: Path) -> Iterator[ServersProvider]:
 
 @pytest.fixture
 def ask(home: Path, repo: Path, warm: ServersProvider) -> Turn:
-    """One turn with the tools of a settings file."""
+    """One turn with the tools of a settings file.
 
-    def one(text: str, prompt: str = PROMPT, asked: ServersProvider = warm, **variables: str) -> TurnReport:
+    The servers are connected before the turn, whose time limit is too short for their start on a loaded machine.
+    """
+
+    def one(
+        text: str, prompt: str = PROMPT, asked: ServersProvider = warm, *, connect: bool = True, **variables: str
+    ) -> TurnReport:
         settings(home, text)
+        if connect:
+            asked.tool_statuses(str(repo.resolve()), threading.Event())
         return turn(prompt, repo, CompositeProvider(EmbeddedProvider(), asked), home=home, **variables)
 
     return one
@@ -161,7 +168,7 @@ def test_a_tool_without_a_mapping_is_never_planned(ask: Turn, home: Path) -> Non
 
 def test_a_plan_starts_nothing(ask: Turn, home: Path, tmp_path: Path) -> None:
     """Plan mode plans the tool, and starts no server."""
-    report = ask(odd("fine", str(tmp_path / "starts")), CI_AUTO_TOOLS_MODE="plan")
+    report = ask(odd("fine", str(tmp_path / "starts")), connect=False, CI_AUTO_TOOLS_MODE="plan")
 
     assert "odd.search" in tools(report)
     assert not (tmp_path / "starts").exists()
@@ -219,7 +226,7 @@ def test_without_the_sdk(home: Path, ask: Turn, monkeypatch: pytest.MonkeyPatch)
 def test_a_hook_without_a_server_starts_none(home: Path, ask: Turn, tmp_path: Path) -> None:
     """A process that answers one hook starts nothing."""
     asked = provider(home, ServerLifetime.NEVER)
-    report = ask(odd("fine", str(tmp_path / "starts")), asked=asked)
+    report = ask(odd("fine", str(tmp_path / "starts")), asked=asked, connect=False)
 
     assert "odd is only called by upbeat mcp, codex-auto and upbeat prepare" in limits(report)[0]
     assert not (tmp_path / "starts").exists()

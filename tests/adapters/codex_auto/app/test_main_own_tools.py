@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes.codex.workbench import make_workbench
-from own_servers import odd, settings
+from own_servers import PATIENT_TURN, odd, settings
 from repositories import PROMPT
 
 
@@ -15,7 +15,7 @@ def test_a_turn_of_a_script(tmp_path: Path) -> None:
     """What a server says goes to Codex with the prompt; of the server nothing is left."""
     bench = make_workbench(tmp_path / "b")
     file = tmp_path / "starts"
-    settings(bench.home, odd("stubborn", str(file)))
+    settings(bench.home, PATIENT_TURN + odd("stubborn", str(file)))
     bench.script([{"say": "it is in retry.py"}])
     done = bench.run("--once", PROMPT)
 
