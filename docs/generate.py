@@ -11,7 +11,7 @@ from typing import get_args
 
 from upbeat.adapters.cli.main import COMMANDS
 from upbeat.adapters.clients.registry import CLIENTS
-from upbeat.adapters.hooks.output_format import Channel
+from upbeat.adapters.hooks.codec import Channel
 from upbeat.core.contract import codes
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, limit_text
 from upbeat.core.contract.effect import Effect

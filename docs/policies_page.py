@@ -12,7 +12,7 @@ import tomli
 from upbeat.adapters.claude import codec as claude
 from upbeat.adapters.clients.registry import find_client
 from upbeat.adapters.codex import codec as codex
-from upbeat.adapters.hooks.output_format import DEGRADATIONS, Capabilities
+from upbeat.adapters.hooks.codec import DEGRADATIONS, Capabilities
 from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import ClientName
 from upbeat.core.package_data import load_toml

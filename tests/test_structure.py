@@ -39,8 +39,6 @@ TESTED_ELSEWHERE = {
     "adapters/codex_auto/view/explain.py",
     "adapters/doctor/installation.py",
     "adapters/doctor/journal_evidence.py",
-    "adapters/hooks/codec.py",
-    "adapters/hooks/event_format.py",
     "adapters/system/journal/file.py",
     "adapters/system/journal/prune.py",
     "adapters/system/journal/reader.py",

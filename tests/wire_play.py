@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from upbeat.adapters.hooks.codec import HookCodec
-from upbeat.adapters.hooks.output_format import UNSUPPORTED
+from upbeat.adapters.hooks.codec import UNSUPPORTED, HookCodec
 from upbeat.core.contract.effect import Decision, Effect
 from upbeat.core.contract.event import Event
 

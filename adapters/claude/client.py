@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from upbeat.adapters.clients.client import Client, ClientHistory, Codec
+from upbeat.adapters.clients.client import Client, ClientHistory
 from upbeat.core.contract.client import ClientTraits
 
 if TYPE_CHECKING:
     from upbeat.adapters.doctor.canary import CanaryRun
+    from upbeat.adapters.hooks.codec import HookCodec
     from upbeat.adapters.install.plugin import DesiredInstallation, Route
     from upbeat.adapters.system.environment import Environment
     from upbeat.adapters.system.journal.store import SqliteJournal
@@ -43,7 +44,7 @@ class ClaudeCode(Client):
         folder = environment.client_variables.get(self.home_variable)
         return Path(folder or environment.home, ".claude.json")
 
-    def codec(self) -> Codec:
+    def codec(self) -> HookCodec:
         from upbeat.adapters.claude.codec import CLAUDE_CODEC
 
         return CLAUDE_CODEC

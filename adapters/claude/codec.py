@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from upbeat.adapters.claude.tools import describe_call, relabel_questions, replace_response_text, with_response
-from upbeat.adapters.hooks.codec import HookCodec
-from upbeat.adapters.hooks.event_format import (
+from upbeat.adapters.hooks.codec import (
     SHELL_TOOL,
+    Capabilities,
+    Channel,
     DelegationFields,
-    Dialect,
+    EffectChannels,
+    HookCodec,
     Payload,
     as_mapping,
     decode_call,
@@ -24,9 +26,9 @@ from upbeat.adapters.hooks.event_format import (
     join_text_blocks,
     optional_text,
     parse_embedded_json,
+    shared_event_name,
     shell_command_of,
 )
-from upbeat.adapters.hooks.output_format import Capabilities, Channel, EffectChannels, OutputSpec, shared_event_name
 from upbeat.core.contract.effect import (
     ContinueTurn,
     Deny,
@@ -102,10 +104,6 @@ reaches the model once: 2.1.329 sends the reason of a block twice, the second ti
 
 _REFUSED = re.compile(r"\s*<tool_use_error>(.{0,4000}?)(?:</tool_use_error>|\Z)", re.DOTALL)
 _EXIT_CODE = re.compile(r"Exit code (\d{1,9})(?:\n|$)")
-
-
-def _agent_id(payload: Payload) -> str:
-    return optional_text(payload, "agent_id")
 
 
 def _origin(payload: Payload, prompt: str, agent_id: str) -> PromptOrigin:
@@ -198,21 +196,18 @@ def _refused_in_batch(payload: Payload, source: EventSource) -> Event:
     """Return the first rejected call of a batch: no other event reports it. All other calls had their own events."""
     calls = parse_embedded_json(payload.get("tool_calls"))
     for item in calls if isinstance(calls, list) else ():
-        if isinstance(item, Mapping) and (refusal := _refusal(item.get("tool_response"))):
-            try:
-                call = describe_call(decode_call(item), source.cwd)
-            except ClientError:
-                continue
-            if call.tool in DELEGATION_TOOLS:
-                return SubagentReturned(source, call, has_failed=True, error=refusal, was_rejected=True)
-            return ToolFinished(source, call, refusal, shell_command_of(call), has_failed=True, was_rejected=True)
+        response = item.get("tool_response") if isinstance(item, Mapping) else None
+        refusal = _REFUSED.match(response if isinstance(response, str) else join_text_blocks(response))
+        if not refusal or not refusal[1]:
+            continue
+        try:
+            call = describe_call(decode_call(item), source.cwd)
+        except ClientError:
+            continue
+        if call.tool in DELEGATION_TOOLS:
+            return SubagentReturned(source, call, has_failed=True, error=refusal[1], was_rejected=True)
+        return ToolFinished(source, call, refusal[1], shell_command_of(call), has_failed=True, was_rejected=True)
     return UnknownEvent(source, "PostToolBatch", is_noise=True)
-
-
-def _refusal(response: object) -> str:
-    """Return why a call was rejected, from the response that the model gets; empty for any other response."""
-    match = _REFUSED.match(response if isinstance(response, str) else join_text_blocks(response))
-    return match[1] if match else ""
 
 
 def _event_name(event: Event) -> str:
@@ -229,27 +224,22 @@ def _rewrite_output(event: ToolFinished, text: str) -> dict[str, Any]:
     return {} if response is None else {"hookSpecificOutput": {"updatedToolOutput": response}}
 
 
-_DIALECT = Dialect(
-    ClientName.CLAUDE_CODE,
-    DELEGATION_TOOLS,
-    agent_id_of=_agent_id,
-    prompt_origin=_origin,
-    count_background_tasks=_running_tasks,
+CLAUDE_CODEC = HookCodec(
+    client=ClientName.CLAUDE_CODE,
+    cap=CAP,
+    capabilities=CAPABILITIES,
+    delegation_tools=DELEGATION_TOOLS,
     describe_call=describe_call,
+    agent_id_of=lambda payload: optional_text(payload, "agent_id"),
+    prompt_origin=_origin,
     own_decoders={
         "PostToolUse": _tool_finished,
         "PostToolUseFailure": _tool_failed,
         "StopFailure": _turn_failed,
         "PostToolBatch": _refused_in_batch,
     },
-)
-_OUTPUT_SPEC = OutputSpec(
-    CAPABILITIES,
-    DELEGATION_TOOLS,
-    hook_event_name=_event_name,
-    rewrite_requires_allow=False,
     rewrite_output=_rewrite_output,
+    hook_event_name=_event_name,
+    count_background_tasks=_running_tasks,
     relabel_options=relabel_questions,
 )
-
-CLAUDE_CODEC = HookCodec(CAP, _DIALECT, _OUTPUT_SPEC)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from upbeat.adapters.hooks.event_format import SHELL_TOOL, optional_text, parse_embedded_json
+from upbeat.adapters.hooks.codec import SHELL_TOOL, optional_text, parse_embedded_json
 from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
 
 ToolReader = Callable[[Call, str], Call]

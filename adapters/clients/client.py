@@ -9,21 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from upbeat.adapters.clients.session_files import Recording
     from upbeat.adapters.doctor.canary import CanaryRun
+    from upbeat.adapters.hooks.codec import HookCodec
     from upbeat.adapters.install.plugin import DesiredInstallation, Route
     from upbeat.adapters.system.environment import Environment
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.core.contract.client import ClientTraits
-    from upbeat.core.contract.effect import Decision, Effect
-    from upbeat.core.contract.event import Call, Event
     from upbeat.core.doctor.findings import ClientSnapshot
     from upbeat.core.engine.ports import Transcripts
     from upbeat.core.rules.recorded_events import HistoryItem
-    from upbeat.core.sanitize.truncate import TextLimit
     from upbeat.core.tool_servers import LaunchSpec
 
 
@@ -35,34 +33,6 @@ class ClientHistory(Protocol):
 
     def read_events(self, path: str, since: str) -> Iterator[HistoryItem]:
         """Yield the items of one file after ``since`` (UTC, ISO 8601). Never raises."""
-
-
-class Codec(Protocol):
-    """Translates between a client's hook format and the events and decisions of core."""
-
-    @property
-    def cap(self) -> TextLimit:
-        """The longest text that reaches the model whole."""
-
-    @property
-    def capabilities(self) -> Mapping[type[Event], Mapping[type[Effect], str]]:
-        """Event -> effect -> how the client carries it out; what is missing is not supported."""
-
-    def decode(self, payload: Mapping[str, Any]) -> Event:
-        """Return the event in ``payload``.
-
-        Raises:
-            ClientError: A required field is missing or has the wrong type.
-        """
-
-    def encode(self, event: Event, decision: Decision) -> dict[str, Any]:
-        """Return the hook output that carries out ``decision``; empty if there is nothing to output."""
-
-    def degradations(self, event: Event, decision: Decision) -> tuple[str, ...]:
-        """Return, for each effect of ``decision``, how the client falls short of it; empty if it does not."""
-
-    def describe_call(self, call: Call, cwd: str) -> Call:
-        """Return ``call`` with its kind, paths and edits; relative paths start at ``cwd``."""
 
 
 class Client(ABC):
@@ -93,7 +63,7 @@ class Client(ABC):
         return Path(environment.client_variables.get(self.home_variable) or environment.home / self.home_folder)
 
     @abstractmethod
-    def codec(self) -> Codec:
+    def codec(self) -> HookCodec:
         """Return the codec of its hook format."""
 
     @abstractmethod

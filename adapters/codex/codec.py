@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from upbeat.adapters.codex.tools import describe_call
-from upbeat.adapters.hooks.codec import HookCodec
-from upbeat.adapters.hooks.event_format import (
+from upbeat.adapters.hooks.codec import (
+    Capabilities,
+    Channel,
     DelegationFields,
-    Dialect,
+    EffectChannels,
+    HookCodec,
     Payload,
     as_mapping,
     decode_call,
@@ -22,7 +23,6 @@ from upbeat.adapters.hooks.event_format import (
     optional_text,
     shell_command_of,
 )
-from upbeat.adapters.hooks.output_format import Capabilities, Channel, EffectChannels, OutputSpec, shared_event_name
 from upbeat.core.contract.effect import (
     ContinueTurn,
     Deny,
@@ -139,29 +139,16 @@ def _subagent_returned(source: EventSource, call: Call, response: Payload) -> Ev
     return SubagentReturned(source, call, agent_id, resume_call=resume)
 
 
-def _turn_interrupted(_payload: Payload, source: EventSource) -> Event:
-    return TurnInterrupted(source)
-
-
-def _rewrite_output(_event: ToolFinished, text: str) -> dict[str, Any]:
-    """The reason of a block replaces the tool's output."""
-    return {"decision": "block", "reason": text}
-
-
-_DIALECT = Dialect(
-    ClientName.CODEX_CLI,
-    DELEGATION_TOOLS,
+CODEX_CODEC = HookCodec(
+    client=ClientName.CODEX_CLI,
+    cap=CAP,
+    capabilities=CAPABILITIES,
+    delegation_tools=DELEGATION_TOOLS,
+    describe_call=describe_call,
     agent_id_of=_agent_id,
     prompt_origin=_origin,
-    describe_call=describe_call,
-    own_decoders={"PostToolUse": _tool_finished, "Interrupt": _turn_interrupted},
-)
-_OUTPUT_SPEC = OutputSpec(
-    CAPABILITIES,
-    DELEGATION_TOOLS,
-    hook_event_name=shared_event_name,
+    own_decoders={"PostToolUse": _tool_finished, "Interrupt": lambda _payload, source: TurnInterrupted(source)},
+    # the reason of a block replaces the tool's output
+    rewrite_output=lambda _event, text: {"decision": "block", "reason": text},
     rewrite_requires_allow=True,
-    rewrite_output=_rewrite_output,
 )
-
-CODEX_CODEC = HookCodec(CAP, _DIALECT, _OUTPUT_SPEC)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from upbeat.adapters.hooks.event_format import SHELL_TOOL, optional_text, parse_embedded_json
+from upbeat.adapters.hooks.codec import SHELL_TOOL, optional_text, parse_embedded_json
 from upbeat.core.contract.event import Call, FileEdit, Task, ToolKind
 
 _KIND_BY_TOOL: Mapping[str, ToolKind] = {

@@ -13,7 +13,7 @@ from fakes.runtime import fake_world
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.codex.codec import CODEX_CODEC
-from upbeat.adapters.hooks.output_format import UNSUPPORTED
+from upbeat.adapters.hooks.codec import UNSUPPORTED
 from upbeat.core.contract.effect import Decision, Effect, RelabelOptions, RewriteInput
 from upbeat.core.contract.event import Call, ClientName, Event, EventSource, SubagentReturned, ToolFinished, TurnEnding
 from upbeat.core.engine.handle import handle_event

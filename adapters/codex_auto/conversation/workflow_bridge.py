@@ -21,7 +21,7 @@ from upbeat.adapters.codex_auto.conversation.rollouts import (
     RolloutReader,
 )
 from upbeat.adapters.codex_auto.view.show import TurnPrinter, unwrap_shell_command
-from upbeat.adapters.hooks.output_format import UNSUPPORTED
+from upbeat.adapters.hooks.codec import UNSUPPORTED
 from upbeat.core.contract.effect import ContinueTurn, Decision, Deny, Effect, EndTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import (
     Call,

@@ -12,8 +12,7 @@ from wire_play import left_out_by
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.codex.codec import CODEX_CODEC
-from upbeat.adapters.hooks.codec import HookCodec
-from upbeat.adapters.hooks.output_format import PROMPT_SEPARATOR
+from upbeat.adapters.hooks.codec import PROMPT_SEPARATOR, HookCodec
 from upbeat.core.contract.effect import Decision, PrependPrompt
 from upbeat.core.contract.event import SubagentRequested
 
