@@ -123,19 +123,19 @@ DEFAULTS = Settings()
 KEYS: tuple[SettingKey, ...] = (
     SettingKey(
         "enabled",
-        "When to look things up before a turn: auto (prompts about code), on (every prompt), off.",
+        "When to add context before a turn: auto (prompts about code), on (every prompt), off.",
         env_var="CI_AUTO_TOOLS",
         choices=("off", "auto", "on"),
     ),
     SettingKey(
         "mode",
-        "run looks things up; plan only says what it would do, the same for the same input.",
+        "run calls the tools; plan only reports what it would call, deterministically.",
         env_var="CI_AUTO_TOOLS_MODE",
         choices=("plan", "run"),
     ),
     SettingKey(
         "tier_max",
-        "1: cheap tools. 2: also call chains, impact and the like; takes effect from the environment only.",
+        "Highest tool tier. 2 adds call chains, impact and other slow tools; only the environment variable can set it.",
         env_var="CI_AUTO_TOOLS_TIER_MAX",
         minimum=1,
         maximum=2,
@@ -143,15 +143,17 @@ KEYS: tuple[SettingKey, ...] = (
     ),
     SettingKey(
         "repo_root",
-        "Look here instead of at the git top level; in a project file, a folder inside the project.",
+        "Search this folder instead of the git top level; a project file may only name a folder inside the project.",
         env_var="CI_AUTO_TOOLS_REPO_ROOT",
     ),
     SettingKey(
-        "legacy", "Fill the five layers that consumers of the first orchestrator read.", env_var="CI_AUTO_TOOLS_LEGACY"
+        "legacy",
+        "Also fill the five layers of the report that consumers of the first orchestrator read.",
+        env_var="CI_AUTO_TOOLS_LEGACY",
     ),
     SettingKey(
         "budget.wall_ms",
-        "Milliseconds that looking things up may take in all; tier 2 adds 5000.",
+        "Milliseconds that all tools of a turn may take together; tier 2 adds 5000.",
         env_var="CI_AUTO_TOOLS_BUDGET_WALL_MS",
         minimum=100,
         maximum=60000,
@@ -173,7 +175,7 @@ KEYS: tuple[SettingKey, ...] = (
     SettingKey("tools.disabled", "Names of tools that are never planned."),
     SettingKey(
         "codex.session_mode",
-        "Whether codex-auto goes on with the repository's last thread (resume_last) or starts anew (exec).",
+        "Whether codex-auto resumes the repository's last thread (resume_last) or starts a new one (exec).",
         env_var="CI_CODEX_SESSION_MODE",
         choices=("exec", "resume_last"),
     ),
@@ -206,13 +208,13 @@ KEYS: tuple[SettingKey, ...] = (
     ),
     SettingKey(
         "inject.max_chars_turn",
-        "Characters that policies and rules may put before the model between two prompts of its user.",
+        "Characters that policies and rules may inject between two prompts of the user.",
         minimum=0,
         maximum=100000,
     ),
     SettingKey(
         "inject.max_chars_session",
-        "Characters that policies and rules may put before the model in one session.",
+        "Characters that policies and rules may inject in one session.",
         minimum=0,
         maximum=1_000_000,
     ),
@@ -224,28 +226,28 @@ KEYS: tuple[SettingKey, ...] = (
     ),
     SettingKey(
         "journal.max_mb",
-        "Megabytes that the journal may take; the oldest records go first. Only your own file counts.",
+        "Maximum size of the journal in MB; the oldest records are deleted first. Only your own file can set it.",
         minimum=1,
         maximum=65536,
     ),
     SettingKey(
         "journal.max_days",
-        "Days that the journal keeps a record. Only your own file counts.",
+        "Days that the journal keeps a record. Only your own file can set it.",
         minimum=1,
         maximum=36500,
     ),
     SettingKey(
         "habits.enabled",
-        "Remember small habits of a project: what fixed a failed command, which workflow was chosen for what.",
+        "Remember a project's habits: what fixed a failed command, which workflow was chosen for which kind of prompt.",
     ),
     SettingKey(
         "index.enabled",
-        "Whether the words of a repository's files are kept for the next question. Only your own file counts.",
+        "Keep an index of each repository's files between questions. Only your own file can set it.",
         choices=("off", "on"),
     ),
     SettingKey(
         "index.max_mb",
-        "Megabytes that one repository's index may take; a larger one is not kept. Only your own file counts.",
+        "Maximum size of one repository's index in MB; a larger one is not kept. Only your own file can set it.",
         minimum=16,
         maximum=65536,
     ),

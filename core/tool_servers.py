@@ -79,20 +79,28 @@ class ServerKey:
 SERVER_KEYS = (
     ServerKey("command", "a name or an absolute path", "The program to start; it is never looked for in a repository."),
     ServerKey("args", "texts", "Its arguments."),
-    ServerKey("env", "names", "Variables of your environment that it gets in addition to PATH, HOME and LANG."),
+    ServerKey(
+        "env", "names", "Variables of your environment that the program gets in addition to PATH, HOME and LANG."
+    ),
     ServerKey(
         "import_from",
         " or ".join(f'"{client}"' for client in IMPORT_CLIENTS),
-        "Instead of command: the server of that name there.",
+        "Use the server of that name in this client's configuration, instead of command.",
     ),
-    ServerKey("run_in_repository", "true or false", "Start it in the repository instead of in your home."),
-    ServerKey("auto_run", "names", "Tools that may run by themselves although they do not say that they only read."),
-    ServerKey("timeout_ms", f"{MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}", "Milliseconds that one of its tools may take."),
-    ServerKey("tools", "tables", "The tools that are asked before a turn, by name."),
+    ServerKey(
+        "run_in_repository", "true or false", "Start the program in the repository instead of in your home directory."
+    ),
+    ServerKey(
+        "auto_run", "names", "Tools that may run automatically although they do not declare themselves read-only."
+    ),
+    ServerKey(
+        "timeout_ms", f"{MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}", "Milliseconds that one call of its tools may take."
+    ),
+    ServerKey("tools", "tables", "The tools that upbeat calls before a turn, by name."),
 )
 TOOL_KEYS = (
-    ServerKey("query_argument", "a name", "The argument that gets the words of the prompt."),
-    ServerKey("args", "a table", "Arguments that are always the same."),
+    ServerKey("query_argument", "a name", "The argument that receives the words of the prompt."),
+    ServerKey("args", "a table", "Constant arguments."),
 )
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from importlib import import_module
@@ -40,38 +41,39 @@ Precedence: flag > environment > project file > user file > default. Files are T
 - the project's: `config/auto-tools.toml` or `.upbeat/auto-tools.toml`; both at once is an error.
 
 [`config/auto-tools.toml`](../config/auto-tools.toml) holds every key with its default, ready to copy. All errors of a file are
-reported at once, with line, key and the nearest known name; until they are fixed, nothing is looked up (exit code 20).
+reported at once, with line, key and the nearest known name. Until they are fixed, upbeat adds no context (exit code 20).
 
 {_lines(rows)}
 
-`CI_AUTO_TOOLS_DRY_RUN=1` means the same as `mode = "plan"`. Numbers outside their range are brought into it, and a limit says so.
+`CI_AUTO_TOOLS_DRY_RUN=1` means the same as `mode = "plan"`. A number outside its range is clamped to it, and a `[Limits]` line says so.
 
 ## Your own tools: `[mcp.servers.NAME]`
 
-[How they are asked, and what is automatic](own-tools.md). Only in your own file; in a project's they do not count, trusted or not.
+[How upbeat calls them, and which of them automatically](own-tools.md). Only your own file may configure servers; in a project's file
+this table has no effect, trusted or not.
 
 {_lines(_server_rows(SERVER_KEYS))}
 
-`[mcp.servers.NAME.tools.TOOL]`, for each tool that is asked before a turn:
+`[mcp.servers.NAME.tools.TOOL]`, for each tool that upbeat calls before a turn:
 
 {_lines(_server_rows(TOOL_KEYS))}
 
-## A project is not its user
+## What a project's file may set
 
-A project's file may only tighten: smaller budgets, tools off, plan instead of run, a `repo_root` inside the project. What would
-loosen is left out, with a `[Limits]` line, until you run `upbeat trust` there. Trust is for that content: a change ends it.
-Its [`.upbeat/workflows.toml`](workflows.md) does not count at all before that.
+Until you run `upbeat trust` in a project, its file may only make settings stricter: smaller budgets, fewer tools, plan instead of run, a
+`repo_root` inside the project. upbeat ignores its other settings and says so in a `[Limits]` line. Trust covers the file's present content; if the
+file changes, it is untrusted again. An untrusted project's [`.upbeat/workflows.toml`](workflows.md) has no effect.
 
-## Where a setting does not belong
+## Files that upbeat does not read
 
-`config/auto-tools.yaml` and settings in `.devbooks/config.yaml` are not read; a limit says where to move them.
+upbeat does not read `config/auto-tools.yaml`, nor settings in `.devbooks/config.yaml`; a `[Limits]` line says where to move them.
 """
 
 
 def commands_page() -> str:
     """``docs/commands.md``: every command of ``upbeat``, from the docstring of its module."""
-    parts = [f"## upbeat {name}\n\n{_said_of(name, text)}" for name, text in COMMANDS.items()]
-    parts.append(f"## upbeat workflow: orders\n\n{_said_of('workflow_control', '')}")
+    parts = [f"## upbeat {name}\n\n{_help_text(name, text)}" for name, text in COMMANDS.items()]
+    parts.append(f"## upbeat workflow start, stop, continue, resume\n\n{_help_text('workflow_control', '')}")
     body = "\n\n".join(parts)
     return f"""# Commands
 
@@ -84,15 +86,15 @@ code 1 or 2; `prepare` has [its own codes](contract.md), `hook` always exits 0. 
 """
 
 
-def _said_of(module: str, fallback: str) -> str:
-    """What the command's module says to its users: its docstring without the laws of its code."""
-    said = inspect.getdoc(import_module(f"upbeat.adapters.cli.{module}")) or fallback
-    paragraphs = [" ".join(part.split()) for part in said.split("\n\n")]
+def _help_text(module: str, fallback: str) -> str:
+    """The part of a command module's docstring that is for users: all but its invariants."""
+    docstring = inspect.getdoc(import_module(f"upbeat.adapters.cli.{module}")) or fallback
+    paragraphs = [" ".join(part.split()) for part in docstring.split("\n\n")]
     return "\n\n".join(part.replace("``", "`") for part in paragraphs if not part.startswith("Invariant:"))
 
 
 _EFFECTS = get_args(Effect)
-_WAYS = {
+_CHANNEL_NAMES = {
     Channel.CONTEXT: "context",
     Channel.MESSAGE: "message",
     Channel.DENIAL: "denial",
@@ -104,7 +106,7 @@ _WAYS = {
 
 
 def clients_page() -> str:
-    """``docs/clients.md``: what each client carries out, from the codecs' own tables."""
+    """``docs/clients.md``: how each client applies each effect, from the codecs' own tables."""
     kinds = get_args(Event)
     tables = [
         _lines(
@@ -112,33 +114,35 @@ def clients_page() -> str:
                 f"## {client.title}\n",
                 f"| event | {' | '.join(effect.__name__ for effect in _EFFECTS)} |",
                 "|---" * (len(_EFFECTS) + 1) + "|",
-                *(f"| {kind.__name__} | {_ways_of(client.codec().capabilities.get(kind, {}))} |" for kind in kinds),
+                *(
+                    f"| {kind.__name__} | {_channel_cells(client.codec().capabilities.get(kind, {}))} |"
+                    for kind in kinds
+                ),
             ]
         )
         for client in CLIENTS
     ]
-    return f"""# What each client carries out
+    return f"""# Effects by client
 
 {_GENERATED}
 
-Rows are what happens, columns what upbeat may want then; a cell says how the client does it. Where it is empty the client has
-no way: the effect is left out, and the record of the event says so. A prompt that the client hides from hooks (Codex encrypts
-those of its newer agents, and takes some as a list of items) is never changed; what was to stand before it is told to the agent
-when it starts.
+Each row is an event, each column an effect, and each cell the means by which the client applies it. An empty cell means that the client cannot
+apply the effect at that event: upbeat drops it and records that in the journal. upbeat never changes a prompt that the client hides from hooks
+(Codex encrypts the prompts of its newer agents, and passes some as a list of items); it gives the agent that text when the agent starts.
 
 {tables[0]}
 
-At the end of a turn context makes Claude Code go on, as a block does, but is not shown as a problem, and reaches the model once.
-PreCompact is not registered: any answer over MCP is shown to the user and put into the summary.
+At the end of a turn, context makes Claude Code continue as a block does, but Claude Code does not display it as an error, and the model receives
+it once. upbeat does not register PreCompact: Claude Code would show any MCP answer to the user and put it into the summary.
 
 {tables[1]}
 
-Messages show in Codex's terminal program; `codex exec` prints none.
+Codex shows messages in its terminal interface; `codex exec` does not print them.
 """
 
 
-def _ways_of(ways: Mapping[type, Channel]) -> str:
-    return " | ".join(_WAYS[ways[effect]] if effect in ways else "" for effect in _EFFECTS)
+def _channel_cells(channels: Mapping[type, Channel]) -> str:
+    return " | ".join(_CHANNEL_NAMES[channels[effect]] if effect in channels else "" for effect in _EFFECTS)
 
 
 def contract_page() -> str:
@@ -149,12 +153,12 @@ def contract_page() -> str:
 {_GENERATED}
 
 `upbeat prepare` and plan mode print one JSON object. Its schema is
-[`config/schema/v1/turn-report.schema.json`](../config/schema/v1/turn-report.schema.json) (`upbeat schema`); what may come in is
-[`prepare-request.schema.json`](../config/schema/v1/prepare-request.schema.json) (`upbeat schema request`). Version 1 only grows:
-fields and codes are added, none is renamed or removed, and a reader of 1.0 reads every 1.x by leaving alone what it does not know.
+[`config/schema/v1/turn-report.schema.json`](../config/schema/v1/turn-report.schema.json) (`upbeat schema`); the schema of the
+input is [`prepare-request.schema.json`](../config/schema/v1/prepare-request.schema.json) (`upbeat schema request`). Within version 1, fields and
+codes are added but never renamed or removed. A consumer of 1.0 can read every 1.x if it ignores unknown fields and codes.
 
-All that a consumer has to read is `fused_context.for_model.additional_context`. The same content as data, with path, lines,
-score and reason, is in `fused_context.for_model.structured.items`.
+A consumer only needs `fused_context.for_model.additional_context`. The same content as data, with path, lines, score and reason, is in
+`fused_context.for_model.structured.items`.
 
 Plan mode (`--plan`, `CI_AUTO_TOOLS_MODE=plan`, `CI_AUTO_TOOLS_DRY_RUN=1`) prints the same bytes for the same prompt, repository state and
 settings, on any machine: no tool runs, no process starts, nothing is written, `created_at` is the epoch.
@@ -166,7 +170,7 @@ settings, on any machine: no tool runs, no process starts, nothing is written, `
 
 ## Exit codes of `upbeat prepare`
 
-Whatever the code, stdout is one valid object; diagnostics go to stderr.
+stdout is one valid JSON object for every exit code; diagnostics go to stderr.
 
 {_lines(["| code | |", "|---:|---|", *(f"| {code.value} | {documented['ExitCode', code.name]} |" for code in ExitCode)])}
 
@@ -180,17 +184,17 @@ Whatever the code, stdout is one valid object; diagnostics go to stderr.
 
 ## Tools
 
-{_lines(["| tool | tier | limit | clamps | for |", "|---|---:|---:|---|---|", *map(_tool_row, TOOLS)])}
+{_lines(["| tool | tier | time limit | argument limits | result |", "|---|---:|---:|---|---|", *map(_tool_row, TOOLS)])}
 
-Tier 0 and 1 run by themselves. Tier 2 runs when `CI_AUTO_TOOLS_TIER_MAX=2` is set in the environment and the prompt asks for depth, or
-asks for a change or a fix and names a file, a symbol or an error. None of them writes. [Your own tools](own-tools.md) are
-called `server.tool`, belong to tier 1, and run by themselves only as you wrote it down.
+Tools of tiers 0 and 1 run automatically. Tools of tier 2 run when `CI_AUTO_TOOLS_TIER_MAX=2` is set in the environment and the prompt either asks
+for a deep analysis, or asks for a change or a fix and names a file, a symbol or an error. All of them are read-only. [Your own
+tools](own-tools.md) are named `server.tool`, belong to tier 1, and run automatically only if your settings say so.
 """
 
 
 def _documented_members() -> dict[tuple[str, str], str]:
     """(enum, member) -> the string behind the member in the source."""
-    found = {}
+    documented = {}
     for node in ast.parse(inspect.getsource(codes)).body:
         if isinstance(node, ast.ClassDef):
             for member, text in zip(node.body, node.body[1:], strict=False):
@@ -199,8 +203,8 @@ def _documented_members() -> dict[tuple[str, str], str]:
                     and isinstance(text, ast.Expr)
                     and isinstance(text.value, ast.Constant)
                 ):
-                    found[node.name, ast.unparse(member.targets[0])] = str(text.value.value)
-    return found
+                    documented[node.name, ast.unparse(member.targets[0])] = str(text.value.value)
+    return documented
 
 
 def _sentence(code: LimitCode) -> str:
@@ -223,9 +227,10 @@ def _takes(key: SettingKey) -> str:
 
 
 def _shown(value: object) -> str:
+    """``value`` as it is written in TOML, but a choice without its quotes."""
     if isinstance(value, Enum):
         return str(value.value)
-    return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value or '""')
+    return json.dumps(list(value) if isinstance(value, tuple) else value) if not value else str(value).lower()
 
 
 def _code(name: str) -> str:

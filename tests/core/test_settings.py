@@ -328,7 +328,7 @@ def test_the_default_file_says_what_each_key_takes() -> None:
         "# Precedence: flag > environment > project file > user file > default. Generated from core/settings.py.\n"
     )
     assert (
-        "\n[budget]\n\n# Milliseconds that looking things up may take in all; tier 2 adds 5000.\n"
+        "\n[budget]\n\n# Milliseconds that all tools of a turn may take together; tier 2 adds 5000.\n"
         "# 100 to 60000; environment: CI_AUTO_TOOLS_BUDGET_WALL_MS\nwall_ms = 5000\n"
     ) in text
     assert '\n# off | auto | on; environment: CI_AUTO_TOOLS\nenabled = "auto"\n' in text
