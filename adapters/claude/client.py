@@ -64,6 +64,16 @@ class ClaudeCode(Client):
 
         return find_launch(name, root, environment)
 
+    def servers_file(self, root: str) -> Path | None:
+        from upbeat.adapters.claude.servers import servers_file
+
+        return servers_file(root)
+
+    def parse_launch(self, data: bytes, name: str, folder: str) -> LaunchSpec:
+        from upbeat.adapters.claude.servers import parse_launch
+
+        return parse_launch(data, name, folder)
+
     def plugin_files(self) -> dict[str, str]:
         from upbeat.adapters.claude.agents import plugin_files
         from upbeat.adapters.claude.install import in_place_files

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from upbeat.adapters.cli.command_line import add_json_option, draw_progress, project_root
+from upbeat.adapters.cli.command_line import add_json_option, create_parser, draw_progress, project_root
 from upbeat.adapters.clients.history import HistorySource
 from upbeat.adapters.clients.session_files import MAX_BYTES
 from upbeat.adapters.system.config.rules import load_rules
@@ -42,7 +42,7 @@ ProgressCallback = Callable[[int, int], None]
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat backtest", description=__doc__)
+    parser = create_parser("backtest", __doc__)
     parser.add_argument("rule", metavar="RULE", help="a rule file, or the name of a rule or policy")
     parser.add_argument(
         "--days", type=parse_days, default=DEFAULT_DAYS, metavar="N", help=f"days to replay (default: {DEFAULT_DAYS})"
@@ -166,5 +166,6 @@ def _rules_named(name: str, environment: Environment) -> Policy | tuple[Rule, ..
     rules = load_rules(project_root(None), environment).rules
     if matches := tuple(rule for rule in rules if rule.name == name):
         return matches
-    hint = did_you_mean(name, [*POLICIES_BY_NAME, *(rule.name for rule in rules)])
-    raise UserError(f"{name} is neither a rule file nor the name of a rule or policy{hint}")
+    way_out = did_you_mean(name, [*POLICIES_BY_NAME, *(rule.name for rule in rules)])
+    way_out = way_out or "; pass a file, a name from `upbeat rules list`, or a policy of docs/policies.md"
+    raise UserError(f"{name} is neither a rule file nor the name of a rule or policy{way_out}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,8 @@ SCHEMA_VERSION = "1.0"
 BAR_WIDTH = 30
 """Characters of the progress bar."""
 
+_LINK = re.compile(r"\[([^]]+)]\([^)]+\)")
+
 
 @dataclass(frozen=True, slots=True)
 class Subcommand:
@@ -34,7 +37,7 @@ def run_subcommand(
     command: str, description: str | None, subcommands: Mapping[str, Subcommand], arguments: Sequence[str]
 ) -> int:
     """Parse ``arguments`` and run the subcommand they name; return its exit code."""
-    parser = argparse.ArgumentParser(prog=f"upbeat {command}", description=description)
+    parser = create_parser(command, description)
     choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, subcommand in subcommands.items():
         options = choices.add_parser(name, help=subcommand.help, description=subcommand.help)
@@ -44,9 +47,34 @@ def run_subcommand(
     return subcommands[chosen.command].run(chosen)
 
 
-def add_repo_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--repo``."""
-    parser.add_argument("--repo", metavar="DIR", help="the repository (default: the one around this folder)")
+class _ParagraphFormatter(argparse.HelpFormatter):
+    """Fills the paragraphs of a description one by one."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        return "\n\n".join(fill(paragraph, width, indent) for paragraph in text.split("\n\n"))
+
+
+def create_parser(command: str, description: str | None) -> argparse.ArgumentParser:
+    """Return the parser of ``upbeat COMMAND``; its help is ``description``, a docstring, as plain text."""
+    plain = _LINK.sub(r"\1", (description or "").replace("``", "`"))
+    paragraphs = [paragraph for paragraph in plain.split("\n\n") if not paragraph.startswith("Invariant:")]
+    return argparse.ArgumentParser(
+        prog=f"upbeat {command}", description="\n\n".join(paragraphs), formatter_class=_ParagraphFormatter
+    )
+
+
+def add_repo_option(
+    parser: argparse.ArgumentParser, meaning: str = "the repository (default: the one around this folder)"
+) -> None:
+    """Add ``--repo``, which takes an existing folder."""
+    parser.add_argument("--repo", metavar="DIR", type=_existing_folder, help=meaning)
+
+
+def _existing_folder(text: str) -> str:
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+    return text
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +98,12 @@ def print_problems(problems: Iterable[str]) -> None:
     """Print each problem on stderr, without control characters."""
     for problem in problems:
         print(f"upbeat: {strip_controls(problem)}", file=sys.stderr)
+
+
+def confirm(question: str) -> bool:
+    """Ask ``question`` on stderr; return whether the answer is yes."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def draw_progress(done: int, total: int, unit: str = "") -> None:

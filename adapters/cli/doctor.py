@@ -8,7 +8,6 @@ not, 2 for a wrong argument.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from time import monotonic
 
+from upbeat.adapters.cli.command_line import create_parser
 from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.doctor import installation
@@ -44,7 +44,7 @@ from upbeat.core.turn.report import format_timestamp
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat doctor", description=__doc__)
+    parser = create_parser("doctor", __doc__)
     parser.add_argument(
         "client", choices=tuple(CLIENT_BY_CLI_NAME), nargs="?", help="check only this client (default: all)"
     )

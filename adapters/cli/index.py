@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, draw_progress, print_json
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, draw_progress, print_json
 from upbeat.adapters.code.index.build import UpdateResult
 from upbeat.adapters.code.index.manager import IndexState
 from upbeat.adapters.system.config.resolver import resolve_root
@@ -28,7 +27,7 @@ STATE_TEXTS = {
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat index", description=__doc__)
+    parser = create_parser("index", __doc__)
     add_json_option(parser)
     add_repo_option(parser)
     options = parser.parse_args(arguments)

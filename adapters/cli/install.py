@@ -12,6 +12,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from upbeat.adapters.cli.command_line import create_parser
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.install.apply import apply_plan, remove_drafts
 from upbeat.adapters.install.byte_code import compile_missing
@@ -81,7 +82,7 @@ def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | N
 
 def parser_for(command: str, description: str) -> argparse.ArgumentParser:
     """Return a parser with the options that install and uninstall share."""
-    parser = argparse.ArgumentParser(prog=f"upbeat {command}", description=description)
+    parser = create_parser(command, description)
     parser.add_argument("client", choices=sorted(CLIENT_BY_CLI_NAME))
     parser.add_argument("--dry-run", action="store_true", help="only show the changes")
     parser.add_argument("--yes", action="store_true", help="skip the confirmation")

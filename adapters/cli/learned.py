@@ -50,7 +50,7 @@ def _list(options: argparse.Namespace) -> int:
         print(f"{habit.id}  {score}  {habit.type:<18} {habit.trigger} -> {habit.action}")
     for proposal in proposals:
         article = "an" if proposal.kind == "agent" else "a"
-        print(f"{proposal.count} observations on {proposal.tag}: consider {article} {proposal.kind} for it")
+        print(f"{proposal.count} habits on {proposal.tag}: consider {article} {proposal.kind} for it")
     return 0
 
 
@@ -75,7 +75,7 @@ def _forget(options: argparse.Namespace) -> int:
 def _clear(options: argparse.Namespace) -> int:
     files, identity = _open(options)
     count = files.clear(identity)
-    return _report_done(options, {"cleared": count}, f"forgot {count} observations")
+    return _report_done(options, {"cleared": count}, f"forgot {count} habit{'s' if count != 1 else ''}")
 
 
 def _report_done(options: argparse.Namespace, document: dict[str, object], text: str) -> int:
@@ -86,7 +86,7 @@ def _report_done(options: argparse.Namespace, document: dict[str, object], text:
 
 
 def _report_missing(name: str) -> int:
-    print(f"upbeat: no observation {name}; run `upbeat learned list` to see them all", file=sys.stderr)
+    print(f"upbeat: no habit {name}; run `upbeat learned list` to see them all", file=sys.stderr)
     return 1
 
 

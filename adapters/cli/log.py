@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option
+from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option, create_parser
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_journal
@@ -26,7 +26,7 @@ MAX_COUNT = 10**9
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat log", description=__doc__)
+    parser = create_parser("log", __doc__)
     parser.add_argument("action", nargs="?", choices=("prune", "verify"), help="delete old records; check all hashes")
     parser.add_argument("--session", default="", metavar="ID", help="list one session only")
     parser.add_argument(

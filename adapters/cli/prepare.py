@@ -16,7 +16,7 @@ from typing import BinaryIO, NoReturn
 
 from pydantic import ValidationError
 
-from upbeat.adapters.cli.command_line import exit_on_signals
+from upbeat.adapters.cli.command_line import add_repo_option, exit_on_signals
 from upbeat.adapters.clients.registry import CLIENT_IDS, find_client
 from upbeat.adapters.system.config.resolver import working_directory
 from upbeat.adapters.system.environment import decode_argument
@@ -203,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--prompt", metavar="TEXT", help="the prompt (default: read a prompt or a request from stdin)")
     parser.add_argument("--client", choices=[name.value for name in ClientName], help="apply the limits of this client")
-    parser.add_argument("--repo", metavar="DIR", help="the repository (default: the one around this folder)")
+    add_repo_option(parser)
     parser.add_argument(
         "--plan", action="store_true", help="only print what would run; the same input gives the same bytes"
     )

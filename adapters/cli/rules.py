@@ -18,6 +18,7 @@ from typing import Any
 from upbeat.adapters.cli.command_line import (
     Subcommand,
     add_json_option,
+    confirm,
     print_json,
     print_problems,
     project_root,
@@ -162,8 +163,7 @@ def _try_rules(rules: Sequence[Rule], environment: Environment) -> int:
         return EXIT_INTERRUPTED
     if not report.false_blocks or not are_terminals(sys.stdin, sys.stderr):
         return 0
-    print("write it? [y/N] ", end="", file=sys.stderr, flush=True)
-    return 0 if sys.stdin.readline().strip().lower() in ("y", "yes") else 1
+    return 0 if confirm("write it?") else 1
 
 
 def _remove(options: argparse.Namespace) -> int:

@@ -5,10 +5,11 @@ NAME is report (the default), request, backtest, stats or doctor.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from typing import Any
+
+from upbeat.adapters.cli.command_line import create_parser
 
 SCHEMA_FILES = {
     "report": "turn-report.schema.json",
@@ -20,7 +21,7 @@ SCHEMA_FILES = {
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat schema", description=__doc__)
+    parser = create_parser("schema", __doc__)
     parser.add_argument("name", choices=SCHEMA_FILES, nargs="?", default="report")
     print(schema_text(parser.parse_args(arguments).name), end="")
     return 0

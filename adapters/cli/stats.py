@@ -7,18 +7,18 @@ the held-out prompts, with confidence intervals. [How to read it](measuring.md).
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from upbeat.adapters.cli.backtest import SECONDS_PER_DAY, parse_days
-from upbeat.adapters.cli.command_line import add_json_option
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.wiring import build_journal
+from upbeat.core.journal.explain import to_single_line
 from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document
 from upbeat.core.journal.stats_format import stats_lines
 from upbeat.core.messages.catalogue import load_messages
@@ -27,11 +27,11 @@ DEFAULT_DAYS = 30
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat stats", description=__doc__)
+    parser = create_parser("stats", __doc__)
     parser.add_argument(
         "--days", type=parse_days, default=DEFAULT_DAYS, metavar="N", help=f"days to count (default: {DEFAULT_DAYS})"
     )
-    parser.add_argument("--repo", metavar="DIR", help="count one repository (default: all of them)")
+    add_repo_option(parser, "count one repository (default: all of them)")
     add_json_option(parser)
     options = parser.parse_args(arguments)
     environment = read_environment()
@@ -41,6 +41,9 @@ def run(arguments: Sequence[str]) -> int:
         print(json.dumps(stats_document(report), indent=2, ensure_ascii=False))
     else:
         print("\n".join(stats_lines(report, load_messages("stats", environment.language))))
+        if root and not report.first and (roots := build_journal(environment).recorded_roots()):
+            texts = load_messages("journal", environment.language)
+            print(texts["recorded_elsewhere"].format(roots=", ".join(map(to_single_line, roots))))
     return 0
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_journal
@@ -20,7 +19,7 @@ DEFAULT_COUNT = 10
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat status", description=__doc__)
+    parser = create_parser("status", __doc__)
     add_json_option(parser)
     add_repo_option(parser)
     parser.add_argument(
@@ -32,13 +31,16 @@ def run(arguments: Sequence[str]) -> int:
     journal = build_journal(environment)
     health = journal.health()
     sessions: tuple[StoredSession, ...] = ()
+    other_roots: tuple[str, ...] = ()
     if not health.problem:
         try:
             sessions = journal.sessions(root, options.last)
+            other_roots = () if sessions else journal.recorded_roots()
         except JournalError as error:
             health = replace(health, problem=str(error))
     if options.json:
         print(json.dumps(overview.status_document(root, sessions, health), indent=2, ensure_ascii=False))
     else:
-        print(overview.status_text(root, sessions, health, load_messages("journal", environment.language)))
+        texts = load_messages("journal", environment.language)
+        print(overview.status_text(root, sessions, health, texts, other_roots))
     return 0

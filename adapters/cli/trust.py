@@ -11,17 +11,18 @@ The command prints each file and what it would do, and then asks. Without a term
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
-from upbeat.adapters.claude.servers import parse_launch, servers_file
-from upbeat.adapters.cli.command_line import project_root
+from upbeat.adapters.cli.command_line import add_repo_option, confirm, create_parser, project_root
+from upbeat.adapters.clients.client import Client
+from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.adapters.system.config.guidance import guidance_files
 from upbeat.adapters.system.config.prompt_files import COMMANDS_FOLDER, project_prompts
 from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files
@@ -39,7 +40,6 @@ from upbeat.core.settings import KEYS
 from upbeat.core.tool_servers import ServerConfig
 
 EXIT_REFUSED = 1
-YES_ANSWERS = ("y", "yes")
 
 RULE_CONSEQUENCE = "decides like one of your own rules, and shows its text to you and the model"
 GUIDANCE_CONSEQUENCE = "is added to the model's context when a matching file is touched"
@@ -57,11 +57,13 @@ class TrustRequest:
     consequences: Sequence[str]
 
 
+_TrustableFile = tuple[Path | None, int, Callable[[bytes], Sequence[str]]]
+"""A file if there is one, the most bytes that are read of it, and what trusting its content would do."""
+
+
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="upbeat trust", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repo", metavar="DIR", help="the project (default: the one around this folder)")
+    parser = create_parser("trust", __doc__)
+    add_repo_option(parser, "the project (default: the one around this folder)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--list", action="store_true", help="list the files you trust, and which have changed")
     parser.add_argument("--revoke", action="store_true", help="end the trust in all files of this project")
@@ -82,7 +84,8 @@ def run(arguments: Sequence[str]) -> int:
     if not options.yes and not are_terminals(sys.stdin, sys.stderr):
         print("upbeat: nothing was trusted: there is no terminal to ask at; pass --yes to trust", file=sys.stderr)
         return EXIT_REFUSED
-    if not options.yes and not _confirm(len(requests)):
+    files = "this file" if len(requests) == 1 else f"these {len(requests)} files"
+    if not options.yes and not confirm(f"upbeat: trust {files} as shown?"):
         print("upbeat: nothing was trusted", file=sys.stderr)
         return EXIT_REFUSED
     for request in requests:
@@ -93,14 +96,13 @@ def run(arguments: Sequence[str]) -> int:
 
 def _trust_requests(root: str, environment: Environment) -> Iterator[TrustRequest]:
     """Yield the files of the project to trust; report on stderr those that cannot be read."""
-    servers = [server for server in load_user_settings(environment).servers if server.imported_from == "claude"]
     rules = find_rule_files(root, environment)
     for problem in rules.problems:
         print(f"upbeat: {problem}", file=sys.stderr)
-    files: list[tuple[Path | None, int, Callable[[bytes], Sequence[str]]]] = [
+    files: list[_TrustableFile] = [
         (project_file(root), MAX_BYTES, lambda _: _settings_consequences(root, environment)),
         (project_workflow_file(root), MAX_BYTES, lambda _: [WORKFLOWS_CONSEQUENCE]),
-        (servers_file(root) if servers else None, MAX_BYTES, lambda data: _server_consequences(data, root, servers)),
+        *_servers_files(root, load_user_settings(environment).servers),
         *((file.path, MAX_RULE_BYTES, lambda _: [RULE_CONSEQUENCE]) for file in rules.files if not file.is_user_owned),
         *((file.path, MAX_RULE_BYTES, lambda _: [GUIDANCE_CONSEQUENCE]) for file in guidance_files(root)),
         *((path, MAX_BYTES, lambda _: [PROMPT_CONSEQUENCE]) for path in project_prompts(root)),
@@ -126,12 +128,20 @@ def _settings_consequences(root: str, environment: Environment) -> list[str]:
     ] or [NO_CONSEQUENCE]
 
 
-def _server_consequences(data: bytes, folder: str, servers: Sequence[ServerConfig]) -> list[str]:
-    """Return what a ``.mcp.json`` would start for those of the user's servers that are taken from it."""
+def _servers_files(root: str, servers: Sequence[ServerConfig]) -> Iterator[_TrustableFile]:
+    """Yield the files of the project that name servers, for the clients from which the user takes any."""
+    for client in CLIENTS:
+        taken = [server for server in servers if server.imported_from == client.cli_name]
+        if taken:
+            yield client.servers_file(root), MAX_BYTES, partial(_server_consequences, client, taken, root)
+
+
+def _server_consequences(client: Client, servers: Sequence[ServerConfig], folder: str, data: bytes) -> list[str]:
+    """Return what a file of servers would start for those of the user's servers that are taken from it."""
     consequences = []
     for server in servers:
         try:
-            launch = parse_launch(data, server.name, folder)
+            launch = client.parse_launch(data, server.name, folder)
         except ToolFailure as failure:
             consequences.append(f"starts nothing for your server {server.name}: {failure}")
             continue
@@ -147,15 +157,12 @@ def _show(request: TrustRequest, root: str) -> None:
         print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
 
 
-def _confirm(count: int) -> bool:
-    files = "this file" if count == 1 else f"these {count} files"
-    print(f"upbeat: trust {files} as shown? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in YES_ANSWERS
-
-
 def _list(environment: Environment) -> int:
     """Print every trusted file on one line, with its state."""
-    for name, digest in sorted(trusted_digests(environment).items()):
+    trusted = trusted_digests(environment)
+    if not trusted:
+        print("upbeat: you trust no file yet; run `upbeat trust` in a project to review its files", file=sys.stderr)
+    for name, digest in sorted(trusted.items()):
         content = read_content(Path(name), None, MAX_BYTES)
         state = "trusted" if digest_of(content.data) == digest else "changed since"
         print(f"{state if content.exists else 'missing':13}  {strip_controls(name)}")

@@ -10,19 +10,20 @@ import json
 import sys
 from collections.abc import Sequence
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.journal.explain import explanation_document, format_explanation
-from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.journal.explain import explanation_document, format_explanation, to_single_line
+from upbeat.core.messages.catalogue import Messages, load_messages
 
 MAX_SEARCHED_RECORDS = 500
 """Records that are searched for one with a decision or an effect."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="upbeat why", description=__doc__)
+    parser = create_parser("why", __doc__)
     parser.add_argument("record", type=int, nargs="?", metavar="RECORD", help="its number in `upbeat log`")
     parser.add_argument("--last", action="store_true", help="explain the latest record (the default)")
     parser.add_argument("--session", default="", metavar="ID", help="explain the latest record of this session")
@@ -34,19 +35,29 @@ def run(arguments: Sequence[str]) -> int:
     environment = read_environment()
     texts = load_messages("journal", environment.language)
     journal = build_journal(environment)
+    root = "" if options.session or options.record is not None else resolve_root(options.repo, environment)
     if options.record is not None:
         entry = journal.record(options.record)
     else:
-        root = "" if options.session else resolve_root(options.repo, environment)
         entries = journal.records(options.session, root, last=MAX_SEARCHED_RECORDS)
         decided = tuple(entry for entry in entries if entry.body.get("explanations") or entry.body.get("effects"))
         entry = (decided or entries)[-1] if entries else None
     if entry is None:
-        missing = texts["nothing_yet"] if options.record is None else texts["no_record"].format(seq=options.record)
-        print(f"upbeat: {missing}", file=sys.stderr)
+        print(f"upbeat: {_missing_text(options, root, journal, texts)}", file=sys.stderr)
         return 1
     if options.json:
         print(json.dumps(explanation_document(entry), indent=2, ensure_ascii=False))
     else:
         print(format_explanation(entry, texts))
     return 0
+
+
+def _missing_text(options: argparse.Namespace, root: str, journal: SqliteJournal, texts: Messages) -> str:
+    """Return why there is no record to explain, and what to do."""
+    if options.record is not None:
+        return texts["no_record"].format(seq=options.record)
+    roots = journal.recorded_roots()
+    if not root or not roots:
+        return texts["nothing_yet"]
+    elsewhere = texts["recorded_elsewhere"].format(roots=", ".join(map(to_single_line, roots)))
+    return f"{texts['nothing_here'].format(root=to_single_line(root))}; {elsewhere}"

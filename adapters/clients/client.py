@@ -82,6 +82,18 @@ class Client(ABC):
             ToolFailure: There is no such server, or the user has not trusted its file.
         """
 
+    def servers_file(self, root: str) -> Path | None:  # noqa: ARG002 -- for clients whose projects name servers
+        """Return the project's file that names MCP servers and needs the user's trust; None if there is none."""
+        return None
+
+    def parse_launch(self, data: bytes, name: str, folder: str) -> LaunchSpec:
+        """Return how a servers file with the content ``data`` in ``folder`` starts ``name``.
+
+        Raises:
+            ToolFailure: The file has no such server, or its entry is invalid.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def plugin_files(self) -> dict[str, str]:
         """Return the generated files of the plugin in the package, by their path in the plugin."""

@@ -39,6 +39,7 @@ from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.engine.ports import Cancellation
 from upbeat.core.errors import ToolFailure
+from upbeat.core.settings_layers import did_you_mean
 
 SCAN_SECONDS = 1.1
 """Time for the first pass of a search, so that an answer from what was read arrives within the tool's two seconds."""
@@ -95,8 +96,8 @@ class EmbeddedProvider:
             ToolFailure: The tool is unavailable, its arguments or the root are invalid, or time is up.
         """
         if tool not in self._tools:
-            offered = ", ".join(self._tools)
-            raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"there is no tool {tool!r} here; there are {offered}")
+            way_out = did_you_mean(tool, self._tools) or f"; there are {', '.join(self._tools)}"
+            raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"there is no tool {tool!r} here{way_out}")
         if not os.path.isdir(root):
             raise ToolFailure(ErrorCode.REPO_ROOT, f"{root} is not a folder")
         raise_if_cancelled(cancelled)

@@ -130,8 +130,8 @@ class ServersProvider:
     def _find_server(self, name: str) -> ServerConfig:
         servers = {server.name: server for server in self.servers()}
         if name not in servers:
-            hint = did_you_mean(name, servers)
-            raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"no server {format_value(name)} in your settings{hint}")
+            way_out = did_you_mean(name, servers) or "; add it there under [mcp.servers]"
+            raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"no server {format_value(name)} in your settings{way_out}")
         return servers[name]
 
     def _ready_connection(self, server: ServerConfig, root: str, cancelled: Cancellation) -> ServerConnection:

@@ -92,12 +92,24 @@ def status_document(root: str, sessions: Sequence[StoredSession], health: Journa
     return {"schema_version": SCHEMA_VERSION, "repository": root, "sessions": listed, "journal": journal}
 
 
-def status_text(root: str, sessions: Sequence[StoredSession], health: JournalHealth, texts: Messages) -> str:
-    """``upbeat status``: the repository's sessions, a line each, and how the journal is."""
+def status_text(
+    root: str,
+    sessions: Sequence[StoredSession],
+    health: JournalHealth,
+    texts: Messages,
+    recorded_roots: Sequence[str] = (),
+) -> str:
+    """``upbeat status``: the repository's sessions, a line each, and how the journal is.
+
+    ``recorded_roots`` are other repositories with sessions, shown where this one has none.
+    """
     shown = [session for session in sessions if not session.is_renamed]
     lines = [root, *(f"  {session_line(session, texts)}" for session in shown)]
     if not shown:
         lines.append(f"  {texts['no_session']}")
+        if recorded_roots:
+            roots = ", ".join(map(to_single_line, recorded_roots))
+            lines.append(f"  {texts['recorded_elsewhere'].format(roots=roots)}")
     return "\n".join([*lines, *health_lines(health, texts)])
 
 

@@ -161,7 +161,7 @@ EXITS: dict[ExitCode, Callable[[Path], int]] = {
     ExitCode.CONFIG: lambda repo: upbeat("prepare", "--prompt", PROMPT, cwd=repo, CI_AUTO_TOOLS="x").code,
     ExitCode.UNREADABLE_INPUT: lambda repo: upbeat("prepare", cwd=repo, stdin=b"").code,
     ExitCode.TOOL_FAILED: lambda repo: (
-        upbeat(*("prepare", "--strict", "--prompt", PROMPT, "--repo", "/nowhere"), cwd=repo).code
+        upbeat("prepare", "--strict", "--prompt", PROMPT, cwd=repo, CI_AUTO_TOOLS_REPO_ROOT="/nowhere").code
     ),
     ExitCode.BUDGET_SPENT: lambda repo: (
         upbeat(*("prepare", "--strict", "--prompt", PROMPT), cwd=repo, CI_AUTO_TOOLS_MAX_INJECTED_CHARS="300").code

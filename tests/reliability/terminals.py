@@ -249,7 +249,7 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
             client=fuzz(1),
             session_id=f"s{number % 50}{fuzz(1)}",
             agent_id=fuzz(1),
-            root="/repo",
+            root="/",
             event_fields={"prompt": fuzz(), "paths": [fuzz(), fuzz()], fuzz(1): fuzz()},
             explanations=(said,),
             effects=({"kind": fuzz(1), "text": fuzz(), "part": fuzz(1)},),
@@ -262,7 +262,7 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
 def commands(folder: Path, fuzz: Streams, records: int) -> Iterator[tuple[str, ...]]:
     """Command lines: what is stored shown in every way, and words that are no commands, names, files or options."""
     yield from (("log", "--last", str(records)), ("log", "--json", "--last", str(records)), ("log", "verify"))
-    yield from (("status", "--repo", "/repo"), ("status", "--json", "--repo", "/repo"), ("stats",), ("stats", "--json"))
+    yield from (("status", "--repo", "/"), ("status", "--json", "--repo", "/"), ("stats",), ("stats", "--json"))
     for number in range(1, records, max(records // 60, 1)):
         yield from (("why", str(number)), ("why", str(number), "--json"))
     shown = ("rules", "features", "workflow", "tools", "learned")

@@ -73,11 +73,13 @@ def project_file(root: str) -> Path | None:
 
 
 def _project_file(root: str) -> tuple[Path | None, str]:
-    """Return the only project file, or a problem; a link out of the project does not count."""
+    """Return the only project file, and a problem; a link out of the project does not count."""
     paths = [Path(root, name) for name in PROJECT_FILES if is_own_file(root, name)]
     if len(paths) > 1:
         return None, f"{' and '.join(PROJECT_FILES)} are both present; keep one of them"
-    return (paths[0] if paths else None), ""
+    folders = (name for name in PROJECT_FILES if os.path.isdir(os.path.join(root, name)))
+    problem = next((f"{name} is a folder; replace it with a file of settings" for name in folders), "")
+    return (paths[0] if paths else None), problem
 
 
 def _to_layer(file: TomlFile, *, trusted: bool = True, is_users: bool = True) -> Layer:

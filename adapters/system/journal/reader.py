@@ -57,6 +57,14 @@ def sessions(database: Database, root: str, last: int) -> tuple[StoredSession, .
         return tuple(_session(database, row) for row in rows)
 
 
+def recorded_roots(database: Database, last: int) -> tuple[str, ...]:
+    """The ``last`` repositories with sessions, the latest first."""
+    rows = database.rows(
+        "SELECT root FROM sessions WHERE root <> '' GROUP BY root ORDER BY max(seq) DESC LIMIT ?", last
+    )
+    return tuple(root for (root,) in rows)
+
+
 def rebuild_state(database: Database, session_id: str) -> SessionState:
     """The session's state, folded anew from its base and the records after it."""
     with database.snapshot():

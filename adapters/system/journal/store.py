@@ -173,6 +173,11 @@ class SqliteJournal:
         with self._open_for_reading() as database:
             return reader.sessions(database, make_text_storable(root), last) if database else ()
 
+    def recorded_roots(self, last: int = 3) -> tuple[str, ...]:
+        """The ``last`` repositories with sessions, the latest first."""
+        with self._open_for_reading() as database:
+            return reader.recorded_roots(database, last) if database else ()
+
     def rebuild_state(self, session_id: str) -> SessionState:
         """The session's state, folded anew from its records."""
         with self._open_for_reading() as database:

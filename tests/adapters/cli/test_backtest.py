@@ -148,7 +148,7 @@ def test_a_rule_of_ones_own_by_its_name(here: Here, home: Path) -> None:
 
 
 MISTAKES = {
-    "no such thing": (["nothing"], "neither a rule file nor the name of a rule or policy"),
+    "no such thing": (["nothing"], "nor the name of a rule or policy; pass a file, a name from"),
     "nearly a policy": (["recover-from-failed-edits"], "did you mean 'recover-from-failed-edit'?"),
     "a file with mistakes": (["bad.md"], "bad.md:"),
     "no number of days": (["rm.md", "--days", "0"], "expected a whole number of days"),

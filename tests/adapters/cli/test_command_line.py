@@ -13,6 +13,7 @@ from upbeat.adapters.cli.command_line import (
     SCHEMA_VERSION,
     Subcommand,
     add_json_option,
+    create_parser,
     exit_on_signals,
     print_json,
     print_problems,
@@ -23,19 +24,26 @@ from upbeat.adapters.cli.command_line import (
 SUBCOMMANDS = {"count": Subcommand("count", lambda options: 3 if options.json else 4, add_json_option)}
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["count"], 4), (["count", "--json", "--repo", "x"], 3)])
+@pytest.mark.parametrize(("arguments", "code"), [(["count"], 4), (["count", "--json", "--repo", "/"], 3)])
 def test_a_subcommand_gets_its_options(arguments: list[str], code: int) -> None:
     """The subcommand runs with its own options and --repo, and its result is the exit code."""
     assert code == run_subcommand("x", None, SUBCOMMANDS, arguments)
 
 
-@pytest.mark.parametrize("arguments", [[], ["coun"], ["count", "--none"]])
+@pytest.mark.parametrize("arguments", [[], ["coun"], ["count", "--none"], ["count", "--repo", "/nowhere"]])
 def test_wrong_arguments_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A missing or unknown subcommand or option is a usage error."""
+    """A missing or unknown subcommand or option is a usage error, and so is a repository that does not exist."""
     with pytest.raises(SystemExit) as exited:
         run_subcommand("x", None, SUBCOMMANDS, arguments)
 
     assert (2, True) == (exited.value.code, "usage: upbeat x" in capsys.readouterr().err)
+
+
+def test_help_is_plain_text() -> None:
+    """The help of a command keeps its paragraphs, and shows neither links nor the markup and laws of the code."""
+    text = create_parser("x", "``upbeat x``: does it.\n\nInvariant: fast.\n\n[How](x.md) to `y`.").format_help()
+
+    assert "\n\n`upbeat x`: does it.\n\nHow to `y`.\n\n" in text
 
 
 def test_json_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:

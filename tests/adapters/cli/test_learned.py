@@ -46,7 +46,7 @@ def test_list(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
 
     assert f"{habit_id_of(FIX)}  0.70*    9x  error_resolutions  pytest fails -> run uv run pytest" == lines[0]
-    assert "5 observations on tests: consider a skill for it" == lines[-1]
+    assert "5 habits on tests: consider a skill for it" == lines[-1]
     assert 6 == len(lines)
 
 
@@ -74,10 +74,7 @@ def test_show_and_forget(project: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [0, 0, 1, 1] == [shown, forgotten, *missing]
     assert "trigger     pytest fails\n" in text
     assert {"schema_version": "1.0", "forgotten": habit_id_of(FIX)} == document
-    assert (
-        f"upbeat: no observation {habit_id_of(FIX)}; run `upbeat learned list` to see them all"
-        in capsys.readouterr().err
-    )
+    assert f"upbeat: no habit {habit_id_of(FIX)}; run `upbeat learned list` to see them all" in capsys.readouterr().err
 
 
 def test_clear(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,5 +82,5 @@ def test_clear(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     learn(project, FIX)
     run(["clear"])
 
-    assert "upbeat: forgot 1 observations\n" == capsys.readouterr().out
+    assert "upbeat: forgot 1 habit\n" == capsys.readouterr().out
     assert 0 == run(["list"])

@@ -91,7 +91,6 @@ def test_tools_list(here: Here, tmp_path: Path) -> None:
         (["ci_search", "--args", '{"query": "x", "files": ["../../etc/passwd"]}'], 40, "error", "E_INVALID_ARGS", ""),
         (["ci_graph_rag"], 40, "error", "E_INVALID_ARGS", ""),
         (["ci_nothing"], 40, "skipped", "E_TOOL_UNAVAILABLE", ""),
-        (["ci_index_status", "--repo", "/nowhere"], 40, "skipped", "E_REPO_ROOT", ""),
     ],
     ids=lambda value: str(value)[:40],
 )

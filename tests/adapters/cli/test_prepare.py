@@ -368,8 +368,9 @@ def test_the_whole_process_keeps_to_the_budget(repo: Path, tmp_path: Path) -> No
     ("setup", "arguments", "code"),
     [
         pytest.param({}, ["--strict", "--prompt", PROMPT], 0, id="a tool that is not there is no failure"),
-        pytest.param({}, ["--strict", "--prompt", PROMPT, "--repo", "/nowhere"], 40, id="a failure"),
-        pytest.param({}, ["--prompt", PROMPT, "--repo", "/nowhere"], 0, id="a failure, not strict"),
+        pytest.param({"CI_AUTO_TOOLS_REPO_ROOT": "/nowhere"}, ["--strict", "--prompt", PROMPT], 40, id="a failure"),
+        pytest.param({"CI_AUTO_TOOLS_REPO_ROOT": "/nowhere"}, ["--prompt", PROMPT], 0, id="a failure, not strict"),
+        pytest.param({}, ["--prompt", PROMPT, "--repo", "/nowhere"], 30, id="a folder that does not exist"),
         pytest.param(
             {"CI_AUTO_TOOLS_MAX_INJECTED_CHARS": "400"}, ["--strict", "--prompt", PROMPT], 50, id="characters"
         ),

@@ -10,8 +10,6 @@ from session_journal import STATE
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 
-WAY_OUT = "the next event of a client sets it aside and begins a new one"
-
 
 def test_status(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> None:
     """The sessions of this repository, the latest first, and the journal's health."""
@@ -39,3 +37,17 @@ def test_status_in_chinese(here: Here, repo: Path, home: Path) -> None:
         f"{repo}\n  这个仓库还没有会话\n日志：{home}/{STATE}/upbeat/journal.db：尚不存在；第一个事件会创建它\n" == said
     )
     assert not home.exists()
+
+
+def test_sessions_of_other_repositories(here: Here, journal: SqliteJournal, tmp_path: Path, home: Path) -> None:
+    """Where a repository has no session or record, the commands name those that have, the latest first."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    elsewhere = f"the journal has sessions of {tmp_path}/repo, /elsewhere; pass one with --repo"
+    status = here("status", cwd=empty, home=home)
+    stats = here("stats", "--repo", ".", cwd=empty, home=home)
+    why = here("why", cwd=empty, home=home)
+
+    assert ["  no session in this repository yet", f"  {elsewhere}"] == status.stdout.decode().splitlines()[1:3]
+    assert elsewhere == stats.stdout.decode().splitlines()[1]
+    assert (1, f"upbeat: nothing is recorded for {empty}; {elsewhere}\n") == (why.code, why.stderr)

@@ -67,6 +67,7 @@ def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> No
     ("name", "said"),
     [
         ("dosc", "upbeat: no server 'dosc' in your settings; did you mean 'docs'?\n"),
+        ("nope", "upbeat: no server 'nope' in your settings; add it there under [mcp.servers]\n"),
         ("docs.serch", "upbeat: docs has no tool 'serch'; did you mean 'search'?\n"),
     ],
 )

@@ -90,6 +90,14 @@ def test_list_and_revoke(repo: Path) -> None:
     )
 
 
+def test_list_without_trust(repo: Path) -> None:
+    """Where nothing is trusted, the list says how a file becomes trusted."""
+    done = trust(repo, "--list")
+
+    assert (0, b"") == (done.code, done.stdout)
+    assert "upbeat: you trust no file yet; run `upbeat trust` in a project to review its files\n" == done.stderr
+
+
 def test_a_pipe_in_place_of_settings(repo: Path) -> None:
     """What is no file is told, and not waited for."""
     (repo / ".upbeat/rules").mkdir()

@@ -10,8 +10,6 @@ from commands import Here
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 
-WAY_OUT = "the next event of a client sets it aside and begins a new one"
-
 
 @pytest.mark.parametrize(
     ("arguments", "seq"),

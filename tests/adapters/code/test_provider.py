@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import threading
 import time
@@ -296,6 +297,15 @@ def test_absolute_paths_inside_are_relative(project: Path) -> None:
 def test_other_tools_are_unavailable(project: Path, tool: str) -> None:
     """What is not there is said to be unavailable."""
     assert ErrorCode.TOOL_UNAVAILABLE == failure_of(project, tool, {})
+
+
+@pytest.mark.parametrize(
+    ("tool", "way_out"), [("ci_searc", "; did you mean 'ci_search'?"), ("x", "; there are ci_index_status, ci_search,")]
+)
+def test_an_unknown_tool_is_answered_with_a_name(project: Path, tool: str, way_out: str) -> None:
+    """The failure names the nearest tool, or all of them."""
+    with pytest.raises(ToolFailure, match=re.escape(f"there is no tool {tool!r} here{way_out}")):
+        EmbeddedProvider().call(tool, {}, str(project), threading.Event())
 
 
 def test_a_root_that_is_gone_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.system.config.settings import load_settings, load_user_settings, project_file
+from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files.toml_file import MAX_BYTES
@@ -121,6 +121,14 @@ def test_both_project_files(root: Path, home: Environment) -> None:
         "config/auto-tools.toml and .upbeat/auto-tools.toml are both present; keep one of them",
     ) == resolved.problems
     assert (DEFAULTS, None) == (resolved.settings, project_file(str(root)))
+
+
+@pytest.mark.parametrize("name", PROJECT_FILES)
+def test_a_folder_in_place_of_a_project_file(root: Path, home: Environment, name: str) -> None:
+    """A folder with the name of a settings file is an error, not a missing file."""
+    (root / name).mkdir(parents=True)
+
+    assert (f"{name} is a folder; replace it with a file of settings",) == load_settings(str(root), home).problems
 
 
 def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
