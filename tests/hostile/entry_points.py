@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from processes import BIN, ROOT
@@ -17,35 +18,16 @@ from .place import PROMPT, Place
 
 RECORDED = ROOT / "tests/recorded"
 CLAUDE = ("SessionStart.startup", "UserPromptSubmit", "PreToolUse.Bash", "PreToolUse.Read", "PreToolUse.Edit")
-CLAUDE_LATER = (
-    "PostToolUse.Bash",
-    "PostToolUse.Edit",
-    "PostToolUse.Write",
-    "PreCompact.auto",
-    "Stop",
-    "SessionEnd.other",
-)
+CLAUDE += ("PostToolUse.Bash", "PostToolUse.Edit", "PostToolUse.Write", "PreCompact.auto", "Stop", "SessionEnd.other")
 CODEX = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 PYTHON = (sys.executable, "-I")
 UPBEAT = (*PYTHON, "-m", "upbeat")
-COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "prepare": ("prepare", "--prompt", PROMPT),
-    "prepare --plan": ("prepare", "--plan", "--prompt", PROMPT),
-    "index": ("index",),
-    "status": ("status", "--json"),
-    "log": ("log", "--json"),
-    "why": ("why", "--last"),
-    "stats": ("stats",),
-    "learned list": ("learned", "list"),
-    "rules list": ("rules", "list"),
-    "rules check": ("rules", "check"),
-    "workflow list": ("workflow", "list"),
-    "workflow check": ("workflow", "check"),
-    "features list": ("features", "list"),
-    "tools list": ("tools", "list"),
-    "trust --list": ("trust", "--list"),
-}
-ASKED: Mapping[str, Mapping[str, Any]] = {
+COMMANDS = (
+    *(("index",), ("status", "--json"), ("log", "--json"), ("why", "--last"), ("stats",), ("learned", "list")),
+    *(("rules", "list"), ("rules", "check"), ("workflow", "list"), ("workflow", "check"), ("features", "list")),
+    *(("tools", "list"), ("trust", "--list")),
+)
+TOOL_CALLS: Mapping[str, Mapping[str, Any]] = {
     "ci_index_status": {},
     "ci_search": {"query": "retry limit", "files": ["shop/retry.py", "../outside/secret.py", "linked/secret.py"]},
     "ci_graph_rag": {"query": "send_with_retry", "files": ["folder/inner/secret.py"]},
@@ -70,63 +52,87 @@ class Call:
 
 
 def calls(place: Place) -> dict[str, Call]:
-    """All of them in an order in which each finds what the one before has left; ``trust`` is not among them."""
-    found = {f"hook claude: {name}": hook("claude", claude(name, place)) for name in (*CLAUDE, *CLAUDE_LATER)}
-    found |= {f"hook codex: {name}": hook("codex", codex(name, place)) for name in CODEX}
-    found |= {"mcp": server(place)}
-    found |= {name: Call((*UPBEAT, *words)) for name, words in COMMANDS.items()}
-    return found | {"codex-auto --plan": Call((*PYTHON, str(BIN / "codex-auto"), "--plan", PROMPT))}
-
-
-def hook(client: str, payload: Mapping[str, Any]) -> Call:
-    """A command hook."""
-    return Call((*UPBEAT, "hook", client), json.dumps(payload).encode())
+    """Return all of them, in an order in which each meets what the previous one left; ``trust`` is not among them."""
+    hooks = {f"hook claude: {name}": claude(name, place) for name in CLAUDE}
+    hooks |= {f"hook codex: {name}": codex(name, place) for name in CODEX}
+    entries = {
+        name: Call((*UPBEAT, *name.partition(":")[0].split()), json.dumps(payload).encode())
+        for name, payload in hooks.items()
+    }
+    entries["mcp"] = server(place)
+    for name in ("prepare", "prepare --plan"):
+        entries[name] = Call((*UPBEAT, *name.split(), "--prompt", PROMPT))
+    entries |= {" ".join(words): Call((*UPBEAT, *words)) for words in COMMANDS}
+    return entries | {"codex-auto --plan": Call((*PYTHON, str(BIN / "codex-auto"), "--plan", PROMPT))}
 
 
 def claude(name: str, place: Place) -> dict[str, Any]:
-    """A recorded payload of Claude Code, about the stage."""
+    """Return a recorded payload of Claude Code, about the stage."""
     text = (RECORDED / f"claude-code/hooks/{name}.json").read_text(encoding="utf-8")
     return about(json.loads(text)["payload"], place)
 
 
 def codex(name: str, place: Place) -> dict[str, Any]:
-    """The first recorded payload of Codex of that name, about the stage."""
+    """Return the first recorded payload of Codex of that name, about the stage."""
     with open(RECORDED / f"codex/hooks/{name}.jsonl", encoding="utf-8") as lines:
         return about(json.loads(lines.readline())["stdin"], place)
 
 
 def about(payload: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """``payload`` with the folder, the prompt and the files of the stage."""
-    found = dict(payload) | {"cwd": str(place.root / place.cwd)}
-    found |= {"transcript_path": str(place.home / ".claude/projects/x/session.jsonl")}
-    if "prompt" in found:
-        found["prompt"] = f"{PROMPT} /fix"
-    given = found.get("tool_input")
-    if isinstance(given, dict) and "file_path" in given:
-        found["tool_input"] = given | {"file_path": str(place.root / "shop/retry.py")}
-    elif isinstance(given, dict) and "command" in given:
-        found["tool_input"] = given | {"command": f"cat {place.root}/shop/retry.py && pytest -q"}
-    return found
+    """Return ``payload`` with the folder, the prompt and the files of the stage."""
+    fields = dict(payload) | {"cwd": str(place.root / place.cwd)}
+    fields |= {"transcript_path": str(place.home / ".claude/projects/x/session.jsonl")}
+    if "prompt" in fields:
+        fields["prompt"] = f"{PROMPT} /fix"
+    tool_input = fields.get("tool_input")
+    if isinstance(tool_input, dict) and "file_path" in tool_input:
+        fields["tool_input"] = tool_input | {"file_path": str(place.root / "shop/retry.py")}
+    elif isinstance(tool_input, dict) and "command" in tool_input:
+        fields["tool_input"] = tool_input | {"command": f"cat {place.root}/shop/retry.py && pytest -q"}
+    return fields
 
 
 def server(place: Place) -> Call:
-    """``upbeat mcp``: each tool, and hooks that come as calls of one."""
-    asked: list[tuple[str, Mapping[str, Any]]] = list(ASKED.items())
+    """Return ``upbeat mcp`` with a call of each tool, and hooks that come as calls of one."""
+    asked: list[tuple[str, Mapping[str, Any]]] = list(TOOL_CALLS.items())
     for name in ("UserPromptSubmit", "PreToolUse.Bash", "PostToolUse.Bash", "Stop"):
         payload = claude(name, place)
         asked.append(("hook", payload | {"event": payload["hook_event_name"]}))
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    lines: list[dict[str, Any]] = [
-        {"id": 0, "method": "initialize", "params": client},
-        {"id": 1, "method": "tools/list"},
-    ]
-    for number, (tool, arguments) in enumerate(asked, start=2):
-        lines.append({"id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
-    text = "".join(json.dumps({"jsonrpc": "2.0"} | line) + "\n" for line in lines)
-    return Call((*UPBEAT, "mcp", "--client", "claude-code"), text.encode(), len(lines))
+    requests: list[dict[str, Any]] = [{"method": "initialize", "params": client}, {"method": "tools/list"}]
+    requests += [{"method": "tools/call", "params": {"name": tool, "arguments": given}} for tool, given in asked]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": number} | request) for number, request in enumerate(requests)]
+    return Call((*UPBEAT, "mcp", "--client", "claude-code"), "\n".join([*lines, ""]).encode(), len(lines))
 
 
 SHORT: tuple[str, ...] = ("hook claude: UserPromptSubmit", "hook codex: Stop", "mcp", "prepare", "index", "rules list")
 """Those that read the most, for those who have little time."""
 FEW = SHORT[:4]
 """The fewest that together read all kinds of files."""
+
+INSIDE = Path(__file__).with_name("inside.py")
+SECONDS_EACH = 30.0
+
+
+def in_copies(places: Iterable[Place], names: Sequence[str]) -> Call:
+    """Return one process that runs these entry points in all places; it writes to the ``log`` of each place."""
+    copies = []
+    for place in places:
+        place.log.mkdir()
+        every = calls(place)
+        copies += [_copy(place, number, name, every[name]) for number, name in enumerate(names)]
+    return Call((*PYTHON, str(INSIDE)), json.dumps(copies).encode(), patience=SECONDS_EACH * len(copies))
+
+
+def _copy(place: Place, number: int, name: str, call: Call) -> dict[str, Any]:
+    is_wrapper = name.startswith("codex-auto")
+    return {
+        "module": f"upbeat.adapters.{'codex_auto.app.main' if is_wrapper else 'cli.main'}",
+        "words": call.command[3 if is_wrapper else 4 :],
+        "stdin": call.stdin.decode(),
+        "answers": call.answers,
+        "cwd": str(place.root / place.cwd),
+        "environment": place.environment(),
+        "log": str(place.log / f"{number}.log"),
+        "output": str(place.log / f"{number}.out"),
+    }

@@ -1,63 +1,120 @@
-"""All hostile repositories, by name. Each is a function that makes a ``Place`` hostile; its docstring says how."""
+"""All hostile repositories, by name. ``fixtures.toml`` says what each of them holds; this module makes them."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from string import Template
+from typing import Any
 
-from . import by_files, by_git, by_programs, by_settings
-from .place import Place, make_place
+import tomli
+from repositories import write
 
-GROUPS = {"settings": by_settings, "git": by_git, "programs": by_programs, "files": by_files}
-FIXTURES: Mapping[str, Callable[[Place], None]] = {
-    f"{group}: {one.__name__.replace('_', ' ')}": one for group, module in GROUPS.items() for one in module.FIXTURES
+from .place import CANARY, SECRET, Place, make_place
+
+GROUPS = tomli.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MIXED: Mapping[str, list[str]] = GROUPS.pop("mixed")
+"""Several at once, for those who have little time."""
+FIXTURES: Mapping[str, Mapping[str, Any]] = {
+    f"{group}: {name}": fixture for group, fixtures in GROUPS.items() for name, fixture in fixtures.items()
 }
 
-MIXED: Mapping[str, tuple[Callable[[Place], None], ...]] = {
-    "settings and programs": (
-        by_settings.asks_for_everything,
-        by_settings.rules_with_commands,
-        by_settings.servers_of_a_client,
-        by_settings.hooks_of_clients,
-        by_settings.workflows_of_strangers,
-        by_settings.prompts_of_strangers,
-        by_settings.features_link_out,
-        by_programs.projects,
-        by_programs.programs_of_an_environment,
-        by_programs.variables_of_git,
-    ),
-    "another user's": (by_git.file_points_elsewhere, by_settings.settings_are_pipes, by_settings.features_link_out),
-    "git": (
-        by_git.submodule,
-        by_git.monitor,
-        by_git.hooks,
-        by_git.differences,
-        by_git.pagers_and_editors,
-        by_git.signatures,
-        by_git.files_elsewhere,
-        by_git.alternates,
-    ),
-    "files": (by_files.odd_names, by_files.links_out, by_files.link_loops, by_files.special_files, by_files.huge_file),
+EACH_TURN = (
+    *(".upbeat/auto-tools.toml", ".upbeat/workflows.toml", ".upbeat/rules/a.md", ".upbeat/codex-session.json"),
+    *(".claude/hookify.a.local.md", ".claude/commands/fix.md", ".mcp.json", ".devbooks/config.yaml"),
+    *("AGENTS.md", "CLAUDE.md", ".gitmodules", "shop/evil.py"),
+)
+PROGRAMS = ("git", "rg", "python3", "python", "sh", "node", "codex", "claude", "tmux", "notify-send", "osascript", "ps")
+MODULES = ("sitecustomize", "usercustomize", "json", "re", "apsw", "tomli", "pathspec", "conftest", "setup", "mcp")
+PACKAGES = ("core", "adapters", "upbeat", "config", "re2", "dulwich", "tree_sitter", "core/contract", "adapters/cli")
+
+SHELL_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "init.defaultBranch",
+    "GIT_CONFIG_VALUE_0": "main",
+    "GIT_CONFIG_KEY_1": "protocol.file.allow",
+    "GIT_CONFIG_VALUE_1": "always",
+    **{f"GIT_{role}_NAME": "a" for role in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{role}_EMAIL": "a@example.org" for role in ("AUTHOR", "COMMITTER")},
 }
-"""Several at once, for those who have little time; each goes with the others."""
 
 
 def make(name: str, base: Path) -> Place:
-    """The repository called ``name``, alone or mixed, in a new folder ``base``."""
+    """Make the repository called ``name``, alone or mixed, in a new folder ``base``."""
     place = make_place(base)
-    for one in MIXED.get(name) or (FIXTURES[name],):
-        one(place)
-    for name in place.sprung():  # git has run them while it was told of them
-        (place.marks / name).unlink()
+    for part in MIXED.get(name, [name]):
+        _apply(FIXTURES[part], place)
+    for mark in place.sprung():  # git ran them while it was told of them
+        (place.marks / mark).unlink()
     return place
+
+
+def _apply(fixture: Mapping[str, Any], place: Place) -> None:
+    """Make ``place`` hostile in one way, in the order that ``fixtures.toml`` describes."""
+    root = place.root
+    for name in fixture.get("remove", ()):
+        shutil.rmtree(root / name) if (root / name).is_dir() else (root / name).unlink(missing_ok=True)
+    programs = [
+        name.replace("*", program)
+        for name in fixture.get("traps", ())
+        for program in (PROGRAMS if "*" in name else ("",))
+    ]
+    paths = {"root": root, "outside": place.outside, "base": place.base, "python": sys.executable}
+    values = paths | {"canary": CANARY, "secret": SECRET, "trap": [*map(place.trap, programs), ""][0]}
+
+    def filled(table: str) -> dict[str, str]:
+        return {key: Template(text).safe_substitute(values) for key, text in fixture.get(table, {}).items()}
+
+    if fixture.get("bait"):
+        _plant_bait(place)
+    for names, text in filled("files").items():
+        write(root, dict.fromkeys(names.split("|"), text))
+    write(place.outside, filled("outside"))
+    for names, target in filled("links").items():
+        for path in _places(root, names):
+            path.symlink_to(target)
+    for names in fixture.get("pipes", ()):
+        for path in _places(root, names):
+            os.mkfifo(path)
+    for name, size in fixture.get("sizes", {}).items():
+        write(root, {name: ""})
+        os.truncate(root / name, size)
+    place.variables |= filled("variables")
+    place.cwd = fixture.get("cwd", place.cwd)
+    place.looked_at_by_git += tuple(
+        Template(path).safe_substitute(values) for path in fixture.get("looked_at_by_git", ())
+    )
+    script = [f"git config '{key}' '{value}'" for key, value in filled("config").items()]
+    script.append(Template(fixture.get("run", "")).safe_substitute(values))
+    variables = SHELL_ENVIRONMENT | {"HOME": str(root)}
+    subprocess.run(["sh", "-ec", "\n".join(script)], cwd=root, env=variables, check=True, capture_output=True)
+
+
+def _places(root: Path, name: str) -> list[Path]:
+    paths = [root / each for each in (EACH_TURN if name == "*" else (name,))]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return paths
+
+
+def _plant_bait(place: Place) -> None:
+    mark = f"import os; open(os.path.join({str(place.marks)!r}, __name__.replace('.', '_')), 'a').close()\n"
+    names = [f"{module}.py" for module in MODULES]
+    names += [f"{package}/{name}.py" for package in PACKAGES for name in ("__init__", "__main__")]
+    write(place.root, dict.fromkeys(names, mark))
 
 
 @contextmanager
 def staged(name: str) -> Iterator[Place]:
-    """The repository called ``name``, in a folder of its own that is gone afterwards."""
+    """Make the repository called ``name`` in a folder of its own that is gone afterwards."""
     folder = tempfile.mkdtemp(prefix="hostile-")
     try:
         yield make(name, Path(folder).resolve() / "stage")

@@ -23,28 +23,14 @@ INERT = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=nev
 PACKAGES = [path for path in sys.path if path.endswith("site-packages")]
 PYTHON = tuple({os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *PACKAGES)})
 SYSTEM = (
-    "/usr/lib",
-    "/lib",
-    "/lib64",
-    "/usr/local/lib",
-    "/usr/share/locale",
-    "/usr/share/zoneinfo",
-    "/usr/share/git-core",
+    *("/usr/lib", "/lib", "/lib64", "/usr/local/lib"),
+    *("/usr/share/locale", "/usr/share/zoneinfo", "/usr/share/git-core"),
 )
-FILES = frozenset(
-    {
-        *(
-            "/etc/ld.so.cache",
-            "/etc/ld.so.preload",
-            "/etc/localtime",
-            "/etc/locale.alias",
-            "/etc/gitconfig",
-            "/etc/nsswitch.conf",
-        ),
-        *("/etc/passwd", "/etc/group", "/etc/os-release", "/etc/ssl/openssl.cnf", "/etc/mime.types"),
-        *("/dev/null", "/dev/urandom", "/proc", "/proc/meminfo", "/proc/cpuinfo", "/proc/filesystems", "/proc/stat"),
-    }
-)
+FILES = {
+    *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/locale.alias", "/etc/gitconfig", "/etc/group"),
+    *("/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release", "/etc/ssl/openssl.cnf", "/etc/mime.types"),
+    *("/dev/null", "/dev/urandom", "/proc", "/proc/meminfo", "/proc/cpuinfo", "/proc/filesystems", "/proc/stat"),
+}
 PROCESS = re.compile(
     r"/proc/\d+/(?:stat|status|environ|cgroup|mounts|mountinfo|maps|fd|task/\d+/comm)|/proc/sys/(?:vm|kernel)/\w+|/sys/fs/cgroup/.*"
     r"|/sys/devices/system/cpu(?:/(?:online|possible))?|/sys/kernel/mm/.*"
@@ -60,28 +46,29 @@ class Verdict:
     connected: tuple[str, ...] = ()
     leaked: tuple[str, ...] = ()
 
-    def told(self) -> list[str]:
-        """One sentence for each."""
+    def sentences(self) -> list[str]:
+        """Return one sentence for each."""
         kinds = {"ran": self.programs, "read": self.read, "connected to": self.connected, "leaked into": self.leaked}
-        return [f"{kind} {one}" for kind, found in kinds.items() for one in found]
+        return [f"{kind} {what}" for kind, observed in kinds.items() for what in observed]
 
 
 def judge(place: Place, seen: Seen) -> Verdict:
-    """Whether processes kept to the list; the marks and the home of ``place`` are looked at as well."""
+    """Return what processes did that is not on the list, by what the operating system says."""
     programs = [f"{path} {words[:120]}" for path, words in seen.programs if not _may_run(path, words, place)]
-    programs += [f"{name} (it left its mark)" for name in place.sprung()]
-    connected = [one for one in seen.connected if not _may_connect(one, place)]
-    leaked = [*(["its output"] if CANARY.encode() in seen.output.lower() else []), *place.leaks()]
-    read = sorted(path for path in seen.opened if not _may_read(path, place))
-    return Verdict(tuple(programs), tuple(read), tuple(connected), tuple(leaked))
+    connected = [socket for socket in seen.connected if not ("AF_UNIX" in socket and "upbeat" in socket)]
+    read = {path for path in seen.opened if not _may_read(path, place)}
+    return _verdict(place, programs, read, connected, seen.output)
 
 
-def judge_inside(place: Place, log: str, output: bytes) -> Verdict:
-    """The same for what ``inside.py`` noted; a relative path may belong to any folder, and is left to strace."""
+def judge_inside(place: Place, number: int) -> Verdict:
+    """Return the same for entry point ``number``, by what ``inside.py`` noted.
+
+    A relative path may belong to any folder, and is left to strace.
+    """
     programs: list[str] = []
     read: set[str] = set()
     connected: list[str] = []
-    for line in log.splitlines():
+    for line in (place.log / f"{number}.log").read_text().splitlines():
         kind, what, words = json.loads(line)
         if kind == "run" and not _may_run(what, words, place):
             programs.append(f"{what} {words[:120]}")
@@ -91,10 +78,14 @@ def judge_inside(place: Place, log: str, output: bytes) -> Verdict:
             programs.append(f"{what} (imported)")
         elif kind == "connect" and "upbeat" not in what:
             connected.append(what)
+    return _verdict(place, programs, read, connected, (place.log / f"{number}.out").read_bytes())
+
+
+def _verdict(place: Place, programs: list[str], read: set[str], connected: list[str], output: bytes) -> Verdict:
+    """Return all of that with the marks, the home and the output looked at as well."""
     programs += [f"{name} (it left its mark)" for name in place.sprung()]
-    said, _, _ = output.rpartition(b"\n")
-    leaked = ["its output"] if CANARY.encode() in said.lower() else []
-    stuck = ["nothing: it does not end"] if b"does not end" in said else []
+    leaked = ["its output"] if CANARY.encode() in output.lower() else []
+    stuck = ["nothing: it does not end"] if b"does not end" in output else []
     return Verdict(tuple(programs), tuple(sorted(read)), tuple(connected), (*leaked, *place.leaks(), *stuck))
 
 
@@ -123,21 +114,8 @@ def _may_read(path: str, place: Place) -> bool:
         or path.startswith(("pipe:", "socket:", "anon_inode:", "/memfd:", "/dev/shm/"))
     ):
         return True
-    ours = [
-        str(place.root),
-        str(place.home),
-        str(place.told),
-        *PYTHON,
-        str(ROOT),
-        *SYSTEM,
-        f"/tmp/upbeat-{os.getuid()}",
-    ]
+    ours = [*map(str, (place.root, place.home, place.log, ROOT)), *PYTHON, *SYSTEM, f"/tmp/upbeat-{os.getuid()}"]
     return _is_below(path, ours) and not _is_device(path) and not path.startswith("/proc")
-
-
-def _may_connect(what: str, place: Place) -> bool:
-    """The private socket of a session's server only."""
-    return "AF_UNIX" in what and "upbeat" in what
 
 
 def _is_device(path: str) -> bool:

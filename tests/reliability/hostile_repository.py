@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hostile.copies import in_copies, told
-from hostile.entry_points import FEW, SHORT, calls
+from hostile.entry_points import FEW, SHORT, calls, in_copies
 from hostile.fixtures import FIXTURES, MIXED, staged
 from hostile.judge import Verdict, judge
 from hostile.place import CANARY
@@ -38,10 +37,10 @@ def look(full: bool) -> Iterator[Seen]:
     told: list[str] = []
     for name in names:
         for verdict in _watched(name, full, found):
-            told += [f"{name}: {one}" for one in verdict.told()]
+            told += [f"{name}: {one}" for one in verdict.sentences()]
             found.update(programs=len(verdict.programs), read=len(verdict.read))
             found.update(connected=len(verdict.connected), leaked=len(verdict.leaked))
-    repositories = len(names) if full else sum(len(MIXED[name]) for name in names)
+    repositories = len(names) if full else sum(map(len, MIXED.values()))
     met = f"{repositories} repositories, {found['calls']} calls of {found['entries']} entry points"
     yield _row(
         "No program runs but Python and git, with git's hooks, monitors and transports off",
@@ -79,7 +78,7 @@ def _watched(name: str, full: bool, found: Counter[str]) -> Iterator[Verdict]:
         chosen = all_ if full else {entry: all_[entry] for entry in FEW}
         found["entries"] = max(found["entries"], len(chosen))
         processes = [
-            (in_copies(place, chosen), len(chosen)),
+            (in_copies([place], list(chosen)), len(chosen)),
             *((all_[one], 1) for one in (SHORT if full else SHORTEST)),
         ]
         for call, count in processes:
@@ -92,7 +91,8 @@ def _watched(name: str, full: bool, found: Counter[str]) -> Iterator[Verdict]:
             found.update(opened=len(seen.opened), git=len(seen.programs))
             yield judge(place, seen)
         for number in range(len(chosen)):
-            said = told(place, number)[1] if (place.told / f"{number}.out").exists() else b"does not end"
+            file = place.log / f"{number}.out"
+            said = file.read_bytes() if file.exists() else b"does not end"
             found["stuck"] += b"does not end" in said
             if CANARY.encode() in said.lower():
                 yield Verdict(leaked=(f"the output of {list(chosen)[number]}",))
