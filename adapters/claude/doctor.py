@@ -14,25 +14,25 @@ from typing import Any
 
 from upbeat.adapters.claude.client import ClaudeCode
 from upbeat.adapters.claude.history import project_folder
-from upbeat.adapters.claude.install import HOOK_POINT_BY_EVENT, plugin_layout
+from upbeat.adapters.claude.install import plugin_layout
 from upbeat.adapters.clients.session_files import list_recordings
 from upbeat.adapters.clients.snapshot import absent_snapshot, installed_snapshot
 from upbeat.adapters.doctor import journal_evidence
-from upbeat.adapters.doctor.handshake import handshake_problem
-from upbeat.adapters.install import plugin_state
+from upbeat.adapters.doctor.handshake import server_faults
 from upbeat.adapters.install.plugin import NAME
 from upbeat.adapters.install.plugin_state import (
-    PluginState,
     client_program,
-    is_conflicting,
+    conflict_faults,
+    inspect_plugin,
     is_our_hook,
     is_our_plugin,
+    plugin_faults,
 )
 from upbeat.adapters.system.environment import Environment, child_variables
 from upbeat.adapters.system.files.json_file import read_json_object
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.process.find_program import get_version
-from upbeat.core.doctor.findings import ClientSnapshot, Fault, HookPoint, Reason, UnrecordedSession
+from upbeat.core.doctor.findings import ClientSnapshot, Fault, Reason, UnrecordedSession
 
 MIN_VERSION = (2, 1, 197)
 """The oldest version tested with hooks over MCP."""
@@ -69,16 +69,15 @@ def inspect_claude(
     is_known = any(map(is_our_plugin, _merged_entries(files, "enabledPlugins"))) or own.is_dir()
     if not program or not is_known:
         return absent_snapshot(client, program)
-    state = plugin_state.inspect_plugin(
-        _plugin_folder(home, files, own), plugin_layout, HOOK_POINT_BY_EVENT, PLUGIN_ROOT
-    )
+    state = inspect_plugin(_plugin_folder(home, files, own), plugin_layout, PLUGIN_ROOT)
+    variables = child_variables({})
     faults = [
         *_settings_faults(files, home),
         *_disabled_server_faults(root, client.state_file(environment)),
         *state.faults,
-        *_server_faults(state),
+        *server_faults(state.server_command, variables),
     ]
-    version, unrecorded = get_version(program, child_variables({})), _unrecorded_sessions(home, cwd, journal)
+    version, unrecorded = get_version(program, variables), _unrecorded_sessions(home, cwd, journal)
     return installed_snapshot(client, program, version, MIN_VERSION, state, faults, journal, unrecorded)
 
 
@@ -117,25 +116,15 @@ def _settings_faults(files: tuple[SettingsFile, ...], home: Path) -> Iterator[Fa
     for file in files:
         if file.is_managed and file.values.get("allowManagedHooksOnly") is True:
             yield Fault(Reason.MANAGED_HOOKS_ONLY, f"allowManagedHooksOnly in {file.path}")
-    enabled = _merged_entries(files, "enabledPlugins")
-    ours = {name: file for name, (value, file) in enabled.items() if is_our_plugin(name) and value}
-    off = {name: file for name, (value, file) in enabled.items() if is_our_plugin(name) and not value}
-    if not ours and off:
-        yield Fault(Reason.PLUGIN_DISABLED, ", ".join(f"{name} in {file.path}" for name, file in off.items()))
-    elif not ours:
-        yield Fault(Reason.PLUGIN_NOT_ENABLED, f"no {NAME}@{NAME} in {home / 'settings.json'}")
-    twice = [*ours] if len(ours) > 1 else []
-    twice += [
-        str(file.path) for file in files if ours and any(map(is_our_hook, _hook_commands(file.values.get("hooks"))))
-    ]
-    if twice:
-        yield Fault(Reason.DUPLICATE_HOOKS, ", ".join(twice))
-    rivals = [name for name, (value, _file) in enabled.items() if value and is_conflicting(name)]
-    rivals += [str(file.path) for file in files if any(map(is_conflicting, _hook_commands(file.values.get("hooks"))))]
-    if rivals:
-        yield Fault(
-            Reason.CONFLICTING_PLUGIN, ", ".join(dict.fromkeys(rivals)), frozenset({HookPoint.TURNS, HookPoint.END})
-        )
+    plugins = {
+        name: (bool(value), file.path) for name, (value, file) in _merged_entries(files, "enabledPlugins").items()
+    }
+    commands = [(command, str(file.path)) for file in files for command in _hook_commands(file.values.get("hooks"))]
+    yield from plugin_faults(
+        plugins, home / "settings.json", [path for command, path in commands if is_our_hook(command)]
+    )
+    enabled = [name for name, (is_enabled, _path) in plugins.items() if is_enabled]
+    yield from conflict_faults(enabled, commands)
 
 
 def _disabled_server_faults(root: str, state_file: Path) -> Iterator[Fault]:
@@ -145,12 +134,6 @@ def _disabled_server_faults(root: str, state_file: Path) -> Iterator[Fault]:
     off = project.get("disabledMcpServers") if isinstance(project, dict) else None
     if isinstance(off, list) and f"plugin:{NAME}:{NAME}" in off:
         yield Fault(Reason.SERVER_DISABLED, f"disabledMcpServers in {state_file}")
-
-
-def _server_faults(state: PluginState) -> Iterator[Fault]:
-    """Start the server as the client does."""
-    if state.server_command and (problem := handshake_problem(state.server_command, child_variables({}))):
-        yield Fault(Reason.SERVER_NOT_CONNECTED, problem)
 
 
 def _plugin_folder(home: Path, files: tuple[SettingsFile, ...], own: Path) -> Path:

@@ -8,21 +8,21 @@ from typing import Any
 from upbeat.adapters.claude.client import ClaudeCode
 from upbeat.adapters.install.plugin import (
     HOOK_ARGUMENTS,
+    HOOK_TIMEOUT_SECONDS,
     NAME,
+    PLUGIN_ID,
     PYTHON,
     SERVER_ARGUMENTS,
     DesiredInstallation,
     PluginLayout,
     Route,
     SettingsEdit,
-    marketplace_files,
-    to_json_text,
+    mcp_hook,
+    rendered_files,
 )
 from upbeat.adapters.system.files.settings_edit import SettingsEntry
-from upbeat.core.doctor.findings import HookPoint
 
 PLUGIN_SOURCE = Path(__file__).resolve().parent / "plugin"
-HOOK_TIMEOUT_SECONDS = 10
 CALL_HOOK_TIMEOUT_SECONDS = 5
 """For hooks that block a tool: a hanging server must not delay every call for long."""
 
@@ -60,21 +60,6 @@ _MCP_ONLY_EVENTS = ("PostToolBatch",)
 _COMMAND_EVENTS = ("SessionStart", "SessionEnd")
 """Command hooks by either route: there is no MCP client before the start and after the end of a session."""
 
-HOOK_POINT_BY_EVENT = {
-    "SessionStart": HookPoint.START,
-    "UserPromptSubmit": HookPoint.TURNS,
-    "PreToolUse": HookPoint.CALLS,
-    "PostToolUse": HookPoint.RESULTS,
-    "PostToolUseFailure": HookPoint.RESULTS,
-    "PostToolBatch": HookPoint.RESULTS,
-    "SubagentStart": HookPoint.AGENTS,
-    "SubagentStop": HookPoint.AGENTS,
-    "Stop": HookPoint.END,
-    "StopFailure": HookPoint.END,
-    "SessionEnd": HookPoint.END,
-}
-"""Event -> the hook point that is inactive if its hooks do not fire."""
-
 
 def in_place_files() -> dict[str, str]:
     """Return the generated files of the plugin in the package, which starts everything through its launcher."""
@@ -105,11 +90,11 @@ def desired_installation(data_home: Path, home: Path, route: Route) -> DesiredIn
     source = {"source": {"source": "directory", "path": str(folder)}}
     parts = (
         SettingsEntry(("extraKnownMarketplaces", NAME), source),
-        SettingsEntry(("enabledPlugins", f"{NAME}@{NAME}"), True),
+        SettingsEntry(("enabledPlugins", PLUGIN_ID), True),
     )
     settings = SettingsEdit(home / "settings.json", "json", parts)
     return DesiredInstallation(
-        own_folders={folder: marketplace_files(plugin_layout(route))}, files={}, edits=(settings,)
+        own_folders={folder: plugin_layout(route).marketplace_files()}, files={}, edits=(settings,)
     )
 
 
@@ -130,18 +115,11 @@ def _rendered_files(route: Route, server: tuple[str, ...], hook: tuple[str, ...]
         for matcher in _MATCHERS.get(event, ("",)):
             handler = (_mcp_handler(event, matcher) if route == "mcp" else command) | {"timeout": seconds}
             hooks[event].append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler]})
-    servers = {NAME: {"command": server[0], "args": [*server[1:], ClaudeCode.id]}}
-    return {
-        ".mcp.json": to_json_text({"mcpServers": servers}),
-        "hooks/hooks.json": to_json_text(
-            {"description": "upbeat prepares, guards and continues turns", "hooks": hooks}
-        ),
-    }
+    return rendered_files({"command": server[0], "args": [*server[1:], ClaudeCode.id]}, hooks)
 
 
 def _mcp_handler(event: str, matcher: str) -> dict[str, Any]:
-    names = (
-        name for name in (*_COMMON_FIELDS, *_FIELDS[event]) if matcher != COMPLETION_MATCHER or name != "tool_response"
-    )
-    passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in names}
-    return {"type": "mcp_tool", "server": f"plugin:{NAME}:{NAME}", "tool": "hook", "input": passed}
+    fields = [*_COMMON_FIELDS, *_FIELDS[event]]
+    if matcher == COMPLETION_MATCHER:
+        fields.remove("tool_response")
+    return mcp_hook(f"plugin:{NAME}:{NAME}", event, fields)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +17,20 @@ from upbeat import __version__
 from upbeat.adapters.clients.session_files import HEAD_BYTES, list_recordings
 from upbeat.adapters.clients.snapshot import absent_snapshot, installed_snapshot
 from upbeat.adapters.codex.client import Codex
-from upbeat.adapters.codex.install import HOOK_POINT_BY_EVENT, plugin_layout
+from upbeat.adapters.codex.install import REGISTERED_EVENTS, plugin_layout
 from upbeat.adapters.codex.transport.app_server.process import AppServerConnection, ConnectionLost, RpcError
 from upbeat.adapters.codex.version import MIN_CODEX_VERSION
 from upbeat.adapters.doctor import journal_evidence
-from upbeat.adapters.doctor.handshake import handshake_problem
-from upbeat.adapters.install import plugin_state
-from upbeat.adapters.install.plugin import NAME
+from upbeat.adapters.doctor.handshake import server_faults
+from upbeat.adapters.install.plugin import HOOK_POINT_BY_EVENT, NAME
 from upbeat.adapters.install.plugin_state import (
     PluginState,
     client_program,
-    is_conflicting,
+    conflict_faults,
+    inspect_plugin,
     is_our_hook,
     is_our_plugin,
+    plugin_faults,
 )
 from upbeat.adapters.system.environment import WRAPPED_VARIABLE, Environment, child_variables
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
@@ -42,7 +43,6 @@ from upbeat.core.doctor.findings import ClientSnapshot, Fault, HookPoint, Reason
 WRAPPER = "codex-auto"
 HOOKS_TIMEOUT_SECONDS = 20.0
 """How long Codex may take to list its hooks."""
-PLUGIN_ID = f"{NAME}@{NAME}"
 _TURN_MARKERS = (b'"task_started"', b'"turn_context"', b'"user_message"')
 """Present in a rollout line that belongs to a turn."""
 WRAPPER_HOOK_POINTS = frozenset({HookPoint.START, HookPoint.TURNS, HookPoint.END})
@@ -63,56 +63,55 @@ def inspect_codex(client: Codex, environment: Environment, root: str, journal: S
     """Inspect Codex as it would start in the project at ``root`` (empty for none)."""
     own, home = environment.data_home / NAME / client.cli_name, client.home(environment)
     program = client_program(client.cli_name, root, environment)
-    config = read_toml(home / "config.toml").values
-    entries = {name: plugin for name, plugin in _plugins(config).items() if is_our_plugin(name)}
-    if not program or not (entries or own.is_dir()):
+    settings = home / "config.toml"
+    config = read_toml(settings).values
+    tables = config.get("plugins")
+    plugins = {
+        name: (not (isinstance(table, Mapping) and table.get("enabled") is False), settings)
+        for name, table in (tables.items() if isinstance(tables, Mapping) else ())
+    }
+    ours = [is_enabled for name, (is_enabled, _settings) in plugins.items() if is_our_plugin(name)]
+    if not program or not (ours or own.is_dir()):
         return absent_snapshot(client, program)
     variables = child_variables({client.home_variable: str(home)}, excluded_prefixes=(WRAPPED_VARIABLE,))
-    state = PluginState()
-    if entries:
-        state = plugin_state.inspect_plugin(_installed_copy(home, own), plugin_layout, HOOK_POINT_BY_EVENT)
-    faults = [
-        *_settings_faults(config, entries, home / "config.toml"),
-        *state.faults,
-        *_server_faults(state, program, variables, root),
-    ]
-    if any(isinstance(plugin, Mapping) and plugin.get("enabled") is not False for plugin in entries.values()):
+    state = inspect_plugin(_installed_copy(home, own), plugin_layout) if ours else PluginState()
+    faults = []
+    features = config.get("features")
+    if isinstance(features, Mapping) and features.get("hooks") is False:
+        faults.append(Fault(Reason.HOOKS_DISABLED, f"features.hooks in {settings}"))
+    faults += plugin_faults(plugins, settings)
+    faults += conflict_faults(name for name, (is_enabled, _settings) in plugins.items() if is_enabled)
+    faults += state.faults
+    if state.server_command:
+        faults += _disabled_server_faults(program, variables, root)
+    faults += server_faults(state.server_command, variables)
+    if any(ours):
         faults += _hook_faults(list_hooks(program, variables, root or str(home)))
     version, unrecorded = get_version(program, variables), _unrecorded_sessions(home, root, journal)
     return installed_snapshot(client, program, version, MIN_CODEX_VERSION, state, faults, journal, unrecorded)
 
 
-def _plugins(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    plugins = config.get("plugins")
-    return plugins if isinstance(plugins, Mapping) else {}
-
-
 def inspect_wrapper(codex: ClientSnapshot) -> ClientSnapshot:
     """Return the snapshot of codex-auto, which prepares and continues turns itself and needs hooks for the rest."""
-    faults = tuple(
-        fault
-        for fault in codex.faults
-        if fault.reason in (Reason.CLIENT_BROKEN, Reason.CLIENT_TOO_OLD) or fault.hook_points - WRAPPER_HOOK_POINTS
-    )
+    faults = []
+    for fault in codex.faults:
+        if fault.reason in (Reason.CLIENT_BROKEN, Reason.CLIENT_TOO_OLD):
+            faults.append(fault)
+        elif points := fault.hook_points - WRAPPER_HOOK_POINTS:
+            faults.append(replace(fault, hook_points=points))
     return ClientSnapshot(
         WRAPPER,
         WRAPPER,
         codex.cli_name,
         codex.install_status,
         program=codex.program,
-        faults=tuple(_wrapper_fault(fault) for fault in faults),
+        faults=tuple(faults),
         sessions=codex.sessions,
         hooks_written_at=codex.hooks_written_at,
         hookless_points=WRAPPER_HOOK_POINTS,
         canary=codex.canary,
         hook_owner=codex.name,
     )
-
-
-def _wrapper_fault(fault: Fault) -> Fault:
-    if fault.reason in (Reason.CLIENT_BROKEN, Reason.CLIENT_TOO_OLD):
-        return fault
-    return Fault(fault.reason, fault.detail, fault.hook_points - WRAPPER_HOOK_POINTS, fault.can_be_disproved)
 
 
 def list_hooks(program: str, variables: Mapping[str, str], folder: str) -> HooksListing:
@@ -151,38 +150,16 @@ def _parse_hooks(data: Any) -> list[Mapping[str, Any]] | None:
     return listed
 
 
-def _settings_faults(config: Mapping[str, Any], entries: Mapping[str, Any], path: Path) -> Iterator[Fault]:
-    """Yield the settings of ``config.toml`` that keep upbeat's hooks from running."""
-    features = config.get("features")
-    if isinstance(features, Mapping) and features.get("hooks") is False:
-        yield Fault(Reason.HOOKS_DISABLED, f"features.hooks in {path}")
-    enabled = [
-        name for name, entry in entries.items() if not (isinstance(entry, Mapping) and entry.get("enabled") is False)
-    ]
-    if not entries:
-        yield Fault(Reason.PLUGIN_NOT_ENABLED, f"no {PLUGIN_ID} in {path}")
-    elif not enabled:
-        yield Fault(Reason.PLUGIN_DISABLED, ", ".join(f"{name} in {path}" for name in entries))
-    elif len(enabled) > 1:
-        yield Fault(Reason.DUPLICATE_HOOKS, ", ".join(enabled))
-    rivals = [
-        name
-        for name, plugin in _plugins(config).items()
-        if is_conflicting(name) and isinstance(plugin, Mapping) and plugin.get("enabled", True)
-    ]
-    if rivals:
-        yield Fault(Reason.CONFLICTING_PLUGIN, ", ".join(rivals), frozenset({HookPoint.TURNS, HookPoint.END}))
-
-
 def _hook_faults(listing: HooksListing) -> Iterator[Fault]:
     """Yield what is wrong with upbeat's hooks, once for each hook point."""
     if listing.problem:
         yield Fault(Reason.CLIENT_TOO_OLD if listing.is_unsupported else Reason.CLIENT_BROKEN, listing.problem)
         return
     ours = [hook for hook in listing.hooks if is_our_plugin(str(hook.get("pluginId") or ""))]
-    by_event = {_event_name(hook): hook for hook in ours}
+    names = [str(hook.get("eventName") or "") for hook in ours]  # such as preToolUse
+    by_event = {name[:1].upper() + name[1:]: hook for name, hook in zip(names, ours, strict=True)}
     for hook_point in HookPoint:
-        events = [event for event, carried in HOOK_POINT_BY_EVENT.items() if carried is hook_point]
+        events = [event for event in REGISTERED_EVENTS if HOOK_POINT_BY_EVENT[event] is hook_point]
         found = {event: by_event[event] for event in events if event in by_event}
         for reason, named in (
             (Reason.HOOKS_CHANGED, [event for event in events if event not in found]),
@@ -196,10 +173,7 @@ def _hook_faults(listing: HooksListing) -> Iterator[Fault]:
     commands = [(str(hook.get("command") or ""), str(hook.get("sourcePath") or "")) for hook in others]
     if twice := [source for line, source in commands if is_our_hook(line)]:
         yield Fault(Reason.DUPLICATE_HOOKS, ", ".join(dict.fromkeys(twice)))
-    if rivals := [source for line, source in commands if is_conflicting(line)]:
-        yield Fault(
-            Reason.CONFLICTING_PLUGIN, ", ".join(dict.fromkeys(rivals)), frozenset({HookPoint.TURNS, HookPoint.END})
-        )
+    yield from conflict_faults((), commands)
 
 
 def _events_with_trust(found: Mapping[str, Mapping[str, Any]], status: str) -> list[str]:
@@ -207,28 +181,17 @@ def _events_with_trust(found: Mapping[str, Mapping[str, Any]], status: str) -> l
     return [event for event, hook in found.items() if hook.get("trustStatus") == status and not hook.get("isManaged")]
 
 
-def _event_name(hook: Mapping[str, Any]) -> str:
-    """Return ``preToolUse`` as ``hooks.json`` spells it."""
-    name = str(hook.get("eventName") or "")
-    return name[:1].upper() + name[1:]
-
-
-def _server_faults(state: PluginState, program: str, variables: Mapping[str, str], root: str) -> Iterator[Fault]:
-    """Check that Codex has upbeat's server enabled, and start the server as Codex does."""
-    if not state.server_command:
-        return
+def _disabled_server_faults(program: str, variables: Mapping[str, str], root: str) -> Iterator[Fault]:
+    """Yield a fault if Codex does not start upbeat's server."""
     try:
         command = [program, "mcp", "list", "--json"]
         ended = run_program(command, variables=variables, cwd=root or "/", timeout_seconds=HOOKS_TIMEOUT_SECONDS)
         listed = json.loads(ended.output)
     except (OSError, ValueError):
-        listed = None
-    if isinstance(listed, list):
-        ours = [server for server in listed if isinstance(server, dict) and server.get("name") == NAME]
-        if ours and not ours[0].get("enabled", True):
-            yield Fault(Reason.SERVER_DISABLED, str(ours[0].get("disabled_reason") or f"mcp_servers.{NAME}"))
-    if problem := handshake_problem(state.server_command, variables):
-        yield Fault(Reason.SERVER_NOT_CONNECTED, problem)
+        return
+    for server in listed if isinstance(listed, list) else ():
+        if isinstance(server, dict) and server.get("name") == NAME and not server.get("enabled", True):
+            yield Fault(Reason.SERVER_DISABLED, str(server.get("disabled_reason") or f"mcp_servers.{NAME}"))
 
 
 def _installed_copy(codex_home: Path, own: Path) -> Path:

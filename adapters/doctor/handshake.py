@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from upbeat.adapters.system.process.run import run_program
+from upbeat.core.doctor.findings import Fault, Reason
 
 HANDSHAKE_TIMEOUT_SECONDS = 15.0
 """The time limit; the first start after an installation compiles byte code."""
@@ -22,9 +23,13 @@ _INITIALIZE = {
 }
 
 
-def handshake_problem(
-    command: Sequence[str], variables: Mapping[str, str], timeout_seconds: float = HANDSHAKE_TIMEOUT_SECONDS
-) -> str:
+def server_faults(command: Sequence[str], variables: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield a fault if the server that ``command`` starts (empty for none) does not answer."""
+    if command and (problem := handshake_problem(command, variables)):
+        yield Fault(Reason.SERVER_NOT_CONNECTED, problem)
+
+
+def handshake_problem(command: Sequence[str], variables: Mapping[str, str]) -> str:
     """Return why the server that ``command`` starts does not answer; empty if it does."""
     hello = json.dumps(_INITIALIZE).encode() + b"\n"
     with tempfile.TemporaryDirectory(prefix="upbeat-doctor-") as folder:
@@ -33,7 +38,7 @@ def handshake_problem(
                 command,
                 variables=variables,
                 cwd=folder,
-                timeout_seconds=timeout_seconds,
+                timeout_seconds=HANDSHAKE_TIMEOUT_SECONDS,
                 stdin_data=hello,
                 stop_marker=b"\n",
             )

@@ -9,15 +9,36 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from upbeat.adapters.system.files.settings_edit import KeyPath, SettingsEntry
+from upbeat.core.doctor.findings import HookPoint
 
 NAME = "upbeat"
+PLUGIN_ID = f"{NAME}@{NAME}"
+"""The plugin and the marketplace that it is from."""
 Route = Literal["mcp", "command"]
+HOOKS_FILE, SERVERS_FILE = "hooks/hooks.json", ".mcp.json"
+HOOK_TIMEOUT_SECONDS = 10
+
+HOOK_POINT_BY_EVENT = {
+    "SessionStart": HookPoint.START,
+    "UserPromptSubmit": HookPoint.TURNS,
+    "PreToolUse": HookPoint.CALLS,
+    "PostToolUse": HookPoint.RESULTS,
+    "PostToolUseFailure": HookPoint.RESULTS,
+    "PostToolBatch": HookPoint.RESULTS,
+    "SubagentStart": HookPoint.AGENTS,
+    "SubagentStop": HookPoint.AGENTS,
+    "Stop": HookPoint.END,
+    "StopFailure": HookPoint.END,
+    "Interrupt": HookPoint.END,
+    "SessionEnd": HookPoint.END,
+}
+"""Event of any client -> the hook point that is inactive if its hooks do not fire."""
 
 PYTHON = sys.executable
 SERVER_ARGUMENTS = ("-I", "-m", "upbeat", "mcp", "--client")
@@ -40,9 +61,19 @@ class PluginLayout:
     rendered_files: Mapping[str, str]
     """Files of the plugin that depend on this installation, by their path in the plugin."""
 
-    @property
-    def plugin_path(self) -> str:
-        return f"plugins/{NAME}"
+    def plugin_files(self) -> dict[str, bytes]:
+        """Return every file of the plugin by its path in it; the launcher is for use in a checkout only."""
+        files = {
+            str(path.relative_to(self.source)): path.read_bytes()
+            for path in sorted(self.source.rglob("*"))
+            if path.is_file() and path.parent.name not in ("bin", "__pycache__")
+        }
+        return files | {name: text.encode() for name, text in self.rendered_files.items()}
+
+    def marketplace_files(self) -> dict[str, bytes]:
+        """Return every file of the marketplace's folder by its path in it."""
+        plugin = {f"plugins/{NAME}/{name}": data for name, data in self.plugin_files().items()}
+        return plugin | {self.manifest_path: to_json_text(self.marketplace).encode()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +103,18 @@ class DesiredInstallation:
     edits: tuple[SettingsEdit, ...]
 
 
-def marketplace_files(layout: PluginLayout) -> dict[str, bytes]:
-    """Return every file of the marketplace folder by its relative path; the launcher is for use in a checkout only."""
-    files = {
-        f"{layout.plugin_path}/{path.relative_to(layout.source)}": path.read_bytes()
-        for path in sorted(layout.source.rglob("*"))
-        if path.is_file() and path.parent.name not in ("bin", "__pycache__")
+def mcp_hook(server: str, event: str, fields: Iterable[str]) -> dict[str, Any]:
+    """Return the handler of ``event`` that calls the ``hook`` tool of ``server`` with ``fields`` of the event."""
+    passed = {"hook_event_name": event} | {name: "${" + name + "}" for name in fields}
+    return {"type": "mcp_tool", "server": server, "tool": "hook", "input": passed}
+
+
+def rendered_files(server: Mapping[str, Any], hooks: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that start ``server`` and register ``hooks``, by their path in the plugin."""
+    return {
+        SERVERS_FILE: to_json_text({"mcpServers": {NAME: server}}),
+        HOOKS_FILE: to_json_text({"description": "upbeat prepares, guards and continues turns", "hooks": hooks}),
     }
-    files |= {f"{layout.plugin_path}/{name}": text.encode() for name, text in layout.rendered_files.items()}
-    files[layout.manifest_path] = to_json_text(layout.marketplace).encode()
-    return files
 
 
 def to_json_text(value: Mapping[str, Any]) -> str:

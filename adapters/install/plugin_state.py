@@ -9,22 +9,29 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from upbeat import __version__
-from upbeat.adapters.install import plugin
-from upbeat.adapters.install.plugin import PluginLayout, Route
+from upbeat.adapters.install.plugin import (
+    HOOK_POINT_BY_EVENT,
+    HOOKS_FILE,
+    NAME,
+    PLUGIN_ID,
+    PYTHON,
+    SERVERS_FILE,
+    PluginLayout,
+    Route,
+)
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.json_file import read_json_object, read_settings_bytes
 from upbeat.adapters.system.process.find_program import Version, find_program, format_version
 from upbeat.core.doctor.findings import Fault, HookPoint, Reason
 from upbeat.core.turn.report import format_timestamp
 
-HOOKS_FILE, SERVERS_FILE = "hooks/hooks.json", ".mcp.json"
 MAX_NAMED = 3
 CONFLICTING_NAMES = (
     *("overtone", "auto-tool", "context-inject-global", "augment-context-global", "oh-my-opencode", "oh-my-openagent"),
@@ -45,36 +52,66 @@ class PluginState:
 
 
 def inspect_plugin(
-    folder: Path,
-    make_layout: Callable[[Route], PluginLayout],
-    hook_point_by_event: Mapping[str, HookPoint],
-    folder_placeholder: str = "",
+    folder: Path, make_layout: Callable[[Route], PluginLayout], folder_placeholder: str = ""
 ) -> PluginState:
     """Return the state of the plugin in ``folder``. ``folder_placeholder`` is the text that stands for the folder."""
     if not folder.is_dir():
         return PluginState((Fault(Reason.PLUGIN_MISSING, str(folder)),))
-    hooks, servers = read_json_object(folder / HOOKS_FILE), read_json_object(folder / SERVERS_FILE)
-    handlers = dict(_handler_groups(hooks))
-    route: Route = "mcp" if any(one.get("type") == "mcp_tool" for one in _each_handler(handlers)) else "command"
+    hooks, servers = read_json_object(folder / HOOKS_FILE), read_json_object(folder / SERVERS_FILE).get("mcpServers")
+    groups_by_event = dict(_handler_groups(hooks))
+    handlers = list(_each_handler(groups_by_event))
+    route: Route = "mcp" if any(handler.get("type") == "mcp_tool" for handler in handlers) else "command"
     layout = make_layout(route)
-    wanted = dict(_handler_groups(json.loads(layout.rendered_files[HOOKS_FILE])))
-    faults = [*_changed_hook_faults(handlers, wanted, hook_point_by_event)]
-    server = _server_command(servers)
-    command_lines = [server, *(_command_line(one) for one in _each_handler(handlers))]
-    whole = [
+    faults = [*_changed_hook_faults(groups_by_event, json.loads(layout.rendered_files[HOOKS_FILE]))]
+    server, *hook_lines = (
         tuple(word.replace(folder_placeholder, str(folder)) if folder_placeholder else word for word in words)
-        for words in command_lines
-    ]
-    gone = dict.fromkeys(path for line in whole for path in _required_files(line) if not os.path.exists(path))
+        for words in map(_command_line, (servers.get(NAME) if isinstance(servers, dict) else None, *handlers))
+    )
+    required = (
+        word
+        for words in (server, *hook_lines)
+        for number, word in enumerate(words)
+        if word.startswith("/") and (number == 0 or word.endswith(".py"))  # a program, or a script that it runs
+    )
+    gone = dict.fromkeys(path for path in required if not os.path.exists(path))
     faults += [Fault(Reason.PROGRAM_MISSING, path) for path in gone]
     if not server:
         faults.append(Fault(Reason.SERVER_NOT_CONNECTED, f"{folder / SERVERS_FILE}"))
-    return PluginState(
-        tuple(faults),
-        tuple(_notes(folder, layout, whole[0])),
-        () if gone else whole[0],
-        _written_at(folder / HOOKS_FILE),
-    )
+    try:
+        written_at = format_timestamp(datetime.fromtimestamp((folder / HOOKS_FILE).stat().st_mtime, UTC))
+    except OSError:
+        written_at = ""
+    return PluginState(tuple(faults), tuple(_notes(folder, layout, server)), () if gone else server, written_at)
+
+
+def plugin_faults(
+    plugins: Mapping[str, tuple[bool, Path]], settings: Path, hook_files: Iterable[str] = ()
+) -> Iterator[Fault]:
+    """Yield a fault if upbeat's plugin is not enabled exactly once.
+
+    Args:
+        plugins: Each plugin's id with whether it is enabled, and the file that says so.
+        settings: The file in which an install enables the plugin.
+        hook_files: The settings files with hooks of upbeat's own, which count beside an enabled plugin.
+    """
+    ours = {name: entry for name, entry in plugins.items() if is_our_plugin(name)}
+    enabled = [name for name, (is_enabled, _file) in ours.items() if is_enabled]
+    if not ours:
+        yield Fault(Reason.PLUGIN_NOT_ENABLED, f"no {PLUGIN_ID} in {settings}")
+    elif not enabled:
+        places = (f"{name} in {file}" for name, (_is_enabled, file) in ours.items())
+        yield Fault(Reason.PLUGIN_DISABLED, ", ".join(places))
+    elif twice := [*(enabled if len(enabled) > 1 else ()), *hook_files]:
+        yield Fault(Reason.DUPLICATE_HOOKS, ", ".join(dict.fromkeys(twice)))
+
+
+def conflict_faults(plugins: Iterable[str], hook_commands: Iterable[tuple[str, str]] = ()) -> Iterator[Fault]:
+    """Yield a fault for the enabled plugins and the hooks (command and file) that do what upbeat does."""
+    rivals = [name for name in plugins if is_conflicting(name)]
+    rivals += [file for command, file in hook_commands if is_conflicting(command)]
+    if rivals:
+        points = frozenset({HookPoint.TURNS, HookPoint.END})
+        yield Fault(Reason.CONFLICTING_PLUGIN, ", ".join(dict.fromkeys(rivals)), points)
 
 
 def version_faults(version: Version | str, oldest: Version) -> Iterator[Fault]:
@@ -100,7 +137,7 @@ def client_program(name: str, root: str, environment: Environment) -> str:
 
 def is_our_plugin(plugin_id: str) -> bool:
     """Return whether a plugin id is upbeat's, whichever marketplace it is from."""
-    return plugin_id.startswith(f"{plugin.NAME}@")
+    return plugin_id.startswith(f"{NAME}@")
 
 
 def is_our_hook(command: str) -> bool:
@@ -113,33 +150,30 @@ def is_conflicting(name: str) -> bool:
     return name.startswith("ot@") or any(rival in name.lower() for rival in CONFLICTING_NAMES)
 
 
-def _changed_hook_faults(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], hook_point_by_event: Mapping[str, HookPoint]
-) -> Iterator[Fault]:
+def _changed_hook_faults(found: Mapping[str, Any], own_hooks: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield the events whose handlers differ from upbeat's in more than the program's path."""
-    differing = [event for event in wanted if _without_programs(found.get(event)) != _without_programs(wanted[event])]
+    differing = [
+        event
+        for event, groups in _handler_groups(own_hooks)
+        if _without_programs(found.get(event)) != _without_programs(groups)
+    ]
     for hook_point in HookPoint:
-        events = [event for event in differing if hook_point_by_event.get(event) is hook_point]
-        if events:
+        if events := [event for event in differing if HOOK_POINT_BY_EVENT[event] is hook_point]:
             yield Fault(Reason.HOOKS_CHANGED, f"{HOOKS_FILE}: {', '.join(events)}", frozenset({hook_point}))
 
 
 def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Iterator[str]:
-    manifest = next((name for name in plugin.marketplace_files(layout) if name.endswith("plugin.json")), "")
-    version = (
-        read_json_object(folder / Path(manifest).relative_to(layout.plugin_path)).get("version") if manifest else None
+    own = layout.plugin_files()
+    version = next(
+        (read_json_object(folder / name).get("version") for name in own if name.endswith("plugin.json")), None
     )
     if version and version != __version__:
         yield f"the plugin was written by upbeat {version}, this is {__version__}"
     program = server[0] if server else ""
-    if program and os.path.isabs(program) and program not in (plugin.PYTHON, "/bin/sh"):
-        yield f"the plugin starts {program}, this upbeat runs on {plugin.PYTHON}"
-    own = f"{layout.plugin_path}/"
-    ours = {
-        name.removeprefix(own): data for name, data in plugin.marketplace_files(layout).items() if name.startswith(own)
-    }
-    texts = [name for name in ours if name not in (HOOKS_FILE, SERVERS_FILE)]
-    differing = [name for name in texts if read_settings_bytes(folder / name) != ours[name]]
+    if program and os.path.isabs(program) and program not in (PYTHON, "/bin/sh"):
+        yield f"the plugin starts {program}, this upbeat runs on {PYTHON}"
+    texts = [name for name in own if name not in (HOOKS_FILE, SERVERS_FILE)]
+    differing = [name for name in texts if read_settings_bytes(folder / name) != own[name]]
     if differing:
         named = ", ".join(differing[:MAX_NAMED])
         more = f" and {len(differing) - MAX_NAMED} more" if len(differing) > MAX_NAMED else ""
@@ -169,11 +203,6 @@ def _without_programs(groups: Any) -> Any:
     return [_without_programs(group) for group in groups] if isinstance(groups, list) else groups
 
 
-def _server_command(document: Mapping[str, Any]) -> tuple[str, ...]:
-    servers = document.get("mcpServers")
-    return _command_line(servers.get(plugin.NAME)) if isinstance(servers, dict) else ()
-
-
 def _command_line(handler: Any) -> tuple[str, ...]:
     """Return the words that start a program; nothing for a handler that starts none."""
     if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
@@ -184,16 +213,3 @@ def _command_line(handler: Any) -> tuple[str, ...]:
         except ValueError:
             return (handler["command"],)
     return (handler["command"], *(word for word in handler["args"] if isinstance(word, str)))
-
-
-def _required_files(words: tuple[str, ...]) -> list[str]:
-    """Return the files that a command line needs: its program, and a script that it names."""
-    return [word for number, word in enumerate(words) if word.startswith("/") and (number == 0 or word.endswith(".py"))]
-
-
-def _written_at(path: Path) -> str:
-    """Return when the file was last written; empty if it does not exist."""
-    try:
-        return format_timestamp(datetime.fromtimestamp(path.stat().st_mtime, UTC))
-    except OSError:
-        return ""

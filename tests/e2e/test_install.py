@@ -12,7 +12,6 @@ from processes import read_log
 from upbeat.adapters.claude import install as claude
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.codex import install as codex
-from upbeat.adapters.install.plugin import marketplace_files
 
 from .codex_trust import hook_statuses, trust_all_hooks
 from .runs import Finished, run
@@ -122,7 +121,7 @@ def listed(sandbox: Sandbox, *command: str) -> list[str]:
 def older_release(sandbox: Sandbox, client: Any, name: str, *steps: str) -> Path:
     """What release 0.1.0 did: the plugin in our folder, and the client's own commands run by its user."""
     folder = sandbox.home / ".local/share/upbeat" / name
-    for file, data in marketplace_files(client.plugin_layout("mcp")).items():
+    for file, data in client.plugin_layout("mcp").marketplace_files().items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_bytes(data)
     for step in steps:

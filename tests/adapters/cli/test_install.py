@@ -18,7 +18,6 @@ from repositories import write
 
 from upbeat.adapters.claude import install as claude
 from upbeat.adapters.codex import install as codex
-from upbeat.adapters.install.plugin import marketplace_files
 from upbeat.adapters.system.environment import read_environment
 
 SETTINGS = {"claude": ".claude/settings.json", "codex": ".codex/config.toml"}
@@ -158,7 +157,7 @@ def test_the_client_has_every_file(here: Here, home: Path) -> None:
     for client in SETTINGS:
         here("install", client, "--yes", cwd=home)
     data, codex = home / ".local/share/upbeat", home / ".codex"
-    plugins = {name: marketplace_files(layout("mcp")) for name, layout in LAYOUTS.items()}
+    plugins = {name: layout("mcp").marketplace_files() for name, layout in LAYOUTS.items()}
 
     for client, wanted in plugins.items():
         assert wanted == {
@@ -325,7 +324,7 @@ def test_an_upgrade_keeps_state_and_trust(here: Here, home: Path, client: str) -
     folder = environment_.data_home / "upbeat" / client
     state = {"journal.sqlite": "journal", "trusted.json": "{}"}
     write(home / ".local/state/upbeat", state)
-    write(folder, {name: data.decode() for name, data in marketplace_files(LAYOUTS[client]("mcp")).items()})
+    write(folder, {name: data.decode() for name, data in LAYOUTS[client]("mcp").marketplace_files().items()})
     write(folder, {"plugins/upbeat/commands/gone.md": "of the older release"})
     commands = {
         "claude": '{\n  "extraKnownMarketplaces": {\n    "upbeat": {\n      "source": {\n        "source": "directory",'
