@@ -61,13 +61,7 @@ def canary_command(program: str, session_id: str, repository: Path, settings: st
     return [program, *session, *output, *tools, "--disallowedTools", f"Bash({destroys})", "Bash(rm *)"]
 
 
-def run_canary(
-    program: str,
-    repository: Path,
-    claude_home: Path,
-    managed_settings: dict[str, Any],
-    timeout_seconds: float = CANARY_TIMEOUT_SECONDS,
-) -> CanaryRun:
+def run_canary(program: str, repository: Path, claude_home: Path, managed_settings: dict[str, Any]) -> CanaryRun:
     """Run one session in ``repository``, which is empty. ``managed_settings`` are the administrator's.
 
     The result's ``is_first_session`` means that Claude Code did not know the plugin before; older versions load a new
@@ -92,20 +86,16 @@ def run_canary(
                 canary_command(program, session_id, repository, settings),
                 variables=child_variables(variables, excluded_prefixes=(*SESSION_VARIABLES, *PROVIDER_VARIABLES)),
                 cwd=str(repository),
-                timeout_seconds=timeout_seconds,
+                timeout_seconds=CANARY_TIMEOUT_SECONDS,
             )
         except OSError as error:
             return CanaryRun(session_id, problem=f"{program}: {error.strerror}")
         finally:
-            _remove_empty_project(claude_home / "projects" / project_folder(str(repository)))
+            project = claude_home / "projects" / project_folder(str(repository))
+            for folder in (project / "memory", project):  # Claude Code creates both, and leaves them empty
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
     return summarize_run(session_id, stub, ended, _server_problem(ended.output), is_first_session=is_first)
-
-
-def _remove_empty_project(folder: Path) -> None:
-    """Remove the empty folder that Claude Code creates for a project."""
-    for path in (folder / "memory", folder):
-        with contextlib.suppress(OSError):
-            path.rmdir()
 
 
 def _server_problem(output: bytes) -> str:

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
-from upbeat.adapters.clients.past_repos import worktree_root
-from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings
+from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings, worktree_root
 from upbeat.adapters.hooks.codec import join_text_blocks, optional_text
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event

@@ -113,13 +113,9 @@ def _rendered_files(route: Route, server: tuple[str, ...], hook: tuple[str, ...]
             continue
         hooks[event] = []
         for matcher in _MATCHERS.get(event, ("",)):
-            handler = (_mcp_handler(event, matcher) if route == "mcp" else command) | {"timeout": seconds}
-            hooks[event].append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler]})
+            fields = [*_COMMON_FIELDS, *_FIELDS[event]]
+            if matcher == COMPLETION_MATCHER:
+                fields.remove("tool_response")
+            handler = mcp_hook(f"plugin:{NAME}:{NAME}", event, fields) if route == "mcp" else command
+            hooks[event].append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler | {"timeout": seconds}]})
     return rendered_files({"command": server[0], "args": [*server[1:], ClaudeCode.id]}, hooks)
-
-
-def _mcp_handler(event: str, matcher: str) -> dict[str, Any]:
-    fields = [*_COMMON_FIELDS, *_FIELDS[event]]
-    if matcher == COMPLETION_MATCHER:
-        fields.remove("tool_response")
-    return mcp_hook(f"plugin:{NAME}:{NAME}", event, fields)

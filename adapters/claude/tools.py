@@ -31,37 +31,30 @@ def describe_call(call: Call, cwd: str) -> Call:
     return replace(call, kind=_KIND_BY_TOOL.get(call.tool, ToolKind.OTHER))
 
 
-def _path(call: Call, field: str, cwd: str) -> tuple[str, ...]:
-    path = optional_text(call.input, field)
-    return (os.path.normpath(os.path.join(cwd, path)),) if path else ()
+_FILE_TOOLS: Mapping[str, tuple[ToolKind, str, str, str]] = {
+    "Read": (ToolKind.READ, "file_path", "", ""),
+    "Write": (ToolKind.WRITE, "file_path", "content", ""),
+    "Edit": (ToolKind.EDIT, "file_path", "new_string", "old_string"),
+    "MultiEdit": (ToolKind.EDIT, "file_path", "new_string", "old_string"),
+    "NotebookEdit": (ToolKind.EDIT, "notebook_path", "new_source", ""),
+}
+"""Tool -> kind, and the fields of its input for the path, the new and the old text; empty for none."""
 
 
-def _read(call: Call, cwd: str) -> Call:
-    return replace(call, kind=ToolKind.READ, paths=_path(call, "file_path", cwd))
-
-
-def _edit(call: Call, cwd: str) -> Call:
-    paths = _path(call, "file_path", cwd)
+def _file_call(call: Call, cwd: str) -> Call:
+    kind, path_field, new_field, old_field = _FILE_TOOLS[call.tool]
+    path = optional_text(call.input, path_field)
+    paths = (os.path.normpath(os.path.join(cwd, path)),) if path else ()
+    if not new_field:
+        return replace(call, kind=kind, paths=paths)
     parts = parse_embedded_json(call.input.get("edits"))
-    edits = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else [call.input]
-    changes = tuple(
-        FileEdit(path, optional_text(edit, "new_string"), optional_text(edit, "old_string"))
+    changes = [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else [call.input]
+    edits = tuple(
+        FileEdit(path, optional_text(change, new_field), optional_text(change, old_field))
         for path in paths
-        for edit in edits
+        for change in changes
     )
-    return replace(call, kind=ToolKind.EDIT, paths=paths, edits=changes)
-
-
-def _write(call: Call, cwd: str) -> Call:
-    paths = _path(call, "file_path", cwd)
-    changes = tuple(FileEdit(path, optional_text(call.input, "content")) for path in paths)
-    return replace(call, kind=ToolKind.WRITE, paths=paths, edits=changes)
-
-
-def _notebook(call: Call, cwd: str) -> Call:
-    paths = _path(call, "notebook_path", cwd)
-    changes = tuple(FileEdit(path, optional_text(call.input, "new_source")) for path in paths)
-    return replace(call, kind=ToolKind.EDIT, paths=paths, edits=changes)
+    return replace(call, kind=kind, paths=paths, edits=edits)
 
 
 def _todos(call: Call, _cwd: str) -> Call:
@@ -102,12 +95,8 @@ def _list_field(given: Mapping[str, Any], name: str) -> list[Any]:
 
 
 _READER_BY_TOOL: Mapping[str, ToolReader] = {
+    **dict.fromkeys(_FILE_TOOLS, _file_call),
     "AskUserQuestion": _question,
-    "Read": _read,
-    "Edit": _edit,
-    "MultiEdit": _edit,
-    "Write": _write,
-    "NotebookEdit": _notebook,
     "TodoWrite": _todos,
     "TaskCreate": _task_create,
     "TaskUpdate": _task_update,

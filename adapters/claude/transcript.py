@@ -13,7 +13,6 @@ context window is in no transcript.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import OrderedDict
@@ -22,7 +21,13 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from upbeat.adapters.system.files.tail import Bookmark, read_lines_backwards, read_new_lines, stat_regular_file
+from upbeat.adapters.system.files.tail import (
+    Bookmark,
+    parse_json_object,
+    read_lines_backwards,
+    read_new_lines,
+    stat_regular_file,
+)
 from upbeat.core.contract.event import EventSource
 from upbeat.core.policy.queries import ContextUsage
 
@@ -72,10 +77,10 @@ class ClaudeTranscripts:
         if not path:
             return None
         for line in read_lines_backwards(path, MAX_TAIL_BYTES):
-            if b'"compact_boundary"' in line and _parse_line(line).get("subtype") == "compact_boundary":
+            if b'"compact_boundary"' in line and parse_json_object(line).get("subtype") == "compact_boundary":
                 return None
             if b'"usage"' in line and b'"assistant"' in line:
-                value = _parse_line(line)
+                value = parse_json_object(line)
                 if bool(value.get("isSidechain")) is bool(source.agent_id) and (use := _context_usage(value)):
                     return use
         return None
@@ -100,16 +105,12 @@ class ClaudeTranscripts:
             file.tokens.clear()
         for line in read_new_lines(path, file.bookmark, MAX_BYTES):
             if b'"usage"' in line and b'"assistant"' in line:
-                file.tokens.update(_line_tokens(line))
+                value = parse_json_object(line)
+                message, usage = _assistant_usage(value)
+                name = message.get("id") or value.get("uuid")
+                if usage is not None and isinstance(name, str):
+                    file.tokens[name] = _sum(usage, _COUNTED_KEYS)
         return sum(file.tokens.values())
-
-
-def _line_tokens(line: bytes) -> dict[str, int]:
-    """Return message id -> tokens of one line; empty for any other kind of line."""
-    value = _parse_line(line)
-    message, usage = _assistant_usage(value)
-    name = message.get("id") or value.get("uuid")
-    return {name: _sum(usage, _COUNTED_KEYS)} if usage is not None and isinstance(name, str) else {}
 
 
 def _context_usage(value: dict[str, Any]) -> ContextUsage | None:
@@ -130,15 +131,6 @@ def _assistant_usage(value: dict[str, Any]) -> tuple[dict[str, Any], dict[str, A
 def _sum(usage: dict[str, Any], keys: tuple[str, ...]) -> int:
     counts = (usage.get(key) for key in keys)
     return sum(count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count > 0)
-
-
-def _parse_line(line: bytes) -> dict[str, Any]:
-    """Return the object in a line; empty if there is none."""
-    try:
-        value: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _agent_transcript(source: EventSource) -> str:

@@ -1,4 +1,4 @@
-"""List the clients' records of sessions, most recent first.
+"""List the clients' records of sessions, most recent first, and find the repositories of their folders.
 
 Invariant: no link is followed, no folder deeper than requested is read, and at most ``MAX_FILES`` files are listed, the
 most recent ones. Unreadable files are skipped.
@@ -11,8 +11,10 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from upbeat.adapters.system.files.tail import Bookmark, read_new_lines
+from upbeat.adapters.system.git.root import find_root
 
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
@@ -60,6 +62,15 @@ def first_timestamp(path: str, turn_markers: tuple[bytes, ...]) -> str:
         if timestamp and any(mark in line for mark in turn_markers):
             return timestamp
     return ""
+
+
+@lru_cache(maxsize=4096)
+def worktree_root(cwd: str) -> str:
+    """Return the real path of the work tree around ``cwd``; ``cwd`` itself if there is none any more."""
+    try:
+        return find_root(cwd).worktree or os.path.realpath(cwd)
+    except (OSError, ValueError):
+        return cwd
 
 
 def _files_below(folder: str, depth: int, remaining: list[int]) -> Iterator[os.DirEntry[str]]:

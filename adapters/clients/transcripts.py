@@ -20,20 +20,23 @@ class TranscriptsByClient:
 
     def total_tokens(self, source: EventSource) -> int | None:
         """Return the tokens that the session has used; None if they are unknown."""
-        transcripts = self._by_client.get(source.client)
-        return transcripts.total_tokens(source) if transcripts and source.transcript_path else None
+        transcripts = self._find(source)
+        return transcripts.total_tokens(source) if transcripts else None
 
     def context_usage(self, source: EventSource) -> ContextUsage | None:
         """Return the context usage of the agent of the event; None if it is unknown."""
-        transcripts = self._by_client.get(source.client)
-        return transcripts.context_usage(source) if transcripts and source.transcript_path else None
+        transcripts = self._find(source)
+        return transcripts.context_usage(source) if transcripts else None
 
     def agent_id_of(self, source: EventSource, call_id: str) -> str:
         """Return the id of the agent that a delegating call started; empty if it is unknown."""
-        transcripts = self._by_client.get(source.client)
-        return transcripts.agent_id_of(source, call_id) if transcripts and source.transcript_path and call_id else ""
+        transcripts = self._find(source)
+        return transcripts.agent_id_of(source, call_id) if transcripts and call_id else ""
 
     def exit_codes(self, source: EventSource, call_ids: frozenset[str]) -> Mapping[str, int]:
         """Return the exit codes of those shell commands that have ended."""
-        transcripts = self._by_client.get(source.client)
-        return transcripts.exit_codes(source, call_ids) if transcripts and source.transcript_path and call_ids else {}
+        transcripts = self._find(source)
+        return transcripts.exit_codes(source, call_ids) if transcripts and call_ids else {}
+
+    def _find(self, source: EventSource) -> Transcripts | None:
+        return self._by_client.get(source.client) if source.transcript_path else None

@@ -22,6 +22,7 @@ from upbeat.adapters.doctor.canary import (
     summarize_run,
 )
 from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
+from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.adapters.system.process.run import run_program
 
 MODEL = "gpt-5.5"
@@ -48,9 +49,7 @@ def canary_command(program: str, url: str) -> list[str]:
     return [program, "exec", "--json", *isolation, "-m", MODEL, *flags, "-"]
 
 
-def run_canary(
-    program: str, repository: Path, codex_home: Path, timeout_seconds: float = CANARY_TIMEOUT_SECONDS
-) -> CanaryRun:
+def run_canary(program: str, repository: Path, codex_home: Path) -> CanaryRun:
     """Run one session in ``repository``, which is empty."""
     stub = StubModelServer("/responses", lambda body: list(stub_response(body, repository)))
     with stub.serve():
@@ -60,24 +59,14 @@ def run_canary(
                 canary_command(program, stub.url),
                 variables=child_variables(variables, excluded_prefixes=(WRAPPED_VARIABLE,)),
                 cwd=str(repository),
-                timeout_seconds=timeout_seconds,
+                timeout_seconds=CANARY_TIMEOUT_SECONDS,
                 stdin_data=PROMPT.encode(),
             )
         except OSError as error:
             return CanaryRun(problem=f"{program}: {error.strerror}")
-    return summarize_run(_thread_id(ended.output), stub, ended)
-
-
-def _thread_id(output: bytes) -> str:
-    """Return the id of the started thread; empty if none was started."""
-    for line in output.split(b"\n"):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and event.get("type") == "thread.started":
-            return str(event.get("thread_id") or "")
-    return ""
+    events = map(parse_json_object, ended.output.splitlines())
+    threads = (str(event.get("thread_id") or "") for event in events if event.get("type") == "thread.started")
+    return summarize_run(next(threads, ""), stub, ended)
 
 
 def stub_response(body: dict[str, Any], repository: Path) -> Iterator[ServerSentEvent]:

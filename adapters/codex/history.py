@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from upbeat.adapters.clients.past_repos import worktree_root
-from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings
+from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings, worktree_root
 from upbeat.adapters.codex.codec import CODEX_CODEC
 from upbeat.adapters.hooks.codec import SHELL_TOOL, as_mapping, join_text_blocks, optional_text
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines

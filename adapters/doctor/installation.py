@@ -24,8 +24,10 @@ def inspect_installation(journal: SqliteJournal, settings: Settings) -> Installa
     modules = list(module_sources())
     health = journal.health()
     since = format_timestamp(datetime.now(UTC) - timedelta(days=FAILURE_DAYS))
-    unanswered = summarize_failures(journal, since)
+    failed_events, last_failed_event = summarize_failures(journal, since)
     version = sqlite_version()
+    database = Path(health.path)
+    folder = next((folder for folder in (database, *database.parents) if folder.exists()), database)
     return InstallationSnapshot(
         version=__version__,
         python=sys.executable,
@@ -33,11 +35,11 @@ def inspect_installation(journal: SqliteJournal, settings: Settings) -> Installa
         uncompiled_modules=sum(map(is_compiled_at_each_start, modules)),
         sqlite=version,
         is_sqlite_sound=is_safe_version(version),
-        is_network_file_system=is_on_network(_existing_ancestor(Path(health.path))),
+        is_network_file_system=is_on_network(folder),
         journal=health,
         period_days=FAILURE_DAYS,
-        failed_events=unanswered.count,
-        last_failed_event=unanswered.last_at,
+        failed_events=failed_events,
+        last_failed_event=last_failed_event,
         disabled_by=_origin(settings, "enabled") if settings.enabled is Activation.OFF else "",
         plan_mode_by=_origin(settings, "mode") if settings.mode is ExecutionMode.PLAN else "",
         policies_off=settings.policies_off,
@@ -46,8 +48,3 @@ def inspect_installation(journal: SqliteJournal, settings: Settings) -> Installa
 
 def _origin(settings: Settings, name: str) -> str:
     return settings.origins.get(name, name)
-
-
-def _existing_ancestor(path: Path) -> Path:
-    """Return ``path`` or its nearest existing ancestor."""
-    return next((folder for folder in (path, *path.parents) if folder.exists()), path)

@@ -6,7 +6,6 @@ Invariant: only the most recent part of a long journal is read, and an unreadabl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from upbeat.adapters.clients.session_files import Recording, first_timestamp
@@ -24,14 +23,6 @@ MAX_RECORDS = 400
 """Records that are read of one session, the most recent ones."""
 MAX_RECORDINGS = 10
 EVALUATION_FAILED_EVENT = "internal_error"
-
-
-@dataclass(frozen=True, slots=True)
-class FailureSummary:
-    """How often upbeat itself failed, and when it last did."""
-
-    count: int = 0
-    last_at: str = ""
 
 
 def recent_sessions(journal: SqliteJournal, client: str, since: str) -> tuple[SessionActivity, ...]:
@@ -76,9 +67,8 @@ def unrecorded_sessions(
     return tuple(found)
 
 
-def summarize_failures(journal: SqliteJournal, since: str) -> FailureSummary:
-    """Count the events since then (UTC, ISO 8601) on which upbeat itself failed."""
-    times = []
+def summarize_failures(journal: SqliteJournal, since: str) -> tuple[int, str]:
+    """Return how often upbeat itself failed since then, and when it last did (UTC, ISO 8601; empty for never)."""
     try:
         times = [
             entry.text_field("at")
@@ -86,5 +76,5 @@ def summarize_failures(journal: SqliteJournal, since: str) -> FailureSummary:
             if entry.text_field("event") == EVALUATION_FAILED_EVENT
         ]
     except JournalError:
-        return FailureSummary()
-    return FailureSummary(len(times), max(times, default=""))
+        return 0, ""
+    return len(times), max(times, default="")

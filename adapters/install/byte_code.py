@@ -90,20 +90,14 @@ def is_compiled_at_each_start(source: Path) -> bool:
 
 def module_sources() -> Iterator[Path]:
     """Yield the modules of upbeat and its installed dependencies, each once."""
-    seen = set()
-    for path in (
-        *_own_modules(),
-        *(path for name in installed_requirements("upbeat", OWN_EXTRAS) for path in _package_modules(name)),
-    ):
-        if path not in seen:
-            seen.add(path)
-            yield path
-
-
-def _own_modules() -> Iterator[Path]:
-    """Yield the modules of this package; in a checkout its folders are links."""
-    for folder, _, names in os.walk(PACKAGE, followlinks=True):
-        yield from (Path(folder, name) for name in sorted(names) if name.endswith(".py"))
+    own = (  # in a checkout the folders are links
+        Path(folder, name)
+        for folder, _, names in os.walk(PACKAGE, followlinks=True)
+        for name in sorted(names)
+        if name.endswith(".py")
+    )
+    requirements = installed_requirements("upbeat", OWN_EXTRAS)
+    yield from dict.fromkeys((*own, *(path for name in requirements for path in _package_modules(name))))
 
 
 def installed_requirements(name: str, extras: frozenset[str]) -> list[str]:

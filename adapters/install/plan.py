@@ -6,6 +6,7 @@ of upgrades. An installation without a receipt is recognized by its files.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -107,7 +108,8 @@ def plan_install(client: str, desired: DesiredInstallation, environment: Environ
     paths = [receipt_path(environment, client), *(file.path for file in draft.files)]
     folders |= {*draft.previous.folders, *missing_folders(paths), *_previously_made_folders(client, environment, paths)}
     receipt = Receipt(client, route, __version__, tuple(draft.files), _current_folders(folders))
-    final = replace(receipt, files=tuple(_final_files(receipt.files)))
+    changed = (replace(file, earlier=()) for file in receipt.files if file.before != file.after)
+    final = replace(receipt, files=tuple(changed))
     begun = receipt if draft.changes else final
     left_over, ours = tuple(_emptied_folders(draft, desired)), tuple(map(resolve_link, desired.own_folders))
     return InstallationPlan(client, tuple(draft.changes), stored, begun, final, left_over, own_folders=ours)
@@ -281,16 +283,9 @@ def _plan_settings(builder: _PlanBuilder, edit: SettingsEdit) -> None:
     if known is not None and (now == known.before or known.is_ours(now)):
         before = known.before
     elif known is not None and now is not None:
-        before = _without_ours(known, now)
+        with contextlib.suppress(NotEditableError):
+            before = remove_entries(known.format, known.key_paths, (known.before, known.after, now))
     builder.add(FileReceipt(path, before, new, format=edit.format, key_paths=places), now)
-
-
-def _without_ours(known: FileReceipt, now: bytes) -> bytes | None:
-    """Return a changed file without upbeat's entries; unchanged if they cannot be removed."""
-    try:
-        return remove_entries(known.format, known.key_paths, (known.before, known.after, now))
-    except NotEditableError:
-        return now
 
 
 def _plan_obsolete_files(builder: _PlanBuilder, desired: DesiredInstallation) -> None:
@@ -307,11 +302,6 @@ def _plan_obsolete_files(builder: _PlanBuilder, desired: DesiredInstallation) ->
         now = read_regular_file(known.path)
         if known.is_ours(now):
             builder.add(replace(known, after=known.before), now)
-
-
-def _final_files(files: Iterable[FileReceipt]) -> Iterator[FileReceipt]:
-    """Yield the files of the final receipt: those that upbeat has changed."""
-    return (replace(file, earlier=()) for file in files if file.before != file.after)
 
 
 def _previously_made_folders(client: str, environment: Environment, paths: list[Path]) -> Iterator[Path]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,13 +88,11 @@ def read_receipt(environment: Environment, client: str) -> Receipt | None:
         raise UserError(f"{path}: not a receipt that this version can read ({error}); {hint}") from error
 
 
-def write_receipt(environment: Environment, receipt: Receipt) -> bool:
-    """Store ``receipt`` durably, readable by its owner only; return False if it is stored already."""
+def write_receipt(environment: Environment, receipt: Receipt) -> None:
+    """Store ``receipt`` durably, readable by its owner only; a receipt that is stored already is not touched."""
     path, data = receipt_path(environment, receipt.client), encode(receipt)
-    if path.is_file() and path.read_bytes() == data:
-        return False
-    atomic.write_file(path, data, is_private=True)
-    return True
+    if not path.is_file() or path.read_bytes() != data:
+        atomic.write_file(path, data, is_private=True)
 
 
 def encode(receipt: Receipt) -> bytes:
@@ -132,8 +130,9 @@ def decode(data: bytes) -> Receipt:
 
 
 def _encode_file(file: FileReceipt, contents: dict[str, Mapping[str, str]]) -> dict[str, Any]:
-    for data in _contents(file):
-        contents.setdefault(digest_of(data), _encode_bytes(data))
+    for data in (file.before, file.after, *file.earlier):
+        if data is not None:
+            contents.setdefault(digest_of(data), _encode_bytes(data))
     return {
         "path": str(file.path),
         "before": _digest(file.before),
@@ -156,10 +155,6 @@ def _decode_file(stored: Mapping[str, Any], contents: Mapping[str, bytes]) -> Fi
         key_paths=tuple(tuple(map(str, place)) for place in stored["places"]),
         is_own=bool(stored["own"]),
     )
-
-
-def _contents(file: FileReceipt) -> Iterable[bytes]:
-    return (data for data in (file.before, file.after, *file.earlier) if data is not None)
 
 
 def _digest(data: bytes | None) -> str | None:

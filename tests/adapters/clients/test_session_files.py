@@ -1,13 +1,13 @@
-"""The clients' records of sessions: which are listed, and when one began."""
+"""The clients' records of sessions: which are listed, when one began, and in which repository."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from repositories import write
+from repositories import make_repository, write
 
-from upbeat.adapters.clients.session_files import Recording, first_timestamp, list_recordings
+from upbeat.adapters.clients.session_files import Recording, first_timestamp, list_recordings, worktree_root
 
 STAMP = '{"timestamp": "2026-01-02T03:04:05.678Z"}\n'
 
@@ -37,3 +37,23 @@ def test_the_first_timestamp_counts_only_in_a_session_with_a_prompt(tmp_path: Pa
     assert ["2026-01-02T03:04:05.678Z", "", "", ""] == [
         first_timestamp(str(tmp_path / name), (b'"turn"',)) for name in ("turn", "idle", "undated", "gone")
     ]
+
+
+def test_a_folder_belongs_to_the_work_tree_around_it(tmp_path: Path) -> None:
+    """A folder inside a repository leads to the root of the work tree."""
+    root = make_repository(tmp_path / "repo")
+
+    assert str(root.resolve()) == worktree_root(str(root / "shop"))
+
+
+def test_a_folder_outside_a_repository_stands_for_itself(tmp_path: Path) -> None:
+    """Without a repository, the real path of the folder is returned."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    assert str((tmp_path / "real").resolve()) == worktree_root(str(tmp_path / "link"))
+
+
+def test_a_path_that_the_system_rejects_is_returned_unchanged() -> None:
+    """A path with a null byte raises nothing."""
+    assert "/a\0b" == worktree_root("/a\0b")
