@@ -149,7 +149,7 @@ def build_journal(environment: Environment) -> SqliteJournal:
     from upbeat.adapters.system.clock import SystemClock
     from upbeat.adapters.system.config.settings import load_user_settings
     from upbeat.adapters.system.journal.store import SqliteJournal
-    from upbeat.core.journal.entry import Retention
+    from upbeat.core.journal.record import Retention
 
     def retention() -> Retention:
         settings = load_user_settings(environment)

@@ -25,8 +25,7 @@ from reliability.journal_load import crowd
 
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.journal.store import SqliteJournal
-from upbeat.core.journal.chain import canonical_json
-from upbeat.core.journal.codec import encode_record
+from upbeat.core.journal.codec import canonical_json, encode_record
 
 from . import SOURCE, TESTS
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from upbeat.core.doctor.findings import ClientSnapshot, HookPoint, InstallationSnapshot, InstallStatus, SessionActivity
-from upbeat.core.journal.entry import JournalHealth
+from upbeat.core.journal.record import JournalHealth
 
 NOW = "2026-11-22T09:30:00.000Z"
 WRITTEN = "2026-11-22T09:00:00.000Z"

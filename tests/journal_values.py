@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from upbeat.core.contract.effect import Explanation
 from upbeat.core.journal.codec import encode_record
-from upbeat.core.journal.entry import JournalEntry
-from upbeat.core.journal.record import Record
+from upbeat.core.journal.record import JournalEntry, Record
 from upbeat.core.workflow.facts import Fact, TurnContinued, WorkflowStarted
 from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import SessionState, WorkflowRun, WorkflowStep

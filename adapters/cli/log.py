@@ -16,7 +16,7 @@ from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option, cr
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.journal import overview
+from upbeat.core.journal import show
 from upbeat.core.messages.catalogue import load_messages
 
 DEFAULT_COUNT = 20
@@ -44,37 +44,35 @@ def run(arguments: Sequence[str]) -> int:
     if options.before and options.action != "prune":
         parser.error("--before requires prune")
     environment = read_environment()
-    journal, texts = build_journal(environment), load_messages("journal", environment.language)
+    journal, language = build_journal(environment), environment.language
     if options.action == "prune":
         pruned = journal.prune(options.before)
         health = journal.health()
-        document, lines, code = (
-            overview.prune_document(pruned, health),
-            list(overview.prune_lines(pruned, health, texts)),
-            0,
-        )
+        document, code = show.prune_document(pruned, health), 0
+        lines = list(show.prune_lines(pruned, health, language))
     elif options.action == "verify":
         result = journal.verify()
-        document, lines = overview.verification_document(result), list(overview.verification_lines(result, texts))
+        document, lines = show.verification_document(result), list(show.verification_lines(result, language))
         code = 0 if result.is_intact else 1
     else:
         if options.follow:
-            _follow(journal, options)
+            _follow(journal, options, language)
         entries = journal.records(options.session, last=options.last)
-        document, code = overview.log_document(entries), 0
-        lines = [overview.entry_line(entry) for entry in entries] or [texts["log_empty"]]
+        document, code = show.log_document(entries), 0
+        lines = [show.entry_line(entry, language) for entry in entries]
+        lines = lines or [load_messages("journal", language)["log_empty"]]
     print(json.dumps(document, indent=2, ensure_ascii=False) if options.json else "\n".join(lines))
     return code
 
 
-def _follow(journal: SqliteJournal, options: argparse.Namespace) -> NoReturn:
+def _follow(journal: SqliteJournal, options: argparse.Namespace, language: str) -> NoReturn:
     """Print the last records and every new one, until Ctrl-C."""
     last_seq = max((entry.seq for entry in journal.records(last=1)), default=0)
     entries = journal.records(options.session, last=options.last)
     while True:
         for entry in entries:
-            line = json.dumps({"schema_version": SCHEMA_VERSION, **overview.entry_document(entry)}, ensure_ascii=False)
-            print(line if options.json else overview.entry_line(entry), flush=True)
+            line = json.dumps({"schema_version": SCHEMA_VERSION, **show.entry_document(entry)}, ensure_ascii=False)
+            print(line if options.json else show.entry_line(entry, language), flush=True)
         last_seq = max([last_seq, *(entry.seq for entry in entries)])
         time.sleep(POLL_SECONDS)
         entries = journal.records(options.session, last=MAX_BATCH, after=last_seq)

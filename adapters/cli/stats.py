@@ -18,9 +18,7 @@ from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.journal.explain import to_single_line
-from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document
-from upbeat.core.journal.stats_format import stats_lines
+from upbeat.core.journal.stats import StatsCollector, StatsReport, stats_document, stats_lines
 from upbeat.core.messages.catalogue import load_messages
 
 DEFAULT_DAYS = 30
@@ -40,10 +38,10 @@ def run(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(stats_document(report), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(stats_lines(report, load_messages("stats", environment.language))))
+        print("\n".join(stats_lines(report, environment.language)))
         if root and not report.first and (roots := build_journal(environment).recorded_roots()):
             texts = load_messages("journal", environment.language)
-            print(texts["recorded_elsewhere"].format(roots=", ".join(map(to_single_line, roots))))
+            print(texts["recorded_elsewhere"].format(roots=", ".join(roots)))
     return 0
 
 

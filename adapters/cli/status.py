@@ -11,9 +11,8 @@ from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.errors import JournalError
-from upbeat.core.journal import overview
-from upbeat.core.journal.entry import StoredSession
-from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.journal.record import StoredSession
+from upbeat.core.journal.show import status_document, status_text
 
 DEFAULT_COUNT = 10
 
@@ -39,8 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         except JournalError as error:
             health = replace(health, problem=str(error))
     if options.json:
-        print(json.dumps(overview.status_document(root, sessions, health), indent=2, ensure_ascii=False))
+        print(json.dumps(status_document(root, sessions, health), indent=2, ensure_ascii=False))
     else:
-        texts = load_messages("journal", environment.language)
-        print(overview.status_text(root, sessions, health, texts, other_roots))
+        print(status_text(root, sessions, health, environment.language, other_roots))
     return 0

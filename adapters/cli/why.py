@@ -15,8 +15,8 @@ from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.journal.explain import explanation_document, format_explanation, to_single_line
-from upbeat.core.messages.catalogue import Messages, load_messages
+from upbeat.core.journal.show import explanation_document, format_explanation
+from upbeat.core.messages.catalogue import load_messages
 
 MAX_SEARCHED_RECORDS = 500
 """Records that are searched for one with a decision or an effect."""
@@ -33,7 +33,6 @@ def run(arguments: Sequence[str]) -> int:
     if options.record is not None and (options.last or options.session):
         parser.error("RECORD cannot be combined with --last or --session")
     environment = read_environment()
-    texts = load_messages("journal", environment.language)
     journal = build_journal(environment)
     root = "" if options.session or options.record is not None else resolve_root(options.repo, environment)
     if options.record is not None:
@@ -43,21 +42,22 @@ def run(arguments: Sequence[str]) -> int:
         decided = tuple(entry for entry in entries if entry.body.get("explanations") or entry.body.get("effects"))
         entry = (decided or entries)[-1] if entries else None
     if entry is None:
-        print(f"upbeat: {_missing_text(options, root, journal, texts)}", file=sys.stderr)
+        print(f"upbeat: {_missing_text(options, root, journal, environment.language)}", file=sys.stderr)
         return 1
     if options.json:
         print(json.dumps(explanation_document(entry), indent=2, ensure_ascii=False))
     else:
-        print(format_explanation(entry, texts))
+        print(format_explanation(entry, environment.language))
     return 0
 
 
-def _missing_text(options: argparse.Namespace, root: str, journal: SqliteJournal, texts: Messages) -> str:
+def _missing_text(options: argparse.Namespace, root: str, journal: SqliteJournal, language: str) -> str:
     """Return why there is no record to explain, and what to do."""
+    texts = load_messages("journal", language)
     if options.record is not None:
         return texts["no_record"].format(seq=options.record)
     roots = journal.recorded_roots()
     if not root or not roots:
         return texts["nothing_yet"]
-    elsewhere = texts["recorded_elsewhere"].format(roots=", ".join(map(to_single_line, roots)))
-    return f"{texts['nothing_here'].format(root=to_single_line(root))}; {elsewhere}"
+    elsewhere = texts["recorded_elsewhere"].format(roots=", ".join(roots))
+    return f"{texts['nothing_here'].format(root=root)}; {elsewhere}"

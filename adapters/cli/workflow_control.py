@@ -20,7 +20,7 @@ from upbeat.core.contract.effect import InjectContext, NotifyUser
 from upbeat.core.contract.event import ClientName, EventSource, WorkflowCommanded
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import RequestError
-from upbeat.core.journal.entry import StoredSession
+from upbeat.core.journal.record import StoredSession
 from upbeat.core.workflow.state import RunStatus
 
 

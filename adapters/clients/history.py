@@ -16,7 +16,7 @@ from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.session_files import MAX_FILES
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.contract.event import Call, ClientName, Event, SubagentReturned, ToolFinished, ToolKind
-from upbeat.core.journal.entry import JournalEntry
+from upbeat.core.journal.record import JournalEntry
 from upbeat.core.journal.replay import decode_event
 from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 

@@ -13,7 +13,7 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.doctor.evidence import summarize_session
 from upbeat.core.doctor.findings import SessionActivity, UnrecordedSession
 from upbeat.core.errors import JournalError
-from upbeat.core.journal.entry import JournalEntry
+from upbeat.core.journal.record import JournalEntry
 from upbeat.core.turn.report import format_timestamp
 
 MAX_SESSIONS = 100

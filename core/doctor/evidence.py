@@ -20,7 +20,7 @@ from upbeat.core.doctor.findings import (
     Reason,
     SessionActivity,
 )
-from upbeat.core.journal.entry import JournalEntry
+from upbeat.core.journal.record import JournalEntry
 from upbeat.core.turn.report import format_timestamp
 
 DRIVER_FIELD = "driver"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from upbeat.core.journal.entry import JournalHealth
+from upbeat.core.journal.record import JournalHealth
 
 SCHEMA_VERSION = "1.0"
 

@@ -42,8 +42,7 @@ from upbeat.core.engine.evaluate import NO_EVALUATORS, Evaluators
 from upbeat.core.engine.merge import MergeResult, merge_proposals
 from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
 from upbeat.core.engine.ports import Transaction
-from upbeat.core.journal.entry import SESSION_RENAMED
-from upbeat.core.journal.record import Record
+from upbeat.core.journal.record import SESSION_RENAMED, Record
 from upbeat.core.learned.detect import detect_habits
 from upbeat.core.learned.model import reliable_habits
 from upbeat.core.messages.catalogue import load_messages

@@ -1,4 +1,7 @@
-"""One record of the journal. Invariant: it is written once and never changed; a field is only ever added."""
+"""The journal as values: the record of one event, stored records and sessions, and the journal's health.
+
+Invariant: a record is written once and never changed; a field is only ever added.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from upbeat.core.contract.effect import Explanation
 from upbeat.core.workflow.facts import Fact
+from upbeat.core.workflow.state import SessionState
 
 DROPPED = "dropped"
 """The decision that records an effect that a component proposed and that was not carried out."""
@@ -40,3 +44,129 @@ class Record:
     turn: Mapping[str, Any] = field(default_factory=dict)
     injected_chars: int = 0
     duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One stored record. ``seq`` counts from 1 over all sessions; ``body`` has the fields of ``Record`` as JSON."""
+
+    seq: int
+    body: Mapping[str, Any]
+    previous: str
+    digest: str
+
+    def text_field(self, name: str) -> str:
+        """A field of the body as text; empty when there is none."""
+        value = self.body.get(name, "")
+        return value if isinstance(value, str) else str(value)
+
+
+SESSION_RENAMED = "SessionRenamed"
+"""The last event of a session whose client gave it another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session that the journal has. ``updated_at`` is seconds since the epoch; ``last`` its last event, if kept."""
+
+    session_id: str
+    root: str
+    client: str
+    state: SessionState
+    seq: int
+    updated_at: float
+    last_entry: JournalEntry | None = None
+    problem: str = ""
+    """Why its state cannot be read; it counts as new then."""
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether all that it was goes on under another name, so that nobody looks for it here."""
+        return self.last_entry is not None and self.last_entry.text_field("event") == SESSION_RENAMED
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How much is kept: megabytes of file, days of records."""
+
+    max_mb: int = 256
+    max_days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class PruneResult:
+    """What was taken out. ``is_finished`` is False when more has to go another time."""
+
+    records: int = 0
+    sessions: int = 0
+    is_finished: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ChainBreak:
+    """The first record whose hash does not match, and why."""
+
+    seq: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationResult:
+    """Whether the journal is what was written. ``differing`` are sessions whose state is not what their records say."""
+
+    records: int
+    pruned_records: int
+    """Records before the first one that is kept."""
+    sessions: int
+    chain_break: ChainBreak | None = None
+    inconsistent_sessions: tuple[str, ...] = ()
+
+    @property
+    def is_intact(self) -> bool:
+        return self.chain_break is None and not self.inconsistent_sessions
+
+
+@dataclass(frozen=True, slots=True)
+class JournalHealth:
+    """How the journal is. ``problem`` says why nothing can be stored now; empty when all is well.
+
+    ``mode`` is wal or delete (SQLite's name for a rollback journal). ``failures`` counts events that could not be
+    stored. ``damaged`` are the names of files that were set aside.
+    """
+
+    path: str
+    exists: bool
+    size_bytes: int = 0
+    records: int = 0
+    sessions: int = 0
+    oldest: str = ""
+    newest: str = ""
+    journal_mode: str = ""
+    problem: str = ""
+    write_failures: int = 0
+    last_failure: str = ""
+    damaged_files: tuple[str, ...] = ()
+
+
+def text_of(values: Mapping[str, Any], name: str) -> str:
+    """Return the text ``name`` of a stored mapping; empty if it is missing or no text."""
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def mapping_of(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the mapping ``name`` of a stored mapping; empty if it is missing or no mapping."""
+    value = values.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def texts_of(values: Mapping[str, Any], name: str) -> list[str]:
+    """Return the texts in the list ``name`` of a stored mapping."""
+    value = values.get(name)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def mappings_of(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return the mappings in the list ``name`` of a stored mapping."""
+    value = values.get(name)
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

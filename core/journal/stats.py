@@ -1,4 +1,4 @@
-"""What was put before models, by which part, and how often what it named was used: counted over records.
+"""Statistics of injected context over records: by which part, how much, and how often what it named was used.
 
 Invariant: pure and streaming; memory is bounded by the sessions that are open at a time. What an injection names
 counts as used when the agent opens or edits one of those files before its user's next prompt but one, by a call that
@@ -10,14 +10,25 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from upbeat.core.journal.fit import original_length
-from upbeat.core.journal.record import DROPPED, DUPLICATE, HELD_OUT, OVER_BUDGET, OVER_CAP
+from upbeat.core.journal.codec import original_length
+from upbeat.core.journal.record import (
+    DROPPED,
+    DUPLICATE,
+    HELD_OUT,
+    OVER_BUDGET,
+    OVER_CAP,
+    mapping_of,
+    mappings_of,
+    text_of,
+    texts_of,
+)
+from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.shell.commands import parse_commands
 
 SCHEMA_VERSION = "1.0"
@@ -123,7 +134,7 @@ class StatsReport:
 
 
 def stats_document(report: StatsReport) -> dict[str, Any]:
-    """``report`` as JSON has it."""
+    """Return ``report`` as a JSON document."""
     return {"schema_version": report.schema_version, **asdict(report)}
 
 
@@ -143,11 +154,6 @@ class _TrackedInjection:
 
 
 @dataclass(slots=True)
-class _SessionTracker:
-    tracked: list[_TrackedInjection] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class _PartCounts:
     times: int = 0
     chars: int = 0
@@ -158,131 +164,118 @@ class _PartCounts:
 
 
 class StatsCollector:
-    """Takes the bodies of records, in their order, and counts."""
+    """Counts over the bodies of records, which it takes in their order."""
 
     def __init__(self) -> None:
-        self._sessions: OrderedDict[str, _SessionTracker] = OrderedDict()
-        self._known: set[int] = set()
-        self._parts: dict[str, _PartCounts] = {}
+        self._tracked: OrderedDict[str, list[_TrackedInjection]] = OrderedDict()
+        """Session -> its injections that are not settled yet."""
+        self._session_hashes: set[int] = set()
+        self._parts: defaultdict[str, _PartCounts] = defaultdict(_PartCounts)
         self._turns = self._turns_with_context = 0
         self._first = self._last = ""
 
     def add(self, body: Mapping[str, Any]) -> None:
         """Count one record."""
-        at = _text(body, "at")
+        at, event_fields = text_of(body, "at"), mapping_of(body, "event_fields")
         self._first, self._last = self._first or at, at or self._last
-        session = self._session_tracker(_text(body, "session_id"))
-        is_prompt = body.get("event") == "PromptSubmitted" and _text(_mapping(body, "event_fields"), "origin") == "user"
-        if is_prompt:
+        tracked = self._track_session(text_of(body, "session_id"))
+        if body.get("event") == "PromptSubmitted" and text_of(event_fields, "origin") == "user":
             self._turns += 1
             self._turns_with_context += any(_injected_texts(body))
-            self._settle_on_prompt(session)
-        elif body.get("event") == "ToolFinished" and session.tracked:
-            _mark_used(session, _mapping(body, "event_fields"), _text(body, "root"))
-        self._count_injections(session, body)
+            for injection in tracked:
+                injection.prompts += 1
+            self._settle([injection for injection in tracked if injection.prompts >= PROMPTS_TO_SETTLE])
+            tracked[:] = [injection for injection in tracked if injection.prompts < PROMPTS_TO_SETTLE]
+        elif body.get("event") == "ToolFinished" and tracked:
+            _mark_used(tracked, event_fields, text_of(body, "root"))
+        self._count_injections(tracked, body)
 
     def build_report(self, days: int, root: str = "", holdout_percent: int = 0) -> StatsReport:
-        """What has been counted so far; ``holdout_percent`` is how much is held out at present."""
-        for session in self._sessions.values():
-            for one in session.tracked:
-                self._settle(one)
-            session.tracked.clear()
+        """Return what has been counted so far; ``holdout_percent`` is the present setting."""
+        for tracked in self._tracked.values():
+            self._settle(tracked)
+            tracked.clear()
         parts = sorted(self._parts.items(), key=lambda pair: (-pair[1].chars, pair[0]))
-        sources = tuple(self._source_stats(name, part) for name, part in parts)
         return StatsReport(
             days=days,
             root=root,
-            sessions=len(self._known),
+            sessions=len(self._session_hashes),
             turns=self._turns,
             turns_with_context=self._turns_with_context,
             first=self._first,
             last=self._last,
-            sources=sources,
+            sources=tuple(self._source_stats(name, part) for name, part in parts),
             holdout=self._holdout_summary(holdout_percent),
         )
 
-    def _session_tracker(self, session_id: str) -> _SessionTracker:
+    def _track_session(self, session_id: str) -> list[_TrackedInjection]:
+        """Return the tracked injections of a session; the session that was idle for longest may be settled."""
         if session_id:
-            self._known.add(hash(session_id))
-        found = self._sessions.setdefault(session_id, _SessionTracker())
-        self._sessions.move_to_end(session_id)
-        if len(self._sessions) > MAX_SESSIONS:
-            _, oldest = self._sessions.popitem(last=False)
-            for one in oldest.tracked:
-                self._settle(one)
-        return found
+            self._session_hashes.add(hash(session_id))
+        tracked = self._tracked.setdefault(session_id, [])
+        self._tracked.move_to_end(session_id)
+        if len(self._tracked) > MAX_SESSIONS:
+            self._settle(self._tracked.popitem(last=False)[1])
+        return tracked
 
-    def _settle_on_prompt(self, session: _SessionTracker) -> None:
-        for one in session.tracked:
-            one.prompts += 1
-            if one.prompts >= PROMPTS_TO_SETTLE:
-                self._settle(one)
-        session.tracked = [one for one in session.tracked if one.prompts < PROMPTS_TO_SETTLE]
-
-    def _count_injections(self, session: _SessionTracker, body: Mapping[str, Any]) -> None:
-        whole = body.get("injected_chars")
-        found = list(_injected_texts(body))
-        for part, text in found:
-            counted = self._counts_of(part)
-            counted.times += 1
-            is_alone = len(found) == 1 and isinstance(whole, int)
-            counted.chars += int(whole or 0) if is_alone else original_length(text)
-        parts = {part for part, _text_of in found}
-        held: set[str] = set()
-        for said in _mappings(body, "explanations"):
-            if said.get("decision") == DROPPED:
-                why = _DROP_REASON.findall(_text(said, "reason"))
-                if why:
-                    self._counts_of(_text(said, "component")).drop_reasons.update(why)
-                if HELD_OUT in why:
-                    held.add(_text(said, "component"))
-        for said in _mappings(body, "explanations"):
-            part = _text(said, "component")
-            if (part in parts or part in held) and said.get("decision") != DROPPED:
-                self._track(session, part, said, body, is_held_out=part not in parts)
+    def _count_injections(self, tracked: list[_TrackedInjection], body: Mapping[str, Any]) -> None:
+        injected_chars = body.get("injected_chars")
+        injected = list(_injected_texts(body))
+        for name, text in injected:
+            self._parts[name].times += 1
+            is_alone = len(injected) == 1 and isinstance(injected_chars, int)
+            self._parts[name].chars += int(injected_chars or 0) if is_alone else original_length(text)
+        injecting_parts, held_out_parts = {name for name, _text in injected}, set[str]()
+        explanations = [(text_of(part, "component"), part) for part in mappings_of(body, "explanations")]
+        for name, explanation in explanations:
+            if explanation.get("decision") == DROPPED:
+                reasons = _DROP_REASON.findall(text_of(explanation, "reason"))
+                if reasons:
+                    self._parts[name].drop_reasons.update(reasons)
+                if HELD_OUT in reasons:
+                    held_out_parts.add(name)
+        for name, explanation in explanations:
+            if name in injecting_parts | held_out_parts and explanation.get("decision") != DROPPED:
+                self._track(tracked, name, explanation, body, is_held_out=name not in injecting_parts)
 
     def _track(
         self,
-        session: _SessionTracker,
+        tracked: list[_TrackedInjection],
         part: str,
         explanation: Mapping[str, Any],
         body: Mapping[str, Any],
         *,
         is_held_out: bool,
     ) -> None:
-        names = filter(None, _texts(_mapping(explanation, "inputs"), "names"))
-        files = frozenset(posixpath.join(_text(body, "root"), name).rstrip("/") for name in names) - {""}
-        if not files:
-            return
-        session.tracked.append(
-            _TrackedInjection(part, files, _text(_mapping(body, "event_fields"), "call_id"), is_held_out)
-        )
-        while len(session.tracked) > MAX_TRACKED_INJECTIONS:
-            self._settle(session.tracked.pop(0))
+        names = filter(None, texts_of(mapping_of(explanation, "inputs"), "names"))
+        files = frozenset(posixpath.join(text_of(body, "root"), name).rstrip("/") for name in names) - {""}
+        if files:
+            call_id = text_of(mapping_of(body, "event_fields"), "call_id")
+            tracked.append(_TrackedInjection(part, files, call_id, is_held_out))
+            self._settle(tracked[:-MAX_TRACKED_INJECTIONS])
+            del tracked[:-MAX_TRACKED_INJECTIONS]
 
-    def _settle(self, injection: _TrackedInjection) -> None:
-        part = self._counts_of(injection.part)
-        found = part.usage_counts[injection.is_held_out]
-        found.update(["named"])
-        if injection.used_after is not None:
-            found.update(["opened"])
-            if not injection.is_held_out:
-                part.calls_to_use[injection.used_after] += 1
-        if injection.is_edited:
-            found.update(["edited"])
-
-    def _counts_of(self, name: str) -> _PartCounts:
-        return self._parts.setdefault(name, _PartCounts())
+    def _settle(self, injections: Iterable[_TrackedInjection]) -> None:
+        """Count whether what the injections named was used."""
+        for injection in injections:
+            part = self._parts[injection.part]
+            usage = part.usage_counts[injection.is_held_out]
+            usage.update(["named"])
+            if injection.used_after is not None:
+                usage.update(["opened"])
+                if not injection.is_held_out:
+                    part.calls_to_use[injection.used_after] += 1
+            if injection.is_edited:
+                usage.update(["edited"])
 
     def _source_stats(self, name: str, part: _PartCounts) -> SourceStats:
-        why = part.drop_reasons
         return SourceStats(
             part=name,
             times=part.times,
             chars=part.chars,
             chars_per_turn=round(part.chars / max(self._turns, 1), 1),
-            chars_per_session=round(part.chars / max(len(self._known), 1), 1),
-            dropped=DropCounts(why[OVER_CAP], why[OVER_BUDGET], why[DUPLICATE], why[HELD_OUT]),
+            chars_per_session=round(part.chars / max(len(self._session_hashes), 1), 1),
+            dropped=DropCounts(*(part.drop_reasons[why] for why in (OVER_CAP, OVER_BUDGET, DUPLICATE, HELD_OUT))),
             opened=_compare(part.usage_counts, "opened"),
             edited=_compare(part.usage_counts, "edited"),
             calls_to_use=_counter_median(part.calls_to_use),
@@ -291,8 +284,8 @@ class StatsCollector:
     def _holdout_summary(self, holdout_percent: int) -> HoldoutSummary:
         sides: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
         for part in self._parts.values():
-            for is_held_out, found in part.usage_counts.items():
-                sides[is_held_out].update(found)
+            for is_held_out, counts in part.usage_counts.items():
+                sides[is_held_out].update(counts)
         is_on = holdout_percent > 0
         return HoldoutSummary(
             holdout_percent, _compare(sides, "opened", is_on=is_on), _compare(sides, "edited", is_on=is_on)
@@ -300,7 +293,7 @@ class StatsCollector:
 
 
 def wilson_interval(count: int, occasions: int) -> Rate:
-    """The share of ``count`` in ``occasions`` with Wilson's 95 percent interval; from 0 to 1 without any."""
+    """Return the share of ``count`` in ``occasions`` with Wilson's 95 percent interval; from 0 to 1 without any."""
     if not occasions:
         return Rate()
     share, square = count / occasions, Z_SCORE_95**2
@@ -312,7 +305,7 @@ def wilson_interval(count: int, occasions: int) -> Rate:
 
 
 def _compare(sides: Mapping[bool, Mapping[str, int]], name: str, *, is_on: bool = False) -> HoldoutComparison:
-    """The rate of ``name`` by whether the context was held out; ``is_on``: some is at present."""
+    """Return the rate of ``name`` by whether the context was held out; ``is_on``: some is at present."""
     went_in, held_out = (
         wilson_interval(sides[side].get(name, 0), sides[side].get("named", 0)) for side in (False, True)
     )
@@ -329,7 +322,7 @@ def _significance(injected: Rate, held_out: Rate, *, is_on: bool) -> Significanc
 
 
 def _counter_median(counts: Counter[int]) -> float | None:
-    """The median of numbers that are counted; None without any."""
+    """Return the median of numbers that are counted; None without any."""
     left = counts.total() / 2
     for number in sorted(counts):
         left -= counts[number]
@@ -339,30 +332,31 @@ def _counter_median(counts: Counter[int]) -> float | None:
 
 
 def _injected_texts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(part, text) of the context that went in."""
-    for effect in _mappings(body, "effects"):
+    """Yield (part, text) of the context that was injected."""
+    for effect in mappings_of(body, "effects"):
         if effect.get("kind") == "inject_context":
-            yield _text(effect, "part"), _text(effect, "text")
+            yield text_of(effect, "part"), text_of(effect, "text")
 
 
-def _mark_used(session: _SessionTracker, about: Mapping[str, Any], root: str) -> None:
-    """Which of what is watched a call has used."""
-    act, command, call_id = (_text(about, name) for name in ("tool_kind", "command", "call_id"))
-    if about.get("was_rejected") or about.get("was_interrupted") or (about.get("has_failed") and not command):
+def _mark_used(tracked: list[_TrackedInjection], call: Mapping[str, Any], root: str) -> None:
+    """Note which of the tracked injections a finished call has used."""
+    kind, command, call_id = (text_of(call, name) for name in ("tool_kind", "command", "call_id"))
+    if call.get("was_rejected") or call.get("was_interrupted") or (call.get("has_failed") and not command):
         return
-    opened = set(_texts(about, "paths")) if act in _OPENS else set()
-    edited = set(opened) if act in _EDITS else set()
-    if command and _may_use_shell(command, session.tracked):
+    opened = set(texts_of(call, "paths")) if kind in _OPENS else set()
+    edited = set(opened) if kind in _EDITS else set()
+    names = (posixpath.basename(file) for injection in tracked for file in injection.files)
+    if command and any(name in command for name in names):  # parsing a shell line takes time
         by_name, written = _files_in_command(command, root)
         opened |= by_name
         edited |= written
-    for one in session.tracked:
-        if call_id and call_id == one.call_id:
+    for injection in tracked:
+        if call_id and call_id == injection.call_id:
             continue
-        one.calls += 1
-        if any(_is_within(path, one.files) for path in opened):
-            one.used_after = one.calls if one.used_after is None else one.used_after
-            one.is_edited = one.is_edited or any(_is_within(path, one.files) for path in edited)
+        injection.calls += 1
+        if any(_is_within(path, injection.files) for path in opened):
+            injection.used_after = injection.used_after or injection.calls
+            injection.is_edited = injection.is_edited or any(_is_within(path, injection.files) for path in edited)
 
 
 def _is_within(path: str, files: frozenset[str]) -> bool:
@@ -370,41 +364,86 @@ def _is_within(path: str, files: frozenset[str]) -> bool:
     return path in files or any(path.startswith(f"{file}/") for file in files)
 
 
-def _may_use_shell(command: str, tracked: list[_TrackedInjection]) -> bool:
-    """Whether it is worth while to take a shell line apart."""
-    return any(posixpath.basename(file) in command for one in tracked for file in one.files)
-
-
 def _files_in_command(command: str, root: str) -> tuple[set[str], set[str]]:
-    """The files that a shell line names, and those of them that it writes: clients without a tool to read use these.
+    """Return the files that a shell line names, and those of them that it writes.
 
-    Relative names begin at the root: where else the shell may stand the record does not tell.
+    Relative names begin at the root, because the record does not have the working directory.
     """
     named: set[str] = set()
     written: set[str] = set()
-    for one in parse_commands(command).items:
-        folder = posixpath.join(root, "" if one.working_dir == "?" else one.working_dir)
-        named |= {posixpath.normpath(posixpath.join(folder, word)) for word in one.words[1:] if "\n" not in word}
-        targets = [to.target for to in one.redirects if to.is_overwrite or to.operator in _APPENDS]
+    for item in parse_commands(command).items:
+        folder = posixpath.join(root, "" if item.working_dir == "?" else item.working_dir)
+        named |= {posixpath.normpath(posixpath.join(folder, word)) for word in item.words[1:] if "\n" not in word}
+        targets = [to.target for to in item.redirects if to.is_overwrite or to.operator in _APPENDS]
         written |= {posixpath.normpath(posixpath.join(folder, target)) for target in targets if target}
     return named | written, written
 
 
-def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = values.get(name)
-    return value if isinstance(value, Mapping) else {}
+# upbeat stats as text
 
 
-def _mappings(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    value = values.get(name)
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+def stats_lines(report: StatsReport, language: str) -> Iterator[str]:
+    """Yield the lines of ``upbeat stats``."""
+    texts = load_messages("stats", language)
+    root, days = report.root or texts["everywhere"], format_count("day", report.days, language)
+    if not report.first:
+        yield texts["no_records"].format(root=root, days=days)
+        return
+    yield texts["head"].format(
+        root=root,
+        days=days,
+        sessions=format_count("session", report.sessions, language),
+        turns=format_count("turn", report.turns, language),
+        with_context=f"{report.turns_with_context:,}",
+        first=report.first[:10],
+        last=report.last[:10],
+    )
+    if not report.sources:
+        yield texts["no_injections"]
+        return
+    for source in report.sources:
+        yield ""
+        yield from _source_lines(source, texts, language)
+    yield ""
+    holdout = report.holdout
+    if holdout.opened.verdict is Significance.NO_HOLDOUT:
+        yield texts["no_holdout"]
+        return
+    yield texts["compared"].format(holdout_percent=holdout.holdout_percent)
+    for text, comparison in ((texts["opened"], holdout.opened), (texts["edited"], holdout.edited)):
+        yield text.format(
+            injected=_format_rate(comparison.injected, texts),
+            held_out=_format_rate(comparison.held_out, texts),
+            verdict=texts[comparison.verdict].format(min_occasions=MIN_OCCASIONS),
+        )
 
 
-def _texts(values: Mapping[str, Any], name: str) -> list[str]:
-    value = values.get(name)
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+def _source_lines(source: SourceStats, texts: Messages, language: str) -> Iterator[str]:
+    yield texts["injector"].format(
+        part=source.part,
+        times=format_count("time", source.times, language),
+        chars=format_count("character", source.chars, language),
+        per_turn=f"{source.chars_per_turn:,.0f}",
+        per_session=f"{source.chars_per_session:,.0f}",
+    )
+    dropped = [
+        texts[reason].format(count=f"{count:,}")
+        for reason in ("no_room", "over_budget", "duplicate", "held_out")
+        if (count := getattr(source.dropped, reason))
+    ]
+    if dropped:
+        yield texts["left_out"].format(parts=", ".join(dropped))
+    if source.opened.injected.occasions:
+        median = source.calls_to_use
+        calls = "" if median is None else texts["calls"].format(calls=format_count("call", int(median), language))
+        opened, edited = (_format_rate(rate.injected, texts) for rate in (source.opened, source.edited))
+        yield texts["used"].format(opened=opened, edited=edited, calls=calls)
+    elif source.times:
+        yield texts["no_named_files"]
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
-    value = values.get(name)
-    return value if isinstance(value, str) else ""
+def _format_rate(rate: Rate, texts: Messages) -> str:
+    if not rate.occasions:
+        return texts["no_rate"]
+    shares = {name: getattr(rate, name) * 100 for name in ("share", "low", "high")}
+    return texts["rate"].format(count=f"{rate.count:,}", occasions=f"{rate.occasions:,}", **shares)

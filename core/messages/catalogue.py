@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from upbeat.core.package_data import load_toml
+from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.inline import SafeTemplate
 
 LANGUAGES = ("en", "zh")
@@ -48,3 +49,8 @@ def load_messages(section: str, language: str) -> Messages:
     """
     folder = "zh" if language == "zh" else "en"
     return Messages(load_toml("upbeat.core.messages", f"{folder}/{section}.toml"))
+
+
+def format_count(noun: str, count: int, language: str) -> SafeText:
+    """Return ``count`` with its ``noun`` (a key of ``counts.toml``), which is in the singular for one."""
+    return load_messages("counts", language).group("one" if count == 1 else "many")[noun].format(count=f"{count:,}")

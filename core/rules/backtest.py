@@ -34,7 +34,7 @@ from upbeat.core.contract.event import (
     UserQuestionRequested,
 )
 from upbeat.core.errors import UserError
-from upbeat.core.journal.fit import make_text_storable, truncate_with_mark
+from upbeat.core.journal.codec import make_text_storable, truncate_with_mark
 from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 SCHEMA_VERSION = "1.0"

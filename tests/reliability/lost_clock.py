@@ -19,7 +19,7 @@ from upbeat.adapters.hook_entry.answer import answer_payload
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_application
-from upbeat.core.journal.entry import Retention
+from upbeat.core.journal.record import Retention
 
 from .lost_hooks import STATE, payload
 from .lost_victims import open_journal

@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 from upbeat.adapters.system.journal.store import SqliteJournal
-from upbeat.core.journal.entry import Retention
+from upbeat.core.journal.record import Retention
 
 from .lost_victims import append, open_journal, written
 from .promise import Seen

@@ -26,7 +26,7 @@ from upbeat.adapters.system.config.trust import digest_of, trust, trusted_digest
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.workspace.workspace import LocalWorkspace
-from upbeat.core.journal.entry import Retention
+from upbeat.core.journal.record import Retention
 
 SESSION = "s-1"
 Write = Callable[[int], bool]

@@ -146,15 +146,14 @@ def _session_explainer(environment: Environment) -> Callable[[str], str]:
     def explain(session_id: str) -> str:
         from upbeat.adapters.wiring import build_journal
         from upbeat.core.errors import JournalError
-        from upbeat.core.journal.explain import format_explanation
-        from upbeat.core.messages.catalogue import load_messages
+        from upbeat.core.journal.show import format_explanation
 
         try:
             entries = build_journal(environment).records(session_id)
         except JournalError as unreadable:
             return str(unreadable)
         telling = [entry for entry in entries if entry.body.get("explanations") or entry.body.get("effects")]
-        return format_explanation(telling[-1], load_messages("journal", environment.language)) if telling else ""
+        return format_explanation(telling[-1], environment.language) if telling else ""
 
     return explain
 

@@ -24,7 +24,7 @@ from upbeat.adapters.codex_auto.sessions.session import Session
 from upbeat.adapters.codex_auto.sessions.session_file import SESSION_FILE, read_session_file
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.adapters.system.journal.file import JournalFile
-from upbeat.core.journal.fit import make_text_storable
+from upbeat.core.journal.codec import make_text_storable
 
 if TYPE_CHECKING:
     from upbeat.adapters.system.journal.database import Database

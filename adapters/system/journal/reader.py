@@ -7,10 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from upbeat.core.journal.chain import GENESIS, ChainBreak, Link, find_first_break
-from upbeat.core.journal.codec import decode_facts, decode_state
-from upbeat.core.journal.entry import JournalEntry, JournalHealth, StoredSession, VerificationResult
+from upbeat.core.journal.codec import GENESIS, Link, decode_facts, decode_state, find_first_break
 from upbeat.core.journal.legacy import upgrade_record
+from upbeat.core.journal.record import (
+    ChainBreak,
+    JournalEntry,
+    JournalHealth,
+    StoredSession,
+    VerificationResult,
+)
 from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 

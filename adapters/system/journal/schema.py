@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
-from upbeat.core.journal.chain import GENESIS, canonical_json, compute_digest
-from upbeat.core.journal.codec import decode_state, encode_state
-from upbeat.core.journal.fit import make_storable
+from upbeat.core.journal.codec import GENESIS, canonical_json, compute_digest, decode_state, encode_state, make_storable
 from upbeat.core.journal.legacy import upgrade_event_name
 
 if TYPE_CHECKING:

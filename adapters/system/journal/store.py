@@ -22,25 +22,28 @@ from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 from upbeat.adapters.system.journal.file import JournalFile
 from upbeat.core.engine.ports import Clock, Transaction
 from upbeat.core.errors import JournalError
-from upbeat.core.journal.chain import GENESIS, canonical_json, compute_digest
 from upbeat.core.journal.codec import (
+    GENESIS,
+    MAX_IDENTIFIER_CHARS,
+    canonical_json,
+    compute_digest,
     decode_facts,
     decode_state,
     encode_record,
     encode_state,
     is_stored_verbatim,
     make_state_storable,
+    make_text_storable,
 )
-from upbeat.core.journal.entry import (
+from upbeat.core.journal.record import (
     JournalEntry,
     JournalHealth,
     PruneResult,
+    Record,
     Retention,
     StoredSession,
     VerificationResult,
 )
-from upbeat.core.journal.fit import MAX_IDENTIFIER_CHARS, make_text_storable
-from upbeat.core.journal.record import Record
 from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, PeerSession, SessionState

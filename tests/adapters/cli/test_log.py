@@ -28,7 +28,7 @@ def test_log(here: Here, journal: SqliteJournal, home: Path) -> None:
     assert (0, "", ["1", "2", "3", "4", "5"]) == (done.code, done.stderr, [line.split()[0] for line in lines])
     assert (
         "     4  2026-01-02 03:04:05Z  claude-code  other     TurnEnding          "
-        "loop continue_turn; → continue_turn 15  3.2 ms" == lines[3]
+        "loop: turn continued; → turn continued, 15 characters  3.2 ms" == lines[3]
     )
 
 

@@ -64,10 +64,10 @@ def test_for_people(here: Here, home: Path) -> None:
 
     assert (0, "") == (done.code, done.stderr)
     assert [
-        "turn: 1 times, 12 characters (12 per turn, 12 per session)",
+        "turn: 1 time, 12 characters (12 per turn, 12 per session)",
         (
             "  a file that it named was opened in 1 of 1 (100 %, 21 to 100), edited in 0 of 1 (0 %, 0 to 79);"
-            " after 1 calls (median)"
+            " after 1 call (median)"
         ),
         "",
         (

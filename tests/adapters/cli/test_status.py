@@ -22,7 +22,7 @@ def test_status(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> N
     running, stored_at = "standard running  PLAN (0/3 done)", "2026-01-02 03:04:05Z"
     assert [
         f"  claude-code  second  {running}  continued 0 times  Tea at {stored_at}",
-        f"  claude-code  first  {running}  continued 1 times  TurnEnding at {stored_at}",
+        f"  claude-code  first  {running}  continued 1 time  TurnEnding at {stored_at}",
     ] == lines[1:3]
     assert f"journal: {journal.file.path}: 5 records of 3 sessions" in lines[3]
     assert ["second", "first"] == [one["session_id"] for one in told["sessions"]]

@@ -81,4 +81,6 @@ def test_it_loads_little(home: Path) -> None:
     loaded = set(subprocess.run(command, capture_output=True, text=True).stdout.split())
 
     assert {"apsw", "upbeat.adapters.system.journal.database"} <= loaded
-    assert {"pydantic", "sqlite3", "tomli", "upbeat.core.workflow.state", "upbeat.core.journal.fit"}.isdisjoint(loaded)
+    assert {"pydantic", "sqlite3", "tomli", "upbeat.core.workflow.state", "upbeat.core.journal.codec"}.isdisjoint(
+        loaded
+    )

@@ -25,7 +25,7 @@ from upbeat.core.doctor.findings import (
     Reason,
     UnrecordedSession,
 )
-from upbeat.core.journal.entry import JournalHealth
+from upbeat.core.journal.record import JournalHealth
 from upbeat.core.messages.catalogue import LANGUAGES, load_messages
 
 MESSAGES = load_messages("doctor", "en")

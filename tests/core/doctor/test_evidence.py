@@ -8,7 +8,7 @@ import pytest
 
 from upbeat.core.doctor.evidence import summarize_session, was_refused
 from upbeat.core.doctor.findings import HookPoint, SessionActivity
-from upbeat.core.journal.entry import JournalEntry
+from upbeat.core.journal.record import JournalEntry
 
 MOST = 100
 NOW = "2026-01-02T04:00:00.000Z"

@@ -1,78 +1,73 @@
-"""Records, facts and states come back from JSON as they went in."""
+"""Records, facts and states are stored as clean, bounded JSON, come back as they were, and are chained by hashes."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
-from journal_values import FACTS, RUN, STATES, record
+from hypothesis import strategies as st
+from journal_values import FACTS, JSON, RUN, STATES, record
 
-from upbeat.core.journal.chain import canonical_json
 from upbeat.core.journal.codec import (
     FACT_TYPES,
+    GENESIS,
+    MAX_RECORD_BYTES,
+    MAX_TEXT_CHARS,
+    Link,
+    canonical_json,
+    compute_digest,
     decode_facts,
-    decode_record,
     decode_state,
     encode_record,
     encode_state,
+    find_first_break,
     make_state_storable,
+    make_storable,
+    make_text_storable,
+    original_length,
+    to_json_value,
+    truncate_with_mark,
 )
-from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import Fact, StepFinished, TurnContinued, WorkflowStarted
+from upbeat.core.journal.record import ChainBreak, Record
+from upbeat.core.workflow.facts import Fact, WorkflowStarted
 from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState, StepVerdict
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
-
-
-@given(FACTS)
-def test_facts_come_back(facts: tuple[Fact, ...]) -> None:
-    """Every fact that can happen is the same after it was stored."""
-    body = json.loads(canonical_json(encode_record(Record("", "x", facts=facts))))
-
-    assert facts == decode_facts(body)
-
-
-@given(STATES)
-def test_states_come_back(state: SessionState) -> None:
-    """Every state is the same after it was stored."""
-    assert state == decode_state(encode_state(state))
-    assert state == make_state_storable(state)
+REDACTED = "<redacted:aws-access-key>"
+NOT_NEXT = "does not follow the record before it: one was taken out, put in or changed"
+CHANGED = "was changed after it was written"
 
 
 @given(FACTS, STATES)
-def test_what_is_stored_folds_to_what_was_folded(facts: tuple[Fact, ...], state: SessionState) -> None:
-    """The state that stored facts make is the state that the facts made."""
-    assert apply_facts(facts, state) == apply_facts(
-        decode_facts(encode_record(Record("", "x", facts=facts))), decode_state(encode_state(state))
-    )
+def test_facts_and_states_come_back(facts: tuple[Fact, ...], state: SessionState) -> None:
+    """Every fact and every state is the same after it was stored, so folding them gives the same state."""
+    decoded = decode_facts(json.loads(canonical_json(encode_record(Record("", "x", facts=facts)))))
+
+    assert facts == decoded
+    assert state == decode_state(encode_state(state)) == make_state_storable(state)
+    assert apply_facts(facts, state) == apply_facts(decoded, decode_state(encode_state(state)))
 
 
-def test_a_record_comes_back() -> None:
-    """A record is the same after it was stored; its mappings are JSON objects."""
-    stored = record(
-        facts=(TurnContinued("f", 0), StepFinished("DEV", StepVerdict.FAIL, "2 tests red")), turn={"run_id": "r"}
-    )
-
-    assert stored == decode_record(json.loads(canonical_json(encode_record(stored))))
-
-
-def test_what_a_newer_version_added_is_left_alone() -> None:
-    """Fields and kinds of facts that this version does not know do not make a record or a state unreadable."""
-    body = encode_record(record(facts=(TurnContinued("f", 0),))) | {"colour": "red"}
+def test_additions_of_newer_versions_are_ignored() -> None:
+    """Fields and kinds of facts that this version does not know make neither a record nor a state unreadable."""
+    started = WorkflowStarted(RUN, 1.0)
+    body = encode_record(record(facts=(started,))) | {"color": "red"}
     body["facts"] = [{"kind": "dreamt"}, *({**fact, "mood": 1} for fact in body["facts"])]
     state = json.loads(encode_state(replace(NEW_SESSION, run=RUN)))
     state |= {"mood": 1, "run": state["run"] | {"mood": 1}}
 
-    assert record(facts=(TurnContinued("f", 0),)) == decode_record(body)
+    assert (started,) == decode_facts(body)
     assert replace(NEW_SESSION, run=RUN) == decode_state(json.dumps(state))
 
 
-def test_a_state_of_an_older_version_is_filled_up() -> None:
-    """What an older version did not store has its default."""
+def test_a_state_of_an_older_version() -> None:
+    """A field that an older version did not store has its default."""
     assert replace(NEW_SESSION, client="codex-cli") == decode_state('{"client": "codex-cli"}')
 
 
@@ -80,7 +75,7 @@ def test_a_state_of_an_older_version_is_filled_up() -> None:
     "text", ["", "{", "[]", "5", '{"run": 5}', '{"loop": {"consecutive_errors": "many"}}', "\ud800"]
 )
 def test_an_unreadable_state_is_an_error(text: str) -> None:
-    """What is no state is not taken for one."""
+    """A text that is not a state raises ValueError."""
     with pytest.raises(ValueError, match=r"."):
         decode_state(text)
 
@@ -89,7 +84,7 @@ def test_an_unreadable_state_is_an_error(text: str) -> None:
     "fact", [{"kind": "turn_continued"}, {"kind": "step_finished", "step_key": "DEV", "verdict": "great"}]
 )
 def test_an_unreadable_fact_is_an_error(fact: dict[str, str]) -> None:
-    """A fact of a known kind in another form is not left out in silence."""
+    """A fact of a known kind in another form raises ValueError."""
     with pytest.raises(ValueError, match=r"."):
         decode_facts({"facts": [fact]})
 
@@ -99,10 +94,197 @@ def test_every_kind_of_fact_is_known() -> None:
     assert len(get_args(Fact)) == len(FACT_TYPES)
 
 
-def test_states_and_records_are_clean() -> None:
-    """No secret comes through, wherever it stands."""
+def test_records_and_states_have_no_secrets() -> None:
+    """A secret is redacted in every field of a record and of a state."""
     run = replace(RUN, goal=f"use {KEY}")
     stored = record(event_fields={"x": KEY}, root=f"/{KEY}", facts=(WorkflowStarted(run, 0.0),), turn={KEY: [KEY]})
 
     assert KEY not in canonical_json(encode_record(stored))
     assert KEY not in encode_state(make_state_storable(replace(NEW_SESSION, run=run, handover_client=KEY)))
+
+
+def size(body: dict[str, Any]) -> int:
+    return len(canonical_json(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ((1, "a", None, True), [1, "a", None, True]),
+        ({1: (2,)}, {"1": [2]}),
+        ({"b", "a"}, ["a", "b"]),
+        (StepVerdict.PASS, "pass"),
+        (math.nan, "nan"),
+        (-math.inf, "-inf"),
+        (2**64, "a whole number of 65 bits"),
+        (10**5000, "a whole number of 16610 bits"),
+        (b"abc", "3 bytes"),
+        (object, "<class 'object'>"),
+    ],
+    ids=lambda value: str(type(value)),
+)
+def test_anything_becomes_json(value: object, expected: object) -> None:
+    """A value that JSON has no form for is described in words."""
+    assert expected == to_json_value(value)
+
+
+def test_depth_is_bounded() -> None:
+    """Deeply nested values are cut, with a mark."""
+    deep: list[Any] = []
+    deep.append(deep)
+
+    assert canonical_json({"x": to_json_value(deep)}).count("[") == 16
+
+
+def test_items_are_bounded() -> None:
+    """Of a long list or mapping, the first items and the number of the omitted ones are kept."""
+    assert [0, 1, "… 3 more"] == to_json_value(list(range(5)), max_items=3)
+    assert {"0": 0, "1": 1, "…": "3 more"} == to_json_value({str(n): n for n in range(5)}, max_items=3)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "s-1", "TEST:2", "仓库 测试", "/home/me/repo", "x" * MAX_TEXT_CHARS, "toolu_01A09q90qw90lq917835lq9"]
+)
+def test_harmless_texts_are_unchanged(text: str) -> None:
+    """A short text without secrets and control characters is stored unchanged."""
+    assert text == make_text_storable(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"\x1b[31m{KEY}\u202e\ud800", f"{REDACTED}\ufffd"),
+        (f"password = {KEY}", "password = <redacted:aws-access-key>"),
+        ("x" * 5000, "x" * 3975 + " … [1025 more characters]"),
+        ("y" * 40000, "y" * 3974 + " … [36026 more characters]"),
+    ],
+    ids=["controls", "secret", "long", "very long"],
+)
+def test_other_texts_change(text: str, expected: str) -> None:
+    """Secrets and control characters are removed, and long texts are cut with a mark."""
+    assert expected == make_text_storable(text)
+
+
+@pytest.mark.parametrize("start", [MAX_TEXT_CHARS - 40, MAX_TEXT_CHARS - 10, 32 * 1024 - 12, 32 * 1024 - 1])
+@pytest.mark.parametrize("filler", ["x ", "\x1b[0m"])
+def test_no_half_secret_is_left_at_a_cut(start: int, filler: str) -> None:
+    """A cut never leaves the beginning of a secret."""
+    text = (filler * start)[:start] + " " + KEY + " tail" * 2000
+
+    assert KEY[:8] not in make_text_storable(text)
+
+
+def test_the_name_of_a_field_tells_that_its_value_is_a_secret() -> None:
+    """A text under the name of a secret is redacted; a number or a flag is not."""
+    body = make_storable(
+        {"event_fields": {"api_key": "9f8Kd02mfQ1Zx7", "tokens": 5, "stop_hook_active": False, "key": "DEV"}}
+    )
+
+    assert {"api_key": "<redacted:key>", "tokens": 5, "stop_hook_active": False, "key": "DEV"} == body["event_fields"]
+
+
+@given(st.dictionaries(st.sampled_from(["about", "turn", "event", "session_id", "facts"]), JSON, max_size=5))
+def test_fitting_twice_changes_nothing_more(body: dict[str, Any]) -> None:
+    """Storing what was stored changes nothing more."""
+    once = make_storable(body)
+
+    assert once == make_storable(once)
+
+
+@given(st.text(max_size=300), st.integers(60, 200))
+def test_a_cut_text_tells_its_length(text: str, most: int) -> None:
+    """A text that was cut is short enough, is not cut again, and its mark tells how long it was."""
+    shown = truncate_with_mark(text, most)
+
+    assert len(shown) <= most
+    assert shown == truncate_with_mark(shown, most)
+    assert shown == text or original_length(shown) == len(text)
+
+
+FACT = {"kind": "call_returned", "call_id": "c", "verdict": "fail", "notes": "n" * 3000}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"event_fields": {str(n): "x" * 3000 for n in range(200)}},
+        {"event_fields": {"deep": [["y" * 2000] * 50] * 50}},
+        {"explanations": [{"component": "p" * 3000, "inputs": {"a": "z" * 3000}}] * 300},
+        {"facts": [FACT] * 40},
+        {"facts": [FACT] * 10, "effects": [{"kind": "inject_context", "text": "字" * 4000}] * 50},
+        {"event": "e" * 9999, "session_id": "s" * 9999, "root": "r" * 9999, "client": "仓" * 9999},
+    ],
+    ids=["many", "deep", "explanations", "facts", "all", "names"],
+)
+def test_a_record_is_bounded(body: dict[str, Any]) -> None:
+    """A record never exceeds its size limit, and no fact is lost."""
+    fitted = make_storable(body)
+
+    assert size(fitted) <= MAX_RECORD_BYTES
+    assert len(body.get("facts", [])) == len(fitted.get("facts", []))
+    assert fitted == make_storable(fitted)
+
+
+def test_facts_are_cut_last() -> None:
+    """Facts stay complete while there is anything else to cut."""
+    fitted = make_storable({"facts": [FACT] * 10, "event_fields": {str(n): "x" * 3000 for n in range(200)}})
+
+    assert [FACT] * 10 == fitted["facts"]
+    assert {"…": "171 more"}.items() <= fitted["event_fields"].items()
+
+
+def chain(*texts: str, previous: str = GENESIS) -> list[Link]:
+    links = []
+    for seq, text in enumerate(texts, start=1):
+        links.append(Link(seq, text, previous, compute_digest(previous, text)))
+        previous = links[-1].digest
+    return links
+
+
+@given(st.dictionaries(st.text(max_size=5), JSON, max_size=4))
+def test_canonical_text_is_one_text(body: dict[str, object]) -> None:
+    """The canonical text does not depend on the order of keys."""
+    assert canonical_json(body) == canonical_json(dict(reversed(body.items())))
+
+
+def test_canonical_text() -> None:
+    """Keys are sorted, and there are no spaces and no escapes of letters."""
+    assert '{"a":[1,null],"b":"仓"}' == canonical_json({"b": "仓", "a": [1, None]})
+
+
+def test_a_digest_is_sha256() -> None:
+    """The hash of a record is the SHA-256 of the hash before it, a line end and its text."""
+    assert hashlib.sha256(b"0" * 64 + b"\n{}").hexdigest() == compute_digest(GENESIS, "{}")
+
+
+@given(st.lists(st.text(max_size=20), max_size=8))
+def test_an_unchanged_chain_is_intact(texts: list[str]) -> None:
+    """A chain that was not changed has no break, whatever it begins with."""
+    assert find_first_break(chain(*texts), GENESIS) is None
+    assert find_first_break(chain(*texts, previous="f" * 64), "f" * 64) is None
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ([chain("a", "b")[0], replace(chain("a", "b")[1], text="c")], ChainBreak(2, CHANGED)),
+        ([chain("a", "b", "c")[0], chain("a", "b", "c")[2]], ChainBreak(3, NOT_NEXT)),
+        (chain("a", "b")[1:], ChainBreak(2, NOT_NEXT)),
+        ([*chain("a"), *chain("b")], ChainBreak(1, NOT_NEXT)),
+        ([replace(chain("a")[0], digest="0" * 64)], ChainBreak(1, CHANGED)),
+    ],
+    ids=["changed", "taken out", "first gone", "put in", "other hash"],
+)
+def test_breaks_of_a_chain(links: list[Link], expected: ChainBreak) -> None:
+    """The first link that does not fit is named, with the reason."""
+    assert expected == find_first_break(links, GENESIS)
+
+
+@given(st.lists(st.text(max_size=5), min_size=1, max_size=6), st.data())
+def test_any_change_of_a_text_breaks_the_chain(texts: list[str], data: st.DataObject) -> None:
+    """A changed text is found at its record."""
+    links = chain(*texts)
+    index = data.draw(st.integers(0, len(links) - 1))
+    links[index] = replace(links[index], text=links[index].text + "x")
+
+    assert ChainBreak(index + 1, CHANGED) == find_first_break(links, GENESIS)

@@ -1,11 +1,55 @@
-"""The record of one event."""
+"""The records, sessions and verification results of the journal as values."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import replace
 
-from upbeat.core.journal.codec import decode_record, encode_record
-from upbeat.core.journal.record import DROPPED, DUPLICATE, HELD_OUT, OVER_BUDGET, OVER_CAP, Record
+import pytest
+from journal_values import ENTRY
+
+from upbeat.core.journal.record import (
+    DROPPED,
+    DUPLICATE,
+    HELD_OUT,
+    OVER_BUDGET,
+    OVER_CAP,
+    SESSION_RENAMED,
+    ChainBreak,
+    JournalEntry,
+    StoredSession,
+    VerificationResult,
+    mapping_of,
+    mappings_of,
+    text_of,
+    texts_of,
+)
+from upbeat.core.workflow.state import NEW_SESSION
+
+SESSION = StoredSession("s", "/repo", "codex-cli", NEW_SESSION, 7, 0.0, ENTRY)
+
+
+@pytest.mark.parametrize(("name", "text"), [("event", "TurnEnding"), ("duration_ms", "3.2"), ("missing", "")])
+def test_text_field(name: str, text: str) -> None:
+    """A field of any type is returned as text, and a missing one is empty."""
+    assert text == ENTRY.text_field(name)
+
+
+def test_a_renamed_session() -> None:
+    """Only a session whose last event is a rename is renamed."""
+    renamed = JournalEntry(8, {"event": SESSION_RENAMED}, "0" * 64, "f" * 64)
+
+    assert [False, True, False] == [replace(SESSION, last_entry=entry).is_renamed for entry in (ENTRY, renamed, None)]
+
+
+def test_an_intact_journal() -> None:
+    """A journal is intact if the chain holds and every state matches its records; pruning does not break it."""
+    results = (
+        VerificationResult(5, 2, 1),
+        VerificationResult(5, 0, 1, ChainBreak(4, "was changed")),
+        VerificationResult(5, 0, 1, inconsistent_sessions=("s",)),
+    )
+
+    assert [True, False, False] == [result.is_intact for result in results]
 
 
 def test_drop_reasons() -> None:
@@ -16,10 +60,11 @@ def test_drop_reasons() -> None:
     assert not any(";" in reason for reason in reasons)
 
 
-def test_a_sparse_record_is_read_with_defaults() -> None:
-    """A record of which only the time and the event were stored has the default in every other field."""
-    sparse = Record("2026-01-02T03:04:05.678Z", "TurnEnding")
-    body = {name: value for name, value in encode_record(sparse).items() if name in ("at", "event")}
+def test_fields_of_stored_mappings() -> None:
+    """A missing field and one of another type are empty; items of another type are skipped."""
+    body = {"text": "a", "list": ["b", 1, {"c": 2}], "mapping": {"c": 2}}
 
-    assert {each.name for each in fields(Record)} >= set(encode_record(sparse))
-    assert sparse == decode_record(body)
+    assert ["a", "", ""] == [text_of(body, name) for name in ("text", "list", "missing")]
+    assert [{"c": 2}, {}, {}] == [mapping_of(body, name) for name in ("mapping", "list", "missing")]
+    assert [["b"], [], []] == [texts_of(body, name) for name in ("list", "text", "missing")]
+    assert [[{"c": 2}], [], []] == [mappings_of(body, name) for name in ("list", "mapping", "missing")]

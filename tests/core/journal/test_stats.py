@@ -1,4 +1,4 @@
-"""What was put before models and what became of it: counted over records, and compared with what was held out."""
+"""Injected context is counted over records, with its use, and compared with what was held out."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stats_records import Body, body, call, held_out, prompt, report, shell, told
 
-from upbeat.core.journal.fit import original_length, truncate_with_mark
+from upbeat.core.journal.codec import truncate_with_mark
 from upbeat.core.journal.stats import (
     MAX_SESSIONS,
     MAX_TRACKED_INJECTIONS,
     MIN_OCCASIONS,
     DropCounts,
     HoldoutComparison,
-    Rate,
     Significance,
     SourceStats,
     StatsCollector,
     stats_document,
+    stats_lines,
     wilson_interval,
 )
 
 
 def only(*bodies: Body) -> SourceStats:
-    """The one part that they tell of."""
-    [found] = report(*bodies).sources
-    return found
+    """The statistics of the only source."""
+    [source] = report(*bodies).sources
+    return source
 
 
-def used(*bodies: Body) -> tuple[int, int, int]:
+def usage(*bodies: Body) -> tuple[int, int, int]:
     """Occasions at which files were named, at which one was opened, at which one was edited; with the context."""
-    found = only(*bodies)
-    return found.opened.injected.occasions, found.opened.injected.count, found.edited.injected.count
+    source = only(*bodies)
+    return source.opened.injected.occasions, source.opened.injected.count, source.edited.injected.count
 
 
 USED = {
@@ -67,14 +67,14 @@ NOT_USED = {
 
 @pytest.mark.parametrize("after", USED.values(), ids=USED)
 def test_what_counts_as_opened(after: list[Body]) -> None:
-    """A named file that the agent opens before its user's next prompt but one."""
-    assert (1, 1, 0) == used(told("a.py"), *after)
+    """A named file counts if the agent opens it within the next two prompts."""
+    assert (1, 1, 0) == usage(told("a.py"), *after)
 
 
 @pytest.mark.parametrize("after", NOT_USED.values(), ids=NOT_USED)
-def test_what_does_not(after: list[Body]) -> None:
-    """Another file, another session, a call that did not come through, too late."""
-    assert (1, 0, 0) == used(told("a.py"), *after)
+def test_what_does_not_count_as_opened(after: list[Body]) -> None:
+    """Another file, another session, a call that failed, and a call that comes too late do not count."""
+    assert (1, 0, 0) == usage(told("a.py"), *after)
 
 
 EDITED = {
@@ -86,27 +86,27 @@ EDITED = {
 
 
 @pytest.mark.parametrize("edit", EDITED.values(), ids=EDITED)
-def test_an_edit_is_both(edit: Body) -> None:
-    """Who edits a file has opened it, whichever name it was told by."""
-    assert [(1, 1, 1), (1, 1, 1)] == [used(told(name), edit) for name in ("a.py", "/repo/a.py")]
+def test_an_edit_counts_as_opened_and_edited(edit: Body) -> None:
+    """An edit of a named file counts as opened and edited, for relative and absolute names."""
+    assert [(1, 1, 1), (1, 1, 1)] == [usage(told(name), edit) for name in ("a.py", "/repo/a.py")]
 
 
 def test_a_folder_is_used_by_what_is_in_it() -> None:
-    """Where a folder was named, any file in it counts, and no folder that begins alike."""
-    assert (1, 1, 0) == used(told("specs/one/"), call("read", "/repo/specs/one/tasks.md"))
-    assert (1, 0, 0) == used(told("specs/one/"), call("read", "/repo/specs/one-more/tasks.md"))
+    """Any file in a named folder counts, and a folder with a longer name does not."""
+    assert (1, 1, 0) == usage(told("specs/one/"), call("read", "/repo/specs/one/tasks.md"))
+    assert (1, 0, 0) == usage(told("specs/one/"), call("read", "/repo/specs/one-more/tasks.md"))
 
 
-def test_the_call_itself_is_no_use() -> None:
-    """What is said with a call about its own file is not used by that very call, and by the next one it is."""
+def test_the_call_of_the_injection_does_not_count() -> None:
+    """Context injected with a call is not used by that call, but may be by the next one."""
     with_call = told("a.py", part="policy x") | {"event": "ToolStarting", "event_fields": {"call_id": "c"}}
 
-    assert (1, 0, 0) == used(with_call, call("read", "/repo/a.py"))
-    assert (1, 1, 0) == used(with_call, call("read", "/repo/a.py"), call("read", "/repo/a.py", call_id="d"))
+    assert (1, 0, 0) == usage(with_call, call("read", "/repo/a.py"))
+    assert (1, 1, 0) == usage(with_call, call("read", "/repo/a.py"), call("read", "/repo/a.py", call_id="d"))
 
 
 def test_times_characters_and_rates() -> None:
-    """How often, how much, a turn and a session; parts with most characters first."""
+    """Each part has its times and characters, per turn and per session; the largest part comes first."""
     found = report(
         told("a.py", text="x" * 30),
         call("read", "/repo/a.py"),
@@ -126,7 +126,7 @@ def test_times_characters_and_rates() -> None:
 
 
 def test_two_parts_at_one_event() -> None:
-    """Each has its own characters, also where the record was cut."""
+    """Each part has its own characters, also if its text was cut in the record."""
     effects = [
         {"kind": "inject_context", "text": truncate_with_mark("x" * 5000, 4000), "part": "turn"},
         {"kind": "inject_context", "text": "y" * 10, "part": "rule r"},
@@ -137,8 +137,8 @@ def test_two_parts_at_one_event() -> None:
     assert [("turn", 1, 5000), ("rule r", 1, 10)] == [(one.part, one.times, one.chars) for one in found.sources]
 
 
-def test_what_was_left_out_and_why() -> None:
-    """For want of room, over the budget, duplicates, held out: counted for each part; a fault is none of them."""
+def test_drop_reasons() -> None:
+    """Dropped context is counted by reason; other dropped effects are not."""
     because = (
         "InjectContext: client limit reached; InjectContext: injection budget exhausted; InjectContext: duplicate; "
         "InjectContext: held out; Ask: overruled by Deny; TellUser: duplicate"
@@ -148,8 +148,8 @@ def test_what_was_left_out_and_why() -> None:
     assert DropCounts(1, 1, 1, 1) == only(prompt() | {"explanations": said}).dropped
 
 
-def test_with_and_without() -> None:
-    """The same files are watched where the context was held out, and the rates stand side by side."""
+def test_held_out_context() -> None:
+    """The same files are tracked where the context was held out, and the rates are compared."""
     reads = [call("read", "/repo/a.py", call_id=str(number)) for number in range(3)]
     bodies = [told("a.py"), reads[0], prompt(), held_out("a.py"), reads[1], prompt(), prompt(), held_out("a.py")]
     found = only(*bodies)
@@ -169,7 +169,7 @@ VERDICTS = {
 
 @pytest.mark.parametrize("numbers", VERDICTS.values(), ids=VERDICTS)
 def test_what_can_be_said_of_a_difference(numbers: tuple[int, int, int, int, Significance]) -> None:
-    """Nothing with too few of either; then whether the intervals overlap."""
+    """Too few occasions allow no comparison; otherwise it depends on whether the intervals overlap."""
     injected, of_them, without, of_those, verdict = numbers
     bodies: list[Body] = []
     names = (str(number) for number in count())
@@ -193,15 +193,15 @@ def test_what_can_be_said_of_a_difference(numbers: tuple[int, int, int, int, Sig
     ],
 )
 def test_intervals_of_wilson(of: tuple[int, int], expected: tuple[float, float, float]) -> None:
-    """The numbers that the books have."""
+    """The intervals have the published values."""
     found = wilson_interval(*of)
 
     assert expected == (found.share, found.low, found.high)
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
-def test_an_interval_holds_its_share(one: int, other: int) -> None:
-    """Between 0 and 1, with the share inside, and narrower with more of the same."""
+def test_an_interval_contains_its_share(one: int, other: int) -> None:
+    """An interval lies between 0 and 1, contains the share, and is narrower with more occasions."""
     few, many = (
         wilson_interval(min(one, other), max(one, other)),
         wilson_interval(10 * min(one, other), 10 * max(one, other)),
@@ -211,8 +211,8 @@ def test_an_interval_holds_its_share(one: int, other: int) -> None:
     assert many.high - many.low <= few.high - few.low
 
 
-def test_memory_has_an_end() -> None:
-    """However many sessions and injections there are, each is counted, and only some are watched at a time."""
+def test_memory_is_bounded() -> None:
+    """Every injection is counted, and only a limited number is tracked at a time."""
     stats = StatsCollector()
     for number in range(MAX_SESSIONS + 10):
         stats.add(told("a.py", session=str(number)))
@@ -220,8 +220,8 @@ def test_memory_has_an_end() -> None:
         stats.add(told("a.py") | {"event": "ToolFinished"})
     everything = MAX_SESSIONS + MAX_TRACKED_INJECTIONS + 20
 
-    assert MAX_SESSIONS >= len(stats._sessions)
-    assert MAX_TRACKED_INJECTIONS >= max(len(one.tracked) for one in stats._sessions.values())
+    assert MAX_SESSIONS >= len(stats._tracked)
+    assert MAX_TRACKED_INJECTIONS >= max(map(len, stats._tracked.values()))
     assert everything == stats.build_report(30).sources[0].opened.injected.occasions
 
 
@@ -236,20 +236,67 @@ EVENT = st.sampled_from(["PromptSubmitted", "ToolFinished", "ToolStarting"])
 
 @given(st.lists(st.fixed_dictionaries({"event": EVENT}, optional=dict.fromkeys(NAMES[1:], JSON)), max_size=5))
 def test_any_record_can_be_counted(bodies: list[Body]) -> None:
-    """What another version or a damaged file left in a record never ends the count."""
+    """A record in any form is counted without an error."""
     found = report(told("a.py"), *bodies)
 
     assert "1.0" == stats_document(found)["schema_version"]
 
 
-@given(st.text(max_size=300), st.integers(60, 200))
-def test_the_length_of_what_was_cut_is_known(text: str, most: int) -> None:
-    """A text that was cut for the journal tells how long it was."""
-    shown = truncate_with_mark(text, most)
+TEXTS = {
+    "en": [
+        "all repositories, the last 30 days: 1 session, 2 turns, 1 of them with context (2026-01-02 to 2026-01-02)",
+        "",
+        "turn: 1 time, 5 characters (2 per turn, 5 per session)",
+        "  dropped: 1 held out",
+        (
+            "  a file that it named was opened in 1 of 1 (100 %, 21 to 100), edited in 0 of 1 (0 %, 0 to 79);"
+            " after 1 call (median)"
+        ),
+        "",
+        "holdout (0 percent): a file that was named, or would have been, was",
+        (
+            "  opened in 1 of 1 (100 %, 21 to 100) with the context, in 0 of 1 (0 %, 0 to 79) without:"
+            " too few to compare; 30 of each are needed"
+        ),
+        (
+            "  edited in 0 of 1 (0 %, 0 to 79) with the context, in 0 of 1 (0 %, 0 to 79) without:"
+            " too few to compare; 30 of each are needed"
+        ),
+    ],
+    "zh": [
+        "所有仓库，最近 30 天：1 个会话，2 个回合，其中 1 个带有上下文（2026-01-02 至 2026-01-02）",
+        "",
+        "turn：1 次，5 个字符（每回合 2，每会话 5）",
+        "  已丢弃：1 次留作对照",
+        (
+            "  它提到的文件被打开：1 次中的 1 次（100%，21 至 100）；被修改：1 次中的 0 次（0%，0 至 79）"
+            "；在 1 次调用之后（中位数）"
+        ),
+        "",
+        "对照（0%）：提到的（或本会提到的）文件",
+        (
+            "  被打开：有上下文时 1 次中的 1 次（100%，21 至 100），没有时 1 次中的 0 次（0%，0 至 79）："
+            "数量太少，无法比较；两边各需 30 次"
+        ),
+        (
+            "  被修改：有上下文时 1 次中的 0 次（0%，0 至 79），没有时 1 次中的 0 次（0%，0 至 79）："
+            "数量太少，无法比较；两边各需 30 次"
+        ),
+    ],
+}
 
-    assert shown == text or original_length(shown) == len(text)
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_the_text(language: str) -> None:
+    """The report is the same in both languages, with the singular for one."""
+    found = report(told("a.py"), call("read", "/repo/a.py"), held_out("a.py"))
+
+    assert TEXTS[language] == list(stats_lines(found, language))
 
 
-def test_rates_without_occasions() -> None:
-    """Nothing was counted: no share, and the widest interval."""
-    assert Rate(0, 0, 0.0, 0.0, 1.0) == wilson_interval(0, 0)
+def test_the_text_of_an_empty_report() -> None:
+    """A journal without records, and one without injections, are described in one line."""
+    empty, silent = (list(stats_lines(report(*bodies), "en")) for bodies in ((), (prompt(),)))
+
+    assert ["all repositories, the last 30 days: the journal has no record of this time"] == empty
+    assert ["  nothing was injected"] == silent[1:]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from journal_values import FACTS, STATES
 
-from upbeat.core.journal.fit import MAX_TEXT_CHARS
+from upbeat.core.journal.codec import MAX_TEXT_CHARS
 from upbeat.core.workflow.facts import MAX_UNMATCHED_RESULT_CHARS, Fact, ToolUsed
 from upbeat.core.workflow.reducer import apply_fact
 from upbeat.core.workflow.state import SessionState

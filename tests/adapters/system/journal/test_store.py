@@ -19,8 +19,7 @@ from journal_values import STARTED, record, step
 from upbeat.adapters.system.journal import prune
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.errors import JournalError
-from upbeat.core.journal.chain import ChainBreak
-from upbeat.core.journal.entry import PruneResult, Retention, VerificationResult
+from upbeat.core.journal.record import ChainBreak, PruneResult, Retention, VerificationResult
 from upbeat.core.workflow.facts import SessionClosed, TurnContinued
 from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState

@@ -19,7 +19,7 @@ from journal_values import record, step
 from upbeat.adapters.system.journal import file as journal_file
 from upbeat.adapters.system.journal import store as journal_module
 from upbeat.adapters.system.journal.store import SqliteJournal
-from upbeat.core.journal.entry import Retention
+from upbeat.core.journal.record import Retention
 from upbeat.core.workflow.state import NEW_SESSION
 
 ROOT = Path(__file__).parents[4]

@@ -1,0 +1,333 @@
+"""What ``upbeat log``, ``status`` and ``why`` print of records, sessions and the journal: as text and as JSON.
+
+Invariant: pure. The documents are versioned and only ever added to, and contain all that the text says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from upbeat.core.journal.record import (
+    JournalEntry,
+    JournalHealth,
+    PruneResult,
+    StoredSession,
+    VerificationResult,
+    mappings_of,
+)
+from upbeat.core.messages.catalogue import Messages, format_count, load_messages
+from upbeat.core.workflow.prompts import describe_end_reason
+from upbeat.core.workflow.state import RunStatus, StepStatus, WorkflowRun
+
+SCHEMA_VERSION = "1.0"
+MEGABYTE = 1024 * 1024
+MAX_SHOWN_STEPS = 4
+HEAD_FIELDS = (
+    *("at", "event", "client", "session_id", "agent_id", "root"),
+    *("duration_ms", "injected_chars", "event_fields", "turn"),
+)
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+# upbeat log
+
+
+def entry_document(entry: JournalEntry) -> dict[str, Any]:
+    """Return a record as ``upbeat log --json`` has it: all that is stored, with its number and hashes."""
+    return {"seq": entry.seq, **entry.body, "previous": entry.previous, "hash": entry.digest}
+
+
+def log_document(entries: Sequence[JournalEntry]) -> dict[str, Any]:
+    """Return the document of ``upbeat log --json``."""
+    return {"schema_version": SCHEMA_VERSION, "records": [entry_document(entry) for entry in entries]}
+
+
+def entry_line(entry: JournalEntry, language: str) -> str:
+    """Return a record on one line: number, time, client, session, event, decisions and effects, milliseconds."""
+    decisions = [
+        f"{part.get('component', '')}: {_in_words(part.get('decision', ''), language)}"
+        for part in mappings_of(entry.body, "explanations")
+    ]
+    effects = [f"→ {_effect_line(effect, language)}" for effect in mappings_of(entry.body, "effects")]
+    parts = [
+        f"{entry.seq:>6}",
+        format_time(entry.text_field("at")),
+        f"{entry.text_field('client') or '-':<11}",
+        f"{entry.text_field('session_id')[:8] or '-':<8}",
+        f"{entry.text_field('event'):<18}",
+        _to_single_line("; ".join([*decisions, *effects])),
+        f"{entry.body.get('duration_ms', 0)} ms",
+    ]
+    return "  ".join(part for part in parts if part.strip())
+
+
+def prune_lines(pruned: PruneResult, health: JournalHealth, language: str) -> Iterator[str]:
+    """Yield what ``upbeat log prune`` has removed."""
+    texts = load_messages("journal", language)
+    yield texts["pruned"].format(
+        records=format_count("record", pruned.records, language),
+        sessions=format_count("session", pruned.sessions, language),
+        size=_format_megabytes(health.size_bytes),
+    )
+    if not pruned.is_finished:
+        yield texts["more_to_prune"]
+
+
+def prune_document(pruned: PruneResult, health: JournalHealth) -> dict[str, Any]:
+    """Return the document of ``upbeat log prune --json``."""
+    return {"schema_version": SCHEMA_VERSION, **asdict(pruned), "size_bytes": health.size_bytes}
+
+
+def verification_lines(verified: VerificationResult, language: str) -> Iterator[str]:
+    """Yield what ``upbeat log verify`` has found."""
+    texts = load_messages("journal", language)
+    if verified.pruned_records:
+        yield texts["verified_pruned"].format(records=format_count("record", verified.pruned_records, language))
+    if verified.is_intact:
+        records = format_count("record", verified.records, language)
+        yield texts["intact"].format(records=records, sessions=format_count("session", verified.sessions, language))
+    if verified.chain_break:
+        yield texts["broken"].format(seq=verified.chain_break.seq, problem=verified.chain_break.problem)
+    for session_id in verified.inconsistent_sessions:
+        yield texts["inconsistent"].format(session_id=session_id)
+
+
+def verification_document(verified: VerificationResult) -> dict[str, Any]:
+    """Return the document of ``upbeat log verify --json``."""
+    return {"schema_version": SCHEMA_VERSION, "is_intact": verified.is_intact, **asdict(verified)}
+
+
+# upbeat status
+
+
+def status_document(root: str, sessions: Sequence[StoredSession], health: JournalHealth) -> dict[str, Any]:
+    """Return the document of ``upbeat status --json``."""
+    listed = [_session_document(session) for session in sessions if not session.is_renamed]
+    return {"schema_version": SCHEMA_VERSION, "repository": root, "sessions": listed, "journal": asdict(health)}
+
+
+def _session_document(session: StoredSession) -> dict[str, Any]:
+    state, run, last = session.state, session.state.run, session.last_entry
+    return {
+        "session_id": session.session_id,
+        "client": session.client,
+        "root": session.root,
+        "updated_at": datetime.fromtimestamp(session.updated_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "has_ended": state.has_ended,
+        "compactions": state.compactions,
+        "workflow": _run_document(run) if run else None,
+        "loop": {
+            "iterations": state.loop.iterations,
+            "consecutive_errors": state.loop.consecutive_errors,
+            "turns_without_progress": state.loop.turns_without_progress,
+            "end_reason": state.loop.end_reason,
+        },
+        "last_event": last and {"seq": last.seq, "event": last.text_field("event"), "at": last.text_field("at")},
+        "problem": session.problem,
+    }
+
+
+def _run_document(run: WorkflowRun) -> dict[str, Any]:
+    return {
+        "name": run.workflow,
+        "feature": run.feature,
+        "goal": run.goal,
+        "status": run.status.value,
+        "reason": run.reason,
+        "stages": list(_current_stages(run)),
+        "done": sum(step.status is StepStatus.DONE for step in run.steps),
+        "steps": len(run.steps),
+    }
+
+
+def status_text(
+    root: str,
+    sessions: Sequence[StoredSession],
+    health: JournalHealth,
+    language: str,
+    recorded_roots: Sequence[str] = (),
+) -> str:
+    """Return the text of ``upbeat status``: a line for each session of the repository, and the journal's health.
+
+    ``recorded_roots`` are other repositories with sessions, shown where this one has none.
+    """
+    lines = [f"  {_session_line(session, language)}" for session in sessions if not session.is_renamed]
+    if not lines:
+        texts = load_messages("journal", language)
+        lines = [f"  {texts['no_session']}"]
+        if recorded_roots:
+            lines.append(f"  {texts['recorded_elsewhere'].format(roots=', '.join(recorded_roots))}")
+    return "\n".join([root, *lines, *health_lines(health, language)])
+
+
+def _session_line(session: StoredSession, language: str) -> str:
+    """Return a session on one line: client, name, workflow with its steps, loop, last event."""
+    texts, loop, last = load_messages("journal", language), session.state.loop, session.last_entry
+    parts = [session.client or "-", session.session_id[:8]]
+    if session.problem:
+        parts.append(texts["unreadable"].format(problem=session.problem))
+    elif run := session.state.run:
+        parts += _run_parts(run, language)
+        if run.is_running:
+            parts.append(texts["loop"].format(times=format_count("time", loop.iterations, language)))
+            if loop.end_reason:
+                reason = describe_end_reason(loop.end_reason, loop.turns_without_progress, language)
+                parts.append(texts["loop_ended"].format(reason=reason))
+    else:
+        parts.append(texts["no_workflow"])
+    if session.state.has_ended:
+        parts.append(texts["ended"])
+    if last:
+        parts.append(texts["last_event"].format(event=last.text_field("event"), at=format_time(last.text_field("at"))))
+    return "  ".join(parts)
+
+
+def _run_parts(run: WorkflowRun, language: str) -> Iterator[str]:
+    """Yield the workflow with its status, its current steps, and what it waits for."""
+    texts, stages = load_messages("journal", language), _current_stages(run)
+    yield texts["run"].format(workflow=run.workflow, status=_in_words(run.status, language))
+    done = sum(step.status is StepStatus.DONE for step in run.steps)
+    shown = ", ".join(stages[:MAX_SHOWN_STEPS]) + (" …" if len(stages) > MAX_SHOWN_STEPS else "")
+    yield texts["steps"].format(steps=shown, done=done, all=len(run.steps)).lstrip()
+    if run.status is RunStatus.NEEDS_HUMAN:
+        yield texts["needs_human"].format(step=run.reason)
+
+
+def _current_stages(run: WorkflowRun) -> tuple[str, ...]:
+    """Return the active steps; without any, those that come next."""
+    active = tuple(step.key for step in run.steps if step.status is StepStatus.ACTIVE)
+    group = min((step.group for step in run.steps if step.status is StepStatus.PENDING), default=None)
+    return active or tuple(step.key for step in run.steps if step.group == group and step.status is StepStatus.PENDING)
+
+
+def health_lines(health: JournalHealth, language: str) -> Iterator[str]:
+    """Yield the state of the journal, and how to fix it."""
+    texts = load_messages("journal", language)
+    if health.problem:
+        yield health.path
+        yield "  " + texts["unhealthy"].format(problem=health.problem)
+    elif not health.exists:
+        yield texts["no_journal"].format(path=health.path)
+    else:
+        yield texts["journal"].format(
+            path=health.path,
+            records=format_count("record", health.records, language),
+            sessions=format_count("session", health.sessions, language),
+            size=_format_megabytes(health.size_bytes),
+            oldest=format_time(health.oldest) or "-",
+        )
+        yield "  " + texts["healthy"].format(mode=health.journal_mode)
+    if health.write_failures:
+        events = format_count("event", health.write_failures, language)
+        yield "  " + texts["failures"].format(events=events, last=health.last_failure)
+    if health.damaged_files:
+        yield "  " + texts["damaged"].format(names=", ".join(health.damaged_files))
+
+
+# upbeat why
+
+
+def explanation_document(entry: JournalEntry) -> dict[str, Any]:
+    """Return the document of ``upbeat why --json``: the record's head, its explanations, effects and facts."""
+    body = entry.body
+    effects = [{**effect, "characters": len(str(effect.get("text", "")))} for effect in mappings_of(body, "effects")]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "record": {"seq": entry.seq, **{name: body.get(name) for name in HEAD_FIELDS if name in body}},
+        "explanations": [dict(part) for part in mappings_of(body, "explanations")],
+        "effects": effects,
+        "facts": [str(fact.get("kind", "")) for fact in mappings_of(body, "facts")],
+    }
+
+
+def format_explanation(entry: JournalEntry, language: str) -> str:
+    """Return the text of ``upbeat why``."""
+    return "\n".join(_explanation_lines(explanation_document(entry), language))
+
+
+def _explanation_lines(explanation: Mapping[str, Any], language: str) -> Iterator[str]:
+    record, texts = explanation["record"], load_messages("journal", language)
+    yield texts["record"].format(
+        seq=record["seq"], event=record.get("event", ""), at=record.get("at", ""), client=record.get("client") or "-"
+    )
+    for text, name in ((texts["session"], "session_id"), (texts["agent"], "agent_id"), (texts["repository"], "root")):
+        if record.get(name):
+            yield "  " + text.format(**{name: record[name]})
+    for text, name in ((texts["event_fields"], "event_fields"), (texts["turn"], "turn")):
+        if record.get(name):
+            yield f"{text}: {_format_fields(record[name])}"
+    if explanation["facts"]:
+        yield f"{texts['facts']}: {', '.join(fact.replace('_', ' ') for fact in explanation['facts'])}"
+    yield ""
+    for part in explanation["explanations"]:
+        yield from _part_lines(part, texts, language)
+    if not explanation["explanations"]:
+        yield texts["no_explanations"]
+    yield ""
+    yield f"{texts['effects']}:" if explanation["effects"] else texts["no_effect"]
+    for effect in explanation["effects"]:
+        yield "  " + _effect_line(effect, language)
+        yield from (f"  | {line}" for line in str(effect.get("text", "")).split("\n"))
+    injected = record.get("injected_chars", 0)
+    yield texts["total"].format(
+        milliseconds=_format_milliseconds(record.get("duration_ms", 0)),
+        characters=format_count("character", injected if isinstance(injected, int) else 0, language),
+    )
+
+
+def _part_lines(part: Mapping[str, Any], texts: Messages, language: str) -> Iterator[str]:
+    yield texts["decided"].format(part=part.get("component", ""), decided=_in_words(part.get("decision", ""), language))
+    if part.get("reason"):
+        yield "  " + texts["because"].format(because=str(part["reason"]))
+    if part.get("inputs"):
+        yield "  " + texts["looked_at"].format(inputs=_format_fields(part["inputs"]))
+    where = part.get("config_location")
+    yield "  " + (texts["configured_at"].format(configured_at=where) if where else texts["by_default"])
+    if part.get("duration_ms"):
+        yield "  " + texts["took"].format(milliseconds=_format_milliseconds(part["duration_ms"]))
+
+
+# Words and values
+
+
+def _effect_line(effect: Mapping[str, Any], language: str) -> str:
+    characters = format_count("character", len(str(effect.get("text", ""))), language)
+    text = load_messages("journal", language)["effect"]
+    return text.format(kind=_in_words(effect.get("kind", ""), language), characters=characters)
+
+
+def _in_words(names: object, language: str) -> str:
+    """Return the catalogue's words for names of effects and decisions such as ``allow_end`` or ``Deny, NotifyUser``."""
+    words = load_messages("journal", language).group("words")
+    keys = [(name, _INNER_CAPITAL.sub("_", name).replace(" ", "_").lower()) for name in str(names).split(", ")]
+    return ", ".join(words.get(key, name.replace("_", " ")) for name, key in keys)
+
+
+def format_time(at: str) -> str:
+    """Return ``2026-01-02T03:04:05.678Z`` without T and milliseconds; other text unchanged."""
+    return at[:19].replace("T", " ") + "Z" if len(at) > len("2026-01-02T03:04:05") else at
+
+
+def _format_megabytes(size_bytes: int) -> str:
+    return f"{size_bytes / MEGABYTE:.1f} MB"
+
+
+def _format_milliseconds(milliseconds: object) -> str:
+    return f"{milliseconds:.1f}".removesuffix(".0") if isinstance(milliseconds, int | float) else str(milliseconds)
+
+
+def _format_fields(values: object) -> str:
+    """Return a mapping on one line, as in ``step=PLAN, n=3``; anything else as JSON."""
+    if not isinstance(values, Mapping):
+        return json.dumps(values, ensure_ascii=False)
+    texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
+    return ", ".join(f"{name}={_to_single_line(text)}" for name, text in zip(values, texts, strict=True))
+
+
+def _to_single_line(text: str) -> str:
+    return " ".join(text.split())

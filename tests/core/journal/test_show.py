@@ -1,0 +1,314 @@
+"""Records, sessions and the journal's health as text, in both languages, and as documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+from journal_values import BARE, ENTRY, RUN
+
+from upbeat.core.journal.codec import encode_record
+from upbeat.core.journal.record import (
+    SESSION_RENAMED,
+    ChainBreak,
+    JournalEntry,
+    JournalHealth,
+    PruneResult,
+    Record,
+    StoredSession,
+    VerificationResult,
+)
+from upbeat.core.journal.show import (
+    entry_line,
+    explanation_document,
+    format_explanation,
+    format_time,
+    health_lines,
+    log_document,
+    prune_document,
+    prune_lines,
+    status_document,
+    status_text,
+    verification_document,
+    verification_lines,
+)
+from upbeat.core.workflow.state import NEW_SESSION, LoopState, RunStatus, StepStatus, WorkflowRun
+
+HEALTH = JournalHealth("/s/upbeat/journal.db", True, 3 * 1024 * 1024, 1234, 5, "2026-01-01T00:00:00.000Z", "", "wal")
+
+
+def test_a_line() -> None:
+    """A record on one line has its number, time, client, session, event, decisions, effects and duration."""
+    assert (
+        "     7  2026-01-02 03:04:05Z  claude-code  s-1       TurnEnding          "
+        "loop: turn continued; → turn continued, 15 characters  3.2 ms" == entry_line(ENTRY, "en")
+    )
+    assert "     8  2026-01-02 03:04:05Z  -            -         Tea                 0.0 ms" == entry_line(BARE, "en")
+
+
+def test_the_document_of_the_log() -> None:
+    """The document of the log has each record as it is stored, with its place in the chain."""
+    document = log_document([ENTRY])
+
+    assert {
+        "schema_version": "1.0",
+        "records": [{"seq": 7, **ENTRY.body, "previous": "0" * 64, "hash": "f" * 64}],
+    } == document
+    assert document == json.loads(json.dumps(document))
+
+
+def session(
+    run: WorkflowRun | None = None, loop: LoopState = NEW_SESSION.loop, problem: str = "", **more: object
+) -> StoredSession:
+    state = replace(NEW_SESSION, run=run, loop=loop, **more)  # type: ignore[arg-type]
+    return StoredSession("session-1", "/repo", "codex-cli", state, 7, 1767323045.0, ENTRY, problem)
+
+
+WORKING = replace(
+    RUN,
+    steps=(
+        replace(RUN.steps[0], status=StepStatus.DONE),
+        replace(RUN.steps[1], status=StepStatus.ACTIVE),
+        RUN.steps[2],
+    ),
+)
+
+
+def test_status() -> None:
+    """The status has a line for each session of the repository, and the health of the journal."""
+    sessions = (
+        session(WORKING, LoopState(iterations=4)),
+        session(RUN, LoopState(end_reason="no_progress", turns_without_progress=3), has_ended=True),
+        session(),
+        session(problem="run: not\na run"),
+    )
+
+    assert """\
+/repo
+  codex-cli  session-  standard running  DEV (1/3 done)  continued 4 times  TurnEnding at 2026-01-02 03:04:05Z
+  codex-cli  session-  standard running  PLAN (0/3 done)  continued 0 times  \
+loop ended: no progress in 3 turns; say continue in the session to go on  closed  TurnEnding at 2026-01-02 03:04:05Z
+  codex-cli  session-  no workflow  TurnEnding at 2026-01-02 03:04:05Z
+  codex-cli  session-  its state cannot be read (run: not a run), so it is treated as a new session  \
+TurnEnding at 2026-01-02 03:04:05Z
+journal: /s/upbeat/journal.db: 1,234 records of 5 sessions, 3.0 MB, since 2026-01-01 00:00:00Z
+  healthy (wal)""" == status_text("/repo", sessions, HEALTH, "en")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", "needs you  (3/3 done)  TEST has used all its attempts; say continue in the session to retry it"),
+        ("zh", "需要你  （已完成 3/3）  TEST 已用完所有重试次数；在该会话中说“继续”即可重试"),
+    ],
+)
+def test_a_workflow_that_waits_for_its_user(language: str, expected: str) -> None:
+    """The status says which step waits for the user, and how to go on."""
+    done = replace(RUN.steps[0], status=StepStatus.DONE)
+    steps = (done, replace(done, key="DEV"), replace(done, key="TEST"))
+    run = replace(RUN, steps=steps, status=RunStatus.NEEDS_HUMAN, reason="TEST")
+    loop = LoopState(end_reason="needs_human")
+
+    assert expected in status_text("/repo", [session(run, loop)], HEALTH, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", "x: context injected, user notified; loop: turn may end; y: could not be evaluated; z: new word"),
+        ("zh", "x: 注入上下文, 通知用户; loop: 允许结束回合; y: 无法判断; z: new word"),
+    ],
+)
+def test_decisions_in_words(language: str, expected: str) -> None:
+    """Names of decisions and effects are shown in the words of the catalogue."""
+    decisions = {
+        "x": "InjectContext, NotifyUser",
+        "loop": "allow_end",
+        "y": "could not evaluate",
+        "z": "new_word",
+    }
+    explanations = [{"component": name, "decision": decision} for name, decision in decisions.items()]
+
+    assert expected in entry_line(JournalEntry(1, {"explanations": explanations}, "", ""), language)
+
+
+def test_a_renamed_session_is_not_listed() -> None:
+    """A session that continues under another name is not listed."""
+    renamed = JournalEntry(7, encode_record(Record("2026-01-02T03:04:05.678Z", SESSION_RENAMED)), "0" * 64, "f" * 64)
+    sessions = (replace(session(RUN), last_entry=renamed), replace(session(), last_entry=None))
+
+    assert 1 == status_text("/repo", sessions, HEALTH, "en").count("session-  ")
+    assert [None] == [listed["workflow"] for listed in status_document("/repo", sessions, HEALTH)["sessions"]]
+    assert "  no session in this repository yet" in status_text("/repo", sessions[:1], HEALTH, "en").splitlines()
+
+
+def test_the_document_of_the_status() -> None:
+    """The document of the status has the workflow, its stages, the loop and the last event."""
+    document = status_document("/repo", (session(WORKING, LoopState(iterations=4)), session()), HEALTH)
+    first, second = document["sessions"]
+
+    assert {
+        "session_id": "session-1",
+        "client": "codex-cli",
+        "root": "/repo",
+        "updated_at": "2026-01-02T03:04:05Z",
+        "has_ended": False,
+        "compactions": 0,
+        "workflow": {
+            "name": "standard",
+            "feature": "",
+            "goal": "",
+            "status": "running",
+            "reason": "",
+            "stages": ["DEV"],
+            "done": 1,
+            "steps": 3,
+        },
+        "loop": {"iterations": 4, "consecutive_errors": 0, "turns_without_progress": 0, "end_reason": ""},
+        "last_event": {"seq": 7, "event": "TurnEnding", "at": "2026-01-02T03:04:05.678Z"},
+        "problem": "",
+    } == first
+    assert (None, "1.0", "/repo") == (second["workflow"], document["schema_version"], document["repository"])
+    assert {each.name for each in fields(JournalHealth)} == set(document["journal"])
+
+
+def test_the_health_of_the_journal() -> None:
+    """What is wrong is document with what there is to do."""
+    bad = replace(HEALTH, problem="disk full", write_failures=3, last_failure="now", damaged_files=("a.db", "b.db"))
+
+    assert ["journal: /x: does not exist yet; the first event creates it"] == list(
+        health_lines(JournalHealth("/x", False), "en")
+    )
+    assert [
+        "/s/upbeat/journal.db",
+        "  NOTHING CAN BE STORED: disk full",
+        "  3 events could not be stored, the last: now; upbeat log prune resets the count",
+        "  damaged files were renamed: a.db, b.db; delete them if you do not need them",
+    ] == list(health_lines(bad, "en"))
+
+
+def test_what_was_pruned_and_verified() -> None:
+    """The results of pruning and verifying are available as text and as data."""
+    broken = VerificationResult(5, 2, 1, ChainBreak(4, "was changed after it was written"), ("s",))
+
+    assert ["2 records and 1 session removed; the journal takes 3.0 MB"] == list(
+        prune_lines(PruneResult(2, 1), HEALTH, "en")
+    )
+    assert 2 == len(list(prune_lines(PruneResult(2, 1, is_finished=False), HEALTH, "en")))
+    assert ["5 records, 1 session: unchanged since they were written, and every state matches its records"] == list(
+        verification_lines(VerificationResult(5, 0, 1), "en")
+    )
+    assert [
+        "pruned before: 2 records",
+        "BROKEN at record 4: it was changed after it was written; the records before it can be trusted",
+        "the state of session s does not match its records; please report it",
+    ] == list(verification_lines(broken, "en"))
+    assert {
+        "schema_version": "1.0",
+        "is_intact": False,
+        "records": 5,
+        "pruned_records": 2,
+        "sessions": 1,
+        "chain_break": {"seq": 4, "problem": "was changed after it was written"},
+        "inconsistent_sessions": ("s",),
+    } == verification_document(broken)
+    assert {"schema_version": "1.0", "records": 2, "sessions": 1, "is_finished": True, "size_bytes": 3145728} == (
+        prune_document(PruneResult(2, 1), HEALTH)
+    )
+
+
+def test_format_time() -> None:
+    """A time is shown without T and milliseconds; other text is shown unchanged."""
+    times = ("2026-01-02T03:04:05.678Z", "", "soon")
+
+    assert ["2026-01-02 03:04:05Z", "", "soon"] == [format_time(at) for at in times]
+
+
+def test_why() -> None:
+    """An explanation has each decision, its reason and origin, the effects and the duration."""
+    expected = """\
+record 7: TurnEnding at 2026-01-02T03:04:05.678Z, claude-code
+  session s-1
+  in /repo
+event fields: stop_hook_active=false
+turn: run_id=r, tools=["ci_search:ok"]
+facts: workflow started
+
+loop: turn continued
+  reason: PLAN is not done
+  inputs: step=PLAN, n=1
+  configured at /home/auto-tools.toml:3
+  took 1.2 ms
+
+effects:
+  turn continued, 15 characters
+  | go on
+  | with PLAN
+total: 3.2 ms, 0 characters injected"""
+
+    assert expected == format_explanation(ENTRY, "en")
+
+
+def test_why_without_decisions() -> None:
+    """A record without decisions is explained as such."""
+    assert """\
+record 8: Tea at 2026-01-02T03:04:05.678Z, -
+
+no component made a decision
+
+no effects
+total: 0 ms, 0 characters injected""" == format_explanation(BARE, "en")
+
+
+def test_why_in_chinese() -> None:
+    """The same is document in Chinese."""
+    assert """\
+记录 8：Tea，2026-01-02T03:04:05.678Z，-
+
+没有组件做出决定
+
+没有效果
+共 0 毫秒，注入 0 个字符""" == format_explanation(BARE, "zh")
+
+
+def test_the_document_of_why() -> None:
+    """The document has everything that the text has, with its version."""
+    assert {
+        "schema_version": "1.0",
+        "record": {
+            "seq": 7,
+            "at": "2026-01-02T03:04:05.678Z",
+            "event": "TurnEnding",
+            "client": "claude-code",
+            "session_id": "s-1",
+            "agent_id": "",
+            "root": "/repo",
+            "duration_ms": 3.2,
+            "injected_chars": 0,
+            "event_fields": {"stop_hook_active": False},
+            "turn": {"run_id": "r", "tools": ["ci_search:ok"]},
+        },
+        "explanations": [
+            {
+                "component": "loop",
+                "decision": "continue_turn",
+                "reason": "PLAN is not done",
+                "inputs": {"step": "PLAN", "n": 1},
+                "config_location": "/home/auto-tools.toml:3",
+                "duration_ms": 1.25,
+            }
+        ],
+        "effects": [{"kind": "continue_turn", "text": "go on\nwith PLAN", "characters": 15}],
+        "facts": ["workflow_started"],
+    } == explanation_document(ENTRY)
+
+
+def test_a_malformed_record_is_explained() -> None:
+    """A record with values of the wrong types is explained without an error."""
+    malformed = JournalEntry(
+        9, {"event": 5, "explanations": "x", "effects": [3], "duration_ms": "y", "event_fields": [1]}, "", ""
+    )
+
+    assert "record 9: 5 at , -\nevent fields: [1]\n" in format_explanation(malformed, "en")
+    assert "     9  -            -         5                   y ms" == entry_line(malformed, "en")
