@@ -88,7 +88,7 @@ class ClaudeCode(Client):
     def steps_after_install(self) -> list[str]:
         setting = '"statusLine": {"type": "command", "command": "upbeat statusline"}'
         return [
-            "start a new session of Claude Code; 2.1.197 loads the plugin from the second session on",
+            "restart Claude Code; its version 2.1.197 loads a new plugin only at the second start",
             f"to show the workflow below the prompt, add to settings.json: {setting}",
         ]
 

@@ -68,7 +68,7 @@ def inspect_claude(
     files = settings_files(home, root, cwd, managed_folder or MANAGED_SETTINGS_FOLDER)
     is_known = any(map(is_our_plugin, _merged_entries(files, "enabledPlugins"))) or own.is_dir()
     if not program or not is_known:
-        return absent_snapshot(client, program)
+        return absent_snapshot(client, program, has_plugin=is_known)
     state = inspect_plugin(_plugin_folder(home, files, own), plugin_layout, PLUGIN_ROOT)
     variables = child_variables({})
     faults = [

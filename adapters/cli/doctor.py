@@ -81,7 +81,7 @@ def build_doctor_report(
     for name, snapshot in snapshots.items():
         is_installed = snapshot.install_status is InstallStatus.INSTALLED
         every += [snapshot, *(clients[name].inspect_wrappers(snapshot) if is_installed else ())]
-    here = installation.inspect_installation(journal, repo_context.settings)
+    here = installation.inspect_installation(journal, repo_context)
     return diagnose(format_timestamp(datetime.now(UTC)), every, here, messages)
 
 

@@ -12,10 +12,11 @@ from upbeat.adapters.system.process.find_program import Version, format_version
 from upbeat.core.doctor.findings import ClientSnapshot, Fault, InstallStatus, UnrecordedSession
 
 
-def absent_snapshot(client: Client, program: str) -> ClientSnapshot:
+def absent_snapshot(client: Client, program: str, *, has_plugin: bool) -> ClientSnapshot:
     """Return the snapshot of a client without upbeat, or, if ``program`` is empty, of one that is not on PATH."""
     status = InstallStatus.NOT_INSTALLED if program else InstallStatus.CLIENT_NOT_FOUND
-    return ClientSnapshot(client.id, client.title, client.cli_name, status, program=program)
+    notes = ("upbeat's plugin is installed for it",) if has_plugin else ()
+    return ClientSnapshot(client.id, client.title, client.cli_name, status, program=program, notes=notes)
 
 
 def installed_snapshot(

@@ -71,8 +71,9 @@ def inspect_codex(client: Codex, environment: Environment, root: str, journal: S
         for name, table in (tables.items() if isinstance(tables, Mapping) else ())
     }
     ours = [is_enabled for name, (is_enabled, _settings) in plugins.items() if is_our_plugin(name)]
-    if not program or not (ours or own.is_dir()):
-        return absent_snapshot(client, program)
+    is_known = bool(ours) or own.is_dir()
+    if not program or not is_known:
+        return absent_snapshot(client, program, has_plugin=is_known)
     variables = child_variables({client.home_variable: str(home)}, excluded_prefixes=(WRAPPED_VARIABLE,))
     state = inspect_plugin(_installed_copy(home, own), plugin_layout) if ours else PluginState()
     faults = []

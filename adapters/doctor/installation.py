@@ -12,6 +12,7 @@ from upbeat.adapters.install.byte_code import is_compiled_at_each_start, module_
 from upbeat.adapters.system.journal.database import is_on_network, is_safe_version, sqlite_version
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.doctor.findings import InstallationSnapshot
+from upbeat.core.engine.ports import RepoContext
 from upbeat.core.settings import Activation, ExecutionMode, Settings
 from upbeat.core.turn.report import format_timestamp
 
@@ -19,8 +20,9 @@ FAILURE_DAYS = 7
 """The period for which failed events are counted."""
 
 
-def inspect_installation(journal: SqliteJournal, settings: Settings) -> InstallationSnapshot:
-    """Return the state of this installation with ``settings``, those of the current folder."""
+def inspect_installation(journal: SqliteJournal, repo_context: RepoContext) -> InstallationSnapshot:
+    """Return the state of this installation with the settings of the current folder."""
+    settings = repo_context.settings
     modules = list(module_sources())
     health = journal.health()
     since = format_timestamp(datetime.now(UTC) - timedelta(days=FAILURE_DAYS))
@@ -42,6 +44,7 @@ def inspect_installation(journal: SqliteJournal, settings: Settings) -> Installa
         last_failed_event=last_failed_event,
         disabled_by=_origin(settings, "enabled") if settings.enabled is Activation.OFF else "",
         plan_mode_by=_origin(settings, "mode") if settings.mode is ExecutionMode.PLAN else "",
+        settings_problems=repo_context.problems,
         policies_off=settings.policies_off,
     )
 

@@ -272,7 +272,8 @@ def _plan_settings(builder: _PlanBuilder, edit: SettingsEdit) -> None:
     try:
         new = insert_entries(edit.format, now, edit.entries)
     except NotEditableError as error:
-        raise UserError(f"{edit.path}: {error}\nnothing was changed") from error
+        fix = "correct it there and try again; " if str(error).startswith("line ") else ""
+        raise UserError(f"{edit.path}: {error}\n{fix}nothing was changed") from error
     places = tuple(part.key_path for part in edit.entries)
     if new == now and known is None:
         return

@@ -41,6 +41,8 @@ def find_faults(installation: InstallationSnapshot) -> Iterator[Fault]:
         yield Fault(Reason.UPBEAT_DISABLED, seen.disabled_by)
     if seen.plan_mode_by:
         yield Fault(Reason.PLAN_MODE, seen.plan_mode_by, frozenset({HookPoint.TURNS}))
+    if seen.settings_problems:
+        yield Fault(Reason.SETTINGS_INVALID, "; ".join(seen.settings_problems), frozenset({HookPoint.TURNS}))
     if seen.uncompiled_modules:
         yield Fault(Reason.NO_BYTE_CODE, f"{seen.uncompiled_modules}/{seen.modules}")
     if not seen.is_sqlite_sound:
@@ -114,10 +116,13 @@ def build_checks(installation: InstallationSnapshot, messages: Messages) -> Iter
     yield InstallationCheck(
         "upbeat", CheckStatus.OK, messages["installed"].format(version=seen.version, python=seen.python)
     )
-    if Reason.UPBEAT_DISABLED in bad:
-        yield check("switch", Reason.UPBEAT_DISABLED, "")
-    if Reason.PLAN_MODE in bad:
-        yield check("mode", Reason.PLAN_MODE, "")
+    for name, reason in (
+        ("switch", Reason.UPBEAT_DISABLED),
+        ("mode", Reason.PLAN_MODE),
+        ("settings", Reason.SETTINGS_INVALID),
+    ):
+        if reason in bad:
+            yield check(name, reason, "")
     yield check("byte code", Reason.NO_BYTE_CODE, messages["byte_code_ok"].format(modules=seen.modules))
     yield check("SQLite", Reason.AFFECTED_SQLITE, messages["sqlite_ok"].format(version=seen.sqlite))
     yield check("file system", Reason.NETWORK_FILE_SYSTEM, messages["file_system_ok"].format(path=journal.path))

@@ -75,6 +75,7 @@ class Reason(StrEnum):
     CONFLICTING_PLUGIN = "conflicting_plugin"
     UPBEAT_DISABLED = "upbeat_disabled"
     PLAN_MODE = "plan_mode"
+    SETTINGS_INVALID = "settings_invalid"
     NO_BYTE_CODE = "no_byte_code"
     AFFECTED_SQLITE = "affected_sqlite"
     NETWORK_FILE_SYSTEM = "network_file_system"
@@ -200,6 +201,7 @@ class InstallationSnapshot:
     disabled_by: str = ""
     """The setting that disables upbeat; empty if it is enabled."""
     plan_mode_by: str = ""
+    settings_problems: tuple[str, ...] = ()
     policies_off: tuple[str, ...] = ()
 
 
@@ -251,6 +253,11 @@ class ClientReport:
     hook_points: tuple[HookPointReport, ...] = ()
     canary: CanaryResult | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether upbeat is installed for a client that is not on PATH; a note says so."""
+        return self.install_status is InstallStatus.CLIENT_NOT_FOUND and bool(self.notes)
 
 
 class CheckStatus(StrEnum):

@@ -42,7 +42,8 @@ def summary_line(report: DoctorReport, messages: Messages) -> str:
     with_upbeat = [client for client in report.clients if client.hook_points]
     hook_points = [(client, hook_point) for client in with_upbeat for hook_point in client.hook_points]
     if not hook_points:
-        return str(messages["no_clients"])
+        missing = ", ".join(client.name for client in report.clients if client.is_missing)
+        return messages["clients_missing"].format(clients=missing) if missing else str(messages["no_clients"])
     inactive_points = [client.name for client, hook_point in hook_points if not hook_point.active]
     if inactive_points:
         names = ", ".join(dict.fromkeys(inactive_points))
@@ -58,6 +59,7 @@ def _client_lines(client: ClientReport, at: str, messages: Messages, shown: set[
     title = " ".join(part for part in (client.name, client.version) if part)
     if client.install_status is InstallStatus.CLIENT_NOT_FOUND:
         yield f"{title}: {messages['client_not_found']}"
+        yield from (INDENT + note for note in client.notes)
         return
     if client.install_status is InstallStatus.NOT_INSTALLED:
         yield f"{title}: {messages['not_installed'].format(cli_name=client.cli_name)}"

@@ -26,7 +26,7 @@ def test_no_client_has_upbeat(here: Here, tmp_path: Path) -> None:
 
     assert (0, "") == (done.code, done.stderr)
     assert told[0].startswith("upbeat is not installed in any client on your PATH.")
-    assert ["Claude Code: not on PATH", "Codex: not on PATH"] == [told[2], told[4]]
+    assert ["Claude Code: client not found on PATH", "Codex: client not found on PATH"] == [told[2], told[4]]
 
 
 def test_inactive(here: Here, tmp_path: Path) -> None:
@@ -75,5 +75,19 @@ def test_a_client_of_the_repository_is_not_started(here: Here, tmp_path: Path) -
     here("install", "claude", "--yes", cwd=repository, home=home)
     done = here("doctor", "claude", cwd=repository, home=home, PATH=str(repository / "bin"))
 
-    assert "Claude Code: not on PATH" in done.stdout.decode()
+    report = done.stdout.decode()
+    assert "Claude Code: client not found on PATH\n  upbeat's plugin is installed for it\n" in report
+    assert report.startswith("No hook was checked: upbeat is installed for Claude Code")
     assert not (tmp_path / "started").exists()
+
+
+def test_invalid_settings_are_reported(here: Here, tmp_path: Path) -> None:
+    """An error in the user's settings is printed with its line, the effect and the fix, also without a client."""
+    settings = tmp_path / ".config/upbeat/auto-tools.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('enabeld = "auto"\n')
+    report = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin")).stdout.decode()
+
+    problem = f"{settings}:1: unknown key 'enabeld'; did you mean 'enabled'?"
+    assert f"! settings     the settings are invalid, so upbeat adds no context: {problem}" in report
+    assert "-> correct the file at that line, then check again" in report

@@ -391,10 +391,11 @@ def test_a_link_in_our_folder(machine: Machine) -> None:
 
 
 def test_settings_that_cannot_be_edited(machine: Machine) -> None:
-    """The message names the file, the line and the column; nothing is made."""
+    """The message names the file, the line, the column and the fix; nothing is made."""
     machine.write(machine.settings, '{\n  "a": 1,,\n}')
 
     with pytest.raises(UserError) as refused:
         machine.install()
-    assert f"{machine.settings}: line 2, column 10: expected a key or }}\nnothing was changed" == str(refused.value)
+    problem = f"{machine.settings}: line 2, column 10: expected a key or }}"
+    assert f"{problem}\ncorrect it there and try again; nothing was changed" == str(refused.value)
     assert [".claude"] == machine.folders()

@@ -175,6 +175,7 @@ def test_inactive(seen: ClientSnapshot, expected: dict[HookPoint, Reason]) -> No
     [
         ({"disabled_by": "environment: CI_AUTO_TOOLS"}, Reason.UPBEAT_DISABLED, ALL_HOOK_POINTS),
         ({"plan_mode_by": "auto-tools.toml:3"}, Reason.PLAN_MODE, {HookPoint.TURNS}),
+        ({"settings_problems": ("a.toml:1: unknown key",)}, Reason.SETTINGS_INVALID, {HookPoint.TURNS}),
         ({"uncompiled_modules": 12}, Reason.NO_BYTE_CODE, ALL_HOOK_POINTS),
         ({"sqlite": "3.40.1", "is_sqlite_sound": False}, Reason.AFFECTED_SQLITE, STATEFUL_HOOK_POINTS),
         ({"is_network_file_system": True}, Reason.NETWORK_FILE_SYSTEM, STATEFUL_HOOK_POINTS),

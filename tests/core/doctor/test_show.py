@@ -54,7 +54,7 @@ def test_for_people() -> None:
     assert dedent("""\
         INACTIVE: 3 of 12 hooks (Codex, codex-auto).
 
-        Claude Code: not on PATH
+        Claude Code: client not found on PATH
 
         Codex 0.169.0
           ACTIVE    restores context at session start               seen 3 min ago, session 5e551000
@@ -94,6 +94,10 @@ def test_for_people() -> None:
         (
             ABSENT,
             "upbeat is not installed in any client on your PATH. Run: upbeat install claude, or upbeat install codex.",
+        ),
+        (
+            replace(ABSENT, notes=("upbeat's plugin is installed for it",)),
+            "No hook was checked: upbeat is installed for Claude Code, but this client was not found on PATH.",
         ),
     ],
 )
