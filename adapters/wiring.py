@@ -68,8 +68,7 @@ def build_application(
     servers kept warm. ``use`` says what a process that does not stay may do with those; nothing by default.
     """
     from upbeat.adapters.code.provider import EmbeddedProvider
-    from upbeat.adapters.mcp_client.composite import CompositeProvider
-    from upbeat.adapters.mcp_client.provider import ServersProvider
+    from upbeat.adapters.mcp_client.provider import CompositeProvider, ServersProvider
     from upbeat.adapters.system.clock import SystemClock
     from upbeat.adapters.system.config.guidance import GuidanceFiles
     from upbeat.adapters.system.config.learned import LocalLearnedHabits

@@ -6,6 +6,9 @@ doubles each time. The types of the SDK stay in this module, and only the connec
 
 from __future__ import annotations
 
+import asyncio
+import atexit
+import contextlib
 import json
 import logging
 import threading
@@ -13,10 +16,9 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future, wait
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from upbeat.adapters.mcp_client.answer import ServerAnswer, ToolDeclaration, sanitize_server_text
-from upbeat.adapters.mcp_client.event_loop import BackgroundLoop, Result
+from upbeat.adapters.mcp_client.declarations import ServerAnswer, ToolDeclaration, sanitize_server_text
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.engine.ports import Cancellation
 from upbeat.core.errors import ToolFailure
@@ -50,6 +52,9 @@ _INVALID_PARAMS = -32602
 _DECLARATION_FIELDS = {"name", "title", "description", "input_schema", "output_schema", "annotations"}
 
 
+Result = TypeVar("Result")
+
+
 class ConnectionState(Enum):
     """The state of a connection."""
 
@@ -57,6 +62,50 @@ class ConnectionState(Enum):
     STARTING = "starting"
     READY = "ready"
     BROKEN = "broken"
+
+
+class BackgroundLoop:
+    """Runs coroutines for the threads of a process in a thread of its own, which starts with the first coroutine."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def submit(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Start ``coroutine``; cancelling the future cancels it."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_run_loop, args=(self._loop,), name="mcp-client", daemon=True)
+                self._thread.start()
+                atexit.register(self.close)
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def close(self, seconds: float = 3.0) -> None:
+        """Cancel the running tasks and wait up to ``seconds`` for the thread."""
+        with self._lock:
+            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is None or thread is None:
+            return
+        atexit.unregister(self.close)
+        with contextlib.suppress(RuntimeError):  # it has already ended
+            loop.call_soon_threadsafe(loop.stop)
+        thread.join(seconds)
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, then cancel its tasks."""
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
 
 
 class ServerConnection:

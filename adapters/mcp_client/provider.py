@@ -13,21 +13,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.mcp_client import ServerLifetime
-from upbeat.adapters.mcp_client.answer import ServerAnswer, ToolDeclaration, sanitize_server_text
-from upbeat.adapters.mcp_client.pins import PinStatus, PinStore
+from upbeat.adapters.mcp_client.declarations import (
+    PinStatus,
+    PinStore,
+    ServerAnswer,
+    ToolDeclaration,
+    sanitize_server_text,
+)
 from upbeat.adapters.mcp_client.program import LaunchFinder, resolve_program
 from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ANSWER_KIND, Finding, ToolOutput
-from upbeat.core.engine.ports import Cancellation
+from upbeat.core.engine.ports import Cancellation, ToolProvider
 from upbeat.core.errors import ToolFailure
 from upbeat.core.settings_layers import did_you_mean, format_value
 from upbeat.core.tool_servers import ServerConfig, qualified_tool_name, split_tool_name
 
 if TYPE_CHECKING:
-    from upbeat.adapters.mcp_client.connection import ServerConnection
-    from upbeat.adapters.mcp_client.event_loop import BackgroundLoop
+    from upbeat.adapters.mcp_client.connection import BackgroundLoop, ServerConnection
 
 RECENT_START_WAIT_SECONDS = 0.2
 """How long a turn of a session waits for a server that was started within ``RECENT_START_SECONDS``."""
@@ -150,8 +154,7 @@ class ServersProvider:
 
     def _get_connection(self, server: ServerConfig, root: str) -> ServerConnection:
         """Return the connection to a server (per repository if it matters); replace one with an old configuration."""
-        from upbeat.adapters.mcp_client.connection import ServerConnection
-        from upbeat.adapters.mcp_client.event_loop import BackgroundLoop
+        from upbeat.adapters.mcp_client.connection import BackgroundLoop, ServerConnection
 
         key = (server.name, root if server.runs_in_repository or server.imported_from else "")
         started_as = (server.launch, server.imported_from, server.runs_in_repository)
@@ -209,6 +212,23 @@ class ServersProvider:
             may_run = _is_automatic(server, declaration)
             state, detail = (AUTOMATIC, "") if may_run else (ON_REQUEST, _not_automatic_message(server, declaration))
         return ServerToolStatus(qualified_tool_name(server.name, declaration.name), state, detail, server.timeout_ms)
+
+
+class CompositeProvider:
+    """Implements ``core.engine.ports.ToolProvider`` with ``embedded`` tools, and ``servers`` for names with a dot."""
+
+    def __init__(self, embedded: ToolProvider, servers: ToolProvider) -> None:
+        self._embedded = embedded
+        self._servers = servers
+
+    def tools(self) -> Mapping[str, str]:
+        """Return the tools of both providers, the embedded ones first."""
+        return {**self._embedded.tools(), **self._servers.tools()}
+
+    def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: Cancellation) -> ToolOutput:
+        """Call ``tool`` of its provider. Raises ToolFailure."""
+        provider = self._servers if split_tool_name(tool)[0] else self._embedded
+        return provider.call(tool, args, root, cancelled)
 
 
 def _find_declaration(declarations: Mapping[str, ToolDeclaration], server: ServerConfig, tool: str) -> ToolDeclaration:

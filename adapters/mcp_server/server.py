@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 from upbeat import __version__
 from upbeat.adapters.mcp_server import protocol
 from upbeat.adapters.mcp_server.listener import HookListener
-from upbeat.adapters.mcp_server.tools import CALLABLE_TOOL_NAMES, HOOK_TOOL, PROMPT_HOOK_EVENT, WORKFLOW_TOOL
 from upbeat.adapters.system.environment import Environment, read_environment
 
 if TYPE_CHECKING:
@@ -138,9 +137,9 @@ class McpServer:
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, dict):
             return protocol.build_error(message, protocol.INVALID_PARAMS, "tools/call takes a name and arguments")
-        if name == HOOK_TOOL:
+        if name == protocol.HOOK_TOOL:
             text, is_error = self._answer_hook(arguments | {"_meta": params.get("_meta")}), False
-        elif name == WORKFLOW_TOOL:
+        elif name == protocol.WORKFLOW_TOOL:
             text, is_error = self._call_workflow(arguments), False
         else:
             text, is_error = self._call_tool(name, arguments)
@@ -164,10 +163,9 @@ class McpServer:
         from upbeat.core.contract.event import ClientName, EventSource
         from upbeat.core.engine.pipeline import call_tool
 
-        if name not in CALLABLE_TOOL_NAMES:  # the client itself offers the user's own servers
-            return f"E_TOOL_UNAVAILABLE: there is no tool {name!r} here; there are {', '.join(CALLABLE_TOOL_NAMES)}"[
-                :500
-            ], True
+        if name not in protocol.CALLABLE_TOOL_NAMES:  # the client itself offers the user's own servers
+            known = ", ".join(protocol.CALLABLE_TOOL_NAMES)
+            return f"E_TOOL_UNAVAILABLE: there is no tool {name!r} here; there are {known}"[:500], True
         source = EventSource(ClientName(self._client), self._cwd)
         called = call_tool(name, arguments, source, None, self._get_application().runtime)
         return called.model_text, called.result.error is not None
@@ -231,9 +229,9 @@ def main(client: str) -> NoReturn:
 def _is_quick_hook(call_params: Mapping[str, Any]) -> bool:
     """Return whether a call is a hook that takes milliseconds: every one except a prompt's."""
     arguments = call_params.get("arguments")
-    if call_params.get("name") != HOOK_TOOL or not isinstance(arguments, dict):
+    if call_params.get("name") != protocol.HOOK_TOOL or not isinstance(arguments, dict):
         return False
-    return arguments.get("hook_event_name") != PROMPT_HOOK_EVENT
+    return arguments.get("hook_event_name") != protocol.PROMPT_HOOK_EVENT
 
 
 def _manifest_for(environment: Environment) -> protocol.ServerManifest:

@@ -19,7 +19,7 @@ from mcp_pipe import SERVE
 from processes import environment
 from repositories import PROMPT, make_repository
 
-from upbeat.adapters.mcp_server.tools import INSTRUCTIONS
+from upbeat.adapters.mcp_server.protocol import INSTRUCTIONS
 from upbeat.core.turn.plan import TOOL_TIMEOUTS_MS
 
 HANGING = Path(__file__).parents[1] / "hanging.py"

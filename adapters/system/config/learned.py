@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.system.files import atomic
-from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.files.lock import lock_private_file
 from upbeat.adapters.system.git.root import find_root
-from upbeat.core.errors import UserError
 from upbeat.core.learned.model import Habit, HabitObservation, HabitType, promote_habits, remove_habit, update_habits
 from upbeat.core.sanitize.text import sanitize_text
 
@@ -49,7 +48,10 @@ class ObservationFiles:
 
     def load(self, identity: str) -> tuple[Habit, ...]:
         """Return the habits of the project (or ``USER_IDENTITY``); none if the file cannot be read."""
-        return _load(self._path(identity))
+        try:
+            return _parse_observations(_read_stored(self._path(identity)) or {})
+        except OSError:
+            return ()
 
     def record(self, identity: str, observations: Sequence[HabitObservation], now: float) -> bool:
         """Add observations to the project, and established habits to the user's list; return False on failure."""
@@ -64,7 +66,7 @@ class ObservationFiles:
                 promoted = promote_habits(user_habits, habits, now)
                 if promoted != user_habits:
                     self._save(USER_IDENTITY, promoted)
-        except (OSError, TimeoutError):
+        except OSError:
             return False
         return True
 
@@ -113,14 +115,9 @@ class ObservationFiles:
         text = json.dumps(document, ensure_ascii=False, indent=1)
         atomic.write_file(path, text.encode("utf-8", "replace"), is_private=True)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock of the folder. Raises TimeoutError if another process keeps it."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with hold_lock(self._folder / ".lock", LOCK_SECONDS) as is_ours:
-            if is_ours is False:
-                raise ObservationsLockedError
-            yield
+    def _locked(self) -> AbstractContextManager[None]:
+        """Hold the lock of all lists. Raises TimeoutError if another process keeps it."""
+        return lock_private_file(self._path(USER_IDENTITY), LOCK_SECONDS)
 
 
 class LocalLearnedHabits:
@@ -134,20 +131,6 @@ class LocalLearnedHabits:
 
     def record(self, root: str, observations: Sequence[HabitObservation], now: float) -> None:
         self._files.record(project_identity(root), observations, now)
-
-
-class ObservationsLockedError(UserError, TimeoutError):
-    """Another process holds the lock of the learned habits."""
-
-    def __init__(self) -> None:
-        super().__init__("another upbeat process is writing learned habits; try again")
-
-
-def _load(path: Path) -> tuple[Habit, ...]:
-    try:
-        return _parse_observations(_read_stored(path) or {})
-    except OSError:
-        return ()
 
 
 def _read_stored(path: Path) -> dict[str, Any] | None:

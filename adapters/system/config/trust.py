@@ -12,11 +12,10 @@ from pathlib import Path
 
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files import atomic
-from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.files.lock import lock_private_file
 from upbeat.adapters.system.files.safe_open import is_below
 
 TRUST_FILE = "upbeat/trusted.json"
-LOCK_SECONDS = 5.0
 
 
 def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
@@ -39,10 +38,7 @@ def revoke(path: str, environment: Environment) -> list[str]:
 
 def _update_store(change: Callable[[dict[str, str]], dict[str, str]], environment: Environment) -> None:
     store = environment.state_home / TRUST_FILE
-    store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with hold_lock(store.with_name(f"{store.name}.lock"), LOCK_SECONDS) as is_ours:
-        if is_ours is False:
-            raise TimeoutError(f"another upbeat is writing {store}; try again")
+    with lock_private_file(store):
         atomic.write_file(store, json.dumps(change(_read_store(store)), indent=2).encode(), is_private=True)
 
 

@@ -40,3 +40,17 @@ def hold_lock(path: Path, timeout_seconds: float) -> Iterator[bool | None]:
         yield try_lock(descriptor, timeout_seconds)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def lock_private_file(path: Path, timeout_seconds: float = 5.0) -> Iterator[None]:
+    """Create the private folder of ``path`` if needed, and hold the lock file beside ``path``.
+
+    Raises:
+        OSError: The lock file cannot be opened; TimeoutError if another process keeps the lock.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with hold_lock(path.with_name(f"{path.name}.lock"), timeout_seconds) as is_ours:
+        if is_ours is False:
+            raise TimeoutError(f"another upbeat process is writing {path}; try again")
+        yield

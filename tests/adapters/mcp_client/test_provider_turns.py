@@ -17,8 +17,7 @@ from turns import context, limit_codes, tools, turn
 
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.mcp_client import ServerLifetime
-from upbeat.adapters.mcp_client.composite import CompositeProvider
-from upbeat.adapters.mcp_client.provider import ServersProvider
+from upbeat.adapters.mcp_client.provider import CompositeProvider, ServersProvider
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import read_environment
 from upbeat.core.contract.codes import ErrorCode

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.mcp_server import protocol
 from upbeat.adapters.mcp_server.protocol import (
+    INSTRUCTIONS,
+    TOOL_DEFINITIONS,
+    WORKFLOW_TOOL,
     ServerManifest,
     build_error,
     build_response,
@@ -19,7 +22,6 @@ from upbeat.adapters.mcp_server.protocol import (
     static_result,
     tool_result,
 )
-from upbeat.adapters.mcp_server.tools import INSTRUCTIONS, TOOL_DEFINITIONS
 from upbeat.core.turn.plan import TOOL_TIMEOUTS_MS
 
 OFFER = ServerManifest("9.9")
@@ -170,3 +172,15 @@ def test_odd_parameters(value: Any) -> None:
 def test_the_hook_is_not_offered() -> None:
     """No model sees the hook tool."""
     assert [*TOOL_TIMEOUTS_MS, "workflow"] == [tool["name"] for tool in TOOL_DEFINITIONS]
+
+
+def test_only_the_workflow_tool_changes_something() -> None:
+    """It can start a workflow, so it is neither read-only nor idempotent; every other tool is both."""
+    annotations = {tool["name"]: tool["annotations"] for tool in TOOL_DEFINITIONS}
+    workflow = annotations.pop(WORKFLOW_TOOL)
+
+    assert (False, False, False) == tuple(
+        workflow[hint] for hint in ("readOnlyHint", "idempotentHint", "destructiveHint")
+    )
+    assert all(hints["readOnlyHint"] and hints["idempotentHint"] for hints in annotations.values())
+    assert not any(hints["openWorldHint"] for hints in (workflow, *annotations.values()))

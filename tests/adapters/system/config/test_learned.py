@@ -13,12 +13,7 @@ from pathlib import Path
 import pytest
 from repositories import git, make_repository
 
-from upbeat.adapters.system.config.learned import (
-    USER_IDENTITY,
-    ObservationFiles,
-    ObservationsLockedError,
-    project_identity,
-)
+from upbeat.adapters.system.config.learned import USER_IDENTITY, ObservationFiles, project_identity
 from upbeat.core.learned.model import HabitObservation, HabitType, habit_id_of, update_habits
 
 FIX = HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "run uv run pytest", "tests")
@@ -115,9 +110,7 @@ def test_a_file_that_the_disk_does_not_give_is_kept(
         assert (False, ()) == (files.record("shop", [FIX], 2.0), files.load("shop"))
 
     assert known == files.load("shop")
-    assert [path.name for path in stored(tmp_path)] == [
-        path.name for path in (tmp_path / "upbeat/observations").glob("[!.]*")
-    ]
+    assert [] == list((tmp_path / "upbeat/observations").glob("*.broken"))
 
 
 def test_odd_rows_are_passed_over(files: ObservationFiles, tmp_path: Path) -> None:
@@ -144,11 +137,11 @@ def test_writers_wait_for_each_other(files: ObservationFiles) -> None:
 def test_a_lock_that_is_kept_costs_no_turn(files: ObservationFiles, tmp_path: Path) -> None:
     """While another process holds the lock, recording gives up soon, and a command says so."""
     files.record("shop", [FIX], 1.0)
-    descriptor = os.open(tmp_path / "upbeat/observations/.lock", os.O_RDWR)
+    descriptor = os.open(tmp_path / "upbeat/observations/everywhere.json.lock", os.O_RDWR)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         assert not files.record("shop", [FIX], 1.0)
-        with pytest.raises(ObservationsLockedError, match="try again"):
+        with pytest.raises(TimeoutError, match="try again"):
             files.clear("shop")
     finally:
         os.close(descriptor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from concurrent.futures import ProcessPoolExecutor
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.system.config import trust as trust_module
 from upbeat.adapters.system.config.trust import digest_of, is_trusted, revoke, trust
 from upbeat.adapters.system.environment import Environment, read_environment
 
@@ -108,19 +106,6 @@ def test_a_store_that_cannot_be_read_is_not_written_over(
             trust(two, b"x=1", home)
 
     assert (True, False) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
-
-
-def test_a_held_lock_is_not_waited_for_for_ever(
-    tmp_path: Path, home: Environment, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A lock that another process holds becomes an error that says to try again."""
-    path = put(tmp_path / "x")
-    trust(path, b"x=1", home)
-    monkeypatch.setattr(trust_module, "LOCK_SECONDS", 0.05)
-    with (home.state_home / "upbeat/trusted.json.lock").open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(TimeoutError, match="try again"):
-            trust(path, b"x=1", home)
 
 
 def test_trust_that_ends(tmp_path: Path, home: Environment) -> None:

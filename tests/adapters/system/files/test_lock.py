@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import pytest
 
-from upbeat.adapters.system.files.lock import hold_lock, try_lock
+from upbeat.adapters.system.files.lock import hold_lock, lock_private_file, try_lock
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
@@ -67,3 +67,12 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert try_lock(descriptor, 60) is None
 
     os.close(descriptor)
+
+
+def test_the_lock_of_a_private_file(tmp_path: Path) -> None:
+    """The folder is private; a lock that another process holds becomes an error that says to try again."""
+    file = tmp_path / "state" / "trusted.json"
+    with lock_private_file(file), pytest.raises(TimeoutError, match="try again"), lock_private_file(file, 0.05):
+        pass
+
+    assert (0o700, ["trusted.json.lock"]) == (file.parent.stat().st_mode & 0o777, os.listdir(file.parent))

@@ -1,23 +1,57 @@
-"""Store digests of the approved tool declarations. Invariant: an unreadable file approves nothing.
+"""What servers declare and answer, and which of their declarations the user has approved (the pins).
 
-One private file in the user's state folder: server -> tool -> digest of the tool's declaration.
+Invariants: text of a server is sanitized before it is truncated, and an unreadable file of pins approves nothing. The
+pins are one private file in the user's state folder: server -> tool -> digest of the tool's declaration.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from upbeat.adapters.system.files import atomic
-from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.files.lock import lock_private_file
+from upbeat.core.sanitize.inline import sanitize_inline
 
+MAX_MESSAGE_CHARS = 300
 PINS_FILE = "upbeat/mcp-tools.json"
-LOCK_SECONDS = 5.0
 LOST_MARKER = ""
 """An entry that marks lost pins: an unknown tool then counts as changed, because it may have been approved."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDeclaration:
+    """A tool as its server declares it.
+
+    ``json_text`` is the whole declaration. ``arguments`` are the accepted names; empty if the tool accepts any.
+    """
+
+    name: str
+    is_read_only: bool
+    arguments: tuple[str, ...]
+    json_text: str
+
+    @property
+    def digest(self) -> str:
+        return "sha256:" + hashlib.sha256(self.json_text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """The text that a tool returned, and the kinds of its other content."""
+
+    text: str
+    omitted_kinds: tuple[str, ...] = ()
+    is_error: bool = False
+
+
+def sanitize_server_text(text: str) -> str:
+    """Return text of a server for a message: sanitized, then truncated, so that no part of a secret is left."""
+    return sanitize_inline(text, MAX_MESSAGE_CHARS)
 
 
 class PinStatus(Enum):
@@ -49,7 +83,7 @@ class PinStore:
 
     def approve(self, server: str, digests: Mapping[str, str]) -> None:
         """Pin the digests of tools of ``server``. Raises OSError if they cannot be stored."""
-        with self._exclusive_lock():
+        with lock_private_file(self._path):
             stored = self._load()
             pins = {LOST_MARKER: {}} if stored is None else stored
             pins[server] = pins.get(server, {}) | dict(digests)
@@ -65,12 +99,3 @@ class PinStore:
             return None
         is_whole = isinstance(stored, dict) and all(isinstance(tools, dict) for tools in stored.values())
         return stored if is_whole else None
-
-    @contextmanager
-    def _exclusive_lock(self) -> Iterator[None]:
-        """Hold the lock of the file. Raises TimeoutError if another process keeps it."""
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with hold_lock(self._path.with_name(f"{self._path.name}.lock"), LOCK_SECONDS) as is_ours:
-            if is_ours is False:
-                raise TimeoutError(f"another upbeat process is writing {self._path}; try again")
-            yield

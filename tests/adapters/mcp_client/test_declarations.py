@@ -1,4 +1,4 @@
-"""A pin is for a declaration of a tool of a server, and what cannot be read approves nothing."""
+"""Text of servers is sanitized; a pin is for one declaration, and what cannot be read approves nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.mcp_client.pins import PINS_FILE, PinStatus, PinStore
+from upbeat.adapters.mcp_client.declarations import (
+    MAX_MESSAGE_CHARS,
+    PINS_FILE,
+    PinStatus,
+    PinStore,
+    ToolDeclaration,
+    sanitize_server_text,
+)
 
 
 def test_pins(tmp_path: Path) -> None:
@@ -101,3 +108,18 @@ def test_approving_one_tool_approves_no_other(tmp_path: Path) -> None:
         pins.status_of("docs", "write", "w"),
         pins.status_of("more", "search", "m"),
     ]
+
+
+def test_the_digest_is_that_of_the_whole_declaration() -> None:
+    """Another declaration has another digest; a lone surrogate does not raise."""
+    digests = {ToolDeclaration("t", True, (), text).digest for text in ("{}", '{"a": 1}', "\ud800")}
+
+    assert (3, True) == (len(digests), all(digest.startswith("sha256:") for digest in digests))
+
+
+def test_no_part_of_a_secret_is_left() -> None:
+    """A secret across the limit is redacted, controls are removed, and the text fits."""
+    secret = "ghp_" + "a1B2" * 9
+    text = sanitize_server_text("x" * (MAX_MESSAGE_CHARS - 10) + f" {secret}\x1b[2J")
+
+    assert (True, False, False) == (len(text) <= MAX_MESSAGE_CHARS, "ghp_" in text, "\x1b" in text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from upbeat.adapters.mcp_client.composite import CompositeProvider
+from upbeat.adapters.mcp_client.provider import CompositeProvider
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.engine.ports import Cancellation
 
