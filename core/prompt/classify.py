@@ -15,14 +15,26 @@ import re
 from collections.abc import Iterable
 
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
-from upbeat.core.prompt.clauses import ClauseIntent, find_work_offsets, parse_clause, split_clauses
-from upbeat.core.prompt.entities import collect_targets, find_mentions
-from upbeat.core.prompt.opening import COMMIT_TYPES, NAME_PLACEHOLDER, parse_opening, tag_opening
-from upbeat.core.prompt.phrases import PhraseTag, find_phrase_hits, to_simplified, words
-from upbeat.core.prompt.quoted_spans import PASTED_KINDS, MaskedPrompt, SpanKind, clip_prompt, mask_prompt
+from upbeat.core.prompt.clauses import (
+    ClauseIntent,
+    drop_writing_requests,
+    find_work_offsets,
+    parse_clause,
+    split_clauses,
+)
+from upbeat.core.prompt.entities import MentionKind, collect_targets, find_mentions
+from upbeat.core.prompt.phrases import (
+    COMMIT_TYPES,
+    NAME_PLACEHOLDER,
+    PhraseTag,
+    find_phrase_hits,
+    parse_opening,
+    tag_opening,
+    to_simplified,
+    words,
+)
+from upbeat.core.prompt.quoted_spans import PASTED_KINDS, MaskedPrompt, SpanKind, blank_spans, clip_prompt, mask_prompt
 from upbeat.core.prompt.signals import is_about_code, select_counted_mentions, to_prompt_signals, weigh_signals
-from upbeat.core.prompt.token_shapes import MentionKind
-from upbeat.core.prompt.writing_requests import drop_writing_requests
 
 MAX_QUERY_LENGTH = 6000
 
@@ -46,7 +58,8 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
         if mention.start >= opening.start or mention.name not in COMMIT_TYPES
     )
     own_names = [(m.start, m.end) for m in mentions if m.span_kind is None and m.weight > 1]
-    prose = to_simplified(_mask_names(masked.prose, own_names))
+    # A name is no verb: get_name contains "get".
+    prose = to_simplified(blank_spans(masked.prose, own_names, NAME_PLACEHOLDER))
     clauses = split_clauses(prose, tag_opening(prose, find_phrase_hits(prose), opening))
     kept = drop_writing_requests(clauses, prose, mentions)
     intents = [parse_clause(clause) for clause in kept]
@@ -71,17 +84,6 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
         for hit in clause.asserted_hits
     )
     return PromptAnalysis(intent, to_prompt_signals(masked, signals), targets, query, allows_tier2)
-
-
-def _mask_names(prose: str, names: Iterable[tuple[int, int]]) -> str:
-    """Return ``prose`` with placeholders for names: get_name contains no verb "get"."""
-    parts: list[str] = []
-    done = 0
-    for start, end in names:
-        if start >= done:
-            parts += [prose[done:start], NAME_PLACEHOLDER * (end - start)]
-            done = end
-    return "".join(parts) + prose[done:]
 
 
 def _decide_intent(clauses: list[ClauseIntent], shows_error: bool, is_question: bool) -> Intent:

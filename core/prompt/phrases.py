@@ -1,14 +1,17 @@
 """Phrases in a prompt: the tables ``phrases.tsv`` and ``words.tsv``, and the search for them.
 
-Invariant: the longest phrase at an offset wins and consumes its characters; a phrase may have several meanings.
+Invariants: the longest phrase at an offset wins and consumes its characters; a phrase may have several meanings.
 Offsets into the simplified text are offsets into the text.
+
+A prompt may begin like a commit message or a one-line report. Only there, after a scope or a label, "Fixes the race"
+requests a fix and "don't crash if the header is empty" says what a program shall not do.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -69,6 +72,12 @@ class PhraseTag(StrEnum):
     """Means nothing; listed so that no shorter phrase matches inside it."""
 
 
+REQUEST_TAGS = frozenset(
+    {PhraseTag.DEBUG, PhraseTag.REFACTOR, PhraseTag.DOCS, PhraseTag.FEATURE, PhraseTag.NON_CODE_TASK}
+)
+TECH_TERM_TAGS = frozenset({PhraseTag.WEAK_TECH_TERM, PhraseTag.TECH_TERM, PhraseTag.STRONG_TECH_TERM})
+
+
 @dataclass(frozen=True, slots=True)
 class PhraseHit:
     """A phrase in the text; ``preceding_word`` is the English word or the two Chinese characters before it."""
@@ -117,10 +126,9 @@ def _load_phrase_tags() -> dict[str, frozenset[PhraseTag]]:
     for tag, phrases in load_rows(__package__, "phrases.tsv"):
         for phrase in phrases.split(", "):
             tags_by_phrase[phrase] = tags_by_phrase.get(phrase, frozenset()) | {PhraseTag(tag)}
-    tech_tags = frozenset({PhraseTag.WEAK_TECH_TERM, PhraseTag.TECH_TERM, PhraseTag.STRONG_TECH_TERM})
     for phrase, tags in list(tags_by_phrase.items()):
-        if tags & tech_tags and "a" <= phrase[-1] <= "z" and phrase[-1] != "s":
-            tags_by_phrase.setdefault(phrase + "s", tags & tech_tags)
+        if tags & TECH_TERM_TAGS and "a" <= phrase[-1] <= "z" and phrase[-1] != "s":
+            tags_by_phrase.setdefault(phrase + "s", tags & TECH_TERM_TAGS)
     return tags_by_phrase
 
 
@@ -202,3 +210,107 @@ def _match_chinese(simplified: str, token: re.Match[str]) -> Iterator[PhraseHit]
                 break
         else:
             offset += 1
+
+
+# The opening of a prompt
+
+REPAIR_WORDS = words("repair")
+AMBIGUOUS_REPAIR_WORDS = words("ambiguous_repair")
+BEHAVIOR_WORDS = words("behavior")
+PERSON_VERBS = words("person_verb")
+UPGRADE_WORDS = words("upgrade")
+PERSON_OR_PROGRAM_VERBS = words("person_or_program_verb")
+_OPENING_TAGS = (
+    dict.fromkeys(BEHAVIOR_WORDS, frozenset({PhraseTag.UNSPECIFIED_TASK}))
+    | dict.fromkeys(words("change"), frozenset({PhraseTag.UNSPECIFIED_CHANGE}))
+    | dict.fromkeys(REPAIR_WORDS | AMBIGUOUS_REPAIR_WORDS, frozenset({PhraseTag.DEBUG}))
+)
+"""What a word means if a prompt begins with it."""
+NEGATIONS = frozenset({"don't", "do not", "dont", "must not", "mustn't", "不要", "别", "不许", "禁止", "勿", "请勿"})
+"""State what a program shall not do, if they negate no work."""
+BARE_COMMIT_TYPES = parse_words("feat fix perf refactor bugfix hotfix regression")
+"""Types of a change before a colon: "fix: the header is lost"."""
+COMMIT_TYPES = BARE_COMMIT_TYPES | parse_words("build chore ci docs revert style test tests deps")
+"""Types of a change with a scope in parentheses: "build(deps): …"."""
+
+_OPENING = re.compile(
+    r"""(?:(?:pr|issue|bug|ticket|gh|\#)[ /-]?\#?\d{1,8}[ :.,-]{1,3}|\[[^\]\n]{1,30}\]|[ \t\n*\#-])*+
+    (?:(?P<label>[\w./,*+-]{1,40}(?:,[ ][\w./*+-]{1,30})?)(?P<scope>\([^()\n]{1,60}\))?!?:[ ]{1,2})?""",
+    re.VERBOSE,
+)
+NAME_PLACEHOLDER = "\x01"
+"""Replaces each character of a name in the prose; part of no word."""
+
+_LATIN = re.compile(r"[a-z][a-z'-]*")
+_CODE_SCOPE = re.compile(r"[/,_*+]|\w\.\w")
+_SENTENCE_END = re.compile(r"[.!?,;:](?=\s|$)|[，。！？；：\n]")
+_WORK_TAGS = REQUEST_TAGS | {PhraseTag.UNSPECIFIED_CHANGE, PhraseTag.UNSPECIFIED_TASK}
+_MAX_CHINESE_LENGTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOpening:
+    """The opening of a prompt: the offset of its first words, its label or "", and the label's weight as a signal."""
+
+    start: int
+    label: str = ""
+    weight: int = 0
+
+
+NO_OPENING = PromptOpening(0)
+
+
+def parse_opening(prose: str) -> PromptOpening:
+    """Return the opening of simplified ``prose``."""
+    match = _OPENING.match(prose)
+    if not match:
+        return NO_OPENING
+    label, start = match["label"] or "", match.end()
+    if match["scope"] and label in COMMIT_TYPES:
+        return PromptOpening(start, label, 3)
+    if label in BARE_COMMIT_TYPES:
+        return PromptOpening(start, label, 2)
+    return PromptOpening(start, label, 1 if _CODE_SCOPE.search(label) else 0)
+
+
+def tag_opening(prose: str, hits: tuple[PhraseHit, ...], opening: PromptOpening) -> tuple[PhraseHit, ...]:
+    """Return ``hits`` with the meaning that the first words have at the beginning of a prompt."""
+    if opening.label in REPAIR_WORDS and not any(hit.start < opening.start for hit in hits):
+        start = prose.index(opening.label)
+        return (PhraseHit(opening.label, _OPENING_TAGS[opening.label], start, start + len(opening.label)), *hits)
+    word = _word_at(prose, opening.start)
+    first = next((hit for hit in hits if hit.start >= opening.start), None)
+    tags = _OPENING_TAGS.get(word, frozenset())
+    if first and first.start == opening.start:
+        if first.phrase in NEGATIONS:
+            return _retag_negation(prose, hits, first)
+        if first.phrase != word or not tags:
+            return hits
+        return tuple(replace(hit, tags=hit.tags | tags) if hit is first else hit for hit in hits)
+    opening_hit = PhraseHit(word, tags, opening.start, opening.start + len(word))
+    if not tags or (first and first.start < opening_hit.end):
+        return hits
+    before = sum(hit.start < opening.start for hit in hits)
+    return (*hits[:before], opening_hit, *hits[before:])
+
+
+def _word_at(prose: str, start: int) -> str:
+    """Return the word at ``start``: a Latin word, or a Chinese one of the tables."""
+    if match := _LATIN.match(prose, start):
+        return match[0]
+    candidates = (prose[start : start + length] for length in range(_MAX_CHINESE_LENGTH, 0, -1))
+    return next((word for word in candidates if word in BEHAVIOR_WORDS or word in PERSON_VERBS), "")
+
+
+def _retag_negation(prose: str, hits: tuple[PhraseHit, ...], negation: PhraseHit) -> tuple[PhraseHit, ...]:
+    """Return ``hits`` with ``negation`` as what a program shall not do, unless it addresses the developer."""
+    start = len(prose) - len(prose[negation.end :].lstrip())
+    if start == len(prose) or _word_at(prose, start) in PERSON_VERBS:
+        return hits
+    following = next((hit for hit in hits if hit.start == start), None)
+    if following and following.tags & _WORK_TAGS and PhraseTag.IMPLEMENTATION_VERB not in following.tags:
+        end = _SENTENCE_END.search(prose, start)
+        sentence = prose[start : end.start() if end else len(prose)]
+        if NAME_PLACEHOLDER not in sentence or following.phrase not in PERSON_OR_PROGRAM_VERBS:
+            return hits
+    return tuple(replace(hit, tags=frozenset({PhraseTag.UNSPECIFIED_TASK})) if hit is negation else hit for hit in hits)

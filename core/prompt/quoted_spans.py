@@ -7,7 +7,7 @@ linear in the clipped prompt, which ``HEAD_LENGTH`` and ``TAIL_LENGTH`` bound.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -95,7 +95,7 @@ def mask_prompt(text: str) -> MaskedPrompt:
     prose = text
     for find in (_find_fences, _find_pasted_lines, _find_inline_spans):
         masked = list(find(prose))
-        prose = _blank_spans(prose, masked)
+        prose = blank_spans(prose, [(span.start, span.end) for span in masked])
         spans += masked
     return MaskedPrompt(text, prose, tuple(sorted(spans, key=lambda span: span.start)))
 
@@ -143,11 +143,12 @@ def _find_inline_spans(text: str) -> Iterator[MaskedSpan]:
         yield MaskedSpan(SpanKind(str(match.lastgroup)), match.start(), match.end())
 
 
-def _blank_spans(text: str, spans: list[MaskedSpan]) -> str:
-    """Return ``text`` with spaces in place of ``spans``; line ends stay."""
+def blank_spans(text: str, spans: Iterable[tuple[int, int]], filler: str = " ") -> str:
+    """Return ``text`` with every character of ``spans`` (in order) but line ends replaced by ``filler``."""
     parts: list[str] = []
     done = 0
-    for span in spans:
-        parts += [text[done : span.start], re.sub(r"[^\n]", " ", text[span.start : span.end])]
-        done = span.end
-    return "".join(parts) + text[done:] if spans else text
+    for start, end in spans:
+        if start >= done:
+            parts += [text[done:start], re.sub(r"[^\n]", filler, text[start:end])]
+            done = end
+    return "".join([*parts, text[done:]])

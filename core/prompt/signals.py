@@ -12,16 +12,20 @@ from dataclasses import dataclass
 
 from upbeat.core.prompt.analysis import PromptSignal, SignalType
 from upbeat.core.prompt.clauses import Clause, is_used_as_noun
-from upbeat.core.prompt.entities import Mention
-from upbeat.core.prompt.opening import AMBIGUOUS_REPAIR_WORDS, NEGATIONS, NO_OPENING, UPGRADE_WORDS, PromptOpening
-from upbeat.core.prompt.phrases import PhraseTag
+from upbeat.core.prompt.entities import CERTAIN_WEIGHT, Mention, MentionKind
+from upbeat.core.prompt.phrases import (
+    AMBIGUOUS_REPAIR_WORDS,
+    NEGATIONS,
+    NO_OPENING,
+    UPGRADE_WORDS,
+    PhraseTag,
+    PromptOpening,
+)
 from upbeat.core.prompt.quoted_spans import MaskedPrompt, SpanKind
-from upbeat.core.prompt.token_shapes import MentionKind
 
 MAX_SIGNALS = 20
 MAX_SIGNAL_LENGTH = 80
 SUFFICIENT_WEIGHT = 2
-CERTAIN_WEIGHT = 3
 
 TAG_WEIGHTS = {
     PhraseTag.STRONG_TECH_TERM: 3,

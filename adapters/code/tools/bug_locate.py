@@ -15,7 +15,7 @@ from upbeat.adapters.code.graph.codebase import CodeBase
 from upbeat.adapters.code.graph.graph import SymbolLocation, enclosing_symbol, find_definitions
 from upbeat.adapters.code.query.excerpt import printable_path, source_lines
 from upbeat.core.contract.finding import Finding, ToolOutput
-from upbeat.core.prompt.stack_traces import StackFrame, parse_stack_frames
+from upbeat.core.prompt.entities import StackFrame, parse_stack_frames
 
 SearchFunction = Callable[[str, int], ToolOutput]
 """Searches for a text; the number is the limit of files."""

@@ -24,7 +24,7 @@ _SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WORD_WITH_NUMBER = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{2,}){2,5})?\d{0,4}")
+_WORD_WITH_NUMBER = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,}){1,4})?\d{0,4}")
 _PARTS = re.compile(r"[-_./:@~]+")
 _PATH = re.compile(
     r"(?:~|\.{0,2})?/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.(?:json|ya?ml|txt|pem|key|toml|ini|py|js|ts|html?|csv)"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from upbeat.core.prompt.analysis import Targets
-from upbeat.core.prompt.entities import Mention, collect_targets, find_mentions
+from upbeat.core.prompt.entities import Mention, MentionKind, collect_targets, find_mentions
 from upbeat.core.prompt.quoted_spans import SpanKind, mask_prompt
-from upbeat.core.prompt.token_shapes import MentionKind
 
 
 def targets(text: str) -> Targets:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from upbeat.core.sanitize.secrets.values import is_placeholder, is_secret
+from upbeat.core.sanitize.secrets.values import is_made_of_words, is_placeholder, is_secret
 
 NO_PASSWORDS = [
     *("", "root", "admin", "12345", "hunte"),  # shorter than six
@@ -192,3 +194,11 @@ def test_is_a_number_without_quotes(value: str) -> None:
 def test_placeholders(value: str, expected: bool) -> None:
     """A placeholder is not a secret."""
     assert expected == is_placeholder(value)
+
+
+def test_a_long_run_of_letters_takes_linear_time() -> None:
+    """A run of letters that turns out not to be words is not split in every possible way."""
+    started = time.process_time()
+
+    assert not is_made_of_words("x" * 20_000 + "A1b")
+    assert time.process_time() - started < 1

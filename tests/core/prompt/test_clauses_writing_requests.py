@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.core.prompt.clauses import split_clauses
+from upbeat.core.prompt.clauses import drop_writing_requests, split_clauses
 from upbeat.core.prompt.entities import find_mentions
 from upbeat.core.prompt.phrases import find_phrase_hits, to_simplified
 from upbeat.core.prompt.quoted_spans import mask_prompt
-from upbeat.core.prompt.writing_requests import drop_writing_requests
 
 
 @pytest.mark.parametrize(

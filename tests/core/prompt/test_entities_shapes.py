@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.core.prompt.token_shapes import MentionKind, RecognizedName, identifier_weight, recognize_name
+from upbeat.core.prompt.entities import MentionKind, RecognizedName, identifier_weight, recognize_name
 
 FILE, SYMBOL, ERROR = MentionKind.FILE, MentionKind.SYMBOL, MentionKind.ERROR
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.prompt.stack_traces import MAX_FRAMES, StackFrame, parse_stack_frames
+from upbeat.core.prompt.entities import MAX_FRAMES, StackFrame, parse_stack_frames
 
 TRACES = {
     "python": (
