@@ -1,7 +1,7 @@
 """Nothing lost: files under writers that are killed, disks that refuse, wrong clocks, crowds of hooks, odd homes.
 
 What each file of upbeat is written with, and what a kill or a full disk leaves of it, is told in
-``docs/decisions/0016-one-way-to-write-a-file.md``.
+``docs/decisions/0016-atomic-file-writes.md``.
 """
 
 from __future__ import annotations
