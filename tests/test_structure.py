@@ -25,8 +25,6 @@ TESTED_ELSEWHERE = {
     "adapters/clients/history.py",
     "adapters/clients/snapshot.py",
     "adapters/code/index/parse_pass.py",
-    "adapters/code/query/index_source.py",
-    "adapters/code/query/working_tree_source.py",
     "adapters/codex/canary.py",
     "adapters/codex/doctor.py",
     "adapters/codex/install.py",

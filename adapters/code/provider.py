@@ -14,13 +14,13 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from upbeat.adapters.code.caches import SingleFlight
 from upbeat.adapters.code.cancellation import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.files.tree import MAX_FILE_BYTES, SourceCache
-from upbeat.adapters.code.graph.codebase import CodeBase, IndexedCodeBase, ParseCache
+from upbeat.adapters.code.graph.codebase import MAX_CACHED_NAMES, CodeBase, IndexedCodeBase, ParseCache
 from upbeat.adapters.code.history.git_log import count_changes
 from upbeat.adapters.code.index.manager import IndexManager, IndexState
-from upbeat.adapters.code.index.single_flight import SingleFlight
 from upbeat.adapters.code.query.search import search_code
 from upbeat.adapters.code.tools import arguments
 from upbeat.adapters.code.tools.arguments import Arguments
@@ -72,7 +72,7 @@ class EmbeddedProvider:
         self._scan_seconds = scan_seconds
         self._index_manager = index_manager
         self._source_cache = SourceCache()
-        self._parse_cache = ParseCache()
+        self._parse_cache = ParseCache(MAX_CACHED_NAMES)
         self._searches = SingleFlight()
         self._tools: dict[str, tuple[str, _ToolHandler]] = {
             "ci_index_status": ("Says what there is to search, and whether it is indexed.", self._index_status),

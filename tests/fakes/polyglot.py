@@ -99,7 +99,7 @@ def make_polyglot(root: Path) -> Path:
 
 def code_of(root: Path, seconds: float = 30.0) -> CodeBase:
     """The code below ``root``, with plenty of time."""
-    return CodeBase(str(root.resolve()), SourceCache(), ParseCache(), threading.Event(), seconds)
+    return CodeBase(str(root.resolve()), SourceCache(), ParseCache(1000), threading.Event(), seconds)
 
 
 def call(root: Path, tool: str, **args: Any) -> ToolOutput:

@@ -6,20 +6,19 @@ process lives. When time runs out, answers are incomplete and ``was_cut_short`` 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from threading import Lock
 from time import monotonic
 
+from upbeat.adapters.code.caches import LruCache
 from upbeat.adapters.code.cancellation import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import group_by_name, select_code_files
 from upbeat.adapters.code.files.tree import SourceCache, SourceFile, WorkingTree
-from upbeat.adapters.code.index.document import StoredDocument
 from upbeat.adapters.code.index.manager import ParsedIndexView
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
 from upbeat.adapters.code.syntax.occurrence import DEFINED, USED, classify_occurrence
-from upbeat.adapters.code.syntax.parse import ParsedFile, parse_source
+from upbeat.adapters.code.syntax.parse import parse_source
+from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 from upbeat.adapters.system.git.commands import list_files
 from upbeat.core.engine.ports import Cancellation
 
@@ -29,38 +28,8 @@ MAX_CACHED_NAMES = 2_000_000
 """References and definitions that the cache of parsed files holds, about 100 bytes each."""
 
 
-class ParseCache:
-    """Parsed files by root and path; valid as long as time and size stay the same."""
-
-    def __init__(self, max_names: int = MAX_CACHED_NAMES) -> None:
-        self._max_names = max_names
-        self._size = 0
-        self._files: OrderedDict[tuple[str, str], tuple[tuple[int, int], ParsedFile]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, root: str, path: str, stamp: tuple[int, int]) -> ParsedFile | None:
-        """Return the cached parse of the file whose size and time are ``stamp``."""
-        entry = self._files.get((root, path))
-        return entry[1] if entry and entry[0] == stamp else None
-
-    def put(self, root: str, path: str, stamp: tuple[int, int], parsed: ParsedFile) -> None:
-        """Cache ``parsed``; the oldest files are evicted first."""
-        with self._lock:
-            old = self._files.pop((root, path), None)
-            self._size -= _count_names(old[1]) if old else 0
-            self._files[(root, path)] = (stamp, parsed)
-            self._size += _count_names(parsed)
-            while self._size > self._max_names and len(self._files) > 1:
-                self._size -= _count_names(self._files.popitem(last=False)[1][1])
-
-    @property
-    def size(self) -> int:
-        """Number of names held."""
-        return self._size
-
-
-def _count_names(parsed: ParsedFile) -> int:
-    return len(parsed.references) + len(parsed.definitions) + 1
+ParseCache = LruCache[tuple[str, str, tuple[int, int]], ParsedFile]
+"""Parsed files by root, path, and the size and time of the file; a file's size is the number of its names."""
 
 
 class CodeBase:
@@ -153,21 +122,23 @@ class CodeBase:
         """Return what the file defines and uses; None when it cannot be read, or time is up."""
         raise_if_cancelled(self._cancelled)
         if path not in self._parsed:
-            self._parsed[path] = self._load_parsed(path)
+            stamp = self._tree.file_stamp(path)
+            self._parsed[path] = self._load_parsed(path, stamp) if stamp else None
         return self._parsed[path]
 
-    def _load_parsed(self, path: str) -> ParsedFile | None:
-        stamp = self._tree.file_stamp(path)
-        if stamp is None:
-            return None
-        parsed = self._parses.get(self._root, path, stamp) or self._stored_parse(path, stamp)
+    def _load_parsed(self, path: str, stamp: tuple[int, int]) -> ParsedFile | None:
+        key = (self._root, path, stamp)
+        parsed = self._parses.get(key)
+        if parsed:
+            return parsed
+        parsed = self._stored_parse(path, stamp)
         if parsed is None and not self.is_past_deadline():
             text = self._tree.read_text(path)
             if text is not None:
                 parsed = parse_source(path, text.encode("utf-8", "replace"), self._cancelled)
                 raise_if_cancelled(self._cancelled)
         if parsed:
-            self._parses.put(self._root, path, stamp, parsed)
+            self._parses.put(key, parsed, len(parsed.references) + len(parsed.definitions) + 1)
         return parsed
 
     def _stored_parse(self, path: str, stamp: tuple[int, int]) -> ParsedFile | None:  # noqa: ARG002
@@ -216,7 +187,8 @@ class IndexedCodeBase(CodeBase):
             docs = self._store.docs_defining(word)
             if self._unparsed:
                 ids = self._store.word_ids_any_case(word)
-                docs = [*docs, *(doc for doc in self._unparsed if self._get_document(doc).has_any(ids))]
+                documents = self._store.get_documents(self._unparsed)
+                docs = [*docs, *(doc for doc in self._unparsed if documents[doc].has_any(ids))]
             self._files_by_definition[word] = tuple(self._ordered_paths(docs))
         return self._files_by_definition[word]
 
@@ -247,18 +219,13 @@ class IndexedCodeBase(CodeBase):
         rarest = min(parts, key=self._store.word_frequency)
         word_ids = [self._store.word_ids_any_case(part) for part in dict.fromkeys(parts)]
         for path in self._ordered_paths(self._store.docs_with_word(rarest)):
-            document = self._get_document(self._table.entries[self._table.position_by_path[path]].doc_id)
+            doc_id = self._table.entries[self._table.position_by_path[path]].doc_id
+            document = self._store.get_documents([doc_id])[doc_id]
             if all(document.has_any(ids) for ids in word_ids):
                 yield path
-
-    def _get_document(self, doc_id: int) -> StoredDocument:
-        document = self._store.get_document(doc_id)
-        if document is None:
-            raise ValueError(f"the index has no document {doc_id}")
-        return document
 
     def _ordered_paths(self, doc_ids: Iterable[int]) -> list[str]:
         """Return the files of ``doc_ids`` that contain code, in the order of ``files``."""
         order, by_doc = self._table.code_order, self._table.positions_by_doc
         positions = {position for doc in doc_ids for position in by_doc.get(doc, ()) if position in order}
-        return self._table.paths_at(sorted(positions, key=order.__getitem__))
+        return [self._table.entries[position].path for position in sorted(positions, key=order.__getitem__)]

@@ -12,10 +12,9 @@ from itertools import islice
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.graph.codebase import CodeBase
-from upbeat.adapters.code.graph.references import calls_inside, has_reference, references_to
 from upbeat.adapters.code.query.excerpt import printable_path, source_lines
 from upbeat.adapters.code.syntax.imports import may_import
-from upbeat.adapters.code.syntax.parse import Definition, ParsedFile
+from upbeat.adapters.code.syntax.parsed_file import Definition, Nesting, ParsedFile
 from upbeat.core.contract.finding import Finding
 
 MAX_FILES_PER_NAME = 40
@@ -129,7 +128,7 @@ def find_callers(code: CodeBase, symbol: SymbolLocation, *, calls_only: bool = T
         if parsed is None:
             continue
         confidence = -1.0
-        for reference in references_to(parsed, symbol.name):
+        for reference in parsed.references.to_name(symbol.name):
             if calls_only and not reference.is_call:
                 continue
             if path == symbol.path and reference.enclosing == symbol.position and not reference.is_call:
@@ -151,7 +150,7 @@ def find_callees(code: CodeBase, symbol: SymbolLocation, limit: int = MAX_CALLEE
     if parsed is None or not symbol.definition:
         return []
     lines: dict[str, int] = {}
-    for reference in calls_inside(parsed, _nested_positions(parsed, symbol.position)):
+    for reference in parsed.references.calls_inside(_nested_positions(parsed, symbol.position)):
         lines.setdefault(reference.name, reference.line)
     callees: list[Edge] = []
     for name, line in islice(lines.items(), limit):
@@ -222,7 +221,7 @@ def link_confidence(path: str, parsed: ParsedFile, target: SymbolLocation, candi
     if parsed.language in _FOLDER_SCOPED_LANGUAGES and path.rpartition("/")[0] == target.path.rpartition("/")[0]:
         return SAME_PACKAGE_CONFIDENCE
     files = {symbol.path for symbol in candidates}
-    if owner and has_reference(parsed, owner):
+    if owner and owner in parsed.references.names:
         return OWNER_MENTIONED_CONFIDENCE
     if len(files) <= 1:
         return SOLE_DEFINITION_CONFIDENCE
@@ -235,13 +234,9 @@ def _location_at(path: str, parsed: ParsedFile, position: int) -> SymbolLocation
 
 def enclosing_symbol(path: str, parsed: ParsedFile, line: int) -> SymbolLocation:
     """Return the innermost definition around ``line``."""
-    best = -1
-    for position, definition in enumerate(parsed.definitions):
-        if definition.start_line <= line <= definition.end_line:
-            best = position
-        elif definition.start_line > line:
-            break
-    return _location_at(path, parsed, best)
+    first_lines = [definition.start_line for definition in parsed.definitions]
+    last_lines = [definition.end_line for definition in parsed.definitions]
+    return _location_at(path, parsed, Nesting(first_lines, last_lines).enclosing_position(line))
 
 
 def _nested_positions(parsed: ParsedFile, position: int) -> set[int]:

@@ -10,9 +10,8 @@ import zlib
 from array import array
 from typing import Any
 
-from upbeat.adapters.code.graph.references import StoredReferences
 from upbeat.adapters.code.syntax.imports import Import
-from upbeat.adapters.code.syntax.parse import Definition, ParsedFile
+from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, References
 
 _HEADER_FIELDS = 3
 """Integers in the header: number of references, bytes of their names, bytes of the rest."""
@@ -20,13 +19,9 @@ _HEADER_FIELDS = 3
 
 def encode_code(parsed: ParsedFile) -> bytes:
     """Encode ``parsed`` as compressed bytes, which include a checksum."""
-    numbers: dict[str, int] = {}
     references = parsed.references
-    name_indexes = array("H", [numbers.setdefault(reference.name, len(numbers)) for reference in references])
-    lines = array("I", [reference.line for reference in references])
-    enclosing = array("h", [reference.enclosing for reference in references])
-    calls = bytes([reference.is_call for reference in references])
-    names = "\n".join(numbers).encode("utf-8", "surrogatepass")
+    columns = (references.name_indexes, references.lines, references.enclosing, references.calls)
+    names = "\n".join(references.names).encode("utf-8", "surrogatepass")
     rest = json.dumps(
         [
             parsed.language,
@@ -41,11 +36,8 @@ def encode_code(parsed: ParsedFile) -> bytes:
         ],
         separators=(",", ":"),
     ).encode()
-    head = array("I", [len(name_indexes), len(names), len(rest)])
-    return zlib.compress(
-        b"".join((head.tobytes(), name_indexes.tobytes(), lines.tobytes(), enclosing.tobytes(), calls, names, rest)),
-        1,
-    )
+    head = array("I", [len(references), len(names), len(rest)])
+    return zlib.compress(b"".join((head, *columns, names, rest)), 1)
 
 
 def decode_code(body: bytes) -> ParsedFile:
@@ -54,13 +46,15 @@ def decode_code(body: bytes) -> ParsedFile:
         raw = zlib.decompress(body)
         number, names_size, rest_size = array("I", raw[: 4 * _HEADER_FIELDS])
         offset = 4 * _HEADER_FIELDS
-        columns: list[array[int]] = []
+        columns = []
         for kind, width in (("H", 2), ("I", 4), ("h", 2)):
             columns.append(array(kind, raw[offset : offset + width * number]))
             offset += width * number
-        calls = raw[offset : offset + number]
+        name_indexes, lines, enclosing = columns
+        calls = bytearray(raw[offset : offset + number])
         offset += number
-        names = raw[offset : offset + names_size].decode("utf-8", "surrogatepass").split("\n")
+        names = raw[offset : offset + names_size].decode("utf-8", "surrogatepass").split("\n") if names_size else []
+        index_by_name = {name: index for index, name in enumerate(names)}
         if len(raw) != offset + names_size + rest_size:
             raise ValueError("its parts do not match")
         rest: list[Any] = json.loads(raw[offset + names_size :])
@@ -68,7 +62,7 @@ def decode_code(body: bytes) -> ParsedFile:
         return ParsedFile(
             language,
             tuple([Definition(*row) for row in definitions]),
-            StoredReferences(names, columns[0], columns[1], columns[2], calls),
+            References(index_by_name, name_indexes, lines, enclosing, calls),
             tuple([Import(module, tuple(names), line) for module, names, line in imports]),
             branches,
             tuple([(first, last) for first, last in comments]),

@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, compress
 from sys import byteorder
 from typing import Literal, overload
@@ -23,7 +24,8 @@ from upbeat.adapters.code.query.terms import (
     split_identifier,
     terms_in,
 )
-from upbeat.adapters.code.syntax.outline import Nesting, Outline, OutlineDefinition
+from upbeat.adapters.code.syntax.outline import Outline
+from upbeat.adapters.code.syntax.parsed_file import Definition, Nesting
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 
@@ -55,52 +57,40 @@ class IndexedDocument:
     enclosing_ends: array[int]
     enclosing: array[int]
     counts: array[int]
-    definitions: tuple[OutlineDefinition, ...]
+    definitions: tuple[Definition, ...]
     is_code: bool = False
 
 
-class StoredDefinitions(Sequence[OutlineDefinition]):
+class StoredDefinitions(Sequence[Definition]):
     """The definitions of a document, each created on demand."""
 
     def __init__(self, names: Sequence[str], owners: Sequence[str], starts: memoryview, ends: memoryview) -> None:
         self.names = names
-        self.starts, self.ends = starts, ends
-        self._owners = owners
-        self._cache: dict[int, OutlineDefinition] = {}
+        self._owners, self._starts, self._ends = owners, starts, ends
+        self._cache: dict[int, Definition] = {}
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """The index of lines by definition."""
+        return Nesting(self._starts.tolist(), self._ends.tolist())
 
     def __len__(self) -> int:
         return len(self.names)
 
     @overload
-    def __getitem__(self, index: int) -> OutlineDefinition: ...
+    def __getitem__(self, index: int) -> Definition: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[OutlineDefinition]: ...
-    def __getitem__(self, index: int | slice) -> OutlineDefinition | Sequence[OutlineDefinition]:
+    def __getitem__(self, index: slice) -> Sequence[Definition]: ...
+    def __getitem__(self, index: int | slice) -> Definition | Sequence[Definition]:
         try:
             return self._cache[index]  # type: ignore[index]
         except (KeyError, TypeError):
             if isinstance(index, slice):
                 return [self[item] for item in range(*index.indices(len(self)))]
-            definition = self._cache[index] = OutlineDefinition(
-                self.names[index], self.starts[index], self.ends[index], self._owners[index]
+            definition = self._cache[index] = Definition(
+                self.names[index], "definition", self._starts[index], self._ends[index], self._owners[index]
             )
             return definition
-
-
-class StoredOutline:
-    """The outline of a document; ``lines`` are those of the file, once it is read."""
-
-    def __init__(self, definitions: StoredDefinitions) -> None:
-        self.definitions = definitions
-        self.names = definitions.names
-        self.lines: list[str] = []
-        self._nesting: Nesting | None = None
-
-    def enclosing_position(self, line: int) -> int:
-        """Return the position of the innermost definition around ``line``, or -1."""
-        if self._nesting is None:
-            self._nesting = Nesting(self.definitions.starts.tolist(), self.definitions.ends.tolist())
-        return self._nesting.enclosing_position(line)
 
 
 class StoredDocument:
@@ -128,11 +118,7 @@ class StoredDocument:
         if len(view) != offset + size or (definitions and len(texts) != 2 * definitions):
             raise ValueError("no document: its parts do not match")
         names, owners = texts[:definitions], texts[definitions:]
-        self._definitions = StoredDefinitions(names, owners, lines[:definitions], lines[definitions:])
-
-    def outline(self) -> StoredOutline:
-        """Return a new outline without lines; the caller may add them."""
-        return StoredOutline(self._definitions)
+        self.definitions = StoredDefinitions(names, owners, lines[:definitions], lines[definitions:])
 
     def has_any(self, word_ids: Iterable[int]) -> bool:
         """Return whether the document has a word with one of ``word_ids``."""
@@ -149,11 +135,6 @@ class StoredDocument:
     def positions_of(self, word_ids: Container[int]) -> Iterable[int]:
         """Return the positions of its words that are in ``word_ids``, in order."""
         return compress(range(len(self.word_ids)), map(word_ids.__contains__, self.word_ids))
-
-    def count_of(self, index: int) -> int:
-        """Return how often the word at position ``index`` occurs."""
-        start, end = self._enclosing_ends[index - 1] if index else 0, self._enclosing_ends[index]
-        return self._counts[start] if end - start == 1 else sum(self._counts[start:end])
 
     def enclosing_of(self, index: int) -> tuple[memoryview, memoryview]:
         """Return the definitions around the word at position ``index``, and how often it occurs in each."""
@@ -252,7 +233,7 @@ def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) 
     is_wide = len(document.enclosing) > _MAX_UINT16 or max(document.counts, default=0) > _MAX_UINT16
     wide = "I" if is_wide else "H"
     definitions = document.definitions
-    names = "\n".join([*(item.name for item in definitions), *(item.owner for item in definitions)])
+    names = "\n".join([*(item.name for item in definitions), *(item.parent for item in definitions)])
     text = names.encode("utf-8", "surrogatepass")
     sizes = (document.length, len(word_ids), len(document.enclosing), len(definitions), len(text), int(is_wide))
     lines = array("I", [*(item.start_line for item in definitions), *(item.end_line for item in definitions)])

@@ -10,8 +10,7 @@ from typing import Any
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file, group_by_name, select_code_files
 from upbeat.adapters.code.index.store import FileEntry
-from upbeat.adapters.code.query.named_paths import names_of_path
-from upbeat.adapters.code.query.signals import path_terms
+from upbeat.adapters.code.query.terms import names_of_path, path_terms
 
 ALL_ROLES = tuple(FileRole)
 
@@ -84,6 +83,3 @@ class FileTable:
         """Return for each file 1 if it has one of ``roles``, else 0."""
         wanted = {ALL_ROLES.index(role) for role in roles}
         return self._roles.translate(bytes([number in wanted for number in range(256)]))
-
-    def paths_at(self, positions: Iterable[int]) -> list[str]:
-        return [self.entries[position].path for position in positions]

@@ -12,11 +12,12 @@ import os
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from upbeat.adapters.code.caches import LruCache
 from upbeat.adapters.code.index import storage
 from upbeat.adapters.code.index.code_record import decode_code
 from upbeat.adapters.code.index.document import (
@@ -28,8 +29,7 @@ from upbeat.adapters.code.index.document import (
     index_keys,
     primary_key,
 )
-from upbeat.adapters.code.index.lru_bytes import ByteLruCache
-from upbeat.adapters.code.syntax.parse import ParsedFile
+from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 from upbeat.adapters.system.files.lock import hold_lock
 from upbeat.adapters.system.journal.database import Database
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
@@ -69,6 +69,9 @@ INSERT INTO number VALUES(0);
 """
 
 
+_T = TypeVar("_T", StoredDocument, WordLines)
+
+
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     """One file of a tree: its document (0 if it is not indexed), and the size and time that reveal a change."""
@@ -98,8 +101,8 @@ class IndexStore:
         self.path = folder / DATABASE_FILE
         self._database = _open_database(self.path)
         self._word_ids: dict[str, int] = {}
-        self._document_cache: ByteLruCache[StoredDocument] = ByteLruCache(CACHE_BYTES)
-        self._line_cache: ByteLruCache[WordLines] = ByteLruCache(CACHE_BYTES)
+        self._document_cache: LruCache[int, StoredDocument] = LruCache(CACHE_BYTES)
+        self._line_cache: LruCache[int, WordLines] = LruCache(CACHE_BYTES)
 
     def share_caches(self, other: IndexStore) -> None:
         """Share the caches of ``other``, a connection to the same file."""
@@ -170,30 +173,26 @@ class IndexStore:
         """Return the id of ``word``; 0 when no document has it."""
         return self._database.scalar("SELECT id FROM word WHERE key = ? AND word = ?", primary_key(word), word)
 
-    def get_document(self, doc_id: int) -> StoredDocument | None:
-        """Return one document. Raises ValueError when it is damaged."""
-        return self.get_documents([doc_id]).get(doc_id)
-
     def get_documents(self, doc_ids: Iterable[int]) -> dict[int, StoredDocument]:
-        """Return those of ``doc_ids`` that exist. Raises ValueError for damaged documents."""
-        cached = {doc: self._document_cache.get(doc) for doc in doc_ids}
-        new = {doc: StoredDocument(body) for doc, body in self._missing_rows(_BODIES, cached)}
-        for doc, document in new.items():
-            self._document_cache.put(doc, document, document.size)
-        return {doc: document for doc, document in cached.items() if document} | new
+        """Return documents by their ids. Raises ValueError when one is missing or damaged."""
+        return self._read_cached(_BODIES, self._document_cache, StoredDocument, doc_ids)
 
     def get_word_lines(self, doc_ids: Iterable[int]) -> dict[int, WordLines]:
-        """Return the word lines of those of ``doc_ids`` that exist. Raises ValueError for damaged lines."""
-        cached = {doc: self._line_cache.get(doc) for doc in doc_ids}
-        new = {doc: WordLines(body) for doc, body in self._missing_rows(_LINES, cached)}
-        for doc, lines in new.items():
-            self._line_cache.put(doc, lines, lines.size)
-        return {doc: lines for doc, lines in cached.items() if lines} | new
+        """Return the word lines of documents by their ids. Raises ValueError when one is missing or damaged."""
+        return self._read_cached(_LINES, self._line_cache, WordLines, doc_ids)
 
-    def _missing_rows(self, sql: str, cached: Mapping[int, object]) -> list[Any]:
-        """Return the rows of those documents whose cached value is None."""
-        missing = [doc for doc, value in cached.items() if value is None]
-        return self._database.rows(sql, json.dumps(missing)) if missing else []
+    def _read_cached(
+        self, sql: str, cache: LruCache[int, _T], decode: Callable[[bytes], _T], doc_ids: Iterable[int]
+    ) -> dict[int, _T]:
+        cached = {doc: cache.get(doc) for doc in doc_ids}
+        values = {doc: value for doc, value in cached.items() if value is not None}
+        missing = [doc for doc in cached if doc not in values]
+        for doc, data in self._database.rows(sql, json.dumps(missing)) if missing else ():
+            value = values[doc] = decode(data)
+            cache.put(doc, value, value.size)
+        if len(values) < len(cached):
+            raise ValueError(f"the index lacks documents: {sorted(cached.keys() - values)[:3]}")
+        return values
 
     def word_ids_any_case(self, word: str) -> frozenset[int]:
         """Return the ids of ``word`` in all its capitalizations."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Container, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
 from upbeat.adapters.code.query.parse_query import SearchQuery
-from upbeat.adapters.code.query.signals import CorpusStatistics, score_definition, score_terms
+from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, score_definition, score_terms
 from upbeat.adapters.code.query.terms import joined_key, terms_in
 from upbeat.core.contract.finding import MIN_OPTIONAL_SCORE, Excerpt, Finding
 
@@ -53,28 +54,19 @@ MAX_REASON_WORDS = 2
 """Words, and names, that a finding lists as its reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedFile:
-    """A ranked file. ``score`` is in 0..1; ``name_match`` says how completely the query names the file (0..1)."""
-
-    features: FileFeatures
-    score: float
-    name_match: float
-
-
 def printable_path(path: str) -> str:
     """Return ``path`` with control, format and undecodable characters as escapes."""
     if path.isprintable():
         return path
-    return "".join(_escape(character) for character in path)
-
-
-def _escape(character: str) -> str:
-    if character.isprintable() or unicodedata.category(character) == "Zs":
-        return character
-    if 0xDC80 <= ord(character) <= 0xDCFF:  # an undecodable byte
-        return f"\\x{ord(character) - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode("ascii")
+    escaped = ""
+    for character in path:
+        if character.isprintable() or unicodedata.category(character) == "Zs":
+            escaped += character
+        elif 0xDC80 <= ord(character) <= 0xDCFF:  # an undecodable byte
+            escaped += f"\\x{ord(character) - 0xDC00:02x}"
+        else:
+            escaped += character.encode("unicode_escape").decode("ascii")
+    return escaped
 
 
 def build_findings(
@@ -88,32 +80,30 @@ def build_findings(
         ]
         for index, file in enumerate(ranked)
     ]
-    visible = {passage.key for passage in _select_passages([passage for row in passages for passage in row])}
-    return tuple(
-        _file_finding(file, row, visible, search_query, corpus) for file, row in zip(ranked, passages, strict=True)
-    )
+    _select_shown([passage for row in passages for passage in row])
+    return tuple(_file_finding(file, row, search_query, corpus) for file, row in zip(ranked, passages, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Passage:
-    """A part of a file that can be shown; ``share`` is its value compared with the file's best passage."""
+    """A part of a file that can be shown.
+
+    Attributes:
+        lines: First and last line of the definition; outside all definitions, of the hits.
+        share: Its value compared with the file's best passage.
+        start: First line of ``text``, which may be only a part of ``lines``; ``end`` is its last line.
+    """
 
     file_index: int
     hits: DefinitionHits
     symbol: str
+    lines: tuple[int, int]
     share: float
     start: int
     end: int
     text: str
     value: float
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """Return the file, and the position of the definition in it."""
-        return self.file_index, self.hits.position
-
-    def overlaps(self, other: _Passage) -> bool:
-        return self.file_index == other.file_index and self.start <= other.end and other.start <= self.end
+    is_shown: bool = False
 
 
 def _passage(
@@ -124,36 +114,39 @@ def _passage(
     search_query: SearchQuery,
     corpus: CorpusStatistics,
 ) -> _Passage:
-    outline = file.features.outline
-    first, last = _line_range(file.features, hits)
-    is_whole = hits.position >= 0 and last - first < MAX_WHOLE_LINES
+    definition = file.features.document.definitions[hits.position] if hits.position >= 0 else None
+    if definition:
+        first, last = definition.start_line, definition.end_line
+    else:
+        hit_lines = [line for line, _ in hits.line_terms]
+        first, last = min(hit_lines), max(hit_lines)
+    is_whole = definition is not None and last - first < MAX_WHOLE_LINES
     start, end = (first, last) if is_whole else heaviest_window(first, last, _line_weights(hits, search_query, corpus))
-    text = source_lines(outline.lines, start, end)
+    text = source_lines(file.features.text_lines, start, end)
     value = file.score**FILE_SCORE_EXPONENT * share * (1.0 if is_whole else WINDOW_VALUE)
-    if not search_query.wants_role(classify_file(file.features.path).role):
+    if classify_file(file.features.path).role not in search_query.wanted_roles:
         value *= OFF_TARGET_VALUE
     value /= max(len(text) / 1000, 0.05) ** LENGTH_EXPONENT
-    symbol = outline.definitions[hits.position].symbol if hits.position >= 0 else ""
-    return _Passage(file_index, hits, symbol, share, start, end, text, max(round(value, 6), MIN_OPTIONAL_SCORE))
+    value = max(round(value, 6), MIN_OPTIONAL_SCORE)
+    symbol = definition.symbol if definition else ""
+    return _Passage(file_index, hits, symbol, (first, last), share, start, end, text, value)
 
 
-def _select_passages(passages: Sequence[_Passage]) -> list[_Passage]:
-    """Return the most valuable passages that do not overlap, within ``MAX_CHARS``."""
-    selected: list[_Passage] = []
+def _select_shown(passages: Sequence[_Passage]) -> None:
+    """Mark the most valuable passages that do not overlap, within ``MAX_CHARS``, as shown."""
+    lines_by_file: dict[int, list[tuple[int, int]]] = defaultdict(list)
     remaining_chars = MAX_CHARS
     for passage in sorted(passages, key=lambda passage: (-passage.value, passage.file_index, passage.start)):
-        if 0 < len(passage.text) <= remaining_chars and not any(passage.overlaps(other) for other in selected):
-            selected.append(passage)
+        shown = lines_by_file[passage.file_index]
+        is_free = not any(passage.start <= end and start <= passage.end for start, end in shown)
+        if 0 < len(passage.text) <= remaining_chars and is_free:
+            passage.is_shown = True
+            shown.append((passage.start, passage.end))
             remaining_chars -= len(passage.text)
-    return selected
 
 
 def _file_finding(
-    file: RankedFile,
-    passages: Sequence[_Passage],
-    visible: Container[tuple[int, int]],
-    search_query: SearchQuery,
-    corpus: CorpusStatistics,
+    file: RankedFile, passages: Sequence[_Passage], search_query: SearchQuery, corpus: CorpusStatistics
 ) -> Finding:
     """Return the file's finding: its best passage, then the others that are shown, then those that are only named."""
     features = file.features
@@ -163,28 +156,27 @@ def _file_finding(
         why = _reason(file, None, search_query, corpus)
         return Finding(path, kind="doc" if role is FileRole.DOCS else "file", score=file.score, why=why)
     main, *others = passages
-    definition = features.outline.definitions[main.hits.position] if main.hits.position >= 0 else None
-    has_text = main.key in visible
-    start, end = (main.start, main.end) if has_text else _line_range(features, main.hits)
+    definition = features.document.definitions[main.hits.position] if main.hits.position >= 0 else None
+    start, end = (main.start, main.end) if main.is_shown else main.lines
     return Finding(
         path=path,
-        title=features.outline.lines[definition.start_line - 1].strip()[:MAX_LINE_CHARS] if definition else "",
+        title=features.text_lines[definition.start_line - 1].strip()[:MAX_LINE_CHARS] if definition else "",
         symbol=main.symbol,
         kind=_finding_kind(main.hits, definition.name if definition else "", role, search_query),
         start_line=start,
         end_line=end,
         score=file.score,
         why=_reason(file, main.hits, search_query, corpus),
-        text=main.text if has_text else "",
+        text=main.text if main.is_shown else "",
         optional_score=main.value,
-        more_excerpts=_further_excerpts(others, visible),
+        more_excerpts=_further_excerpts(others),
     )
 
 
-def _further_excerpts(passages: Sequence[_Passage], visible: Container[tuple[int, int]]) -> tuple[Excerpt, ...]:
+def _further_excerpts(passages: Sequence[_Passage]) -> tuple[Excerpt, ...]:
     """Return the further passages that are shown, in file order, and the best of the others by name."""
-    shown = sorted((item for item in passages if item.key in visible), key=lambda item: item.start)
-    named = [item for item in passages if item.key not in visible and item.symbol and item.share >= MIN_NAMED_SHARE]
+    shown = sorted((item for item in passages if item.is_shown), key=lambda item: item.start)
+    named = [item for item in passages if not item.is_shown and item.symbol and item.share >= MIN_NAMED_SHARE]
     return (
         *(Excerpt(item.symbol, item.start, item.end, item.text, item.value) for item in shown),
         *(Excerpt(item.symbol, item.start, item.end) for item in named[:MAX_NAMED_PASSAGES]),
@@ -202,21 +194,12 @@ def _finding_kind(hits: DefinitionHits, name: str, role: FileRole, search_query:
     return "definition" if name and is_meant else "reference"
 
 
-def _line_range(features: FileFeatures, hits: DefinitionHits) -> tuple[int, int]:
-    """Return the lines of a definition; outside all definitions, from the first to the last hit."""
-    if hits.position >= 0:
-        definition = features.outline.definitions[hits.position]
-        return definition.start_line, definition.end_line
-    lines = [line for line, _ in hits.line_terms]
-    return min(lines), max(lines)
-
-
 def _line_weights(hits: DefinitionHits, search_query: SearchQuery, corpus: CorpusStatistics) -> dict[int, float]:
     """Return the weight of each line with a hit."""
-    weights: dict[int, float] = {}
+    weights: dict[int, float] = defaultdict(float)
     for line, terms in hits.line_terms:
         gain = sum(search_query.terms[term] * corpus.idf.get(term, 0.0) for term in terms)
-        weights[line] = weights.get(line, 0.0) + gain + 0.1
+        weights[line] = weights[line] + gain + 0.1
     return weights
 
 
@@ -300,7 +283,7 @@ def _definition_signals(
     ``is_qualified`` says that the query names it with its owner (``Session.send``).
     """
     gains = corpus.term_gains
-    name = features.outline.definitions[hits.position].name if hits.position >= 0 else ""
+    name = features.document.definitions[hits.position].name if hits.position >= 0 else ""
     words = terms_in(name)
     return {
         "score": score,

@@ -15,7 +15,6 @@ from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.index.document import (
     IndexedDocument,
     StoredDocument,
-    StoredOutline,
     WordLines,
     build_document,
     encode_indexed_document,
@@ -71,7 +70,8 @@ class FileFeatures:
     """All hits of one file.
 
     Attributes:
-        length: Length of the file in characters.
+        text_lines: The lines of the file; filled last, for files that are shown, like ``DefinitionHits.line_terms``.
+        word_lines: The lines of the document's words; for files whose definitions count.
         qualified_positions: Definitions that the query names with their owner, as in ``Session.send``.
         compounds: Words of the file that contain several terms of the query, with these terms.
         terms_by_defined_name: Names that the file defines, with the terms of the query in them.
@@ -81,8 +81,9 @@ class FileFeatures:
     """
 
     path: str
-    outline: StoredOutline
-    length: int
+    document: StoredDocument
+    text_lines: list[str] = field(default_factory=list)
+    word_lines: WordLines | None = None
     term_counts: dict[str, int] = field(default_factory=dict)
     name_counts: Counter[str] = field(default_factory=Counter)
     joined_names: dict[str, float] = field(default_factory=dict)
@@ -136,18 +137,16 @@ class FeatureExtractor:
     def extract(self, path: str, text: str) -> FileFeatures:
         """Return all features of ``text``, with definitions and lines."""
         document, stored = self.build_document(path, text)
-        lines = WordLines(encode_lines(document))
         features = self.extract_summary(path, stored)
-        self.add_details(features, stored, lines, lambda: text)
-        features.outline.lines = text.split("\n")
-        self.add_line_terms(features, stored, lines)
+        self.add_details(features, WordLines(encode_lines(document)), lambda: text)
+        self.add_line_terms(features, text)
         return features
 
     def extract_summary(self, path: str, document: StoredDocument) -> FileFeatures:
         """Return the features of the file as a whole."""
-        features = FileFeatures(path, document.outline(), document.length)
+        features = FileFeatures(path, document)
         for index, match in self._matching_words(document):
-            count = document.count_of(index)
+            count = sum(document.enclosing_of(index)[1])
             for term in match.terms:
                 features.term_counts[term] = features.term_counts.get(term, 0) + count
             if len(match.terms) > 1:
@@ -159,20 +158,19 @@ class FeatureExtractor:
         self._add_definitions(features)
         return features
 
-    def add_details(
-        self, features: FileFeatures, document: StoredDocument, lines: WordLines, text: Callable[[], str | None]
-    ) -> None:
+    def add_details(self, features: FileFeatures, word_lines: WordLines, read_text: Callable[[], str | None]) -> None:
         """Add the hits of each definition, the lines of each term, and quoted phrases and literals.
 
-        ``text`` reads the file; it is called only when the file may hold a phrase or literal of the query.
+        ``read_text`` is called only when the file may hold a phrase or literal of the query.
         """
+        features.word_lines = word_lines
         hits_by_position = features.definition_hits
-        for index, match in self._matching_words(document):
+        for index, match in self._matching_words(features.document):
             if match.terms:
-                word_lines = lines.lines_of(index)
+                lines = word_lines.lines_of(index)
                 for term in match.terms:
-                    features.lines_of_terms[term].update(word_lines)
-            for position, count in zip(*document.enclosing_of(index), strict=True):
+                    features.lines_of_terms[term].update(lines)
+            for position, count in zip(*features.document.enclosing_of(index), strict=True):
                 hits = hits_by_position.get(position)
                 if hits is None:
                     hits = hits_by_position[position] = DefinitionHits(position)
@@ -182,19 +180,23 @@ class FeatureExtractor:
         query = self.search_query
         phrases = [item for item in query.phrases.items() if _has_common_line(features, item[1])]
         literals = [literal for literal, terms in query.literals.items() if _has_common_line(features, terms)]
-        content = (text() or "") if phrases or literals else ""
+        content = (read_text() or "") if phrases or literals else ""
         lowercase = content.lower() if phrases else ""
         features.phrases += [terms for phrase, terms in phrases if phrase in lowercase]
         features.literals += [literal for literal in literals if literal in content]
 
-    def add_line_terms(self, features: FileFeatures, document: StoredDocument, lines: WordLines) -> None:
-        """Add to the hits of each definition the terms of each line."""
-        hits_by_position = features.definition_hits
+    def add_line_terms(self, features: FileFeatures, text: str) -> None:
+        """Add the lines of ``text``, and to the hits of each definition the terms of each line."""
+        assert features.word_lines
+        features.text_lines = text.split("\n")
+        document = features.document
         for index, match in self._matching_words(document):
             positions = document.enclosing_of(index)[0]
-            for line in lines.lines_of(index):
-                position = positions[0] if len(positions) == 1 else features.outline.enclosing_position(line)
-                hits_by_position[position].line_terms.append((line, match.terms))
+            for line in features.word_lines.lines_of(index):
+                position = (
+                    positions[0] if len(positions) == 1 else document.definitions.nesting.enclosing_position(line)
+                )
+                features.definition_hits[position].line_terms.append((line, match.terms))
 
     def _matching_words(self, document: StoredDocument) -> list[tuple[int, TermMatch]]:
         """Return the positions of those words of the document that match the query, with what they match."""
@@ -210,30 +212,30 @@ class FeatureExtractor:
         return matching
 
     def _match(self, word: str) -> TermMatch | None:
-        if word not in self._matches:
-            self._matches[word] = self._compute_match(word)
-        return self._matches[word]
-
-    def _compute_match(self, word: str) -> TermMatch | None:
+        """Return what ``word`` matches in the query; None for nothing."""
+        if word in self._matches:
+            return self._matches[word]
         query = self.search_query
-        if not word.isascii():  # a pair of CJK characters
-            return TermMatch(word, (word,)) if word in query.terms else None
-        terms = tuple([term for term in terms_in(word) if term in query.terms])
+        if word.isascii():
+            terms = tuple([term for term in terms_in(word) if term in query.terms])
+        else:  # a pair of CJK characters
+            terms = (word,) if word in query.terms else ()
         name = query.names.get(word, 0.0)
         key = joined_key(word) if query.joined_names else ""
         joined = query.joined_names.get(key, 0.0)
-        if not (terms or name or joined):
-            return None
-        exact = {word: name} if name else {}
-        return TermMatch(word, terms, name, joined, key, exact | {key: joined} if joined else exact)
+        exact = ({word: name} if name else {}) | ({key: joined} if joined else {})
+        match = TermMatch(word, terms, name, joined, key, exact) if terms or exact else None
+        self._matches[word] = match
+        return match
 
     def _add_definitions(self, features: FileFeatures) -> None:
-        for position, name in enumerate(features.outline.names):
+        for position, name in enumerate(features.document.definitions.names):
             match = self._matches.get(name)
             if not match:
                 continue
             features.terms_by_defined_name[name] = match.terms
-            if self._qualified_names and (features.outline.definitions[position].owner, name) in self._qualified_names:
+            owner = features.document.definitions[position].parent if self._qualified_names else ""
+            if (owner, name) in self._qualified_names:
                 features.qualified_positions.add(position)
             if match.name_likeness:
                 features.defined_names[name] = match.name_likeness

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.query.terms import (
@@ -22,8 +22,8 @@ from upbeat.adapters.code.query.terms import (
     split_identifier,
     stem,
     terms_in,
+    translate_to_english,
 )
-from upbeat.adapters.code.query.zh_glossary import translate_to_english
 
 MAX_TERMS = 120
 MAX_NAMES = 40
@@ -31,6 +31,7 @@ MAX_PATHS = 30
 MAX_PHRASES = 60
 MAX_LITERALS = 30
 
+BASIC_ROLES = frozenset({FileRole.SOURCE, FileRole.CONFIG})
 MAX_TITLE_CHARS = 400
 """Characters of a long first line that count as the title; the rest is prose."""
 
@@ -68,6 +69,7 @@ _TEST_WORDS = re.compile(
     re.I,
 )
 _DOCS_WORDS = re.compile(r"\b(?:docs|documentation|readme|changelog|tutorial|typos?)\b|文档|文檔|文件說明|说明", re.I)
+_ROLE_WORDS = {FileRole.TEST: _TEST_WORDS, FileRole.DOCS: _DOCS_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class SearchQuery:
     """A parsed query.
 
     Attributes:
-        terms: Weights of all terms; ``title_terms`` are of the first line, ``code_terms`` of code and traces.
+        terms: Weights of all terms; ``title_terms`` are those of the first line.
         names: Identifiers as written, with how likely they are meant as such (0..1).
         joined_names: Adjacent words written as one, with a weight.
         phrases: Runs of three words, with their terms.
@@ -83,33 +85,23 @@ class SearchQuery:
         mentioned_paths: Paths as written; ``intended_paths`` are those in the first line and from the caller.
         dotted_names: The parts of dotted names.
         word_by_term: A word of the query for each term.
+        wanted_roles: The roles of files that the query can ask for: sources and configuration, and tests or
+            documentation if it mentions them.
         length: Length in characters.
     """
 
     terms: dict[str, float]
     title_terms: dict[str, float]
-    code_terms: dict[str, float]
     names: dict[str, float]
     joined_names: dict[str, float]
     phrases: dict[str, tuple[str, ...]]
-    literals: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    mentioned_paths: tuple[str, ...] = ()
-    intended_paths: frozenset[str] = frozenset()
-    dotted_names: tuple[tuple[str, ...], ...] = ()
-    word_by_term: dict[str, str] = field(default_factory=dict)
-    wants_tests: bool = False
-    wants_docs: bool = False
-    length: int = 0
-
-    def wants_role(self, role: FileRole) -> bool:
-        """Return whether the query can ask for files of ``role``; for sources and configuration it always can."""
-        wanted = {
-            FileRole.SOURCE: True,
-            FileRole.CONFIG: True,
-            FileRole.TEST: self.wants_tests,
-            FileRole.DOCS: self.wants_docs,
-        }
-        return wanted.get(role, False)
+    literals: dict[str, tuple[str, ...]]
+    mentioned_paths: tuple[str, ...]
+    intended_paths: frozenset[str]
+    dotted_names: tuple[tuple[str, ...], ...]
+    word_by_term: dict[str, str]
+    wanted_roles: frozenset[FileRole]
+    length: int
 
 
 def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[str] = ()) -> SearchQuery:
@@ -121,7 +113,10 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
     in_code = _weigh_terms(quoted, words)
     symbols = tuple(symbols)
     names = _weigh_names(title + "\n" + prose, quoted, symbols)
-    terms = _combine_weights((in_title, TITLE_WEIGHT), (in_prose, PROSE_WEIGHT), (in_code, CODE_WEIGHT))
+    terms: dict[str, float] = {}
+    for weights, factor in ((in_title, TITLE_WEIGHT), (in_prose, PROSE_WEIGHT), (in_code, CODE_WEIGHT)):
+        for term, weight in weights.items():
+            terms[term] = terms.get(term, 0.0) + weight * factor
     for name in symbols:
         for term in terms_in(name):
             terms[term] = max(terms.get(term, 0.0), TITLE_WEIGHT)
@@ -133,7 +128,6 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
     return SearchQuery(
         terms=heaviest,
         title_terms=in_title or in_prose,
-        code_terms=in_code,
         names=_heaviest(names, MAX_NAMES),
         joined_names=_weigh_joined_names(title + "\n" + prose),
         phrases=_extract_phrases(title, prose + "\n" + quoted),
@@ -142,8 +136,7 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
         intended_paths=frozenset(intended),
         dotted_names=tuple(parts for parts in dotted if len(parts) > 1)[:MAX_PATHS],
         word_by_term=words,
-        wants_tests=bool(_TEST_WORDS.search(title)),
-        wants_docs=bool(_DOCS_WORDS.search(title)),
+        wanted_roles=BASIC_ROLES | {role for role, pattern in _ROLE_WORDS.items() if pattern.search(title)},
         length=len(query),
     )
 
@@ -191,14 +184,6 @@ def _weigh_terms(text: str, words: dict[str, str]) -> dict[str, float]:
             weights[term] = max(weights.get(term, 0.0), TRANSLATED_WEIGHT * noise)
             words.setdefault(term, word)
     return weights
-
-
-def _combine_weights(*layers: tuple[dict[str, float], float]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for weights, factor in layers:
-        for term, weight in weights.items():
-            total[term] = total.get(term, 0.0) + weight * factor
-    return total
 
 
 def _weigh_names(prose: str, quoted: str, symbols: Iterable[str]) -> dict[str, float]:

@@ -1,21 +1,31 @@
 """Ranks files: each signal is scaled within one query, then a linear model adds them up.
 
-Invariant: the model is only these tables. Their weights were fitted on bug fixes and issues of public projects, except
-``role_penalty``, which is set manually; ``benchmarks/localization`` measures them.
+Invariant: the model is only the table of weights, which were fitted on bug fixes and issues of public projects, except
+``role_penalty``, which is set manually; ``benchmarks/localization`` measures them. Nothing here reads a file, except
+for quoted phrases.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from upbeat.adapters.code.files.file_types import FileKind, FileRole
+from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
+from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery
+from upbeat.adapters.code.query.posting_source import PostingSource, inverse_document_frequency
+from upbeat.adapters.code.query.retrieval import MIN_NAME_LIKENESS, PATH_FACTOR, RetrievalResult, build_needles
+from upbeat.adapters.code.query.terms import joined_key, path_terms, terms_in
+from upbeat.core.engine.ports import Cancellation
 from upbeat.core.package_data import load_rows
 
 _ROWS = load_rows("upbeat.adapters.code.query", "weights.tsv")
 WEIGHTS = {name: float(weight) for name, weight, _ in _ROWS if float(weight)}
-"""Weight of each signal of ``signals``, scaled to at most 1."""
+"""Weight of each signal, scaled to at most 1."""
 
 WEIGHTS_WITH_HISTORY = {name: float(weight) for name, _, weight in _ROWS}
 """The same with a history; ``history_…`` are the signals of ``CommitHistory.compute_signals``."""
@@ -31,6 +41,268 @@ SCORE_SPREAD = 3.0
 """Distance in total from the first file at which a score is 1/e."""
 
 DECLARATION_EXTENSIONS = (".h", ".hh", ".hpp", ".hxx", ".pyi", ".d.ts")
+
+MAX_DETAILED_FILES = 24
+"""Candidates whose definitions and lines count: the best ones as whole files. Of 305 cases with an answer, none had it
+behind rank fifteen."""
+
+REQUESTED_ROLE_PENALTY = 0.03
+"""Ranks requested tests and documentation slightly behind the sources that they are about."""
+
+K1 = 1.2
+B = 0.5
+FILE_B = 0.6
+"""BM25 length normalization for whole files; larger than ``B``, so that long files count less."""
+
+TYPICAL_FUNCTION_LINES = 30
+"""Length of a definition that is neither favored nor penalized."""
+
+QUALIFIED_BONUS = 8.0
+QUALIFIED_FACTOR = 1.5
+"""For a definition that the query names with its owner, as in ``Session.send``."""
+
+OWN_NAME_FACTOR = 2.0
+"""Weight of a term in a definition's own name, compared with one in its body."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFile:
+    """A ranked file. ``score`` is in 0..1; ``name_match`` says how completely the query names the file (0..1)."""
+
+    features: FileFeatures
+    score: float
+    name_match: float
+
+
+def rank_candidates(
+    source: PostingSource,
+    search_query: SearchQuery,
+    retrieval: RetrievalResult,
+    history_signals: Mapping[str, dict[str, float]],
+    cancelled: Cancellation,
+) -> tuple[list[RankedFile], CorpusStatistics]:
+    """Return the best ``MAX_DETAILED_FILES`` candidates, best first, and the statistics over all of them.
+
+    All are compared as whole files; for the best ones definitions and lines count too.
+    """
+    documents = source.documents(retrieval.candidates)
+    features = [source.extractor.extract_summary(path, document) for path, document in documents]
+    corpus = compute_corpus_statistics(features, search_query, retrieval)
+    rows: list[dict[str, float]] = []
+    for file in features:
+        raise_if_cancelled(cancelled)
+        row = compute_file_signals(file, search_query, corpus, retrieval.name_matches.get(file.path, 0.0))
+        rows.append(row | history_signals.get(file.path, {}))
+    paths = [file.path for file in features]
+    scale_columns(rows)
+    add_sibling_signal(paths, rows)
+    add_path_signals(paths, search_query, retrieval.name_matches, rows)
+    if history_signals:
+        damp_history(rows, search_query.length)
+    weights = WEIGHTS_WITH_HISTORY if history_signals else WEIGHTS
+    totals = {path: weighted_total(row, weights) for path, row in zip(paths, rows, strict=True)}
+    best = sorted(features, key=lambda file: (-totals[file.path], file.path))[:MAX_DETAILED_FILES]
+    raise_if_cancelled(cancelled)
+    lines = source.word_lines([file.path for file in best])
+    for file in best:
+        source.extractor.add_details(file, lines[file.path], partial(source.read_text, file.path))
+    details = compute_detail_signals(best, corpus, len(features))
+    scale_columns(details)
+    for file, row in zip(best, details, strict=True):
+        totals[file.path] += weighted_total(row, weights)
+    best.sort(key=lambda file: (-totals[file.path], file.path))
+    scores = to_scores([totals[file.path] for file in best])
+    return [
+        RankedFile(file, score, retrieval.name_matches.get(file.path, 0.0))
+        for file, score in zip(best, scores, strict=True)
+    ], corpus
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusStatistics:
+    """Statistics over all candidates: how rare terms and names are, and the average length.
+
+    Attributes:
+        term_gains: Weight times inverse document frequency (idf) of each term of the query.
+        title_gains: The same for the terms of its first line.
+        first_pass_idf: The idf over the whole tree of everything that the first pass counted.
+        file_term_gains: Weight times ``first_pass_idf`` of each counted term; ``file_name_gains``: of each name.
+    """
+
+    idf: dict[str, float]
+    name_idf: dict[str, float]
+    average_length: float
+    term_gains: dict[str, float]
+    title_gains: dict[str, float]
+    first_pass_idf: dict[str, float]
+    file_term_gains: dict[str, float]
+    file_name_gains: dict[str, float]
+
+
+def compute_corpus_statistics(
+    features: Collection[FileFeatures], search_query: SearchQuery, retrieval: RetrievalResult
+) -> CorpusStatistics:
+    """Return the statistics of the candidates with ``features``."""
+    size = len(features) or 1
+    frequencies = Counter(term for file in features for term in file.term_counts)
+    idf = {}
+    for term, frequency in frequencies.items():
+        among = inverse_document_frequency(size, frequency) + 0.1
+        idf[term] = (
+            max(retrieval.idf[term], among)
+            if term in retrieval.idf
+            else among + math.log(max(retrieval.scanned_count / size, 1.0)) / 2
+        )
+    names = Counter(name for file in features for name in (*file.name_counts, *file.joined_names))
+    name_idf = {name: inverse_document_frequency(size, count) + 0.2 for name, count in names.items()}
+    average = sum(file.document.length for file in features) / size or 1.0
+    gains, title_gains = (
+        {term: weight * idf[term] for term, weight in weights.items() if term in idf}
+        for weights in (search_query.terms, search_query.title_terms)
+    )
+    needles = [needle for needle in build_needles(search_query) if needle.key in retrieval.idf]
+    whole, whole_names = (
+        {needle.key: needle.weight * retrieval.idf[needle.key] for needle in needles if needle.is_name is is_name}
+        for is_name in (False, True)
+    )
+    return CorpusStatistics(idf, name_idf, average, gains, title_gains, retrieval.idf, whole, whole_names)
+
+
+def score_definition(features: FileFeatures, hits: DefinitionHits, corpus: CorpusStatistics) -> float:
+    """Return how well one definition answers: its terms, weighted by rarity and length, and exact names."""
+    if hits.score is not None:
+        return hits.score
+    total = score_terms(features, hits, corpus.term_gains)
+    if hits.position in features.qualified_positions:
+        total = total * QUALIFIED_FACTOR + QUALIFIED_BONUS
+    if hits.exact_names:
+        name = features.document.definitions[hits.position].name if hits.position >= 0 else ""
+        own = (name, joined_key(name))
+        for exact, weight in hits.exact_names.items():
+            total += (3.0 if exact in own else 1.0) * weight * corpus.name_idf.get(exact, 0.0)
+    hits.score = total
+    return total
+
+
+def score_terms(features: FileFeatures, hits: DefinitionHits, gains: dict[str, float]) -> float:
+    """Return the BM25 score of the terms of one definition, with ``gains`` as their weights."""
+    if not hits.length_norm:
+        length = TYPICAL_FUNCTION_LINES * 2
+        if hits.position >= 0:
+            definition = features.document.definitions[hits.position]
+            hits.name_terms = terms_in(definition.name)
+            length = definition.end_line - definition.start_line + 1
+        hits.length_norm = K1 * (1 - B + B * min(length / TYPICAL_FUNCTION_LINES, 6.0))
+    own, norm = hits.name_terms, hits.length_norm
+    total = 0.0
+    for term, count in hits.terms.items():
+        gain = gains.get(term)
+        if gain:
+            total += (OWN_NAME_FACTOR if term in own else 1.0) * gain * count * (K1 + 1) / (count + norm)
+    return total
+
+
+def compute_file_signals(
+    features: FileFeatures, search_query: SearchQuery, corpus: CorpusStatistics, name_match: float
+) -> dict[str, float]:
+    """Return the raw signals of one file as a whole; see ``rank.WEIGHTS`` for their weights."""
+    norm = K1 * (1 - B + B * min(features.document.length / corpus.average_length, 6.0))
+    saturated = {term: count * (K1 + 1) / (count + norm) for term, count in features.term_counts.items()}
+    folder, _, name = features.path.rpartition("/")
+    stem = name.partition(".")[0] or name
+    stem_terms = terms_in(stem)
+    in_stem = [term for term in stem_terms if term in search_query.terms]
+    share = len(in_stem) / (len(stem_terms) or 1)
+    rare = corpus.name_idf
+    return {
+        "body": _weighted_sum(corpus.term_gains, saturated),
+        "title": _weighted_sum(corpus.title_gains, saturated),
+        "first_pass": _first_pass_score(features, search_query, corpus),
+        "length": math.log1p(features.document.length),
+        "definition": max(
+            (_name_coverage(name, terms, corpus.term_gains) for name, terms in features.terms_by_defined_name.items()),
+            default=0.0,
+        ),
+        "compound": max(
+            (
+                _name_coverage(name, terms, corpus.title_gains)
+                for name, terms in features.compounds.items()
+                if sum(term in corpus.title_gains for term in terms) >= 2
+            ),
+            default=0.0,
+        ),
+        "folder": _weighted_sum(corpus.term_gains, dict.fromkeys(path_terms(folder), 1.0)),
+        "stem_title": _weighted_sum(corpus.title_gains, dict.fromkeys(in_stem, share)),
+        "qualified_names": math.log1p(len(features.qualified_positions)),
+        "names_defined": sum(w * rare.get(n, 0.0) for n, w in features.defined_names.items() if w >= MIN_NAME_LIKENESS),
+        **_usage_signals(features, search_query, rare),
+        "joined_names_used": sum(w * rare.get(n, 0.0) for n, w in features.joined_names.items()),
+        "joined_stem_match": search_query.joined_names.get(joined_key(stem), 0.0),
+        "stem_is_name": max(search_query.names.get(stem, 0.0), search_query.names.get(stem.capitalize(), 0.0)),
+        "name_match": name_match,
+    }
+
+
+def compute_detail_signals(
+    files: Collection[FileFeatures], corpus: CorpusStatistics, total_files: int
+) -> list[dict[str, float]]:
+    """Return the raw signals of the definitions, lines and quoted texts of ``files``, the best of ``total_files``."""
+    literals = Counter(literal for features in files for literal in features.literals)
+    rows = []
+    for features in files:
+        scores = [score_definition(features, hits, corpus) for hits in features.definition_hits.values()]
+        line_gains: dict[int, float] = defaultdict(float)
+        for term, lines in features.lines_of_terms.items():
+            for line in lines:
+                line_gains[line] += corpus.term_gains.get(term, 0.0)
+        rows.append(
+            {
+                "top_definitions": sum(sorted(scores, reverse=True)[:3]),
+                "phrases": sum(sum(corpus.idf.get(term, 0.0) for term in terms) for terms in features.phrases),
+                "literals": sum(
+                    inverse_document_frequency(total_files, literals[literal]) for literal in features.literals
+                ),
+                "line": max(line_gains.values(), default=0.0),
+            }
+        )
+    return rows
+
+
+def _weighted_sum(gains: dict[str, float], amounts: dict[str, float]) -> float:
+    return sum(gains.get(term, 0.0) * amount for term, amount in amounts.items())
+
+
+def _usage_signals(features: FileFeatures, search_query: SearchQuery, name_idf: dict[str, float]) -> dict[str, float]:
+    """Return signals for words of the query that the file uses as written: identifiers, and other words."""
+    names = words = 0.0
+    for name, count in features.name_counts.items():
+        likeness = search_query.names[name]
+        worth = likeness * name_idf.get(name, 0.0) * count * 2 / (count + 1.0)
+        if likeness >= MIN_NAME_LIKENESS:
+            names += worth
+        else:
+            words += worth
+    return {"names_used": names, "words_used": words}
+
+
+def _first_pass_score(features: FileFeatures, search_query: SearchQuery, corpus: CorpusStatistics) -> float:
+    """Return the score of the first pass, recomputed from the features: text, names and path."""
+    norm = K1 * (1 - FILE_B + FILE_B * min(features.document.length / corpus.average_length, 8.0))
+    names: Counter[str] = Counter()
+    for name, count in features.name_counts.items():
+        names[name.lower()] += count
+    total = 0.0
+    for gains, counts in ((corpus.file_term_gains, features.term_counts), (corpus.file_name_gains, names)):
+        total += sum(gains[key] * n * (K1 + 1) / (n + norm) for key, n in counts.items() if key in gains)
+    in_path = sum(
+        search_query.terms.get(term, 0.0) * corpus.first_pass_idf.get(term, 1.0) for term in path_terms(features.path)
+    )
+    return total + PATH_FACTOR * in_path
+
+
+def _name_coverage(name: str, terms: tuple[str, ...], gains: dict[str, float]) -> float:
+    """Return the gains of those ``terms`` of ``name`` that the query has, times their share of all its terms."""
+    return sum(gains.get(term, 0.0) for term in terms) * len(terms) / (len(terms_in(name)) or 1)
 
 
 def scale_columns(rows: Sequence[dict[str, float]]) -> None:
@@ -52,12 +324,24 @@ def add_sibling_signal(paths: Sequence[str], rows: Sequence[dict[str, float]]) -
         row["siblings"] = sum(others[:3]) / 3
 
 
-def add_path_signals(path: str, kind: FileKind, main_language: str, role_penalty: float, row: dict[str, float]) -> None:
-    """Add the signals of the path; ``role_penalty`` is how little the query asks for files of this role."""
-    row["is_config"] = float(kind.role is FileRole.CONFIG)
-    row["is_other_language"] = float(kind.role is FileRole.SOURCE and kind.language != main_language)
-    row["role_penalty"] = role_penalty
-    row["is_declaration"] = float(path.endswith(DECLARATION_EXTENSIONS))
+def add_path_signals(
+    paths: Sequence[str], search_query: SearchQuery, name_matches: Mapping[str, float], rows: Sequence[dict[str, float]]
+) -> None:
+    """Add the signals of the paths; the role penalty is how far a file ranks behind the sources (0..1)."""
+    kinds = [classify_file(path) for path in paths]
+    languages = Counter(kind.language for kind in kinds if kind.role is FileRole.SOURCE)
+    main_language = languages.most_common(1)[0][0] if languages else ""
+    for path, kind, row in zip(paths, kinds, rows, strict=True):
+        is_meant = name_matches.get(path, 0.0) >= 1.0 and any(
+            intended.endswith(path) or path.endswith(intended) for intended in search_query.intended_paths
+        )
+        row["is_config"] = float(kind.role is FileRole.CONFIG)
+        row["is_other_language"] = float(kind.role is FileRole.SOURCE and kind.language != main_language)
+        row["is_declaration"] = float(path.endswith(DECLARATION_EXTENSIONS))
+        if kind.role in BASIC_ROLES or is_meant:
+            row["role_penalty"] = 0.0
+        else:
+            row["role_penalty"] = REQUESTED_ROLE_PENALTY if kind.role in search_query.wanted_roles else 1.0
 
 
 def damp_history(rows: Sequence[dict[str, float]], length: int) -> None:

@@ -1,22 +1,31 @@
 """Candidate retrieval: a rough BM25 over all files of a tree selects those that get a closer look.
 
 Invariant: one scorer for every ``PostingSource``. It may select too many files and should miss few. Tests,
-documentation and the like are searched when the query asks for them, or when the sources do not answer it.
+documentation and the like are searched when the query asks for them, or when the sources do not answer it. Files
+that the query names by path, file name or dotted module name are candidates in any case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import compress
 
 from upbeat.adapters.code.cancellation import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole
-from upbeat.adapters.code.query.named_paths import match_named_paths, names_in_query
+from upbeat.adapters.code.index.document import WHOLE_NAME_PREFIX
 from upbeat.adapters.code.query.parse_query import SearchQuery
-from upbeat.adapters.code.query.posting_source import LENGTH_K1, FileGroup, PostingSource
-from upbeat.adapters.code.query.signals import PATH_FACTOR, Needle, build_needles, inverse_document_frequency
+from upbeat.adapters.code.query.posting_source import (
+    LENGTH_K1,
+    FileGroup,
+    Needle,
+    PostingSource,
+    inverse_document_frequency,
+)
+from upbeat.adapters.code.query.terms import PACKAGE_STEMS, joined_key, split_identifier, terms_in
 from upbeat.core.engine.ports import Cancellation
 
 MAX_NEEDLES = 26
@@ -26,8 +35,21 @@ MAX_SECONDARY_CANDIDATES = 20
 MIN_COVERAGE = 0.4
 """Share of the query's weight that some file must have; if none does, the other roles are searched too."""
 
+PATH_FACTOR = 1.5
+"""Weight of a term in a file's path, compared with one in its text."""
+
+MIN_NAME_LIKENESS = 0.5
+"""From here on a word of the query counts as an identifier."""
+
+NAME_FACTOR = 2.5
+MIN_NUMBER_DIGITS = 3
+"""Digits of a number that distinguishes names."""
+
+DOTTED_MATCH_WEIGHT = 0.9
 MIN_SCORE = 1e-300
 """Smallest score of a candidate: more than zero."""
+
+_Parts = tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -35,13 +57,13 @@ class RetrievalResult:
     """Result of the first pass.
 
     Attributes:
-        candidates: Paths with their scores, best first.
+        candidates: Paths, best first.
         idf: Inverse document frequency of everything that was counted.
         file_count: Files of the tree; ``scanned_count`` and ``byte_count`` are of those that were searched.
         name_matches: The files that the query names, with how completely (0..1).
     """
 
-    candidates: list[tuple[str, float]] = field(default_factory=list)
+    candidates: list[str] = field(default_factory=list)
     idf: dict[str, float] = field(default_factory=dict)
     file_count: int = 0
     scanned_count: int = 0
@@ -56,26 +78,34 @@ def retrieve(source: PostingSource, search_query: SearchQuery, cancelled: Cancel
         ToolFailure: The search was cancelled.
     """
     result = RetrievalResult(file_count=len(source.paths))
-    result.name_matches = match_named_paths(source.paths_named(names_in_query(search_query)), search_query)
-    primary = primary_roles(search_query)
-    group = source.group(primary)
+    result.name_matches = match_named_paths(source.paths_named, search_query)
+    group = source.group(search_query.wanted_roles)
     needles = _select_needles(source, build_needles(search_query), group, MAX_NEEDLES)
-    scores, coverage = _score_group(source, group, needles, search_query, result, cancelled)
-    candidates = _top_scores(scores, MAX_CANDIDATES)
+    candidates, coverage = _score_group(source, group, needles, search_query, result, cancelled)
     if not source.is_truncated and (len(candidates) < MAX_SECONDARY_CANDIDATES or coverage < MIN_COVERAGE):
-        group = source.group(set(FileRole) - primary - {FileRole.DATA})
+        group = source.group(frozenset(FileRole) - search_query.wanted_roles - {FileRole.DATA})
         needles = _select_needles(source, needles, group, MAX_SECONDARY_NEEDLES)
-        scores, _ = _score_group(source, group, needles, search_query, result, cancelled)
-        candidates += _top_scores(scores, MAX_SECONDARY_CANDIDATES if candidates else MAX_CANDIDATES)
-    known = {path for path, _ in candidates}
-    named = sorted(result.name_matches.keys() - known, key=lambda path: (-result.name_matches[path], path))
-    result.candidates = candidates + [(path, 0.0) for path in named[:MAX_SECONDARY_CANDIDATES]]
+        others, _ = _score_group(source, group, needles, search_query, result, cancelled)
+        candidates += others[:MAX_SECONDARY_CANDIDATES] if candidates else others
+    named = sorted(result.name_matches.keys() - candidates, key=lambda path: (-result.name_matches[path], path))
+    result.candidates = candidates + named[:MAX_SECONDARY_CANDIDATES]
     return result
 
 
-def primary_roles(search_query: SearchQuery) -> set[FileRole]:
-    """Return the roles that are searched first."""
-    return {role for role in FileRole if search_query.wants_role(role)}
+def build_needles(search_query: SearchQuery) -> list[Needle]:
+    """Return what the first pass can count: terms that are long enough, and names that look like identifiers."""
+    needles = [
+        Needle(term.encode(), term, term, weight)
+        for term, weight in search_query.terms.items()
+        if len(term) > 2 or not term.isascii()
+    ]
+    for name, likeness in search_query.names.items():
+        lower, parts = name.lower(), split_identifier(name)
+        has_number = len(parts) > 1 and any(part.isdigit() and len(part) >= MIN_NUMBER_DIGITS for part in parts)
+        if likeness >= MIN_NAME_LIKENESS and (len(terms_in(name)) > 1 or has_number):
+            index_key = WHOLE_NAME_PREFIX + joined_key(lower)
+            needles.append(Needle(lower.encode(), lower, index_key, likeness * NAME_FACTOR, is_name=True))
+    return needles
 
 
 def _select_needles(source: PostingSource, needles: Sequence[Needle], group: FileGroup, limit: int) -> Sequence[Needle]:
@@ -92,8 +122,8 @@ def _score_group(
     search_query: SearchQuery,
     result: RetrievalResult,
     cancelled: Cancellation,
-) -> tuple[Mapping[str, float], float]:
-    """Return the best scores of the group by path, and the largest share of the needles' gain in one file."""
+) -> tuple[list[str], float]:
+    """Return the best files of the group, best first, and the largest share of the needles' gain in one file."""
     norms, members = group.length_norms, group.members
     totals, covered = [0.0] * len(norms), [0.0] * len(norms)
     total_gain = 0.0
@@ -117,11 +147,66 @@ def _score_group(
     result.scanned_count += group.file_count
     result.byte_count += group.byte_count
     minimum = max(min(nlargest(MAX_CANDIDATES, filter(None, totals)), default=0.0), MIN_SCORE)
-    best = compress(range(len(totals)), map(minimum.__le__, totals))
-    return {group.paths[position]: totals[position] for position in best}, max(covered, default=0.0) / (
-        total_gain or 1.0
-    )
+    high = compress(range(len(totals)), map(minimum.__le__, totals))
+    best = sorted(high, key=lambda position: (-totals[position], group.paths[position]))[:MAX_CANDIDATES]
+    return [group.paths[position] for position in best], max(covered, default=0.0) / (total_gain or 1.0)
 
 
-def _top_scores(scores: Mapping[str, float], limit: int) -> list[tuple[str, float]]:
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
+def match_named_paths(paths_named: Callable[[set[str]], Iterable[str]], search_query: SearchQuery) -> dict[str, float]:
+    """Return the files that the query names, each with the share of the name that matches (0..1).
+
+    A name that many files share counts less for each of them.
+
+    Args:
+        paths_named: Returns the paths that have one of the given names (see ``names_of_path``), or more.
+    """
+    suffixes, modules = _path_suffixes(search_query), _module_slices(search_query)
+    last_parts = {parts[-1] for table in (suffixes, modules) for parts in table}
+    matches: dict[str, tuple[float, _Parts]] = {}
+    for path in paths_named(last_parts):
+        share, name = _name_match(path.lower(), suffixes, modules, last_parts)
+        if share:
+            matches[path] = share, name
+    uses = Counter(name for _, name in matches.values())
+    return {path: share / (1 + math.log(uses[name])) for path, (share, name) in matches.items()}
+
+
+def _path_suffixes(search_query: SearchQuery) -> dict[_Parts, float]:
+    """Return every suffix of every path in the query, with its share of the path."""
+    suffixes: dict[_Parts, float] = {}
+    for path in search_query.mentioned_paths:
+        parts = tuple(part for part in path.lower().split("/") if part not in ("", ".", ".."))
+        for start in range(len(parts)):
+            suffix = parts[start:]
+            suffixes[suffix] = max(suffixes.get(suffix, 0.0), len(suffix) / len(parts))
+    return suffixes
+
+
+def _module_slices(search_query: SearchQuery) -> dict[_Parts, float]:
+    """Return every slice of at least two parts of every dotted name, with its weighted share of the name."""
+    modules: dict[_Parts, float] = {}
+    for dotted in search_query.dotted_names:
+        parts = tuple(part.lower() for part in dotted)
+        for start in range(len(parts)):
+            for end in range(start + 2, len(parts) + 1):
+                module = parts[start:end]
+                modules[module] = max(modules.get(module, 0.0), DOTTED_MATCH_WEIGHT * len(module) / len(parts))
+    return modules
+
+
+def _name_match(
+    path: str, suffixes: Mapping[_Parts, float], modules: Mapping[_Parts, float], last_parts: set[str]
+) -> tuple[float, _Parts]:
+    """Return the largest share of a name that ``path`` (lowercase) matches, and the matching parts."""
+    parts = tuple(path.split("/"))
+    stem = parts[-1].partition(".")[0]
+    package = parts[:-1] if stem in PACKAGE_STEMS else ()
+    if not (parts[-1] in last_parts or stem in last_parts or (package and package[-1] in last_parts)):
+        return 0.0, ()
+    best: tuple[float, _Parts] = (0.0, ())
+    for start in range(len(parts)):
+        for names, table in ((parts, suffixes), ((*parts[:-1], stem), modules), (package, modules)):
+            share = table.get(names[start:], 0.0)
+            if share > best[0]:
+                best = share, names[start:]
+    return best

@@ -1,4 +1,4 @@
-"""Splits names and prose into the terms that are compared.
+"""Splits names, paths and prose into the terms that are compared, and translates Chinese programming terms.
 
 Invariant: a term of Latin letters is a prefix of its word, so that a substring search finds every file that contains
 it. Chinese, Japanese and Korean text becomes pairs of adjacent characters.
@@ -7,12 +7,14 @@ it. Chinese, Japanese and Korean text becomes pairs of adjacent characters.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from upbeat.core.package_data import load_rows
 
 MIN_TERM_CHARS = 2
 MAX_WORD_CHARS = 80
+PACKAGE_STEMS = ("__init__", "index", "mod")
+"""Stems of files that are called by their folder's name."""
 
 IDENTIFIER_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """A word of code or prose."""
@@ -70,6 +72,20 @@ def _without_end(base: str) -> str:
     return base[:-1] if base.endswith("e") and len(base) > 3 else base
 
 
+@lru_cache(maxsize=32768)
+def path_terms(path: str) -> tuple[str, ...]:
+    """Return the terms of all parts of a path, without duplicates."""
+    return tuple(dict.fromkeys(term for part in path.split("/") for term in terms_in(part.partition(".")[0])))
+
+
+def names_of_path(path: str) -> set[str]:
+    """Return the file and module names by which a query can refer to ``path``, in lowercase."""
+    parts = path.lower().split("/")
+    stem = parts[-1].partition(".")[0]
+    names = {parts[-1], stem}
+    return names | {parts[-2]} if len(parts) > 1 and stem in PACKAGE_STEMS else names
+
+
 def cjk_runs(text: str) -> tuple[str, ...]:
     """Return the unbroken runs of Chinese, Japanese or Korean characters in ``text``."""
     return tuple(_CJK.findall(text))
@@ -84,3 +100,27 @@ def cjk_bigrams(text: str) -> tuple[str, ...]:
 def joined_key(name: str) -> str:
     """Return a key that is equal for all joined forms of a name: ``fileUploads``, ``FILE_UPLOAD`` give fileupload."""
     return name.lower().replace("_", "").replace("-", "").rstrip("s")
+
+
+@cache
+def _glossary() -> tuple[dict[str, tuple[str, ...]], int]:
+    """Return the English words of each simplified or traditional term, and the length of the longest term."""
+    rows = load_rows("upbeat.adapters.code.query", "zh_glossary.tsv")
+    glossary = {term: tuple(words.split()) for term, words in rows}
+    return glossary, max(map(len, glossary))
+
+
+def translate_to_english(cjk_text: str) -> tuple[str, ...]:
+    """Return the English words for an unbroken run of Chinese, in order and without duplicates.
+
+    The longest matching term of the glossary wins.
+    """
+    glossary, longest = _glossary()
+    words: dict[str, None] = {}
+    index = 0
+    while index < len(cjk_text):
+        sizes = range(min(longest, len(cjk_text) - index), 0, -1)
+        size = next((size for size in sizes if cjk_text[index : index + size] in glossary), 0)
+        words.update(dict.fromkeys(glossary.get(cjk_text[index : index + size], ())))
+        index += size or 1
+    return tuple(words)

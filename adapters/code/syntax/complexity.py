@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from upbeat.adapters.code.syntax.parse import Definition, ParsedFile
+from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile
 
 FUNCTION_KINDS = frozenset({"function", "method", "definition"})
 

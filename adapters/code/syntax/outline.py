@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from upbeat.adapters.code.syntax.parsed_file import Definition, Nesting
 from upbeat.core.package_data import load_rows
 
 MAX_DEFINITIONS = 4000
@@ -19,48 +18,10 @@ MAX_LINE_CHARS = 400
 """Longer lines are generated and are ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineDefinition:
-    """A function, class or similar; lines count from 1 and include both ends. ``owner`` encloses it."""
-
-    name: str
-    start_line: int
-    end_line: int
-    owner: str = ""
-
-    @property
-    def symbol(self) -> str:
-        """Return the qualified name, as in ``Session.send``."""
-        return f"{self.owner}.{self.name}" if self.owner else self.name
-
-
 _COMPILED = {
     language: re.compile(pattern, re.M)
     for language, pattern in load_rows("upbeat.adapters.code.syntax", "outline_patterns.tsv")
 }
-
-
-class Nesting:
-    """Finds the innermost definition around a line; definitions are ordered by their first lines."""
-
-    def __init__(self, first_lines: Sequence[int], last_lines: Sequence[int]) -> None:
-        self._first_lines = first_lines
-        self._last_lines = last_lines
-        self._next: list[int] = []
-        """For each definition the nearest earlier one that does not end before it."""
-        enclosing: list[int] = []
-        for position, end in enumerate(self._last_lines):
-            while enclosing and self._last_lines[enclosing[-1]] < end:
-                enclosing.pop()
-            self._next.append(enclosing[-1] if enclosing else -1)
-            enclosing.append(position)
-
-    def enclosing_position(self, line: int) -> int:
-        """Return the position of the innermost definition around ``line``, or -1."""
-        position = bisect_right(self._first_lines, line) - 1
-        while position >= 0 and self._last_lines[position] < line:
-            position = self._next[position]
-        return position
 
 
 class Outline:
@@ -75,11 +36,6 @@ class Outline:
             [item.start_line for item in self.definitions], [item.end_line for item in self.definitions]
         )
 
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the definitions, in order."""
-        return [definition.name for definition in self.definitions]
-
     def line_at(self, offset: int) -> int:
         """Return the line that contains the character at ``offset``."""
         return bisect_right(self._starts, offset)
@@ -89,7 +45,7 @@ class Outline:
         return self._nesting.enclosing_position(line)
 
 
-def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple[OutlineDefinition, ...]:
+def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple[Definition, ...]:
     """Return all definitions that ``pattern`` finds; each extends as far as deeper indentation does."""
     starts: list[tuple[str, int, int]] = []
     for match in pattern.finditer(text):
@@ -98,13 +54,13 @@ def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple
             line = outline.line_at(match.end() - 1)
             starts.append((name, line, _indent(outline.lines[line - 1])))
     ends = _last_lines(outline.lines, [(line, indent) for _, line, indent in starts])
-    definitions: list[OutlineDefinition] = []
+    definitions: list[Definition] = []
     enclosing: list[tuple[int, str]] = []
     for (name, line, _), end in zip(starts, ends, strict=True):
         while enclosing and enclosing[-1][0] < line:
             enclosing.pop()
         owner = enclosing[-1][1] if enclosing else ""
-        definitions.append(OutlineDefinition(name, line, end, owner))
+        definitions.append(Definition(name, "definition", line, end, owner))
         if end > line:
             enclosing.append((end, name))
     return tuple(definitions)

@@ -9,13 +9,12 @@ used, and ``is_exact`` is false.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
 from upbeat.adapters.code.syntax.imports import Import, parse_import
@@ -29,6 +28,7 @@ from upbeat.adapters.code.syntax.languages import (
     outline_language,
 )
 from upbeat.adapters.code.syntax.outline import Outline
+from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, References
 from upbeat.core.engine.ports import Cancellation
 
 if TYPE_CHECKING:
@@ -73,60 +73,6 @@ _NOT_CALLED = frozenset(
     }
 )
 """Words before a parenthesis that are not calls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function, class or similar; lines count from 1 and include both ends.
-
-    Attributes:
-        parent: The names of the enclosing definitions, joined by dots.
-        signature: The line with the name, without indentation.
-        branches: Decisions inside it, without those of inner definitions.
-    """
-
-    name: str
-    kind: str
-    start_line: int
-    end_line: int
-    parent: str = ""
-    signature: str = ""
-    branches: int = 0
-
-    @property
-    def symbol(self) -> str:
-        """Return the qualified name, as in ``Session.send``."""
-        return f"{self.parent}.{self.name}" if self.parent else self.name
-
-
-class Reference(NamedTuple):
-    """One use of a name. A named tuple, because a file has thousands and a dataclass takes three times as long."""
-
-    name: str
-    line: int
-    enclosing: int
-    """Position of the innermost enclosing definition, or -1."""
-    is_call: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedFile:
-    """One parsed file. Definitions are ordered by their first lines, outer ones first.
-
-    Attributes:
-        language: Name of the grammar, or the family of ``outline``; empty for what is not code.
-        branches: Decisions outside all definitions.
-        comment_ranges: First and last lines of comments that share no line with code.
-        is_exact: Whether a grammar was used.
-    """
-
-    language: str
-    definitions: tuple[Definition, ...] = ()
-    references: Sequence[Reference] = ()
-    imports: tuple[Import, ...] = ()
-    branches: int = 0
-    comment_ranges: tuple[tuple[int, int], ...] = ()
-    is_exact: bool = False
 
 
 class _ParseAborted(Exception):
@@ -233,10 +179,9 @@ class _TreeWalker:
         self._data = data
         self._cancelled = cancelled
         self._seconds = seconds
-        self._name_texts: dict[bytes, str] = {}
         self._definitions: list[Definition] = []
         self._branches: list[int] = [0]
-        self._references: list[Reference] = []
+        self._references = References()
         self._imports: list[Import] = []
         self._comments: list[tuple[int, int]] = []
         self._names_of_definitions: set[int] = set()
@@ -256,7 +201,7 @@ class _TreeWalker:
         return ParsedFile(
             self._name,
             tuple(definitions),
-            tuple(self._references),
+            self._references,
             tuple(self._imports),
             self._branches[0],
             tuple(self._comments),
@@ -277,8 +222,9 @@ class _TreeWalker:
         is_over = self._deadline_check()
         actions, opened = self._loaded_grammar.actions, self._open_definitions
         known = len(actions)
-        data, texts, defined, called = self._data, self._name_texts, self._names_of_definitions, self._names_of_calls
-        add, new = self._references.append, tuple.__new__
+        data, defined, called = self._data, self._names_of_definitions, self._names_of_calls
+        references, add = self._references, self._references.add
+        texts: dict[bytes, str] = {}
         down, along, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
         depth = 0
         left = CANCEL_CHECK_INTERVAL
@@ -294,14 +240,13 @@ class _TreeWalker:
                     text = texts.get(raw)
                     if text is None:
                         text = texts[raw] = _decode(raw)[:MAX_NAME_CHARS] or "?"
-                    line = node.start_point[0] + 1
-                    add(new(Reference, (text, line, opened[-1].position, start in called)))
+                    add(text, node.start_point[0] + 1, opened[-1].position, start in called)
             elif action:
                 self._record_node(action, node, depth)
             left -= 1
             if not left:
                 left = CANCEL_CHECK_INTERVAL
-                if is_over() or len(self._references) > MAX_REFERENCES:
+                if is_over() or len(references) > MAX_REFERENCES:
                     raise _ParseAborted
             if down():
                 depth += 1
@@ -459,38 +404,30 @@ def _parse_with_patterns(path: str, data: bytes) -> ParsedFile:
     family = outline_language(path)
     if not family:
         return ParsedFile("")
-    text = data.decode("utf-8", "replace")
-    outline = Outline(text, family)
-    lines = outline.lines
+    outline = Outline(data.decode("utf-8", "replace"), family)
     definitions = tuple(
-        Definition(
-            one.name[:MAX_NAME_CHARS],
-            "definition",
-            one.start_line,
-            one.end_line,
-            one.owner[:MAX_NAME_CHARS],
-            lines[one.start_line - 1].strip()[:MAX_SIGNATURE_CHARS],
+        replace(
+            definition,
+            name=definition.name[:MAX_NAME_CHARS],
+            parent=definition.parent[:MAX_NAME_CHARS],
+            signature=outline.lines[definition.start_line - 1].strip()[:MAX_SIGNATURE_CHARS],
         )
-        for one in outline.definitions
+        for definition in outline.definitions
     )
-    return ParsedFile(family, definitions, tuple(_references_in_text(text, outline, definitions)))
+    return ParsedFile(family, definitions, _references_in_text(outline, definitions))
 
 
-def _references_in_text(text: str, outline: Outline, definitions: tuple[Definition, ...]) -> Iterator[Reference]:
-    """Yield every word that is not the name in a definition's first line, in order."""
-    inside: list[int] = []
-    coming = 0
-    for match in islice(IDENTIFIER_PATTERN.finditer(text), MAX_REFERENCES):
-        name = match.group()[:MAX_NAME_CHARS]
-        line = outline.line_at(match.start())
-        while coming < len(definitions) and definitions[coming].start_line <= line:
-            while inside and definitions[inside[-1]].end_line < definitions[coming].start_line:
-                inside.pop()
-            inside.append(coming)
-            coming += 1
-        while inside and definitions[inside[-1]].end_line < line:
-            inside.pop()
-        position = inside[-1] if inside else -1
-        if position < 0 or definitions[position].start_line != line or definitions[position].name != name:
-            is_call = text.startswith("(", match.end()) and name not in _NOT_CALLED
-            yield Reference(name, line, position, is_call)
+def _references_in_text(outline: Outline, definitions: tuple[Definition, ...]) -> References:
+    """Return every word that is not the name in a definition's first line."""
+    references = References()
+    for number, line in enumerate(outline.lines, 1):
+        position = outline.enclosing_position(number)
+        is_first_line = position >= 0 and definitions[position].start_line == number
+        for match in IDENTIFIER_PATTERN.finditer(line):
+            name = match.group()[:MAX_NAME_CHARS]
+            if len(references) >= MAX_REFERENCES:
+                return references
+            if not is_first_line or definitions[position].name != name:
+                is_call = line.startswith("(", match.end()) and name not in _NOT_CALLED
+                references.add(name, number, position, is_call)
+    return references

@@ -64,7 +64,7 @@ def test_secrets_and_links_stay_closed(root: Path) -> None:
 
 def test_a_changed_file_is_parsed_again(root: Path) -> None:
     """What is kept is good as long as the file stays the same."""
-    sources, parses = SourceCache(), ParseCache()
+    sources, parses = SourceCache(), ParseCache(1000)
 
     def names() -> list[str]:
         code = CodeBase(str(root), sources, parses, threading.Event(), 30)
@@ -81,12 +81,12 @@ def test_a_changed_file_is_parsed_again(root: Path) -> None:
 
 def test_the_cache_is_bounded(root: Path) -> None:
     """The oldest files go when there are too many names."""
-    parses = ParseCache(max_names=20)
+    parses = ParseCache(20)
     code = CodeBase(str(root), SourceCache(), parses, threading.Event(), 30)
     for path in code.files():
         code.parsed_file(path)
 
-    assert parses.size <= 40
+    assert 0 < parses.size <= 20
 
 
 def test_out_of_time_nothing_more_is_read(root: Path) -> None:
@@ -104,7 +104,7 @@ def test_out_of_time_nothing_more_is_read(root: Path) -> None:
 def test_a_cancelled_question_times_out(root: Path) -> None:
     """Every question fails as timed out once nobody waits for it."""
     cancelled = threading.Event()
-    code = CodeBase(str(root), SourceCache(), ParseCache(), cancelled, 30)
+    code = CodeBase(str(root), SourceCache(), ParseCache(1000), cancelled, 30)
     code.files()
     cancelled.set()
     questions = (

@@ -45,7 +45,7 @@ def library(tmp_path: Path, root: str) -> IndexManager:
 def code(root: str, library: IndexManager) -> Iterator[IndexedCodeBase]:
     with library.open_parsed_view(root) as view:
         assert view
-        yield IndexedCodeBase(root, view, SourceCache(), ParseCache(), threading.Event(), 30.0)
+        yield IndexedCodeBase(root, view, SourceCache(), ParseCache(1000), threading.Event(), 30.0)
 
 
 def call(root: str, library: IndexManager | None, tool: str, **args: Any) -> ToolOutput:

@@ -49,10 +49,10 @@ def words(folder: Path, root: Path) -> set[str]:
     store = IndexStore(folder)
     tree = store.tree_state(str(root))
     assert tree
-    documents = [store.get_document(entry.doc_id) for entry in store.list_entries(tree.id) if entry.doc_id]
+    documents = store.get_documents(entry.doc_id for entry in store.list_entries(tree.id) if entry.doc_id)
     known = dict(store._database.rows("SELECT id, word FROM word"))
     store.close()
-    return {known[number] for document in documents if document for number in document.word_ids}
+    return {known[number] for document in documents.values() for number in document.word_ids}
 
 
 def paths(folder: Path, root: Path) -> dict[str, bool]:

@@ -46,7 +46,7 @@ def numbers(profile: FileFeatures) -> dict[str, object]:
         "parts": parts,
         "phrases": profile.phrases,
         "owned": profile.qualified_positions,
-        "length": profile.length,
+        "length": profile.document.length,
     }
 
 
@@ -63,8 +63,8 @@ def test_a_document_says_what_its_text_says(path: str, question: str) -> None:
     reader = FeatureExtractor(asked)
     reader.add_words(words)
     profile = reader.extract_summary(path, kept)
-    reader.add_details(profile, kept, lines, lambda: text)
-    reader.add_line_terms(profile, kept, lines)
+    reader.add_details(profile, lines, lambda: text)
+    reader.add_line_terms(profile, text)
 
     assert numbers(FeatureExtractor(asked).extract(path, text)) == numbers(profile)
 
@@ -79,7 +79,7 @@ def test_documents_are_read_back(text: str, language: str) -> None:
     assert (document.length, ids, document.definitions) == (
         kept.length,
         list(kept.word_ids),
-        tuple(kept.outline().definitions),
+        tuple(kept.definitions),
     )
     ends = [0, *document.line_ends]
     assert [list(document.lines[ends[at] : ends[at + 1]]) for at in range(len(ids))] == [
@@ -113,18 +113,10 @@ def test_words_are_counted_and_found(text: str, asked: set[int]) -> None:
     kept = StoredDocument(encode_indexed_document(document, ids))
 
     assert [IDENTIFIER_PATTERN.findall(text).count(word) for word in document.words] == [
-        kept.count_of(at) for at in range(len(ids))
+        sum(kept.enclosing_of(at)[1]) for at in range(len(ids))
     ]
     assert bool(asked & set(ids)) == kept.has_any(asked)
     assert [True] * len(ids) == [kept.has_any([0, number]) for number in ids]
-
-
-def test_outlines_are_not_shared() -> None:
-    """The lines that one question adds are not there for the next."""
-    kept = StoredDocument(encode_indexed_document(build_document("def a():\n    pass", "python"), [1, 2, 3]))
-    kept.outline().lines = ["def a():"]
-
-    assert [] == kept.outline().lines
 
 
 @given(st.text("ab_ \ndef():", max_size=120))
@@ -132,7 +124,7 @@ def test_definitions_are_found_around_lines(text: str) -> None:
     """The kept outline agrees with the one of the text on every line."""
     text = text.replace("d", "def d")
     outline, document = Outline(text, "python"), build_document(text, "python")
-    kept = StoredDocument(encode_indexed_document(document, range(len(document.words)))).outline()
+    kept = StoredDocument(encode_indexed_document(document, range(len(document.words)))).definitions.nesting
     lines = range(1, len(outline.lines) + 1)
 
     assert [outline.enclosing_position(line) for line in lines] == [kept.enclosing_position(line) for line in lines]

@@ -223,29 +223,6 @@ def test_an_index_that_is_too_large_is_tried_once(root: str, tmp_path: Path) -> 
     assert "index" == ask(root, "backoff", wider).data["mode"]
 
 
-def test_the_past_has_its_say(tmp_path: Path) -> None:
-    """Of files that say the same, the one that a similar change touched comes first; without a library it does not."""
-    folder = make_repository(
-        Path(os.path.realpath(tmp_path)) / "r", {f"{name}.py": "def run(): pass\n" for name in "abcd"}
-    )
-    write(folder, {"c.py": "def run(): return 1\n"})
-    git(folder, "commit", "-qam", "Fix the flamingo crash")
-    with_past = ask(str(folder), "flamingo in run", IndexManager(None))
-    without = ask(str(folder), "flamingo in run", None)
-
-    assert ("c.py", 2) == (with_past.findings[0].path, with_past.data["commits"])
-    assert ("a.py", 0) == (without.findings[0].path, without.data["commits"])
-
-
-def test_the_past_brings_files_whose_words_say_nothing(tmp_path: Path) -> None:
-    """A source that only a similar commit speaks for is an answer too."""
-    folder = make_repository(Path(os.path.realpath(tmp_path)) / "r", {"a.py": "x = 1\n", "b.py": "flamingo = 1\n"})
-    write(folder, {"a.py": "x = 2\n"})
-    git(folder, "commit", "-qam", "Let the pelican swim")
-
-    assert "a.py" == ask(str(folder), "pelican cannot swim", IndexManager(None)).findings[0].path
-
-
 def test_state_counts(root: str, library: IndexManager) -> None:
     """The state has the files, those that are indexed, and the bytes."""
     assert "none" == library.index_state(root).state

@@ -37,11 +37,13 @@ def test_words_are_found_in_any_case(store: IndexStore) -> None:
 
 
 def test_documents_are_stored_once(store: IndexStore) -> None:
-    """Stored content is found by its digest; unknown documents are missing."""
+    """Stored content is found by its digest; a document that is missing makes the index invalid."""
     assert {b"a": (1, len(TEXTS[b"a"]))} == store.find_digests([b"a", b"c"])
-    assert {1, 2} == store.get_documents([1, 2, 9]).keys() == store.get_word_lines([1, 2, 9]).keys()
-    assert store.get_document(9) is None
+    assert {1, 2} == store.get_documents([1, 2]).keys() == store.get_word_lines([1, 2]).keys()
     assert (2, 0, 1) == store.count_documents()
+    for read in (store.get_documents, store.get_word_lines):
+        with pytest.raises(ValueError, match="lacks"):
+            read([1, 9])
 
 
 def test_entries_belong_to_their_tree(store: IndexStore) -> None:

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.code.query.excerpt import (
     OFF_TARGET_VALUE,
-    RankedFile,
     build_findings,
     heaviest_window,
     printable_path,
 )
 from upbeat.adapters.code.query.features import FeatureExtractor
 from upbeat.adapters.code.query.parse_query import parse_search_query
-from upbeat.adapters.code.query.signals import compute_corpus_statistics
+from upbeat.adapters.code.query.rank import RankedFile, compute_corpus_statistics
+from upbeat.adapters.code.query.retrieval import RetrievalResult
 
 WEIGHTS = st.dictionaries(st.integers(1, 80), st.floats(0.1, 5), max_size=20)
 
@@ -62,7 +62,7 @@ def worths(query: str, *paths: str) -> list[float]:
     profiles = [
         FeatureExtractor(question).extract(path, "def total_price(cart):\n    return cart.price\n") for path in paths
     ]
-    corpus = compute_corpus_statistics(profiles, question, {}, 10)
+    corpus = compute_corpus_statistics(profiles, question, RetrievalResult(scanned_count=10))
     return [
         row.optional_score for row in build_findings([RankedFile(one, 1.0, 1.0) for one in profiles], question, corpus)
     ]
@@ -87,7 +87,9 @@ def test_a_row_says_little_of_why() -> None:
     text = "def total_price(cart_rows, tax_rate):\n    return sum(cart_rows) * tax_rate\n"
     profile = FeatureExtractor(question).extract("shop/cart.py", text)
     row = build_findings(
-        [RankedFile(profile, 1.0, 0.0)], question, compute_corpus_statistics([profile], question, {}, 10)
+        [RankedFile(profile, 1.0, 0.0)],
+        question,
+        compute_corpus_statistics([profile], question, RetrievalResult(scanned_count=10)),
     )[0]
     names, words = row.why.split("; ")
     assert (2, 2) == (names.count(",") + 1, words.count(",") + 1)

@@ -7,7 +7,8 @@ import pytest
 from upbeat.adapters.code.query.excerpt import rank_definitions
 from upbeat.adapters.code.query.features import FeatureExtractor
 from upbeat.adapters.code.query.parse_query import parse_search_query
-from upbeat.adapters.code.query.signals import compute_corpus_statistics
+from upbeat.adapters.code.query.rank import compute_corpus_statistics
+from upbeat.adapters.code.query.retrieval import RetrievalResult
 
 TEXT = '''
 """The cart of the shop, with its discounts and the total price of the cart."""
@@ -37,8 +38,8 @@ def ranked(query: str) -> list[tuple[str, float]]:
     """The symbols of the places in ``TEXT`` for ``query``, best first; empty for what is outside of all."""
     question = parse_search_query(query)
     profile = FeatureExtractor(question).extract("shop/cart.py", TEXT)
-    corpus = compute_corpus_statistics([profile], question, {}, 10)
-    definitions = profile.outline.definitions
+    corpus = compute_corpus_statistics([profile], question, RetrievalResult(scanned_count=10))
+    definitions = profile.document.definitions
     return [
         (definitions[part.position].symbol if part.position >= 0 else "", share)
         for share, part in rank_definitions(profile, question, corpus)

@@ -34,7 +34,7 @@ def test_a_document_says_the_same_as_the_text() -> None:
     reader = FeatureExtractor(question)
     reader.add_words(words)
     kept = reader.extract_summary("a.py", stored)
-    reader.add_details(kept, stored, lines, lambda: UPLOADS)
+    reader.add_details(kept, lines, lambda: UPLOADS)
 
     assert (read.lines_of_terms, read.literals, read.compounds, read.terms_by_defined_name) == (
         kept.lines_of_terms,

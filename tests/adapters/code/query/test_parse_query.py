@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.query.parse_query import parse_search_query
 
 
@@ -17,7 +18,7 @@ def test_first_line_weighs_most_and_noise_least() -> None:
 
     assert question.terms["upload"] > question.terms["redirect"] > question.terms["cooki"] > 0
     assert question.terms["bug"] < question.terms["redirect"]
-    assert set(question.code_terms) == {"cooki", "indent", "trac"}
+    assert question.terms["redirect"] > question.terms["indent"] == question.terms["trac"]
     assert "after" not in question.terms
 
 
@@ -101,13 +102,13 @@ ASKS_FOR_NO_TESTS = ["fix the test client", "pytest crashes", "latest version fa
 @pytest.mark.parametrize("query", ASKS_FOR_TESTS)
 def test_tests_are_asked_for(query: str) -> None:
     """A request for tests is seen."""
-    assert parse_search_query(query).wants_tests
+    assert FileRole.TEST in parse_search_query(query).wanted_roles
 
 
 @pytest.mark.parametrize("query", ASKS_FOR_NO_TESTS)
 def test_tests_are_not_asked_for(query: str) -> None:
     """The word alone is no request."""
-    assert not parse_search_query(query).wants_tests
+    assert FileRole.TEST not in parse_search_query(query).wanted_roles
 
 
 LONG = [

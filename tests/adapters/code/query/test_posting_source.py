@@ -12,12 +12,9 @@ import pytest
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.index.manager import IndexManager
-from upbeat.adapters.code.query.index_source import IndexSource
 from upbeat.adapters.code.query.parse_query import parse_search_query
-from upbeat.adapters.code.query.posting_source import PostingSource
-from upbeat.adapters.code.query.retrieval import retrieve
-from upbeat.adapters.code.query.signals import build_needles
-from upbeat.adapters.code.query.working_tree_source import WorkingTreeSource
+from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
+from upbeat.adapters.code.query.retrieval import build_needles, retrieve
 
 FILES = {
     "shop/upload.py": "def save_upload(limit):\n    return limit\n",
@@ -55,7 +52,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PostingSo
 
 def test_a_group_has_the_files_of_its_roles(source: PostingSource) -> None:
     """Count and length are those of the readable files, whatever else the source knows."""
-    group = source.group({FileRole.SOURCE})
+    group = source.group(frozenset({FileRole.SOURCE}))
 
     assert (3, sum(len(text) for path, text in FILES.items() if path.startswith("shop"))) == (
         group.file_count,
@@ -65,7 +62,7 @@ def test_a_group_has_the_files_of_its_roles(source: PostingSource) -> None:
 
 def test_hits_are_counted_in_every_file(source: PostingSource) -> None:
     """Identical files each have their own hits."""
-    group = source.group({FileRole.SOURCE})
+    group = source.group(frozenset({FileRole.SOURCE}))
     needle = next(needle for needle in build_needles(QUERY) if needle.key == "limit")
     hits = {group.paths[position]: count for position, count in source.hits(needle, group) or ()}
 
@@ -75,7 +72,7 @@ def test_hits_are_counted_in_every_file(source: PostingSource) -> None:
 
 def test_candidates_are_the_same(source: PostingSource) -> None:
     """The file with both words leads; every candidate has a document with the matching words."""
-    candidates = [path for path, _ in retrieve(source, QUERY, threading.Event()).candidates]
+    candidates = retrieve(source, QUERY, threading.Event()).candidates
     documents = dict(source.documents(candidates))
     features = source.extractor.extract_summary("shop/upload.py", documents["shop/upload.py"])
 

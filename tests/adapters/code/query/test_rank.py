@@ -1,12 +1,84 @@
-"""Numbers become an order by scaling and one sum."""
+"""Signals are scaled and added up; only files that rank well as a whole are compared in detail."""
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.files.file_types import classify_file
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.query import rank
+from upbeat.adapters.code.query.features import FeatureExtractor
+from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.adapters.code.query.posting_source import WorkingTreeSource
+from upbeat.adapters.code.query.retrieval import RetrievalResult
+
+UPLOADS = """
+def save_upload(chunk):
+    limit = chunk.size
+    raise ValueError("the upload is over its limit")
+
+
+def upload_size_limit(chunk):
+    return 3
+"""
+OTHER = """
+def save(upload):
+    return upload
+
+
+def size():
+    return limit
+"""
+
+
+def signals(query: str, **texts: str) -> dict[str, dict[str, float]]:
+    """Return the signals of each of ``texts`` for ``query``, by its name."""
+    search_query = parse_search_query(query)
+    extractor = FeatureExtractor(search_query)
+    features = [extractor.extract(f"{name}.py", text) for name, text in texts.items()]
+    corpus = rank.compute_corpus_statistics(features, search_query, RetrievalResult(scanned_count=len(features)))
+    details = rank.compute_detail_signals(features, corpus, len(features))
+    return {
+        name: rank.compute_file_signals(file, search_query, corpus, 0.0) | row
+        for name, file, row in zip(texts, features, details, strict=True)
+    }
+
+
+def test_terms_on_one_line_are_worth_more_than_apart() -> None:
+    """The best line is the one where most of the question meets."""
+    signal = signals("alpha beta gamma", near="x\nalpha beta gamma", apart="alpha\nbeta\ngamma")
+
+    assert signal["near"]["line"] > signal["apart"]["line"] > 0
+
+
+def test_a_definition_counts_by_what_its_name_holds() -> None:
+    """A name that the question covers wholly is worth more than its parts in several names."""
+    signal = signals("the size limit of an upload", uploads=UPLOADS, other=OTHER)
+
+    assert signal["uploads"]["definition"] > signal["other"]["definition"] > 0
+    assert signal["uploads"]["compound"] > signal["other"]["compound"] == 0
+
+
+def test_a_literal_is_matched_as_it_is_written() -> None:
+    """What stands in quotes is looked for as a whole, in its own case."""
+    query = 'it says "the upload is over its limit" wrongly'
+    signal = signals(query, uploads=UPLOADS, lower=UPLOADS.replace("upload is over", "Upload is over"), other=OTHER)
+
+    assert signal["uploads"]["literals"] > 0
+    assert (0, 0) == (signal["lower"]["literals"], signal["other"]["literals"])
+
+
+def test_names_of_code_and_words_are_told_apart() -> None:
+    """What looks like an identifier and what may be any word give two numbers."""
+    signal = signals("save_upload gets no chunk", uploads=UPLOADS, other=OTHER)
+
+    assert signal["uploads"]["names_used"] > 0 < signal["uploads"]["words_used"]
+    assert signal["uploads"]["names_defined"] > 0
+    assert (0, 0) == (signal["other"]["names_used"], signal["other"]["names_defined"])
 
 
 def test_scale_divides_by_the_largest() -> None:
@@ -29,10 +101,19 @@ def test_siblings_are_the_others_of_the_folder() -> None:
 def test_flags_follow_the_path() -> None:
     """Configuration, other languages and declarations are distinguished from the main sources."""
     rows = [dict[str, float](), {}, {}]
-    for row, path in zip(rows, ("a.c", "a.h", "web/a.js"), strict=True):
-        rank.add_path_signals(path, classify_file(path), "c", 0.0, row)
+    rank.add_path_signals(["a.c", "a.h", "web/a.js"], parse_search_query("x"), {}, rows)
 
     assert [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)] == [(row["is_other_language"], row["is_declaration"]) for row in rows]
+
+
+def test_other_roles_rank_behind_sources_unless_they_are_meant() -> None:
+    """Requested tests rank slightly behind sources, a file that is named does not, and documentation ranks last."""
+    paths = ["a.py", "setup.cfg", "tests/test_a.py", "tests/test_b.py", "README.md"]
+    rows = [dict[str, float]() for _ in paths]
+    query = parse_search_query("add unit tests like tests/test_b.py")
+    rank.add_path_signals(paths, query, {"tests/test_b.py": 1.0}, rows)
+
+    assert [0.0, 0.0, rank.REQUESTED_ROLE_PENALTY, 0.0, 1.0] == [row["role_penalty"] for row in rows]
 
 
 def test_the_past_counts_for_less_in_long_queries() -> None:
@@ -56,3 +137,21 @@ def test_shares_keep_the_order(totals: list[float]) -> None:
     assert all(
         a >= b for (x, a) in zip(totals, shares, strict=True) for (y, b) in zip(totals, shares, strict=True) if x > y
     )
+
+
+QUERY = parse_search_query("the upload has no limit")
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, rank.MAX_DETAILED_FILES + 16])
+def test_only_the_best_are_compared_in_detail(tmp_path: Path, count: int) -> None:
+    """The answer has the files that rank best as a whole, up to a limit, with the hits of their definitions."""
+    paths = [f"a{number:02}.py" for number in range(count)]
+    for number, path in enumerate(paths):
+        (tmp_path / path).write_text("def upload():\n    pass\n" + "upload limit\n" * number)
+    tree = WorkingTree(str(tmp_path.resolve()), SourceCache(0))
+    source = WorkingTreeSource(tree, paths, QUERY, threading.Event(), float("inf"))
+    ranked, _ = rank.rank_candidates(source, QUERY, RetrievalResult(paths), {}, threading.Event())
+
+    assert set(paths[-rank.MAX_DETAILED_FILES :]) == {file.features.path for file in ranked}
+    assert all(file.features.definition_hits for file in ranked)
+    assert [1.0] * bool(count) == [file.score for file in ranked[:1]]

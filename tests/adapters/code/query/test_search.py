@@ -1,43 +1,40 @@
-"""Only candidates that rank well as whole files are examined in detail."""
+"""A search ranks files by their text and by what the history says about them."""
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
-import pytest
+from repositories import git, make_repository, write
 
-from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
-from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
-from upbeat.adapters.code.query.retrieval import RetrievalResult
-from upbeat.adapters.code.query.search import MAX_DETAILED_FILES, Candidates, rank_candidates
-from upbeat.adapters.code.query.working_tree_source import WorkingTreeSource
-
-QUERY = parse_search_query("the upload has no limit")
+from upbeat.adapters.code.files.tree import SourceCache
+from upbeat.adapters.code.index.manager import IndexManager
+from upbeat.adapters.code.query.search import search_code
+from upbeat.core.contract.finding import ToolOutput
 
 
-def candidates(root: Path, count: int, query: SearchQuery = QUERY) -> Candidates:
-    """Files with the words of the query, the later ones with more of them."""
-    paths = [f"a{number:02}.py" for number in range(count)]
-    for number, path in enumerate(paths):
-        (root / path).write_text("def upload():\n    pass\n" + "upload limit\n" * number)
-    tree = WorkingTree(str(root.resolve()), SourceCache(0))
-    return Candidates(WorkingTreeSource(tree, paths, query, threading.Event(), float("inf")), paths)
+def search(root: Path, query: str, index_manager: IndexManager | None) -> ToolOutput:
+    return search_code(str(root), query, 10, (), (), SourceCache(), threading.Event(), 5.0, index_manager)
 
 
-def test_only_the_best_get_details(tmp_path: Path) -> None:
-    """As many files as get details are in the answer: those that rank best as whole files."""
-    found = candidates(tmp_path, MAX_DETAILED_FILES + 16)
-    ranked, _ = rank_candidates(found, QUERY, RetrievalResult(), {}, threading.Event())
+def test_history_decides_between_equal_files(tmp_path: Path) -> None:
+    """Of files with the same text, the one that a similar commit touched is first; without history it is not."""
+    files = {f"{name}.py": "def run(): pass\n" for name in "abcd"}
+    root = make_repository(Path(os.path.realpath(tmp_path)) / "r", files)
+    write(root, {"c.py": "def run(): return 1\n"})
+    git(root, "commit", "-qam", "Fix the flamingo crash")
+    with_history = search(root, "flamingo in run", IndexManager(None))
+    without = search(root, "flamingo in run", None)
 
-    assert MAX_DETAILED_FILES == sum(bool(file.definition_hits) for file in found.features) == len(ranked)
-    assert {file.features.path for file in ranked} == {file.path for file in found.features[16:]}
-    assert 1.0 == ranked[0].score
+    assert ("c.py", 2) == (with_history.findings[0].path, with_history.data["commits"])
+    assert ("a.py", 0) == (without.findings[0].path, without.data["commits"])
 
 
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_few_candidates_are_all_in_the_answer(tmp_path: Path, count: int) -> None:
-    """Fewer candidates than get details are all ranked."""
-    found = candidates(tmp_path, count)
+def test_history_adds_files_without_a_word_of_the_query(tmp_path: Path) -> None:
+    """A source that only a similar commit touched is a candidate too."""
+    root = make_repository(Path(os.path.realpath(tmp_path)) / "r", {"a.py": "x = 1\n", "b.py": "flamingo = 1\n"})
+    write(root, {"a.py": "x = 2\n"})
+    git(root, "commit", "-qam", "Let the pelican swim")
 
-    assert count == len(rank_candidates(found, QUERY, RetrievalResult(), {}, threading.Event())[0])
+    assert "a.py" == search(root, "pelican cannot swim", IndexManager(None)).findings[0].path

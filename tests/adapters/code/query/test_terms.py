@@ -1,4 +1,4 @@
-"""Names become terms that are prefixes of the words they come from."""
+"""Names become terms that are prefixes of the words they come from; Chinese terms become English words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.query.terms import STOP_WORDS, cjk_bigrams, joined_key, split_identifier, stem, terms_in
+from upbeat.adapters.code.query.terms import (
+    STOP_WORDS,
+    cjk_bigrams,
+    joined_key,
+    split_identifier,
+    stem,
+    terms_in,
+    translate_to_english,
+)
+from upbeat.core.package_data import load_rows
 
 SPLIT = [
     ("fileUploadHandler", ("file", "upload", "handler")),
@@ -97,3 +106,27 @@ def test_joined_key_forgets_how_words_are_joined() -> None:
     names = ("FILE_UPLOAD", "fileUploads", "file-upload", "FileUpload")
 
     assert {"fileupload"} == {joined_key(name) for name in names}
+
+
+TRANSLATIONS = [
+    ("登录", ("login", "signin", "auth")),
+    ("連線", ("connect", "connection")),
+    ("连接池", ("pool", "connection")),
+    ("用户登录用户", ("user", "login", "signin", "auth")),
+    ("你好", ()),
+    ("", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), TRANSLATIONS)
+def test_the_longest_glossary_entry_wins(text: str, words: tuple[str, ...]) -> None:
+    """Both scripts are known, other characters are skipped, and no word comes twice."""
+    assert words == translate_to_english(text)
+
+
+def test_every_glossary_row_has_a_term_and_words() -> None:
+    """The glossary has two columns, and each term once."""
+    rows = load_rows("upbeat.adapters.code.query", "zh_glossary.tsv")
+
+    assert all(len(row) == 2 and row[1].isascii() and not row[0].isascii() for row in rows)
+    assert len(rows) == len({term for term, _ in rows})

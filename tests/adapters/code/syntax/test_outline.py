@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.code.files.file_types import LANGUAGE_BY_EXTENSION
-from upbeat.adapters.code.syntax.outline import Nesting, Outline, OutlineDefinition
+from upbeat.adapters.code.syntax.outline import Outline
 
 PYTHON = """\
 LIMIT: int = 3
@@ -225,14 +225,3 @@ def test_no_text_takes_long(language: str) -> None:
         Outline(piece * (200_000 // len(piece)), language)
 
         assert time.perf_counter() - start < 1, piece[:20]
-
-
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 12)), max_size=12))
-def test_the_innermost_definition_is_found(starts: list[tuple[int, int]]) -> None:
-    """Whatever overlaps what, it is the last one to begin among those around the line."""
-    definitions = [OutlineDefinition("x", start, start + length) for start, length in sorted(starts)]
-    nesting = Nesting([one.start_line for one in definitions], [one.end_line for one in definitions])
-
-    for line in range(45):
-        around = [at for at, one in enumerate(definitions) if one.start_line <= line <= one.end_line]
-        assert max(around, default=-1) == nesting.enclosing_position(line)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.code.syntax.imports import Import
 from upbeat.adapters.code.syntax.languages import grammar_names
-from upbeat.adapters.code.syntax.parse import MAX_PARSED_BYTES, Definition, ParsedFile, Reference, parse_source
+from upbeat.adapters.code.syntax.parse import MAX_PARSED_BYTES, parse_source
+from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, Reference
 
 PYTHON = b"""\
 import os

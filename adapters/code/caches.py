@@ -1,19 +1,55 @@
-"""Deduplication of concurrent searches: the tools of one turn that ask the same share one search.
+"""What the questions of one process share: recently used values, and the answer of a search in progress.
 
-Invariant: a result is shared only while it is being computed, so no answer is older than its question.
+Invariant: the value of a key never changes. The answer of a search is shared only while it is being computed, so no
+answer is older than its question.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from threading import Event, Lock
+from typing import Generic, TypeVar
 
 from upbeat.adapters.code.cancellation import raise_if_cancelled
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.engine.ports import Cancellation
 
 POLL_SECONDS = 0.02
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class LruCache(Generic[K, V]):
+    """Values with sizes, at most ``max_size`` in total; the least recently used one is evicted first. Thread-safe."""
+
+    def __init__(self, max_size: int) -> None:
+        self.size = 0
+        """Total size of the values."""
+        self._max_size = max_size
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: K) -> V | None:
+        """Return the value of ``key``, if it is still cached."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Cache ``value``, whose size is ``size``, unless it is larger than the cache or ``key`` has a value."""
+        with self._lock:
+            if key in self._entries or size > self._max_size:
+                return
+            self._entries[key] = value, size
+            self.size += size
+            while self.size > self._max_size:
+                self.size -= self._entries.popitem(last=False)[1][1]
 
 
 @dataclass(slots=True)

@@ -1,15 +1,56 @@
+"""Questions of one process share recently used values, and the answer of a search in progress."""
+
 from __future__ import annotations
 
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from upbeat.adapters.code.index.single_flight import SingleFlight
+from upbeat.adapters.code.caches import LruCache, SingleFlight
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.errors import ToolFailure
 
 NEVER = threading.Event()
+
+
+def test_the_least_recently_used_value_is_evicted() -> None:
+    """Reading a value keeps it; of the others the oldest makes room."""
+    cache: LruCache[int, str] = LruCache(10)
+    cache.put(1, "one", 4)
+    cache.put(2, "two", 4)
+    assert "one" == cache.get(1)
+    cache.put(3, "three", 4)
+
+    assert ["one", None, "three"] == [cache.get(key) for key in (1, 2, 3)]
+    assert 8 == cache.size
+
+
+def test_a_value_stays_under_its_key() -> None:
+    """The first value of a key is kept, and a value larger than the cache is not cached."""
+    cache: LruCache[int, str] = LruCache(10)
+    cache.put(1, "first", 2)
+    cache.put(1, "second", 3)
+    cache.put(2, "large", 11)
+
+    assert ("first", None, 2) == (cache.get(1), cache.get(2), cache.size)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), max_size=40))
+def test_the_cache_is_never_larger_than_its_limit(steps: list[tuple[int, int]]) -> None:
+    """The total size is that of the cached values, and each is the one that was put."""
+    cache: LruCache[int, int] = LruCache(20)
+    sizes: dict[int, int] = {}
+    for key, size in steps:
+        if cache.get(key) is None:
+            sizes[key] = size
+        cache.put(key, key * 100, size)
+        assert cache.size <= 20
+        assert cache.get(key) in (None, key * 100)
+
+    assert cache.size == sum(size for key, size in sizes.items() if cache.get(key) is not None)
 
 
 class Maker:
