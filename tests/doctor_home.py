@@ -12,10 +12,11 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from doctor_values import NOW, installation
 from fakes import doctor_codex
 from repositories import make_repository
 
@@ -25,6 +26,9 @@ from upbeat.adapters.install.apply import apply_plan
 from upbeat.adapters.install.plan import plan_install
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.wiring import build_application
+from upbeat.core.doctor.diagnose import diagnose
+from upbeat.core.doctor.findings import ClientSnapshot, HookPoint
+from upbeat.core.messages.catalogue import load_messages
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class DoctorHome:
     """The folders of one home."""
 
     folder: Path
+    kept: dict[Path, tuple[()] | tuple[bytes, int, int]] = field(default_factory=dict)
 
     @property
     def home(self) -> Path:
@@ -102,13 +107,43 @@ class DoctorHome:
         shutil.rmtree(self.home / ".local/state")
 
     def keep(self) -> None:
-        """Remember how everything is now."""
-        shutil.copytree(self.folder, self.folder.with_name("kept"), symlinks=True)
+        """Remember every file as it is now."""
+        self.kept.update({path: _content(path) for path in self.folder.rglob("*")})
 
     def restore(self) -> None:
-        """Let everything be as it was kept; times of files, too."""
-        shutil.rmtree(self.folder)
-        shutil.copytree(self.folder.with_name("kept"), self.folder, symlinks=True)
+        """Give every file its kept content and time, and remove all others.
+
+        The journal gets new files, because an earlier test may have it open.
+        """
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            is_folder = path.is_dir() and not path.is_symlink()
+            is_other = path not in self.kept or is_folder != (self.kept[path] == ())
+            if is_other or (not is_folder and ".local/state" in str(path)):
+                path.rmdir() if is_folder else path.unlink()
+        for path, content in sorted(self.kept.items()):
+            if not content:
+                path.mkdir(exist_ok=True)
+            elif not path.exists() or _content(path)[1:] != content[1:]:
+                data, mode, changed_at = content
+                path.write_bytes(data)
+                path.chmod(mode)
+                os.utime(path, ns=(changed_at, changed_at))
+
+
+def _content(path: Path) -> tuple[()] | tuple[bytes, int, int]:
+    """The bytes, the mode and the time of a file; nothing for a folder."""
+    status = path.stat()
+    return () if path.is_dir() else (path.read_bytes(), status.st_mode, status.st_mtime_ns)
+
+
+def inactive_points(snapshot: ClientSnapshot) -> dict[HookPoint, set[str]]:
+    """The hook points of a client that are inactive on a machine with nothing wrong, with the reasons."""
+    [report] = diagnose(NOW, [snapshot], installation(), load_messages("doctor", "en")).clients
+    return {
+        point.hook_point: {str(reason.reason) for reason in point.reasons}
+        for point in report.hook_points
+        if not point.active
+    }
 
 
 def make_home(folder: Path) -> DoctorHome:

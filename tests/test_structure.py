@@ -19,15 +19,11 @@ MAX_HOMONYMS = 10
 
 TESTED_ELSEWHERE = {
     "adapters/claude/canary.py",
-    "adapters/claude/doctor.py",
-    "adapters/claude/install.py",
     "adapters/cli/uninstall.py",
     "adapters/clients/history.py",
     "adapters/clients/snapshot.py",
     "adapters/code/index/parse_pass.py",
     "adapters/codex/canary.py",
-    "adapters/codex/doctor.py",
-    "adapters/codex/install.py",
     "adapters/codex/transport/app_server/process.py",
     "adapters/codex/transport/app_server/turn.py",
     "adapters/codex/transport/base.py",
