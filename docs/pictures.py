@@ -152,13 +152,13 @@ def conversation() -> None:
     with tempfile.TemporaryDirectory() as folder:
         sandbox = make_sandbox(Path(folder) / "s", {name: install(name) for name in CLIENTS})
         with Terminal(sandbox, ["codex-auto"], script, columns=100, lines=26, answers=True) as terminal:
-            terminal.wait_for("run/auto")
+            terminal.wait_for("mode: run")
             terminal.submit("hello")  # so that what is said once, at the beginning, has been said
             terminal.wait_for("tokens", patience=60)
             terminal.send("\x0c")  # Ctrl-L clears the screen
             terminal.submit("total_price gives no discount on a cart of exactly 100, fix it")
             terminal.wait_for("tokens", patience=60)
-            terminal.wait_for("run/auto")
+            terminal.wait_for("mode: run")
             draw("codex-auto", "A turn of codex-auto", terminal.screen)
 
 
@@ -193,7 +193,7 @@ def workflow() -> None:
     with tempfile.TemporaryDirectory() as folder:
         repository = Path(folder) / "shop"
         (repository / ".git").mkdir(parents=True)
-        screen = pyte.Screen(126, 42)
+        screen = pyte.Screen(126, 50)
         stream = pyte.Stream(screen)
         environment = {"HOME": folder, "LANG": "en_GB.UTF-8", "TERM": "xterm", "PATH": "/usr/bin:/bin", "TZ": "UTC"}
         program = str(ROOT / ".venv" / "bin" / "upbeat")
@@ -205,7 +205,7 @@ def workflow() -> None:
             assert (0, "") == (done.returncode, done.stderr)
         for words in (["status"], ["log", "--last", "9"], ["why", "--last"]):
             stream.feed(f"$ upbeat {' '.join(words)}\r\n")
-            spawned = pexpect.spawn(program, words, cwd=str(repository), env=environment, dimensions=(42, 126))
+            spawned = pexpect.spawn(program, words, cwd=str(repository), env=environment, dimensions=(50, 126))
             stream.feed(spawned.read().decode().replace(folder, "/home/dev") + "\r\n")
             spawned.close()
             assert spawned.exitstatus == 0, "\n".join(screen.display)
