@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, draw_progress, print_json
 from upbeat.adapters.code.index.build import UpdateResult
@@ -38,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
     shows_progress = are_terminals(sys.stderr) and not options.json
     manager = build_index_manager(environment)
     try:
-        result = manager.build(root, _draw_progress if shows_progress else None)
+        result = manager.build(root, partial(draw_progress, unit=" files") if shows_progress else None)
         if shows_progress and result.files_read:
             print(file=sys.stderr)
         manager.histories.get(root)
@@ -66,10 +67,6 @@ def index_document(root: str, state: IndexState, result: UpdateResult) -> dict[s
         "files_dropped": result.files_dropped,
         "problem": result.problem or state.problem,
     }
-
-
-def _draw_progress(done: int, total: int) -> None:
-    draw_progress(done, total, " files")
 
 
 def _summary(root: str, state: IndexState, result: UpdateResult) -> str:

@@ -58,7 +58,8 @@ def run(arguments: Sequence[str]) -> int:
         problem = sanitize_text(f"{type(error).__name__}: {error}").text
         result = PrepareResult(empty_report(LimitCode.CORE_UNAVAILABLE, problem), ExitCode.CORE_UNAVAILABLE)
         text = show(result.report)
-    _write(text)
+    sys.stdout.buffer.write(escape_controls(text).encode() + b"\n")
+    sys.stdout.buffer.flush()
     for limit in result.report.limits:
         print(f"[Limits] {limit.text}", file=sys.stderr)
     return result.exit_code
@@ -179,11 +180,6 @@ def report_text(prepared: TurnReport) -> str:
     parts = [context.for_user.tool_plan_text, context.for_user.results_text]
     parts.append(context.for_model.additional_context or "(nothing to inject)")
     return "\n\n".join(part for part in parts if part)
-
-
-def _write(text: str) -> None:
-    sys.stdout.buffer.write(escape_controls(text).encode() + b"\n")
-    sys.stdout.buffer.flush()
 
 
 class _Parser(argparse.ArgumentParser):

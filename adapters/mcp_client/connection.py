@@ -186,7 +186,10 @@ class ServerConnection:
         while not wait([future], POLL_SECONDS).done:
             if cancelled.is_set():
                 future.cancel()
-                self._record_timeout()
+                self._consecutive_timeouts += 1
+                if self._consecutive_timeouts >= MAX_CONSECUTIVE_TIMEOUTS:  # the end counts as a failure
+                    reason = f"it timed out {self._consecutive_timeouts} times in a row"
+                    self._background.submit(self._disconnect(reason))
                 raise ToolFailure(ErrorCode.TIMEOUT, f"{self.name} did not answer in time")
         if future.cancelled():
             raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"{self.name} was closed during the call")
@@ -197,12 +200,6 @@ class ServerConnection:
             raise self._failure_from(error)
         self._consecutive_timeouts = 0
         return future.result()
-
-    def _record_timeout(self) -> None:
-        """End a server that times out too often; it counts as failed."""
-        self._consecutive_timeouts += 1
-        if self._consecutive_timeouts >= MAX_CONSECUTIVE_TIMEOUTS:
-            self._background.submit(self._disconnect(f"it timed out {self._consecutive_timeouts} times in a row"))
 
     def _copy_of_failure(self) -> ToolFailure:
         """Return a new exception with the reason of the failure, one per caller."""

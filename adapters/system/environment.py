@@ -52,6 +52,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
     """Return the environment of this process, or of ``variables``."""
     env = os.environ if variables is None else variables
     home = Path(env.get("HOME") or "/")
+    locale = next((env[name] for name in LANGUAGE_VARIABLES if env.get(name)), "")
     return Environment(
         settings={name: value for name, value in env.items() if name.startswith(_SETTING_PREFIXES) and value},
         config_home=_folder(env, "XDG_CONFIG_HOME", home / ".config"),
@@ -63,7 +64,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
             for name, value in env.items()
             if name.endswith(_CLIENT_SUFFIXES) and not name.startswith("XDG_") and value
         },
-        language=_language(env),
+        language="zh" if locale.lower().startswith("zh") else "en",
         is_wrapped=bool(env.get(WRAPPED_VARIABLE)),
         has_color="NO_COLOR" not in env and env.get("TERM") != "dumb",
     )
@@ -102,8 +103,3 @@ def _folder(env: Mapping[str, str], name: str, default: Path) -> Path:
     """Return a folder variable of XDG, which ignores relative paths."""
     value = env.get(name, "")
     return Path(value) if value.startswith("/") else default
-
-
-def _language(env: Mapping[str, str]) -> str:
-    locale = next((env[name] for name in LANGUAGE_VARIABLES if env.get(name)), "")
-    return "zh" if locale.lower().startswith("zh") else "en"

@@ -38,12 +38,6 @@ def _json_escape(char: str) -> str:
     return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True))
 
 
-def _encodable(encoding: str, text: str) -> str:
-    """Return ``text`` with the characters that ``encoding`` lacks escaped as in JSON."""
-    known = {char: char.encode(encoding, "ignore") != b"" for char in set(text)}
-    return "".join(char if known[char] else _json_escape(char) for char in text)
-
-
 class EscapingStream:
     """Escapes what is written to the stream ``inner``; other attributes are those of ``inner``."""
 
@@ -55,7 +49,8 @@ class EscapingStream:
         try:
             self.inner.write(shown)
         except UnicodeEncodeError as error:
-            self.inner.write(_encodable(error.encoding, shown))
+            known = {char: char.encode(error.encoding, "ignore") != b"" for char in set(shown)}
+            self.inner.write("".join(char if known[char] else _json_escape(char) for char in shown))
         return len(text)
 
     def writelines(self, lines: Iterator[str]) -> None:

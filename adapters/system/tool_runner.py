@@ -68,7 +68,9 @@ class ThreadRunner:
                 active[number] = self._start(number, tool, repository, deadline, answers)
             self._collect(active, runs, answers)
         runs |= {call.index: self._timed_out_run(call) for call in active.values()}
-        runs |= {number: self._unstarted_run(tool) for number, tool in waiting}
+        unstarted = ToolFailure(ErrorCode.BUDGET_EXCEEDED, NOT_STARTED_MESSAGE)
+        now = format_timestamp(self._clock.now())
+        runs |= {number: ToolRun(failed_result(tool.tool, unstarted, now, 0)) for number, tool in waiting}
         return tuple(runs[number] for number in range(len(tools)))
 
     def _start(
@@ -129,10 +131,6 @@ class ThreadRunner:
         code = ErrorCode.BUDGET_EXCEEDED if call.is_bound_by_turn else ErrorCode.TIMEOUT
         run = self._finished_run(call, ToolFailure(code, TIMED_OUT_MESSAGE))
         return ToolRun(run.result.model_copy(update={"status": "timeout"}))
-
-    def _unstarted_run(self, tool: PlannedTool) -> ToolRun:
-        failure = ToolFailure(ErrorCode.BUDGET_EXCEEDED, NOT_STARTED_MESSAGE)
-        return ToolRun(failed_result(tool.tool, failure, format_timestamp(self._clock.now()), 0))
 
 
 def failed_result(tool: str, failure: ToolFailure, started_at: str, duration_ms: int) -> ToolResult:

@@ -168,9 +168,8 @@ def _parse_observation(row: Any) -> Habit | None:
 
 
 def _sanitize_observation(observation: HabitObservation) -> HabitObservation:
-    trigger, action, tag = map(_sanitize_line, (observation.trigger, observation.action, observation.tag))
+    trigger, action, tag = (
+        " ".join(sanitize_text(text).text.split())[:MAX_TEXT_CHARS]
+        for text in (observation.trigger, observation.action, observation.tag)
+    )
     return replace(observation, trigger=trigger, action=action, tag=tag)
-
-
-def _sanitize_line(text: str) -> str:
-    return " ".join(sanitize_text(text).text.split())[:MAX_TEXT_CHARS]

@@ -90,7 +90,8 @@ class LocalContextResolver:
         if not given and resolved.settings.repo_root:
             inner = _to_encodable(resolved.settings.repo_root)
         root = os.path.realpath(os.path.join(base, os.path.expanduser(inner)))
-        if _is_project_relative(inner) and not Path(root).is_relative_to(base):  # by a link, which nobody has asked for
+        is_relative = not inner.startswith(("/", "~")) and ".." not in inner.split("/")
+        if is_relative and not Path(root).is_relative_to(base):  # by a link, which nobody has asked for
             limits.append(Limit.of(LimitCode.PATH_OUTSIDE, _printable(inner)))
             root, inner = base, ""
         kind: RootSource = "config" if given or inner else "git" if top.worktree else "no-git-root"
@@ -117,11 +118,6 @@ def _to_encodable(path: str) -> str:
 def _printable(path: str) -> str:
     """Return ``path`` for display and JSON; undecodable bytes become U+FFFD."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _is_project_relative(path: str) -> bool:
-    """Return whether ``path`` is relative and has no ``..``."""
-    return not path.startswith(("/", "~")) and ".." not in path.split("/")
 
 
 def _root_problem(root: str, *, is_bare: bool) -> str:

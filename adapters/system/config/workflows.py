@@ -39,7 +39,11 @@ def load_workflows(root: str, environment: Environment) -> LoadedRegistry:
         ]
     )
     problems = (*(file.problem for file in files if file.problem), *loaded.problems)
-    return replace(loaded, problems=_sanitize_problems(problems))
+    if problems:
+        from upbeat.core.sanitize.text import sanitize_text  # slow to import, needed only for mistakes
+
+        problems = tuple(sanitize_text(problem).text for problem in problems)
+    return replace(loaded, problems=problems)
 
 
 class LocalWorkflows:
@@ -62,11 +66,3 @@ class LocalWorkflows:
 def project_workflow_file(root: str) -> Path | None:
     """Return the project's own workflow file, if any."""
     return Path(root, PROJECT_FILE) if is_own_file(root, PROJECT_FILE) else None
-
-
-def _sanitize_problems(problems: tuple[str, ...]) -> tuple[str, ...]:
-    if not problems:
-        return ()
-    from upbeat.core.sanitize.text import sanitize_text  # slow to import, needed only for mistakes
-
-    return tuple(sanitize_text(problem).text for problem in problems)

@@ -73,7 +73,8 @@ def set_value(text: str, key_path: Sequence[str], value: Any) -> str:
             return _with_member(text, node, depth, key_path[depth], inner)
         node = member.node
         if depth < len(key_path) - 1 and node.members is None:
-            raise _not_editable(text, node.start, f"{_dotted(key_path[: depth + 1])} is not an object")
+            dotted = ".".join(json.dumps(key, ensure_ascii=False) for key in key_path[: depth + 1])
+            raise _not_editable(text, node.start, f"{dotted} is not an object")
     if node.value == value and type(node.value) is type(value):
         return text
     written = _serialize(text, value, _indent_at(text, node.start), is_multiline="\n" in text.strip())
@@ -203,10 +204,6 @@ def _not_editable(text: str, position: int, what: str) -> NotEditableError:
 
 def _find_member(node: _Node, key: str) -> _Member | None:
     return next((member for member in node.members or () if member.key == key), None)
-
-
-def _dotted(key_path: Sequence[str]) -> str:
-    return ".".join(json.dumps(key, ensure_ascii=False) for key in key_path)
 
 
 # Writing

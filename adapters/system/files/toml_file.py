@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,15 +67,11 @@ def is_own_file(root: str, name: str) -> bool:
 def _is_too_deep(values: Mapping[str, Any]) -> bool:
     level: list[Any] = [values]
     for _ in range(MAX_DEPTH):
-        level = [inner for value in level for inner in _nested_values(value)]
+        inner = (value for outer in level for value in (outer.values() if isinstance(outer, dict) else outer))
+        level = [value for value in inner if isinstance(value, dict | list)]
         if not level:
             return False
     return True
-
-
-def _nested_values(value: Any) -> Iterable[Any]:
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [inner for inner in values if isinstance(inner, dict | list)]
 
 
 def _line_by_key(text: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ repository makes it raise or wait.
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from typing import TYPE_CHECKING
@@ -53,10 +54,12 @@ def _oldest_commit(info: RootInfo) -> str | None:
         graph = store.get_commit_graph()
         while commit not in shallow:
             ids = graph.get_parents(ObjectID(commit.encode())) if graph else None
-            parents = _parents(_raw_commit(info, store, commit)) if ids is None else [id_.decode() for id_ in ids]
-            if not parents:
+            if ids is None:
+                header = _raw_commit(info, store, commit).partition(b"\n\n")[0]
+                ids = re.findall(rb"^parent (\S+)$", header, re.M)
+            if not ids:
                 break
-            commit = parents[0]
+            commit = ids[0].decode("ascii")
         return commit
     finally:
         store.close()
@@ -88,9 +91,3 @@ def _raw_commit(info: RootInfo, store: DiskObjectStore, commit: str) -> bytes:
     if not kind.startswith(b"commit "):
         raise ValueError("not a commit")
     return raw
-
-
-def _parents(raw: bytes) -> list[str]:
-    """Return the parents named in the header of a raw commit."""
-    head, _, _ = raw.partition(b"\n\n")
-    return [line[len(b"parent ") :].decode("ascii") for line in head.split(b"\n") if line.startswith(b"parent ")]

@@ -202,7 +202,9 @@ def _walk_folder(
     finally:
         os.close(folder)
     for path in inner:
-        if depth >= MAX_DEPTH or not _may_enter(path, path.rpartition("/")[2], rules, folders):
+        name = path.rpartition("/")[2]
+        is_ignored = name in SKIPPED_FOLDERS if rules is None else path not in folders and rules.is_ignored(path + "/")
+        if is_ignored or name in CACHE_FOLDERS or path in EXCLUDED_FOLDERS or depth >= MAX_DEPTH:
             continue
         if rules is not None and os.path.lexists(f"{walk.root}/{path}/.git"):
             _walk_tree(walk, path + "/", depth + 1)
@@ -226,21 +228,11 @@ def _visit_entry(
             return path
     except OSError:
         return ""
-    if _is_relevant(path) and (path in tracked or rules is None or not rules.is_ignored(path)):
+    if _TEMPORARY_FILE.fullmatch(entry.name) or is_prose_cached(path):
+        return ""
+    if path in tracked or rules is None or not rules.is_ignored(path):
         _record_content(walk, path, entry, folder)
     return ""
-
-
-def _may_enter(path: str, name: str, rules: _IgnoreRules | None, folders: frozenset[str]) -> bool:
-    if name in CACHE_FOLDERS or path in EXCLUDED_FOLDERS:
-        return False
-    if rules is None:
-        return name not in SKIPPED_FOLDERS
-    return path in folders or not rules.is_ignored(path + "/")
-
-
-def _is_relevant(path: str) -> bool:
-    return not _TEMPORARY_FILE.fullmatch(path.rpartition("/")[2]) and not is_prose_cached(path)
 
 
 is_prose_cached = lru_cache(maxsize=65536)(is_prose)

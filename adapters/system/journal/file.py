@@ -79,7 +79,8 @@ class JournalFile:
             with self.exclusively():
                 if not os.path.lexists(self.path) or file_identity(self.path) != identity:
                     return ""
-                name = self._free_name(stamp)
+                names = (f"journal.damaged-{stamp}{f'-{number}' if number else ''}.db" for number in range(1000))
+                name = next(name for name in names if not os.path.lexists(self.folder / name))
                 os.rename(self.path, self.folder / name)
                 for suffix in SIDE_FILE_SUFFIXES:
                     with contextlib.suppress(FileNotFoundError):
@@ -160,10 +161,6 @@ class JournalFile:
             os.close(os.open(self.path, _CREATE_FLAGS, 0o600))
         except FileExistsError:
             _restrict_to_owner(self.path)
-
-    def _free_name(self, stamp: str) -> str:
-        names = (f"journal.damaged-{stamp}{f'-{number}' if number else ''}.db" for number in range(1000))
-        return next(name for name in names if not os.path.lexists(self.folder / name))
 
     def _remove_old_damaged(self) -> None:
         for name in self.damaged_files()[:-MAX_DAMAGED_FILES]:

@@ -132,15 +132,13 @@ def _advance_bases(database: Database, last: int) -> None:
         if key in since and seq > since[key]:
             with contextlib.suppress(ValueError):
                 facts = decode_facts(json.loads(body))
-                states[key] = apply_facts(facts, states[key] if key in states else _base_state(bases[key]))
+                if key not in states:
+                    states[key] = decode_state(bases[key]) if bases[key] else NEW_SESSION
+                states[key] = apply_facts(facts, states[key])
     for key, state in states.items():
         database.execute(
             "UPDATE sessions SET base = ?, base_seq = ? WHERE session_id = ?", encode_state(state), last, key
         )
-
-
-def _base_state(text: str) -> SessionState:
-    return decode_state(text) if text else NEW_SESSION
 
 
 def _last_pruned_on(database: Database) -> date | None:

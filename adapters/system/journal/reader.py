@@ -88,7 +88,8 @@ def verify(database: Database) -> VerificationResult:
     with database.snapshot():
         anchor = database.row("SELECT seq, hash, records FROM anchor") or (0, GENESIS, 0)
         count = database.scalar("SELECT count(*) FROM records")
-        broken = find_first_break(_links(database), anchor[1]) or _find_misfiled(database)
+        links = (Link(*row) for row in database.iterate("SELECT seq, body, previous, hash FROM records ORDER BY seq"))
+        broken = find_first_break(links, anchor[1]) or _find_misfiled(database)
         stored = database.rows("SELECT session_id, state, base, base_seq, seq FROM sessions")
         last = max(database.scalar("SELECT max(seq) FROM records"), int(anchor[0]))
         ahead = [row[4] for row in stored if row[4] > last]
@@ -141,11 +142,6 @@ def _session(database: Database, row: tuple[Any, ...]) -> StoredSession:
     return StoredSession(session_id, root, client, state, seq, updated_at, record(database, seq), problem)
 
 
-def _links(database: Database) -> Iterator[Link]:
-    for row in database.iterate("SELECT seq, body, previous, hash FROM records ORDER BY seq"):
-        yield Link(*row)
-
-
 def _find_misfiled(database: Database) -> ChainBreak | None:
     """A record that is filed under other names than its own; the names are not in the chain."""
     found = database.row(
@@ -164,17 +160,13 @@ def _mismatched_sessions(database: Database, stored: list[tuple[Any, ...]]) -> I
     for seq, key, body in database.iterate("SELECT seq, session_id, body FROM records ORDER BY seq"):
         state = states.get(key)
         if state is not None and seq > since[key]:
-            states[key] = _next_state(body, state)
+            try:
+                states[key] = apply_facts(decode_facts(json.loads(body)), state)
+            except ValueError:
+                states[key] = None
     for key, text, _, _, _ in stored:
         if states[key] is None or states[key] != _state_or_none(text):
             yield key
-
-
-def _next_state(body: str, state: SessionState) -> SessionState | None:
-    try:
-        return apply_facts(decode_facts(json.loads(body)), state)
-    except ValueError:
-        return None
 
 
 def _state_or_none(text: str) -> SessionState | None:

@@ -101,7 +101,9 @@ def migrate(database: Database) -> None:
             database.commit()
         finally:
             database.rollback()
-        _rename_imported(database.path.parent)
+        for name in OLD_LOGS:  # kept under another name; the user may delete them
+            with contextlib.suppress(OSError):
+                (database.path.parent / name).rename(database.path.parent / (name + IMPORTED_SUFFIX))
     if found > SCHEMA_VERSION:
         raise StorageError(
             StorageErrorKind.OTHER,
@@ -178,10 +180,3 @@ def _parse_time(value: object) -> str:
     except (ValueError, OverflowError):
         return ""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _rename_imported(folder: Path) -> None:
-    """Keep the old files under another name; the user may delete them."""
-    for name in OLD_LOGS:
-        with contextlib.suppress(OSError):
-            (folder / name).rename(folder / (name + IMPORTED_SUFFIX))

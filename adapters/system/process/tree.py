@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -91,8 +92,9 @@ class ProcessTree:
         members = self._members(table)
         has_group = self._signal_group(number)
         for process in members:
-            if _group_of(process.pid) != self.leader:
-                _send_signal(process.pid, number)
+            with suppress(ProcessLookupError, PermissionError):
+                if os.getpgid(process.pid) != self.leader:
+                    os.kill(process.pid, number)
         return bool(members) or (has_group and not table)
 
     def kill_group(self) -> bool:
@@ -233,17 +235,3 @@ def _read_proc_file(path: str) -> bytes:
     finally:
         os.close(file)
     return content
-
-
-def _group_of(pid: int) -> int:
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return 0
-
-
-def _send_signal(pid: int, signal_number: int) -> None:
-    try:
-        os.kill(pid, signal_number)
-    except (ProcessLookupError, PermissionError):
-        return

@@ -78,11 +78,8 @@ def _read_document(root: str, path: str) -> TextDocument | None:
         return None
     if b"\0" in data:
         return None
-    text = sanitize_text(_whole_lines(data).decode("utf-8", "replace")).text
+    if len(data) > MAX_BYTES:  # whole lines only: half a secret would not be recognized
+        data = data[: data.rfind(b"\n") + 1]
+    text = sanitize_text(data.decode("utf-8", "replace")).text
     name = " ".join(strip_controls(os.fsencode(shown).decode("utf-8", "replace")).split())
     return TextDocument(name, truncate_to_limit(text, TextLimit(MAX_CHARS))[0]) if text.strip() else None
-
-
-def _whole_lines(data: bytes) -> bytes:
-    """Return the whole lines of a file that is too long: half a secret would not be recognized."""
-    return data if len(data) <= MAX_BYTES else data[: data.rfind(b"\n") + 1]

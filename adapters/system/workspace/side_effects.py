@@ -66,13 +66,10 @@ def _end_terminals(terminals: Sequence[TmuxSession], root: str) -> None:
         return
     for line in _command_output([program, "list-sessions", "-F", _SESSION_FORMAT], deadline).splitlines():
         name, created, attached, title = (*line.split(" ", 3), "", "", "", "")[:4]
-        is_match = any(session.name == title and _is_between(created, session) for session in terminals)
-        if is_match and attached == "0":
+        if not created.isdecimal() or attached != "0":
+            continue
+        if any(session.name == title and session.since <= int(created) <= session.until for session in terminals):
             _command_output([program, "kill-session", "-t", name], deadline)
-
-
-def _is_between(created: str, terminal: TmuxSession) -> bool:
-    return created.isdecimal() and terminal.since <= int(created) <= terminal.until
 
 
 def _sanitize_line(text: str) -> str:
