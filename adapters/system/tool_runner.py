@@ -45,7 +45,7 @@ class _Call:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
 
-_IndexedAnswer = tuple[int, ToolOutput | ToolFailure]
+_Answers = queue.SimpleQueue[tuple[int, ToolOutput | ToolFailure]]
 
 
 class ThreadRunner:
@@ -61,44 +61,26 @@ class ThreadRunner:
         runs: dict[int, ToolRun] = {}
         waiting = list(enumerate(tools))
         active: dict[int, _Call] = {}
-        answers: queue.SimpleQueue[_IndexedAnswer] = queue.SimpleQueue()
+        answers: _Answers = queue.SimpleQueue()
         while (waiting or active) and self._clock.monotonic() < deadline:
             while waiting and len(active) < max_concurrency:
                 number, tool = waiting.pop(0)
-                active[number] = self._start(number, tool, repository, deadline, answers)
+                now = self._clock.monotonic()
+                own_end = now + tool.timeout_ms / 1000
+                started_at = format_timestamp(self._clock.now())
+                is_bound_by_turn = deadline < own_end
+                call = _Call(number, tool, started_at, now, min(own_end, deadline), is_bound_by_turn=is_bound_by_turn)
+                arguments = (self._provider, call, repository.root, answers)
+                threading.Thread(target=_call_tool, args=arguments, name=tool.tool, daemon=True).start()
+                active[number] = call
             self._collect(active, runs, answers)
         runs |= {call.index: self._timed_out_run(call) for call in active.values()}
         unstarted = ToolFailure(ErrorCode.BUDGET_EXCEEDED, NOT_STARTED_MESSAGE)
-        now = format_timestamp(self._clock.now())
-        runs |= {number: ToolRun(failed_result(tool.tool, unstarted, now, 0)) for number, tool in waiting}
+        ended_at = format_timestamp(self._clock.now())
+        runs |= {number: ToolRun(failed_result(tool.tool, unstarted, ended_at, 0)) for number, tool in waiting}
         return tuple(runs[number] for number in range(len(tools)))
 
-    def _start(
-        self,
-        number: int,
-        tool: PlannedTool,
-        repository: Repository,
-        deadline: float,
-        answers: queue.SimpleQueue[_IndexedAnswer],
-    ) -> _Call:
-        now = self._clock.monotonic()
-        own_end = now + tool.timeout_ms / 1000
-        call = _Call(
-            number,
-            tool,
-            format_timestamp(self._clock.now()),
-            now,
-            min(own_end, deadline),
-            is_bound_by_turn=deadline < own_end,
-        )
-        threading.Thread(
-            target=_call_tool, args=(self._provider, call, repository.root, answers), name=tool.tool, daemon=True
-        ).start()
-        return call
-
-    def _collect(
-        self, active: dict[int, _Call], runs: dict[int, ToolRun], answers: queue.SimpleQueue[_IndexedAnswer]
-    ) -> None:
+    def _collect(self, active: dict[int, _Call], runs: dict[int, ToolRun], answers: _Answers) -> None:
         """Wait for the next answer or deadline, and move finished calls from ``active`` to ``runs``."""
         next_end = min(call.deadline for call in active.values())
         try:
@@ -146,7 +128,7 @@ def failed_result(tool: str, failure: ToolFailure, started_at: str, duration_ms:
     )
 
 
-def _call_tool(provider: ToolProvider, call: _Call, root: str, answers: queue.SimpleQueue[_IndexedAnswer]) -> None:
+def _call_tool(provider: ToolProvider, call: _Call, root: str, answers: _Answers) -> None:
     """Run one call in its thread, and put exactly one answer."""
     answer: ToolOutput | ToolFailure
     try:

@@ -79,8 +79,10 @@ def find_root(cwd: str) -> RootInfo:
     """Return the repository around ``cwd``."""
     folder = real_path(cwd)
     while True:
-        if info := _at_dot_git(folder) or _at_bare(folder):
+        if info := _at_dot_git(folder):
             return info
+        if os.path.basename(folder) != ".git" and _common_dir(folder):  # a .git is not bare: it has a working tree
+            return _bare_root(folder)
         parent = os.path.dirname(folder)
         if parent == folder:
             return RootInfo(RepositoryKind.NONE)
@@ -108,40 +110,32 @@ def _at_dot_git(folder: str) -> RootInfo | None:
     except (OSError, ValueError):
         return None
     if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(dot_git)):
-        git_dir = real_path(dot_git)
-        if foreign := _foreign_root(folder, git_dir):
-            return foreign
-        if not _is_git_dir(git_dir):
-            return None if _is_empty(dot_git) else _broken_root(dot_git, "has no readable HEAD, objects and refs")
-        return _with_work_tree(folder, git_dir)
-    if not stat.S_ISREG(mode):
+        git_dir, fault = real_path(dot_git), "has no readable HEAD, objects and refs"
+    elif stat.S_ISREG(mode):
+        text = read_small(folder, ".git")
+        if not text.startswith("gitdir:"):
+            return RootInfo(RepositoryKind.BROKEN, problem=f"{dot_git} is a file that does not start with 'gitdir:'")
+        git_dir = _resolve(folder, text.removeprefix("gitdir:").strip())
+        fault = f"points to {git_dir}, where there is no repository"
+    else:
         return None
-    text = read_small(folder, ".git")
-    if not text.startswith("gitdir:"):
-        return _broken_root(dot_git, "is a file that does not start with 'gitdir:'")
-    git_dir = _resolve(folder, text[len("gitdir:") :].strip())
-    if foreign := _foreign_root(folder, git_dir):
-        return foreign
-    if not _is_git_dir(git_dir):
-        return _broken_root(dot_git, f"points to {git_dir}, where there is no repository")
-    return _with_work_tree(folder, git_dir)
+    is_elsewhere = not is_below(folder, git_dir) and os.path.lexists(os.path.join(git_dir, "HEAD"))
+    if is_elsewhere and not _points_back(git_dir, folder):
+        problem = f"{dot_git} leads to {git_dir}, which does not point back; git is not used"
+        return RootInfo(RepositoryKind.FOREIGN, folder, problem=problem)
+    if common := _common_dir(git_dir):
+        return _with_work_tree(folder, git_dir, common)
+    return None if _is_empty(dot_git) else RootInfo(RepositoryKind.BROKEN, problem=f"{dot_git} {fault}")
 
 
-def _foreign_root(folder: str, git_dir: str) -> RootInfo | None:
-    """Return a FOREIGN result for a git directory outside of ``folder`` that does not point back to it."""
-    if is_below(folder, git_dir) or not os.path.lexists(os.path.join(git_dir, "HEAD")) or _points_back(git_dir, folder):
-        return None
-    problem = f"{folder}/.git leads to {git_dir}, which does not point back; git is not used"
-    return RootInfo(RepositoryKind.FOREIGN, folder, problem=problem)
-
-
-def _with_work_tree(folder: str, git_dir: str) -> RootInfo:
-    common = _common_dir(git_dir)
+def _with_work_tree(folder: str, git_dir: str, common: str) -> RootInfo:
     if common != git_dir and not is_below(folder, common) and os.path.dirname(git_dir) != f"{common}/worktrees":
         problem = f"{git_dir}/commondir leads to {common}, which has no such worktree; git is not used"
         return RootInfo(RepositoryKind.FOREIGN, folder, problem=problem)
-    if common == git_dir and _is_bare_by_config(git_dir):
-        return _bare_root(git_dir)
+    if common == git_dir:
+        core = re.search(r"^[ \t]*\[core\][^\[]*", read_small(git_dir, "config"), re.M | re.I)
+        if core and re.search(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", core.group(), re.M | re.I):
+            return _bare_root(git_dir)
     return RootInfo(RepositoryKind.GIT, folder, git_dir, common)
 
 
@@ -161,20 +155,9 @@ def _points_back(git_dir: str, folder: str) -> bool:
     return bool(match and _resolve(git_dir, match[1]) == folder)
 
 
-def _at_bare(folder: str) -> RootInfo | None:
-    """Return ``folder`` as a bare repository. A ``.git`` folder is not bare: its parent is the working tree."""
-    if os.path.basename(folder) == ".git" or not _is_git_dir(folder):
-        return None
-    return _bare_root(folder)
-
-
 def _bare_root(git_dir: str) -> RootInfo:
     problem = f"{git_dir} is bare: there is no working tree"
     return RootInfo(RepositoryKind.BARE, git_dir=git_dir, common_dir=git_dir, problem=problem)
-
-
-def _broken_root(dot_git: str, what: str) -> RootInfo:
-    return RootInfo(RepositoryKind.BROKEN, problem=f"{dot_git} {what}")
 
 
 def _is_empty(folder: str) -> bool:
@@ -184,22 +167,14 @@ def _is_empty(folder: str) -> bool:
         return False
 
 
-def _is_git_dir(folder: str) -> bool:
-    if not os.path.isfile(os.path.join(folder, "HEAD")) and not os.path.islink(os.path.join(folder, "HEAD")):
-        return False
-    common = _common_dir(folder)
-    return all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs"))
-
-
 def _common_dir(git_dir: str) -> str:
-    """Return the shared git directory of a linked worktree; ``git_dir`` itself otherwise."""
+    """Return the git directory with the objects: ``git_dir``, or that of its worktree; empty if it is none."""
+    head = os.path.join(git_dir, "HEAD")
+    if not os.path.isfile(head) and not os.path.islink(head):
+        return ""
     shared = read_small(git_dir, "commondir").strip()
-    return _resolve(git_dir, shared) if shared else git_dir
-
-
-def _is_bare_by_config(git_dir: str) -> bool:
-    core = re.search(r"^[ \t]*\[core\][^\[]*", read_small(git_dir, "config"), re.M | re.I)
-    return bool(core and re.search(r"^[ \t]*bare[ \t]*=[ \t]*true[ \t]*$", core.group(), re.M | re.I))
+    common = _resolve(git_dir, shared) if shared else git_dir
+    return common if all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs")) else ""
 
 
 def _resolve(base: str, path: str) -> str:
@@ -241,15 +216,12 @@ def read_head(info: RootInfo) -> str:
         name = text.removeprefix("ref:").strip()
         if not name.startswith("refs/") or ".." in name:
             return ""
-        text = read_small(info.common_dir, name).strip() or _packed_ref(info.common_dir, name)
+        text = read_small(info.common_dir, name).strip()
+        if not text:
+            packed = read_small(info.common_dir, "packed-refs", MAX_PACKED_REFS_BYTES)
+            match = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", packed, re.M)
+            text = match[1] if match else ""
     return ""
-
-
-def _packed_ref(common_dir: str, name: str) -> str:
-    """Return the id of ``name`` in the packed references."""
-    text = read_small(common_dir, "packed-refs", MAX_PACKED_REFS_BYTES)
-    match = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", text, re.M)
-    return match[1] if match else ""
 
 
 # --- whether git may run --------------------------------------------------------------------------------

@@ -76,9 +76,8 @@ class LocalWorldQueries:
             case ContextUsageQuery():
                 return self._transcripts.context_usage(source) if self._transcripts else None
             case FeaturesQuery() if self._specs:
-                return FeaturesByStatus(
-                    self._specs.features_in_progress(root), self._specs.names_with_status(root, FeatureStatus.BACKLOG)
-                )
+                statuses = (FeatureStatus.IN_PROGRESS, FeatureStatus.BACKLOG)
+                return FeaturesByStatus(*(self._specs.names_with_status(root, status) for status in statuses))
             case PromptFileQuery() if self._environment:
                 from upbeat.adapters.system.config.prompt_files import find_prompt_file
 
