@@ -19,7 +19,6 @@ MAX_HOMONYMS = 10
 
 TESTED_ELSEWHERE = {
     "adapters/claude/canary.py",
-    "adapters/cli/uninstall.py",
     "adapters/clients/history.py",
     "adapters/clients/snapshot.py",
     "adapters/code/index/parse_pass.py",

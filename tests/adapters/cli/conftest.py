@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from client_homes import make_dotfiles
 from commands import Here, in_this_process
 from fakes.clock import FakeClock
 from journal_values import record
 from repositories import make_repository
 from session_journal import STATE, happen
 
+from upbeat.adapters.cli import install
+from upbeat.adapters.install.byte_code import CompileResult
 from upbeat.adapters.system.journal.store import SqliteJournal
 
 
@@ -42,3 +45,16 @@ def journal(repo: Path, home: Path) -> SqliteJournal:
         transaction.append(record("second", str(repo), "Tea", explanations=(), effects=()))
     made.close()
     return made
+
+
+@pytest.fixture
+def dotfiles(tmp_path: Path) -> Path:
+    """A home whose settings are links, with line ends and comments of their own."""
+    make_dotfiles(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def no_byte_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile nothing after an installation: it reads every module of every dependency."""
+    monkeypatch.setattr(install, "compile_missing", lambda: CompileResult(0, 0))

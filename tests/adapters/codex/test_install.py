@@ -45,3 +45,14 @@ def test_a_hook_names_only_fields_that_the_event_has(event: str) -> None:
     assert payloads
     assert [set()] * len(payloads) == [names - set(payload) for payload in payloads]
     assert passed == {"hook_event_name": event} | {name: "${" + name + "}" for name in names}
+
+
+def test_a_command_hook_starts_nothing_by_a_relative_path() -> None:
+    """A command hook is the interpreter without site packages, and the shim, both by absolute paths."""
+    commands = [handler["command"] for handler in registered("command").values()]
+
+    assert commands
+    assert all(
+        command.startswith("/") and " -I -S /" in command and command.endswith("shim.py codex-cli")
+        for command in commands
+    )
