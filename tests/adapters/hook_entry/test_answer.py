@@ -10,6 +10,7 @@ import pytest
 from reliability.malformed import HANDED, STARTS
 
 from upbeat.adapters.clients.registry import CLIENT_IDS
+from upbeat.adapters.hook_entry import answer
 from upbeat.adapters.hook_entry.answer import MAX_NESTING, answer_payload
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import Application, build_application
@@ -79,3 +80,43 @@ def test_half_a_character_does_not_unlock_anything(application: Application, tmp
     answer = json.loads(answer_payload(client, asked, application))
 
     assert "deny" == answer["hookSpecificOutput"]["permissionDecision"]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "event"),
+    [
+        (b"", "invalid_payload"),
+        (b"not JSON", "invalid_payload"),
+        (b'{"torn": ', "invalid_payload"),
+        (b"[]", "invalid_payload"),
+        (b"\xff\xfe", "invalid_payload"),
+        (b'{"a":' * 50_000, "invalid_payload"),
+        (b"{}", "invalid_payload"),
+        (b'{"hook_event_name": "UserPromptSubmit", "cwd": "/", "prompt": 5}', "invalid_payload"),
+        (b'{"hook_event_name": "Tea", "cwd": "/", "x": 1}', "Tea"),
+        (b'\xef\xbb\xbf{"hook_event_name": "Stop", "cwd": "/"}', "TurnEnding"),
+        (b'{"hook_event_name": "UserPromptSubmit", "cwd": "/nowhere", "prompt": "hello \\ud800"}', "PromptSubmitted"),
+        (b'{"hook_event_name": "UserPromptSubmit", "cwd": "/a\\u0000b", "prompt": "hello"}', "PromptSubmitted"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_every_payload_leaves_a_record(application: Application, stdin: bytes, event: str) -> None:
+    """What is no payload, or no event that upbeat answers, gets no output and one record."""
+    assert b"" == answer_payload("claude-code", stdin, application)
+    assert [event] == [entry.body["event"] for entry in application.runtime.journal.records(last=9)]
+
+
+def test_a_failure_of_upbeat_is_recorded(
+    application: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the core fails, the client gets no output, and the journal the traceback."""
+
+    def fail(*_args: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(answer, "handle_event", fail)
+    output = answer_payload("claude-code", payload(tmp_path, "UserPromptSubmit", prompt="hello"), application)
+    [entry] = application.runtime.journal.records(last=9)
+
+    assert (b"", "internal_error") == (output, entry.body["event"])
+    assert "RuntimeError: boom" in entry.body["event_fields"]["traceback"]
