@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, USER_FILE, load_workflows
 from upbeat.adapters.system.environment import read_environment
 from upbeat.core.settings_layers import did_you_mean
-from upbeat.core.workflow.registry import Registry, Stage, Workflow, mode_of_step, stage_of_step_key
+from upbeat.core.workflow.registry import Registry, StageGroups, Workflow, mode_of_step, stage_of_step_key
 from upbeat.core.workflow.registry_file import LoadedRegistry
 
 
@@ -41,7 +40,7 @@ def _list(options: argparse.Namespace) -> int:
     width = max(map(len, registry.workflows), default=0)
     for name, workflow in registry.workflows.items():
         print(f"{name:<{width}}  {localized_text(workflow.text, environment.language)}")
-        print(f"{'':<{width}}  {stage_order(workflow)}")
+        print(f"{'':<{width}}  {_order(workflow.groups)}")
     return 0
 
 
@@ -52,9 +51,7 @@ def _show(options: argparse.Namespace) -> int:
     registry, language = loaded.registry, environment.language
     workflow = registry.workflows.get(options.name)
     if workflow is None:
-        hint = did_you_mean(options.name, registry.workflows) or "; run `upbeat workflow list` to see them all"
-        print(f"upbeat: no workflow '{options.name}'{hint}", file=sys.stderr)
-        return 2
+        return print_unknown_workflow(options.name, registry)
     if options.json:
         return print_json({"workflow": _as_data(workflow, registry)})
     print(f"{workflow.name}: {localized_text(workflow.text, language)}")
@@ -63,12 +60,20 @@ def _show(options: argparse.Namespace) -> int:
         for position, key in enumerate(group):
             bar = "  " if len(group) == 1 else "┌ " if position == 0 else "└ " if key == group[-1] else "│ "
             below = "│ " if len(group) > 1 and key != group[-1] else "  "
-            print(f"{bar}{_line(workflow, key, registry, language)}")
-            print(
-                "".join(f"{below}{'':<19}{text}\n" for text in _repair_lines(registry.stages[stage_of_step_key(key)])),
-                end="",
-            )
+            stage = registry.stages[stage_of_step_key(key)]
+            mode = mode_of_step(workflow, key, registry.stages)
+            name = f"{key} ({mode})" if mode else key
+            print(f"{bar}{name:<18} {stage.agent}: {localized_text(stage.text, language)}")
+            for verdict, groups in stage.repairs.items():
+                print(f"{below}{'':<19}{verdict}: {_order(groups)}, then retry")
     return 0
+
+
+def print_unknown_workflow(name: str, registry: Registry) -> int:
+    """Print that there is no workflow ``name``, with the nearest one, and return the exit code."""
+    hint = did_you_mean(name, registry.workflows) or "; run `upbeat workflow list` to see them all"
+    print_problems([f"no workflow '{name}'{hint}"])
+    return 2
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -77,8 +82,8 @@ def _check(options: argparse.Namespace) -> int:
     _print_problems(loaded)
     if loaded.problems:
         return 1
-    if not loaded.untrusted_files:
-        print(f"no problems found in {environment.config_home / USER_FILE} and {PROJECT_FILE}")
+    checked = [str(environment.config_home / USER_FILE), *([] if loaded.untrusted_files else [PROJECT_FILE])]
+    print(f"no problems found in {' and '.join(checked)}")
     return 0
 
 
@@ -86,7 +91,8 @@ def _print_problems(loaded: LoadedRegistry) -> None:
     print_problems(loaded.problems)
     if loaded.problems:
         print_problems(["a file with a mistake is ignored until you fix it"])
-    print_problems(f"{name} is ignored until you trust it (upbeat trust)" for name in loaded.untrusted_files)
+    for name in loaded.untrusted_files:
+        print_problems([f"{name} is skipped until you trust it; run `upbeat trust` here"])
 
 
 def localized_text(text: Mapping[str, str], language: str) -> str:
@@ -94,23 +100,9 @@ def localized_text(text: Mapping[str, str], language: str) -> str:
     return text.get(language) or text.get("en") or next(iter(text.values()), "")
 
 
-def stage_order(workflow: Workflow) -> str:
-    """Return the order of the stages, such as ``DEV → REVIEW + TEST``."""
-    return " → ".join(" + ".join(group) for group in workflow.groups)
-
-
-def _line(workflow: Workflow, key: str, registry: Registry, language: str) -> str:
-    stage = registry.stages[stage_of_step_key(key)]
-    mode = mode_of_step(workflow, key, registry.stages)
-    named = f"{key} ({mode})" if mode else key
-    return f"{named:<18} {stage.agent}: {localized_text(stage.text, language)}"
-
-
-def _repair_lines(stage: Stage) -> list[str]:
-    return [
-        f"{verdict}: {' → '.join(' + '.join(group) for group in groups)}, then retry"
-        for verdict, groups in stage.repairs.items()
-    ]
+def _order(groups: StageGroups) -> str:
+    """Return the order of stages, such as ``DEV → REVIEW + TEST``."""
+    return " → ".join(" + ".join(group) for group in groups)
 
 
 def _as_data(workflow: Workflow, registry: Registry) -> dict[str, Any]:

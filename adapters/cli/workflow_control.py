@@ -11,8 +11,10 @@ import os
 import sys
 
 from upbeat.adapters.cli.command_line import project_root
+from upbeat.adapters.cli.workflow import print_unknown_workflow
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, client_session
-from upbeat.adapters.system.environment import child_variables
+from upbeat.adapters.system.config.workflows import load_workflows
+from upbeat.adapters.system.environment import child_variables, read_environment
 from upbeat.adapters.system.git.root import outermost_repository
 from upbeat.adapters.system.process.find_program import find_program
 from upbeat.adapters.wiring import Application, build_application, build_journal
@@ -21,10 +23,14 @@ from upbeat.core.contract.event import ClientName, EventSource, WorkflowCommande
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import RequestError
 from upbeat.core.journal.record import StoredSession
+from upbeat.core.workflow.decide.command import resolve_workflow_name
 from upbeat.core.workflow.state import RunStatus
 
 
 def start_command(options: argparse.Namespace) -> int:
+    registry = load_workflows(project_root(options.repo), read_environment()).registry
+    if not resolve_workflow_name(options.name, registry.workflows):
+        return print_unknown_workflow(options.name, registry)
     return _send_command(options, "start", options.name, " ".join(options.goal))
 
 

@@ -149,7 +149,10 @@ class LoopState:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A command that really ran on the files with this digest. ``exit_code`` is None if unknown."""
+    """A command that really ran on the files with this digest.
+
+    ``exit_code`` is None if unknown; ``is_hidden``: because something on its command line hides it.
+    """
 
     kind: str
     command: str
@@ -157,6 +160,7 @@ class Evidence:
     exit_code: int | None = None
     call_id: str = ""
     observed_at: float = 0.0
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

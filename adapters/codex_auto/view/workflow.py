@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.core.workflow.prompts import describe_end_reason, format_progress, format_step_keys
 from upbeat.core.workflow.registry import Registry
-from upbeat.core.workflow.state import SessionState, StepStatus, current_steps, pending_steps
+from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus, current_steps, pending_steps
 from upbeat.core.workflow.tasks import TasksFile
 
 WORKFLOW_VERBS = ("start", "stop", "continue", "list")
@@ -37,9 +37,9 @@ def describe_workflow(state: SessionState, tasks: TasksFile | None, texts: Texts
             done=len(tasks.done_checkboxes), all=len(tasks.done_checkboxes) + len(tasks.open_checkboxes)
         )
     loop = state.loop
-    reason = (
-        describe_end_reason(loop.end_reason, loop.turns_without_progress, language) if loop.end_reason else run.reason
-    )
+    reason = run.reason
+    if loop.end_reason and run.status is not RunStatus.NEEDS_HUMAN:
+        reason = describe_end_reason(loop.end_reason, loop.turns_without_progress, language)
     over = "ended" if run.is_running and state.loop.end_reason else "" if run.is_running else run.status.value
     if over:
         yield texts["workflow_ended"].format(state=texts.group("workflow_states")[over].format(reason=reason))

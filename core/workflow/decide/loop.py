@@ -3,6 +3,7 @@
 The first rule that applies decides:
 
 ===================================================  ====================================================
+a step has used all its attempts                     the turn ends, and the user learns what waits for them
 no workflow is running, or the loop has ended        the turn ends
 all steps, boxes and evidence are complete           the workflow is complete
 the user asked something unrelated                   the turn ends, this time
@@ -24,7 +25,7 @@ from collections.abc import Callable
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import TurnEnding
-from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.messages.catalogue import format_count, load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result, lose_orphaned_calls
 from upbeat.core.workflow.decide.transitions import finish_step, is_finished
@@ -40,12 +41,21 @@ from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import (
     describe_end_reason,
     format_progress,
+    format_step_keys,
     format_unfinished_steps,
     render_continuation_prompt,
 )
 from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.registry import SPEC_MODE, Stage
-from upbeat.core.workflow.state import RunStatus, SessionState, StepVerdict, SubagentCall, WorkflowRun, current_steps
+from upbeat.core.workflow.state import (
+    RunStatus,
+    SessionState,
+    StepVerdict,
+    SubagentCall,
+    WorkflowRun,
+    WorkflowStep,
+    current_steps,
+)
 from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
 
@@ -53,6 +63,7 @@ CLIENT_MAX_CONTINUATIONS = 8
 """Claude Code ends a turn itself after more continuations than this without a tool call."""
 FEATURE_LEASE_SECONDS = 900.0
 """A session without events for this long no longer holds its feature."""
+MAX_UNKNOWN_STEP_CHARS = 200
 
 _TRAILING_CHARS = " \t\r\"'”’)）]」』*_`"
 
@@ -60,7 +71,7 @@ _TRAILING_CHARS = " \t\r\"'”’)）]」』*_`"
 def on_turn_ending(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Let the turn end, or continue it."""
     if state.run is None or not state.run.is_running:
-        return NO_DECISION
+        return _decide_turn_end(event, state, inputs)
     feature = find_new_feature(state.run, inputs.features_in_progress)
     assigned = (FeatureAssigned(feature),) if feature else ()
     begun = WorkflowDecision((*lose_orphaned_calls(state, event.background_task_count), *assigned))
@@ -71,11 +82,10 @@ def on_turn_ending(event: TurnEnding, state: SessionState, inputs: WorkflowInput
 def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     run = state.run
     if run is None or not run.is_running:
-        return NO_DECISION
+        return _say_what_waits(run, state, inputs) if run else NO_DECISION
     if state.loop.end_reason:
-        return WorkflowDecision(
-            explanations=(make_explanation("loop", "allow_end", f"ended: {state.loop.end_reason}"),)
-        )
+        why = make_explanation("loop", "allow_end", "the loop has ended", end_reason=state.loop.end_reason)
+        return WorkflowDecision(explanations=(why,))
     if not inputs.limits.is_enabled and not is_finished(run):
         return WorkflowDecision(explanations=(make_explanation("loop", "allow_end", "disabled by loop.enabled"),))
     problem = _completion_problem(state, run, inputs) if is_finished(run) else ""
@@ -84,7 +94,21 @@ def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInp
     for check in _TURN_END_CHECKS:
         if decision := check(event, state, run, inputs):
             return decision
-    return _continue_turn(state, run, inputs, problem)
+    return _continue_turn(event, state, run, inputs, problem)
+
+
+def _say_what_waits(run: WorkflowRun, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Say once which step waits for the user, and how to go on."""
+    if run.status is not RunStatus.NEEDS_HUMAN or state.loop.end_reason == RunStatus.NEEDS_HUMAN:
+        return NO_DECISION
+    step = run.find_step(run.reason)
+    text = load_messages("workflow", inputs.language)["waits_for_user"].format(
+        workflow=run.workflow,
+        step=run.reason,
+        attempts=format_count("time", step.attempts if step else 0, inputs.language),
+    )
+    why = make_explanation("loop", "waits_for_user", f"{run.reason} has used all its attempts")
+    return WorkflowDecision((LoopEnded(RunStatus.NEEDS_HUMAN),), (NotifyUser(text),), (why,))
 
 
 def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:
@@ -102,7 +126,7 @@ def _apply_own_verdicts(event: TurnEnding, state: SessionState, inputs: Workflow
         run = current.run
         if run is None or not run.is_running:
             break
-        step = next((step for step in current_steps(run) if step.key == parsed.step_key.upper()), None)
+        step = _find_reported_step(run, parsed.step_key)
         if step is None or any(call.step_key == step.key for call in run.calls):
             continue
         verdict, _problem, notes = evaluate_result(current, step, message, inputs, parsed.verdict)
@@ -110,6 +134,13 @@ def _apply_own_verdicts(event: TurnEnding, state: SessionState, inputs: Workflow
         facts = finish_step(run, inputs.registry, step.key, verdict, notes, handoff)
         decision += conclude_step(run, inputs, step.key, verdict, facts, message)
     return decision
+
+
+def _find_reported_step(run: WorkflowRun, name: str) -> WorkflowStep | None:
+    """Return the current step that a marker names by its key, or by its stage if only one step is of that stage."""
+    steps = current_steps(run)
+    named = [step for step in steps if step.key == name] or [step for step in steps if step.stage == name]
+    return named[0] if len(named) == 1 else None
 
 
 def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
@@ -145,18 +176,14 @@ def _allow_turn_end(code: str, reason: str, **inputs: object) -> WorkflowDecisio
     )
 
 
-def _check_paused(
-    _event: TurnEnding, state: SessionState, _run: WorkflowRun, _inputs: WorkflowInputs
+def _check_user_turn(
+    event: TurnEnding, state: SessionState, _run: WorkflowRun, _inputs: WorkflowInputs
 ) -> WorkflowDecision | None:
-    return _allow_turn_end("paused_by_user", "the user asked something else") if state.loop.is_paused else None
-
-
-def _check_question(
-    event: TurnEnding, _state: SessionState, _run: WorkflowRun, _inputs: WorkflowInputs
-) -> WorkflowDecision | None:
-    if not ends_in_question(event.message):
-        return None
-    return _allow_turn_end("question", "the turn ends in a question to the user", message=event.message[-200:])
+    if state.loop.is_paused:
+        return _allow_turn_end("paused_by_user", "the user asked something else")
+    if ends_in_question(event.message):
+        return _allow_turn_end("question", "the turn ends in a question to the user", message=event.message[-200:])
+    return None
 
 
 def _check_background_agents(
@@ -197,16 +224,22 @@ def _check_limits(
         steps=format_unfinished_steps(run) or format_progress(run),
     )
     used = {"turns": loop.iterations, "errors": loop.consecutive_errors, "minutes": round(minutes), "tokens": tokens}
+    reason = describe_end_reason(code, limits.max_turns_without_progress, "en")
     return WorkflowDecision(
-        (LoopEnded(code),), (NotifyUser(text),), (make_explanation("loop", "ended", code, "", **used),)
+        (LoopEnded(code),), (NotifyUser(text),), (make_explanation("loop", "ended", reason, "", **used),)
     )
 
 
 def _check_feature_lease(
     _event: TurnEnding, _state: SessionState, run: WorkflowRun, inputs: WorkflowInputs
 ) -> WorkflowDecision | None:
-    for peer in inputs.peer_sessions:
-        if _holds_feature(peer.state, run) and inputs.now - peer.updated_at < FEATURE_LEASE_SECONDS:
+    """Let the turn end if another session started the same feature earlier and is still working on it."""
+    for peer in inputs.peer_sessions if run.feature else ():
+        other = peer.state.run
+        if other is None or other.feature != run.feature or other.id >= run.id or not other.is_running:
+            continue
+        is_over = peer.state.has_ended or bool(peer.state.loop.end_reason)
+        if not is_over and inputs.now - peer.updated_at < FEATURE_LEASE_SECONDS:
             text = load_messages("workflow", inputs.language)["feature_held"].format(
                 feature=run.feature, session=peer.session_id[:13]
             )
@@ -215,28 +248,26 @@ def _check_feature_lease(
     return None
 
 
-def _holds_feature(peer: SessionState, run: WorkflowRun) -> bool:
-    """Return whether the other session started the same feature earlier and is still working on it."""
-    other = peer.run
-    if other is None or not other.is_running or peer.has_ended or peer.loop.end_reason:
-        return False
-    return bool(run.feature) and other.feature == run.feature and other.id < run.id
-
-
 TurnEndCheck = Callable[[TurnEnding, SessionState, WorkflowRun, WorkflowInputs], WorkflowDecision | None]
 _TURN_END_CHECKS: tuple[TurnEndCheck, ...] = (
-    _check_paused,
-    _check_question,
+    _check_user_turn,
     _check_background_agents,
     _check_limits,
     _check_feature_lease,
 )
 
 
-def _continue_turn(state: SessionState, run: WorkflowRun, inputs: WorkflowInputs, problem: str) -> WorkflowDecision:
+def _continue_turn(
+    event: TurnEnding, state: SessionState, run: WorkflowRun, inputs: WorkflowInputs, problem: str
+) -> WorkflowDecision:
     text = render_continuation_prompt(state, inputs.registry, inputs.language, inputs.limits.max_turns, inputs.tasks)
     if problem:
         text = text.partition("\n")[0] + "\n" + problem
+    reported = {parsed.step_key for parsed in verdicts.parse_stage_verdicts(strip_controls(event.message))}
+    if unknown := sorted(reported - {name for step in run.steps for name in (step.key, step.stage)}):
+        text += "\n" + load_messages("workflow", inputs.language)["step_unknown"].format(
+            unknown=", ".join(unknown)[:MAX_UNKNOWN_STEP_CHARS], steps=format_step_keys(current_steps(run))
+        )
     stale = _count_turns_without_progress(state, run, inputs)
     why = make_explanation(
         "loop", "continue_turn", "work is left", turn=state.loop.iterations + 1, turns_without_progress=stale

@@ -268,13 +268,12 @@ def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowI
     if any(known.call_id == event.call.id and known.exit_code is not None for known in state.evidence):
         return NO_DECISION  # reported twice, and the files may have changed in between
     exit_code = inputs.exit_code if event.exit_code is None else event.exit_code
-    kind, code = extract_evidence(event.command, exit_code, event.output)
+    kind, code, is_hidden = extract_evidence(event.command, exit_code, event.output)
     if not kind:
         return NO_DECISION
-    evidence = Evidence(kind, event.command[:400], inputs.tree_digest, code, event.call.id, inputs.now)
-    why = make_explanation(
-        "evidence", "recorded", f"{kind}: exit code {code}", command=evidence.command, tree=inputs.tree_digest[:12]
-    )
+    evidence = Evidence(kind, event.command[:400], inputs.tree_digest, code, event.call.id, inputs.now, is_hidden)
+    reason = f"{kind}: exit code {'hidden by the command line' if is_hidden else code}"
+    why = make_explanation("evidence", "recorded", reason, command=evidence.command, tree=inputs.tree_digest[:12])
     return WorkflowDecision((CommandRan(evidence),), explanations=(why,))
 
 

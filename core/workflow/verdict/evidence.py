@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.shell import Words, prove_success, unwrap
+from upbeat.core.shell import prove_success, unwrap
 from upbeat.core.workflow.state import Evidence
 from upbeat.core.workflow.verdict.runners import classify_program, first_kind, mentions_runner
 
@@ -34,6 +35,11 @@ class EvidenceStatus(StrEnum):
     EXPIRED = "expired"
     MISSING = "missing"
     EXIT_CODE_UNKNOWN = "exit_code_unknown"
+    EXIT_CODE_HIDDEN = "exit_code_hidden"
+    """It ran, and its command line hides the exit code, as in ``pytest | tail``."""
+
+
+PROVEN_STATUSES = (EvidenceStatus.VERIFIED, EvidenceStatus.UNCHECKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,11 @@ class CommandChecks:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceResult:
-    """Whether the claim is proven, why (one clause for users and models), and the decisive evidence."""
+    """Whether the claim is proven, and why: one clause for users and models."""
 
     is_proven: bool
     reason: str
-    evidence: Evidence | None = None
-    status: EvidenceStatus = EvidenceStatus.MISSING
+    status: EvidenceStatus
 
 
 def inspect_command(command: str) -> CommandChecks:
@@ -64,16 +69,13 @@ def inspect_command(command: str) -> CommandChecks:
     if not mentions_runner(command):
         return CommandChecks()
     line = prove_success(command)
-    return CommandChecks(
-        first_kind(classify_program(unwrap(words)) for words in line.proven),
-        first_kind(classify_program(unwrap(words)) for words in line.unproven),
-        first_kind(classify_program(unwrap(words)) for words in (*line.proven, *line.unproven) if _is_recorded(words)),
+    both = (*line.proven, *line.unproven)
+    recorded = [words for words in both if ("upbeat", "exec") in pairwise(word.rpartition("/")[2] for word in words)]
+    kinds = (
+        first_kind(classify_program(unwrap(words)) for words in group)
+        for group in (line.proven, line.unproven, recorded)
     )
-
-
-def proven_kind_of(command: str) -> str:
-    """Return the kind (tests, build, types, lint) that exit code 0 of ``command`` proves; empty for none."""
-    return inspect_command(command).proven_kind
+    return CommandChecks(*kinds)
 
 
 def can_be_evidence(command: str) -> bool:
@@ -88,22 +90,31 @@ def parse_exit_code(output: str) -> int | None:
     return int(codes[-1]) if codes and int(codes[-1]) < 256 else None
 
 
-def extract_evidence(command: str, exit_code: int | None, output: str = "") -> tuple[str, int | None]:
-    """Return the kind that a finished command is evidence for and its exit code; ("", None) if it is none.
+def extract_evidence(command: str, exit_code: int | None, output: str = "") -> tuple[str, int | None, bool]:
+    """Return the kind of check that a finished command ran, its exit code, and whether the command line hides that.
 
-    The line that ``upbeat exec`` prints is used if the client does not report the exit code or the command hides it.
+    The kind is empty for a command that is no check. The line that ``upbeat exec`` prints is used if the client does
+    not report the exit code or the command hides it.
     """
     checks = inspect_command(command)
     printed = parse_exit_code(output) if checks.recorded_kind else None
     if checks.proven_kind:
-        return checks.proven_kind, printed if exit_code is None else exit_code
-    return (checks.recorded_kind, printed) if printed is not None else ("", None)
+        return checks.proven_kind, printed if exit_code is None else exit_code, False
+    if printed is not None:
+        return checks.recorded_kind, printed, False
+    return checks.masked_kind, None, bool(checks.masked_kind)
 
 
 def check_evidence(kind: str, evidence: tuple[Evidence, ...], tree_digest: str, language: str = "en") -> EvidenceResult:
-    """Return whether the latest of ``evidence`` proves ``kind`` for the files with this ``tree_digest``."""
-    latest = next((item for item in reversed(evidence) if item.kind == kind), None)
+    """Return whether the latest of ``evidence`` proves ``kind`` for the files with this ``tree_digest``.
+
+    A run with a hidden exit code does not replace an earlier proof, and proves nothing itself.
+    """
+    runs = [run for run in reversed(evidence) if run.kind == kind]
+    latest = next((run for run in runs if not run.is_hidden), None)
     status = _evidence_status(latest, tree_digest)
+    if status not in PROVEN_STATUSES and runs and runs[0].is_hidden:
+        latest, status = runs[0], EvidenceStatus.EXIT_CODE_HIDDEN
     messages = load_messages("workflow", language)
     kinds = messages.group("check_kinds")
     command = " ".join(latest.command.split()) if latest else ""
@@ -112,7 +123,7 @@ def check_evidence(kind: str, evidence: tuple[Evidence, ...], tree_digest: str, 
         command=command if len(command) <= MAX_COMMAND_CHARS else command[: MAX_COMMAND_CHARS - 1] + "…",
         code="" if latest is None or latest.exit_code is None else str(latest.exit_code),
     )
-    return EvidenceResult(status in (EvidenceStatus.VERIFIED, EvidenceStatus.UNCHECKED), reason, latest, status)
+    return EvidenceResult(status in PROVEN_STATUSES, reason, status)
 
 
 def _evidence_status(latest: Evidence | None, tree_digest: str) -> EvidenceStatus:
@@ -125,9 +136,3 @@ def _evidence_status(latest: Evidence | None, tree_digest: str) -> EvidenceStatu
     if not latest.tree_digest or not tree_digest:
         return EvidenceStatus.UNCHECKED
     return EvidenceStatus.VERIFIED if latest.tree_digest == tree_digest else EvidenceStatus.EXPIRED
-
-
-def _is_recorded(words: Words) -> bool:
-    """Return whether these words run something through ``upbeat exec``."""
-    names = [word.rpartition("/")[2] for word in words]
-    return any(names[index : index + 2] == ["upbeat", "exec"] for index in range(len(names)))

@@ -2,6 +2,10 @@
 
 Invariant: doubt never results in a pass. A statement that is negated, expected, past, fixed, conditional, fenced or
 quoted does not count. Contradicting statements are unclear, unless the negative one comes last.
+
+Test counts ("12 passed, 1 failed", ``Tests run: 12, Failures: 0``) are statements, too: failures above zero are a
+failure; passes above zero without failures are a pass; a zero alone means nothing. A part of a whole ("11/12 passed")
+is not a pass.
 """
 
 from __future__ import annotations
@@ -11,10 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from upbeat.core.package_data import load_toml
+from upbeat.core.package_data import load_rows, load_toml
 from upbeat.core.prompt.phrases import to_simplified
 from upbeat.core.prompt.quoted_spans import SpanKind, mask_prompt
-from upbeat.core.workflow.verdict.counts import find_result_counts
 from upbeat.core.workflow.verdict.marker import blank_out
 
 TESTS = "tests"
@@ -39,6 +42,29 @@ MAX_CUES = 200
 
 _ZH_NEGATION_REACH = 10
 """Number of characters a Chinese negation applies to."""
+
+
+_COUNT_FRAGMENTS = {
+    "unit": (
+        r"(?:(?:unit|integration|e2e|regression|new|existing|acceptance|of the|of)\s+){0,3}"
+        r"(?:(?:tests?|test cases|cases|specs?|examples?|checks?|scenarios?|suites?|assertions?)\s+)?"
+        r"(?:(?:are|is|were|was|have|has|now|all|both|still)\s+){0,3}"
+    ),
+    "passed": r"(?:passed|passing|passes|pass|green|succeeded|successful)",
+    "failed": r"(?:failed|failing|fails|fail|failures?|red|broken)",
+    "non_tests": r"(?:attempts?|logins?|requests?|cases? (?:are )?(?:covered|handled)|modes?)",
+    "zh_unit": r"\s*(?:个|项|条|例|组)?\s*(?:单元|集成|回归|端到端)?(?:测试|用例|检查|场景|断言)*\s*",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResultCount:
+    """One count. ``is_positive`` is None if it means nothing by itself; ``covers_all`` if it includes failures."""
+
+    is_positive: bool | None
+    start: int
+    end: int
+    covers_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +102,12 @@ def classify_prose(text: str, stage_type: str) -> ProseVerdict:
     cues = find_cues(normalized, stage_type)
     positive = [cue for cue in cues if cue.is_positive]
     negative = [cue for cue in cues if cue.is_positive is False]
-    if negative and (not positive or _is_negative_last(normalized, positive, negative)):
+    if negative and not positive:
         return ProseVerdict(False, sentence_at(text, negative[-1].start))
+    if negative:
+        bad, good = negative[-1].start, positive[-1].start
+        if bad > good or _sentence_around(normalized, bad) == _sentence_around(normalized, good):
+            return ProseVerdict(False, sentence_at(text, bad))
     if not positive or len(positive) + len(negative) < len(cues):
         return ProseVerdict(None)
     last = positive[-1]
@@ -198,12 +228,6 @@ def _interpret_cue(normalized: str, cue: VerdictCue, stage_type: str) -> Iterato
     yield cue
 
 
-def _is_negative_last(normalized: str, positive: list[VerdictCue], negative: list[VerdictCue]) -> bool:
-    """Return whether a negative statement comes last, or in the same sentence as the last positive one."""
-    last_good = _sentence_around(normalized, positive[-1].start)
-    return negative[-1].start > positive[-1].start or _sentence_around(normalized, negative[-1].start) == last_good
-
-
 def _blank_quoted(text: str) -> str:
     """Return ``text`` normalized, with fences, quotations and decoration blanked out."""
     shown = (SpanKind.FENCE, SpanKind.INLINE, SpanKind.QUOTE, SpanKind.URL)
@@ -271,3 +295,45 @@ def _standalone_pattern(verdicts: tuple[str, ...]) -> re.Pattern[str]:
         r"(?![a-z0-9_])(?=[ \t]*(?:[.!。！,，;；:：(（—–-]|$))(?!\s{0,3}(?:/|\||-\w|\bor\b|或))",
         re.MULTILINE,
     )
+
+
+# Counts
+
+
+def find_result_counts(normalized: str) -> tuple[ResultCount, ...]:
+    """Return the counts in ``normalized`` (lower case, simplified), in order; the more exact pattern wins."""
+    counts: list[ResultCount] = []
+    for kind, pattern in _count_patterns():
+        matches = list(pattern.finditer(normalized))
+        for match in matches:
+            is_positive, covers_all = _interpret_count(kind, match)
+            counts.append(ResultCount(is_positive, match.start(), match.end(), covers_all))
+        normalized = blank_out(normalized, (match.span() for match in matches), "\0")
+    return tuple(sorted(counts, key=lambda count: count.start))
+
+
+@cache
+def _count_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    compiled = []
+    for kind, pattern in load_rows(__package__, "counts.tsv"):
+        for name, fragment in _COUNT_FRAGMENTS.items():
+            pattern = pattern.replace(f"{{{name}}}", fragment)
+        compiled.append((kind, re.compile(pattern, re.MULTILINE)))
+    return tuple(compiled)
+
+
+def _interpret_count(kind: str, match: re.Match[str]) -> tuple[bool | None, bool]:
+    """Return whether a count of this ``kind`` (the first column of ``counts.tsv``) is positive and covers failures."""
+    numbers = [int(re.sub(r"\D", "", text or "")[:9] or 0) for text in match.groups()]
+    match kind:
+        case "failed":
+            return (False if numbers[0] else None), not numbers[0]
+        case "passed":
+            return (True if numbers[0] else None), False
+        case "fraction":
+            done, total = numbers
+            return (None, False) if not total or done > total else (done == total or None, done == total)
+        case "summary":  # tests, failures, and errors in some formats
+            return (False if sum(numbers[1:]) else True if numbers[0] else None), True
+        case _:
+            return {"positive": True, "negative": False, "none_failed": None}[kind], True

@@ -76,6 +76,17 @@ def test_an_order_from_within_a_session_is_for_that_one(here: Here, repo: Path, 
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"), [("quik", "did you mean 'quick'?"), ("xyz", "run `upbeat workflow list` to see them all")]
+)
+def test_an_unknown_workflow(here: Here, repo: Path, home: Path, name: str, hint: str) -> None:
+    """Starting an unknown workflow fails with the nearest name, and changes nothing."""
+    done = here("workflow", "start", name, cwd=repo, home=home, **MINE)
+
+    assert (2, b"", f"upbeat: no workflow '{name}'; {hint}\n") == (done.code, done.stdout, done.stderr)
+    assert {RunStatus.RUNNING} == set(statuses(home).values())
+
+
 def test_an_order_from_an_unknown_session_is_for_nobody_else(here: Here, repo: Path, home: Path) -> None:
     """A session that is not known here cannot change what another one does."""
     done = here("workflow", "start", "quick", "more", cwd=repo, home=home, CLAUDE_CODE_SESSION_ID="elsewhere")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.shell import SuccessProof, prove_success
-from upbeat.core.workflow.verdict.evidence import proven_kind_of
+from upbeat.core.workflow.verdict.evidence import inspect_command
 
 PIECES = (
     *("pytest", "pytest", "true", "false", ":", "cd /", "exit 0", "exit 3", "set -e", "set +e", "set -o pipefail"),
@@ -61,7 +61,7 @@ def run_in_bash(line: str, runners: Path, code: int) -> tuple[int, bool]:
 @given(lines())
 def test_a_failed_test_run_is_no_evidence(runners: Path, line: str) -> None:
     """When a line is taken as evidence, its exit code is 0 only if the tests ran and succeeded."""
-    if proven_kind_of(line) == "tests":
+    if inspect_command(line).proven_kind == "tests":
         failed, _ = run_in_bash(line, runners, 1)
         passed, ran = run_in_bash(line, runners, 0)
 

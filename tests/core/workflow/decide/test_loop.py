@@ -246,6 +246,47 @@ def test_the_main_agent_may_do_a_step_itself() -> None:
     assert RunStatus.COMPLETE is play.run.status
 
 
+def test_a_verdict_may_name_the_stage() -> None:
+    """A marker with the stage's name counts for its only current step, such as a repair."""
+    play = started("debug")
+    play.does("debugger")
+    play.does("developer")
+    play.tests(FAIL, exit_code=1)
+    play.ends('It was the lock.\n<!-- VERDICT: {"stage": "DEBUG", "result": "PASS"} -->')
+
+    assert "DEBUG=pass DEV=pass DEBUG#1=pass DEV#1 TEST=fail" == play.shown
+
+
+def test_a_verdict_for_an_unknown_step_is_answered() -> None:
+    """The agent learns that the workflow has no such step, and which steps are current."""
+    play = started("debug")
+    play.ends('<!-- VERDICT: {"stage": "QA", "result": "PASS"} -->')
+
+    assert "There is no step QA in this workflow" in play.sent_on
+    assert "The current steps: DEBUG." in play.sent_on
+
+
+def test_the_end_of_a_turn_says_what_waits_for_the_user() -> None:
+    """After the last attempt of a step, the user learns once what failed and how to go on."""
+    play = started("debug")
+    play.does("debugger")
+    play.does("developer")
+    for attempt in range(3):
+        play.tests(FAIL, exit_code=1)
+        if attempt < 2:
+            play.does("debugger")
+            play.does("developer")
+    play.ends("The tests still fail.")
+    waits = play.told
+
+    assert "workflow debug waits for you: TEST has failed 3 times. Say continue to try it again, or stop" in waits
+    assert ("", RunStatus.NEEDS_HUMAN) == (play.sent_on, play.run.status)
+    play.ends("I have nothing to add.")
+    assert "" == play.told
+    play.prompt("continue")
+    assert ["TEST"] == play.now
+
+
 def test_a_step_out_of_turn_cannot_be_claimed() -> None:
     """A marker for a step whose predecessors are open says nothing."""
     play = started("debug")
@@ -404,12 +445,6 @@ def test_an_agent_that_never_answers_does_not_hold_its_step_for_ever() -> None:
     assert ("turns", StepStatus.PENDING) == (ended, step.status if step else None)
     play.does("developer")
     assert "DEV=pass" == play.shown
-
-
-def test_much_text_is_no_question_for_long() -> None:
-    """A question mark with much behind it is read in no time."""
-    assert not ends_in_question("?" + " " * 300_000 + "x")
-    assert ends_in_question("Shall I?" + " *" * 100_000)
 
 
 def test_a_question_back_is_answered() -> None:

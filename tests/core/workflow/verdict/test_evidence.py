@@ -17,7 +17,6 @@ from upbeat.core.workflow.verdict.evidence import (
     extract_evidence,
     inspect_command,
     parse_exit_code,
-    proven_kind_of,
 )
 
 CASES = read_cases(Path(__file__).parent / "command_cases.tsv")
@@ -26,7 +25,7 @@ CASES = read_cases(Path(__file__).parent / "command_cases.tsv")
 @pytest.mark.parametrize(("expected", "command"), CASES)
 def test_case(expected: str, command: str) -> None:
     """A command line proves a check that must have succeeded for the line to succeed, and nothing else."""
-    assert ("" if expected in ("none", "hidden") else expected) == proven_kind_of(command)
+    assert ("" if expected in ("none", "hidden") else expected) == inspect_command(command).proven_kind
 
 
 def test_hidden_differs_from_nothing() -> None:
@@ -41,20 +40,22 @@ def test_hidden_differs_from_nothing() -> None:
 @pytest.mark.parametrize(
     ("command", "exit_code", "output", "expected"),
     [
-        ("pytest", 0, "", ("tests", 0)),
-        ("pytest", None, "12 passed", ("tests", None)),
-        ("pytest | tail", 0, "12 passed", ("", None)),
-        ("upbeat exec -- pytest", None, "1 failed\nupbeat: exit 1\n", ("tests", 1)),
-        ("upbeat exec -- pytest", 1, "upbeat: exit 1", ("tests", 1)),
-        ("upbeat exec -- pytest", 1, "upbeat: exit 0", ("tests", 1)),
-        ("upbeat exec -- pytest | tail -3", 0, "1 failed\nupbeat: exit 1\n", ("tests", 1)),
-        ("upbeat exec -- pytest | head -3", 0, "collected 12\n", ("", None)),
-        ("pytest; echo upbeat: exit 0", 0, "1 failed\nupbeat: exit 0\n", ("", None)),
-        ("ls", 0, "", ("", None)),
+        ("pytest", 0, "", ("tests", 0, False)),
+        ("pytest", None, "12 passed", ("tests", None, False)),
+        ("pytest | tail", 0, "12 passed", ("tests", None, True)),
+        ("upbeat exec -- pytest", None, "1 failed\nupbeat: exit 1\n", ("tests", 1, False)),
+        ("upbeat exec -- pytest", 1, "upbeat: exit 1", ("tests", 1, False)),
+        ("upbeat exec -- pytest", 1, "upbeat: exit 0", ("tests", 1, False)),
+        ("upbeat exec -- pytest | tail -3", 0, "1 failed\nupbeat: exit 1\n", ("tests", 1, False)),
+        ("upbeat exec -- pytest | head -3", 0, "collected 12\n", ("tests", None, True)),
+        ("pytest; echo upbeat: exit 0", 0, "1 failed\nupbeat: exit 0\n", ("tests", None, True)),
+        ("ls", 0, "", ("", None, False)),
     ],
 )
-def test_extract_evidence(command: str, exit_code: int | None, output: str, expected: tuple[str, int | None]) -> None:
-    """A finished command is of a kind, with the exit code that the client or upbeat exec reports."""
+def test_extract_evidence(
+    command: str, exit_code: int | None, output: str, expected: tuple[str, int | None, bool]
+) -> None:
+    """A finished command has a kind and the exit code that the client or upbeat exec reports, unless it hides that."""
     assert expected == extract_evidence(command, exit_code, output)
 
 
@@ -79,6 +80,7 @@ def test_parse_exit_code(output: str, code: int | None) -> None:
 GOOD = Evidence("tests", "pytest -q", "t1", 0)
 BAD = Evidence("tests", "pytest -q", "t1", 2)
 LINT = Evidence("lint", "ruff check", "t1", 0)
+HIDDEN = Evidence("tests", "pytest -q | tail", "t1", is_hidden=True)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,10 @@ LINT = Evidence("lint", "ruff check", "t1", 0)
         ((GOOD,), "", True, EvidenceStatus.UNCHECKED),
         ((Evidence("tests", "pytest", "", 0),), "t1", True, EvidenceStatus.UNCHECKED),
         ((GOOD, Evidence("tests", "pytest", "t1", None)), "t1", False, EvidenceStatus.EXIT_CODE_UNKNOWN),
+        ((HIDDEN,), "t1", False, EvidenceStatus.EXIT_CODE_HIDDEN),
+        ((BAD, HIDDEN), "t1", False, EvidenceStatus.EXIT_CODE_HIDDEN),
+        ((HIDDEN, BAD), "t1", False, EvidenceStatus.CONTRADICTED),
+        ((GOOD, HIDDEN), "t1", True, EvidenceStatus.VERIFIED),
         ((), "t1", False, EvidenceStatus.MISSING),
         ((LINT,), "t1", False, EvidenceStatus.MISSING),
     ],
@@ -105,19 +111,21 @@ def test_check_evidence(evidence: tuple[Evidence, ...], tree: str, is_proven: bo
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "fr"])
-@pytest.mark.parametrize("evidence", [(), (GOOD,), (BAD,), (Evidence("tests", "x" * 500, "t1"),)])
+@pytest.mark.parametrize("evidence", [(), (GOOD,), (BAD,), (HIDDEN,), (Evidence("tests", "x" * 500, "t1"),)])
 def test_reason(evidence: tuple[Evidence, ...], language: str) -> None:
     """The reason is one short sentence in the language of its reader, with the command on one line."""
     reason = check_evidence("tests", evidence, "t1", language).reason
 
-    assert 0 < len(reason) < 250
+    assert 0 < len(reason) < 300
     assert "\n" not in reason
     assert "{" not in reason
 
 
-def test_reason_names_the_exit_code() -> None:
-    """A contradiction names the command and its exit code."""
+def test_reason_names_the_run() -> None:
+    """The reason names the command with its exit code, or says that the command line hides it."""
     assert "the last test run, `pytest -q`, exited with code 2" == check_evidence("tests", (BAD,), "t1").reason
+    hidden = check_evidence("tests", (HIDDEN,), "").reason
+    assert hidden.startswith("upbeat has seen `pytest -q | tail` (test), but that command line hides the exit code")
 
 
 PIECES = ["pytest", "npm test", "cd x", "echo a", "true", "exit 1", "set -e", "set -o pipefail", "bash -c 'pytest'"]
@@ -127,7 +135,7 @@ JOINTS = [" && ", " || ", "; ", " | ", " & ", "\n", " ( ", " ) ", " { ", "; }", 
 @given(st.lists(st.sampled_from(PIECES + JOINTS), max_size=10).map("".join))
 def test_any_line(command: str) -> None:
     """Any line, well-formed or not, is tests or nothing."""
-    assert proven_kind_of(command) in {"", "tests"}
+    assert inspect_command(command).proven_kind in {"", "tests"}
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.sampled_from(["|| true", "| cat", "; :", "&"]))
@@ -135,4 +143,4 @@ def test_what_is_swallowed_proves_nothing(commands: list[str], swallow: str) -> 
     """Whatever a line runs, nothing is proven once its end is swallowed, unless the shell was told to be strict."""
     line = " && ".join(command for command in commands if not command.startswith("set")) or "pytest"
 
-    assert "" == proven_kind_of(f"( {line} ) {swallow}")
+    assert "" == inspect_command(f"( {line} ) {swallow}").proven_kind

@@ -15,21 +15,17 @@ FULL = '<!-- VERDICT: {"result": "pass", "stage": "test:2", "call": "k7f2"} -->'
     ("marker", "fields"),
     [
         (FULL, ("PASS", "TEST:2", "k7f2")),
-        ("<!-- verdict: {result: FAIL} -->", ("FAIL", "", "")),
-        ("<!-- VERDICT: PASS -->", ("PASS", "", "")),
-        ('<!-- VERDICT: "PASS" -->', ("PASS", "", "")),
-        ('&lt;!-- VERDICT: {"verdict": "REJECT"} --&gt;', ("REJECT", "", "")),
-        ('<!-- VERDICT: {"result": "MAYBE"} -->', ("MAYBE", "", "")),
+        ('&lt;!-- VERDICT: {"verdict": "maybe"} --&gt;', ("MAYBE", "", "")),
         ("<!-- VERDICT: [1] -->", ("", "", "")),
     ],
 )
 def test_fields(marker: str, fields: tuple[str, str, str]) -> None:
-    """The fields are parsed leniently, and an unknown result is kept."""
+    """A marker has its fields and its span; an unknown result is kept. Other forms are in marker_cases.tsv."""
     assert (VerdictMarker(*fields, 6, 6 + len(marker)),) == find_verdict_markers(f"Done.\n{marker}")
 
 
-@pytest.mark.parametrize("text", [f"```\n{FULL}\n```", f"> {FULL}", f'"{FULL}"', f"`{FULL}`", "VERDICT: PASS"])
-def test_markers_that_do_not_count(text: str) -> None:
+@pytest.mark.parametrize("text", [f"```\n{FULL}\n```", f"> {FULL}", f'"{FULL}"'])
+def test_shown_markers(text: str) -> None:
     """A marker in code, on a quoted line or between quotation marks does not count."""
     assert () == find_verdict_markers(text)
 

@@ -1,4 +1,4 @@
-"""The verdict of prose, and the phrase tables behind it."""
+"""The verdict of prose, the phrase tables behind it, and test counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from case_files import read_cases
 from upbeat.core.package_data import load_toml
 from upbeat.core.workflow.verdict import prose
 from upbeat.core.workflow.verdict.classify import ParsedVerdict, StepVerdict, parse_verdict
-from upbeat.core.workflow.verdict.prose import _patterns, normalize_for_matching, sentence_at
+from upbeat.core.workflow.verdict.prose import (
+    ResultCount,
+    _patterns,
+    find_result_counts,
+    normalize_for_matching,
+    sentence_at,
+)
 
 PHRASES = load_toml(prose.__package__, "phrases.toml")
 TABLES = [(name, "") for name, table in PHRASES.items() if isinstance(table, str)]
@@ -62,7 +68,7 @@ def test_patterns(table: str, key: str) -> None:
 
 def test_fragments_are_filled_in() -> None:
     """No placeholder is left in a pattern."""
-    assert [] == [one for table in TABLES for one in _patterns(*table) if re.search(r"\{[a-z]+\}", one)]
+    assert [] == [text for table in TABLES for text in _patterns(*table) if re.search(r"\{[a-z]+\}", text)]
 
 
 @pytest.mark.parametrize(
@@ -71,3 +77,36 @@ def test_fragments_are_filled_in() -> None:
 def test_sentence_at(offset: int, sentence: str) -> None:
     """The sentence around an offset, without the space around it."""
     assert sentence == sentence_at("One is fine. Two failed! \n Three", offset)
+
+
+COUNTS = [
+    ("12 passed", [(True, False)]),
+    ("12 passed, 1 failed", [(True, False), (False, False)]),
+    ("0 failed", [(None, True)]),
+    ("0 passed", [(None, False)]),
+    ("11/12 tests passed", [(None, False)]),
+    ("12/12 tests passed", [(True, True)]),
+    ("tests run: 12, failures: 0, errors: 0", [(True, True)]),
+    ("tests run: 12, failures: 1, errors: 0", [(False, True)]),
+    ("build success", [(True, True)]),
+    ("not ok 3 - adds", [(False, True)]),
+    ("12 个测试通过", [(True, False)]),
+    ("2 个测试失败", [(False, False)]),
+    ("the total is 12", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), COUNTS)
+def test_counts(text: str, expected: list[tuple[bool | None, bool]]) -> None:
+    """Each count is positive, negative or neither, and says whether it covers failures."""
+    assert expected == [(count.is_positive, count.covers_all) for count in find_result_counts(text)]
+
+
+def test_spans() -> None:
+    """A count has the span of its text, and counts are in order."""
+    text = "so 2 failed and 12 passed."
+    first, second = find_result_counts(text)
+
+    assert ResultCount(False, 3, 11) == first
+    assert "12 passed" == text[second.start : second.end]
