@@ -56,28 +56,31 @@ def test_other_messages_are_no_question(message: str) -> None:
     assert not ends_in_question(message)
 
 
-def test_the_clients_own_question_is_let_go() -> None:
-    """An agent that asks by the client's tool may end its turn."""
+def test_a_question_by_the_clients_tool() -> None:
+    """A turn in which the agent asked with the client's tool may end, unless it has worked on since."""
     play = started("standard")
     play.asks()
     play.ends()
-    first = (play.sent_on, released(play))
-    play.ends()
 
-    assert ("", ["paused_by_user"]) == first
+    assert ("", ["paused_by_user"]) == (play.sent_on, released(play))
+    play.ends()
+    assert play.sent_on
+    play.asks()
+    play.runs("ls")
+    play.ends()
     assert play.sent_on
 
 
-def test_a_question_of_the_user_is_answered_and_not_fought() -> None:
-    """The user asks something in the middle: that turn ends; the next one goes on."""
+def test_a_question_of_the_user() -> None:
+    """A turn that answers an unrelated question of the user may end; the next prompt continues the work."""
     play = started("standard")
+    play.ends("Per host or in all?")
     play.prompt("what does the planner do?", is_unrelated_question=True)
     play.ends("It plans.")
-    talked = (play.sent_on, released(play))
+
+    assert ("", ["paused_by_user"]) == (play.sent_on, released(play))
     play.prompt("implement it without a queue")
     play.ends()
-
-    assert ("", ["paused_by_user"]) == talked
     assert play.sent_on
 
 
@@ -287,12 +290,16 @@ def test_the_end_of_a_turn_says_what_waits_for_the_user() -> None:
     assert ["TEST"] == play.now
 
 
-def test_a_step_out_of_turn_cannot_be_claimed() -> None:
-    """A marker for a step whose predecessors are open says nothing."""
-    play = started("debug")
+def test_steps_that_cannot_be_claimed() -> None:
+    """A marker of the main agent does not count for a later step, nor for one that a subagent is working on."""
+    play = started("quick")
     play.ends('<!-- VERDICT: {"stage": "TEST", "result": "PASS"} -->')
+    play.does("developer")
+    play.delegate("code-reviewer")
+    play.started("code-reviewer", "r")
+    play.ends('<!-- VERDICT: {"stage": "REVIEW", "result": "PASS"} -->', background_task_count=1)
 
-    assert "DEBUG DEV TEST" == play.shown
+    assert "DEV=pass REVIEW TEST RETRO" == play.shown
 
 
 def test_two_sessions_do_not_work_on_one_feature() -> None:
@@ -325,26 +332,21 @@ def test_a_finished_feature_is_archived_and_its_boxes_ticked() -> None:
     assert [TickCheckboxes("retry-limit", ("DEV",)), ArchiveFeature("retry-limit")] == play.workspace_actions
 
 
-def test_the_clients_own_cap_is_recorded() -> None:
-    """Claude Code ends a turn itself after eight blocks without a tool call: that is not finished, and is said."""
-    play = started("standard", caps=LoopLimits(max_turns=100, max_turns_without_progress=100))
+def test_the_clients_own_limit() -> None:
+    """Claude Code ends a turn after eight continuations without a tool call, and the user learns that work is left."""
+    idle, working = (
+        started("standard", caps=LoopLimits(max_turns=100, max_turns_without_progress=100)) for _ in range(2)
+    )
     for _turn in range(9):
-        play.ends()
-    play.prompt("what happened?")
+        idle.ends()
+        working.ends()
+        working.runs("ls")
+    idle.prompt("what happened?")
+    working.prompt("go on, please do")
 
-    assert ("overridden", RunStatus.RUNNING) == (play.state.loop.end_reason, play.run.status)
-    assert "the client ended the turn" in play.told
-
-
-def test_work_resets_the_clients_count() -> None:
-    """A tool call in between starts the client's count anew."""
-    play = started("standard", caps=LoopLimits(max_turns=100, max_turns_without_progress=100))
-    for _turn in range(9):
-        play.ends()
-        play.runs("ls")
-    play.prompt("go on, please do")
-
-    assert "" == play.state.loop.end_reason
+    assert ("overridden", RunStatus.RUNNING) == (idle.state.loop.end_reason, idle.run.status)
+    assert "the client ended the turn" in idle.told
+    assert "" == working.state.loop.end_reason
 
 
 def test_a_specification_that_fails_is_written_again() -> None:
@@ -445,41 +447,6 @@ def test_an_agent_that_never_answers_does_not_hold_its_step_for_ever() -> None:
     assert ("turns", StepStatus.PENDING) == (ended, step.status if step else None)
     play.does("developer")
     assert "DEV=pass" == play.shown
-
-
-def test_a_question_back_is_answered() -> None:
-    """The agent asks, and the user asks back: that turn may end as well; an answer is worked on."""
-    play = started("standard")
-    play.ends("Per host or in all?")
-    play.prompt("why does that matter?", is_unrelated_question=True)
-    play.ends("Because of the limit.")
-    back = (play.sent_on, released(play))
-    play.prompt("per host then")
-    play.ends()
-
-    assert ("", ["paused_by_user"]) == back
-    assert play.sent_on
-
-
-def test_an_agent_that_has_its_answer_works_on() -> None:
-    """The user has answered in the client's own dialogue, and the agent has gone on: its turn is continued again."""
-    play = started("standard")
-    play.asks()
-    play.runs("ls")
-    play.ends()
-
-    assert play.sent_on
-
-
-def test_a_step_that_an_agent_works_on_cannot_be_claimed() -> None:
-    """The main agent does not speak for the agent that it has sent."""
-    play = started("quick")
-    play.does("developer")
-    play.delegate("code-reviewer")
-    play.started("code-reviewer", "r")
-    play.ends('<!-- VERDICT: {"stage": "REVIEW", "result": "PASS"} -->', background_task_count=1)
-
-    assert "DEV=pass REVIEW TEST RETRO" == play.shown
 
 
 @pytest.mark.parametrize("end", [SessionClosed(), LoopEnded("no_progress")], ids=["closed", "its loop is over"])
