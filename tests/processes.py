@@ -13,8 +13,9 @@ import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any, NoReturn, Self
+from typing import IO, Any, NoReturn, Self, TypeVar
 
 import jsonschema_rs
 
@@ -23,6 +24,7 @@ from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_application
 
+Result = TypeVar("Result")
 ROOT = Path(__file__).parent.parent
 LOADED = (build_application(),)
 """What a command imports when it needs it is here already, so that a fork of this process need not."""
@@ -147,6 +149,18 @@ class Fork:
             self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         _, out, err = self._streams
         return Finished(self._code, _content(out), _content(err).decode("utf-8", "replace"))
+
+
+def in_a_fork(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return the result of ``work(*arguments)``, which runs in a fork of this process. Raises EOFError if it fails."""
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: sender.send(work(*arguments)))
+    process.start()
+    sender.close()
+    result: Result = receiver.recv()
+    process.join()
+    return result
 
 
 def _become(
