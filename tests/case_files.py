@@ -1,18 +1,31 @@
-"""Read tab-separated files of test cases."""
+"""Read tab-separated files of cases; in a field ``\\n``, ``\\t``, ``\\r``, ``\\\\`` and ``\\u200b`` are escapes."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
-_ESCAPES = {"n": "\n", "t": "\t"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def read_cases(path: Path) -> list[tuple[str, ...]]:
-    """Return the rows of ``path`` without comments, with ``\\n``, ``\\t`` and ``\\\\`` in a field decoded."""
+    """Return the rows of ``path`` without comments (lines that begin with ``#``)."""
     lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     return [tuple(map(_decode, line.split("\t"))) for line in lines if not line.startswith("#")]
 
 
+def read_groups(path: Path) -> dict[str, list[tuple[str, ...]]]:
+    """Return the rows of ``path`` without comments, by their first column and without it."""
+    groups: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for group, *row in read_cases(path):
+        groups[group].append(tuple(row))
+    return dict(groups)
+
+
 def _decode(field: str) -> str:
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), field)
+    return re.sub(r"\\(?:u([0-9a-f]{4,5})|(.))", _decode_escape, field)
+
+
+def _decode_escape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else _ESCAPES.get(match[2], match[2])

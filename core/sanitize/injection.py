@@ -82,6 +82,8 @@ class FilteredText:
 
 def filter_injection(text: str) -> FilteredText:
     """Replace the lines of ``text`` that address the model; idempotent."""
+    if not may_contain_injection(text):
+        return FilteredText(text)
     segments = _Segments(text)
     filtered = set()
     for count, (start, end) in enumerate(_find_injections(text, segments)):

@@ -18,12 +18,10 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    table = {ord(char): _base_letter(char) for char in set(text) if not char.isascii()}
+    table: dict[int, str] = {}
+    for char in {char for char in text if not char.isascii()}:
+        letters = [part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part)]
+        plain = letters[0].lower() if len(letters) == 1 else char
+        plain = plain if len(plain) == 1 and (not plain.isspace() or char.isspace()) else char
+        table[ord(char)] = plain.translate(_LOOKALIKES)
     return text.translate(table).lower()
-
-
-def _base_letter(char: str) -> str:
-    letters = [part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part)]
-    plain = letters[0].lower() if len(letters) == 1 else char
-    plain = plain if len(plain) == 1 and (not plain.isspace() or char.isspace()) else char
-    return plain.translate(_LOOKALIKES)

@@ -5,95 +5,16 @@ from __future__ import annotations
 import random
 import string
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from .formats import ALPHABETS, issue, templates
+from case_files import read_cases
+
+from .formats import ALPHABETS, fill_in, issue, templates
 
 SIZE = 1_000_000
 """Characters of each text."""
 
-BEGIN, END = "-----BEGIN RSA PRIVATE " + "KEY-----", "-----END RSA PRIVATE " + "KEY-----"
-LINE = "MIIEowIBAAKCAQEAvR1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1v2w3x"
-
-PIECES = (
-    *"aA0 \n\t=\"'`-_./\\<>&;@:%+",
-    *("é", "密", "е", "𝒂", "e\u0301", "🙂", "。", "ſ", "İ", "\u212a"),
-    *("password", "password=", 'password="', "password='", "password = x ", 'password:"', 'password\\"', "token=a("),
-    *("token=token.", "token;", 'token="abcdefgh" ', 'token="a b c d"', "secret: ", "api_key ", "api", "pass", "_pass"),
-    *(
-        "password: | \n  ",
-        "name value ",
-        "password\n-",
-        '"password", "',
-        "<password>",
-        "密码",
-        "密码是",
-        "密码：",
-        "pw ",
-    ),
-    *("pw: a1", "pass: ab12cd ", "token abcdefgh12345678 ", "secret to ", "password to a1b2c3 ", "key=", "key=value;"),
-    *("KEY=VALUE\n", "A_KEY=a1b2c3d4e5\n", "export TOKEN=abcdef1234567890\n", "token=", "token-", "token_", "api-api-"),
-    *("AKIA", "AKIA" + "A" * 15, "-AKIA", "eyJ", "-eyJ", "_eyJ", ".eyJ", "eyJaaaaaaaa.", "-eyJaaaaaaaa"),
-    *("-eyJaaaaaaaa.-",),
-    *("eyJaaaaaaaa.eyJaaaaaaaa", "eyJaaaaaaaa.a.", "eyJaaaaaaaa.eyJ.", "ghp_", "-ghp_", "ghp_" + "a" * 19),
-    *("x" * 40 + ".",),
-    *("sk-", "sk-a", "-sk-", "sk-ant-", "sk", "-sk", "xox", "xoxb-", "xoxb-a", "SG.", "SG." + "a" * 16 + ".", "-SG.a"),
-    *(":AA", "1:AA", "12345678:AA", "hf_", "key-", "r8_", "SK", "SKa", "-us", "a" * 31 + "-us1", "0" * 32 + "-"),
-    *("-us1",),
-    *("0" * 32 + ".", "M" * 24 + ".aaaaaa.", "M.", ".a", "00D", "!", "00D" + "a" * 12 + "!", "0" * 24 + ":", "pat"),
-    *("pata.",),
-    *("1/", "1/1", "1/" + "1" * 16 + ":", "dapi", "AIza", "-AIza", "glpat-", "glpat-a.", "tskey-", "hvs.", "EAA"),
-    *("EAAa-",),
-    *("+ASt", "A+ASt", "JQQJ99", "AzFu", "Q~", "aaa1Q~", "AAAA", ":APA91b", "NRAL", "AQE", "AQEahm", "dp.pt.a."),
-    *("t1.", "-t1."),
-    *("perm:a.", "perm:a.a.", "pdl_live_apikey_", "otpauth://", "otpauth://totp/", "bce-v3/ALTAK-", "A" * 20),
-    *("A" * 20 + "%",),
-    *("://", "://:", "://a:", "://a:b@", "a://b:c@d ", "://" + "a" * 19, "://a@", "http://a:b:c:d", "@://"),
-    *("https://a/@",),
-    *("Bearer ", "Bearer aaaaaa ", "bearer a1b2c3d4e5f6a7b8 ", "basic aaaa", "Basic dXNlcjpwYXNzd29yZA== ", "token  "),
-    *("authorization: ", "Authorization: Bearer ", "SSWS ", "--", "--a", "--password ", "--password=", "--token a1 "),
-    *("---",),
-    *("-u ", "-u a:", "-u a:b", "-u a:b1c2d3e4 ", "--user=", "&sig=", "AccountKey=", "AccountKey=a;"),
-    *(BEGIN, BEGIN + "\n", END, END + "\n", BEGIN + "\n" + LINE + "\n", LINE + "\n", "A: b\n", "a\n" + END),
-    *("PRIVATE KEY",),
-    *(BEGIN + "\nA: b\n", BEGIN + " ", BEGIN + LINE[:20] + " ", LINE + "\n" + END + "\n", LINE + END, "-----BEGIN "),
-    *("-----",),
-    *("%41", "%2541", "%", "%4", "\\u0041", "\\u004", "\\x41", "\\\\u0041", "&#65;", "&#x41;", "&amp;", "&quot;"),
-    *("=3D", "\\/"),
-    *("=\n", "%41KIA", "%70assword%3D", "\\u0070w: a1 ", "cGFzc3dvcmQ9", "cGFzc3dvcmQ9aHVudGVyMjI= "),
-    *("aGVsbG8gd29ybGQ", "=="),
-    *("ghp_\n", "ghp_a\n", "a\n", "a1\n", "gh\np_", '"a" +\n', "a\\\n", "+a\n", "> a1\n", LINE[:40] + "\n", "sk-\na"),
-    *("eyJ\n",),
-    *(
-        "\x1b[",
-        "\x1b[1m",
-        "\x1b]0;x",
-        "\x1b]",
-        "\x1b",
-        "\x1bP",
-        "\x90",
-        "\x9b",
-        "\x9d",
-        "\x1b(",
-        "\x1b]0;x\x07",
-        "\x1b[1;",
-        "\x07",
-    ),
-    *("\u200b", "a\u200b", "\u202e", "\U000e0041", "\ufe0f", "\x00", "\r", "\r\n", "\u2028", "\ud800", "a\x1b[0m"),
-    *("\u00ad\n",),
-    *(
-        "ignore all previous ",
-        "ignore previous instructions. ",
-        "ignore",
-        "忽略",
-        "忽略以上指令",
-        "忽略以上指令。",
-        "you are now ",
-    ),
-    *("system", "<system-reminder>", "</system>", "<system", "from now on you ", "do not tell the user "),
-    *("instructions",),
-    *("i g n o r e ", "ignoreall", "a. ", "x" * 300 + ". ", "x" * 300 + "\n", "disregard the above\n", "[INST]"),
-    *("<|im_start|>",),
-)
+PIECES = tuple(fill_in(piece) for (piece,) in read_cases(Path(__file__).with_name("adversarial.txt")))
 """Pieces that are repeated up to a megabyte."""
 
 

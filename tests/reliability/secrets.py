@@ -16,9 +16,9 @@ from planted.formats import leaks, templates
 from planted.generator import ASSIGNED, FREE, STRUCTURED, Case, cases
 
 from upbeat.core.sanitize.control_chars import strip_controls
-from upbeat.core.sanitize.redact import redact
+from upbeat.core.sanitize.redact import find_secrets, redact
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS
-from upbeat.core.sanitize.secrets.scan import LITERAL_SCANNER, load_re2_scanner
+from upbeat.core.sanitize.secrets.scan import ScannedText, load_re2_engine
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 
@@ -86,11 +86,11 @@ def _kinds() -> Iterator[str]:
 
 
 def _engines(planted: list[Case]) -> Iterator[Seen]:
-    linear = load_re2_scanner()
-    if linear is None:
+    engine = load_re2_engine()
+    if engine is None:
         return
     texts = [strip_controls(case.text) for case in planted]
-    other = sum(redact(text, scanner=linear) != redact(text, scanner=LITERAL_SCANNER) for text in texts)
+    other = sum(find_secrets(ScannedText(text, engine)) != find_secrets(ScannedText(text, None)) for text in texts)
     yield Seen(
         "With RE2 and without it the same is found",
         "0 differ",

@@ -8,10 +8,10 @@ are found are the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretFormat
@@ -49,39 +49,46 @@ class TooManyMatchesError(Exception):
     """A text has more candidates for secrets than can be judged in time."""
 
 
-class SecretScanner(Protocol):
-    """Says what a text can contain: rather too much than too little."""
+class ScannedText:
+    """A text with what it can contain: rather too much than too little.
 
-    def candidate_formats(self, text: str) -> Sequence[SecretFormat]:
-        """Return the formats that may match in ``text``, in their order."""
+    ``lowered`` is the text in lower case with the same length; ``contexts`` are names of ``_CONTEXTS``. Without an
+    engine, each literal is searched.
+    """
 
-    def candidate_contexts(self, lowered: str) -> Collection[str]:
-        """Return the names of ``_CONTEXTS`` that the text in lower case may contain."""
+    def __init__(self, text: str, engine: Re2Engine | None) -> None:
+        self.text = text
+        self.lowered = text.lower() if text.isascii() else text.replace("İ", "I").lower()  # İ would become longer
+        self.engine = engine
+        if engine:
+            self.contexts = engine.find_contexts(self.lowered)
+        else:
+            has = self.lowered.__contains__
+            self.contexts = {name for name, (literals, _) in _CONTEXTS.items() if any(map(has, literals))}
 
-    def find_matches(self, pattern: re.Pattern[str], context: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
-        """Yield the matches of ``pattern`` in ``text`` that begin where ``context`` matches, or one character later.
+    def candidate_formats(self) -> list[SecretFormat]:
+        """Return the formats that may match in the text, in their order."""
+        if self.engine:
+            return self.engine.find_formats(self.text)
+        return [secret_format for secret_format in SECRET_FORMATS if secret_format.literal in self.text]
+
+    def find_matches(self, pattern: re.Pattern[str], context: str, subject: str) -> Iterator[re.Match[str]]:
+        """Yield the matches of ``pattern`` in ``subject`` (``text`` or ``lowered``) that begin at ``context``.
 
         Raises:
             TooManyMatchesError: There are more than ``MAX_CONTEXT_MATCHES``.
         """
+        if self.engine:
+            matches = self.engine.find_matches(pattern, context, self.lowered, subject)
+        else:
+            matches = pattern.finditer(subject)
+        yield from islice(matches, MAX_CONTEXT_MATCHES)
+        if next(matches, None) is not None:
+            raise TooManyMatchesError
 
 
-class LiteralScanner:
-    """Search each literal by itself: for short texts, and without RE2."""
-
-    def candidate_formats(self, text: str) -> Sequence[SecretFormat]:
-        return [secret_format for secret_format in SECRET_FORMATS if secret_format.literal in text]
-
-    def candidate_contexts(self, lowered: str) -> Collection[str]:
-        return [name for name, (literals, _) in _CONTEXTS.items() if any(map(lowered.__contains__, literals))]
-
-    def find_matches(self, pattern: re.Pattern[str], context: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
-        del context, lowered  # only RE2 prefilters matches
-        return _limit_matches(pattern.finditer(text))
-
-
-class Re2Scanner:
-    """Search everything in one pass of RE2. Each code point is one byte: all formats are ASCII."""
+class Re2Engine:
+    """Search for everything in one pass of RE2. Each code point is one byte: all formats are ASCII."""
 
     def __init__(self) -> None:
         import re2
@@ -97,11 +104,13 @@ class Re2Scanner:
             name: re2.compile(expression.encode("ascii"), _options()) for name, (_, expression) in _CONTEXTS.items()
         }
 
-    def candidate_formats(self, text: str) -> Sequence[SecretFormat]:
+    def find_formats(self, text: str) -> list[SecretFormat]:
+        """Return the formats that may match in ``text``, in their order."""
         groups = self._format_set.Match(text.encode("ascii", "replace")) or ()
         return [SECRET_FORMATS[i] for i in sorted(i for group in groups for i in self._format_groups[group])]
 
-    def candidate_contexts(self, lowered: str) -> Collection[str]:
+    def find_contexts(self, lowered: str) -> set[str]:
+        """Return the names of the contexts that the text in lower case may contain."""
         matches = self._context_set.Match(lowered.encode("ascii", "replace")) or ()
         contexts = {self._context_names[index] for index in matches}
         if not lowered.isascii() and any(map(lowered.__contains__, _NON_ASCII_NAMES)):
@@ -109,9 +118,7 @@ class Re2Scanner:
         return contexts
 
     def find_matches(self, pattern: re.Pattern[str], context: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
-        return _limit_matches(self._find_matches(pattern, context, lowered, text))
-
-    def _find_matches(self, pattern: re.Pattern[str], context: str, lowered: str, text: str) -> Iterator[re.Match[str]]:
+        """Yield the matches of ``pattern`` in ``text`` that begin at ``context`` in ``lowered``, or just behind it."""
         if context == "assignment" and not lowered.isascii() and any(map(lowered.__contains__, _NON_ASCII_NAMES)):
             yield from pattern.finditer(text)
             return
@@ -126,12 +133,6 @@ class Re2Scanner:
             if match:
                 yield match
             position = max(match.end() if match else 0, start + 1)
-
-
-def _limit_matches(matches: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
-    yield from islice(matches, MAX_CONTEXT_MATCHES)
-    if next(matches, None) is not None:
-        raise TooManyMatchesError
 
 
 def _options() -> re2.Options:
@@ -154,20 +155,16 @@ def _compile_re2_set(expressions: Iterable[str]) -> re2.Set:
     return pattern_set
 
 
-LITERAL_SCANNER = LiteralScanner()
-
-
 @cache
-def load_re2_scanner() -> SecretScanner | None:
-    """Return the RE2 scanner, or None if RE2 is not installed."""
+def load_re2_engine() -> Re2Engine | None:
+    """Return the RE2 engine, or None if RE2 is not installed."""
     try:
-        return Re2Scanner()
+        return Re2Engine()
     except ImportError:
         return None
 
 
-def choose_scanner(text: str) -> SecretScanner:
-    """Return the fastest scanner for ``text``."""
-    if len(text) < _RE2_MIN_LENGTH and not load_re2_scanner.cache_info().currsize:
-        return LITERAL_SCANNER
-    return load_re2_scanner() or LITERAL_SCANNER
+def choose_engine(text: str) -> Re2Engine | None:
+    """Return the RE2 engine, or None if ``text`` is searched faster without it."""
+    is_short = len(text) < _RE2_MIN_LENGTH and not load_re2_engine.cache_info().currsize
+    return None if is_short else load_re2_engine()

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from upbeat.core.sanitize.secrets.formats import SecretFormat
-from upbeat.core.sanitize.secrets.scan import SecretScanner
-from upbeat.core.sanitize.secrets.span import SecretSpan
-from upbeat.core.sanitize.secrets.values import is_made_of_words
+from upbeat.core.sanitize.secrets.context import is_made_of_words
+from upbeat.core.sanitize.secrets.formats import SecretFormat, SecretSpan
+from upbeat.core.sanitize.secrets.scan import ScannedText
 
 # Escapes
 
@@ -52,11 +51,12 @@ class DecodedView:
         )
 
 
-def decode_escapes(text: str, lowered: str, scanner: SecretScanner) -> DecodedView | None:
+def decode_escapes(scan: ScannedText) -> DecodedView | None:
     """Decode percent escapes, backslash escapes and entities of visible ASCII characters; None if there are none."""
+    text = scan.text
     view_offsets, original_offsets, done, length = [0], [0], 0, 0
     pieces: list[str] = []
-    for match in islice(scanner.find_matches(_ESCAPE, "escape", lowered, text), _MAX_ESCAPES):
+    for match in islice(scan.find_matches(_ESCAPE, "escape", text), _MAX_ESCAPES):
         char = _decode_escape(match)
         if char is None:
             continue
@@ -91,12 +91,12 @@ _PROBE_LENGTH = 16
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
-def decode_base64_runs(text: str, lowered: str, scanner: SecretScanner) -> Iterator[tuple[int, int, str]]:
+def decode_base64_runs(scan: ScannedText) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and content of base64 runs that encode text."""
     remaining = _MAX_DECODED_LENGTH
-    for match in islice(scanner.find_matches(_BASE64_RUN, "encoded", lowered, text), _MAX_RUNS):
+    for match in islice(scan.find_matches(_BASE64_RUN, "encoded", scan.text), _MAX_RUNS):
         start, end = match.span()
-        if _decode_base64(text[start : start + _PROBE_LENGTH]) is None:
+        if _decode_base64(scan.text[start : start + _PROBE_LENGTH]) is None:
             continue
         remaining -= end - start
         if remaining < 0:
@@ -118,7 +118,7 @@ _SPACES = dict.fromkeys(map(ord, "\t\r\n"), " ")
 
 # Lines
 
-_QUOTES = "\"'`"
+_QUOTES = ('"', "'", "`")
 _LINE_PREFIXES = ">|#*+-"
 """Prefixes of the lines of a quotation, a table, a comment or a diff."""
 _SECRET_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=-.%")
@@ -226,7 +226,7 @@ def join_wrapped_lines(text: str) -> JoinedText | None:
     for line in lines[1:]:
         line_end = line_start + len(previous)
         may_continue = line and previous[-1:] not in _CLOSING_CHARACTERS
-        left, right = (_strip_line_end(previous), _strip_line_start(previous, line)) if may_continue else ("", "")
+        left, right = _strip_joint(previous, line) if may_continue else ("", "")
         if left and right and left[-1] in _SECRET_CHARACTERS and right[0] in _SECRET_CHARACTERS:
             piece_end = line_start + len(left)
             if piece_end > piece_start:
@@ -243,17 +243,12 @@ def join_wrapped_lines(text: str) -> JoinedText | None:
     return JoinedText(text, DecodedView("".join([*pieces, text[piece_start:]]), view_offsets, original_offsets))
 
 
-def _strip_line_end(line: str) -> str:
-    """Return ``line`` without what joins its string to the next line."""
-    left = line.rstrip(" \t\\")
-    if left[-1:] in ("+", ".", "&") and left[:-1].rstrip(" \t")[-1:] in tuple(_QUOTES):
+def _strip_joint(previous: str, line: str) -> tuple[str, str]:
+    """Return two lines without what joins a string over them: quotes, operators, indentation, a line prefix."""
+    left = previous.rstrip(" \t\\")
+    if left[-1:] in ("+", ".", "&") and left[:-1].rstrip(" \t").endswith(_QUOTES):
         left = left[:-1].rstrip(" \t")
-    return left[:-1] if left.endswith(tuple(_QUOTES)) else left
-
-
-def _strip_line_start(previous: str, line: str) -> str:
-    """Return ``line`` without indentation, repeated line prefix and opening quote."""
     right = line.lstrip(" \t")
     if right[:1] in _LINE_PREFIXES and right[:1] == previous.lstrip(" \t")[:1]:
         right = right[1:].lstrip(" \t")
-    return right[1:] if right.startswith(tuple(_QUOTES)) else right
+    return left[:-1] if left.endswith(_QUOTES) else left, right[1:] if right.startswith(_QUOTES) else right

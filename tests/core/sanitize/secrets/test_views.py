@@ -1,4 +1,4 @@
-"""Escaped, encoded and wrapped secrets are redacted in the original text."""
+"""Views of a text reveal secrets that are escaped, encoded or broken over lines."""
 
 from __future__ import annotations
 
@@ -6,79 +6,58 @@ import base64
 
 import pytest
 
-from upbeat.core.sanitize.redact import MAX_SECRETS, RedactedText, redact
-
-ALNUM = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zAbCdE"
-KEY = "AKIA" + "IOSFODNN7EXAMPLE"
-
-
-def encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+from upbeat.core.sanitize.secrets.formats import SecretSpan
+from upbeat.core.sanitize.secrets.scan import ScannedText
+from upbeat.core.sanitize.secrets.views import decode_base64_runs, decode_escapes, join_wrapped_lines
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "decoded"),
     [
-        (f"v=%41{KEY[1:]}&b=1", "v=<redacted:aws-access-key>&b=1"),
-        (f"v=%2541{KEY[1:]}&b=1", "v=<redacted:aws-access-key>&b=1"),
-        ('"\\u0041' + KEY[1:] + '"', '"<redacted:aws-access-key>"'),
-        ('"\\x41' + KEY[1:] + '"', '"<redacted:aws-access-key>"'),
-        (f"&#65;{KEY[1:]};", "<redacted:aws-access-key>;"),
-        ("%70assword%3Dhunter22%26x%3D1", "%70assword%3D<redacted:password>%26x%3D1"),
-        ("{&quot;password&quot;: &quot;hunter22&quot;}", "{&quot;password&quot;: &quot;<redacted:password>&quot;}"),
-        ("AccountKey=" + "aB3\\/" * 12 + "==;", "AccountKey=<redacted:azure-account-key>;"),
-        (f"conf: {encoded('redis://:s3cr3tp4ss@cache:6379/0')}", "conf: <redacted:url-password>"),
-        (f"conf: {encoded('password: hunter2222')} x", "conf: <redacted:password> x"),
-        (f"a {encoded('key ' + KEY)}", "a <redacted:aws-access-key>"),
-        (f"ghp_{ALNUM[:12]}\n{ALNUM[12:]}\nnext line", "<redacted:github-token>\nnext line"),
-        (f"a = 1\nghp_{ALNUM[:12]}\n{ALNUM[12:]}", "a = 1\n<redacted:github-token>"),
-        (f"run {KEY[:9]}\\\n{KEY[9:]} now", "run <redacted:aws-access-key> now"),
-        (f'k = "{KEY[:9]}" +\n    "{KEY[9:]}"', 'k = "<redacted:aws-access-key>"'),
-        (f"+k {KEY[:9]}\n+{KEY[9:]}\n+b", "+k <redacted:aws-access-key>\n+b"),
-        (f"> k {KEY[:9]}\n> {KEY[9:]}\n> b", "> k <redacted:aws-access-key>\n> b"),
-        ("redis://:a1b2c3d4\ne5f6g7h8@cache:6379", "redis://:<redacted:url-password>@cache:6379"),
+        ("a%3Db %2541 &#65;&#x42;", "a=b A AB"),
+        ("&quot;x&quot; &amp; \\u0041 \\\\x42 \\/", '"x" & A B /'),
+        ("a=3Db=\nc", "a=bc"),
+        ("%20%07 100% &nbsp;", None),
     ],
 )
-def test_redacts_what_is_hidden(text: str, expected: str) -> None:
-    """The whole hidden secret is redacted, and nothing else."""
-    assert expected == redact(text).text
+def test_decode_escapes(text: str, decoded: str | None) -> None:
+    """Escapes of visible ASCII characters are decoded; a text without any has no view."""
+    view = decode_escapes(ScannedText(text, None))
+
+    assert decoded == (view.text if view else None)
+
+
+def test_a_span_of_a_view_covers_whole_escapes() -> None:
+    """A span in the view is the span of all its escapes in the original."""
+    text = "v=%41bc%64;"
+    view = decode_escapes(ScannedText(text, None))
+
+    assert view is not None
+    span = view.original_span(SecretSpan(2, 6, 1, "kind"))
+    assert ("Abcd", "%41bc%64") == (view.text[2:6], text[span.start : span.end])
+
+
+def test_decode_base64_runs() -> None:
+    """Only a run that encodes visible ASCII is decoded."""
+    plain = "user name: someone else"
+    run = base64.b64encode(plain.encode()).decode()
+
+    assert [(3, 3 + len(run), plain)] == list(decode_base64_runs(ScannedText(f"a: {run} {'A1b2' * 12}", None)))
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "joined"),
     [
-        "%41%42%43 and %20",
-        "&quot;hello&quot; &amp; more",
-        "\\u0041bc \\x41 \\/path\\/to",
-        encoded("a sentence about nothing at all, with words"),
-        "aGVsbG8gd29ybGQhIGhlbGxvIHdvcmxkIQ==",
-        "import sk\nfrom ghp_module import abcdefghijklmnop\nxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-        "see ghp_\nabcdefghijklmnopqrstuvwxyz is a word",
-        "AKIA\nIOSFODNN7EXAMPL",
-        "mailto:a@b.example\nhttps://h.example\n/x@y",
-        "=\n=\n",
+        ("abc\ndef", "abcdef"),
+        ("> abc\n> def", "> abcdef"),
+        ('k = "abc" +\n    "def"', 'k = "abcdef"'),
+        ("run abc\\\ndef", "run abcdef"),
+        ("f(abc)\n(def)", None),
+        ("one line", None),
     ],
 )
-def test_says_nothing_for(text: str) -> None:
-    """Escapes, base64 and line ends without a secret stay unchanged."""
-    assert RedactedText(text) == redact(text)
+def test_join_wrapped_lines(text: str, joined: str | None) -> None:
+    """Lines are joined where a secret could continue: without quotes, operators and line prefixes."""
+    lines = join_wrapped_lines(text)
 
-
-def test_what_follows_a_whole_secret_stays() -> None:
-    """The line behind a secret of known length is no part of it."""
-    assert "t: <redacted:github-token>\nusername" == redact(f"t: ghp_{ALNUM}\nusername").text
-
-
-def test_line_ends_are_kept_for_numbers() -> None:
-    """A secret over three lines leaves two line ends where lines are numbered."""
-    text = f"a\nghp_{ALNUM[:12]}\n{ALNUM[12:24]}\n{ALNUM[24:]}\nb"
-
-    assert "a\n<redacted:github-token>\n\n\nb" == redact(text, preserve_lines=True).text
-
-
-def test_a_text_full_of_secrets_is_one() -> None:
-    """Who has more secrets in a text than can be judged in time loses the text."""
-    text = "\n".join(f"ghp_{number:036}" for number in range(MAX_SECRETS + 1))
-
-    assert RedactedText("<redacted:secrets>", (("secrets", 1),)) == redact(text)
-    assert "<redacted:secrets>" + "\n" * MAX_SECRETS == redact(text, preserve_lines=True).text
+    assert joined == (lines.view.text if lines else None)
