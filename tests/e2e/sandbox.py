@@ -62,6 +62,7 @@ class Sandbox:
             "ANTHROPIC_API_KEY": FAKE_KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "60000",  # by default it cancels them after 1.5 s
             **extra,
         }
 
