@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from upbeat.core.contract.effect import Explanation
 from upbeat.core.journal.codec import encode_record
 from upbeat.core.journal.record import JournalEntry, Record
-from upbeat.core.workflow.facts import Fact, TurnContinued, WorkflowStarted
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import Fact, TurnContinued, WorkflowStarted, apply_facts
 from upbeat.core.workflow.state import SessionState, WorkflowRun, WorkflowStep
 
 HARMLESS = "abcXYZ019 _-.:/ü仓库測試"

@@ -35,8 +35,7 @@ from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow import registry_file
 from upbeat.core.workflow.decide.table import decide
 from upbeat.core.workflow.decision import LoopLimits, WorkflowDecision, WorkflowInputs, WorkspaceAction
-from upbeat.core.workflow.facts import Fact
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import Fact, apply_facts
 from upbeat.core.workflow.registry import Registry
 from upbeat.core.workflow.state import PeerSession, SessionState, WorkflowRun, current_steps
 from upbeat.core.workflow.tasks import TasksFile

@@ -28,8 +28,7 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.adapters.wiring import build_index_manager, build_journal
 from upbeat.core.contract.event import ClientName, EventSource
-from upbeat.core.doctor.diagnose import diagnose
-from upbeat.core.doctor.evidence import summarize_session, was_refused
+from upbeat.core.doctor.diagnose import diagnose, summarize_session, was_refused
 from upbeat.core.doctor.findings import (
     TRUST_REASONS,
     CanaryResult,

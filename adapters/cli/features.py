@@ -25,8 +25,8 @@ from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.workspace.workspace import Feature, LocalWorkspace
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.settings_layers import did_you_mean
-from upbeat.core.workflow.phases import find_ready_phases
 from upbeat.core.workflow.specs import FEATURES_FOLDER, STATUS_TRANSITIONS, FeatureStatus
+from upbeat.core.workflow.tasks import find_ready_phases
 
 DEFAULT_WORKFLOW = "standard"
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from upbeat.adapters.clients.session_files import Recording, first_timestamp
 from upbeat.adapters.system.journal.store import SqliteJournal
-from upbeat.core.doctor.evidence import summarize_session
+from upbeat.core.doctor.diagnose import summarize_session
 from upbeat.core.doctor.findings import SessionActivity, UnrecordedSession
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.record import JournalEntry

@@ -68,9 +68,9 @@ from upbeat.core.workflow.facts import (
     TurnContinued,
     WorkflowAdopted,
     WorkflowEnded,
+    apply_facts,
 )
 from upbeat.core.workflow.prompts import MAX_TURN_PROMPT_CHARS
-from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
 
 HOOK_BUDGET_MS = 7000

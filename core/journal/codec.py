@@ -63,13 +63,15 @@ _MAX_CACHED_CHARS = 200
 """Longest text whose sanitized form is cached: records are full of the same names and sentences."""
 
 
-FACT_TYPES = {str(fact.__dataclass_fields__["kind"].default): fact for fact in get_args(Fact)}
-"""The facts that this version knows, by their kind."""
+FACT_KINDS = {fact: re.sub(r"(?<!^)(?=[A-Z])", "_", fact.__name__).lower() for fact in get_args(Fact)}
+"""The kind under which each type of fact is stored."""
+_FACT_TYPES = {kind: fact for fact, kind in FACT_KINDS.items()}
 
 
 def encode_record(record: Record) -> dict[str, Any]:
     """Return what is stored of ``record``."""
-    return make_storable({column.name: getattr(record, column.name) for column in fields(record)})
+    values = {column.name: getattr(record, column.name) for column in fields(record)}
+    return make_storable(values | {FACTS_FIELD: _facts_to_json(record.facts)})
 
 
 def decode_facts(body: Mapping[str, Any]) -> tuple[Fact, ...]:
@@ -79,14 +81,18 @@ def decode_facts(body: Mapping[str, Any]) -> tuple[Fact, ...]:
         ValueError: A fact that this version knows has another form.
     """
     facts = mappings_of(upgrade_record(body), FACTS_FIELD)
-    known = [(kind, fact) for fact in facts if (kind := str(fact.get("kind"))) in FACT_TYPES]
+    known = [(kind, fact) for fact in facts if (kind := str(fact.get("kind"))) in _FACT_TYPES]
     with _shorten_validation_error():
         return tuple(_fact_adapter(kind).validate_python(fact) for kind, fact in known)
 
 
 def is_stored_verbatim(facts: tuple[Fact, ...], body: Mapping[str, Any]) -> bool:
     """Return whether nothing had to be removed from ``facts`` to store them in ``body``."""
-    return bool(to_json_value(facts) == body.get(FACTS_FIELD))
+    return _facts_to_json(facts) == body.get(FACTS_FIELD)
+
+
+def _facts_to_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:
+    return [{"kind": FACT_KINDS[type(fact)], **to_json_value(fact)} for fact in facts]
 
 
 def encode_state(state: SessionState) -> str:
@@ -133,7 +139,7 @@ def _shorten_validation_error() -> Iterator[None]:
 def _fact_adapter(kind: str) -> TypeAdapter[Fact]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(FACT_TYPES[kind])
+    return TypeAdapter(_FACT_TYPES[kind])
 
 
 @cache

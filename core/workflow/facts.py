@@ -1,14 +1,29 @@
-"""The facts that change the state of a session; ``reducer.py`` applies them.
+"""The facts that change the state of a session, and how each of them changes it.
 
-Invariant: a fact is in the past and is never rejected. Whether it may happen is decided before, in ``decide``.
+Invariant: a fact is in the past and is never rejected. Whether it may happen is decided before, in ``decide``. One that
+does not fit the state leaves it unchanged.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
 
-from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, StepVerdict, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.state import (
+    Evidence,
+    LoopState,
+    PolicyNotes,
+    RunStatus,
+    SessionState,
+    StepStatus,
+    StepVerdict,
+    SubagentCall,
+    UnmatchedResult,
+    WorkflowRun,
+    WorkflowStep,
+)
 
 MAX_EVIDENCE = 20
 MAX_UNMATCHED_RESULTS = 20
@@ -24,21 +39,16 @@ class SessionBegan:
 
     client: str
     root: str
-    kind: Literal["session_began"] = "session_began"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionClosed:
     """The client closed the session. Calls that were still running are lost."""
 
-    kind: Literal["session_closed"] = "session_closed"
-
 
 @dataclass(frozen=True, slots=True)
 class ConversationCompacted:
     """The client replaced the conversation with a summary or cleared it."""
-
-    kind: Literal["conversation_compacted"] = "conversation_compacted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +56,11 @@ class ExcerptsShown:
     """These excerpts of the code were shown to the model."""
 
     excerpts: tuple[str, ...]
-    kind: Literal["excerpts_shown"] = "excerpts_shown"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelResponded:
     """The model has acted since its last prompt, so it has read the context injected with that prompt."""
-
-    kind: Literal["model_responded"] = "model_responded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,6 @@ class PolicyNotesSaved:
     policy: str
     notes: tuple[str, ...]
     survives_compaction: bool = False
-    kind: Literal["policy_notes_saved"] = "policy_notes_saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,6 @@ class ContextInjected:
 
     char_count: int
     is_new_turn: bool = False
-    kind: Literal["context_injected"] = "context_injected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,6 @@ class WorkflowStarted:
     run: WorkflowRun
     started_at: float
     tokens_at_start: int = 0
-    kind: Literal["workflow_started"] = "workflow_started"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,6 @@ class WorkflowAdopted:
     evidence: tuple[Evidence, ...]
     from_client: str
     from_session: str
-    kind: Literal["workflow_adopted"] = "workflow_adopted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,6 @@ class WorkflowEnded:
 
     status: RunStatus
     reason: str = ""
-    kind: Literal["workflow_ended"] = "workflow_ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,6 @@ class WorkflowReopened:
 
     reopened_at: float
     tokens_at_start: int = 0
-    kind: Literal["workflow_reopened"] = "workflow_reopened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,6 @@ class FeatureAssigned:
     """The run works on this feature of the specs."""
 
     feature: str
-    kind: Literal["feature_assigned"] = "feature_assigned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,6 @@ class HandoverOffered:
     """A session of ``to_client`` may continue the run; empty withdraws the offer."""
 
     to_client: str
-    kind: Literal["handover_offered"] = "handover_offered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,6 @@ class StepStarted:
     call_id: str
     agent: str
     has_instructions: bool = True
-    kind: Literal["step_started"] = "step_started"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,6 @@ class CallLinked:
 
     call_id: str
     agent_id: str
-    kind: Literal["call_linked"] = "call_linked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +153,6 @@ class SubagentInstructed:
     """The subagent received its step when it started, because hooks cannot change its prompt."""
 
     call_id: str
-    kind: Literal["subagent_instructed"] = "subagent_instructed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +162,6 @@ class UnmatchedResultQueued:
     agent_id: str
     agent: str
     message: str
-    kind: Literal["unmatched_result_queued"] = "unmatched_result_queued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +171,6 @@ class CallReturned:
     call_id: str
     verdict: StepVerdict
     failure_notes: str = ""
-    kind: Literal["call_returned"] = "call_returned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +178,6 @@ class CallLost:
     """A call will never return."""
 
     call_id: str
-    kind: Literal["call_lost"] = "call_lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +188,6 @@ class StepFinished:
     verdict: StepVerdict
     failure_notes: str = ""
     handoff: str = ""
-    kind: Literal["step_finished"] = "step_finished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +196,6 @@ class RepairPlanned:
 
     repair_steps: tuple[WorkflowStep, ...]
     retried_step_keys: tuple[str, ...]
-    kind: Literal["repair_planned"] = "repair_planned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +203,6 @@ class CommandRan:
     """A command ran that can be evidence."""
 
     evidence: Evidence
-    kind: Literal["command_ran"] = "command_ran"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +211,6 @@ class TurnContinued:
 
     progress_fingerprint: str
     turns_without_progress: int
-    kind: Literal["turn_continued"] = "turn_continued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +218,6 @@ class TurnAllowed:
     """A turn was allowed to end, for now."""
 
     reason: str
-    kind: Literal["turn_allowed"] = "turn_allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,35 +225,26 @@ class LoopEnded:
     """The loop continues no more turns until the user restarts it."""
 
     reason: str
-    kind: Literal["loop_ended"] = "loop_ended"
 
 
 @dataclass(frozen=True, slots=True)
 class ContinuationOverridden:
     """The client ended a continued turn: the work is not finished."""
 
-    kind: Literal["continuation_overridden"] = "continuation_overridden"
-
 
 @dataclass(frozen=True, slots=True)
 class ToolUsed:
     """A tool was called, so the agent is working again."""
-
-    kind: Literal["tool_used"] = "tool_used"
 
 
 @dataclass(frozen=True, slots=True)
 class TurnErrored:
     """A turn ended with an error."""
 
-    kind: Literal["turn_errored"] = "turn_errored"
-
 
 @dataclass(frozen=True, slots=True)
 class AskedUser:
     """The agent asks the user with the client's tool; its turn may end unless it does more."""
-
-    kind: Literal["asked_user"] = "asked_user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +252,6 @@ class UserMessaged:
     """The user sent a prompt. ``pauses_loop``: it is unrelated to the workflow, so this turn may end."""
 
     pauses_loop: bool
-    kind: Literal["user_messaged"] = "user_messaged"
 
 
 Fact = (
@@ -308,3 +286,197 @@ Fact = (
     | AskedUser
     | UserMessaged
 )
+
+
+def apply_facts(new_facts: Iterable[Fact], state: SessionState) -> SessionState:
+    """Return ``state`` after ``new_facts``, in order."""
+    return reduce(apply_fact, new_facts, state)
+
+
+def apply_fact(state: SessionState, fact: Fact) -> SessionState:
+    """Return ``state`` after ``fact``."""
+    match fact:
+        case SessionBegan():
+            return replace(state, client=fact.client, root=fact.root, has_ended=False)
+        case SessionClosed():
+            return replace(state, has_ended=True)
+        case ConversationCompacted():
+            kept = tuple(notes for notes in state.policy_notes if notes.survives_compaction)
+            compacted = replace(state, compactions=state.compactions + 1, policy_notes=kept)
+            return replace(compacted, shown_excerpts=(), unread_excerpts=())
+        case ExcerptsShown():
+            read = (excerpt for excerpt in state.shown_excerpts if excerpt not in state.unread_excerpts)
+            shown = tuple(dict.fromkeys((*read, *fact.excerpts)))[-MAX_SHOWN_EXCERPTS:]
+            return replace(state, shown_excerpts=shown, unread_excerpts=fact.excerpts)
+        case ModelResponded():
+            return replace(state, unread_excerpts=())
+        case PolicyNotesSaved():
+            notes = [notes for notes in state.policy_notes if notes.policy != fact.policy]
+            if fact.notes:
+                latest = fact.notes[-MAX_POLICY_NOTES:]
+                notes.append(PolicyNotes(fact.policy, latest, fact.survives_compaction))
+            return replace(state, policy_notes=tuple(notes))
+        case ContextInjected():
+            this_turn = (0 if fact.is_new_turn else state.injected_chars_this_turn) + fact.char_count
+            total = state.injected_chars + fact.char_count
+            return replace(state, injected_chars_this_turn=this_turn, injected_chars=total)
+        case CommandRan():
+            return replace(state, evidence=(*state.evidence, fact.evidence)[-MAX_EVIDENCE:])
+        case TurnErrored():  # the model may never have read what the turn showed
+            return replace(state, loop=_apply_to_loop(state.loop, fact), shown_excerpts=(), unread_excerpts=())
+        case _:
+            return _apply_to_workflow(state, fact)
+
+
+def _apply_to_workflow(state: SessionState, fact: Fact) -> SessionState:
+    match fact:
+        case WorkflowStarted():
+            loop = LoopState(started_at=fact.started_at, tokens_at_start=fact.tokens_at_start)
+            return replace(state, run=fact.run, loop=loop, evidence=(), handover_client="")
+        case WorkflowAdopted():
+            return replace(state, run=fact.run, loop=fact.loop, evidence=fact.evidence, handover_client="")
+        case HandoverOffered():
+            return replace(state, handover_client=fact.to_client)
+        case WorkflowReopened():
+            loop = LoopState(started_at=fact.reopened_at, tokens_at_start=fact.tokens_at_start)
+            run = _reopen_run(state.run) if state.run and not state.run.is_running else state.run
+            return replace(state, run=run, loop=loop)
+        case _:
+            run = _apply_to_run(state.run, fact) if state.run else None
+            return replace(state, run=run, loop=_apply_to_loop(state.loop, fact))
+
+
+def _apply_to_loop(loop: LoopState, fact: Fact) -> LoopState:
+    match fact:
+        case TurnContinued():
+            return replace(
+                loop,
+                iterations=loop.iterations + 1,
+                progress_fingerprint=fact.progress_fingerprint,
+                turns_without_progress=fact.turns_without_progress,
+                consecutive_errors=0,
+                was_continued=True,
+                consecutive_continuations=loop.consecutive_continuations + 1,
+            )
+        case TurnAllowed():
+            left = replace(loop, was_continued=False, consecutive_continuations=0)
+            return replace(left, is_paused=False, has_asked_user=False)
+        case AskedUser():
+            return replace(loop, is_paused=True, has_asked_user=True)
+        case LoopEnded():
+            # The turn that ends the loop for lack of progress counts as well.
+            stale = loop.turns_without_progress + (fact.reason == "no_progress")
+            return replace(loop, end_reason=fact.reason, was_continued=False, turns_without_progress=stale)
+        case ContinuationOverridden():
+            return replace(loop, end_reason="overridden", was_continued=False)
+        case ToolUsed():
+            is_paused = loop.is_paused and not loop.has_asked_user  # an agent that works has its answer
+            left = replace(loop, was_continued=False, consecutive_continuations=0)
+            return replace(left, is_paused=is_paused, has_asked_user=False)
+        case TurnErrored():
+            return replace(loop, consecutive_errors=loop.consecutive_errors + 1, was_continued=False)
+        case UserMessaged():
+            stale = loop.turns_without_progress if loop.end_reason else 0
+            left = replace(loop, was_continued=False, consecutive_continuations=0, turns_without_progress=stale)
+            return replace(left, is_paused=fact.pauses_loop, has_asked_user=False)
+        case _:
+            return loop
+
+
+def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
+    match fact:
+        case WorkflowEnded():
+            return replace(run, status=fact.status, reason=fact.reason)
+        case FeatureAssigned():
+            return replace(run, feature=fact.feature)
+        case StepStarted():
+            call = SubagentCall(fact.call_id, fact.step_key, fact.agent, has_instructions=fact.has_instructions)
+            calls = (*(other for other in run.calls if other.call_id != fact.call_id), call)
+            return _with_step(replace(run, calls=calls), fact.step_key, status=StepStatus.ACTIVE)
+        case CallLinked():
+            return _with_call(run, fact.call_id, agent_id=fact.agent_id)
+        case SubagentInstructed():
+            return _with_call(run, fact.call_id, has_instructions=True)
+        case UnmatchedResultQueued():
+            others = (result for result in run.unmatched_results if result.agent_id != fact.agent_id)
+            queue = (*others, UnmatchedResult(fact.agent_id, fact.agent, fact.message))
+            return replace(run, unmatched_results=queue[-MAX_UNMATCHED_RESULTS:])
+        case CallReturned():
+            # The call keeps its verdict until its step has finished; the queued results of its agent are used up.
+            after = _with_call(run, fact.call_id, verdict=fact.verdict, failure_notes=fact.failure_notes)
+            agents = {call.agent_id for call in after.calls if call.call_id == fact.call_id} - {""}
+            queue = tuple(result for result in run.unmatched_results if result.agent_id not in agents)
+            return replace(after, unmatched_results=queue)
+        case CallLost():
+            return _remove_lost_call(run, fact.call_id)
+        case StepFinished():
+            return _finish_step(run, fact)
+        case RepairPlanned():
+            return _insert_repair_steps(run, fact)
+        case _:
+            return run
+
+
+def _remove_lost_call(run: WorkflowRun, call_id: str) -> WorkflowRun:
+    """Return the run without the call; a step without calls is pending again."""
+    lost = next((call for call in run.calls if call.call_id == call_id), None)
+    if lost is None:
+        return run
+    left = replace(run, calls=tuple(call for call in run.calls if call is not lost))
+    if any(call.step_key == lost.step_key for call in left.calls):
+        return left
+    return _with_step(left, lost.step_key, status=StepStatus.PENDING)
+
+
+def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
+    step = run.find_step(fact.step_key)
+    if step is None:
+        return run
+    return _with_step(
+        replace(run, calls=tuple(call for call in run.calls if call.step_key != fact.step_key)),
+        fact.step_key,
+        status=StepStatus.PENDING if fact.verdict is StepVerdict.UNCLEAR else StepStatus.DONE,
+        verdict=fact.verdict,
+        attempts=step.attempts + 1,
+        failure_notes="" if fact.verdict is StepVerdict.PASS else fact.failure_notes,
+        handoff=fact.handoff or step.handoff,
+    )
+
+
+def _insert_repair_steps(run: WorkflowRun, fact: RepairPlanned) -> WorkflowRun:
+    """Insert the repair steps before the group of the first step to retry."""
+    retried = fact.retried_step_keys
+    steps = [replace(step, status=StepStatus.PENDING) if step.key in retried else step for step in run.steps]
+    group = next((step.group for step in steps if step.key in retried), None)
+    index = next((index for index, step in enumerate(steps) if step.group == group), len(steps))
+    return replace(run, steps=_renumber_groups([*steps[:index], *fact.repair_steps, *steps[index:]]))
+
+
+def _renumber_groups(steps: Sequence[WorkflowStep]) -> tuple[WorkflowStep, ...]:
+    """Number the groups consecutively; adjacent steps of the same group stay together."""
+    numbered: list[WorkflowStep] = []
+    for index, step in enumerate(steps):
+        number = numbered[-1].group + (step.group != steps[index - 1].group) if numbered else 0
+        numbered.append(replace(step, group=number))
+    return tuple(numbered)
+
+
+def _reopen_run(run: WorkflowRun) -> WorkflowRun:
+    """Return the run as running, its failed steps pending with all their attempts."""
+    steps = tuple(
+        replace(step, status=StepStatus.PENDING, attempts=0)
+        if step.status is StepStatus.DONE and not step.has_passed
+        else step
+        for step in run.steps
+    )
+    return replace(run, status=RunStatus.RUNNING, reason="", steps=steps)
+
+
+def _with_call(run: WorkflowRun, call_id: str, **changes: Any) -> WorkflowRun:
+    calls = (replace(call, **changes) if call.call_id == call_id else call for call in run.calls)
+    return replace(run, calls=tuple(calls))
+
+
+def _with_step(run: WorkflowRun, step_key: str, **changes: Any) -> WorkflowRun:
+    steps = (replace(step, **changes) if step.key == step_key else step for step in run.steps)
+    return replace(run, steps=tuple(steps))

@@ -1,6 +1,6 @@
 """The state of one session, derived from the facts in its records.
 
-Invariant: values are frozen, and only ``reducer.py`` derives a new state from an old one. The state is stored as JSON,
+Invariant: values are frozen, and only ``facts.py`` derives a new state from an old one. The state is stored as JSON,
 so a new field needs a default.
 """
 

@@ -13,8 +13,7 @@ from journal_values import RUN, STARTED, record, step
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.engine.ports import Journal
-from upbeat.core.workflow.facts import SessionBegan, SessionClosed
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import SessionBegan, SessionClosed, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
 Make = Callable[[Path], Journal]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from upbeat.core.journal.codec import decode_facts, decode_state, encode_state
 from upbeat.core.journal.record import PruneResult, Retention
 from upbeat.core.turn.report import format_timestamp
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
 if TYPE_CHECKING:

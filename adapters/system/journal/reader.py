@@ -16,7 +16,7 @@ from upbeat.core.journal.record import (
     StoredSession,
     VerificationResult,
 )
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from upbeat.core.journal.record import (
     VerificationResult,
 )
 from upbeat.core.turn.report import format_timestamp
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, PeerSession, SessionState
 
 if TYPE_CHECKING:

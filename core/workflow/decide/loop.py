@@ -36,7 +36,14 @@ from upbeat.core.workflow.decision import (
     WorkflowInputs,
     make_explanation,
 )
-from upbeat.core.workflow.facts import FeatureAssigned, LoopEnded, TurnAllowed, TurnContinued, WorkflowEnded
+from upbeat.core.workflow.facts import (
+    FeatureAssigned,
+    LoopEnded,
+    TurnAllowed,
+    TurnContinued,
+    WorkflowEnded,
+    apply_facts,
+)
 from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import (
     describe_end_reason,
@@ -45,7 +52,6 @@ from upbeat.core.workflow.prompts import (
     format_unfinished_steps,
     render_continuation_prompt,
 )
-from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.registry import SPEC_MODE, Stage
 from upbeat.core.workflow.state import (
     RunStatus,

@@ -43,9 +43,9 @@ from upbeat.core.workflow.facts import (
     WorkflowEnded,
     WorkflowReopened,
     WorkflowStarted,
+    apply_facts,
 )
 from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_prompt, render_turn_prompt
-from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, SessionState
 from upbeat.core.workflow.verdict.evidence import extract_evidence
 

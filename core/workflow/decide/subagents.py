@@ -29,10 +29,10 @@ from upbeat.core.workflow.facts import (
     StepStarted,
     SubagentInstructed,
     UnmatchedResultQueued,
+    apply_facts,
 )
 from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import ELLIPSIS, format_step_keys, render_step_prompt, verdict_options
-from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.registry import SPEC_MODE, Registry, Stage
 from upbeat.core.workflow.state import SessionState, StepStatus, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
 from upbeat.core.workflow.verdict import classify as verdicts

@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from upbeat.core.workflow.facts import CallReturned, Fact, RepairPlanned, StepFinished, WorkflowEnded
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import CallReturned, Fact, RepairPlanned, StepFinished, WorkflowEnded, apply_facts
 from upbeat.core.workflow.registry import (
     SPEC_MODE,
     VERIFY_MODE,

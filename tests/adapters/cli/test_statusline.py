@@ -14,8 +14,7 @@ from fakes.clock import FakeClock
 from upbeat.adapters.cli.statusline import JOURNAL_FILE, stored_state
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import WorkflowStarted
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import WorkflowStarted, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, WorkflowRun, WorkflowStep
 
 STARTED = (

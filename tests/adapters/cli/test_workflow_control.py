@@ -11,8 +11,7 @@ from repositories import make_repository
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, WorkflowRun, WorkflowStep
 
 STATE = ".local/state"

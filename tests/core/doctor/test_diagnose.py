@@ -1,4 +1,4 @@
-"""From observations to active or inactive: what each fault disables, and what counts as proof."""
+"""Hook points are active or inactive by the faults and the evidence that were observed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from doctor_values import BEFORE, NOW, SEEN, client, installation, session
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.doctor.diagnose import diagnose
+from upbeat.core.doctor.diagnose import diagnose, summarize_session, was_refused
 from upbeat.core.doctor.findings import (
     ALL_HOOK_POINTS,
     STATEFUL_HOOK_POINTS,
@@ -23,25 +23,26 @@ from upbeat.core.doctor.findings import (
     InstallStatus,
     Proof,
     Reason,
+    SessionActivity,
     UnrecordedSession,
 )
-from upbeat.core.journal.record import JournalHealth
+from upbeat.core.journal.record import JournalEntry, JournalHealth
 from upbeat.core.messages.catalogue import LANGUAGES, load_messages
 
 MESSAGES = load_messages("doctor", "en")
 
-FLOWN = CanaryResult(NOW, "ca4a4100", ALL_HOOK_POINTS - {HookPoint.AGENTS}, refused=True)
+COMPLETED = CanaryResult(NOW, "ca4a4100", ALL_HOOK_POINTS - {HookPoint.AGENTS}, refused=True)
 OLD = Fault(Reason.CLIENT_TOO_OLD, "1.0.0", can_be_disproved=True)
 BROKEN_JOURNAL = JournalHealth("/j", exists=True, problem="no room")
 
 
-def judged(seen: ClientSnapshot, here: InstallationSnapshot | None = None) -> DoctorReport:
+def diagnosed(seen: ClientSnapshot, here: InstallationSnapshot | None = None) -> DoctorReport:
     return diagnose(NOW, [seen], here or installation(), MESSAGES)
 
 
 def inactive_points(report: DoctorReport) -> dict[HookPoint, list[Reason]]:
     """The hook points that are inactive, and why."""
-    hook_points = [hook_point for one in report.clients for hook_point in one.hook_points]
+    hook_points = [hook_point for reported in report.clients for hook_point in reported.hook_points]
     return {
         hook_point.hook_point: [reason.reason for reason in hook_point.reasons]
         for hook_point in hook_points
@@ -53,7 +54,7 @@ def inactive_points(report: DoctorReport) -> dict[HookPoint, list[Reason]]:
     "seen",
     [
         pytest.param(client(), id="seen in a session"),
-        pytest.param(client(sessions=(), canary=FLOWN), id="the canary came through"),
+        pytest.param(client(sessions=(), canary=COMPLETED), id="the canary came through"),
         pytest.param(
             client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.AGENTS})),)), id="no agent was ever started"
         ),
@@ -64,7 +65,7 @@ def inactive_points(report: DoctorReport) -> dict[HookPoint, list[Reason]]:
             client(unrecorded_sessions=(UnrecordedSession("0ld", BEFORE),)), id="a session of before the hooks"
         ),
         pytest.param(
-            client(sessions=(), canary=FLOWN, hookless_points=frozenset({HookPoint.START}), faults=(OLD,)),
+            client(sessions=(), canary=COMPLETED, hookless_points=frozenset({HookPoint.START}), faults=(OLD,)),
             id="old, and the canary came through",
         ),
         pytest.param(client(sessions=(), hookless_points=ALL_HOOK_POINTS), id="needs no hook"),
@@ -73,8 +74,8 @@ def inactive_points(report: DoctorReport) -> dict[HookPoint, list[Reason]]:
     ],
 )
 def test_active(seen: ClientSnapshot) -> None:
-    """Nothing is inactive where every hook point was seen at work, or there is nothing to check."""
-    report = judged(seen)
+    """Nothing is inactive if every hook point was observed, or if there is nothing to check."""
+    report = diagnosed(seen)
 
     assert (True, {}) == (report.active, inactive_points(report))
 
@@ -119,22 +120,22 @@ def test_active(seen: ClientSnapshot) -> None:
             id="a later session left nothing",
         ),
         pytest.param(
-            client(canary=replace(FLOWN, seen=frozenset())),
+            client(canary=replace(COMPLETED, seen=frozenset())),
             dict.fromkeys(HookPoint, Reason.DID_NOT_FIRE),
             id="the canary came through nowhere, whatever was seen before",
         ),
         pytest.param(
-            client(canary=replace(FLOWN, refused=False)),
+            client(canary=replace(COMPLETED, refused=False)),
             {HookPoint.CALLS: Reason.NOT_REFUSED},
             id="nothing was stopped",
         ),
         pytest.param(
-            client(canary=replace(FLOWN, seen=FLOWN.seen - {HookPoint.END}, problem="it did not end")),
+            client(canary=replace(COMPLETED, seen=COMPLETED.seen - {HookPoint.END}, problem="it did not end")),
             {HookPoint.END: Reason.CANARY_FAILED},
             id="the canary broke off; what came counts",
         ),
         pytest.param(
-            client(canary=replace(FLOWN, seen=frozenset({HookPoint.START}), server="plugin:upbeat:upbeat: failed")),
+            client(canary=replace(COMPLETED, seen=frozenset({HookPoint.START}), server="plugin:upbeat:upbeat: failed")),
             dict.fromkeys(set(HookPoint) - {HookPoint.START}, Reason.SERVER_NOT_CONNECTED),
             id="only the command hooks came",
         ),
@@ -161,8 +162,8 @@ def test_active(seen: ClientSnapshot) -> None:
     ],
 )
 def test_inactive(seen: ClientSnapshot, expected: dict[HookPoint, Reason]) -> None:
-    """Each hook point that was not reached, or cannot be, is inactive, with one reason."""
-    report = judged(seen)
+    """A hook point that was not reached, or cannot be, is inactive, with one reason."""
+    report = diagnosed(seen)
 
     assert (False, {hook_point: [reason] for hook_point, reason in expected.items()}) == (
         report.active,
@@ -184,26 +185,26 @@ def test_inactive(seen: ClientSnapshot, expected: dict[HookPoint, Reason]) -> No
 )
 def test_a_fault_of_the_installation(more: dict[str, Any], reason: Reason, hook_points: set[HookPoint]) -> None:
     """A fault of this installation disables its hook points in every client and is among the checks."""
-    report = judged(client(), installation(**more))
+    report = diagnosed(client(), installation(**more))
 
     assert {hook_point: [reason] for hook_point in hook_points} == inactive_points(report)
     assert 1 == sum(check.status == "bad" for check in report.checks)
 
 
 def test_notes_disable_nothing() -> None:
-    """What upbeat failed at, could not store, or was told to leave is said, and all is active."""
+    """Failed events, lost records and disabled policies are noted, and disable no hook point."""
     health = JournalHealth("/j", exists=True, write_failures=2, last_failure="2026-11-22 no room")
     here = installation(journal=health, failed_events=3, last_failed_event=SEEN, policies_off=("announce-startup",))
-    report = judged(client(), here)
+    report = diagnosed(client(), here)
 
     assert report.active
     assert ["not stored", "not answered", "policies"] == [one.name for one in report.checks if one.status == "note"]
 
 
 def test_proofs_are_named() -> None:
-    """What is active says how that is known."""
-    by_session = judged(client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.AGENTS})),))).clients[0].hook_points
-    by_canary = judged(client(canary=FLOWN)).clients[0].hook_points
+    """An active hook point has the proof of it."""
+    by_session = diagnosed(client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.AGENTS})),))).clients[0].hook_points
+    by_canary = diagnosed(client(canary=COMPLETED)).clients[0].hook_points
 
     assert {hook_point: Proof("session", SEEN, "5e551000") for hook_point in set(HookPoint) - {HookPoint.AGENTS}} == {
         one.hook_point: one.proof for one in by_session if one.hook_point is not HookPoint.AGENTS
@@ -214,8 +215,8 @@ def test_proofs_are_named() -> None:
     assert {"canary", "inferred"} == {one.proof.kind for one in by_canary if one.proof}
 
 
-def test_one_unarmed_client_is_enough() -> None:
-    """The whole is active only when each client is."""
+def test_one_inactive_client_is_enough() -> None:
+    """The report is active only if each client is."""
     report = diagnose(NOW, [client(), client(sessions=())], installation(), MESSAGES)
 
     assert (False, [True, False]) == (report.active, [one.active for one in report.clients])
@@ -236,7 +237,7 @@ SESSIONS = st.builds(
 
 @given(st.lists(FAULTS, max_size=4), st.lists(SESSIONS, max_size=3), st.sampled_from(LANGUAGES))
 def test_active_only_with_proof(faults: list[Fault], sessions: list[Any], language: str) -> None:
-    """Whatever was seen: a hook point is active with a proof and without a certain fault, or inactive with a reason."""
+    """A hook point is active with a proof and without a certain fault, or inactive with a reason."""
     seen = client(faults=tuple(faults), sessions=tuple(sessions))
     [report] = diagnose(NOW, [seen], installation(), load_messages("doctor", language)).clients
     certain = {hook_point for fault in faults if not fault.can_be_disproved for hook_point in fault.hook_points}
@@ -247,3 +248,87 @@ def test_active_only_with_proof(faults: list[Fault], sessions: list[Any], langua
         assert bool(hook_point.reasons) is not hook_point.active
         assert not (hook_point.active and hook_point.hook_point in certain)
         assert all(reason.message and reason.fix for reason in hook_point.reasons)
+
+
+MOST = 100
+LATER = "2026-01-02T04:00:00.000Z"
+
+
+def entry(event: str, at: str = "2026-01-02T03:04:05.000Z", about: Any = None, **more: Any) -> JournalEntry:
+    body = {"event": event, "at": at, "session_id": "s-1", "event_fields": about or {}} | more
+    return JournalEntry(1, body, "", "")
+
+
+def test_events_are_counted_by_hook_point() -> None:
+    """Each event counts for its hook point, with its last time; other events do not count."""
+    entries = [
+        entry("SessionStarted", "2026-01-02T03:00:00.000Z"),
+        entry("ToolStarting", "2026-01-02T03:01:00.000Z"),
+        entry("SubagentRequested", "2026-01-02T03:02:00.000Z"),
+        entry("SessionEnded", "2026-01-02T03:03:00.000Z"),
+    ]
+    last = {HookPoint.START: "2026-01-02T03:00:00.000Z", HookPoint.CALLS: "2026-01-02T03:02:00.000Z"}
+
+    assert SessionActivity(
+        "s-1", "2026-01-02T03:02:00.000Z", {HookPoint.START: 1, HookPoint.CALLS: 2}, last
+    ) == summarize_session(entries, MOST, LATER)
+
+
+def test_events_of_a_driver_are_no_evidence() -> None:
+    """Events that codex-auto reported itself show no hook, and that the session was wrapped."""
+    driven = entry("PromptSubmitted", event_fields={"driver": "codex-auto", "prompt": "p"})
+    hooked = entry("PromptSubmitted", event_fields={"origin": "wrapped"})
+    seen = summarize_session([driven, hooked], MOST, LATER)
+
+    assert summarize_session([driven, driven], MOST, LATER) is None
+    assert seen is not None
+    assert ({HookPoint.TURNS: 1}, True) == (seen.counts, seen.is_wrapped)
+
+
+def test_no_records_show_nothing() -> None:
+    """An unknown session, and one of other records only, are none."""
+    assert [None, None] == [summarize_session(entries, MOST, LATER) for entries in ([], [entry("internal_error")])]
+
+
+def test_a_long_session_is_not_whole() -> None:
+    """Where as many records were read as may be, its beginning may be missing."""
+    seen = summarize_session([entry("PromptSubmitted")] * 3, 3, NOW)
+
+    assert seen is not None
+    assert not seen.is_complete
+
+
+def test_records_of_other_hooks_show_nothing() -> None:
+    """What was seen before the hooks were written is not counted, and the session is not whole."""
+    entries = [entry("ToolStarting"), entry("PromptSubmitted", "2026-01-02T03:30:00.000Z")]
+    last = {HookPoint.TURNS: "2026-01-02T03:30:00.000Z"}
+    seen = summarize_session(entries, MOST, LATER, since="2026-01-02T03:20:00.000Z")
+
+    assert SessionActivity("s-1", "2026-01-02T03:30:00.000Z", {HookPoint.TURNS: 1}, last, is_complete=False) == seen
+    assert summarize_session(entries, MOST, LATER, since="2026-01-02T03:40:00.000Z") is None
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        *("", "yesterday", "2026-01-02", "2026-01-02T03:04:05.000", "2026-13-02T03:04:05.000Z"),
+        *("2026-01-02T03:04:05.000+05:00", "0001-01-01T00:00:00.000+23:00", "9999-12-31T23:59:59.000Z", 5, None),
+    ],
+)
+def test_records_without_a_valid_time_are_skipped(at: object) -> None:
+    """A record without a valid time, or from the future, is skipped; the others count."""
+    seen = summarize_session([entry("ToolStarting", at=at), entry("PromptSubmitted")], MOST, LATER)  # type: ignore[arg-type]
+
+    assert seen is not None
+    assert ({HookPoint.TURNS: 1}, False) == (seen.counts, seen.is_complete)
+
+
+def test_was_refused() -> None:
+    """A refusal is a recorded denial whose reason the model received; one without the other is none."""
+    denied = [entry("ToolStarting", effects=[{"kind": "deny", "text": "Stopped: it deletes the history"}])]
+    asked = [entry("ToolStarting", effects=[{"kind": "ask", "text": "Stopped: it deletes the history"}])]
+
+    assert was_refused(denied, '[{"content": "hook error: Stopped: it deletes …"}]')
+    assert not was_refused(denied, "Permission to use Bash has been denied")
+    assert not was_refused(asked, "Stopped: it deletes the history")
+    assert not was_refused([], "Stopped: it deletes the history")

@@ -39,7 +39,7 @@ from upbeat.core.engine.pipeline import TurnRequest
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
 from upbeat.core.turn.deduplicate import ALREADY_SHOWN
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus
 
 

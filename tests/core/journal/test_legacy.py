@@ -8,7 +8,7 @@ import pytest
 
 from upbeat.core.contract.effect import Effect
 from upbeat.core.engine.handle import EFFECT_KINDS
-from upbeat.core.journal.codec import FACT_TYPES
+from upbeat.core.journal.codec import FACT_KINDS
 from upbeat.core.journal.legacy import upgrade_event_name, upgrade_record, upgrade_state
 from upbeat.core.package_data import load_toml
 from upbeat.core.policies import POLICIES
@@ -18,7 +18,7 @@ NAMES = load_toml("upbeat.core.journal", "legacy_names.toml")
 
 def test_every_new_name_exists() -> None:
     """What an old name maps to is a fact, an effect or a policy of this version."""
-    assert set(NAMES["facts"].values()) <= set(FACT_TYPES)
+    assert set(NAMES["facts"].values()) <= set(FACT_KINDS.values())
     assert set(NAMES["effects"].values()) <= {EFFECT_KINDS[kind] for kind in get_args(Effect)}
     assert set(NAMES["policies"].values()) <= {policy.name for policy in POLICIES}
 

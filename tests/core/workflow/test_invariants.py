@@ -15,8 +15,7 @@ from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, registry
 
 from upbeat.core.workflow.decide.transitions import unfinished_before
 from upbeat.core.workflow.decision import LoopLimits
-from upbeat.core.workflow.facts import StepFinished, StepStarted, TurnContinued, WorkflowEnded
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import StepFinished, StepStarted, TurnContinued, WorkflowEnded, apply_facts
 from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus, StepVerdict
 from upbeat.core.workflow.verdict.classify import BAD_VERDICTS
 

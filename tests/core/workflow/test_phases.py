@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.phases import Checkbox, Overlap, Phase, find_ready_phases
-from upbeat.core.workflow.tasks import TasksFile
+from upbeat.core.workflow.tasks import (
+    Checkbox,
+    Overlap,
+    Phase,
+    TasksFile,
+    find_ready_phases,
+)
 
 
 def read(*headings: str) -> tuple[Phase, ...]:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.phases import Checkbox
-from upbeat.core.workflow.tasks import TasksFile
+from upbeat.core.workflow.tasks import Checkbox, TasksFile
 
 WHOLE = dedent(
     """\

@@ -10,8 +10,7 @@ from workflow_play import Play, registry
 
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.workflow import describe_workflow, stage_label, workflow_descriptions
-from upbeat.core.workflow.facts import LoopEnded, WorkflowEnded
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import LoopEnded, WorkflowEnded, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
 from upbeat.core.workflow.tasks import TasksFile
 

@@ -14,8 +14,7 @@ from session_journal import SettableClock, change_file, happen
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import VerificationResult
-from upbeat.core.workflow.facts import SessionClosed, TurnContinued
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import SessionClosed, TurnContinued, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"

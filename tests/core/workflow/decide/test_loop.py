@@ -8,8 +8,7 @@ from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, with_own
 from upbeat.core.contract.event import ClientName
 from upbeat.core.workflow.decide.loop import FEATURE_LEASE_SECONDS, ends_in_question
 from upbeat.core.workflow.decision import ArchiveFeature, LoopLimits, TickCheckboxes
-from upbeat.core.workflow.facts import LoopEnded, SessionClosed, TurnAllowed
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import LoopEnded, SessionClosed, TurnAllowed, apply_facts
 from upbeat.core.workflow.state import PeerSession, RunStatus, StepStatus, StepVerdict
 
 

@@ -17,9 +17,8 @@ from upbeat.core.contract.event import (
 )
 from upbeat.core.workflow.decide.session import HANDOVER_OFFER_SECONDS
 from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
-from upbeat.core.workflow.facts import HandoverOffered, WorkflowAdopted, WorkflowEnded
+from upbeat.core.workflow.facts import HandoverOffered, WorkflowAdopted, WorkflowEnded, apply_facts
 from upbeat.core.workflow.prompts import MAX_RESUME_PROMPT_CHARS, MAX_TURN_PROMPT_CHARS
-from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import PeerSession, RunStatus, StepStatus
 
 

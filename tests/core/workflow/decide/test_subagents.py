@@ -6,9 +6,8 @@ import pytest
 from workflow_play import FAIL, PASS, REJECT, Play, with_own
 
 from upbeat.core.contract.event import Call, EventSource, SubagentEnding, SubagentRequested, SubagentStarted
-from upbeat.core.workflow.facts import MAX_UNMATCHED_RESULT_CHARS, WorkflowEnded
+from upbeat.core.workflow.facts import MAX_UNMATCHED_RESULT_CHARS, WorkflowEnded, apply_facts
 from upbeat.core.workflow.prompts import MAX_STEP_PROMPT_CHARS
-from upbeat.core.workflow.reducer import apply_facts
 from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict
 
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from upbeat.core.workflow.decide.transitions import create_run, finish_call, finish_step, is_finished, unfinished_before
-from upbeat.core.workflow.facts import CallReturned, Fact, RepairPlanned, StepFinished, StepStarted, WorkflowEnded
-from upbeat.core.workflow.reducer import apply_facts
+from upbeat.core.workflow.facts import (
+    CallReturned,
+    Fact,
+    RepairPlanned,
+    StepFinished,
+    StepStarted,
+    WorkflowEnded,
+    apply_facts,
+)
 from upbeat.core.workflow.registry import Registry, Stage, Workflow
 from upbeat.core.workflow.state import RunStatus, SessionState, StepVerdict, WorkflowRun, WorkflowStep
 
