@@ -61,7 +61,7 @@ QUERIES = [
 
 @pytest.mark.parametrize(("prompt", "query"), QUERIES)
 def test_query(prompt: str, query: str) -> None:
-    """The query is the user's own lines, without addresses, and what is named in what was pasted."""
+    """The query is the user's own lines, without addresses, and the names in pasted text."""
     assert analyze_prompt(prompt).query == query
 
 
@@ -77,15 +77,15 @@ def test_query_is_bounded() -> None:
     assert len(query) <= MAX_QUERY_LENGTH
 
 
-def test_commands_are_nothing() -> None:
-    """A client's own command is read no further; other commands are only a first word."""
+def test_client_commands_are_not_analyzed() -> None:
+    """A client's own command is not analyzed; another command is only a first word."""
     assert analyze_prompt("/compact keep parser.py") == PromptAnalysis(Intent.NONE)
     assert analyze_prompt("  /clear\n") == PromptAnalysis(Intent.NONE)
     assert analyze_prompt("/review the crash in parser.py").targets == Targets(("parser.py",))
     assert analyze_prompt("/clearly/a.py is broken").intent is Intent.DEBUG
 
 
-def test_nothing_still_has_targets() -> None:
+def test_a_prompt_about_nothing_has_targets() -> None:
     """A prompt that is not about code has a query and targets, for those who look things up for every prompt."""
     assert analyze_prompt("translate 'fix a.py' into French") == PromptAnalysis(
         Intent.NONE, (), Targets(("a.py",)), "translate 'fix a.py' into French"
@@ -94,7 +94,7 @@ def test_nothing_still_has_targets() -> None:
 
 @given(prompts)
 def test_holds_for_every_prompt(prompt: str) -> None:
-    """read is total, deterministic and bounded; signals are the reasons why the intent is not none."""
+    """The analysis is total, deterministic and bounded; signals are the reasons why the intent is not none."""
     analysis = analyze_prompt(prompt)
     assert analyze_prompt(prompt) == analysis
     assert bool(analysis.signals) is (analysis.intent is not Intent.NONE)
@@ -113,13 +113,13 @@ def test_holds_for_every_prompt(prompt: str) -> None:
 
 
 @given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>") & set(prompt)))
-def test_a_quotation_asks_for_nothing(prompt: str) -> None:
+def test_a_quotation_requests_nothing(prompt: str) -> None:
     """Quoted verbs do not change what is wanted."""
     assert analyze_prompt(prompt + " “fix the crash”").intent == analyze_prompt(prompt + " “one two”").intent
 
 
 @given(prompts.filter(lambda prompt: not set("`~\"'“「『‘«《>/") & set(prompt)))
-def test_a_quoted_line_asks_for_nothing(prompt: str) -> None:
+def test_a_quoted_line_requests_nothing(prompt: str) -> None:
     """Quoted lines do not change what is wanted."""
     assert (
         analyze_prompt(prompt + "\n> please add, refactor and fix the module").intent
@@ -136,35 +136,37 @@ def test_a_block_without_code_adds_nothing(prompt: str) -> None:
     )
 
 
-HUGE = {
-    "one word": "a" * 5_000_000,
-    "quotes": '"' * 5_000_000,
-    "apostrophes": "'a " * 1_600_000,
-    "backticks": "`\n" * 2_500_000,
-    "fences": "```\n" * 1_250_000,
-    "paths": "a/b.py" * 800_000,
-    "slashes": "/" * 5_000_000,
-    "dots": "a." * 2_500_000,
-    "denials": "don't a, " * 550_000,
-    "requests": "and fix the bug " * 300_000,
-    "Chinese": "修复函数" * 1_250_000,
-    "calls": "f(" * 2_500_000,
-    "errors": "Error: " * 700_000,
-    "lines": "\n" * 5_000_000,
-    "surrogates": "\ud800" * 5_000_000,
-}
+LARGE = (
+    *(
+        "a",
+        '"',
+        "'a ",
+        "`\n",
+        "```\n",
+        "a/b.py",
+        "/",
+        "a.",
+        "don't a, ",
+        "and fix the bug ",
+        "修复函数",
+        "f(",
+        "Error: ",
+    ),
+    *("\n", "\ud800"),
+)
 
 
-@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
-def test_reads_anything_in_time(text: str) -> None:
-    """read takes 5 MB in about the time that the 24,000 characters it reads take (generous bound for busy machines)."""
-    began = time.process_time()
+@pytest.mark.parametrize("piece", LARGE)
+def test_a_large_prompt_takes_little_time(piece: str) -> None:
+    """A megabyte takes about the time of the 24,000 characters that are read (generous bound for busy machines)."""
+    text = piece * (1_000_000 // len(piece))
+    started = time.process_time()
     analyze_prompt(text)
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @pytest.mark.parametrize("paste", ["a,b,some,row,of,data\n" * 400, "word " * 2000, "重试上限" * 2500])
-def test_a_question_after_a_long_paste_is_asked(paste: str) -> None:
+def test_a_question_beside_a_long_paste_is_in_the_query(paste: str) -> None:
     """Text pasted without a fence does not push the question out of the query, at the start or at the end."""
     question = "where is the retry limit enforced in client.py?"
 

@@ -1,14 +1,30 @@
-"""The tables are written in the form that a prompt is compared in, and the longest phrase wins."""
+"""The tables of phrases, the search for them, and what they mean at the opening of a prompt."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
+from hypothesis import given
+from hypothesis import strategies as st
 
 from upbeat.core.package_data import load_rows, load_text
-from upbeat.core.prompt.phrases import PhraseHit, PhraseTag, find_phrase_hits, parse_words, to_simplified, words
+from upbeat.core.prompt.classify import analyze_prompt
+from upbeat.core.prompt.phrases import (
+    PhraseHit,
+    PhraseTag,
+    PromptOpening,
+    find_phrase_hits,
+    parse_opening,
+    parse_words,
+    tag_opening,
+    to_simplified,
+    words,
+)
 
+CASES = read_groups(Path(__file__).with_name("phrases_cases.tsv"))
 TRADITIONAL = "".join(load_text("upbeat.core.prompt", "traditional_characters.tsv").splitlines()[1:])
 ROWS = load_rows("upbeat.core.prompt", "phrases.tsv")
 
@@ -46,45 +62,19 @@ def test_words() -> None:
         words("no such list")
 
 
-SIMPLIFIED = [
-    ("FIX the Bug", "fix the bug"),
-    ("修復這個函數的報錯", "修复这个函数的报错"),
-    ("ｆｉｘ（ｘ）", "fix(x)"),
-    ("修复，好。吗？！：；", "修复，好。吗？！：；"),
-    ("don’t　stop", "don't stop"),
-    ("İstanbul ß", "İstanbul ß"),
-]
-
-
-@pytest.mark.parametrize(("text", "simplified"), SIMPLIFIED)
+@pytest.mark.parametrize(("text", "simplified"), CASES["simplified"])
 def test_to_simplified(text: str, simplified: str) -> None:
     """Characters change one for one; the marks that end a clause stay."""
     assert to_simplified(text) == simplified
     assert len(to_simplified(text)) == len(text)
 
 
-HITS = [
-    ("no need to refactor", [("no need to", ""), ("refactor", "to")]),
-    ("no  need\nto", [("no need to", "")]),
-    ("no   need", [("need", "")]),
-    ("the error handler", [("error handler", "the")]),
-    ("the error", [("the error", "")]),
-    ("endpoints", [("endpoints", "")]),
-    ("middlewares", [("middlewares", "")]),
-    ("reclassify prefix", []),
-    ("don't-fix", []),
-    ("code of conduct", [("code of conduct", "")]),
-    ("验证码", [("验证码", "")]),
-    ("别修bug了", [("别", ""), ("修bug", "别")]),
-    ("没有实现", [("没有", ""), ("实现", "没有")]),
-    ("人类 fix", [("人类", ""), ("fix", "人类")]),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), HITS)
-def test_find_phrase_hits(text: str, expected: list[tuple[str, str]]) -> None:
+def test_find_phrase_hits() -> None:
     """The longest phrase of whole words wins; a hit names the word before it."""
-    assert [(hit.phrase, hit.preceding_word) for hit in find_phrase_hits(text)] == expected
+    assert {text: expected for text, *expected in CASES["hits"]} == {
+        text: [part for hit in find_phrase_hits(text) for part in (hit.preceding_word, hit.phrase)]
+        for text, *_ in CASES["hits"]
+    }
 
 
 def test_a_hit_has_offsets_and_tags() -> None:
@@ -93,3 +83,46 @@ def test_a_hit_has_offsets_and_tags() -> None:
     assert find_phrase_hits("go fix") == (
         PhraseHit("fix", frozenset({PhraseTag.DEBUG, PhraseTag.WEAK_TECH_TERM}), 3, 6, "go"),
     )
+
+
+def test_parse_opening() -> None:
+    """List marks, tags, numbers and a label precede the opening; the label has a weight."""
+    assert {"": PromptOpening(0)} | {
+        prose: PromptOpening(int(start), label, int(weight)) for prose, start, label, weight in CASES["opening"]
+    } == {prose: parse_opening(prose) for prose in ["", *(prose for prose, *_ in CASES["opening"])]}
+
+
+def test_tag_opening() -> None:
+    """The first words get the tags that they have at the start of a prompt; all others keep their own."""
+    proses = [prose for prose, *_ in CASES["tagged"]]
+    tagged = {prose: tag_opening(prose, find_phrase_hits(prose), parse_opening(prose)) for prose in proses}
+
+    assert {prose: expected for prose, *expected in CASES["tagged"]} == {
+        prose: [part for hit in hits for part in (hit.phrase, " ".join(sorted(hit.tags)))]
+        for prose, hits in tagged.items()
+    }
+
+
+@given(st.text(alphabet="-*[] \n#:,./()!x1fixdon't不要避免\x01", max_size=60))
+def test_opening_is_total(prose: str) -> None:
+    """Whatever a prompt begins with, the opening lies inside it, and the hits stay in order and do not overlap."""
+    opening = parse_opening(prose)
+    assert 0 <= opening.start <= len(prose)
+    tagged = tag_opening(prose, find_phrase_hits(prose), opening)
+    assert all(hit.end <= following.start for hit, following in pairwise(tagged))
+
+
+def test_a_label_is_no_name() -> None:
+    """In "fix(auth): …" fix is a commit type and no function; the scope's names count."""
+    plain = analyze_prompt("fix(auth): lost cookies").targets
+
+    assert ((), ()) == (plain.symbols, plain.files)
+    assert ("src/auth.py",) == analyze_prompt("fix(src/auth.py): lost cookies").targets.files
+    assert ("fix",) == analyze_prompt("the header is lost in fix(auth)").targets.symbols
+
+
+def test_no_word_has_two_meanings_in_an_opening() -> None:
+    """No word is in two tables of openings."""
+    tables = [words(name) for name in ("repair", "ambiguous_repair", "change", "behavior")]
+
+    assert sum(map(len, tables)) == len(frozenset().union(*tables))
