@@ -1,11 +1,14 @@
-"""``python hanging.py SECONDS COMMAND…`` is ``upbeat COMMAND…`` with tools that are busy for that long and do not
-look whether they should stop."""
+"""``python hanging.py FILE COMMAND…`` is ``upbeat COMMAND…`` with tools that are busy until FILE exists.
+
+They ignore their cancellation.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.cli.main import main
@@ -20,7 +23,8 @@ class HangingProvider:
         return {}
 
     def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: object) -> ToolOutput:
-        time.sleep(float(sys.argv[1]))
+        while not Path(sys.argv[1]).exists():
+            time.sleep(0.01)
         return ToolOutput(f"{tool} is done")
 
 

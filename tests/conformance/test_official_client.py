@@ -1,6 +1,6 @@
 """``upbeat mcp`` as the official SDK's client sees it: a real process, every method that it offers, in both eras.
 
-How soon ``initialize`` is answered is in ``tests/adapters/mcp/test_server.py``.
+How soon ``initialize`` is answered is in ``tests/adapters/mcp_server/test_server.py``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,119 +63,125 @@ def talk(
     return asyncio.run(session())
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])  # a client that names the new era does not ask who is there
-def test_what_it_says_of_itself(repo: Path, tmp_path: Path, era: str) -> None:
+@dataclass(frozen=True)
+class Session:
+    """What a client of one era got from a server, in one session."""
+
+    era: str
+    server_name: str | None
+    instructions: str | None
+    tools: list[Any]
+    answers: dict[str, Any]
+    unknown: Any
+    wrong: list[Any]
+    hook: dict[str, Any]
+    refused_code: int
+    answer_after_refusal: Any
+
+
+@pytest.fixture(scope="module", params=ERAS)
+def session(request: pytest.FixtureRequest, repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A session with everything that the server offers, once for each era."""
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(repo), "prompt": PROMPT}
+
+    async def work(client: Client) -> Session:
+        answers = {name: await client.call_tool(name, arguments) for name, arguments in ARGUMENTS.items()}
+        hook = await client.call_tool("hook", event)
+        with pytest.raises(MCPError) as refused:
+            await client.list_resources()
+        return Session(
+            era=request.param,
+            server_name=client.server_info and client.server_info.name,
+            instructions=client.instructions,
+            tools=(await client.list_tools()).tools,
+            answers=answers,
+            unknown=await client.call_tool("ci_nothing", {}),
+            wrong=[await client.call_tool(name, arguments) for name, arguments in WRONG],
+            hook=json.loads(hook.content[0].text),
+            refused_code=refused.value.code,
+            answer_after_refusal=await client.call_tool("ci_index_status", {}),
+        )
+
+    talked: Session = talk(repo, tmp_path_factory.mktemp("home"), request.param, work)
+    return talked
+
+
+def test_what_it_says_of_itself(session: Session) -> None:
     """Name, instructions and tools, each with an object as its schema; only ``workflow`` is not read-only."""
-
-    async def work(client: Client) -> Any:
-        info = client.server_info
-        return info and info.name, client.instructions, (await client.list_tools()).tools
-
-    name, instructions, tools = talk(repo, tmp_path, era, work)
-
-    assert ("upbeat", INSTRUCTIONS) == (name, instructions)
-    assert [*TOOL_TIMEOUTS_MS, "workflow"] == [tool.name for tool in tools]
+    if session.era != "2026-07-28":  # a client that names the new era does not ask who is there
+        assert ("upbeat", INSTRUCTIONS) == (session.server_name, session.instructions)
+    assert [*TOOL_TIMEOUTS_MS, "workflow"] == [tool.name for tool in session.tools]
     assert {name: (name != "workflow", False, "object") for name in (*TOOL_TIMEOUTS_MS, "workflow")} == {
         tool.name: (tool.annotations.read_only_hint, tool.annotations.open_world_hint, tool.input_schema["type"])
-        for tool in tools
+        for tool in session.tools
     }
-    assert all(tool.description for tool in tools)
+    assert all(tool.description for tool in session.tools)
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_every_tool_answers(repo: Path, tmp_path: Path, era: str) -> None:
+def test_every_tool_answers(session: Session) -> None:
     """Each ``ci_*`` tool answers with text; what is unknown or wrong is an error of the tool with its code."""
-
-    async def work(client: Client) -> Any:
-        answers = {name: await client.call_tool(name, args) for name, args in ARGUMENTS.items()}
-        unknown = await client.call_tool("ci_nothing", {})
-        return answers, unknown, [await client.call_tool(name, args) for name, args in WRONG]
-
-    answers, unknown, wrong = talk(repo, tmp_path, era, work)
-
     assert set(TOOL_TIMEOUTS_MS) == set(ARGUMENTS)
     assert dict.fromkeys(ARGUMENTS, (False, True)) == {
-        name: (answer.is_error, bool(answer.content[0].text)) for name, answer in answers.items()
+        name: (answer.is_error, bool(answer.content[0].text)) for name, answer in session.answers.items()
     }
-    assert "shop/retry.py" in answers["ci_search"].content[0].text
-    assert (True, True) == (unknown.is_error, unknown.content[0].text.startswith("E_TOOL_UNAVAILABLE: "))
+    assert "shop/retry.py" in session.answers["ci_search"].content[0].text
+    assert (True, True) == (
+        session.unknown.is_error,
+        session.unknown.content[0].text.startswith("E_TOOL_UNAVAILABLE: "),
+    )
     assert [(True, "E_INVALID_ARGS")] * len(WRONG) == [
-        (answer.is_error, answer.content[0].text.partition(":")[0]) for answer in wrong
+        (answer.is_error, answer.content[0].text.partition(":")[0]) for answer in session.wrong
     ]
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_the_hook_answers(repo: Path, tmp_path: Path, era: str) -> None:
+def test_the_hook_answers(session: Session) -> None:
     """The hook tool, which is not listed, answers a prompt."""
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(repo), "prompt": PROMPT}
-
-    async def work(client: Client) -> Any:
-        return await client.call_tool("hook", event)
-
-    output = json.loads(talk(repo, tmp_path, era, work).content[0].text)
-
-    assert "send_with_retry" in output["hookSpecificOutput"]["additionalContext"]
+    assert "send_with_retry" in session.hook["hookSpecificOutput"]["additionalContext"]
 
 
-def test_the_schemas_are_what_the_tools_take(repo: Path, tmp_path: Path) -> None:
+def test_the_schemas_are_what_the_tools_take(session: Session) -> None:
     """Arguments that fit a tool's schema are taken: the examples here do, and use nothing that it does not name."""
-
-    async def work(client: Client) -> Any:
-        return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
-
-    schemas = talk(repo, tmp_path, "auto", work)
+    schemas = {tool.name: tool.input_schema for tool in session.tools}
 
     assert all(set(args) <= set(schemas[name]["properties"]) for name, args in ARGUMENTS.items())
     assert all(set(schemas[name].get("required", ())) <= set(args) for name, args in ARGUMENTS.items())
 
 
-def test_ping(repo: Path, tmp_path: Path) -> None:
-    """A ping is answered in the era that has it."""
+def test_an_unknown_method_is_an_error(session: Session) -> None:
+    """What the server does not offer is refused as the protocol has it, and the connection goes on."""
+    assert (-32601, False) == (session.refused_code, session.answer_after_refusal.is_error)
+
+
+def test_ping_and_many_calls_at_once(repo: Path, tmp_path: Path) -> None:
+    """A ping is answered in the era that has it; calls that are made together each get their own answer."""
+    words = ["send_with_retry", "total_price", "RETRY_LIMIT", "Cart"] * 3
 
     async def work(client: Client) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return await client.send_ping()
+            ping = await client.send_ping()
+        return ping, await asyncio.gather(*(client.call_tool("ci_search", {"query": word}) for word in words))
 
-    assert {} == talk(repo, tmp_path, "legacy", work).model_dump(exclude_none=True, exclude={"result_type"})
+    ping, answers = talk(repo, tmp_path, "legacy", work)
 
-
-@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
-def test_an_unknown_method_is_an_error(repo: Path, tmp_path: Path, era: str) -> None:
-    """What the server does not offer is refused as the protocol has it, and the connection goes on."""
-
-    async def work(client: Client) -> Any:
-        with pytest.raises(MCPError) as refused:
-            await client.list_resources()
-        return refused.value.code, (await client.call_tool("ci_index_status", {})).is_error
-
-    assert (-32601, False) == talk(repo, tmp_path, era, work)
+    assert {} == ping.model_dump(exclude_none=True, exclude={"result_type"})
+    assert [True] * len(words) == [word in answer.content[0].text for word, answer in zip(words, answers, strict=True)]
 
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 def test_cancelling_a_call(repo: Path, tmp_path: Path, era: str) -> None:
     """A call that its client gives up does not hold up the next one, and its late answer disturbs nobody."""
-    command = [str(HANGING), "0.8", "mcp", "--client", "codex-cli"]
+    done = tmp_path / "done"
+    command = [str(HANGING), str(done), "mcp", "--client", "codex-cli"]
 
     async def work(client: Client) -> Any:
         slow = asyncio.create_task(client.call_tool("ci_search", {"query": "x"}))
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.1)
         slow.cancel()
         await asyncio.wait([slow])
         after = await client.call_tool("hook", {"hook_event_name": "SessionEnd", "cwd": str(repo), "session_id": "s"})
-        await asyncio.sleep(1)
+        done.touch()
+        await asyncio.sleep(0.2)
         return slow.cancelled(), json.loads(after.content[0].text), len((await client.list_tools()).tools)
 
     assert (True, {}, len(TOOL_TIMEOUTS_MS) + 1) == talk(repo, tmp_path, era, work, command)
-
-
-def test_many_calls_at_once(repo: Path, tmp_path: Path) -> None:
-    """Calls that are made together each get their own answer."""
-
-    async def work(client: Client) -> Any:
-        words = ["send_with_retry", "total_price", "RETRY_LIMIT", "Cart"] * 3
-        return words, await asyncio.gather(*(client.call_tool("ci_search", {"query": word}) for word in words))
-
-    words, answers = talk(repo, tmp_path, "auto", work)
-
-    assert [True] * len(words) == [word in answer.content[0].text for word, answer in zip(words, answers, strict=True)]

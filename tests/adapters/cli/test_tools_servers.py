@@ -49,18 +49,18 @@ def test_list_and_call(here: Here, repo: Path, tmp_path: Path) -> None:
 
 def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> None:
     """A tool that has changed is refused by hand, too; approving shows it, without controls, and lets it answer."""
-    call = ("tools", "call", "docs.search", "--args", '{"q": "x"}')
-    settings(tmp_path, docs(tmp_path))
+    call = ("tools", "call", "odd.search", "--args", '{"q": "x"}')
+    settings(tmp_path, odd("fine"))
     before = here(*call, cwd=repo, home=tmp_path)
-    docs(tmp_path, look={"search": "Searches, and more.\u202e"})
+    settings(tmp_path, odd("has a new description"))
     after = here(*call, cwd=repo, home=tmp_path)
-    approved = here("tools", "approve", "docs.search", cwd=repo, home=tmp_path)
+    approved = here("tools", "approve", "odd.search", cwd=repo, home=tmp_path)
     again = here(*call, cwd=repo, home=tmp_path)
 
     assert (0, 40, 0, 0) == (before.code, after.code, approved.code, again.code)
     assert "E_NOT_APPROVED" == json.loads(after.stdout)["error"]["code"]
     assert "Searches, and more." == json.loads(approved.stdout)["description"]
-    assert "upbeat: approved as shown: docs.search; approve again if a declaration changes\n" == approved.stderr
+    assert "upbeat: approved as shown: odd.search; approve again if a declaration changes\n" == approved.stderr
 
 
 @pytest.mark.parametrize(

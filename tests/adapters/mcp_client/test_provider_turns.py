@@ -255,15 +255,17 @@ def test_an_unknown_server_is_unavailable(home: Path, warm: ServersProvider) -> 
     )
 
 
-@pytest.mark.parametrize("text", ["", 'mode = "plan"\n' + odd("fine")], ids=["no servers", "plan mode"])
-def test_who_asks_no_server_pays_for_none(repo: Path, tmp_path: Path, text: str) -> None:
-    """Without a server to ask, neither the SDK nor an event loop is imported."""
-    settings(tmp_path, text)
+def test_who_asks_no_server_pays_for_none(repo: Path, tmp_path: Path) -> None:
+    """Without a server to ask, and in plan mode, neither the SDK nor an event loop is imported."""
+    settings(tmp_path / "without", "")
+    settings(tmp_path / "plan", 'mode = "plan"\n' + odd("fine"))
     code = (
-        "import sys; from upbeat.adapters.cli.main import main; main(sys.argv[1:]);"
+        "import os, sys; from upbeat.adapters.cli.main import main\n"
+        "for os.environ['HOME'] in sys.argv[1:]: main(['prepare', '--prompt', 'where is the retry limit?'])\n"
         "print([name for name in ('asyncio', 'mcp') if name in sys.modules], file=sys.stderr)"
     )
-    done = run([sys.executable, "-I", "-c", code, "prepare", "--prompt", PROMPT], repo, home=tmp_path)
+    homes = [str(tmp_path / "without"), str(tmp_path / "plan")]
+    done = run([sys.executable, "-I", "-c", code, *homes], repo, home=tmp_path)
 
     assert (0, "[]") == (done.code, done.stderr.splitlines()[-1])
 

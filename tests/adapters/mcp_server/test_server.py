@@ -99,36 +99,30 @@ def test_one_session(repo: Path, tmp_path: Path) -> None:
 
 
 def test_tools_search_where_the_session_is(repo: Path, tmp_path: Path) -> None:
-    """A tool looks at the repository of the last hook, wherever the server was started."""
+    """A tool looks at the repository of the last hook, and rejects wrong arguments and paths outside with a code."""
     with Pipe(tmp_path) as pipe:
         assert "shop/retry.py" not in pipe.call("ci_search", query="send_with_retry")["content"][0]["text"]
 
         pipe.hook(hook_event_name="SessionStart", cwd=str(repo))
 
         assert "shop/retry.py" in pipe.call("ci_search", query="send_with_retry")["content"][0]["text"]
+        for arguments in ({"query": 5}, {"query": "x", "files": ["../../etc/passwd"]}):
+            refused = pipe.call("ci_search", **arguments)
 
-
-def test_tools_refuse_what_they_cannot_take(repo: Path, tmp_path: Path) -> None:
-    """Wrong arguments are an error of the tool with its code, and no secret or path comes back."""
-    with Pipe(repo, home=tmp_path) as pipe:
-        wrong = pipe.call("ci_search", query=5)
-        outside = pipe.call("ci_search", query="x", files=["../../etc/passwd"])
-
-    assert (True, True) == (wrong["isError"], wrong["content"][0]["text"].startswith("E_INVALID_ARGS: "))
-    assert (True, True) == (outside["isError"], outside["content"][0]["text"].startswith("E_INVALID_ARGS: "))
+            assert (True, True) == (
+                refused["isError"],
+                refused["content"][0]["text"].startswith("E_INVALID_ARGS: "),
+            )
 
 
 def test_the_end_of_stdin_is_the_end(repo: Path, tmp_path: Path) -> None:
-    """When the client closes stdin the server exits with 0 at once, and takes its socket away."""
+    """When the client closes stdin the server exits with 0, and takes its socket away."""
     with Pipe(repo, home=tmp_path) as pipe:
         pipe.answer("ping")
 
         assert socket_of().exists()
 
-        started = time.monotonic()
-
         assert 0 == pipe.close_stdin()
-        assert time.monotonic() - started < 2
         assert not socket_of().exists()
 
 
@@ -172,34 +166,30 @@ def test_a_second_server_does_not_take_the_socket(repo: Path, tmp_path: Path) ->
 
 
 def test_a_slow_tool_does_not_delay_a_hook(repo: Path, tmp_path: Path) -> None:
-    """While a tool is busy a hook is answered, and its answer comes first."""
-    command = [sys.executable, str(HANGING), "0.8", "mcp", "--client", "claude-code"]
+    """While a tool is busy a hook is answered."""
+    done = tmp_path / "done"
+    command = [sys.executable, str(HANGING), str(done), "mcp", "--client", "claude-code"]
     with Pipe(repo, home=tmp_path, command=command) as pipe:
-        pipe.hook(**submitted(repo, "hello"))
-        started = time.monotonic()
         slow = pipe.ask("tools/call", {"name": "ci_search", "arguments": {"query": "x"}})
         hook = pipe.ask("tools/call", {"name": "hook", "arguments": submitted(repo, "hello")})
         first = pipe.read()
-        waited = time.monotonic() - started
+        done.touch()
         second = pipe.read()
 
     assert [hook, slow] == [first["id"], second["id"]]
-    assert waited < 0.5
     assert "ci_search is done" == second["result"]["content"][0]["text"]
 
 
 def test_a_hanging_tool_does_not_keep_the_server(repo: Path, tmp_path: Path) -> None:
-    """A tool that hangs holds up the end of the server by a second at most."""
-    command = [sys.executable, str(HANGING), "30", "mcp", "--client", "claude-code"]
+    """A tool that never ends does not keep the server from ending soon after its client."""
+    command = [sys.executable, str(HANGING), "/never", "mcp", "--client", "claude-code"]
     with Pipe(repo, home=tmp_path, command=command) as pipe:
         pipe.hook(**submitted(repo, "hello"))
         for _ in range(3):
             pipe.ask("tools/call", {"name": "ci_search", "arguments": {"query": "x"}})
         pipe.answer("ping")
-        started = time.monotonic()
 
-        assert 0 == pipe.close_stdin()
-        assert time.monotonic() - started < 2
+        assert 0 == pipe.close_stdin(seconds=20)
 
 
 def test_switched_off_there_is_nothing_for_the_model(repo: Path, tmp_path: Path) -> None:

@@ -66,21 +66,11 @@ def test_a_model_cannot_call_them(repo: Path, tmp_path: Path) -> None:
     assert [] == [name for name in listed if "." in name]
 
 
-def test_a_server_that_hangs_costs_a_turn_little(repo: Path, tmp_path: Path) -> None:
-    """With a server that never says hello a prompt has its code, beside a turn without any server."""
-    settings(tmp_path / "with", odd("hangs"))
-    times = {}
-    for home in ("without", "with"):
-        (tmp_path / home).mkdir(exist_ok=True)
-        with Pipe(repo, home=tmp_path / home) as pipe:
-            context(pipe, repo, "first")
-            started = time.monotonic()
-
-            assert "shop/retry.py" in context(pipe, repo, "second")
-
-            times[home] = time.monotonic() - started
-
-    assert times["with"] < times["without"] * 5 + 2
+def test_a_turn_does_not_wait_for_a_server_that_hangs(repo: Path, tmp_path: Path) -> None:
+    """With a server that never says hello a prompt has its code before the tool's minute is over."""
+    settings(tmp_path, odd("hangs"))
+    with Pipe(repo, home=tmp_path) as pipe:
+        assert "shop/retry.py" in context(pipe, repo, "first")
 
 
 def test_switched_off_nothing_starts(repo: Path, tmp_path: Path) -> None:

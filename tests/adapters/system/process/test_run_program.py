@@ -10,9 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from upbeat.adapters.system.process import run
 from upbeat.adapters.system.process.run import MAX_ERROR_CHARS, ProgramResult, run_program
 
 VARIABLES = {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture(autouse=True)
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that does not end by itself is killed soon."""
+    monkeypatch.setattr(run, "_EXIT_GRACE_SECONDS", 0.1)
 
 
 def python(code: str, cwd: Path, seconds: float = 20, words: bytes = b"", until: bytes = b"") -> ProgramResult:
@@ -38,13 +45,8 @@ def test_only_until_it_has_said_enough(tmp_path: Path) -> None:
 
 def test_it_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     """At the end of its time all is gone, also what has left its process group."""
-    code = (
-        "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'],"
-        " start_new_session=True)\n"
-        "print(child.pid, flush=True)\ntime.sleep(600)"
-    )
-    ended = python(code, tmp_path, seconds=1.5)
+    script = "setsid sleep 600 & echo $!; exec sleep 600"
+    ended = run_program(["/bin/sh", "-c", script], variables=VARIABLES, cwd=str(tmp_path), timeout_seconds=1)
 
     assert ended.exit_code is None
     assert is_gone(int(ended.output))
