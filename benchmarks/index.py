@@ -31,7 +31,7 @@ from pathlib import Path
 from upbeat.adapters.code.files.tree import SourceCache
 from upbeat.adapters.code.index.build import update_index
 from upbeat.adapters.code.index.manager import IndexManager
-from upbeat.adapters.code.index.storage import repository_folder
+from upbeat.adapters.code.index.store import repository_folder
 from upbeat.adapters.code.query.search import search_code
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.git.root import find_root

@@ -14,16 +14,13 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from upbeat.adapters.code.caches import SingleFlight
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.concurrency import SingleFlight, raise_if_cancelled
 from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.files.tree import MAX_FILE_BYTES, SourceCache
 from upbeat.adapters.code.graph.codebase import MAX_CACHED_NAMES, CodeBase, IndexedCodeBase, ParseCache
 from upbeat.adapters.code.history.git_log import count_changes
 from upbeat.adapters.code.index.manager import IndexManager, IndexState
 from upbeat.adapters.code.query.search import search_code
-from upbeat.adapters.code.tools import arguments
-from upbeat.adapters.code.tools.arguments import Arguments
 from upbeat.adapters.code.tools.bug_locate import MAX_LIMIT, locate_bug
 from upbeat.adapters.code.tools.call_chain import DIRECTIONS, trace_calls
 from upbeat.adapters.code.tools.call_chain import MAX_DEPTH as MAX_CHAIN
@@ -52,6 +49,11 @@ IMPACT_SECONDS = 1.4
 COMPLEXITY_SECONDS = 0.7
 HOTSPOT_SECONDS = 1.4
 
+MAX_QUERY_CHARS = 8_000
+MAX_TRACE_CHARS = 20_000
+MAX_SYMBOL_CHARS = 200
+MAX_LIST_ITEMS = 50
+
 _STATES = {
     "off": "not indexed: every question reads them",
     "none": "not indexed yet: a question reads them",
@@ -61,7 +63,46 @@ _STATES = {
     "too_large": "too large for index.max_mb: every question reads them",
 }
 
-_ToolHandler = Callable[[Arguments, str, Cancellation], ToolOutput]
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text that is not blank; if ``is_optional``, the default is an empty one."""
+
+    max_chars: int = MAX_QUERY_CHARS
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """A list of texts, by default empty; with ``are_paths`` they lie below the root."""
+
+    max_chars: int = MAX_QUERY_CHARS
+    are_paths: bool = False
+
+
+_Parameter = _Text | _Texts | int | tuple[str, ...]
+"""What an argument accepts: text, a whole number from 1 to the given one, or one of several words.
+
+The largest number, and the last word, are the default.
+"""
+
+_FILES_AND_SYMBOLS: Mapping[str, _Parameter] = {"files": _Texts(are_paths=True), "symbols": _Texts()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool:
+    """One tool: a sentence about it, what runs it, and its arguments.
+
+    Attributes:
+        run: Called with the root, the cancellation and the arguments.
+        needed: Arguments of which at least one must be given; ``problem`` says so.
+    """
+
+    sentence: str
+    run: Callable[..., ToolOutput]
+    parameters: Mapping[str, _Parameter]
+    needed: tuple[str, ...] = ()
+    problem: str = ""
 
 
 class EmbeddedProvider:
@@ -74,20 +115,62 @@ class EmbeddedProvider:
         self._source_cache = SourceCache()
         self._parse_cache = ParseCache(MAX_CACHED_NAMES)
         self._searches = SingleFlight()
-        self._tools: dict[str, tuple[str, _ToolHandler]] = {
-            "ci_index_status": ("Says what there is to search, and whether it is indexed.", self._index_status),
-            "ci_search": ("Finds the files, symbols and lines that fit a question.", self._search),
-            "ci_graph_rag": ("Finds what calls, and is called by, the answer to a question.", self._graph_rag),
-            "ci_call_chain": ("Follows the callers and callees of a symbol.", self._call_chain),
-            "ci_bug_locate": ("Finds where an error or a stack trace comes from.", self._bug_locate),
-            "ci_impact": ("Lists what depends on symbols or files.", self._impact),
-            "ci_complexity": ("Measures how complex files and their functions are.", self._complexity),
-            "ci_hotspot": ("Ranks the files that change often and are complex.", self._hotspot),
+        graph_limits = {"depth": MAX_DEPTH, "budget": MAX_BUDGET, "top_k": MAX_TOP_K}
+        self._tools = {
+            "ci_index_status": _Tool(
+                "Says what there is to search, and whether it is indexed.", self._index_status, {}
+            ),
+            "ci_search": _Tool(
+                "Finds the files, symbols and lines that fit a question.",
+                self._search,
+                {"query": _Text(), "limit": MAX_LIMIT, **_FILES_AND_SYMBOLS},
+            ),
+            "ci_graph_rag": _Tool(
+                "Finds what calls, and is called by, the answer to a question.",
+                self._graph_rag,
+                {"query": _Text(), **graph_limits, **_FILES_AND_SYMBOLS},
+            ),
+            "ci_call_chain": _Tool(
+                "Follows the callers and callees of a symbol.",
+                partial(self._answer_from_code, CHAIN_SECONDS, trace_calls),
+                {"symbol": _Text(MAX_SYMBOL_CHARS), "direction": DIRECTIONS, "depth": MAX_CHAIN},
+            ),
+            "ci_bug_locate": _Tool(
+                "Finds where an error or a stack trace comes from.",
+                self._bug_locate,
+                {
+                    "query": _Text(MAX_TRACE_CHARS, is_optional=True),
+                    "traces": _Texts(MAX_TRACE_CHARS),
+                    "errors": _Texts(),
+                    "limit": MAX_LIMIT,
+                },
+                ("query", "traces", "errors"),
+                "ci_bug_locate takes a query, traces or errors; all are missing",
+            ),
+            "ci_impact": _Tool(
+                "Lists what depends on symbols or files.",
+                partial(self._answer_from_code, IMPACT_SECONDS, analyze_impact),
+                {"depth": MAX_IMPACT, **_FILES_AND_SYMBOLS},
+                ("files", "symbols"),
+                "ci_impact takes files or symbols; both are missing",
+            ),
+            "ci_complexity": _Tool(
+                "Measures how complex files and their functions are.",
+                partial(self._answer_from_code, COMPLEXITY_SECONDS, report_complexity),
+                _FILES_AND_SYMBOLS,
+                ("files",),
+                "files takes the paths of the files to measure; it is missing",
+            ),
+            "ci_hotspot": _Tool(
+                "Ranks the files that change often and are complex.",
+                self._hotspot,
+                {"days": MAX_DAYS, "top": MAX_TOP},
+            ),
         }
 
     def tools(self) -> Mapping[str, str]:
         """Return the names of the tools, each with one sentence."""
-        return {name: sentence for name, (sentence, _) in self._tools.items()}
+        return {name: tool.sentence for name, tool in self._tools.items()}
 
     def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: Cancellation) -> ToolOutput:
         """Run ``tool`` on ``root``.
@@ -96,18 +179,24 @@ class EmbeddedProvider:
             ToolFailure: The tool is unavailable, its arguments or the root are invalid, or time is up.
         """
         if tool not in self._tools:
-            way_out = did_you_mean(tool, self._tools) or f"; there are {', '.join(self._tools)}"
-            raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"there is no tool {tool!r} here{way_out}")
+            hint = did_you_mean(tool, self._tools) or f"; there are {', '.join(self._tools)}"
+            raise ToolFailure(ErrorCode.TOOL_UNAVAILABLE, f"there is no tool {tool!r} here{hint}")
         if not os.path.isdir(root):
             raise ToolFailure(ErrorCode.REPO_ROOT, f"{root} is not a folder")
         raise_if_cancelled(cancelled)
-        return self._tools[tool][1](dict(args), os.path.realpath(root), cancelled)
+        real_root, called = os.path.realpath(root), self._tools[tool]
+        values = {name: _read_argument(args, name, item, real_root) for name, item in called.parameters.items()}
+        if unknown := args.keys() - values.keys():
+            raise _invalid_arguments(f"unknown arguments: {', '.join(sorted(map(str, unknown)))}")
+        if called.needed and not any(values[name] for name in called.needed):
+            raise _invalid_arguments(called.problem)
+        return called.run(real_root, cancelled, **values)
 
-    def _index_status(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        arguments.reject_unknown(args)
+    def _index_status(self, root: str, cancelled: Cancellation) -> ToolOutput:
+        index, table = IndexState("off"), None
+        if self._index_manager:
+            index, table = self._index_manager.index_state_and_table(root)
         info = find_root(root)
-        index = self._index_manager.index_state(root) if self._index_manager else IndexState("off")
-        table = self._index_manager.current_table(root) if self._index_manager and index.state == "ready" else None
         if table:  # data files are not indexed, and their size is not known
             tree = _TreeSummary(len(table.entries), table.total_bytes, table.files_by_language, bool(info.worktree))
         else:
@@ -126,94 +215,54 @@ class EmbeddedProvider:
         }
         return ToolOutput(f"{tree.files} files, {_STATES[index.state]}", (), data, truncated=tree.is_truncated)
 
-    def _search(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        query = arguments.pop_text(args)
-        limit = arguments.pop_integer(args, "limit", MAX_LIMIT)
-        files, symbols = _pop_files_and_symbols(args, root)
-        return self._shared_search(root, query, limit, files, symbols, cancelled)
-
-    def _graph_rag(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        query = arguments.pop_text(args)
-        depth = arguments.pop_integer(args, "depth", MAX_DEPTH)
-        budget = arguments.pop_integer(args, "budget", MAX_BUDGET)
-        top_k = arguments.pop_integer(args, "top_k", MAX_TOP_K)
-        files, symbols = _pop_files_and_symbols(args, root)
-        started = monotonic()
-        output = self._shared_search(root, query, MAX_LIMIT, files, symbols, cancelled)
-        seconds = GRAPH_SECONDS - (monotonic() - started)
-        return self._answer_from_code(
-            root, cancelled, seconds, lambda code: build_subgraph(code, output, depth, budget, top_k)
-        )
-
-    def _call_chain(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        symbol = arguments.pop_text(args, "symbol", max_chars=200)
-        direction = arguments.pop_choice(args, "direction", DIRECTIONS)
-        depth = arguments.pop_integer(args, "depth", MAX_CHAIN)
-        arguments.reject_unknown(args)
-        return self._answer_from_code(
-            root, cancelled, CHAIN_SECONDS, lambda code: trace_calls(code, symbol, direction, depth)
-        )
-
-    def _bug_locate(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        query = arguments.pop_text(args, is_optional=True, max_chars=arguments.MAX_TRACE_CHARS)
-        traces = arguments.pop_texts(args, "traces", arguments.MAX_TRACE_CHARS)
-        errors = arguments.pop_texts(args, "errors")
-        limit = arguments.pop_integer(args, "limit", MAX_LIMIT)
-        arguments.reject_unknown(args)
-        if not (query.strip() or traces or errors):
-            raise arguments.invalid_argument("ci_bug_locate takes a query, traces or errors; all are missing")
-
-        def search(words: str, most: int) -> ToolOutput:
-            return self._shared_search(root, words[: arguments.MAX_QUERY_CHARS], most, (), (), cancelled)
-
-        return self._answer_from_code(
-            root, cancelled, BUG_SECONDS, lambda code: locate_bug(code, query, traces, errors, limit, search)
-        )
-
-    def _impact(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        depth = arguments.pop_integer(args, "depth", MAX_IMPACT)
-        files, symbols = _pop_files_and_symbols(args, root)
-        if not (files or symbols):
-            raise arguments.invalid_argument("ci_impact takes files or symbols; both are missing")
-        return self._answer_from_code(
-            root, cancelled, IMPACT_SECONDS, lambda code: analyze_impact(code, files, symbols, depth)
-        )
-
-    def _complexity(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        files, symbols = _pop_files_and_symbols(args, root)
-        if not files:
-            raise arguments.invalid_argument("files takes the paths of the files to measure; it is missing")
-        return self._answer_from_code(
-            root, cancelled, COMPLEXITY_SECONDS, lambda code: report_complexity(code, files, symbols)
-        )
-
-    def _hotspot(self, args: Arguments, root: str, cancelled: Cancellation) -> ToolOutput:
-        days = arguments.pop_integer(args, "days", MAX_DAYS)
-        top = arguments.pop_integer(args, "top", MAX_TOP)
-        arguments.reject_unknown(args)
-        changes = partial(count_changes, root, days, cancelled, HOTSPOT_SECONDS)
-        return self._answer_from_code(
-            root, cancelled, HOTSPOT_SECONDS, lambda code: rank_hotspots(code, days, top, changes)
-        )
-
-    def _shared_search(
+    def _search(
         self,
         root: str,
+        cancelled: Cancellation,
         query: str,
         limit: int,
-        files: tuple[str, ...],
-        symbols: tuple[str, ...],
-        cancelled: Cancellation,
+        files: tuple[str, ...] = (),
+        symbols: tuple[str, ...] = (),
     ) -> ToolOutput:
         """Search once for all tools that ask the same at the same time."""
         request = (root, query, limit, files, symbols)
         search = partial(search_code, *request, self._source_cache, cancelled, self._scan_seconds, self._index_manager)
         return self._searches.get_or_compute(request, search, cancelled)
 
-    def _answer_from_code(
-        self, root: str, cancelled: Cancellation, seconds: float, answer: Callable[[CodeBase], ToolOutput]
+    def _graph_rag(
+        self,
+        root: str,
+        cancelled: Cancellation,
+        query: str,
+        depth: int,
+        budget: int,
+        top_k: int,
+        files: tuple[str, ...],
+        symbols: tuple[str, ...],
     ) -> ToolOutput:
-        """Return what ``answer`` makes of the code of ``root``: from the index, or else from the files."""
+        started = monotonic()
+        output = self._search(root, cancelled, query, MAX_LIMIT, files, symbols)
+        seconds = GRAPH_SECONDS - (monotonic() - started)
+        return self._answer_from_code(
+            seconds, build_subgraph, root, cancelled, search_output=output, depth=depth, budget=budget, top_k=top_k
+        )
+
+    def _bug_locate(self, root: str, cancelled: Cancellation, **values: Any) -> ToolOutput:
+        def search(words: str, limit: int) -> ToolOutput:
+            return self._search(root, cancelled, words[:MAX_QUERY_CHARS], limit)
+
+        return self._answer_from_code(BUG_SECONDS, locate_bug, root, cancelled, search=search, **values)
+
+    def _hotspot(self, root: str, cancelled: Cancellation, days: int, top: int) -> ToolOutput:
+        changes = partial(count_changes, root, days, cancelled, HOTSPOT_SECONDS)
+        return self._answer_from_code(
+            HOTSPOT_SECONDS, rank_hotspots, root, cancelled, days=days, top=top, count_changes=changes
+        )
+
+    def _answer_from_code(
+        self, seconds: float, answer: Callable[..., ToolOutput], root: str, cancelled: Cancellation, **values: Any
+    ) -> ToolOutput:
+        """Return ``answer`` for the code of ``root``: from the index, or else from the files."""
         deadline = monotonic() + seconds
         caches = self._source_cache, self._parse_cache
         if self._index_manager:
@@ -222,15 +271,52 @@ class EmbeddedProvider:
                 self._index_manager.open_parsed_view(root) as view,
             ):
                 if view:
-                    return answer(IndexedCodeBase(root, view, *caches, cancelled, seconds))
-        return answer(CodeBase(root, *caches, cancelled, deadline - monotonic()))
+                    return answer(IndexedCodeBase(root, view, *caches, cancelled, seconds), **values)
+        return answer(CodeBase(root, *caches, cancelled, deadline - monotonic()), **values)
 
 
-def _pop_files_and_symbols(args: Arguments, root: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the last arguments of a tool; reject all that are left."""
-    files, symbols = arguments.pop_paths(args, "files", root), arguments.pop_texts(args, "symbols")
-    arguments.reject_unknown(args)
-    return files, symbols
+def _read_argument(args: Mapping[str, Any], name: str, parameter: _Parameter, root: str) -> object:
+    """Return the argument ``name`` as the tool takes it. Raises ToolFailure, which says what it accepts."""
+    match parameter:
+        case _Text(max_chars, is_optional):
+            value = args.get(name, "" if is_optional else None)
+            if not isinstance(value, str) or not (value.strip() or is_optional):
+                raise _invalid_arguments(f"{name} takes a text that is not empty")
+            return value[:max_chars] if value.strip() else ""
+        case _Texts(max_chars, are_paths):
+            values = args.get(name, ())
+            if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+                raise _invalid_arguments(f"{name} takes a list of texts; found {values!r}")
+            texts = tuple(value[:max_chars] for value in values if value.strip())[:MAX_LIST_ITEMS]
+            return tuple(_path_inside_root(root, text) for text in texts) if are_paths else texts
+        case int():
+            value = args.get(name, parameter)
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= parameter:
+                raise _invalid_arguments(f"{name} takes a whole number from 1 to {parameter}; found {value!r}")
+            return value
+        case _:
+            value = args.get(name, parameter[-1])
+            if value not in parameter:
+                raise _invalid_arguments(f"{name} takes {', '.join(parameter)}; found {value!r}")
+            return value
+
+
+def _path_inside_root(root: str, path: str) -> str:
+    """Return ``path`` relative to ``root``; raise ``ToolFailure`` if it is outside."""
+    if "\0" in path:
+        raise _invalid_arguments("files takes paths; one has a NUL character")
+    try:
+        real = os.path.realpath(os.path.join(root, path))
+    except UnicodeEncodeError:
+        raise _invalid_arguments("files takes paths; one has a lone surrogate") from None
+    base = root.rstrip("/") + "/"
+    if real != root and not real.startswith(base):
+        raise _invalid_arguments(f"{path} lies outside of the repository")
+    return os.path.relpath(os.path.normpath(os.path.join(root, path)), root)
+
+
+def _invalid_arguments(message: str) -> ToolFailure:
+    return ToolFailure(ErrorCode.INVALID_ARGS, message)
 
 
 @dataclass(frozen=True, slots=True)

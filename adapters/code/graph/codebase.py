@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from time import monotonic
 
-from upbeat.adapters.code.caches import LruCache
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.concurrency import LruCache, raise_if_cancelled
 from upbeat.adapters.code.files.file_types import group_by_name, select_code_files
 from upbeat.adapters.code.files.tree import SourceCache, SourceFile, WorkingTree
+from upbeat.adapters.code.index.document import index_keys
 from upbeat.adapters.code.index.manager import ParsedIndexView
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
 from upbeat.adapters.code.syntax.occurrence import DEFINED, USED, classify_occurrence
@@ -123,14 +123,11 @@ class CodeBase:
         raise_if_cancelled(self._cancelled)
         if path not in self._parsed:
             stamp = self._tree.file_stamp(path)
-            self._parsed[path] = self._load_parsed(path, stamp) if stamp else None
+            known = self._parses.get((self._root, path, stamp)) if stamp else None
+            self._parsed[path] = known or (self._load_parsed(path, stamp) if stamp else None)
         return self._parsed[path]
 
     def _load_parsed(self, path: str, stamp: tuple[int, int]) -> ParsedFile | None:
-        key = (self._root, path, stamp)
-        parsed = self._parses.get(key)
-        if parsed:
-            return parsed
         parsed = self._stored_parse(path, stamp)
         if parsed is None and not self.is_past_deadline():
             text = self._tree.read_text(path)
@@ -138,7 +135,8 @@ class CodeBase:
                 parsed = parse_source(path, text.encode("utf-8", "replace"), self._cancelled)
                 raise_if_cancelled(self._cancelled)
         if parsed:
-            self._parses.put(key, parsed, len(parsed.references) + len(parsed.definitions) + 1)
+            names = len(parsed.references) + len(parsed.definitions) + 1
+            self._parses.put((self._root, path, stamp), parsed, names)
         return parsed
 
     def _stored_parse(self, path: str, stamp: tuple[int, int]) -> ParsedFile | None:  # noqa: ARG002
@@ -216,9 +214,10 @@ class IndexedCodeBase(CodeBase):
         parts = [part for word in words for part in IDENTIFIER_PATTERN.findall(word)]
         if not parts:
             return
-        rarest = min(parts, key=self._store.word_frequency)
+        rarest = min((index_keys(part)[-1] for part in parts), key=self._store.key_frequency)
+        docs = (doc for docs, _ in self._store.postings(rarest) for doc in docs)
         word_ids = [self._store.word_ids_any_case(part) for part in dict.fromkeys(parts)]
-        for path in self._ordered_paths(self._store.docs_with_word(rarest)):
+        for path in self._ordered_paths(docs):
             doc_id = self._table.entries[self._table.position_by_path[path]].doc_id
             document = self._store.get_documents([doc_id])[doc_id]
             if all(document.has_any(ids) for ids in word_ids):

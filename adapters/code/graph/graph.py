@@ -71,6 +71,12 @@ class SymbolLocation:
         return self.definition.name if self.definition else ""
 
     @property
+    def owner(self) -> str:
+        """Return the name of the class around it, or of its module."""
+        parent = self.definition.parent.rpartition(".")[2] if self.definition else ""
+        return parent or self.path.rpartition("/")[2].partition(".")[0]
+
+    @property
     def line(self) -> int:
         return self.definition.start_line if self.definition else 1
 
@@ -102,15 +108,9 @@ def find_definitions(code: CodeBase, symbol: str, files: tuple[str, ...] = ()) -
         if parsed:
             symbols += _definitions_in(path, parsed, name)
     if owner:
-        symbols = [symbol for symbol in symbols if _is_owned(symbol, owner)] or symbols
+        symbols = [symbol for symbol in symbols if owner == symbol.owner] or symbols
     symbols.sort(key=lambda symbol: (symbol.path not in files, _role_rank(symbol.path)))
     return symbols[:MAX_DEFINITIONS_PER_NAME]
-
-
-def _is_owned(symbol: SymbolLocation, owner: str) -> bool:
-    """Return whether ``owner`` is the class around the symbol, or its module."""
-    parent = symbol.definition.parent.rpartition(".")[2] if symbol.definition else ""
-    return parent == owner or (not parent and symbol.path.rpartition("/")[2].partition(".")[0] == owner)
 
 
 def _role_rank(path: str) -> int:
@@ -138,9 +138,12 @@ def find_callers(code: CodeBase, symbol: SymbolLocation, *, calls_only: bool = T
             key = (path, reference.enclosing)
             if confidence > 0 and (key not in best or (reference.is_call and not best[key].is_call)):
                 sure = confidence if reference.is_call else confidence * 0.8
-                best[key] = Edge(
-                    _location_at(path, parsed, reference.enclosing), reference.line, sure, reference.is_call
+                caller = SymbolLocation(
+                    path,
+                    reference.enclosing,
+                    parsed.definitions[reference.enclosing] if reference.enclosing >= 0 else None,
                 )
+                best[key] = Edge(caller, reference.line, sure, reference.is_call)
     return sorted(best.values(), key=_sort_key)
 
 
@@ -149,8 +152,14 @@ def find_callees(code: CodeBase, symbol: SymbolLocation, limit: int = MAX_CALLEE
     parsed = code.parsed_file(symbol.path)
     if parsed is None or not symbol.definition:
         return []
+    outer = symbol.definition
+    inside = {
+        position
+        for position, inner in enumerate(parsed.definitions)
+        if position >= symbol.position and outer.start_line <= inner.start_line and inner.end_line <= outer.end_line
+    }
     lines: dict[str, int] = {}
-    for reference in parsed.references.calls_inside(_nested_positions(parsed, symbol.position)):
+    for reference in parsed.references.calls_inside(inside):
         lines.setdefault(reference.name, reference.line)
     callees: list[Edge] = []
     for name, line in islice(lines.items(), limit):
@@ -228,25 +237,12 @@ def link_confidence(path: str, parsed: ParsedFile, target: SymbolLocation, candi
     return AMBIGUOUS_CONFIDENCE / len(files) if len(files) < COMMON_NAME_FILES else 0.0
 
 
-def _location_at(path: str, parsed: ParsedFile, position: int) -> SymbolLocation:
-    return SymbolLocation(path, position, parsed.definitions[position] if position >= 0 else None)
-
-
 def enclosing_symbol(path: str, parsed: ParsedFile, line: int) -> SymbolLocation:
     """Return the innermost definition around ``line``."""
     first_lines = [definition.start_line for definition in parsed.definitions]
     last_lines = [definition.end_line for definition in parsed.definitions]
-    return _location_at(path, parsed, Nesting(first_lines, last_lines).enclosing_position(line))
-
-
-def _nested_positions(parsed: ParsedFile, position: int) -> set[int]:
-    """Return the positions of a definition and of those inside it."""
-    outer = parsed.definitions[position]
-    return {
-        index
-        for index, inner in enumerate(parsed.definitions)
-        if index >= position and outer.start_line <= inner.start_line and inner.end_line <= outer.end_line
-    }
+    position = Nesting(first_lines, last_lines).enclosing_position(line)
+    return SymbolLocation(path, position, parsed.definitions[position] if position >= 0 else None)
 
 
 def _sort_key(edge: Edge) -> tuple[object, ...]:

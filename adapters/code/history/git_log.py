@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from dataclasses import dataclass
 
-from upbeat.adapters.code.cancellation import raise_if_cancelled
-from upbeat.adapters.code.history.evidence import MAX_COMMITS, Commit
+from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.index.document import redact_secrets
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN, STOP_WORDS, cjk_bigrams, split_identifier, stem
 from upbeat.adapters.system.git.commands import run_git
-from upbeat.adapters.system.git.root import RootInfo, read_head
+from upbeat.adapters.system.git.root import RootInfo
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
+MAX_COMMITS = 3000
 HISTORY_SECONDS = 4.0
 """Time limit for reading a history."""
 
@@ -34,7 +35,7 @@ _LOG = (
     *("log", "-z", "--no-merges", "--name-status", "--find-renames=100%", "--no-ext-diff", "--no-textconv"),
     *("--no-notes", "--no-mailmap", "--no-color", "--encoding=UTF-8", "--format=%x01%H%x00%ct%x00%B%x00"),
 )
-_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+COMMIT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _RECORD_START = re.compile(rb"\x01([0-9a-f]{40,64})")
 _FIX = re.compile(
     r"\b(?:fix(?:e[sd]|ing)?|bugs?|bugfix|hotfix|regression|crash(?:e[sd])?|repair(?:s|ed)?|resolve[sd]?)\b|修复|修正|修復",
@@ -43,9 +44,23 @@ _FIX = re.compile(
 _TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+-[A-Za-z-]{2,30}: |git-svn-id:|\(cherry picked from )")
 
 
-def is_commit_id(text: str) -> bool:
-    """Return whether ``text`` is a full commit id."""
-    return bool(_ID.fullmatch(text))
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit.
+
+    Attributes:
+        time: Seconds since the epoch.
+        terms: The terms of its message.
+        files: The files that it added or changed.
+        renamed: Old and new path of each file that moved without a change.
+    """
+
+    id: str
+    time: int
+    is_fix: bool
+    terms: tuple[str, ...]
+    files: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 def read_commits(
@@ -59,7 +74,7 @@ def read_commits(
 
     None without git, for an unknown commit, or when time runs out.
     """
-    if not is_commit_id(head) or (known and not is_commit_id(known)):
+    if not COMMIT_ID.fullmatch(head) or (known and not COMMIT_ID.fullmatch(known)):
         return None
     since = ("--not", known) if known else ()
     output = run_git(info.worktree, (*_LOG, f"--max-count={MAX_COMMITS}", head, *since, "--"), cancelled, seconds)
@@ -70,15 +85,9 @@ def is_ancestor(
     info: RootInfo, older: str, newer: str, cancelled: Cancellation = NEVER_CANCELLED, seconds: float = 1.0
 ) -> bool:
     """Return whether ``newer`` reaches ``older``."""
-    if not (is_commit_id(older) and is_commit_id(newer)):
+    if not (COMMIT_ID.fullmatch(older) and COMMIT_ID.fullmatch(newer)):
         return False
     return run_git(info.worktree, ("merge-base", "--is-ancestor", older, newer), cancelled, seconds) is not None
-
-
-def current_commit(info: RootInfo) -> str:
-    """Return the commit id of HEAD; empty if there is none. Starts no process."""
-    head = read_head(info)
-    return head if is_commit_id(head) else ""
 
 
 def parse_log(output: bytes) -> tuple[Commit, ...]:

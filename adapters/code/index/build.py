@@ -145,23 +145,17 @@ def folder_stamps(root: str, folders: Iterable[str]) -> dict[str, int]:
     return stamps
 
 
-def is_listing_current(root: str, tree: TreeState, start: int = 0, limit: int = 1 << 30) -> bool:
+def is_listing_current(root: str, tree: TreeState, select: Callable[[int], range] = range) -> bool:
     """Return whether the folders and git's index show no added or deleted file since the tree was listed.
 
-    Only ``limit`` folders are checked, beginning with the one at ``start``.
+    ``select`` returns which folders to check, given their number; by default all are checked.
     """
     known = _parse_listing_state(tree.listing_state)
     if not known:
         return False
-    folders = known["folders"]
-    some = folders if len(folders) <= limit else dict(islice(folders.items(), start, start + limit))
-    return known == {**known, "git": _git_state(root)} and some == folder_stamps(root, some)
-
-
-def count_folders(tree: TreeState) -> int:
-    """Return how many folders the tree had when it was listed."""
-    known = _parse_listing_state(tree.listing_state)
-    return len(known["folders"]) if known else 0
+    selected = select(len(known["folders"]))
+    folders = dict(islice(known["folders"].items(), selected.start, selected.stop))
+    return known["git"] == _git_state(root) and folders == folder_stamps(root, folders)
 
 
 @lru_cache(maxsize=3)
@@ -176,10 +170,6 @@ def _parse_listing_state(text: str) -> dict[str, dict[str, int]] | None:
 def exceeded_limit(tree: TreeState) -> int | None:
     """Return the limit in bytes that the index of this tree exceeded; None if it did not."""
     return int(tree.listing_state.partition(":")[2]) if tree.listing_state.startswith("large:") else None
-
-
-def _listing_state(root: str, folders: Iterable[str]) -> dict[str, object]:
-    return {"folders": folder_stamps(root, folders), "git": _git_state(root)}
 
 
 def _git_state(root: str) -> dict[str, int]:
@@ -212,8 +202,12 @@ def _update_all(work: _UpdateJob) -> UpdateResult:
         return UpdateResult(False, problem="cancelled")
     if listing.is_truncated:
         return UpdateResult(False, problem=f"more than {MAX_FILES} files, or not enough time to list them")
-    folders = _listing_state(work.root, sorted(_watched_folders(work.root, listing.files)))
-    state = json.dumps(_without_recent(folders, started))
+    folders = folder_stamps(work.root, sorted(_watched_folders(work.root, listing.files)))
+    stamps = {"folders": folders, "git": _git_state(work.root)}
+    recent = started - RACY_NS  # later changes can share their time with another one
+    state = json.dumps(
+        {name: {key: stamp if stamp < recent else 0 for key, stamp in row.items()} for name, row in stamps.items()}
+    )
     known = {entry.path: entry for entry in work.store.list_entries(work.tree.id)}
     changed: list[str] = []
     for path in listing.files:
@@ -258,15 +252,6 @@ def _list_subfolders(root: str, folder: str) -> tuple[list[str], bool]:
     except OSError:
         return [], True
     return inner, has_files
-
-
-def _without_recent(state: dict[str, object], started: int) -> dict[str, object]:
-    """Return ``state`` with 0 for recent changes, which another change can share the time of."""
-    return {
-        name: {key: stamp if stamp < started - RACY_NS else 0 for key, stamp in stamps.items()}
-        for name, stamps in state.items()
-        if isinstance(stamps, dict)
-    }
 
 
 def _is_unchanged(working_tree: WorkingTree, entry: FileEntry) -> bool:

@@ -19,7 +19,6 @@ from upbeat.adapters.code.query.terms import (
     IDENTIFIER_PATTERN,
     MAX_WORD_CHARS,
     cjk_bigrams,
-    cjk_runs,
     joined_key,
     split_identifier,
     terms_in,
@@ -177,7 +176,7 @@ def build_document(text: str, language: str, accepts: Callable[[str], bool] | No
     for number, line in enumerate((text if accepts else redact_secrets(text)).split("\n"), 1):
         words = IDENTIFIER_PATTERN.findall(line)
         if not line.isascii():
-            words += cjk_bigrams(" ".join(cjk_runs(line)))
+            words += cjk_bigrams(line)
         for word in words:
             numbers = lines_by_word.get(word)
             if numbers is not None:
@@ -216,16 +215,16 @@ def redact_secrets(text: str) -> str:
 
 
 def index_keys(word: str) -> tuple[str, ...]:
-    """Return the terms of ``word``, and its key as a whole name if it has several parts; a CJK pair is its own key."""
+    """Return the keys under which the index has ``word``, the most selective one last; there is at least one.
+
+    They are its terms, and its key as a whole name if it has several parts or no term; a CJK pair is its own key.
+    """
     if not word.isascii():
         return (word,)
     terms = terms_in(word)
-    return (*terms, WHOLE_NAME_PREFIX + joined_key(word)) if len(split_identifier(word)) > 1 else terms
-
-
-def primary_key(word: str) -> str:
-    """Return the key under which the id of ``word`` is stored; every word has one."""
-    return next(iter(index_keys(word)), WHOLE_NAME_PREFIX + joined_key(word))
+    if terms and len(split_identifier(word)) == 1:
+        return terms
+    return (*terms, WHOLE_NAME_PREFIX + joined_key(word))
 
 
 def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) -> bytes:

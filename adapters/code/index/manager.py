@@ -18,14 +18,12 @@ from pathlib import Path
 from threading import Event, Lock, RLock, Thread, get_native_id
 from time import monotonic, sleep
 
-from upbeat.adapters.code.history.store import HistoryLoader, HistoryStore
-from upbeat.adapters.code.index import storage
+from upbeat.adapters.code.history.commit_history import HistoryStore
 from upbeat.adapters.code.index import store as index_store
 from upbeat.adapters.code.index.build import (
     IGNORE_FILE,
     ProgressCallback,
     UpdateResult,
-    count_folders,
     exceeded_limit,
     find_changed_files,
     is_listing_current,
@@ -33,7 +31,7 @@ from upbeat.adapters.code.index.build import (
     update_index,
 )
 from upbeat.adapters.code.index.file_table import FileTable
-from upbeat.adapters.code.index.store import IndexStore, TreeState, open_existing
+from upbeat.adapters.code.index.store import IndexStore, open_existing
 from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 
@@ -127,7 +125,8 @@ class IndexManager:
         self._state_home = state_home
         self._can_build = can_build
         self._limits = lru_cache(maxsize=1)(limits)
-        self._closed = Event()
+        self.closed = Event()
+        """Set by ``close``."""
         self._active_queries = 0
         self._build_seconds_left = BUILD_SECONDS
         self._builders: dict[str, Thread] = {}
@@ -136,16 +135,12 @@ class IndexManager:
         self._problems: dict[str, str] = {}
         self._stores: dict[Path, IndexStore] = {}
         self._tables: OrderedDict[str, tuple[IndexStore, int, FileTable]] = OrderedDict()
-        self._next_file: dict[str, int] = {}
-        self._next_folder: dict[str, int] = {}
+        self._next_checks: dict[tuple[str, str], int] = {}
+        """Where the next check of a root's files, and of its folders, begins."""
         self._checked_at: dict[str, float] = {}
         self._spare_stores: list[IndexStore] = []
         self._read_lock = RLock()
         self._lock = Lock()
-
-    def start_history_load(self, root: str) -> HistoryLoader:
-        """Start to read the history of ``root`` in the background."""
-        return HistoryLoader(self.histories, root, self._closed)
 
     @property
     def is_enabled(self) -> bool:
@@ -194,7 +189,7 @@ class IndexManager:
                     unparsed = [doc for doc in waiting if doc in view.table.positions_by_doc]
                     is_ready = len(waiting) < MAX_UNPARSED_TOTAL and len(unparsed) <= MAX_UNPARSED
                     if not is_ready:
-                        self.schedule_build(root)
+                        self.request_update(root)
                     yield ParsedIndexView(store, view.table, unparsed) if is_ready else None
             finally:
                 self._spare_stores.append(store)
@@ -212,7 +207,7 @@ class IndexManager:
             self._problems[root] = str(error)
             if not isinstance(error, StorageError) or error.kind is StorageErrorKind.DAMAGED:
                 self.delete_index(root)
-                self.schedule_build(root)
+                self.request_update(root)
             raise
         finally:
             with self._lock:
@@ -233,16 +228,6 @@ class IndexManager:
             other.share_caches(store)
         return other
 
-    def current_table(self, root: str) -> FileTable | None:
-        """Return the files of the tree as indexed, if the index is complete; updates nothing."""
-        folder = self._folder(root)
-        with contextlib.suppress(StorageError, OSError), self._read_lock:
-            store = self._open_store(folder) if folder else None
-            tree = store.tree_state(root) if store else None
-            if store and tree and tree.is_complete:
-                return self._load_table(store, root, tree.id, tree.version)
-        return None
-
     def build(self, root: str, on_progress: ProgressCallback | None = None) -> UpdateResult:
         """Build or update the index of ``root`` now, without a time limit. Raises OSError and StorageError."""
         folder = self._folder(root)
@@ -251,27 +236,24 @@ class IndexManager:
         return update_index(
             folder,
             root,
-            self._closed,
+            self.closed,
             max_bytes=self._max_bytes(),
             lock_seconds=MAX_YIELD_SECONDS,
             on_progress=on_progress,
         )
 
-    def schedule_build(self, root: str) -> None:
-        """Build or update the index of ``root`` in the background, unless that is in progress or time is used up."""
+    def request_update(self, root: str) -> None:
+        """Build or update the index of ``root`` in the background, unless that is disabled or time is used up."""
+        if self._folder(root) is None:
+            return
         with self._lock:
-            if not self._can_build or self._closed.is_set() or root in self._abandoned_roots:
+            if not self._can_build or self.closed.is_set() or root in self._abandoned_roots:
                 return
             is_new = not self._build_requests.get(root)
             self._build_requests[root] = self._build_requests.get(root, 0) + 1
             if is_new:
                 self._builders[root] = Thread(target=self._build_loop, args=(root,), daemon=True)
                 self._builders[root].start()
-
-    def request_update(self, root: str) -> None:
-        """Update the index of ``root`` in the background, if it is enabled."""
-        if self._folder(root):
-            self.schedule_build(root)
 
     def wait_for_build(self, root: str, seconds: float) -> None:
         """Wait until the background build of ``root`` ends, or ``seconds`` have passed."""
@@ -295,33 +277,37 @@ class IndexManager:
 
     def index_state(self, root: str) -> IndexState:
         """Return the state of the index of ``root``; updates nothing."""
+        return self.index_state_and_table(root)[0]
+
+    def index_state_and_table(self, root: str) -> tuple[IndexState, FileTable | None]:
+        """Return the state of the index of ``root``, and its files as indexed if it is complete; updates nothing."""
         folder = self._folder(root)
         if folder is None:
-            return IndexState("off")
+            return IndexState("off"), None
         problem = self._problems.get(root, "")
         thread = self._builders.get(root)
-        building = bool(thread and thread.is_alive())
+        unfinished = "building" if thread and thread.is_alive() else ""
         try:
             with self._read_lock:
                 store = self._open_store(folder)
                 tree = store.tree_state(root) if store else None
                 if store is None or tree is None:
-                    return IndexState("building" if building else "none", problem=problem)
-                files, indexed = store.count_files(tree.id)
-                size = store.size()
+                    return IndexState(unfinished or "none", problem=problem), None
+                table = self._load_table(store, root, tree.id, tree.version) if tree.is_complete else None
+                counts = (*store.count_files(tree.id), store.size())
         except (StorageError, OSError) as error:
-            return IndexState("none", problem=str(error))
+            return IndexState("none", problem=str(error)), None
         if tree.is_complete:
             name = "ready"
         elif exceeded_limit(tree) is not None:
             name = "too_large"
         else:
-            name = "building" if building else "partial"
-        return IndexState(name, files, indexed, size, problem)
+            name = unfinished or "partial"
+        return IndexState(name, *counts, problem), table
 
     def close(self) -> None:
         """Stop reading and building; the next process continues."""
-        self._closed.set()
+        self.closed.set()
         for thread in list(self._builders.values()):
             thread.join(MAX_YIELD_SECONDS)
         if not self._read_lock.acquire(timeout=CLOSE_SECONDS):
@@ -338,7 +324,7 @@ class IndexManager:
     def _folder(self, root: str) -> Path | None:
         if self._state_home is None or not self.is_enabled:
             return None
-        return storage.repository_folder(self._state_home, find_root(root), root)
+        return index_store.repository_folder(self._state_home, find_root(root), root)
 
     def _max_bytes(self) -> int:
         return self._limits().max_mb * 1_000_000
@@ -362,22 +348,22 @@ class IndexManager:
         if store is None or tree is None or not tree.is_complete:
             limit = exceeded_limit(tree) if tree else None
             if limit is None or limit < self._max_bytes():
-                self.schedule_build(root)
+                self.request_update(root)
             return None
         table = self._load_table(store, root, tree.id, tree.version)
         if monotonic() - self._checked_at.get(root, -recheck_seconds) < recheck_seconds:
             return IndexView(store, table, is_behind=False)
         self._checked_at[root] = monotonic()
         is_small = len(table.entries) <= MAX_EAGER_FILES
-        fresh = self._next_file_range(root, table)
+        fresh = self._next_range("files", root, len(table.entries), FILES_PER_CHECK)
         changed = find_changed_files(root, table.entries[fresh.start : fresh.stop])
-        is_listed = is_listing_current(root, tree, *self._next_folder_range(root, tree)) and not any(
-            path.endswith(IGNORE_FILE) for path in changed
-        )
+        is_listed = is_listing_current(
+            root, tree, lambda total: self._next_range("folders", root, total, FOLDERS_PER_CHECK)
+        ) and not any(path.endswith(IGNORE_FILE) for path in changed)
         if is_listed and not changed:
             return IndexView(store, table, is_behind=False, verified=fresh)
         if not is_small and not is_listed:
-            self.schedule_build(root)
+            self.request_update(root)
             return IndexView(store, table, is_behind=True)
         done = update_index(
             folder,
@@ -389,10 +375,10 @@ class IndexManager:
         )
         tree = store.tree_state(root)
         if tree is None or not tree.is_complete:
-            self.schedule_build(root)
+            self.request_update(root)
             return None
         if done.files_read and needs_rebuild(store):
-            self.schedule_build(root)
+            self.request_update(root)
         return IndexView(store, self._load_table(store, root, tree.id, tree.version), is_behind=not done.is_complete)
 
     def _load_table(self, store: IndexStore, root: str, tree_id: int, version: int) -> FileTable:
@@ -413,18 +399,12 @@ class IndexManager:
             self._tables.popitem(last=False)
         return table
 
-    def _next_file_range(self, root: str, table: FileTable) -> range:
-        """Return the positions of the files to check next."""
-        start, files = self._next_file.get(root, 0), len(table.entries)
-        share = math.ceil(files / max(math.ceil(files / FILES_PER_CHECK), 1))  # the same number each time
-        self._next_file[root] = start + share if start + share < files else 0
+    def _next_range(self, kind: str, root: str, total: int, maximum: int) -> range:
+        """Return which of the ``total`` files or folders to check next: at most ``maximum``, all of them in turns."""
+        start = self._next_checks.get((kind, root), 0)
+        share = math.ceil(total / max(math.ceil(total / maximum), 1))  # the same number each time
+        self._next_checks[kind, root] = start + share if start + share < total else 0
         return range(start, start + share)
-
-    def _next_folder_range(self, root: str, tree: TreeState) -> tuple[int, int]:
-        """Return the first folder to check next, and how many."""
-        start = self._next_folder.get(root, 0)
-        self._next_folder[root] = start + FOLDERS_PER_CHECK if start + FOLDERS_PER_CHECK < count_folders(tree) else 0
-        return start, FOLDERS_PER_CHECK
 
     def _build_loop(self, root: str) -> None:
         """Update until there are no new requests."""
@@ -434,7 +414,7 @@ class IndexManager:
             wanted = self._build_requests[root]
             self._update_in_background(root)
             with self._lock:
-                if wanted == self._build_requests[root] or self._closed.is_set() or root in self._abandoned_roots:
+                if wanted == self._build_requests[root] or self.closed.is_set() or root in self._abandoned_roots:
                     self._build_requests[root] = 0
                     return
 
@@ -471,6 +451,6 @@ class _YieldingCancellation:
 
     def is_set(self) -> bool:
         until = monotonic() + MAX_YIELD_SECONDS
-        while self._manager._active_queries and not self._manager._closed.is_set() and monotonic() < until:
+        while self._manager._active_queries and not self._manager.closed.is_set() and monotonic() < until:
             sleep(0.005)
-        return self._manager._closed.is_set()
+        return self._manager.closed.is_set()

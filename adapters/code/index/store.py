@@ -7,8 +7,10 @@ postings. A damaged index, or one of another version, is never read; it is remov
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import stat
 import zlib
 from array import array
 from collections import defaultdict
@@ -17,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from upbeat.adapters.code.caches import LruCache
-from upbeat.adapters.code.index import storage
+from upbeat.adapters.code.concurrency import LruCache
 from upbeat.adapters.code.index.code_record import decode_code
 from upbeat.adapters.code.index.document import (
     IndexedDocument,
@@ -27,10 +28,10 @@ from upbeat.adapters.code.index.document import (
     encode_indexed_document,
     encode_lines,
     index_keys,
-    primary_key,
 )
 from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 from upbeat.adapters.system.files.lock import hold_lock
+from upbeat.adapters.system.git.root import RootInfo
 from upbeat.adapters.system.journal.database import Database
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 
@@ -53,6 +54,7 @@ MAX_CACHED_WORD_IDS = 200_000
 
 _BODIES = "SELECT id, body FROM doc WHERE id IN (SELECT value FROM json_each(?))"
 _LINES = "SELECT id, lines FROM doc WHERE id IN (SELECT value FROM json_each(?))"
+_WORD = "SELECT id, word FROM word WHERE key = ? AND word = ?"
 _SCHEMA = """
 CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
 CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
@@ -113,11 +115,19 @@ class IndexStore:
 
     def size(self) -> int:
         """Return the bytes that the index takes on disk."""
-        return sum(_file_size(self.folder / (DATABASE_FILE + companion)) for companion in DATABASE_SUFFIXES)
+        size = 0
+        for suffix in DATABASE_SUFFIXES:
+            with contextlib.suppress(OSError):
+                size += os.lstat(self.folder / (DATABASE_FILE + suffix)).st_size
+        return size
 
     def is_current(self) -> bool:
         """Return whether the connected file is still the one in the folder."""
-        return _file_identity(self.path) == self._database.identity
+        try:
+            status = self.path.lstat()
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._database.identity
 
     def is_same(self, other: IndexStore) -> bool:
         """Return whether both are connected to the same file."""
@@ -155,23 +165,26 @@ class IndexStore:
 
     def postings(self, key: str) -> Iterator[tuple[memoryview, memoryview]]:
         """Yield the documents with ``key`` and their counts, batch by batch. Raises ValueError for damaged postings."""
-        for number, body in self._database.rows("SELECT number, body FROM posting WHERE key = ?", key):
-            yield _decode_posting(number, body)
+        for doc_count, body in self._database.rows("SELECT number, body FROM posting WHERE key = ?", key):
+            view, middle = memoryview(body), 4 + 4 * doc_count
+            if len(body) not in (middle + 2 * doc_count, middle + 4 * doc_count):
+                raise ValueError("a posting has the wrong length")
+            if zlib.crc32(view[4:]) != view[:4].cast("I")[0]:
+                raise ValueError("a posting is damaged")
+            yield view[4:middle].cast("I"), view[middle:].cast("H" if len(body) == middle + 2 * doc_count else "I")
 
     def key_frequency(self, key: str) -> int:
         """Return about how many documents have ``key``, including those that no tree has any more."""
         return self._database.scalar("SELECT sum(number) FROM posting WHERE key = ?", key)
 
-    def words_of_keys(self, keys: Iterable[str]) -> dict[int, str]:
-        """Return the words that have one of ``keys``, by their ids."""
+    def words_of_keys(self, keys: Iterable[str], names: Iterable[str]) -> dict[int, str]:
+        """Return the words that have one of ``keys``, and those of ``names`` that some document has, by their ids."""
         words: dict[int, str] = {}
         for key in keys:
             words.update(self._database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MAX_WORDS_PER_KEY))
+        for name in names:
+            words.update(self._database.rows(_WORD, index_keys(name)[-1], name))
         return words
-
-    def word_id(self, word: str) -> int:
-        """Return the id of ``word``; 0 when no document has it."""
-        return self._database.scalar("SELECT id FROM word WHERE key = ? AND word = ?", primary_key(word), word)
 
     def get_documents(self, doc_ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Return documents by their ids. Raises ValueError when one is missing or damaged."""
@@ -197,16 +210,8 @@ class IndexStore:
     def word_ids_any_case(self, word: str) -> frozenset[int]:
         """Return the ids of ``word`` in all its capitalizations."""
         sql = "SELECT id FROM word WHERE key = ? AND lower(word) = ?"
-        keys = {_most_selective_key(spelling) for spelling in (word, word.lower())}
+        keys = {index_keys(spelling)[-1] for spelling in (word, word.lower())}
         return frozenset(number for key in keys for (number,) in self._database.rows(sql, key, word.lower()))
-
-    def docs_with_word(self, word: str) -> list[int]:
-        """Return the documents that can have ``word``, some without it. Raises ValueError for damaged postings."""
-        return [doc for docs, _ in self.postings(_most_selective_key(word)) for doc in docs]
-
-    def word_frequency(self, word: str) -> int:
-        """Return about how many documents ``docs_with_word`` returns."""
-        return self.key_frequency(_most_selective_key(word))
 
     def docs_defining(self, name: str) -> list[int]:
         """Return the parsed documents that define ``name``."""
@@ -327,13 +332,11 @@ class IndexStore:
                 counts.append(count)
         self._database.execute("INSERT INTO batch VALUES(?)", batch)
         self._database.execute_many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
-        self._database.execute_many(
-            "INSERT INTO posting VALUES(?, ?, ?, ?)",
-            [
-                (key, batch, len(docs), _encode_posting(docs, counts))
-                for key, (docs, counts) in sorted(postings.items())
-            ],
-        )
+        posting_rows = []
+        for key, (docs, counts) in sorted(postings.items()):  # ``postings`` decodes them
+            body = docs.tobytes() + (counts if max(counts) > _MAX_UINT16 else array("H", counts)).tobytes()
+            posting_rows.append((key, batch, len(docs), array("I", [zlib.crc32(body)]).tobytes() + body))
+        self._database.execute_many("INSERT INTO posting VALUES(?, ?, ?, ?)", posting_rows)
         return ids
 
     def add_parsed(self, rows: Iterable[tuple[int, bytes, set[str]]]) -> None:
@@ -353,8 +356,8 @@ class IndexStore:
         assigned = {}
         rows = []
         for word in words:
-            keys = index_keys(word) or (primary_key(word),)
-            number = self._word_ids.get(word) or (self.word_id(word) if first else 0)
+            keys = index_keys(word)
+            number = self._word_ids.get(word) or (self._database.scalar(_WORD, keys[-1], word) if first else 0)
             if not number:
                 last = number = last + 1
                 rows += [(key, word, number) for key in keys]
@@ -365,26 +368,23 @@ class IndexStore:
         return assigned
 
 
-def _most_selective_key(word: str) -> str:
-    """Return the key that the fewest other words share with ``word``."""
-    keys = index_keys(word)
-    return keys[-1] if keys else primary_key(word)
+def repository_folder(state_home: Path, info: RootInfo, root: str) -> Path:
+    """Return the folder for the index and history of a repository; it may not exist yet.
+
+    The worktrees of a repository share it; a plain folder ``root`` has its own.
+    """
+    name = hashlib.blake2b(os.fsencode(info.common_dir or root), digest_size=10).hexdigest()
+    return state_home / "upbeat" / "index" / name
 
 
-def _encode_posting(docs: array[int], counts: array[int]) -> bytes:
-    """Encode the documents with a key and their counts, with a checksum. ``_decode_posting`` decodes it."""
-    body = docs.tobytes() + (counts if max(counts) > _MAX_UINT16 else array("H", counts)).tobytes()
-    return array("I", [zlib.crc32(body)]).tobytes() + body
-
-
-def _decode_posting(doc_count: int, body: bytes) -> tuple[memoryview, memoryview]:
-    view = memoryview(body)
-    middle = 4 + 4 * doc_count
-    if len(body) not in (middle + 2 * doc_count, middle + 4 * doc_count):
-        raise ValueError("a posting has the wrong length")
-    if zlib.crc32(view[4:]) != view[:4].cast("I")[0]:
-        raise ValueError("a posting is damaged")
-    return view[4:middle].cast("I"), view[middle:].cast("H" if len(body) == middle + 2 * doc_count else "I")
+def ensure_private_folder(folder: Path) -> None:
+    """Create ``folder`` and its missing parents, accessible only to the owner. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise NotADirectoryError(0, "is not a folder that you own", str(folder))
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
 
 
 @contextlib.contextmanager
@@ -394,7 +394,7 @@ def exclusive_writer(folder: Path, seconds: float = 0.0) -> Iterator[bool]:
     Raises:
         OSError: The folder cannot be created or locked.
     """
-    storage.ensure_private_folder(folder)
+    ensure_private_folder(folder)
     with hold_lock(folder / LOCK_FILE, seconds) as is_locked:
         yield bool(is_locked)
 
@@ -449,18 +449,3 @@ def _open_database(path: Path) -> Database:
         database.close()
         raise
     return database
-
-
-def _file_identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.lstat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _file_size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0

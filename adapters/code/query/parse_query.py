@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.query.terms import (
+    CJK_RUN_PATTERN,
     IDENTIFIER_PATTERN,
     NOISE_WORDS,
     STOP_WORDS,
     cjk_bigrams,
-    cjk_runs,
     joined_key,
     split_identifier,
     stem,
@@ -174,7 +174,7 @@ def _weigh_terms(text: str, words: dict[str, str]) -> dict[str, float]:
             first[term] = max(first.get(term, 0.0), NOISE_WEIGHT if is_noise else 1.0)
             seen[term] += 1
     weights = {term: weight * (1 + REPEATED_WEIGHT * min(seen[term] - 1, 2)) for term, weight in first.items()}
-    for run in cjk_runs(text):
+    for run in CJK_RUN_PATTERN.findall(text):
         for pair in cjk_bigrams(run):
             weights.setdefault(pair, 1.0)
             words.setdefault(pair, pair)

@@ -6,14 +6,13 @@ it was indexed is read from the tree, and a term is a prefix of its words, so ne
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.files.tree import SourceFile, WorkingTree
 from upbeat.adapters.code.index.document import (
@@ -27,7 +26,7 @@ from upbeat.adapters.code.index.manager import IndexView
 from upbeat.adapters.code.index.store import RACY
 from upbeat.adapters.code.query.features import FeatureExtractor
 from upbeat.adapters.code.query.parse_query import SearchQuery
-from upbeat.adapters.code.query.terms import path_terms, stem
+from upbeat.adapters.code.query.terms import inverse_document_frequency, path_terms, stem
 from upbeat.core.engine.ports import Cancellation
 
 LENGTH_K1 = 1.2
@@ -87,10 +86,6 @@ class FileGroup:
 def length_norms(sizes: Iterable[int], average: float) -> list[float]:
     """Return the BM25 length normalization for files of ``sizes`` bytes."""
     return [LENGTH_K1 * (1 - LENGTH_B + LENGTH_B * min(size / average, MAX_LENGTH_RATIO)) for size in sizes]
-
-
-def inverse_document_frequency(total: int, frequency: int) -> float:
-    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 class PostingSource(ABC):
@@ -235,8 +230,7 @@ class IndexSource(PostingSource):
         keys = dict.fromkeys(query.terms)
         for joined in query.joined_names:
             keys |= dict.fromkeys((WHOLE_NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
-        self.extractor.add_words(self._store.words_of_keys(keys))
-        self.extractor.add_words({word_id: name for name in query.names if (word_id := self._store.word_id(name))})
+        self.extractor.add_words(self._store.words_of_keys(keys, query.names))
         self._doc_ids = {path: doc for path in paths if (doc := self._current_doc(path))}
         documents = self._store.get_documents(self._doc_ids.values())
         for path in paths:

@@ -13,13 +13,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
 from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery
-from upbeat.adapters.code.query.posting_source import PostingSource, inverse_document_frequency
+from upbeat.adapters.code.query.posting_source import PostingSource
 from upbeat.adapters.code.query.retrieval import MIN_NAME_LIKENESS, PATH_FACTOR, RetrievalResult, build_needles
-from upbeat.adapters.code.query.terms import joined_key, path_terms, terms_in
+from upbeat.adapters.code.query.terms import inverse_document_frequency, joined_key, path_terms, terms_in
 from upbeat.core.engine.ports import Cancellation
 from upbeat.core.package_data import load_rows
 

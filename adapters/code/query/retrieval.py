@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import compress
 
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.index.document import WHOLE_NAME_PREFIX
 from upbeat.adapters.code.query.parse_query import SearchQuery
@@ -23,9 +23,14 @@ from upbeat.adapters.code.query.posting_source import (
     FileGroup,
     Needle,
     PostingSource,
-    inverse_document_frequency,
 )
-from upbeat.adapters.code.query.terms import PACKAGE_STEMS, joined_key, split_identifier, terms_in
+from upbeat.adapters.code.query.terms import (
+    PACKAGE_STEMS,
+    inverse_document_frequency,
+    joined_key,
+    split_identifier,
+    terms_in,
+)
 from upbeat.core.engine.ports import Cancellation
 
 MAX_NEEDLES = 26

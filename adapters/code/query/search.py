@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
-from upbeat.adapters.code.history.store import HistoryLoader, path_prefix
+from upbeat.adapters.code.history.commit_history import HistoryLoader, path_prefix
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.excerpt import build_findings, printable_path
 from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
@@ -53,7 +53,7 @@ def search_code(
     """
     deadline = monotonic() + seconds
     search_query = parse_search_query(query, files, symbols)
-    history_loader = index_manager.start_history_load(root) if index_manager else None
+    history_loader = HistoryLoader(index_manager.histories, root, index_manager.closed) if index_manager else None
     search = _Search(root, search_query, history_loader, cancelled, deadline)
     result = _search_index(search, index_manager) if index_manager else None
     if result is None:
@@ -151,7 +151,7 @@ def _search_index(search: _Search, index_manager: IndexManager) -> _SearchResult
     except (StorageError, ValueError, OSError):
         return None
     if result.source.stale_paths:
-        index_manager.schedule_build(search.root)
+        index_manager.request_update(search.root)
     for path in result.retrieval.name_matches:
         tree.file_stamp(path)  # records a named file that is too large
     result.note = "the index is behind the files" if view.is_behind else ""

@@ -6,6 +6,7 @@ it. Chinese, Japanese and Korean text becomes pairs of adjacent characters.
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache, lru_cache
 
@@ -20,8 +21,8 @@ IDENTIFIER_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """A word of code or prose."""
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-
+CJK_RUN_PATTERN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+"""An unbroken run of Chinese, Japanese or Korean characters."""
 
 STOP_WORDS, NOISE_WORDS = (
     frozenset(words.split()) for _, words in load_rows("upbeat.adapters.code.query", "common_words.tsv")
@@ -29,6 +30,7 @@ STOP_WORDS, NOISE_WORDS = (
 """Words that say nothing about which file is meant, and words of most reports, which count less."""
 
 
+@lru_cache(maxsize=32768)
 def split_identifier(name: str) -> tuple[str, ...]:
     """Return the lowercase words of a name: ``HTTPServer_v2`` gives http, server, v, 2."""
     return tuple(part.lower() for part in _PART.findall(name))
@@ -86,17 +88,13 @@ def names_of_path(path: str) -> set[str]:
     return names | {parts[-2]} if len(parts) > 1 and stem in PACKAGE_STEMS else names
 
 
-def cjk_runs(text: str) -> tuple[str, ...]:
-    """Return the unbroken runs of Chinese, Japanese or Korean characters in ``text``."""
-    return tuple(_CJK.findall(text))
-
-
 def cjk_bigrams(text: str) -> tuple[str, ...]:
     """Return the pairs of adjacent characters in every run, in order, without duplicates."""
-    pairs = (run[index : index + 2] for run in _CJK.findall(text) for index in range(len(run) - 1))
+    pairs = (run[index : index + 2] for run in CJK_RUN_PATTERN.findall(text) for index in range(len(run) - 1))
     return tuple(dict.fromkeys(pairs))
 
 
+@lru_cache(maxsize=32768)
 def joined_key(name: str) -> str:
     """Return a key that is equal for all joined forms of a name: ``fileUploads``, ``FILE_UPLOAD`` give fileupload."""
     return name.lower().replace("_", "").replace("-", "").rstrip("s")
@@ -124,3 +122,8 @@ def translate_to_english(cjk_text: str) -> tuple[str, ...]:
         words.update(dict.fromkeys(glossary.get(cjk_text[index : index + size], ())))
         index += size or 1
     return tuple(words)
+
+
+def inverse_document_frequency(total: int, frequency: int) -> float:
+    """Return how rare a term is that ``frequency`` of ``total`` documents have."""
+    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))

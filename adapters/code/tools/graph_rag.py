@@ -65,7 +65,7 @@ class GraphNode:
 
 def build_subgraph(code: CodeBase, search_output: ToolOutput, depth: int, budget: int, top_k: int) -> ToolOutput:
     """Return the subgraph within ``depth`` steps around the first ``top_k`` symbols of ``search_output``."""
-    seeds = list(_select_seeds(code, search_output, top_k))
+    seeds = _select_seeds(code, search_output, top_k)
     nodes = {node.symbol.id: node for node in seeds}
     edges: dict[tuple[str, str, str], dict[str, Any]] = {}
     level = seeds[: MAX_EXPANDED_NODES[0]]
@@ -100,34 +100,31 @@ def build_subgraph(code: CodeBase, search_output: ToolOutput, depth: int, budget
             "fallback_reason": "" if edges else "no calls or imports were found around the answer",
         },
     }
-    return ToolOutput(_summary(seeds, kept), rows, data, truncated=search_output.truncated or code.is_past_deadline())
+    around = ", ".join(node.symbol.id for node in seeds[:3])
+    summary = f"{sum(node.depth > 0 for node in kept)} places connected to {around}"
+    if not seeds:
+        summary = "nothing in the repository fits the query"
+    return ToolOutput(summary, rows, data, truncated=search_output.truncated or code.is_past_deadline())
 
 
-def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> Iterable[GraphNode]:
-    """Yield the symbols of the search findings, each once."""
-    seen: set[str] = set()
+def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list[GraphNode]:
+    """Return the symbols of the search findings, each once: of the first files also those that are nearly the best."""
+    passages: list[Finding] = []
     limits = (*MAX_SEEDS_PER_FILE, *repeat(1, len(search_output.findings)))
-    rows = (
-        row for file, limit in zip(search_output.findings, limits, strict=False) for row in _seed_findings(file, limit)
-    )
-    for row in rows:
-        if len(seen) >= top_k:
-            return
-        parsed = code.parsed_file(row.path)
+    for file, limit in zip(search_output.findings, limits, strict=False):
+        best, *others = file.split_excerpts()
+        min_score = max(MIN_SEED_SHARE * best.optional_score, MIN_OPTIONAL_SCORE)
+        passages += [best, *(item for item in others[: limit - 1] if item.optional_score >= min_score)]
+    seeds: dict[str, GraphNode] = {}
+    for passage in passages:
+        parsed = code.parsed_file(passage.path) if len(seeds) < top_k else None
         if parsed is None:
             continue
-        has_line = row.start_line > 0
-        symbol = enclosing_symbol(row.path, parsed, row.start_line) if has_line else SymbolLocation(row.path, -1, None)
-        if symbol.id not in seen:
-            seen.add(symbol.id)
-            yield GraphNode(symbol, row.score, 0)
-
-
-def _seed_findings(file: Finding, limit: int) -> tuple[Finding, ...]:
-    """Return the best passage of a file, and further ones that are nearly as valuable."""
-    best, *others = file.split_excerpts()
-    min_score = MIN_SEED_SHARE * best.optional_score
-    return best, *(item for item in others[: limit - 1] if item.optional_score >= min_score and item.optional_score)
+        symbol = SymbolLocation(passage.path, -1, None)
+        if passage.start_line > 0:
+            symbol = enclosing_symbol(passage.path, parsed, passage.start_line)
+        seeds.setdefault(symbol.id, GraphNode(symbol, passage.score, 0))
+    return list(seeds.values())
 
 
 def _adjacent_nodes(code: CodeBase, node: GraphNode, limit: int, distance: int) -> list[GraphNode]:
@@ -213,10 +210,3 @@ def _node_data(node: GraphNode) -> dict[str, Any]:
         "score": node.score,
         "depth": node.depth,
     }
-
-
-def _summary(seeds: list[GraphNode], nodes: list[GraphNode]) -> str:
-    if not seeds:
-        return "nothing in the repository fits the query"
-    around = ", ".join(node.symbol.id for node in seeds[:3])
-    return f"{sum(node.depth > 0 for node in nodes)} places connected to {around}"

@@ -268,12 +268,28 @@ INVALID = [
     ("ci_search", {"query": "x", "symbols": {"a": 1}}),
     ("ci_search", {"query": "x", "depth": 2}),
     ("ci_index_status", {"query": "x"}),
+    ("ci_graph_rag", {"query": "x", "depth": 3}),
+    ("ci_graph_rag", {"query": "x", "budget": 8001}),
+    ("ci_graph_rag", {"query": "x", "top_k": 0}),
+    ("ci_call_chain", {"symbol": " "}),
+    ("ci_call_chain", {"symbol": "x", "direction": "up"}),
+    ("ci_call_chain", {"symbol": "x", "depth": True}),
+    ("ci_bug_locate", {}),
+    ("ci_bug_locate", {"query": 5}),
+    ("ci_bug_locate", {"errors": "x"}),
+    ("ci_impact", {}),
+    ("ci_complexity", {}),
+    ("ci_hotspot", {"days": 31}),
+    ("ci_hotspot", {"top": "all"}),
+    ("ci_bug_locate", {"query": " \n"}),
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments"), INVALID, ids=[json.dumps(row[1]) for row in INVALID])
+@pytest.mark.parametrize(
+    ("tool", "arguments"), INVALID, ids=[f"{tool}-{json.dumps(arguments)}" for tool, arguments in INVALID]
+)
 def test_invalid_arguments_are_refused(project: Path, tool: str, arguments: dict[str, Any]) -> None:
-    """Wrong types, unknown names and paths outside of the repository are invalid."""
+    """Wrong types, missing or unknown names, and paths outside of the repository are invalid."""
     assert ErrorCode.INVALID_ARGS == failure_of(project, tool, arguments)
 
 
@@ -300,11 +316,11 @@ def test_other_tools_are_unavailable(project: Path, tool: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "way_out"), [("ci_searc", "; did you mean 'ci_search'?"), ("x", "; there are ci_index_status, ci_search,")]
+    ("tool", "hint"), [("ci_searc", "; did you mean 'ci_search'?"), ("x", "; there are ci_index_status, ci_search,")]
 )
-def test_an_unknown_tool_is_answered_with_a_name(project: Path, tool: str, way_out: str) -> None:
+def test_an_unknown_tool_is_answered_with_a_name(project: Path, tool: str, hint: str) -> None:
     """The failure names the nearest tool, or all of them."""
-    with pytest.raises(ToolFailure, match=re.escape(f"there is no tool {tool!r} here{way_out}")):
+    with pytest.raises(ToolFailure, match=re.escape(f"there is no tool {tool!r} here{hint}")):
         EmbeddedProvider().call(tool, {}, str(project), threading.Event())
 
 

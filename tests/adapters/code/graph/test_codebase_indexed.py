@@ -15,9 +15,9 @@ from repositories import git, write
 from upbeat.adapters.code.files.tree import SourceCache
 from upbeat.adapters.code.graph.codebase import CodeBase, IndexedCodeBase, ParseCache
 from upbeat.adapters.code.index import manager as library_module
-from upbeat.adapters.code.index import parse_pass, storage
+from upbeat.adapters.code.index import parse_pass
 from upbeat.adapters.code.index.manager import IndexManager
-from upbeat.adapters.code.index.store import IndexStore
+from upbeat.adapters.code.index.store import IndexStore, repository_folder
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.system.git.root import find_root
 from upbeat.core.contract.finding import ToolOutput
@@ -181,7 +181,7 @@ def test_few_files_that_are_not_parsed_do_not_matter(
 def test_damage_costs_no_answer(root: str, library: IndexManager, tmp_path: Path) -> None:
     """What is kept of the syntax and is damaged is not believed: the files answer, and the index is made anew."""
     expected = call(root, IndexManager(None), "ci_call_chain", symbol="receive")
-    store = IndexStore(storage.repository_folder(tmp_path / "state", find_root(root), root))
+    store = IndexStore(repository_folder(tmp_path / "state", find_root(root), root))
     with store.transaction():
         store._database.execute("UPDATE code SET body = zeroblob(length(body))")
     store.close()

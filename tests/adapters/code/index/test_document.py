@@ -163,7 +163,7 @@ KEYS = [
     ("fileUploads", ("fil", "upload", ".fileupload")),
     ("FILE_UPLOAD", ("fil", "upload", ".fileupload")),
     ("uploads", ("upload",)),
-    ("the", ()),
+    ("the", (".the",)),
     ("登录", ("登录",)),
 ]
 

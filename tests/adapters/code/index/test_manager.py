@@ -12,9 +12,9 @@ from fakes.source_tree import make_source_tree
 from repositories import git, make_repository, write
 
 from upbeat.adapters.code.files.tree import SourceCache
-from upbeat.adapters.code.index import build, manager, storage
+from upbeat.adapters.code.index import build, manager
 from upbeat.adapters.code.index.manager import IndexLimits, IndexManager
-from upbeat.adapters.code.index.store import DATABASE_FILE
+from upbeat.adapters.code.index.store import DATABASE_FILE, repository_folder
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.code.query.search import search_code
 from upbeat.adapters.system.git.root import find_root
@@ -43,7 +43,7 @@ def ask(root: str, query: str, library: IndexManager | None) -> ToolOutput:
 
 def indexed(library: IndexManager, root: str) -> None:
     """Build the index and wait for it."""
-    library.schedule_build(root)
+    library.request_update(root)
     library.wait_for_build(root, WAIT)
     assert "ready" == library.index_state(root).state
 
@@ -140,7 +140,7 @@ def test_keeping_up_does_not_use_up_the_time(root: str, library: IndexManager, t
     library.wait_for_build(root, WAIT)
     spent = IndexManager(tmp_path / "other")
     spent._build_seconds_left = 0.0
-    spent.schedule_build(root)
+    spent.request_update(root)
     spent.wait_for_build(root, WAIT)
 
     assert (before, files + 1) == (after, library.index_state(root).files)
@@ -179,7 +179,7 @@ def test_damage_costs_no_answer(root: str, library: IndexManager, tmp_path: Path
     """A damaged index is ignored, removed and rebuilt."""
     indexed(library, root)
     library.close()
-    folder = storage.repository_folder(tmp_path / "state", find_root(root), root)
+    folder = repository_folder(tmp_path / "state", find_root(root), root)
     path = folder / DATABASE_FILE
     data = bytearray(path.read_bytes() if path.stat().st_size > 8192 else b"")
     for companion in ("-wal", "-shm"):
@@ -201,7 +201,7 @@ def test_a_library_may_be_told_not_to(root: str, tmp_path: Path) -> None:
     off = IndexManager(tmp_path / "state", lambda: IndexLimits(is_enabled=False))
 
     answers = [ask(root, "exponential backoff", one) for one in (off, IndexManager(None))]
-    off.schedule_build(root)
+    off.request_update(root)
     off.wait_for_build(root, WAIT)
 
     assert {"scan"} == {answer.data["mode"] for answer in answers}

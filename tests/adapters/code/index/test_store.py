@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.code.index.document import build_document
-from upbeat.adapters.code.index.store import FileEntry, IndexStore, open_existing, open_or_create, remove_index
+from upbeat.adapters.code.index.store import (
+    FileEntry,
+    IndexStore,
+    ensure_private_folder,
+    open_existing,
+    open_or_create,
+    remove_index,
+)
 
 TEXTS = {b"a": "def saveUpload(limit):\n    return limit\n", b"b": "limit = 3\n"}
 
@@ -30,10 +37,13 @@ def test_postings_count_each_document(store: IndexStore) -> None:
 
 
 def test_words_are_found_in_any_case(store: IndexStore) -> None:
-    """A word has one id; it is found with its capitalizations."""
-    assert frozenset({store.word_id("saveUpload")}) == store.word_ids_any_case("saveUpload")
-    assert 0 == store.word_id("saveupload")
-    assert [1] == store.docs_with_word("saveUpload")
+    """Words are found by their keys and as written, and the ids of a word in all its capitalizations."""
+    words = store.words_of_keys(["upload"], ["limit", "saveupload"])
+
+    assert {"saveUpload", "limit"} == set(words.values())
+    assert frozenset(number for number, word in words.items() if word == "saveUpload") == (
+        store.word_ids_any_case("saveUpload")
+    )
 
 
 def test_documents_are_stored_once(store: IndexStore) -> None:
@@ -68,3 +78,11 @@ def test_a_removed_index_is_gone(tmp_path: Path) -> None:
     remove_index(tmp_path)
 
     assert open_existing(tmp_path) is None
+
+
+def test_a_file_in_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    """A path that is no folder is not used as one."""
+    (tmp_path / "x").write_text("")
+
+    with pytest.raises(OSError, match="x"):
+        ensure_private_folder(tmp_path / "x")

@@ -1,7 +1,7 @@
-"""What the questions of one process share: recently used values, and the answer of a search in progress.
+"""How the tools of one turn run at the same time: they can be cancelled, and share caches and searches in progress.
 
-Invariant: the value of a key never changes. The answer of a search is shared only while it is being computed, so no
-answer is older than its question.
+Invariant: a cached value of a key never changes. The result of a search is shared only while it is being computed, so
+no answer is older than its question.
 """
 
 from __future__ import annotations
@@ -12,14 +12,21 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
-from upbeat.adapters.code.cancellation import raise_if_cancelled
+from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.engine.ports import Cancellation
+from upbeat.core.errors import ToolFailure
 
 POLL_SECONDS = 0.02
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+
+def raise_if_cancelled(cancelled: Cancellation) -> None:
+    """Raise ``ToolFailure`` (timeout) once ``cancelled`` is set."""
+    if cancelled.is_set():
+        raise ToolFailure(ErrorCode.TIMEOUT, "the search was stopped before it had an answer")
 
 
 class LruCache(Generic[K, V]):

@@ -1,4 +1,4 @@
-"""The past says which files the changes most like a question touched."""
+"""A history says which files the commits most similar to a query touched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from upbeat.adapters.code.history.evidence import MAX_COMMITS, Commit, CommitHistory
+from upbeat.adapters.code.history.commit_history import CommitHistory
+from upbeat.adapters.code.history.git_log import MAX_COMMITS, Commit
 from upbeat.adapters.code.query.parse_query import parse_search_query
 
 
@@ -27,15 +28,15 @@ PAST = CommitHistory(
 
 
 def test_the_latest_commit_comes_first() -> None:
-    """Commits stand in the order of time, whatever order they came in; equal times by their ids."""
+    """Commits are in descending order of time, whatever order they came in; equal times by their ids."""
     same = [Commit(letter * 40, 7, False, (), ()) for letter in "ba"]
 
-    assert ["a" * 40, "b" * 40] == [one.id for one in CommitHistory(same).commits]
-    assert [5, 4, 3, 2, 1] == [one.time for one in PAST.commits]
+    assert ["a" * 40, "b" * 40] == [commit.id for commit in CommitHistory(same).commits]
+    assert [5, 4, 3, 2, 1] == [commit.time for commit in PAST.commits]
 
 
 def test_only_the_last_commits_are_kept() -> None:
-    """Of more commits than are looked at, the oldest are left out."""
+    """Of more commits than the limit, the oldest are left out."""
     history = CommitHistory(commit(number, "") for number in range(MAX_COMMITS + 5))
 
     assert MAX_COMMITS == len(history.commits)
@@ -43,32 +44,30 @@ def test_only_the_last_commits_are_kept() -> None:
 
 
 def test_the_most_similar_commit_is_found() -> None:
-    """The commit that shares the rarest words with the question is first."""
-    at, share = PAST.similar_commits({"upload": 1.0, "permiss": 1.0, "fix": 0.3})[0]
+    """The commit that shares the rarest words with the query is first."""
+    position, similarity = PAST.similar_commits({"upload": 1.0, "permiss": 1.0, "fix": 0.3})[0]
 
-    assert 2 == PAST.commits[at].time
-    assert share > 0.5
+    assert 2 == PAST.commits[position].time
+    assert similarity > 0.5
 
 
-@pytest.mark.parametrize(
-    "history", [CommitHistory([]), CommitHistory([commit(1, "")])], ids=["no commits", "nothing said"]
-)
-def test_a_past_without_words_likes_nothing(history: CommitHistory) -> None:
+@pytest.mark.parametrize("history", [CommitHistory([]), CommitHistory([commit(1, "")])], ids=["no commits", "no terms"])
+def test_a_history_without_terms_has_no_similar_commit(history: CommitHistory) -> None:
     """An empty history is no failure."""
     assert [] == history.similar_commits({"upload": 1.0})
 
 
-def test_files_of_similar_commits_are_worth_most() -> None:
-    """A file's numbers come from the commits like the question; of commits with fewer sources they are higher."""
-    numbers = PAST.compute_signals(parse_search_query("uploads have wrong permissions"))
+def test_files_of_similar_commits_have_the_highest_signals() -> None:
+    """The signals of a file come from the commits that are similar to the query."""
+    signals = PAST.compute_signals(parse_search_query("uploads have wrong permissions"))
 
-    assert "storage.py" == max(numbers, key=lambda path: numbers[path].get("history_similar", 0.0))
-    assert 1.0 == numbers["storage.py"]["history_first"]
-    assert "history_similar" not in numbers["http/retry.py"]
+    assert "storage.py" == max(signals, key=lambda path: signals[path].get("history_similar", 0.0))
+    assert 1.0 == signals["storage.py"]["history_first"]
+    assert "history_similar" not in signals["http/retry.py"]
 
 
-def test_files_of_many_sources_share_what_a_commit_says() -> None:
-    """A commit of four sources says half as much of each as one of a single source would."""
+def test_the_sources_of_one_commit_share_its_similarity() -> None:
+    """A commit of four sources gives each half of what a commit of one source gives it."""
     alone = CommitHistory([commit(1, "retry backoff", "http/retry.py")]).compute_signals(
         parse_search_query("retry backoff")
     )
@@ -79,20 +78,20 @@ def test_files_of_many_sources_share_what_a_commit_says() -> None:
     assert shared["http/retry.py"]["history_similar"] == pytest.approx(alone["http/retry.py"]["history_similar"] / 2)
 
 
-def test_age_and_fixes_are_told() -> None:
-    """What changed last is most alive; the share of fixes is over a few more changes than there were."""
-    numbers = PAST.compute_signals(parse_search_query("nothing of this"))
+def test_activity_has_age_changes_and_fixes() -> None:
+    """The latest change has recency 1; the share of fixes is over a few more changes than there were."""
+    signals = PAST.compute_signals(parse_search_query("nothing of this"))
 
     often = {path: math.log1p(len(PAST.commits_by_file[path])) for path in ("http/retry.py", "cart.py")}
 
-    assert {"history_recency": 1.0, "history_changes": often["http/retry.py"], "history_fixes": 0.0} == numbers[
+    assert {"history_recency": 1.0, "history_changes": often["http/retry.py"], "history_fixes": 0.0} == signals[
         "http/retry.py"
     ]
     assert {
         "history_recency": 1 / (1 + 2 / 50),
         "history_changes": often["cart.py"],
         "history_fixes": 1 / 5,
-    } == numbers["cart.py"]
+    } == signals["cart.py"]
 
 
 def test_paths_are_relative_to_a_folder_inside() -> None:
@@ -102,7 +101,7 @@ def test_paths_are_relative_to_a_folder_inside() -> None:
     )
 
 
-def test_a_moved_file_keeps_its_past() -> None:
+def test_a_moved_file_keeps_its_history() -> None:
     """Commits before a move count for the name that the file has now, over several moves."""
     history = CommitHistory(
         [
@@ -115,8 +114,8 @@ def test_a_moved_file_keeps_its_past() -> None:
     assert {"new.py": [0, 1, 2]} == dict(history.commits_by_file)
 
 
-def test_all_messages_about_a_file_are_one_text() -> None:
-    """Words of the question that several messages about a file hold meet in it."""
+def test_all_messages_about_a_file_count_as_one_text() -> None:
+    """Words of the query in several messages about a file add up."""
     history = CommitHistory(
         [
             commit(1, "upload", "both.py"),
@@ -125,7 +124,7 @@ def test_all_messages_about_a_file_are_one_text() -> None:
             commit(4, "cart", "cart.py"),
         ]
     )
-    numbers = history.compute_signals(parse_search_query("upload backoff"))
+    signals = history.compute_signals(parse_search_query("upload backoff"))
 
-    assert numbers["both.py"]["history_messages"] > numbers["one.py"]["history_messages"] > 0
-    assert "history_messages" not in numbers["cart.py"]
+    assert signals["both.py"]["history_messages"] > signals["one.py"]["history_messages"] > 0
+    assert "history_messages" not in signals["cart.py"]

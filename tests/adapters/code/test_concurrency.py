@@ -1,4 +1,4 @@
-"""Questions of one process share recently used values, and the answer of a search in progress."""
+"""Tools of one turn can be cancelled, and share recently used values and searches in progress."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.caches import LruCache, SingleFlight
+from upbeat.adapters.code.concurrency import LruCache, SingleFlight, raise_if_cancelled
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.errors import ToolFailure
 
 NEVER = threading.Event()
+
+
+def test_only_a_cancelled_tool_stops() -> None:
+    """Nothing happens before the cancellation is set; then the failure is a timeout."""
+    cancelled = threading.Event()
+    raise_if_cancelled(cancelled)
+    cancelled.set()
+
+    with pytest.raises(ToolFailure) as failure:
+        raise_if_cancelled(cancelled)
+
+    assert ErrorCode.TIMEOUT == failure.value.code
 
 
 def test_the_least_recently_used_value_is_evicted() -> None:

@@ -1,4 +1,4 @@
-"""Histories are kept, shared by working trees, brought up to date, and read anew when they are damaged."""
+"""Histories are stored, shared by working trees, updated, and read again when they are damaged."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
 
-from upbeat.adapters.code.history import store as history_store
-from upbeat.adapters.code.history.evidence import Commit, CommitHistory
-from upbeat.adapters.code.history.store import (
+from upbeat.adapters.code.history import commit_history
+from upbeat.adapters.code.history.commit_history import (
     MAX_STORED_HISTORIES,
+    CommitHistory,
     HistoryStore,
     decode_commits,
     encode_commits,
+    load_blob,
     path_prefix,
 )
+from upbeat.adapters.code.history.git_log import Commit
 
 
 @pytest.fixture
@@ -42,27 +44,27 @@ def get(root: Path, home: Path | None) -> CommitHistory:
     return history
 
 
-def kept(home: Path) -> list[Path]:
+def stored_histories(home: Path) -> list[Path]:
     return sorted(home.glob("upbeat/index/*/history-*.json"))
 
 
 def forbid_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From here on, whoever asks git for commits fails."""
-    monkeypatch.setattr(history_store, "read_commits", None)
+    """Make every further call of git for commits fail."""
+    monkeypatch.setattr(commit_history, "read_commits", None)
 
 
-def test_a_history_is_kept_for_the_next_process(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was read once comes from disk, equal."""
+def test_a_history_is_stored_for_the_next_process(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commits from disk equal those that were read from git."""
     first = get(root, tmp_path / "home")
     forbid_reading(monkeypatch)
 
     assert first.commits == get(root, tmp_path / "home").commits
 
 
-def test_nobody_else_can_read_it(root: Path, tmp_path: Path) -> None:
-    """The folder is its owner's alone, the file too, also where the folder was open before."""
+def test_only_the_owner_can_read_it(root: Path, tmp_path: Path) -> None:
+    """Folder and files are private, also when the folder was open before."""
     get(root, tmp_path / "home")
-    folder = kept(tmp_path / "home")[0].parent
+    folder = stored_histories(tmp_path / "home")[0].parent
     folder.chmod(0o755)
     commit(root, "b.py")
     get(root, tmp_path / "home")
@@ -72,21 +74,21 @@ def test_nobody_else_can_read_it(root: Path, tmp_path: Path) -> None:
 
 
 def test_only_new_commits_are_read(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a commit the rest comes from disk; the outcome is the same as of reading all."""
+    """After a commit the older ones come from disk; the history is the same as after reading all."""
     get(root, tmp_path / "home")
     commit(root, "b.py")
-    asked: list[str] = []
-    real = history_store.read_commits
-    monkeypatch.setattr(history_store, "read_commits", lambda *args: asked.append(args[2]) or real(*args))
+    known: list[str] = []
+    real = commit_history.read_commits
+    monkeypatch.setattr(commit_history, "read_commits", lambda *args: known.append(args[2]) or real(*args))
 
     grown = get(root, tmp_path / "home")
 
-    assert [git(root, "rev-parse", "HEAD~1")] == asked
+    assert [git(root, "rev-parse", "HEAD~1")] == known
     assert get(root, None).commits == grown.commits
 
 
 def test_working_trees_share(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A linked working tree on the same commit finds the history of the main one."""
+    """A linked working tree on the same commit uses the history of the main one."""
     first = get(root, tmp_path / "home")
     git(root, "worktree", "add", "-q", "../linked", "-b", "other")
     forbid_reading(monkeypatch)
@@ -95,60 +97,62 @@ def test_working_trees_share(root: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_later_history_is_not_used_for_an_earlier_commit(root: Path, tmp_path: Path) -> None:
-    """Going back leaves out what came after."""
+    """After a checkout of an older commit, later ones are left out."""
     first = git(root, "rev-parse", "HEAD")
     commit(root, "later.py")
     get(root, tmp_path / "home")
     git(root, "checkout", "-q", first)
 
-    assert [first] == [one.id for one in get(root, tmp_path / "home").commits]
+    assert [first] == [commit.id for commit in get(root, tmp_path / "home").commits]
 
 
 DAMAGE = {
     "empty": lambda data: b"",
     "cut": lambda data: data[:-3],
     "flipped": lambda data: data[:-5] + bytes([data[-5] ^ 1]) + data[-4:],
+    "extended": lambda data: data + b"x",
     "other": lambda data: b"{}" * 50,
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_history_is_read_anew(root: Path, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_history_is_read_again(root: Path, tmp_path: Path, damage: str) -> None:
     """A damaged history is not used, and is replaced."""
     first = get(root, tmp_path / "home")
-    path = kept(tmp_path / "home")[0]
+    path = stored_histories(tmp_path / "home")[0]
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
 
     assert first.commits == get(root, tmp_path / "home").commits
-    assert [path] == kept(tmp_path / "home")
-    assert decode_commits(history_store.storage.load_blob(path) or b"")
+    assert [path] == stored_histories(tmp_path / "home")
+    assert decode_commits(load_blob(path) or b"")
 
 
-def test_few_histories_are_kept(root: Path, tmp_path: Path) -> None:
+def test_only_the_newest_histories_are_kept(root: Path, tmp_path: Path) -> None:
     """Old histories and unfinished files are removed."""
     for number in range(MAX_STORED_HISTORIES + 2):
         commit(root, f"f{number}.py")
         get(root, tmp_path / "home")
-        (kept(tmp_path / "home")[0].parent / ".history-x.json.upbeat-1-00000000").write_bytes(b"x")
+        (stored_histories(tmp_path / "home")[0].parent / ".history-x.json.upbeat-1-00000000").write_bytes(b"x")
     get(root, tmp_path / "home")
-    commit(root, "last.py")
+    last = commit(root, "last.py")
     get(root, tmp_path / "home")
 
-    assert MAX_STORED_HISTORIES == len(kept(tmp_path / "home"))
+    assert any(last in path.name for path in stored_histories(tmp_path / "home"))
+    assert MAX_STORED_HISTORIES == len(stored_histories(tmp_path / "home"))
     assert not list(tmp_path.glob("home/upbeat/index/*/*.upbeat-*"))
 
 
-def test_a_place_that_cannot_be_written_costs_nothing(root: Path, tmp_path: Path) -> None:
-    """Without a place to store it the history is still returned."""
+def test_a_history_that_cannot_be_stored_is_returned(root: Path, tmp_path: Path) -> None:
+    """A file in place of the folder does not matter."""
     (tmp_path / "home").write_text("a file")
 
     assert 1 == len(get(root, tmp_path / "home").commits)
 
 
 def test_a_link_is_not_written_through(root: Path, tmp_path: Path) -> None:
-    """A folder that is a link to another place is not ours."""
+    """Nothing is stored in a folder that is a link."""
     get(root, tmp_path / "home")
-    folder = kept(tmp_path / "home")[0].parent
+    folder = stored_histories(tmp_path / "home")[0].parent
     (tmp_path / "elsewhere").mkdir()
     for path in folder.iterdir():
         path.unlink()
@@ -159,7 +163,7 @@ def test_a_link_is_not_written_through(root: Path, tmp_path: Path) -> None:
     assert [] == list((tmp_path / "elsewhere").iterdir())
 
 
-def test_no_history(tmp_path: Path) -> None:
+def test_no_history_without_commits(tmp_path: Path) -> None:
     """A folder without git, and a repository without a commit, have none; nothing is written for them."""
     (tmp_path / "plain").mkdir()
     (tmp_path / "new").mkdir()
@@ -170,8 +174,20 @@ def test_no_history(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
-def test_ready_reads_nothing(root: Path) -> None:
-    """Only what this process has read is ready, and only for the present commit."""
+@pytest.mark.parametrize(
+    "head",
+    ["ref: refs/heads/none", "ref: ../../secret", "ref: refs/../../secret", "ref: HEAD", "x", "", "ref: refs/heads/me"],
+)
+def test_odd_heads_are_no_commit(root: Path, head: str) -> None:
+    """A HEAD that leads nowhere, outside, or back to itself has no history."""
+    (root / ".git" / "refs" / "heads" / "me").write_text("ref: refs/heads/me\n")
+    (root / ".git" / "HEAD").write_text(head + "\n")
+
+    assert HistoryStore(None).get(str(root)) is None
+
+
+def test_get_cached_reads_nothing(root: Path) -> None:
+    """Only a history that this process has read is returned, and only for the current commit."""
     store = HistoryStore(None)
     before = store.get_cached(str(root))
     history = store.get(str(root))
@@ -181,23 +197,23 @@ def test_ready_reads_nothing(root: Path) -> None:
     assert store.get_cached(str(root)) is None
 
 
-def test_two_at_once_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Questions that ask at the same time wait for one reading."""
+def test_concurrent_questions_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions at the same time wait for one reading."""
     store = HistoryStore(None)
-    asked: list[int] = []
-    real = history_store.read_commits
-    monkeypatch.setattr(history_store, "read_commits", lambda *args: asked.append(1) or real(*args))
+    calls: list[int] = []
+    real = commit_history.read_commits
+    monkeypatch.setattr(commit_history, "read_commits", lambda *args: calls.append(1) or real(*args))
     threads = [threading.Thread(target=store.get, args=(str(root),)) for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert [1] == asked
+    assert [1] == calls
 
 
-def test_prefix(root: Path) -> None:
-    """The top of a working tree has none, a folder inside its path."""
+def test_path_prefix(root: Path) -> None:
+    """The top of a working tree has no prefix, a folder inside has its path."""
     (root / "a" / "b").mkdir(parents=True)
 
     assert ["", "a/b/"] == [path_prefix(str(root)), path_prefix(str(root / "a" / "b"))]
@@ -217,7 +233,7 @@ COMMITS = st.builds(
 
 @given(st.lists(COMMITS, max_size=4).map(tuple))
 def test_encoded_histories_are_read_back(commits: tuple[Commit, ...]) -> None:
-    """Every history comes back equal, whatever its paths hold."""
+    """Every history is decoded as it was, whatever its paths contain."""
     assert ("a" * 40, commits) == decode_commits(encode_commits("a" * 40, commits))
 
 
@@ -226,12 +242,12 @@ def test_encoded_histories_are_read_back(commits: tuple[Commit, ...]) -> None:
     | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(lambda v: json.dumps(v).encode())
 )
 def test_anything_else_is_no_history(data: bytes) -> None:
-    """Other bytes are refused, not failed on."""
+    """Other bytes are no history, and no error."""
     assert decode_commits(data) is None
 
 
 def test_another_version_is_no_history() -> None:
-    """What another version wrote is read anew."""
+    """A history of another version is not used."""
     value = json.loads(encode_commits("a" * 40, ()))
 
     assert decode_commits(json.dumps(value | {"version": value["version"] + 1}).encode()) is None
