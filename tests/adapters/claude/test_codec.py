@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from recorded_hooks import claude_payloads
 from wire_play import left_out_by
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
@@ -26,7 +23,6 @@ from upbeat.core.contract.effect import (
 from upbeat.core.contract.event import (
     Call,
     ClientName,
-    CompactionStarting,
     EventSource,
     PromptOrigin,
     PromptSubmitted,
@@ -40,59 +36,14 @@ from upbeat.core.contract.event import (
     ToolKind,
     ToolStarting,
     TurnEnding,
-    TurnFailed,
     UnknownEvent,
-    UserQuestionRequested,
 )
-from upbeat.core.errors import ClientError
 from upbeat.core.sanitize.frame import frame_untrusted
 
-RECORDED = Path(__file__).parents[2] / "recorded"
-
-
-def passed(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a recorded call, as our own handlers name them."""
-    return {("hook_event_name" if name == "event" else name): value for name, value in arguments.items()}
-
-
-PAYLOADS = {
-    path.stem: json.loads(path.read_text(encoding="utf-8"))["payload"]
-    for path in sorted((RECORDED / "claude-code/hooks").glob("*.json"))
-}
-OVER_MCP = {
-    f"{path.parent.name[-3:]}-{path.stem}": passed(call["params"]["arguments"])
-    for path in sorted((RECORDED / "hooks_over_mcp").glob("claude-code-*/*.json"))
-    if (call := json.loads(path.read_text(encoding="utf-8")).get("message", {})).get("method") == "tools/call"
-    and "cwd" in call["params"]["arguments"]
-}
+PAYLOADS = claude_payloads()
 HERE = EventSource(ClientName.CLAUDE_CODE, "/repo", "s")
 PROMPT = {"hook_event_name": "UserPromptSubmit", "cwd": "/repo", "session_id": "s", "prompt": "fix it"}
 TOOL = {"hook_event_name": "PostToolUse", "cwd": "/repo", "session_id": "s", "tool_use_id": "t"}
-
-KINDS: Mapping[str, type] = {
-    "PostToolUse": ToolFinished,
-    "PostToolUse.Agent": SubagentReturned,
-    "PostToolUseFailure": ToolFinished,
-    "PreCompact": CompactionStarting,
-    "PreToolUse": ToolStarting,
-    "PreToolUse.Agent": SubagentRequested,
-    "PreToolUse.AskUserQuestion": UserQuestionRequested,
-    "SessionEnd": SessionEnded,
-    "SessionStart": SessionStarted,
-    "Stop": TurnEnding,
-    "StopFailure": TurnFailed,
-    "SubagentStart": SubagentStarted,
-    "SubagentStop": SubagentEnding,
-    "UserPromptSubmit": PromptSubmitted,
-}
-
-
-def kind_of(payload: Mapping[str, Any]) -> type:
-    """What a payload is, from its event and tool."""
-    name = payload["hook_event_name"]
-    if name == "SubagentStop" and not payload["agent_type"]:
-        return UnknownEvent
-    return KINDS.get(f"{name}.{payload.get('tool_name')}", KINDS.get(name, UnknownEvent))
 
 
 def as_text(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,33 +53,6 @@ def as_text(payload: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in payload.items()
         if value is not None
     }
-
-
-def test_there_are_payloads() -> None:
-    """The recordings cover at least the client's events."""
-    assert len(PAYLOADS) > 80
-    assert len(OVER_MCP) > 20
-
-
-@pytest.mark.parametrize("name", PAYLOADS)
-def test_every_recorded_payload_decodes(name: str) -> None:
-    """Each recorded payload is the event that its file is named after, at its place."""
-    payload = PAYLOADS[name]
-    event = CLAUDE_CODEC.decode(payload)
-    place = (payload["cwd"], payload["session_id"], payload.get("agent_id", ""), payload["transcript_path"])
-
-    assert kind_of(payload) is type(event)
-    assert EventSource(ClientName.CLAUDE_CODE, *place) == event.source
-
-
-@pytest.mark.parametrize("name", OVER_MCP)
-def test_every_recorded_call_decodes(name: str) -> None:
-    """Each recorded call of an ``mcp_tool`` hook is the event that it names, in either version."""
-    payload = OVER_MCP[name]
-    event = CLAUDE_CODEC.decode(payload)
-
-    assert kind_of(payload) is type(event)
-    assert (payload["session_id"], payload.get("agent_id", "")) == (event.source.session_id, event.source.agent_id)
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
@@ -271,15 +195,6 @@ def test_the_mode_in_which_nothing_is_changed_yet(mode: str, is_planning: bool) 
     assert TurnEnding(HERE, "", is_planning=is_planning) == event
 
 
-@pytest.mark.parametrize("name", ["PreCompact", "SessionStart", "Stop", "SessionEnd", "StopFailure"])
-def test_a_subagents_own_life_is_not_the_sessions(name: str) -> None:
-    """What happens to a subagent's conversation is no event of the session."""
-    event = CLAUDE_CODEC.decode(PROMPT | {"hook_event_name": name, "agent_id": "a1"})
-
-    assert isinstance(event, UnknownEvent)
-    assert (name, "a1") == (event.name, event.source.agent_id)
-
-
 @pytest.mark.parametrize(
     ("name", "origin"),
     [
@@ -327,72 +242,6 @@ def test_who_wrote_a_prompt(fields: dict[str, str], origin: PromptOrigin) -> Non
 
     assert isinstance(event, PromptSubmitted)
     assert origin is event.origin
-
-
-@pytest.mark.parametrize(
-    ("payload", "event"),
-    [
-        (PROMPT | {"new_field": {"a": 1}, "prompt": ""}, PromptSubmitted(HERE, "")),
-        (
-            {k: v for k, v in PROMPT.items() if k != "session_id"},
-            PromptSubmitted(EventSource(ClientName.CLAUDE_CODE, "/repo"), "fix it"),
-        ),
-        (PROMPT | {"session_id": 5}, PromptSubmitted(EventSource(ClientName.CLAUDE_CODE, "/repo"), "fix it")),
-        (PROMPT | {"hook_event_name": "SessionStart", "source": ""}, SessionStarted(HERE, "startup")),
-        (
-            {"hook_event_name": "Tea", "cwd": "/repo", "session_id": "s", "b": 1, "a": 2},
-            UnknownEvent(HERE, "Tea", ("a", "b", "cwd", "hook_event_name", "session_id")),
-        ),
-    ],
-    ids=["unknown fields", "no session", "odd session", "how is empty", "unknown event"],
-)
-def test_newer_and_odder_payloads(payload: dict[str, Any], event: object) -> None:
-    """What a newer client adds is ignored; what may be missing has a default."""
-    assert event == CLAUDE_CODEC.decode(payload)
-
-
-@pytest.mark.parametrize(
-    ("payload", "message"),
-    [
-        ({}, "hook_event_name is null, not a string"),
-        ({"hook_event_name": 5}, "hook_event_name is 5, not a string"),
-        ({"hook_event_name": "Stop"}, "cwd is null, not a string"),
-        (PROMPT | {"hook_event_name": "PreToolUse"}, "tool_name is null, not a string"),
-        (PROMPT | {"cwd": ["/repo"]}, 'cwd is ["/repo"], not a string'),
-        (PROMPT | {"cwd": "repo"}, 'cwd is "repo", not an absolute path'),
-        (PROMPT | {"cwd": ""}, 'cwd is "", not an absolute path'),
-        (PROMPT | {"prompt": None}, "prompt is null, not a string"),
-        (PROMPT | {"prompt": {"text": "x" * 200}}, 'prompt is {"text": "' + "x" * 70 + ", not a string"),
-    ],
-)
-def test_what_is_missing_is_named(payload: dict[str, Any], message: str) -> None:
-    """A payload without what the event needs is the client's fault, told by field and value."""
-    with pytest.raises(ClientError) as caught:
-        CLAUDE_CODEC.decode(payload)
-
-    assert message == str(caught.value)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-FIELDS = (
-    *("session_id", "transcript_path", "cwd", "agent_id", "agent_type", "prompt", "source", "tool_name", "tool_input"),
-    *("tool_use_id", "tool_response", "error", "is_interrupt", "background_tasks", "stop_hook_active", "trigger"),
-    *("last_assistant_message", "_meta"),
-)
-EVENTS = st.sampled_from(sorted({payload["hook_event_name"] for payload in PAYLOADS.values()}))
-VALUES = JSON | JSON.map(json.dumps) | st.sampled_from(["/repo", "Agent", "Bash", "Exit code 7\n", "[", "{"])
-
-
-@given(EVENTS, st.dictionaries(st.sampled_from(FIELDS), VALUES), st.booleans())
-def test_decode_never_breaks(name: str, fields: dict[str, Any], is_placed: bool) -> None:
-    """Whatever stands in the fields, decode gives an event or says what is wrong."""
-    payload = fields | {"hook_event_name": name} | ({"cwd": "/repo"} if is_placed else {})
-    with contextlib.suppress(ClientError):
-        assert ClientName.CLAUDE_CODE is CLAUDE_CODEC.decode(payload).source.client
 
 
 CALL = Call("t", "Agent", {"description": "d", "prompt": "do it", "subagent_type": "upbeat:developer"})
@@ -493,8 +342,3 @@ def test_what_is_left_out_is_told(event: Any, left_out: tuple[Any, ...]) -> None
     )
 
     assert left_out == left_out_by(CLAUDE_CODEC, event, everything)
-
-
-def test_the_cap_leaves_room() -> None:
-    """The cap is below the 10,000 UTF-16 units at which the client cuts by itself."""
-    assert ("utf16", True) == (CLAUDE_CODEC.cap.unit.value, 9000 < CLAUDE_CODEC.cap.max_length < 10000)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from fakes.context import repo_context
 from fakes.runtime import fake_world
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_hooks import codex_payloads
 from wire_play import left_out_by
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
@@ -54,31 +54,14 @@ from upbeat.core.contract.event import (
 )
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.engine.handle import handle_event
-from upbeat.core.errors import ClientError
 from upbeat.core.sanitize.frame import frame_untrusted
 
 RECORDED = Path(__file__).parents[2] / "recorded/codex"
-PAYLOADS = [
-    pytest.param(path.stem, json.loads(line)["stdin"], id=f"{path.stem}-{number}")
-    for path in sorted((RECORDED / "hooks").glob("*.jsonl"))
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"))
-    if line
-]
+PAYLOADS = codex_payloads()
 SCHEMAS = {
     path.name.partition(".")[0]: jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
     for path in (RECORDED / "hook_schemas").glob("*.output.json")
 }
-OVER_MCP = [
-    pytest.param(
-        call["params"]["_meta"]["threadId"],
-        {("hook_event_name" if name == "event" else name): value for name, value in call["params"]["arguments"].items()}
-        | {"_meta": call["params"]["_meta"]},
-        id=path.stem,
-    )
-    for path in sorted((RECORDED.parent / "hooks_over_mcp").glob("codex-*/*.json"))
-    if (call := json.loads(path.read_text(encoding="utf-8")).get("message", {})).get("method") == "tools/call"
-    and "cwd" in call["params"]["arguments"]
-]
 HERE = EventSource(ClientName.CODEX_CLI, "/repo", "s")
 PROMPT = {
     "hook_event_name": "UserPromptSubmit",
@@ -87,69 +70,6 @@ PROMPT = {
     "prompt": "how does send_with_retry work?",
 }
 FOUND = Finding("a.py", "t", "s", start_line=1, score=1.0, text="x")
-FIELDS = (
-    *("session_id", "transcript_path", "cwd", "agent_id", "agent_type", "prompt", "source", "tool_name", "tool_input"),
-    *("tool_use_id", "tool_response", "stop_hook_active", "trigger", "last_assistant_message", "_meta", "reason"),
-)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-VALUES = JSON | JSON.map(json.dumps) | st.sampled_from(["/repo", "spawn_agent", "Bash", {"threadId": "x"}, "[", "{"])
-
-KINDS: Mapping[str, type] = {
-    "Interrupt": TurnInterrupted,
-    "PostToolUse": ToolFinished,
-    "PostToolUse.collaborationspawn_agent": SubagentReturned,
-    "PostToolUse.spawn_agent": SubagentReturned,
-    "PreCompact": CompactionStarting,
-    "PreToolUse": ToolStarting,
-    "PreToolUse.collaborationspawn_agent": SubagentRequested,
-    "PreToolUse.spawn_agent": SubagentRequested,
-    "SessionEnd": SessionEnded,
-    "SessionStart": SessionStarted,
-    "Stop": TurnEnding,
-    "SubagentStart": SubagentStarted,
-    "SubagentStop": SubagentEnding,
-    "UserPromptSubmit": PromptSubmitted,
-}
-
-
-def test_there_are_payloads_and_schemas() -> None:
-    """The recordings cover the client's events."""
-    assert len(PAYLOADS) > 70
-    assert {"user-prompt-submit", "session-start"} <= set(SCHEMAS)
-
-
-def kind_of(payload: Mapping[str, Any]) -> type:
-    """What a payload is, from its event and tool."""
-    name = payload["hook_event_name"]
-    return KINDS.get(f"{name}.{payload.get('tool_name')}", KINDS.get(name, UnknownEvent))
-
-
-@pytest.mark.parametrize(("name", "payload"), PAYLOADS)
-def test_every_recorded_payload_decodes(name: str, payload: dict[str, Any]) -> None:
-    """Each recorded payload is the event that its file is named after, at its place."""
-    event = CODEX_CODEC.decode(payload)
-    place = (payload["cwd"], payload["session_id"], payload.get("agent_id", ""), payload["transcript_path"] or "")
-
-    assert name == payload["hook_event_name"]
-    assert kind_of(payload) is type(event)
-    assert EventSource(ClientName.CODEX_CLI, *place) == event.source
-    if isinstance(event, PromptSubmitted):
-        assert (payload["prompt"], "agent_id" in payload) == (event.prompt, event.origin is PromptOrigin.SUBAGENT)
-    if isinstance(event, SessionStarted):
-        assert payload["source"] == event.trigger
-
-
-@pytest.mark.parametrize(("thread", "payload"), OVER_MCP)
-def test_every_recorded_call_decodes(thread: str, payload: dict[str, Any]) -> None:
-    """Each recorded call of an ``mcp_tool`` hook is its event; the thread that called tells a subagent."""
-    event = CODEX_CODEC.decode(payload)
-
-    assert kind_of(payload) is type(event)
-    assert event.source.agent_id == ("" if thread == payload["session_id"] else thread)
 
 
 @pytest.mark.parametrize(
@@ -225,30 +145,13 @@ def test_results(fields: dict[str, Any], event: Callable[[Call], object]) -> Non
     )
 
 
-@pytest.mark.parametrize("name", ["PreCompact", "SessionStart", "Stop", "SessionEnd", "Interrupt"])
-def test_a_subagents_own_life_is_not_the_sessions(name: str) -> None:
-    """What happens in a subagent's thread is no event of the session."""
-    event = CODEX_CODEC.decode(PROMPT | {"hook_event_name": name, "_meta": {"threadId": "another"}})
-
-    assert isinstance(event, UnknownEvent)
-    assert "another" == event.source.agent_id
-
-
-@given(
-    st.sampled_from(sorted({payload.values[1]["hook_event_name"] for payload in PAYLOADS})),
-    st.dictionaries(st.sampled_from(FIELDS), VALUES),
-    st.booleans(),
-)
-def test_decode_never_breaks(name: str, fields: dict[str, Any], is_placed: bool) -> None:
-    """Whatever stands in the fields, decode gives an event or says what is wrong."""
-    payload = fields | {"hook_event_name": name} | ({"cwd": "/repo"} if is_placed else {})
-    with contextlib.suppress(ClientError):
-        assert ClientName.CODEX_CLI is CODEX_CODEC.decode(payload).source.client
-
-
 def test_a_recorded_subagent_is_one() -> None:
     """Among the recordings there is a prompt of a subagent, and of a user."""
-    origins = {event.origin for p in PAYLOADS if isinstance(event := CODEX_CODEC.decode(p.values[1]), PromptSubmitted)}
+    origins = {
+        event.origin
+        for payload in PAYLOADS.values()
+        if isinstance(event := CODEX_CODEC.decode(payload), PromptSubmitted)
+    }
 
     assert {PromptOrigin.USER, PromptOrigin.SUBAGENT} == origins
 
@@ -402,8 +305,3 @@ def test_equal_prompts_give_equal_decisions(prompt: str) -> None:
     assert [(d.report and (d.report.limits, d.report.tool_plan.tools, d.report.inputs)) for d in decisions[:1]] == [
         (d.report and (d.report.limits, d.report.tool_plan.tools, d.report.inputs)) for d in decisions[1:]
     ]
-
-
-def test_the_cap_leaves_room() -> None:
-    """The cap is below the 10,000 bytes at which the client cuts by itself."""
-    assert ("utf8", True) == (CODEX_CODEC.cap.unit.value, 9000 < CODEX_CODEC.cap.max_length < 10000)
