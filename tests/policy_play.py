@@ -21,7 +21,7 @@ from upbeat.core.contract.event import (
     ToolStarting,
 )
 from upbeat.core.policy.definition import NO_RESULT, Policy, PolicyContext, PolicyResult
-from upbeat.core.policy.evaluate import enabled_policies
+from upbeat.core.policy.evaluate import collect_queries, enabled_policies
 from upbeat.core.policy.queries import Query
 from upbeat.core.workflow.state import PolicyNotes, SessionState
 
@@ -77,9 +77,17 @@ def asked(policy: Policy, event: Event, view: PolicyContext | None = None) -> Po
     traits = find_client(event.source.client).traits
     if policy not in enabled_policies((policy,), (policy.name,), (), traits):
         return NO_RESULT
-    result = policy.handlers[type(event)](event, replace(view or view_of(policy), client=traits))
+    context, handler = replace(view or view_of(policy), client=traits), policy.handlers[type(event)]
+    if not handler.applies_to(event, context.notes):
+        return NO_RESULT
+    result = handler.handle(event, context)
     assert {type(effect) for effect in result.effects} <= set(policy.effects)
     return result
+
+
+def queried(policy: Policy, event: Event, state: SessionState | None = None) -> tuple[Query, ...]:
+    """Return what ``policy`` needs to know of the world for ``event``."""
+    return collect_queries(event, state or SessionState(), (policy,))
 
 
 def said_by(policy: Policy, event: Event, language: str = "en", **known: Any) -> tuple[Effect, ...]:

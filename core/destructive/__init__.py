@@ -4,7 +4,7 @@
 Invariant: a program in no table is no hazard.
 """
 
-from upbeat.core.destructive.find import find_hazards, may_be_destructive
+from upbeat.core.destructive.find import find_hazards
 from upbeat.core.destructive.hazard import Hazard, Severity, ShellLocation
 
-__all__ = ["Hazard", "Severity", "ShellLocation", "find_hazards", "may_be_destructive"]
+__all__ = ["Hazard", "Severity", "ShellLocation", "find_hazards"]

@@ -83,18 +83,11 @@ HAZARD_DETECTORS: Mapping[str, HazardDetector] = {
 
 
 @lru_cache(maxsize=32)
-def may_be_destructive(line: str) -> bool:
-    """Return whether ``line`` contains a word that may destroy something: cheap, with false positives."""
-    return (
-        any(needle in line for needle in _REQUIRED_SUBSTRINGS)
-        and _DESTRUCTIVE_WORDS.search(line, 0, MAX_SCANNED_CHARS) is not None
-    )
-
-
-@lru_cache(maxsize=32)
 def find_hazards(line: str, location: ShellLocation) -> tuple[Hazard, ...]:
     """Return what ``line`` would destroy at ``location``, the most severe first, without duplicates. Never raises."""
-    if not may_be_destructive(line):
+    if not any(needle in line for needle in _REQUIRED_SUBSTRINGS):
+        return ()
+    if not _DESTRUCTIVE_WORDS.search(line, 0, MAX_SCANNED_CHARS):
         return ()
     hazards = dict.fromkeys(_detect_hazards(line, location))
     return tuple(sorted(hazards, key=lambda hazard: hazard.severity is not Severity.DENY))

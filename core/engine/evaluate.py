@@ -25,7 +25,7 @@ from upbeat.core.engine.context import EventContext, loop_limits
 from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
 from upbeat.core.engine.pipeline import NO_CAP
 from upbeat.core.policies import POLICIES
-from upbeat.core.policy.definition import Policy, PolicyContext, no_queries
+from upbeat.core.policy.definition import Policy, PolicyContext
 from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, enabled_policies, evaluate_policies
 from upbeat.core.policy.queries import Query
 from upbeat.core.policy.side_effects import SideEffect
@@ -73,7 +73,7 @@ class Evaluators:
         is_held_out = bool(percent) and int(context.runtime.clock.nonce()[:8], 16) % 100 < percent
         loaded = context.runtime.rule_loader.load(context.repo_context.repository.root).rules
         rules = ruleset.applicable_rules(loaded, event, settings.rules_hookify, client) if loaded else ()
-        has_queries = any(policy.queries is not no_queries for policy in policies)
+        has_queries = any(policy.handlers[type(event)].queries for policy in policies)
         is_new_turn = isinstance(event, SessionStarted) or (
             isinstance(event, PromptSubmitted) and event.origin is PromptOrigin.USER
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import NotifyUser
 from upbeat.core.contract.event import SessionStarted
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 _TEXT = LocalizedText(
     "upbeat is active in {place}; {loop}. Run `upbeat why` to see what it does and why.",
@@ -15,7 +15,7 @@ _LOOP_OFF = LocalizedText("turns are not continued (loop.enabled)", "不会自�
 
 
 def _on_session_started(event: SessionStarted, context: PolicyContext) -> PolicyResult:
-    if event.trigger != "startup" or event.source.agent_id:
+    if event.trigger != "startup":
         return NO_RESULT
     place = context.root.rstrip("/").rpartition("/")[2] or "/"
     loop = (_LOOP_ON if context.loop_limits.is_enabled else _LOOP_OFF).localize(context.language)
@@ -26,7 +26,7 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
 
 POLICY = Policy(
     name="announce-startup",
-    handlers={SessionStarted: _on_session_started},
+    handlers={SessionStarted: Handler(_on_session_started, is_for_main_agent=True)},
     effects=(NotifyUser,),
     is_enabled_by_default=False,
     rank=95,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from upbeat.core.contract.effect import Deny, Effect, RequestApproval
-from upbeat.core.contract.event import Event, ToolStarting
-from upbeat.core.destructive import Hazard, Severity, ShellLocation, find_hazards, may_be_destructive
+from upbeat.core.contract.event import ToolStarting
+from upbeat.core.destructive import Hazard, Severity, ShellLocation, find_hazards
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.state import SessionState
@@ -26,26 +26,22 @@ _OVERRIDE_HINT = LocalizedText(
 )
 
 
-def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
+def _queries(event: ToolStarting, state: SessionState) -> tuple[Query, ...]:
     """Query the changed files only if a hazard depends on uncommitted changes."""
-    if not isinstance(event, ToolStarting) or not event.command or not may_be_destructive(event.command):
-        return ()
     hazards = find_hazards(event.command, ShellLocation(state.root, event.source.cwd))
     return (_CHANGES_QUERY,) if any(hazard.lost_path is not None for hazard in hazards) else ()
 
 
 def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
-    if not event.command or not may_be_destructive(event.command):
-        return NO_RESULT
     hazards = find_hazards(event.command, ShellLocation(context.root, event.source.cwd))
     rated = [(hazard, _effective_severity(hazard, context)) for hazard in hazards]
     denied = [hazard for hazard, severity in rated if severity is Severity.DENY]
     asked = [hazard for hazard, severity in rated if severity is Severity.ASK]
     if not denied and not asked:
         return NO_RESULT
-    return PolicyResult(
-        (_build_effect(denied or asked, context.language, is_denied=bool(denied)),), _reason(denied or asked)
-    )
+    worst = (denied or asked)[:MAX_LISTED_HAZARDS]
+    reasons = dict.fromkeys(f"{hazard.kind}: {hazard.target[:60]}" for hazard in worst)
+    return PolicyResult((_build_effect(worst, context.language, is_denied=bool(denied)),), "; ".join(reasons))
 
 
 def _effective_severity(hazard: Hazard, context: PolicyContext) -> Severity:
@@ -53,26 +49,19 @@ def _effective_severity(hazard: Hazard, context: PolicyContext) -> Severity:
     changed: Sequence[ChangedFile] | None = context.query_results.get(_CHANGES_QUERY)
     if hazard.lost_path is None or changed is None:
         return hazard.severity
-    counted = [file for file in changed if file.removed is not None or not hazard.ignores_untracked]
-    if any(_is_lost(file.path, hazard.lost_path) for file in counted) or len(changed) >= MAX_QUERIED_FILES:
-        return hazard.severity
-    return hazard.severity_if_clean
-
-
-def _is_lost(path: str, folder: str) -> bool:
-    """Return whether ``path`` is ``folder`` or inside it; an empty ``folder`` is the whole repository."""
-    return not folder or path == folder or path.startswith(f"{folder.rstrip('/')}/")
+    folder = f"{hazard.lost_path.rstrip('/')}/" if hazard.lost_path else ""
+    is_lost = any(
+        f"{file.path}/".startswith(folder)
+        for file in changed
+        if file.removed is not None or not hazard.ignores_untracked
+    )
+    return hazard.severity if is_lost or len(changed) >= MAX_QUERIED_FILES else hazard.severity_if_clean
 
 
 def _build_effect(hazards: Sequence[Hazard], language: str, *, is_denied: bool) -> Effect:
     messages = load_messages("hazards", language)
-    acts = [
-        messages.group("descriptions")[hazard.kind].format(target=hazard.target[:100])
-        for hazard in hazards[:MAX_LISTED_HAZARDS]
-    ]
-    ways = dict.fromkeys(
-        messages.group("alternatives")[hazard.kind].format() for hazard in hazards[:MAX_LISTED_HAZARDS]
-    )
+    acts = [messages.group("descriptions")[hazard.kind].format(target=hazard.target[:100]) for hazard in hazards]
+    ways = dict.fromkeys(messages.group("alternatives")[hazard.kind].format() for hazard in hazards)
     joint, space = ("；", "") if language == "zh" else ("; ", " ")
     text = (
         (_DENY_TEXT if is_denied else _ASK_TEXT)
@@ -82,14 +71,9 @@ def _build_effect(hazards: Sequence[Hazard], language: str, *, is_denied: bool) 
     return Deny(text + _OVERRIDE_HINT.localize(language)) if is_denied else RequestApproval(text)
 
 
-def _reason(hazards: Sequence[Hazard]) -> str:
-    return "; ".join(dict.fromkeys(f"{hazard.kind}: {hazard.target[:60]}" for hazard in hazards[:MAX_LISTED_HAZARDS]))
-
-
 POLICY = Policy(
     name="block-destructive-commands",
-    handlers={ToolStarting: _on_tool_starting},
+    handlers={ToolStarting: Handler(_on_tool_starting, _queries)},
     effects=(Deny, RequestApproval),
-    queries=_queries,
     rank=10,
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from upbeat.core.contract.effect import Deny
-from upbeat.core.contract.event import Event, ToolKind, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.contract.event import ToolKind, ToolStarting
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.workflow.specs import STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
@@ -25,9 +25,7 @@ def _task_file(state: SessionState) -> str:
     return f"{STATUS_FOLDERS[FeatureStatus.IN_PROGRESS]}/{run.feature}/tasks.md"
 
 
-def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
-    if not isinstance(event, ToolStarting) or event.call.kind is not ToolKind.TASK_LIST:
-        return ()
+def _queries(_event: ToolStarting, state: SessionState) -> tuple[Query, ...]:
     path = _task_file(state)
     return (ExistingPathsQuery((f"{state.root}/{path}",)),) if path and state.root else ()
 
@@ -46,8 +44,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
 
 POLICY = Policy(
     name="block-duplicate-task-list",
-    handlers={ToolStarting: _on_tool_starting},
+    handlers={ToolStarting: Handler(_on_tool_starting, _queries, tools=frozenset({ToolKind.TASK_LIST}))},
     effects=(Deny,),
-    queries=_queries,
     is_enabled_by_default=False,
 )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from upbeat.core.contract.effect import Deny, RewriteInput
 from upbeat.core.contract.event import ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
-from upbeat.core.policy.tty_requirements import InteractionKind, TtyRequirement, find_tty_requirement, may_require_tty
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.tty_requirements import PROGRAM_PATTERN, InteractionKind, TtyRequirement, find_tty_requirement
 from upbeat.core.shell import parse_commands
 
 ENVIRONMENT = "GIT_EDITOR=: GIT_PAGER=cat PAGER=cat GIT_TERMINAL_PROMPT=0 CI=true DEBIAN_FRONTEND=noninteractive "
@@ -55,13 +55,13 @@ _WORKAROUNDS: Mapping[InteractionKind, LocalizedText] = {
 
 def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
     line = event.command
-    if not line or not may_require_tty(line):
-        return NO_RESULT
-    need = next(filter(None, map(find_tty_requirement, parse_commands(line).items)), None)
+    parsed = parse_commands(line)
+    need = next(filter(None, map(find_tty_requirement, parsed.items)), None)
     if need is None:
         return NO_RESULT
     name = next((name for name, value in event.call.input.items() if value == line), "")
-    if need.needs_only_editor and name and _is_single_git_command(line):
+    is_single = parsed.is_complete and len(parsed.items) == 1 and not parsed.items[0].wrappers
+    if need.needs_only_editor and name and is_single and line.lstrip().startswith("git "):
         text = _REWRITTEN_TEXT.localize(context.language).format(shown=need.command_name, way=f"`{need.workaround}`")
         return PolicyResult(
             (RewriteInput(text, {name: ENVIRONMENT + line.lstrip()}),), f"{need.command_name} opens an editor"
@@ -69,33 +69,15 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
     return PolicyResult((Deny(_denial_text(need, context.language)),), f"{need.command_name} waits: {need.kind}")
 
 
-def _is_single_git_command(line: str) -> bool:
-    """Return whether ``line`` is one simple git command, to which environment variables can be prefixed."""
-    parsed = parse_commands(line)
-    return (
-        parsed.is_complete
-        and len(parsed.items) == 1
-        and not parsed.items[0].wrappers
-        and line.lstrip().startswith("git ")
-    )
-
-
 def _denial_text(requirement: TtyRequirement, language: str) -> str:
-    way = (
-        _WORKAROUNDS[requirement.kind]
-        .localize(language)
-        .format(
-            way=f"`{requirement.workaround}`"
-            if requirement.kind is InteractionKind.GIT_EDITOR
-            else requirement.workaround
-        )
-    )
+    shown = f"`{requirement.workaround}`" if requirement.needs_only_editor else requirement.workaround
+    way = _WORKAROUNDS[requirement.kind].localize(language).format(way=shown)
     return _DENIED_TEXT.localize(language).format(shown=requirement.command_name, way=way)
 
 
 POLICY = Policy(
     name="block-interactive-commands",
-    handlers={ToolStarting: _on_tool_starting},
+    handlers={ToolStarting: Handler(_on_tool_starting, text=PROGRAM_PATTERN)},
     effects=(Deny, RewriteInput),
     rank=30,
 )

@@ -18,7 +18,7 @@ from upbeat.core.policy.continuation import (
     store_continuation,
     track_event,
 )
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import open_tasks, update_task_list
 from upbeat.core.sanitize.frame import SafeText
 
@@ -45,8 +45,6 @@ _COUNT_REASON = LocalizedText("{count} times in a row", "已连续 {count} 次")
 
 def _track_event(event: Event, context: PolicyContext) -> PolicyResult:
     """Update the notes for any event but the end of a turn, while there is a list."""
-    if not context.notes and not isinstance(event, ToolFinished):
-        return NO_RESULT
     if isinstance(event, SessionStarted) and event.trigger == "clear":
         return PolicyResult(notes=())
     notes = update_task_list(context.notes, event)
@@ -60,8 +58,6 @@ def _track_event(event: Event, context: PolicyContext) -> PolicyResult:
 
 
 def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
-    if not context.notes or event.source.agent_id:
-        return NO_RESULT
     continuation, tasks = load_continuation(context.notes), open_tasks(context.notes)
     if not tasks:
         return NO_RESULT
@@ -110,8 +106,9 @@ def _quote_tasks(tasks: tuple[str, ...], language: str) -> SafeText:
 POLICY = Policy(
     name=NAME,
     handlers={
-        **dict.fromkeys((ToolFinished, *TRACKED_EVENTS), _track_event),
-        TurnEnding: _on_turn_ending,
+        **dict.fromkeys(TRACKED_EVENTS, Handler(_track_event, needs_notes=True)),
+        ToolFinished: Handler(_track_event),
+        TurnEnding: Handler(_on_turn_ending, is_for_main_agent=True, needs_notes=True),
     },
     effects=(ContinueTurn, NotifyUser),
     survives_compaction=True,

@@ -6,7 +6,7 @@ import re
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.prompt.quoted_spans import PASTED_KINDS, SpanKind, mask_prompt
 
 _MAX_SCANNED_CHARS = 400
@@ -38,28 +38,28 @@ _PREFIXES: tuple[tuple[str, re.Pattern[str], LocalizedText], ...] = (
     ("search", re.compile(r"\s*(?:search|搜索|搜尋|搜寻)\s?[:：]", re.IGNORECASE), _SEARCH),
     ("analyze", re.compile(r"\s*(?:analy[sz]e|深入|分析)\s?[:：]", re.IGNORECASE), _ANALYSE),
 )
+_ANY_PREFIX = re.compile(r"\A\s*(?:ulw|ultrawork|search|analy|搜|深入|分析)", re.IGNORECASE)
 _QUOTED_KINDS = (*PASTED_KINDS, SpanKind.INLINE, SpanKind.QUOTE)
 
 
 def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    if event.origin not in (PromptOrigin.USER, PromptOrigin.SUBAGENT):
-        return NO_RESULT
     head = event.prompt[:_MAX_SCANNED_CHARS]
     name, text = next(((name, text) for name, pattern, text in _PREFIXES if pattern.match(head)), ("", _SEARCH))
-    if not name or (event.origin is PromptOrigin.SUBAGENT and name != "ulw") or _is_quoted(head):
+    if not name or (event.origin is PromptOrigin.SUBAGENT and name != "ulw"):
+        return NO_RESULT
+    start = len(head) - len(head.lstrip())
+    if any(span.kind in _QUOTED_KINDS and span.start <= start < span.end for span in mask_prompt(head).spans):
         return NO_RESULT
     return PolicyResult((InjectContext(text.localize(context.language)),), f"the prompt begins with {name}")
 
 
-def _is_quoted(head: str) -> bool:
-    """Return whether the prompt begins with pasted or quoted text."""
-    start = len(head) - len(head.lstrip())
-    return any(span.kind in _QUOTED_KINDS and span.start <= start < span.end for span in mask_prompt(head).spans)
-
-
 POLICY = Policy(
     name="expand-prompt-prefix",
-    handlers={PromptSubmitted: _on_prompt_submitted},
+    handlers={
+        PromptSubmitted: Handler(
+            _on_prompt_submitted, origins=(PromptOrigin.USER, PromptOrigin.SUBAGENT), text=_ANY_PREFIX
+        )
+    },
     effects=(InjectContext,),
     rank=40,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import PromptFileQuery, Query, TextDocument
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.state import SessionState
@@ -32,17 +32,15 @@ _LONG_TEXT = LocalizedText(
 )
 
 
-def _parse_slash_command(event: Event) -> tuple[str, str] | None:
+def _parse_slash_command(event: PromptSubmitted) -> tuple[str, str] | None:
     """Return the name and the arguments; None if the prompt is not such a command."""
-    if not isinstance(event, PromptSubmitted) or event.origin is not PromptOrigin.USER or event.prompt[:1] != "/":
-        return None
     match = _NAME.match(event.prompt)
     if match is None or match[1].lower().startswith("upbeat"):
         return None
     return match[1], event.prompt[match.end() :].strip()
 
 
-def _queries(event: Event, _state: SessionState) -> tuple[Query, ...]:
+def _queries(event: PromptSubmitted, _state: SessionState) -> tuple[Query, ...]:
     command = _parse_slash_command(event)
     return (PromptFileQuery(command[0]),) if command else ()
 
@@ -79,9 +77,10 @@ def _fill_in(body: str, arguments: str) -> str:
 
 POLICY = Policy(
     name="expand-slash-command",
-    handlers={PromptSubmitted: _on_prompt_submitted},
+    handlers={
+        PromptSubmitted: Handler(_on_prompt_submitted, _queries, origins=(PromptOrigin.USER,), text=re.compile(r"\A/"))
+    },
     effects=(InjectContext,),
     native_trait="expands_slash_commands",
-    queries=_queries,
     rank=20,
 )

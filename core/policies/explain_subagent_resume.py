@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 _TEXT = LocalizedText(
     "To continue with this subagent (answer its question, correct it, give it more of the same work), call {call}: it "
@@ -23,7 +23,7 @@ def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> Po
 
 POLICY = Policy(
     name="explain-subagent-resume",
-    handlers={SubagentReturned: _on_subagent_returned},
+    handlers={SubagentReturned: Handler(_on_subagent_returned)},
     effects=(InjectContext,),
     native_trait="explains_subagent_resume",
 )

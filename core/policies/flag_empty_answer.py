@@ -6,7 +6,7 @@ import re
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext
 from upbeat.core.contract.event import SubagentEnding, SubagentReturned
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 MAX_EMPTY_ANSWER_CHARS = 60
 """A longer answer is not checked for content."""
@@ -61,7 +61,7 @@ def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> Po
 
 POLICY = Policy(
     name="flag-empty-answer",
-    handlers={SubagentEnding: _on_subagent_ending, SubagentReturned: _on_subagent_returned},
+    handlers={SubagentEnding: Handler(_on_subagent_ending), SubagentReturned: Handler(_on_subagent_returned)},
     effects=(ContinueTurn, InjectContext),
     rank=60,
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, FileEdit, ToolFinished
 from upbeat.core.policy.comments import Comment, find_comments
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 MAX_LISTED_COMMENTS = 5
 
@@ -58,24 +58,26 @@ _DEFINITION = re.compile(
 """The beginning of a definition: a comment above it is documentation."""
 _STOP_WORDS = frozenset(
     [
+        *("a", "an", "the", "this", "that", "these", "those", "our", "its", "it", "we", "us", "new", "current"),
         *(
-            "a",
-            "an",
-            "the",
-            "this",
-            "that",
-            "these",
-            "those",
-            "our",
-            "its",
-            "it",
-            "we",
-            "us",
-            "new",
-            "current",
             "given",
+            "to",
+            "of",
+            "for",
+            "in",
+            "on",
+            "at",
+            "by",
+            "as",
+            "with",
+            "from",
+            "into",
+            "and",
+            "is",
+            "are",
+            "be",
+            "all",
         ),
-        *("to", "of", "for", "in", "on", "at", "by", "as", "with", "from", "into", "and", "is", "are", "be", "all"),
     ]
 )
 _ACTIONS: Mapping[str, tuple[str, ...]] = {
@@ -117,7 +119,7 @@ _MORE = LocalizedText("and {count} more", "以及另外 {count} 条")
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    if event.has_failed or event.was_interrupted or event.call.kind not in FILE_CHANGING_KINDS:
+    if event.has_failed or event.was_interrupted:
         return NO_RESULT
     for change in event.call.edits[:20]:
         if comments := tuple(_redundant_comments(change)):
@@ -188,7 +190,7 @@ def _format_comments(
 
 POLICY = Policy(
     name="flag-redundant-comments",
-    handlers={ToolFinished: _on_tool_finished},
+    handlers={ToolFinished: Handler(_on_tool_finished, tools=FILE_CHANGING_KINDS)},
     effects=(InjectContext,),
     rank=70,
 )

@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Sequence
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import Event, ToolFinished
-from upbeat.core.policy.definition import LocalizedText, Policy, PolicyContext
+from upbeat.core.contract.event import ToolFinished
+from upbeat.core.policy.definition import Handler, LocalizedText, Policy, PolicyContext
 from upbeat.core.policy.folder_documents import FolderDocumentInjector
 from upbeat.core.policy.queries import TextDocument
 
@@ -17,7 +17,7 @@ _IMPORT = "@AGENTS.md"
 
 
 def _should_show(
-    document: TextDocument, documents: Sequence[TextDocument], context: PolicyContext, event: Event
+    document: TextDocument, documents: Sequence[TextDocument], context: PolicyContext, event: ToolFinished
 ) -> bool:
     folder = posixpath.dirname(document.path)
     if context.client.reads_agents_md:
@@ -45,8 +45,7 @@ _INJECTOR = FolderDocumentInjector(
 
 POLICY = Policy(
     name=_NAME,
-    handlers={ToolFinished: _INJECTOR.on_tool_finished},
+    handlers={ToolFinished: Handler(_INJECTOR.on_tool_finished, _INJECTOR.queries)},
     effects=(InjectContext,),
-    queries=_INJECTOR.queries,
     rank=41,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import LocalizedText, Policy
+from upbeat.core.policy.definition import Handler, LocalizedText, Policy
 from upbeat.core.policy.folder_documents import FolderDocumentInjector
 
 _NAME = "inject-folder-readme"
@@ -20,9 +20,8 @@ _INJECTOR = FolderDocumentInjector(
 
 POLICY = Policy(
     name=_NAME,
-    handlers={ToolFinished: _INJECTOR.on_tool_finished},
+    handlers={ToolFinished: Handler(_INJECTOR.on_tool_finished, _INJECTOR.queries)},
     effects=(InjectContext,),
-    queries=_INJECTOR.queries,
     is_enabled_by_default=False,
     rank=85,
 )

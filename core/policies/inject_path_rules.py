@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Iterable
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import Event, ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.contract.event import ToolFinished
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import GuidanceQuery, Query
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.rules.formats.guidance import Guidance
@@ -32,8 +32,8 @@ _USER_HEADING = LocalizedText(
 _END = LocalizedText("(End of {path})", "（{path} 结束）")
 
 
-def _queries(event: Event, _state: SessionState) -> tuple[Query, ...]:
-    paths = touched_paths(event) if isinstance(event, ToolFinished) and not event.has_failed else ()
+def _queries(event: ToolFinished, _state: SessionState) -> tuple[Query, ...]:
+    paths = () if event.has_failed else touched_paths(event)
     return (GuidanceQuery(paths),) if paths else ()
 
 
@@ -87,8 +87,7 @@ def _shown_marks(guidance: Guidance, event: ToolFinished) -> tuple[str, str]:
 
 POLICY = Policy(
     name="inject-path-rules",
-    handlers={ToolFinished: _on_tool_finished},
+    handlers={ToolFinished: Handler(_on_tool_finished, _queries)},
     effects=(InjectContext,),
-    queries=_queries,
     rank=40,
 )

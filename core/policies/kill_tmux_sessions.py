@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from upbeat.core.contract.event import SessionEnded, ToolFinished, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.side_effects import KillTmuxSessions, TmuxSession
 from upbeat.core.shell import parse_commands
 
@@ -17,11 +17,12 @@ MAX_SESSIONS = 20
 _SESSION_NAME = re.compile(r"[\w@%+-]{1,60}")
 """Supported names: tmux replaces dots and colons, and a variable is not a name."""
 _NEW_SESSION = re.compile(r"new|new-s[a-z]*")
+_TMUX_LINE = re.compile("tmux")
 _OPTIONS_WITH_VALUE = "cefFnstxy"
 """Options of ``tmux new-session`` that take a value."""
 
 
-def _iter_started_sessions(line: str) -> Iterator[str]:
+def _started_sessions(line: str) -> Iterator[str]:
     """Yield the names of the detached sessions that ``line`` starts on the default tmux server."""
     for command in parse_commands(line).items:
         if command.words[:1] == ("tmux",):
@@ -55,42 +56,35 @@ def _detached_session_name(words: list[str]) -> str:
     return name if is_detached and _SESSION_NAME.fullmatch(name) else ""
 
 
-def _started_sessions(line: str) -> tuple[str, ...]:
-    if "tmux" not in line or "new" not in line or "-" not in line:
-        return ()
-    return tuple(dict.fromkeys(_iter_started_sessions(line)))
-
-
 def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
     """Note the start time of a call that may start sessions."""
-    names = _started_sessions(event.command) if event.command else ()
-    started = tuple(f"{name} {context.now:.0f}" for name in names)
+    started = tuple(f"{name} {context.now:.0f}" for name in _started_sessions(event.command))
     return PolicyResult(notes=_limit_notes((*context.notes, *started))) if started else NO_RESULT
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
     """Note its end time: sessions created outside this interval are not the agent's."""
-    names = _started_sessions(event.command) if event.command and context.notes else ()
-    if not names:
+    names = frozenset(_started_sessions(event.command))
+    if not names or not context.notes:
         return NO_RESULT
-    ended = [f"{note} {context.now:.0f}" if len(note.split()) == 2 and note.split()[0] in names else note
-             for note in context.notes]  # fmt: skip
+    ended = [
+        f"{note} {context.now:.0f}" if len(note.split()) == 2 and note.split()[0] in names else note
+        for note in context.notes
+    ]
     return PolicyResult(notes=_limit_notes(tuple(ended)))
 
 
 def _on_session_ended(_event: SessionEnded, context: PolicyContext) -> PolicyResult:
-    sessions = tuple(_sessions_in_notes(context.notes))
+    intervals = ((*note.split(" "), "", "")[:3] for note in context.notes)
+    sessions = tuple(
+        TmuxSession(name, int(since) - 1, int(until) + 1)
+        for name, since, until in intervals
+        if since.isdecimal() and until.isdecimal()
+    )
     if not sessions:
         return NO_RESULT
     names = ", ".join(dict.fromkeys(session.name for session in sessions))
     return PolicyResult(reason=f"the agent started {names[:200]}", notes=(), side_effects=(KillTmuxSessions(sessions),))
-
-
-def _sessions_in_notes(notes: tuple[str, ...]) -> Iterator[TmuxSession]:
-    for note in notes:
-        name, since, until = (*note.split(" "), "", "")[:3]
-        if since.isdecimal() and until.isdecimal():
-            yield TmuxSession(name, int(since) - 1, int(until) + 1)
 
 
 def _limit_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
@@ -99,7 +93,11 @@ def _limit_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 POLICY = Policy(
     name=NAME,
-    handlers={ToolStarting: _on_tool_starting, ToolFinished: _on_tool_finished, SessionEnded: _on_session_ended},
+    handlers={
+        ToolStarting: Handler(_on_tool_starting, text=_TMUX_LINE),
+        ToolFinished: Handler(_on_tool_finished, text=_TMUX_LINE),
+        SessionEnded: Handler(_on_session_ended, needs_notes=True),
+    },
     survives_compaction=True,
     rank=90,
 )

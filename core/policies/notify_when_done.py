@@ -5,7 +5,7 @@ from __future__ import annotations
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policies import enforce_todo_completion, pursue_goal
 from upbeat.core.policy.continuation import is_continuation_off
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.side_effects import Notify
 from upbeat.core.policy.task_list import open_tasks
 from upbeat.core.workflow.decide.loop import ends_in_question
@@ -18,18 +18,15 @@ _DONE = LocalizedText("The agent in {place} is done.", "{place}：代理已完�
 _ASKS = LocalizedText("The agent in {place} has a question.", "{place}：代理有问题要问你。")
 
 
-def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    return PolicyResult(notes=(f"{context.now:.0f}",)) if event.origin is PromptOrigin.USER else NO_RESULT
+def _on_prompt_submitted(_event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    return PolicyResult(notes=(f"{context.now:.0f}",))
 
 
 def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
-    started_at = context.notes[0] if context.notes else ""
-    if (
-        event.source.agent_id
-        or event.background_task_count
-        or not started_at.isdecimal()
-        or context.now - float(started_at) < MIN_TURN_SECONDS
-    ):
+    started_at = context.notes[0]
+    if event.background_task_count or not started_at.isdecimal():
+        return NO_RESULT
+    if context.now - float(started_at) < MIN_TURN_SECONDS:
         return NO_RESULT
     asks = ends_in_question(event.message)
     if not asks and _will_continue(context):
@@ -51,7 +48,10 @@ def _will_continue(context: PolicyContext) -> bool:
 
 POLICY = Policy(
     name="notify-when-done",
-    handlers={PromptSubmitted: _on_prompt_submitted, TurnEnding: _on_turn_ending},
+    handlers={
+        PromptSubmitted: Handler(_on_prompt_submitted, origins=(PromptOrigin.USER,)),
+        TurnEnding: Handler(_on_turn_ending, is_for_main_agent=True, needs_notes=True),
+    },
     is_enabled_by_default=False,
     survives_compaction=True,
     rank=90,

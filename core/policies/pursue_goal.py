@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,7 @@ from upbeat.core.policy.continuation import (
     store_continuation,
     track_event,
 )
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.inline import SafeTemplate, sanitize_inline
@@ -128,8 +129,6 @@ def _parse_goal(notes: tuple[str, ...]) -> _Goal | None:
 
 
 def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    if event.origin is not PromptOrigin.USER:
-        return NO_RESULT
     goal = _parse_goal(context.notes)
     name, rest = parse_other_command(event.prompt) or ("", "")
     if name == "goal":
@@ -179,8 +178,6 @@ def _on_turn_interrupted(_event: TurnInterrupted, context: PolicyContext) -> Pol
 
 
 def _track_event(event: Event, context: PolicyContext) -> PolicyResult:
-    if not context.notes:
-        return NO_RESULT
     before = load_continuation(context.notes)
     after = track_event(before, event, context.now)
     return NO_RESULT if after == before else PolicyResult(notes=store_continuation(context.notes, after))
@@ -204,7 +201,7 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
 
 def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     goal = _parse_goal(context.notes)
-    if goal is None or event.source.agent_id:
+    if goal is None:
         return NO_RESULT
     continuation = load_continuation(context.notes)
     is_met, audit = _parse_goal_claim(event.message, goal)
@@ -284,11 +281,13 @@ def _completion_instructions(goal: _Goal, language: str) -> str:
 POLICY = Policy(
     name=NAME,
     handlers={
-        **dict.fromkeys(TRACKED_EVENTS, _track_event),
-        PromptSubmitted: _on_prompt_submitted,
-        SessionStarted: _on_session_started,
-        TurnInterrupted: _on_turn_interrupted,
-        TurnEnding: _on_turn_ending,
+        **dict.fromkeys(TRACKED_EVENTS, Handler(_track_event, needs_notes=True)),
+        PromptSubmitted: Handler(
+            _on_prompt_submitted, origins=(PromptOrigin.USER,), text=re.compile("goal", re.IGNORECASE), needs_notes=True
+        ),
+        SessionStarted: Handler(_on_session_started, needs_notes=True),
+        TurnInterrupted: Handler(_on_turn_interrupted, needs_notes=True),
+        TurnEnding: Handler(_on_turn_ending, is_for_main_agent=True, needs_notes=True),
     },
     effects=(ContinueTurn, InjectContext, NotifyUser),
     survives_compaction=True,

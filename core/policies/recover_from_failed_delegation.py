@@ -9,7 +9,7 @@ from typing import Any
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 _MAX_ERROR_CHARS = 4000
 """Length of the scanned part of an error; it may list many agents."""
@@ -137,7 +137,7 @@ def _requested_agent(call_input: Mapping[str, Any]) -> str:
 
 POLICY = Policy(
     name="recover-from-failed-delegation",
-    handlers={SubagentReturned: _on_subagent_returned},
+    handlers={SubagentReturned: Handler(_on_subagent_returned)},
     effects=(InjectContext,),
     required_trait="reports_failures",
 )

@@ -6,7 +6,7 @@ import re
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 _CAUSES: tuple[tuple[re.Pattern[str], LocalizedText], ...] = (
     (
@@ -44,7 +44,7 @@ _TEXT = LocalizedText(
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    if event.was_interrupted or event.call.kind not in FILE_CHANGING_KINDS:
+    if event.was_interrupted:
         return NO_RESULT
     if not event.has_failed and not _FAILED_PATCH.match(event.output):
         return NO_RESULT
@@ -59,7 +59,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
 
 POLICY = Policy(
     name="recover-from-failed-edit",
-    handlers={ToolFinished: _on_tool_finished},
+    handlers={ToolFinished: Handler(_on_tool_finished, tools=FILE_CHANGING_KINDS)},
     effects=(InjectContext,),
     required_trait="reports_failures",
 )

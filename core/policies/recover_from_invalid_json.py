@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.inline import sanitize_inline
 
@@ -20,8 +20,8 @@ MAX_ERROR_CHARS = 2000
 MAX_REMEMBERED_ERRORS = 20
 """Number of remembered errors; the oldest is dropped first."""
 
-_QUOTING_TOOL_KINDS = frozenset({ToolKind.SHELL, ToolKind.READ, ToolKind.SEARCH})
-"""The output of these tools may quote such an error."""
+_CHECKED_TOOL_KINDS = frozenset(ToolKind) - {ToolKind.SHELL, ToolKind.READ, ToolKind.SEARCH}
+"""The output of the other tools may quote such an error."""
 
 _PARSE_ERROR = (
     r"unexpected (?:token|end of (?:json|input)|non-whitespace)|unterminated string|expect(?:ed|ing)\b.{0,60}"
@@ -58,7 +58,7 @@ _TEXT = LocalizedText(
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    if event.was_interrupted or event.call.kind in _QUOTING_TOOL_KINDS or not event.output:
+    if event.was_interrupted or not event.output:
         return NO_RESULT
     if not event.has_failed and len(event.output) > MAX_ERROR_CHARS:
         return NO_RESULT
@@ -96,6 +96,9 @@ def _head(text: str) -> str:
 
 POLICY = Policy(
     name="recover-from-invalid-json",
-    handlers={ToolFinished: _on_tool_finished, SubagentReturned: _on_subagent_returned},
+    handlers={
+        ToolFinished: Handler(_on_tool_finished, tools=_CHECKED_TOOL_KINDS),
+        SubagentReturned: Handler(_on_subagent_returned),
+    },
     effects=(InjectContext,),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import open_tasks, update_task_list
 
 CALL_THRESHOLD = 10
@@ -21,40 +21,28 @@ _TEXT = LocalizedText(
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    if event.source.agent_id:
-        return NO_RESULT
     if event.call.kind is ToolKind.TASK_LIST:
-        return _on_list_written(event, context)
+        new_notes = _without_count(update_task_list(context.notes, event))
+        return PolicyResult(notes=new_notes) if new_notes != context.notes else NO_RESULT
     tasks_left = open_tasks(context.notes)
     if not tasks_left:
         return NO_RESULT
     tasks = _without_count(context.notes)
-    count = _call_count(context.notes) + 1
+    noted = next((note.removeprefix(_COUNT_PREFIX) for note in context.notes if note.startswith(_COUNT_PREFIX)), "")
+    count = int(noted) + 1 if noted in _VALID_COUNTS else 1
     if count < CALL_THRESHOLD:
         return PolicyResult(notes=(*tasks, f"{_COUNT_PREFIX}{count}"))
     text = _TEXT.localize(context.language).format(count=count, open=len(tasks_left), first=tasks_left[0])
     return PolicyResult((InjectContext(text),), f"{len(tasks_left)} open items, {count} calls without an update", tasks)
 
 
-def _on_list_written(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    """Note the new list and reset the count."""
-    notes = _without_count(update_task_list(context.notes, event))
-    return PolicyResult(notes=notes) if notes != context.notes else NO_RESULT
-
-
 def _without_count(notes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(note for note in notes if not note.startswith(_COUNT_PREFIX))
 
 
-def _call_count(notes: tuple[str, ...]) -> int:
-    """Return the noted number of calls."""
-    count = next((note[len(_COUNT_PREFIX) :] for note in notes if note.startswith(_COUNT_PREFIX)), "")
-    return int(count) if count in _VALID_COUNTS else 0
-
-
 POLICY = Policy(
     name="remind-about-stale-todos",
-    handlers={ToolFinished: _on_tool_finished},
+    handlers={ToolFinished: Handler(_on_tool_finished, is_for_main_agent=True)},
     effects=(InjectContext,),
     survives_compaction=True,
     rank=70,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, PromptSubmitted, ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.workflow.state import SessionState
 
@@ -31,9 +31,7 @@ def _reported_note(event: Event) -> str:
 
 
 def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
-    if not isinstance(event, ToolFinished | PromptSubmitted) or _reported_note(event) in state.notes_of(_NAME):
-        return ()
-    return (_USAGE_QUERY,)
+    return () if _reported_note(event) in state.notes_of(_NAME) else (_USAGE_QUERY,)
 
 
 def _on_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) -> PolicyResult:
@@ -48,8 +46,7 @@ def _on_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) 
 
 POLICY = Policy(
     name=_NAME,
-    handlers={ToolFinished: _on_activity, PromptSubmitted: _on_activity},
+    handlers=dict.fromkeys((ToolFinished, PromptSubmitted), Handler(_on_activity, _queries)),
     effects=(InjectContext,),
-    queries=_queries,
     rank=75,
 )

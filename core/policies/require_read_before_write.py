@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from upbeat.core.contract.effect import Deny
-from upbeat.core.contract.event import Event, ToolFinished, ToolKind, ToolStarting
+from upbeat.core.contract.event import ToolFinished, ToolKind, ToolStarting
 from upbeat.core.destructive import ShellLocation
 from upbeat.core.destructive.paths import PathClass, classify_path
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.shell import SimpleCommand, parse_commands
@@ -68,9 +68,9 @@ def _read_files(event: ToolFinished, root: str) -> Iterator[str]:
                 yield from _project_path(redirect.target, command, event, root)
 
 
-def _overwritten_files(event: Event, root: str) -> tuple[str, ...]:
+def _overwritten_files(event: ToolStarting, root: str) -> tuple[str, ...]:
     """Return the files that the call replaces if they exist, relative to the root."""
-    if not isinstance(event, ToolStarting) or not root:
+    if not root:
         return ()
     if event.command:
         paths = list(_redirect_targets(event, root))
@@ -81,7 +81,7 @@ def _overwritten_files(event: Event, root: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))[:MAX_FILES_PER_CALL]
 
 
-def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
+def _queries(event: ToolStarting, state: SessionState) -> tuple[Query, ...]:
     paths = _overwritten_files(event, state.root)
     return (ExistingPathsQuery(tuple(f"{state.root}/{path}" for path in paths)),) if paths else ()
 
@@ -122,9 +122,8 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
 
 POLICY = Policy(
     name="require-read-before-write",
-    handlers={ToolStarting: _on_tool_starting, ToolFinished: _on_tool_finished},
+    handlers={ToolStarting: Handler(_on_tool_starting, _queries), ToolFinished: Handler(_on_tool_finished)},
     effects=(Deny,),
     native_trait="guards_write",
-    queries=_queries,
     rank=20,
 )

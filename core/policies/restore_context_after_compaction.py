@@ -5,11 +5,8 @@ The user's last prompts are quoted; changed files are shown as untrusted data. A
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import (
-    Event,
     PromptOrigin,
     PromptSubmitted,
     SessionStarted,
@@ -18,7 +15,7 @@ from upbeat.core.contract.event import (
     SubagentStarted,
 )
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, format_changed_files, format_count
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.policy.running_agents import running_agents, update_running_agents
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -51,13 +48,11 @@ _FILES = LocalizedText(
 )
 
 
-def _queries(event: Event, _state: SessionState) -> tuple[Query, ...]:
-    return (_CHANGES_QUERY,) if isinstance(event, SessionStarted) and event.trigger == "compact" else ()
+def _queries(event: SessionStarted, _state: SessionState) -> tuple[Query, ...]:
+    return (_CHANGES_QUERY,) if event.trigger == "compact" else ()
 
 
 def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    if event.origin is not PromptOrigin.USER or event.source.agent_id:
-        return NO_RESULT
     text = _prompt_excerpt(event.prompt)
     if not text:
         return NO_RESULT
@@ -74,7 +69,9 @@ def _prompt_excerpt(prompt: str) -> str:
     return truncate_to_limit(" ".join(redact(strip_controls(head)).text.split()), TextLimit(MAX_PROMPT_CHARS))[0]
 
 
-def _track_agents(event: SubagentStarted | SubagentEnding | SubagentReturned, context: PolicyContext) -> PolicyResult:
+def _track_agents(
+    event: SubagentStarted | SubagentEnding | SubagentReturned | SessionStarted, context: PolicyContext
+) -> PolicyResult:
     notes = update_running_agents(context.notes, event, context.now)
     return NO_RESULT if notes == context.notes else PolicyResult(notes=notes)
 
@@ -83,10 +80,12 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
     if event.trigger == "clear":
         return PolicyResult(notes=()) if context.notes else NO_RESULT
     if event.trigger != "compact":
-        notes = update_running_agents(context.notes, event, context.now)
-        return NO_RESULT if notes == context.notes else PolicyResult(notes=notes)
+        return _track_agents(event, context)
     files: tuple[ChangedFile, ...] = context.query_results.get(_CHANGES_QUERY) or ()
-    parts = [*_remembered_lines(context), *_changed_files_lines(files, context)]
+    parts = _remembered_lines(context)
+    if files and context.nonce:
+        body = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
+        parts.append(_FILES.localize(context.language).format(files=format_count(files), frame=body))
     if not parts:
         return NO_RESULT
     text = "\n".join([_HEADING.localize(context.language), *parts])
@@ -106,24 +105,14 @@ def _remembered_lines(context: PolicyContext) -> list[str]:
     return [*parts, _AGENTS.localize(context.language).format(agents=agents)] if agents else parts
 
 
-def _changed_files_lines(files: Sequence[ChangedFile], context: PolicyContext) -> list[str]:
-    if not files or not context.nonce:
-        return []
-    body = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
-    return [_FILES.localize(context.language).format(files=format_count(files), frame=body)]
-
-
 POLICY = Policy(
     name="restore-context-after-compaction",
     handlers={
-        PromptSubmitted: _on_prompt_submitted,
-        SubagentStarted: _track_agents,
-        SubagentEnding: _track_agents,
-        SubagentReturned: _track_agents,
-        SessionStarted: _on_session_started,
+        **dict.fromkeys((SubagentStarted, SubagentEnding, SubagentReturned), Handler(_track_agents)),
+        PromptSubmitted: Handler(_on_prompt_submitted, origins=(PromptOrigin.USER,), is_for_main_agent=True),
+        SessionStarted: Handler(_on_session_started, _queries),
     },
     effects=(InjectContext,),
-    queries=_queries,
     survives_compaction=True,
     rank=20,
 )

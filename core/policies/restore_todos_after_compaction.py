@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import SessionStarted, ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.contract.event import SessionStarted, ToolFinished, ToolKind
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import count_done_tasks, open_tasks, update_task_list
 from upbeat.core.sanitize.frame import SafeText
 
@@ -24,8 +24,6 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
 
 
 def _on_session_started(event: SessionStarted, context: PolicyContext) -> PolicyResult:
-    if not context.notes:
-        return NO_RESULT
     if event.trigger == "clear":
         return PolicyResult(notes=())
     tasks = open_tasks(context.notes)
@@ -42,7 +40,10 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
 
 POLICY = Policy(
     name="restore-todos-after-compaction",
-    handlers={ToolFinished: _on_tool_finished, SessionStarted: _on_session_started},
+    handlers={
+        ToolFinished: Handler(_on_tool_finished, tools=frozenset({ToolKind.TASK_LIST})),
+        SessionStarted: Handler(_on_session_started, needs_notes=True),
+    },
     effects=(InjectContext,),
     survives_compaction=True,
     rank=21,

@@ -6,7 +6,7 @@ import re
 
 from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, SubagentStarted, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 PLANNING_AGENTS = frozenset({"planner", "product-manager", "architect", "designer"})
 """upbeat's agents that plan and do not implement."""
@@ -34,8 +34,6 @@ def _on_subagent_started(event: SubagentStarted, context: PolicyContext) -> Poli
 
 
 def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
-    if event.call.kind not in FILE_CHANGING_KINDS or not context.notes or not event.source.agent_id:
-        return NO_RESULT
     kinds = dict(note.split(" ", 1) for note in context.notes if " " in note)
     kind = kinds.get(event.source.agent_id)
     path = next((path for path in event.call.paths if not _is_plan(path, context.root)), "") if kind else ""
@@ -55,7 +53,10 @@ def _is_plan(path: str, root: str) -> bool:
 
 POLICY = Policy(
     name="restrict-planner-writes",
-    handlers={SubagentStarted: _on_subagent_started, ToolStarting: _on_tool_starting},
+    handlers={
+        SubagentStarted: Handler(_on_subagent_started),
+        ToolStarting: Handler(_on_tool_starting, tools=FILE_CHANGING_KINDS, needs_notes=True),
+    },
     effects=(Deny,),
     survives_compaction=True,
     rank=20,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import Effect, InjectContext, PrependPrompt
 from upbeat.core.contract.event import Event, SubagentRequested, SubagentStarted
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.workflow.specs import STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
@@ -36,8 +36,8 @@ def _query(state: SessionState) -> ExistingPathsQuery:
     return ExistingPathsQuery(tuple(f"{state.root}/{path}" for path in _notes_paths(state)))
 
 
-def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
-    return (_query(state),) if isinstance(event, SubagentRequested | SubagentStarted) and state.root else ()
+def _queries(_event: Event, state: SessionState) -> tuple[Query, ...]:
+    return (_query(state),) if state.root else ()
 
 
 def _text(context: PolicyContext) -> tuple[str, tuple[str, ...]]:
@@ -59,8 +59,6 @@ def _on_subagent_requested(event: SubagentRequested, context: PolicyContext) -> 
 
 
 def _on_subagent_started(_event: SubagentStarted, context: PolicyContext) -> PolicyResult:
-    if not context.notes:
-        return NO_RESULT
     text, paths = _text(context)
     return PolicyResult(notes=context.notes[1:]) if not text else _result(InjectContext(text), paths, context.notes[1:])
 
@@ -71,8 +69,10 @@ def _result(effect: Effect, paths: tuple[str, ...], notes: tuple[str, ...] | Non
 
 POLICY = Policy(
     name="share-notes-with-subagents",
-    handlers={SubagentRequested: _on_subagent_requested, SubagentStarted: _on_subagent_started},
+    handlers={
+        SubagentRequested: Handler(_on_subagent_requested, _queries),
+        SubagentStarted: Handler(_on_subagent_started, _queries, needs_notes=True),
+    },
     effects=(InjectContext, PrependPrompt),
-    queries=_queries,
     rank=60,
 )

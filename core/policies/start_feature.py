@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from upbeat.core.contract.effect import Effect, InjectContext, NotifyUser
-from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import FeaturesByStatus, FeaturesQuery, Query
 from upbeat.core.workflow.decide.command import parse_other_command
 from upbeat.core.workflow.specs import FEATURES_FOLDER, STATUS_FOLDERS, FeatureStatus
@@ -43,15 +45,13 @@ _EMPTY = LocalizedText(
 )
 
 
-def _requested_feature(event: Event) -> str | None:
-    """Return the argument of the command; None for any other event."""
-    if not isinstance(event, PromptSubmitted) or event.origin is not PromptOrigin.USER:
-        return None
+def _requested_feature(event: PromptSubmitted) -> str | None:
+    """Return the argument of the command; None for any other prompt."""
     name, rest = parse_other_command(event.prompt) or ("", "")
     return rest.split("\n", 1)[0].strip(" `'\"") if name == "start-feature" else None
 
 
-def _queries(event: Event, _state: SessionState) -> tuple[Query, ...]:
+def _queries(event: PromptSubmitted, _state: SessionState) -> tuple[Query, ...]:
     return () if _requested_feature(event) is None else (FeaturesQuery(),)
 
 
@@ -67,17 +67,12 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
         return PolicyResult(
             (effect,), f"the feature {matches[0]}", mentioned_paths=(_feature_folder(matches[0], features),)
         )
-    template, names = _problem_text(requested, matches), matches or known
+    several, none = (_SEVERAL, _NONE) if requested else (_CHOOSE, _EMPTY)
+    template, names = (several, matches) if matches else (none, known)
     shown = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
     text = template.localize(context.language).format(wanted=requested[:60], names=shown, folder=FEATURES_FOLDER)
-    effect = InjectContext(text) if template in (_SEVERAL, _CHOOSE) else NotifyUser(text)
+    effect = InjectContext(text) if matches else NotifyUser(text)
     return PolicyResult((effect,), f"{len(matches)} features match")
-
-
-def _problem_text(requested: str, matches: tuple[str, ...]) -> LocalizedText:
-    if matches:
-        return _SEVERAL if requested else _CHOOSE
-    return _NONE if requested else _EMPTY
 
 
 def _matching_features(requested: str, features: FeaturesByStatus, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -105,8 +100,14 @@ def _feature_folder(name: str, features: FeaturesByStatus) -> str:
 
 POLICY = Policy(
     name="start-feature",
-    handlers={PromptSubmitted: _on_prompt_submitted},
+    handlers={
+        PromptSubmitted: Handler(
+            _on_prompt_submitted,
+            _queries,
+            origins=(PromptOrigin.USER,),
+            text=re.compile("start-feature", re.IGNORECASE),
+        )
+    },
     effects=(InjectContext, NotifyUser),
-    queries=_queries,
     rank=20,
 )

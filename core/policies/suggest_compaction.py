@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import RequestCompaction
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, TurnEnding
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.workflow.state import SessionState
 
@@ -25,20 +25,13 @@ _TEXT = LocalizedText(
 )
 
 
-def _is_between_turns(event: Event) -> bool:
-    """Return whether the main agent is between two turns."""
-    if event.source.agent_id:
-        return False
-    return isinstance(event, TurnEnding) or (isinstance(event, PromptSubmitted) and event.origin is PromptOrigin.USER)
+def _queries(_event: Event, state: SessionState) -> tuple[Query, ...]:
+    return () if state.notes_of(_NAME) else (_USAGE_QUERY,)
 
 
-def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
-    return (_USAGE_QUERY,) if _is_between_turns(event) and not state.notes_of(_NAME) else ()
-
-
-def _on_turn_boundary(event: TurnEnding | PromptSubmitted, context: PolicyContext) -> PolicyResult:
+def _on_turn_boundary(_event: TurnEnding | PromptSubmitted, context: PolicyContext) -> PolicyResult:
     usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
-    if usage is None or usage.fraction < USAGE_THRESHOLD or context.notes or not _is_between_turns(event):
+    if usage is None or usage.fraction < USAGE_THRESHOLD or context.notes:
         return NO_RESULT
     text = usage.format_into(_TEXT.localize(context.language))
     return PolicyResult((RequestCompaction(text),), f"{usage.percent} % of the context window", (_SUGGESTED,))
@@ -46,8 +39,10 @@ def _on_turn_boundary(event: TurnEnding | PromptSubmitted, context: PolicyContex
 
 POLICY = Policy(
     name=_NAME,
-    handlers={TurnEnding: _on_turn_boundary, PromptSubmitted: _on_turn_boundary},
+    handlers={
+        TurnEnding: Handler(_on_turn_boundary, _queries, is_for_main_agent=True),
+        PromptSubmitted: Handler(_on_turn_boundary, _queries, origins=(PromptOrigin.USER,), is_for_main_agent=True),
+    },
     effects=(RequestCompaction,),
-    queries=_queries,
     rank=75,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentRequested, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 SEARCH_THRESHOLD = 5
 """Searches and fetches of the main agent without a delegation before the suggestion."""
@@ -18,8 +18,8 @@ _TEXT = LocalizedText(
 )
 
 
-def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    if event.call.kind not in _SEARCH_TOOL_KINDS or event.source.agent_id or context.notes == _FINISHED:
+def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyResult:
+    if context.notes == _FINISHED:
         return NO_RESULT
     count = len(context.notes) + 1
     if count < SEARCH_THRESHOLD:
@@ -31,13 +31,16 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     )
 
 
-def _on_subagent_requested(event: SubagentRequested, context: PolicyContext) -> PolicyResult:
-    return NO_RESULT if event.source.agent_id or context.notes == _FINISHED else PolicyResult(notes=_FINISHED)
+def _on_subagent_requested(_event: SubagentRequested, context: PolicyContext) -> PolicyResult:
+    return NO_RESULT if context.notes == _FINISHED else PolicyResult(notes=_FINISHED)
 
 
 POLICY = Policy(
     name="suggest-subagents",
-    handlers={ToolFinished: _on_tool_finished, SubagentRequested: _on_subagent_requested},
+    handlers={
+        ToolFinished: Handler(_on_tool_finished, tools=_SEARCH_TOOL_KINDS, is_for_main_agent=True),
+        SubagentRequested: Handler(_on_subagent_requested, is_for_main_agent=True),
+    },
     effects=(InjectContext,),
     is_enabled_by_default=False,
     rank=80,

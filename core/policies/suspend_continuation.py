@@ -5,7 +5,7 @@ from __future__ import annotations
 from upbeat.core.contract.effect import EndTurn
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policy.continuation import SUSPENDING_POLICY
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
 
 _TEXT = LocalizedText(
@@ -18,8 +18,6 @@ _READ_ONLY_COMMANDS = ("status", "why", "help")
 
 
 def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    if event.origin is not PromptOrigin.USER:
-        return NO_RESULT
     command = parse_workflow_command(event.prompt)
     if command is None:
         return PolicyResult(notes=()) if context.notes else NO_RESULT
@@ -29,22 +27,21 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
     is_suspended = command.verb is Verb.STOP or name == "quiet"
     if is_suspended == bool(context.notes):
         return NO_RESULT
-    return (
-        PolicyResult(reason="the user suspended continuation", notes=_SUSPENDED)
-        if is_suspended
-        else PolicyResult(notes=())
-    )
+    if not is_suspended:
+        return PolicyResult(notes=())
+    return PolicyResult(reason="the user suspended continuation", notes=_SUSPENDED)
 
 
 def _on_turn_ending(_event: TurnEnding, context: PolicyContext) -> PolicyResult:
-    if not context.notes:
-        return NO_RESULT
     return PolicyResult((EndTurn(_TEXT.localize(context.language)),), "the user suspended continuation")
 
 
 POLICY = Policy(
     name=SUSPENDING_POLICY,
-    handlers={PromptSubmitted: _on_prompt_submitted, TurnEnding: _on_turn_ending},
+    handlers={
+        PromptSubmitted: Handler(_on_prompt_submitted, origins=(PromptOrigin.USER,)),
+        TurnEnding: Handler(_on_turn_ending, needs_notes=True),
+    },
     effects=(EndTurn,),
     survives_compaction=True,
     rank=1,

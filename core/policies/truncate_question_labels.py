@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import RelabelOptions
 from upbeat.core.contract.event import UserQuestionRequested
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 
 MAX_LABEL_CHARS = 30
 MAX_LABELS = 40
@@ -44,6 +44,6 @@ def _truncate(label: str, used_labels: set[str]) -> str:
 
 POLICY = Policy(
     name="truncate-question-labels",
-    handlers={UserQuestionRequested: _on_asking_user},
+    handlers={UserQuestionRequested: Handler(_on_asking_user)},
     effects=(RelabelOptions,),
 )

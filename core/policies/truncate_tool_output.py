@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from upbeat.core.contract.effect import RewriteOutput
-from upbeat.core.contract.event import Event, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.contract.event import ToolFinished, ToolKind
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
@@ -45,14 +45,12 @@ _OMISSION_NOTE = LocalizedText(
 )
 
 
-def _queries(event: Event, _state: SessionState) -> tuple[Query, ...]:
-    return (ContextUsageQuery(),) if isinstance(event, ToolFinished) and _may_be_long(event) else ()
+def _queries(event: ToolFinished, _state: SessionState) -> tuple[Query, ...]:
+    return (ContextUsageQuery(),) if _may_be_long(event) else ()
 
 
 def _may_be_long(event: ToolFinished) -> bool:
-    if event.has_failed or event.call.kind not in TOKEN_LIMITS:
-        return False
-    return _count_tokens(event.output) > MIN_TOKENS
+    return not event.has_failed and _count_tokens(event.output) > MIN_TOKENS
 
 
 def _count_tokens(text: str) -> int:
@@ -103,8 +101,7 @@ def _tail(text: str, start: int, max_bytes: int) -> str:
 
 POLICY = Policy(
     name="truncate-tool-output",
-    handlers={ToolFinished: _on_tool_finished},
+    handlers={ToolFinished: Handler(_on_tool_finished, _queries, tools=frozenset(TOKEN_LIMITS))},
     effects=(RewriteOutput,),
     native_trait="shortens_output",
-    queries=_queries,
 )

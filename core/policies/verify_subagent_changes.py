@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import (
     FILE_CHANGING_KINDS,
-    Event,
     PromptOrigin,
     PromptSubmitted,
     SubagentEnding,
@@ -15,7 +14,7 @@ from upbeat.core.contract.event import (
     ToolFinished,
 )
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, MAX_PATH_CHARS, format_changed_files, format_count
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.workflow.state import SessionState
@@ -43,23 +42,18 @@ _EDITS = LocalizedText(
 )
 
 
-def _queries(event: Event, state: SessionState) -> tuple[Query, ...]:
-    if isinstance(event, SubagentReturned):
-        is_wanted = _has_answered(event) and not _is_verified_by_workflow(state, event.call.id, event.agent_id)
-    else:
-        is_wanted = _is_main_agent_active(event) and bool(_returned_notes(state.notes_of(_NAME)))
-    return (ChangedFilesQuery(),) if is_wanted else ()
+def _queries_for_subagent(event: SubagentReturned, state: SessionState) -> tuple[Query, ...]:
+    return (ChangedFilesQuery(),) if _is_to_verify(event, state) else ()
 
 
-def _is_main_agent_active(event: Event) -> bool:
-    """Return whether ``event`` is one of the main agent."""
-    if isinstance(event, PromptSubmitted):
-        return event.origin in (PromptOrigin.USER, PromptOrigin.TASK_NOTIFICATION)
-    return isinstance(event, ToolFinished) and not event.source.agent_id
+def _queries_for_main_agent(_event: PromptSubmitted | ToolFinished, state: SessionState) -> tuple[Query, ...]:
+    return (ChangedFilesQuery(),) if _returned_notes(state.notes_of(_NAME)) else ()
 
 
-def _has_answered(event: SubagentReturned) -> bool:
-    return event.message is not None and not event.has_failed and not event.source.agent_id
+def _is_to_verify(event: SubagentReturned, state: SessionState) -> bool:
+    """Return whether the subagent has answered and the workflow does not evaluate its answer."""
+    has_answered = event.message is not None and not event.has_failed
+    return has_answered and not _is_verified_by_workflow(state, event.call.id, event.agent_id)
 
 
 def _is_verified_by_workflow(state: SessionState, call_id: str = "", agent_id: str = "", agent: str = "") -> bool:
@@ -94,18 +88,16 @@ def _on_agent_stopped(event: SubagentEnding, context: PolicyContext) -> PolicyRe
 
 
 def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> PolicyResult:
-    if not _has_answered(event) or _is_verified_by_workflow(context.state, event.call.id, event.agent_id):
+    if not _is_to_verify(event, context.state):
         return NO_RESULT
     return _report_changes(context, f"{_RETURNED_PREFIX}{event.agent_id[:80]}")
 
 
-def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    return _report_changes(context) if _is_main_agent_active(event) and _returned_notes(context.notes) else NO_RESULT
+def _on_prompt_submitted(_event: PromptSubmitted, context: PolicyContext) -> PolicyResult:
+    return _report_changes(context) if _returned_notes(context.notes) else NO_RESULT
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
-    if event.source.agent_id:
-        return NO_RESULT
     return _report_changes(context) if _returned_notes(context.notes) else _warn_about_edit(event, context)
 
 
@@ -144,12 +136,16 @@ def _warn_about_edit(event: ToolFinished, context: PolicyContext) -> PolicyResul
 POLICY = Policy(
     name=_NAME,
     handlers={
-        SubagentReturned: _on_subagent_returned,
-        SubagentEnding: _on_agent_stopped,
-        PromptSubmitted: _on_prompt_submitted,
-        ToolFinished: _on_tool_finished,
+        SubagentReturned: Handler(_on_subagent_returned, _queries_for_subagent, is_for_main_agent=True),
+        SubagentEnding: Handler(_on_agent_stopped),
+        PromptSubmitted: Handler(
+            _on_prompt_submitted,
+            _queries_for_main_agent,
+            origins=(PromptOrigin.USER, PromptOrigin.TASK_NOTIFICATION),
+            needs_notes=True,
+        ),
+        ToolFinished: Handler(_on_tool_finished, _queries_for_main_agent, is_for_main_agent=True),
     },
     effects=(InjectContext,),
-    queries=_queries,
     rank=60,
 )

@@ -12,7 +12,7 @@ from upbeat.core.contract.event import (
     SubagentStarted,
     ToolFinished,
 )
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.running_agents import parse_number, running_agents, update_running_agents
 
 SILENT_SECONDS = 120.0
@@ -35,11 +35,7 @@ def _track_agents(
     return PolicyResult(notes=notes) if notes != context.notes else NO_RESULT
 
 
-def _on_main_agent_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) -> PolicyResult:
-    if not context.notes or event.source.agent_id:
-        return NO_RESULT
-    if isinstance(event, PromptSubmitted) and event.origin is not PromptOrigin.USER:
-        return NO_RESULT
+def _on_main_agent_activity(_event: ToolFinished | PromptSubmitted, context: PolicyContext) -> PolicyResult:
     reminded_at = max(
         (parse_number(note[len(_REMINDED_PREFIX) :]) for note in context.notes if note.startswith(_REMINDED_PREFIX)),
         default=0.0,
@@ -59,12 +55,11 @@ def _on_main_agent_activity(event: ToolFinished | PromptSubmitted, context: Poli
 POLICY = Policy(
     name="warn-about-silent-subagents",
     handlers={
-        SubagentStarted: _track_agents,
-        SubagentEnding: _track_agents,
-        SubagentReturned: _track_agents,
-        SessionStarted: _track_agents,
-        ToolFinished: _on_main_agent_activity,
-        PromptSubmitted: _on_main_agent_activity,
+        **dict.fromkeys((SubagentStarted, SubagentEnding, SubagentReturned, SessionStarted), Handler(_track_agents)),
+        ToolFinished: Handler(_on_main_agent_activity, is_for_main_agent=True, needs_notes=True),
+        PromptSubmitted: Handler(
+            _on_main_agent_activity, origins=(PromptOrigin.USER,), is_for_main_agent=True, needs_notes=True
+        ),
     },
     effects=(InjectContext,),
     is_enabled_by_default=False,

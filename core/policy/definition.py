@@ -1,18 +1,20 @@
 """The Policy type: handlers, queries and effects of one behavior.
 
 Invariant: a policy is a pure function (event, PolicyContext) -> PolicyResult. It queries the world beforehand
-(``queries``) and keeps notes for later events. Usually it returns nothing.
+(``Handler.queries``) and keeps notes for later events. Usually it returns nothing, and most of the time its handler
+is not even called: ``Handler`` declares which events it is about.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect
-from upbeat.core.contract.event import Event
+from upbeat.core.contract.event import Event, PromptOrigin, ToolKind
 from upbeat.core.policy.queries import Query
 from upbeat.core.policy.side_effects import SideEffect
 from upbeat.core.sanitize.inline import SafeTemplate
@@ -69,15 +71,38 @@ class PolicyContext:
     client: ClientTraits = UNKNOWN_CLIENT
 
 
-PolicyHandler = Callable[[Any, PolicyContext], PolicyResult]
-"""Handles events of its type in ``Policy.handlers``."""
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """What a policy does at one type of event, and at which of these events; the others cost it nothing.
 
-QueryPlanner = Callable[[Event, SessionState], tuple[Query, ...]]
+    ``queries`` returns what ``handle`` needs to know of the world, from the event and the state of the session.
+    """
 
+    handle: Callable[[Any, PolicyContext], PolicyResult]
+    queries: Callable[[Any, SessionState], tuple[Query, ...]] | None = None
+    tools: frozenset[ToolKind] = frozenset()
+    """Kinds of the called tool; empty: any."""
+    origins: tuple[PromptOrigin, ...] = ()
+    """Origins of the prompt; empty: any."""
+    is_for_main_agent: bool = False
+    """Not for events of subagents."""
+    text: re.Pattern[str] | None = None
+    """What the command or the prompt must contain."""
+    needs_notes: bool = False
+    """Only while the policy has notes; an event with ``text`` needs none."""
 
-def no_queries(_event: Event, _state: SessionState) -> tuple[Query, ...]:
-    """Return no queries."""
-    return ()
+    def applies_to(self, event: Any, notes: tuple[str, ...]) -> bool:
+        """Return whether the conditions hold for ``event``, which has its type, given the policy's notes."""
+        if self.is_for_main_agent and event.source.agent_id:
+            return False
+        if self.tools and event.call.kind not in self.tools:
+            return False
+        if self.origins and event.origin not in self.origins:
+            return False
+        if self.text is None or (self.needs_notes and notes):
+            return not self.needs_notes or bool(notes)
+        text: str = getattr(event, "command", "") or getattr(event, "prompt", "")
+        return self.text.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +113,13 @@ class Policy:
     """
 
     name: str
-    handlers: Mapping[type[Event], PolicyHandler]
+    handlers: Mapping[type[Event], Handler]
     effects: tuple[type[Effect], ...] = ()
     """Every effect that a handler may return; the capability table of a client decides which are carried out."""
     native_trait: str = ""
     """The trait (``ClientTraits``) of a client that does this by itself: the policy is not evaluated there."""
     required_trait: str = ""
     """The trait without which a client's hooks give the policy nothing to act on."""
-    queries: QueryPlanner = no_queries
     is_enabled_by_default: bool = True
     """The settings ``policies.on`` and ``policies.off`` override it."""
     survives_compaction: bool = False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from upbeat.core.contract.client import ClientTraits
 from upbeat.core.contract.event import Event
-from upbeat.core.policy.definition import NO_RESULT, Policy, PolicyContext, PolicyResult, no_queries
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import Query
 from upbeat.core.workflow.state import SessionState
 
@@ -39,26 +39,33 @@ def enabled_policies(
 def collect_queries(event: Event, state: SessionState, policies: Iterable[Policy]) -> tuple[Query, ...]:
     """Return what the policies need to know of the world, each query once. A policy that fails asks for nothing."""
     queries: dict[Query, None] = {}
-    for policy in policies:
-        if policy.queries is not no_queries and type(event) in policy.handlers:
+    for _policy, handler, _notes in _applicable_handlers(event, state, policies):
+        if handler.queries:
             with contextlib.suppress(Exception):
-                queries |= dict.fromkeys(policy.queries(event, state))
+                queries |= dict.fromkeys(handler.queries(event, state))
     return tuple(queries)
 
 
 def evaluate_policies(event: Event, context: PolicyContext, policies: Iterable[Policy]) -> tuple[PolicyOutcome, ...]:
     """Return the results of the policies that handle ``event``; empty results are omitted."""
     outcomes: list[PolicyOutcome] = []
-    for policy in policies:
-        handler = policy.handlers.get(type(event))
-        if handler is None:
-            continue
-        notes = next((page.notes for page in context.state.policy_notes if page.policy == policy.name), ())
+    for policy, handler, notes in _applicable_handlers(event, context.state, policies):
         try:
-            result = handler(event, replace(context, notes=notes))
+            result = handler.handle(event, replace(context, notes=notes))
         except Exception as error:  # the boundary of policies: an exception in one never affects the others
             outcomes.append(PolicyOutcome(policy, NO_RESULT, f"{type(error).__name__}: {error}"[:200]))
             continue
         if result != NO_RESULT:
             outcomes.append(PolicyOutcome(policy, result))
     return tuple(outcomes)
+
+
+def _applicable_handlers(
+    event: Event, state: SessionState, policies: Iterable[Policy]
+) -> Iterator[tuple[Policy, Handler, tuple[str, ...]]]:
+    """Yield each policy that handles ``event``, with its handler and its notes."""
+    notes_by_policy = {page.policy: page.notes for page in state.policy_notes}
+    for policy in policies:
+        handler, notes = policy.handlers.get(type(event)), notes_by_policy.get(policy.name, ())
+        if handler is not None and handler.applies_to(event, notes):
+            yield policy, handler, notes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import Event, ToolFinished
+from upbeat.core.contract.event import ToolFinished
 from upbeat.core.policy.definition import NO_RESULT, LocalizedText, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import FilesAboveQuery, Query, TextDocument
 from upbeat.core.policy.touched_paths import touched_paths
@@ -39,14 +39,14 @@ class FolderDocumentInjector:
     policy_name: str
     file_name: str
     heading: LocalizedText
-    should_show: Callable[[TextDocument, Sequence[TextDocument], PolicyContext, Event], bool]
+    should_show: Callable[[TextDocument, Sequence[TextDocument], PolicyContext, ToolFinished], bool]
     companion_names: tuple[str, ...] = ()
     includes_root: bool = True
     """Whether the file in the root counts."""
 
-    def queries(self, event: Event, state: SessionState) -> tuple[Query, ...]:
+    def queries(self, event: ToolFinished, state: SessionState) -> tuple[Query, ...]:
         """Return a query for each touched folder that is not done."""
-        if not isinstance(event, ToolFinished) or event.has_failed:
+        if event.has_failed:
             return ()
         return tuple(query for query, _note in self._pending_queries(event, state.notes_of(self.policy_name)))
 

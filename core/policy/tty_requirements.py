@@ -44,8 +44,6 @@ class TtyRequirement:
 
 TtyDetector = Callable[[SimpleCommand], TtyRequirement | None]
 
-MAX_SCANNED_CHARS = 20_000
-
 _EDITOR_PROGRAMS = word_set("vim vi nvim gvim vimdiff nvimdiff view nano pico emacs emacsclient joe micro helix hx")
 _FULL_SCREEN_PROGRAMS = word_set("htop btop nvtop lazygit gitui tig ranger mc nnn k9s lazydocker alsamixer passwd")
 _BATCH_OPTIONS = word_set("-es -Es -e -E --headless --batch -batch --script -script --version --help -h --eval")
@@ -252,15 +250,11 @@ _DETECTORS: Mapping[str, TtyDetector] = {
     "tmux": _detect_tmux,
 }
 
-_PROGRAM_PATTERN = re.compile(
+PROGRAM_PATTERN = re.compile(
     r"(?<![\w.-])(?:python[\d.]*|watch|"
     + "|".join(
         sorted(re.escape(word) for word in {*_EDITOR_PROGRAMS, *_FULL_SCREEN_PROGRAMS, *_DETECTORS} - {"python"})
     )
     + r")(?![\w-])"
 )
-
-
-def may_require_tty(line: str) -> bool:
-    """Return whether ``line`` names a program that may wait: cheap, with false positives."""
-    return _PROGRAM_PATTERN.search(line, 0, MAX_SCANNED_CHARS) is not None
+"""Matches in every line that may wait; other lines need not be parsed."""

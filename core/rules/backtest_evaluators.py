@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event
-from upbeat.core.policy.definition import Policy, PolicyContext, no_queries
+from upbeat.core.policy.definition import Policy, PolicyContext
 from upbeat.core.policy.evaluate import evaluate_policies
 from upbeat.core.rules.backtest import BacktestEvaluator, NotReplayableError, RuleEvaluationError
 from upbeat.core.rules.match import evaluate_rule
@@ -23,7 +23,7 @@ def policy_evaluator(policy: Policy, language: str) -> BacktestEvaluator:
     Raises:
         NotReplayableError: The policy has queries; raised by the evaluator when the policy takes notes.
     """
-    if policy.queries is not no_queries:
+    if any(handler.queries for handler in policy.handlers.values()):
         raise NotReplayableError(
             f"the policy {policy.name} depends on the file system at the time, so it cannot be backtested"
         )

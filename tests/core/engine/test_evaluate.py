@@ -22,7 +22,7 @@ from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.engine import evaluate
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.policies import POLICIES
-from upbeat.core.policy.definition import Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import Query
 from upbeat.core.rules.formats import markdown
 from upbeat.core.rules.rule import Owner
@@ -41,14 +41,19 @@ PLACES = tuple(
 
 
 def policy(
-    name: str, *effects: Effect, on: type[Event] = ToolStarting, notes: tuple[str, ...] | None = None, **more: Any
+    name: str,
+    *effects: Effect,
+    on: type[Event] = ToolStarting,
+    notes: tuple[str, ...] | None = None,
+    queries: Any = None,
+    **more: Any,
 ) -> Policy:  # type: ignore[valid-type]
     """A policy that says the same to every event of a kind, with its notes in what it tells."""
 
     def say(_event: Event, view: PolicyContext) -> PolicyResult:
         return PolicyResult(effects, f"noted {','.join(view.notes) or 'nothing'}", notes)
 
-    return Policy(name, {on: say}, **more)
+    return Policy(name, {on: Handler(say, queries)}, **more)
 
 
 def fails(_event: Event, _view: PolicyContext) -> PolicyResult:
@@ -195,7 +200,7 @@ def test_what_was_held_out_can_still_be_counted(known: Any) -> None:
 
 def test_a_fault_costs_one_policys_word(known: Any) -> None:
     """A policy that fails is recorded by name; the others, and the call, are as they would have been."""
-    broken = Policy("broken", {ToolStarting: fails})
+    broken = Policy("broken", {ToolStarting: Handler(fails)})
     known(broken, policy("sound", InjectContext("x")))
     world = fake_world()
 

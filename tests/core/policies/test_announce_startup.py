@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, said_by, view_of
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, asked, said_by, view_of
 
 from upbeat.core.contract.effect import NotifyUser
 from upbeat.core.contract.event import SessionStarted
@@ -38,9 +38,7 @@ def test_says(event: SessionStarted) -> None:
 
 def test_it_does_not_promise_what_is_off() -> None:
     """It says so where turns are not continued."""
-    [effect] = POLICY.handlers[SessionStarted](
-        STARTED, PolicyContext(root=ROOT, loop_limits=LoopLimits(is_enabled=False))
-    ).effects
+    [effect] = asked(POLICY, STARTED, PolicyContext(root=ROOT, loop_limits=LoopLimits(is_enabled=False))).effects
 
     assert "turns are not continued (loop.enabled)" in effect.text
 
@@ -49,5 +47,5 @@ def test_its_user_asks_for_it() -> None:
     """It is off by default, and remembers nothing."""
     assert (False, None) == (
         POLICY.is_enabled_by_default,
-        POLICY.handlers[SessionStarted](STARTED, view_of(POLICY)).notes,
+        asked(POLICY, STARTED, view_of(POLICY)).notes,
     )

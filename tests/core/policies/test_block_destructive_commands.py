@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_play import DESTRUCTIVE_LINES, HERE, IN_CODEX, ROOT, asked, call, said_by, shell, starting, view_of
+from policy_play import DESTRUCTIVE_LINES, HERE, IN_CODEX, ROOT, asked, call, queried, said_by, shell, starting, view_of
 
 from upbeat.core.contract.effect import Deny, RequestApproval
 from upbeat.core.contract.event import EventSource, ToolKind
@@ -85,7 +85,7 @@ def test_many_changes() -> None:
 )
 def test_looks(line: str, looks: tuple[ChangedFilesQuery, ...]) -> None:
     """Changes are looked up only where they matter."""
-    assert POLICY.queries(starting(shell(line)), SessionState(root=ROOT)) == looks
+    assert queried(POLICY, starting(shell(line)), SessionState(root=ROOT)) == looks
 
 
 def test_texts() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, ROOT, call, said_by, starting
+from policy_play import HERE, ROOT, call, queried, said_by, starting
 
 from upbeat.core.contract.event import Event, ToolKind
 from upbeat.core.policies.block_duplicate_task_list import POLICY
@@ -48,6 +48,6 @@ def test_is_off_and_looks_only_then() -> None:
     """It is off by default, and looks up one file for one kind of call."""
     assert (False, (LOOK,), ()) == (
         POLICY.is_enabled_by_default,
-        POLICY.queries(PLAN, STATE),
-        POLICY.queries(starting(call("Read", ToolKind.READ), HERE), STATE),
+        queried(POLICY, PLAN, STATE),
+        queried(POLICY, starting(call("Read", ToolKind.READ), HERE), STATE),
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, Talk, call, finished, shell, starting
+from policy_play import HERE, IN_AGENT, Talk, asked, call, finished, shell, starting
 from workflow_play import Play
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
@@ -115,7 +115,7 @@ ELSEWHERE: dict[str, Callable[[SessionState], PolicyContext]] = {
 def test_says_nothing_beside(view: Callable[[SessionState], PolicyContext]) -> None:
     """Others who have the floor, and switches that are off, are not overruled."""
     state = begun().state
-    word = POLICY.handlers[TurnEnding](ENDS, replace(view(state), notes=state.notes_of(POLICY.name)))
+    word = asked(POLICY, ENDS, replace(view(state), notes=state.notes_of(POLICY.name)))
 
     assert () == word.effects
 
@@ -187,7 +187,7 @@ def test_a_lower_cap_of_the_settings_counts() -> None:
     talk.say(WORKS)
     view = PolicyContext(talk.state, talk.state.notes_of(POLICY.name), 1000.0, loop_limits=LoopLimits(max_turns=1))
 
-    assert [NotifyUser] == [type(effect) for effect in POLICY.handlers[TurnEnding](ENDS, view).effects]
+    assert [NotifyUser] == [type(effect) for effect in asked(POLICY, ENDS, view).effects]
 
 
 @pytest.mark.parametrize(

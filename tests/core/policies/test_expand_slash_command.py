@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import IN_CODEX, said_by
+from policy_play import IN_CODEX, queried, said_by
 
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
 from upbeat.core.policies.expand_slash_command import MAX_BODY_CHARS, POLICY
@@ -49,7 +49,7 @@ def test_says_nothing_for(prompt: str) -> None:
 )
 def test_looks_nothing_up_for(event: PromptSubmitted) -> None:
     """The prompt of a subagent and a path are no slash commands."""
-    assert () == POLICY.queries(event, SessionState())
+    assert () == queried(POLICY, event, SessionState())
 
 
 @pytest.mark.parametrize("prompt", ["/review a.py 'old habits'", "/prompts:review a.py 'old habits'"])

@@ -14,6 +14,7 @@ from policy_play import (
     Talk,
     call,
     finished,
+    queried,
     said_by,
     shell,
     starting,
@@ -131,5 +132,5 @@ def test_it_looks_only_while_there_may_be_something_new() -> None:
     many = finished(shell("cat " + " ".join(f"d{number}/a" for number in range(9))))
     events: tuple[Event, ...] = (READ, starting(call("Read", ToolKind.READ, (PATH,))), SessionStarted(HERE, "startup"))
 
-    assert [(LOOK,), (), ()] == [POLICY.queries(event, view_of(POLICY).state) for event in events]
-    assert ((), MAX_FOLDERS) == (POLICY.queries(READ, talk.state), len(POLICY.queries(many, talk.state)))
+    assert [(LOOK,), (), ()] == [queried(POLICY, event, view_of(POLICY).state) for event in events]
+    assert ((), MAX_FOLDERS) == (queried(POLICY, READ, talk.state), len(queried(POLICY, many, talk.state)))

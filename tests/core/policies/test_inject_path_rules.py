@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, Talk, call, finished, said_by, starting, view_of
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, Talk, call, finished, queried, said_by, starting, view_of
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, SessionStarted, ToolFinished, ToolKind
@@ -104,4 +104,4 @@ def test_it_looks_only_after_a_touch() -> None:
         SessionStarted(HERE, "startup"),
     )
 
-    assert [(LOOK,), (), ()] == [POLICY.queries(event, view_of(POLICY).state) for event in events]
+    assert [(LOOK,), (), ()] == [queried(POLICY, event, view_of(POLICY).state) for event in events]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, view_of
+from policy_play import HERE, IN_AGENT, asked, view_of
 from workflow_play import Play
 
 from upbeat.core.contract.event import PromptSubmitted, TurnEnding
@@ -25,7 +25,7 @@ def done(
     event: TurnEnding = ENDS, state: SessionState | None = None, seconds: float = MIN_TURN_SECONDS, language: str = "en"
 ) -> tuple[SideEffect, ...]:
     view = view_of(POLICY, notes=("1000",), state=state, at=1000 + seconds, language=language)
-    return POLICY.handlers[TurnEnding](event, view).side_effects
+    return asked(POLICY, event, view).side_effects
 
 
 SAYS_NOTHING = {
@@ -60,5 +60,5 @@ def test_its_user_asks_for_it() -> None:
     """It is off by default, and needs to have seen the prompt."""
     view = view_of(POLICY, at=9999.0)
 
-    assert (False, ()) == (POLICY.is_enabled_by_default, POLICY.handlers[TurnEnding](ENDS, view).side_effects)
-    assert ("1000",) == POLICY.handlers[PromptSubmitted](PromptSubmitted(HERE, "add retries"), view_of(POLICY)).notes
+    assert (False, ()) == (POLICY.is_enabled_by_default, asked(POLICY, ENDS, view).side_effects)
+    assert ("1000",) == asked(POLICY, PromptSubmitted(HERE, "add retries"), view_of(POLICY)).notes

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, Talk, shell, starting
+from policy_play import HERE, IN_AGENT, Talk, asked, shell, starting
 from workflow_play import Play
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
@@ -197,7 +197,7 @@ def test_a_workflow_has_the_floor() -> None:
     talk = begun()
     view = PolicyContext(replace(talk.state, run=play.state.run), talk.state.notes_of(POLICY.name), 1000.0)
 
-    assert () == POLICY.handlers[TurnEnding](ends(), view).effects
+    assert () == asked(POLICY, ends(), view).effects
 
 
 def test_gives_up_without_anything_new() -> None:
@@ -221,8 +221,8 @@ def test_the_caps_of_the_settings_end_it(caps: LoopLimits) -> None:
     for number in range(2):
         talk.say(ends(f"Part {number}."))
         talk.say(WORKS)
-    word = POLICY.handlers[TurnEnding](
-        ends("Part 3."), PolicyContext(talk.state, talk.state.notes_of(POLICY.name), 1000.0, loop_limits=caps)
+    word = asked(
+        POLICY, ends("Part 3."), PolicyContext(talk.state, talk.state.notes_of(POLICY.name), 1000.0, loop_limits=caps)
     )
 
     assert ([NotifyUser], ()) == ([type(effect) for effect in word.effects], word.notes)
@@ -232,9 +232,7 @@ def test_the_caps_of_the_settings_end_it(caps: LoopLimits) -> None:
 def test_a_hundred_turns_are_the_most(total: int, said: type) -> None:
     """However much the settings allow, a goal does not continue turns forever."""
     notes = (f'continuation {{"continuations":{total}}}', "goal ab12 900 all tests pass")
-    word = POLICY.handlers[TurnEnding](
-        ends(), PolicyContext(notes=notes, now=1000.0, loop_limits=LoopLimits(max_turns=500))
-    )
+    word = asked(POLICY, ends(), PolicyContext(notes=notes, now=1000.0, loop_limits=LoopLimits(max_turns=500)))
 
     assert [said] == [type(effect) for effect in word.effects]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, said_by
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, PromptSubmitted, ToolKind, TurnEnding
@@ -69,8 +69,8 @@ def test_once_for_each_agent() -> None:
 def test_it_looks_until_it_was_told() -> None:
     """The record is read until then, at the events at which an agent can be told."""
     talk = Talk(POLICY, {LOOK: FULL})
-    before = [POLICY.queries(event, SessionState()) for event in (DONE, PROMPT, TurnEnding(HERE, "Done."))]
+    before = [queried(POLICY, event, SessionState()) for event in (DONE, PROMPT, TurnEnding(HERE, "Done."))]
     talk.say(DONE)
 
     assert [(LOOK,), (LOOK,), ()] == before
-    assert [(), (LOOK,)] == [POLICY.queries(event, talk.state) for event in (DONE, replace(DONE, source=IN_AGENT))]
+    assert [(), (LOOK,)] == [queried(POLICY, event, talk.state) for event in (DONE, replace(DONE, source=IN_AGENT))]

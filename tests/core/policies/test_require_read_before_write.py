@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_play import HERE, IN_CODEX, ROOT, asked, call, finished, shell, starting, view_of
+from policy_play import HERE, IN_CODEX, ROOT, asked, call, finished, queried, shell, starting, view_of
 
 from upbeat.core.contract.event import Call, EventSource, ToolKind, ToolStarting
 from upbeat.core.policies.require_read_before_write import MAX_KNOWN_FILES, POLICY
@@ -26,7 +26,7 @@ def known(event: ToolStarting, notes: tuple[str, ...], language: str = "en") -> 
     """What is found of that for which the policy looks."""
     found = {
         look: frozenset(path for path in look.paths if path.removeprefix(f"{ROOT}/") in THERE)
-        for look in POLICY.queries(event, STATE)
+        for look in queried(POLICY, event, STATE)
         if isinstance(look, ExistingPathsQuery)
     }
     return view_of(POLICY, notes, found, language, STATE)

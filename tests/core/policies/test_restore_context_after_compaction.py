@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, NONCE, Talk, call
+from policy_play import HERE, IN_AGENT, IN_CODEX, NONCE, Talk, call, queried
 
 from upbeat.core.contract.event import (
     Event,
@@ -131,4 +131,4 @@ def test_it_looks_only_after_a_compaction() -> None:
     """What differs is looked up at that one event."""
     events: tuple[Event, ...] = (COMPACTED, SessionStarted(HERE, "startup"), PROMPT)
 
-    assert [(ChangedFilesQuery(),), (), ()] == [POLICY.queries(event, SessionState()) for event in events]
+    assert [(ChangedFilesQuery(),), (), ()] == [queried(POLICY, event, SessionState()) for event in events]

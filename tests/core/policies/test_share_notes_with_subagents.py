@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_CODEX, ROOT, asked, call, said_by, shell, starting, view_of
+from policy_play import HERE, IN_CODEX, ROOT, asked, call, queried, said_by, shell, starting, view_of
 
 from upbeat.core.contract.effect import InjectContext, PrependPrompt
 from upbeat.core.contract.event import Event, SubagentRequested, SubagentStarted, ToolKind
 from upbeat.core.policies.share_notes_with_subagents import NOTES_PATH, POLICY
 from upbeat.core.policy.queries import ExistingPathsQuery
-from upbeat.core.workflow.state import SessionState, WorkflowRun
+from upbeat.core.workflow.state import PolicyNotes, SessionState, WorkflowRun
 
 OF_PROJECT = f"{ROOT}/{NOTES_PATH}"
 OF_FEATURE = f"{ROOT}/specs/features/in-progress/retries/notes.md"
@@ -68,6 +68,9 @@ def test_a_hidden_prompt() -> None:
 
 
 def test_looks() -> None:
-    """Files are looked for only when an agent is sent out or starts."""
-    assert (BUSY_LOOK,) == POLICY.queries(SENT, BUSY) == POLICY.queries(STARTED, BUSY)
-    assert () == POLICY.queries(starting(shell("ls")), BUSY) == POLICY.queries(SENT, replace(BUSY, root=""))
+    """Files are looked for when a subagent is requested, and at its start if its prompt was hidden."""
+    hidden = replace(BUSY, policy_notes=(PolicyNotes(POLICY.name, ("hidden",)),))
+
+    assert (BUSY_LOOK,) == queried(POLICY, SENT, BUSY) == queried(POLICY, STARTED, hidden)
+    assert () == queried(POLICY, STARTED, BUSY)
+    assert () == queried(POLICY, starting(shell("ls")), BUSY) == queried(POLICY, SENT, replace(BUSY, root=""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import HERE, said_by
+from policy_play import HERE, queried, said_by
 
 from upbeat.core.contract.effect import Effect, InjectContext, NotifyUser
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
@@ -29,12 +29,14 @@ def said(prompt: str, plans: FeaturesByStatus = PLANS, language: str = "en") -> 
 @pytest.mark.parametrize("prompt", SAYS_NOTHING)
 def test_says_nothing_for(prompt: str) -> None:
     """Without the command nothing is said, and nothing looked up."""
-    assert ((), ()) == (said(prompt), POLICY.queries(PromptSubmitted(HERE, prompt), SessionState()))
+    assert ((), ()) == (said(prompt), queried(POLICY, PromptSubmitted(HERE, prompt), SessionState()))
 
 
 def test_an_agents_prompt_is_no_command() -> None:
     """Only the user takes up a plan."""
-    assert () == POLICY.queries(PromptSubmitted(HERE, "/upbeat:start-feature x", PromptOrigin.SUBAGENT), SessionState())
+    assert () == queried(
+        POLICY, PromptSubmitted(HERE, "/upbeat:start-feature x", PromptOrigin.SUBAGENT), SessionState()
+    )
 
 
 @pytest.mark.parametrize(

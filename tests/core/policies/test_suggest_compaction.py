@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, said_by
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by
 
 from upbeat.core.contract.effect import RequestCompaction
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, ToolKind, TurnEnding
@@ -64,8 +64,8 @@ def test_it_looks_until_it_was_said() -> None:
     """The record is read between two turns, until then."""
     talk = Talk(POLICY, {LOOK: FULL})
     calls = finished(call("Read", ToolKind.READ))
-    before = [POLICY.queries(event, SessionState()) for event in (ENDS, PROMPT, replace(ENDS, source=IN_AGENT), calls)]
+    before = [queried(POLICY, event, SessionState()) for event in (ENDS, PROMPT, replace(ENDS, source=IN_AGENT), calls)]
     talk.say(ENDS)
 
     assert [(LOOK,), (LOOK,), (), ()] == before
-    assert () == POLICY.queries(ENDS, talk.state)
+    assert () == queried(POLICY, ENDS, talk.state)

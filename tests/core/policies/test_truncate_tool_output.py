@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_play import IN_CODEX, call, finished, said_by
+from policy_play import IN_CODEX, call, finished, queried, said_by
 
 from upbeat.core.contract.effect import RewriteOutput
 from upbeat.core.contract.event import ToolFinished, ToolKind
@@ -93,13 +93,13 @@ def test_looks_at_the_window(tokens: int, is_cut: bool) -> None:
     event = finished(FETCH, of(tokens))
 
     assert is_cut == bool(said_by(POLICY, event, found={ContextUsageQuery(): ContextUsage(190_000, 200_000)}))
-    assert POLICY.queries(event, SessionState()) == (ContextUsageQuery(),)
+    assert queried(POLICY, event, SessionState()) == (ContextUsageQuery(),)
 
 
 @pytest.mark.parametrize("event", [finished(FETCH, of(MIN_TOKENS)), finished(call("Bash", ToolKind.SHELL), of(90_000))])
 def test_looks_at_nothing_for_what_stays_whole(event: ToolFinished) -> None:
     """The window is not looked up where the answer stays as it is whatever it is."""
-    assert POLICY.queries(event, SessionState()) == ()
+    assert queried(POLICY, event, SessionState()) == ()
 
 
 @given(st.text(min_size=1, max_size=40), st.integers(1, 4))

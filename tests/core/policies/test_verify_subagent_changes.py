@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, said_by
+from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, queried, said_by
 
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SubagentEnding, SubagentReturned, ToolKind
 from upbeat.core.policies.verify_subagent_changes import POLICY
@@ -99,7 +99,7 @@ def test_a_judged_agent_is_judged_once_its_step_is_over() -> None:
     say(talk, STOPPED)
     talk.state = replace(talk.state, run=replace(RUN, calls=()))
 
-    assert (say(talk, BACK), POLICY.queries(BACK, talk.state)) == ((), ())
+    assert (say(talk, BACK), queried(POLICY, BACK, talk.state)) == ((), ())
 
 
 @pytest.mark.parametrize("events", SAYS.values(), ids=SAYS)
@@ -120,11 +120,11 @@ def test_looks_only_when_it_will_speak() -> None:
     """The tree is looked at when an agent is back, and at no other call."""
     noted = SessionState(policy_notes=(PolicyNotes(POLICY.name, ("returned a1",)),))
 
-    assert (POLICY.queries(BACK, SessionState()), POLICY.queries(READ, noted)) == (
+    assert (queried(POLICY, BACK, SessionState()), queried(POLICY, READ, noted)) == (
         (ChangedFilesQuery(),),
         (ChangedFilesQuery(),),
     )
-    assert (POLICY.queries(READ, SessionState()), POLICY.queries(STOPPED, noted)) == ((), ())
+    assert (queried(POLICY, READ, SessionState()), queried(POLICY, STOPPED, noted)) == ((), ())
 
 
 @pytest.mark.parametrize(("count", "more"), [(MAX_LISTED_FILES, False), (MAX_LISTED_FILES + 1, True)])

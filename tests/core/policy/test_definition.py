@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
+from policy_play import HERE, IN_AGENT, call, shell, starting
 
-from upbeat.core.contract.event import ClientName, EventSource, TurnEnding
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, Policy, PolicyResult, no_queries
-from upbeat.core.workflow.state import NEW_SESSION
+from upbeat.core.contract.event import FILE_CHANGING_KINDS, Event, PromptOrigin, PromptSubmitted, ToolKind
+from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, PolicyContext, PolicyResult
 
-EVENT = TurnEnding(EventSource(ClientName.CLAUDE_CODE, "/repo", "s"), "Done.", False)
+EDIT = starting(call("Edit", ToolKind.EDIT))
+STATUS = starting(shell("git status"))
+PROMPT = PromptSubmitted(HERE, "fix the test")
 
 
 @pytest.mark.parametrize(
@@ -19,11 +24,35 @@ def test_localize(language: str, text: str) -> None:
     assert text == LocalizedText("{count} files", "{count} 个文件").localize(language).format(count=2)
 
 
-def test_a_policy_asks_for_nothing_by_default() -> None:
-    """A policy without queries is on by default, and its planner returns none."""
-    policy = Policy("p", {})
+def handle(_event: Event, _context: PolicyContext) -> PolicyResult:
+    return NO_RESULT
 
-    assert (no_queries, True, ()) == (policy.queries, policy.is_enabled_by_default, policy.queries(EVENT, NEW_SESSION))
+
+GIT = re.compile("git")
+APPLIES: dict[str, tuple[Handler, Event, tuple[str, ...], bool]] = {
+    "no condition": (Handler(handle), EDIT, (), True),
+    "a tool of that kind": (Handler(handle, tools=FILE_CHANGING_KINDS), EDIT, (), True),
+    "another tool": (Handler(handle, tools=FILE_CHANGING_KINDS), STATUS, (), False),
+    "the user's prompt": (Handler(handle, origins=(PromptOrigin.USER,)), PROMPT, (), True),
+    "another prompt": (Handler(handle, origins=(PromptOrigin.SUBAGENT,)), PROMPT, (), False),
+    "the main agent": (Handler(handle, is_for_main_agent=True), STATUS, (), True),
+    "a subagent": (Handler(handle, is_for_main_agent=True), replace(STATUS, source=IN_AGENT), (), False),
+    "a command with the text": (Handler(handle, text=GIT), STATUS, (), True),
+    "a call without a command": (Handler(handle, text=GIT), EDIT, (), False),
+    "a prompt with the text": (Handler(handle, text=re.compile("fix")), PROMPT, (), True),
+    "a prompt without the text": (Handler(handle, text=GIT), PROMPT, (), False),
+    "no notes": (Handler(handle, needs_notes=True), STATUS, (), False),
+    "notes": (Handler(handle, needs_notes=True), STATUS, ("n",), True),
+    "notes instead of the text": (Handler(handle, text=GIT, needs_notes=True), PROMPT, ("n",), True),
+    "the text instead of notes": (Handler(handle, text=GIT, needs_notes=True), STATUS, (), True),
+    "neither notes nor the text": (Handler(handle, text=GIT, needs_notes=True), PROMPT, (), False),
+}
+
+
+@pytest.mark.parametrize(("handler", "event", "notes", "expected"), APPLIES.values(), ids=APPLIES)
+def test_applies_to(handler: Handler, event: Event, notes: tuple[str, ...], expected: bool) -> None:
+    """A handler is called only for events that meet every condition; notes and a text are alternatives."""
+    assert expected is handler.applies_to(event, notes)
 
 
 def test_empty_notes_are_a_result() -> None:

@@ -9,7 +9,7 @@ import pytest
 from upbeat.core.contract.client import ClientTraits
 from upbeat.core.contract.effect import NotifyUser
 from upbeat.core.contract.event import ClientName, Event, EventSource, SessionEnded, TurnEnding
-from upbeat.core.policy.definition import NO_RESULT, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, enabled_policies, evaluate_policies
 from upbeat.core.policy.queries import ChangedFilesQuery, FeaturesQuery, Query
 from upbeat.core.workflow.state import NEW_SESSION, PolicyNotes, SessionState
@@ -28,10 +28,11 @@ def fail(*_args: object) -> Any:
     raise ValueError("x" * 300)
 
 
-DEFAULT = Policy("default", {TurnEnding: show_notes})
-OPTIONAL = Policy("optional", {TurnEnding: show_notes}, is_enabled_by_default=False)
-NATIVE = Policy("native", {TurnEnding: show_notes}, native_trait="shortens_output")
-FAULTY = Policy("faulty", {TurnEnding: fail}, queries=fail)
+SHOWING = {TurnEnding: Handler(show_notes)}
+DEFAULT = Policy("default", SHOWING)
+OPTIONAL = Policy("optional", SHOWING, is_enabled_by_default=False)
+NATIVE = Policy("native", SHOWING, native_trait="shortens_output")
+FAULTY = Policy("faulty", {TurnEnding: Handler(fail, fail)})
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_queries_are_collected_once() -> None:
     def plan(_event: Event, _state: SessionState) -> tuple[Query, ...]:
         return (ChangedFilesQuery(), FeaturesQuery(), ChangedFilesQuery())
 
-    asking = Policy("asking", {TurnEnding: show_notes}, queries=plan)
+    asking = Policy("asking", {TurnEnding: Handler(show_notes, plan)})
 
     assert (ChangedFilesQuery(), FeaturesQuery()) == collect_queries(EVENT, NEW_SESSION, (FAULTY, asking, asking))
     assert () == collect_queries(SessionEnded(HERE), NEW_SESSION, (FAULTY, asking))

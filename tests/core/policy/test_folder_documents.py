@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy_play import HERE, IN_AGENT, NONCE, ROOT, call, finished
+from policy_play import IN_AGENT, NONCE, ROOT, call, finished
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import SessionEnded, ToolKind
+from upbeat.core.contract.event import ToolKind
 from upbeat.core.policy.definition import NO_RESULT, LocalizedText, PolicyContext
 from upbeat.core.policy.folder_documents import DOCUMENT_CAP, MAX_DOCUMENTS, MAX_FOLDERS, FolderDocumentInjector
 from upbeat.core.policy.queries import FilesAboveQuery, TextDocument
@@ -28,13 +28,12 @@ def context(*documents: TextDocument, **more: Any) -> PolicyContext:
 
 
 def test_queries() -> None:
-    """Each touched folder is queried, up to the limit; a failed call and other events query nothing."""
+    """Each touched folder is queried, up to the limit; a failed call queries nothing."""
     many = finished(call("Read", ToolKind.READ, tuple(f"/repo/{number}/a.py" for number in range(MAX_FOLDERS + 1))))
 
     assert (QUERY,) == INJECTOR.queries(READ, NEW_SESSION)
     assert MAX_FOLDERS == len(INJECTOR.queries(many, NEW_SESSION))
     assert () == INJECTOR.queries(finished(READ.call, failed=True), NEW_SESSION)
-    assert () == INJECTOR.queries(SessionEnded(HERE), NEW_SESSION)
 
 
 def test_a_document_is_injected_once_per_agent() -> None:

@@ -9,7 +9,7 @@ from policy_play import HERE, shell, starting
 
 from upbeat.core.contract.effect import Deny, NotifyUser
 from upbeat.core.contract.event import Event, ToolStarting
-from upbeat.core.policy.definition import Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.rules.backtest import NotReplayableError, RuleEvaluationError
 from upbeat.core.rules.backtest_evaluators import policy_evaluator, rules_evaluator
 from upbeat.core.rules.pattern import Pattern
@@ -34,7 +34,7 @@ def policy(result: PolicyResult | Exception) -> Policy:
             raise result
         return result
 
-    return Policy("p", {ToolStarting: handle})
+    return Policy("p", {ToolStarting: Handler(handle)})
 
 
 def test_a_policy_is_replayed() -> None:
@@ -57,7 +57,7 @@ def test_a_policy_that_cannot_be_replayed(result: Any, error: type[Exception]) -
 def test_a_policy_with_queries_is_rejected() -> None:
     """A policy that queries the world is rejected before any event."""
     with pytest.raises(NotReplayableError, match="file system"):
-        policy_evaluator(Policy("p", {}, queries=lambda _event, _state: ()), "en")
+        policy_evaluator(Policy("p", {ToolStarting: Handler(print, lambda _event, _state: ())}), "en")
 
 
 def test_rules_are_replayed_as_the_users_own() -> None:
