@@ -1,9 +1,8 @@
-"""A handoff is read from any message; what it leaves out is named; what is passed on fits."""
+"""Handoffs are parsed from any message, and cut to a limit."""
 
 from __future__ import annotations
 
 from textwrap import dedent
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -29,7 +28,7 @@ WHOLE = Handoff("c", "f", "- a.py", "q?")
     ],
 )
 def test_sections(text: str) -> None:
-    """Any level, bold, order, number and either language; comments for machines are not passed on."""
+    """Sections may have any level, bold or numbered headings, any order and either language; comments are skipped."""
     assert (WHOLE, ()) == (parse_handoff(text), parse_handoff(text).missing_sections)
 
 
@@ -58,23 +57,23 @@ def test_sections(text: str) -> None:
         ),
     ],
 )
-def test_what_is_missing(text: str, expected: Handoff, missing: tuple[str, ...]) -> None:
-    """Only headings of sections head one; what is not there, or says nothing, is missing."""
+def test_missing_sections(text: str, expected: Handoff, missing: tuple[str, ...]) -> None:
+    """Only a heading begins a section; a section that is absent or empty is missing."""
     assert (expected, missing) == (parse_handoff(text), parse_handoff(text).missing_sections)
 
 
 LONG = Handoff("c", "\n".join(f"finding {number}" for number in range(100)), "- a.py\n- b.py", "q?")
 
 
-def test_a_cut_that_is_wide_enough() -> None:
-    """What fits is passed on whole, in order, without what stands in no section."""
+def test_a_handoff_within_the_limit() -> None:
+    """A handoff within the limit is complete and in order, without the text outside of its sections."""
     assert "## Context\nc\n\n## Findings\nf\n\n## Files Modified\n- a.py\n\n## Open Questions\nq?" == Handoff(
         *("c", "f", "- a.py", "q?"), other_text="hello"
     ).truncate(200)
 
 
-def test_a_cut_takes_from_the_longest() -> None:
-    """The short sections are kept whole; the long one loses whole lines, and says how many."""
+def test_the_longest_section_is_cut() -> None:
+    """Short sections are complete; the longest one loses whole lines, which are counted."""
     assert dedent("""\
         ## Context
         c
@@ -106,8 +105,8 @@ def test_a_cut_takes_from_the_longest() -> None:
         (LONG, -5, ""),
     ],
 )
-def test_other_cuts(handoff: Handoff, limit: int, expected: str) -> None:
-    """A message without sections is cut at its end, a line that is longer than all room inside of it."""
+def test_cuts_without_sections(handoff: Handoff, limit: int, expected: str) -> None:
+    """A message without sections is cut after a line, or inside of one that is longer than the limit."""
     assert expected == handoff.truncate(limit)
 
 
@@ -122,28 +121,17 @@ _messages = st.lists(_lines, max_size=20).map("\n".join) | st.text()
 
 @given(_messages, st.integers(-5, 400))
 def test_any_message(text: str, limit: int) -> None:
-    """Any text is a handoff; no cut is longer than its limit, and a wide one loses no section."""
+    """Any text is a handoff; a cut never exceeds its limit, and a wide one loses no section."""
     handoff = parse_handoff(text)
 
-    assert set(handoff.missing_sections) == {name for name, said in handoff.sections if not said}
+    assert set(handoff.missing_sections) == {name for name, text_of in handoff.sections if not text_of}
     assert len(handoff.truncate(limit)) <= max(limit, 0)
-    assert all(said in handoff.truncate(10_000) for _, said in handoff.sections)
+    assert all(section in handoff.truncate(10_000) for _, section in handoff.sections)
 
 
-def test_a_cut_is_a_handoff_again() -> None:
-    """What is passed on has the same sections."""
+def test_a_cut_handoff_has_its_sections() -> None:
+    """A cut handoff is parsed into the same sections."""
     assert ((), "q?") == (
         parse_handoff(LONG.truncate(140)).missing_sections,
         parse_handoff(LONG.truncate(160)).open_questions,
     )
-
-
-@pytest.mark.parametrize(
-    "text", ["**" * 30_000, "#" * 60_000, "# " + " " * 60_000 + "x", "\n" * 60_000, "- " * 30_000 + "**x**"]
-)
-def test_time_grows_with_length(text: str) -> None:
-    """A message that is made to take long is read at once."""
-    start = process_time()
-    parse_handoff(text).truncate(1000)
-
-    assert process_time() - start < 5

@@ -1,15 +1,24 @@
-"""tasks.md is read without loss: whatever it holds, only the characters of ticked boxes ever change."""
+"""Tasks files are parsed without loss: only the characters of checked boxes and one field ever change."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
-from time import process_time
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.tasks import Checkbox, TasksFile
+from upbeat.core.workflow.tasks import Checkbox, Phase, TasksFile, find_ready_phases
+
+CASES = read_groups(Path(__file__).parent / "tasks_cases.tsv")
+
+
+def cases(claim: str) -> pytest.MarkDecorator:
+    """The rows of ``tasks_cases.tsv`` about one claim."""
+    return pytest.mark.parametrize(("text", "expected"), CASES[claim])
+
 
 WHOLE = dedent(
     """\
@@ -46,12 +55,8 @@ WHOLE = dedent(
 )
 
 
-def boxes(text: str) -> list[tuple[str, bool]]:
-    return [(box.text, box.is_done) for box in TasksFile.parse(text).checkboxes]
-
-
 def test_a_whole_file() -> None:
-    """Front matter, boxes with depth, marks and files, and phases are all found."""
+    """A file has front matter, boxes with depth, marks and files, and phases."""
     tasks = TasksFile.parse(WHOLE)
 
     assert {
@@ -78,115 +83,34 @@ def test_a_whole_file() -> None:
     assert (2, 6, (), ()) == (len(tasks.done_checkboxes), len(tasks.open_checkboxes), tasks.problems, tasks.overlaps)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "- [ ]",
-        "- [ ]\n",
-        "- []  x",
-        "- [y] x",
-        "-[ ] x",
-        "[ ] x",
-        "x - [ ] y",
-        "```\n- [ ] x\n```",
-        "~~~md\n- [ ] x\n```\n- [ ] y\n~~~~\n",
-        "````\n```\n- [ ] x\n````",
-        "```\n- [ ] never closed",
-        "  - ```\n    - [ ] in a list\n    ```",
-        "> ```\n> - [ ] x\n> ```",
-        "<!--\n- [ ] x\n-->",
-        "<!-- - [ ] x -->",
-        "<!--\nnote\n- [ ] x\n- [ ] y\n-->",
-        "---\nlist:\n- [ ] x\n---\n",
-        "\ufeff---\r\n- [ ] x\r\n---\r\n",
-    ],
-)
-def test_no_boxes(text: str) -> None:
-    """What stands in fences, comments and front matter, or only looks like a box, is none."""
-    assert [] == boxes(text)
+@cases("boxes")
+def test_boxes(text: str, expected: str) -> None:
+    """Every list mark, line end and depth of Markdown has boxes; fences, comments and front matter have none."""
+    boxes = TasksFile.parse(text).checkboxes
+
+    assert expected == " | ".join(f"[{'x' if box.is_done else ' '}] {box.text}" for box in boxes)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("- [ ] x", [("x", False)]),
-        ("* [X] x\n+ [x] y\n1. [ ] z\n2) [ ] w", [("x", True), ("y", True), ("z", False), ("w", False)]),
-        ("-\t[ ]\tx\t\n", [("x", False)]),
-        ("\ufeff- [ ] x\r\n- [x] y\r- [ ] z", [("x", False), ("y", True), ("z", False)]),
-        ("`` ` ``\n- [ ] x", [("x", False)]),
-        ("```not` a fence\n- [ ] x", [("x", False)]),
-        ("```\ncode\n```\n- [ ] x", [("x", False)]),
-        ("<!-- note -->\n- [ ] x", [("x", False)]),
-        ("<!--\nnote\n--> \n- [ ] x", [("x", False)]),
-        ("---\n- [ ] no front matter: never closed", [("no front matter: never closed", False)]),
-        ("\n---\n- [ ] x\n---\n", [("x", False)]),
-        ("---\n---\n- [ ] x\n---\n", [("x", False)]),
-        ("- [ ] x | files: a | files: b", [("x", False)]),
-        ("- [ ] `DEV`：實作（平行） | files：a、b", [("DEV：實作", False)]),
-        ("- [ ] _private stays | file: _a.py", [("_private stays", False)]),
-        ("- [ ] a | b", [("a | b", False)]),
-    ],
-)
-def test_boxes(text: str, expected: list[tuple[str, bool]]) -> None:
-    """Every list mark, line end and depth of Markdown holds boxes."""
-    assert expected == boxes(text)
+@cases("depths")
+def test_depths(text: str, expected: str) -> None:
+    """A box belongs to the one that it is indented under, until the next heading."""
+    assert expected == " ".join(str(box.depth) for box in TasksFile.parse(text).checkboxes)
 
 
-@pytest.mark.parametrize(
-    ("text", "depths"),
-    [
-        ("- [ ] a\n  - [ ] b\n    - [ ] c\n  - [ ] d\n- [ ] e", [0, 1, 2, 1, 0]),
-        ("  - [ ] a\n- [ ] b", [0, 0]),
-        ("- [ ] a\n\t- [ ] b\n\t\t- [ ] c", [0, 1, 2]),
-        ("- [ ] a\n    - [ ] b\n\t- [ ] c", [0, 1, 1]),
-        ("- [ ] a\n## h\n  - [ ] b", [0, 0]),
-    ],
-)
-def test_depth(text: str, depths: list[int]) -> None:
-    """A box stands in the one that it is indented under; a heading ends that."""
-    assert depths == [box.depth for box in TasksFile.parse(text).checkboxes]
+@cases("key")
+def test_a_key_matches(text: str, expected: str) -> None:
+    """A box matches its whole text and the key that it begins with."""
+    assert Checkbox(text, False, 1, 0).matches_key(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("TEST:2", "TEST"),
-        ("TESTING", "TEST"),
-        ("TEST-DATA", "TEST"),
-        ("TEST_DATA", "TEST"),
-        ("TEST2", "TEST"),
-        ("DEV#1", "DEV"),
-        ("a TEST", "TEST"),
-        ("test", "TEST"),
-        ("TEST", "TEST:2"),
-        ("TEST", ""),
-    ],
-)
-def test_a_box_of_another_name(text: str, key: str) -> None:
-    """A box whose name only begins alike answers to its own name only."""
-    assert not Checkbox(text, False, 1, 0).matches_key(key)
-
-
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("TEST", "TEST"),
-        ("TEST: it", "TEST"),
-        ("TEST:2: it", "TEST:2"),
-        ("TEST (spec)", "TEST"),
-        ("TEST：it", "TEST"),
-        ("TEST測試", "TEST"),
-        ("write the parser", "write the parser"),
-    ],
-)
-def test_a_box_of_that_name(text: str, key: str) -> None:
-    """A box answers to its whole text and to the name that it begins with."""
-    assert Checkbox(text, False, 1, 0).matches_key(key)
+@cases("another key")
+def test_another_key_does_not_match(text: str, expected: str) -> None:
+    """A box does not match a key that is only a part of its first word."""
+    assert not Checkbox(text, False, 1, 0).matches_key(expected)
 
 
 def test_tick() -> None:
-    """Open boxes that answer are ticked, and nothing else changes; done ones stay as they are written."""
+    """Matching open boxes are checked, and nothing else changes."""
     text = "\ufeff- [X] DEV\r\n- [ ] DEV: one\r\n  -\t[ ] **DEV** two\r- [ ] DEVELOP\n```\n- [ ] DEV\n```\n- [ ] TEST"
     ticked = TasksFile.parse(text).tick(["DEV", "nothing"])
 
@@ -197,27 +121,15 @@ def test_tick() -> None:
 
 
 def test_tick_nothing() -> None:
-    """Without a box that answers the very same text comes back."""
+    """Without a matching box, the same object is returned."""
     tasks = TasksFile.parse(WHOLE)
 
     assert tasks is tasks.tick([]) is tasks.tick(["x", ""])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "---\nstatus: paused\n---\n\n"),
-        ("# x\r\n", "---\r\nstatus: paused\r\n---\r\n\r\n# x\r\n"),
-        ("\ufeff# x\n", "\ufeff---\nstatus: paused\n---\n\n# x\n"),
-        ("---\nstatus: backlog\n---\nx", "---\nstatus: paused\n---\nx"),
-        ("---\r\na: 1\r\nstatus :  backlog \r\nb: 2\r\n---", "---\r\na: 1\r\nstatus :  paused\r\nb: 2\r\n---"),
-        ("---\nstatus:\nstatus: x\n---\n", "---\nstatus:paused\nstatus: x\n---\n"),
-        ("---\na: 1\n---\n", "---\na: 1\nstatus: paused\n---\n"),
-        ("---\nnever closed", "---\nstatus: paused\n---\n\n---\nnever closed"),
-    ],
-)
+@cases("field")
 def test_with_field(text: str, expected: str) -> None:
-    """One key of the front matter changes, or is added; every other byte stays."""
+    """One field of the front matter is set or added; every other byte is unchanged."""
     assert expected == TasksFile.parse(text).with_field("status", "paused").text
 
 
@@ -238,7 +150,7 @@ _documents = st.builds(
 
 @given(_documents | st.text())
 def test_any_text_is_kept(text: str) -> None:
-    """Reading loses nothing, and every box stands where it says."""
+    """Parsing loses nothing, and every box has its mark at its offset."""
     tasks = TasksFile.parse(text)
 
     assert text == tasks.text
@@ -252,7 +164,7 @@ def test_any_text_is_kept(text: str) -> None:
 
 @given(_documents, st.lists(st.sampled_from(["DEV", "TEST:2", "TEST", "nested"]), max_size=3))
 def test_ticking_changes_boxes_only(text: str, keys: list[str]) -> None:
-    """Whatever is ticked: the rest is byte for byte what it was, and the boxes are the same ones."""
+    """Only the marks of matching boxes change, and the boxes stay where they were."""
     before = TasksFile.parse(text)
     after = before.tick(keys)
     wanted = {box.offset for box in before.open_checkboxes if any(box.matches_key(key) for key in keys)}
@@ -263,8 +175,8 @@ def test_ticking_changes_boxes_only(text: str, keys: list[str]) -> None:
 
 
 @given(_documents, st.sampled_from(["status", "feature"]), st.from_regex(r"[a-z0-9-]{1,8}", fullmatch=True))
-def test_a_field_that_is_set_is_there(text: str, name: str, value: str) -> None:
-    """The front matter has the value afterwards, and the boxes and phases are what they were."""
+def test_a_field_is_set(text: str, name: str, value: str) -> None:
+    """The front matter has the new value, and the boxes are unchanged."""
     before = TasksFile.parse(text)
     after = before.with_field(name, value)
 
@@ -273,25 +185,71 @@ def test_a_field_that_is_set_is_there(text: str, name: str, value: str) -> None:
     assert after == after.with_field(name, value)
 
 
+@cases("phases")
+def test_phases(text: str, expected: str) -> None:
+    """A phase has a number and a heading below the heading of phases; by default it follows the one before."""
+    shown = []
+    for phase in TasksFile.parse(text).phases:
+        parts = ["parallel" if phase.is_parallel else "sequential"]
+        parts += [f"depends: {', '.join(map(str, phase.depends_on))}"] if phase.depends_on else []
+        parts += [f"unparsed: {phase.unparsed}"] if phase.unparsed else []
+        shown.append(f"{phase.number} {phase.title} ({'; '.join(parts)})")
+
+    assert expected == " | ".join(shown)
+
+
+@cases("problems")
+def test_problems(text: str, expected: str) -> None:
+    """A phase that can never start or is unclear is reported with its line."""
+    assert expected == " | ".join(TasksFile.parse(text).problems)
+
+
+@cases("overlaps")
+def test_overlaps(text: str, expected: str) -> None:
+    """Tasks of a parallel phase overlap if they name the same file, a folder and a file in it, or a pattern."""
+    assert expected == " | ".join(map(str, TasksFile.parse(text).overlaps))
+
+
+def make_phase(number: int, done: bool = False, depends: tuple[int, ...] = (), boxes: int = 1) -> Phase:
+    return Phase(
+        number, "", number, depends_on=depends, checkboxes=tuple(Checkbox("x", done, 1, 0) for _ in range(boxes))
+    )
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("phases", "expected"),
     [
-        pytest.param("- [ ] " + " " * 60_000 + "x", id="spaces"),
-        pytest.param("- [ ] " + "(" * 60_000, id="brackets"),
-        pytest.param("- [ ] " + "|" * 60_000, id="bars"),
-        pytest.param("- [ ] x | files: " + "a/" * 30_000, id="a deep path"),
-        pytest.param("#" + " " * 60_000 + "x", id="heading"),
-        pytest.param("- [ ] x\n" * 6_000, id="many boxes"),
-        pytest.param("## Dev Phases\n" + "".join(f"### Phase {n}: x\n" for n in range(3_000)), id="many phases"),
-        pytest.param("".join(f"{' ' * n}- [ ] x\n" for n in range(600)), id="deep boxes"),
-        pytest.param("\r" * 60_000, id="line ends"),
+        ([], []),
+        ([make_phase(1)], [1]),
+        ([make_phase(1, done=True)], []),
+        ([make_phase(1), make_phase(2, depends=(1,))], [1]),
+        ([make_phase(1, done=True), *(make_phase(n, depends=(n // 2,)) for n in (2, 3, 4))], [2, 3]),
+        ([make_phase(1, boxes=0), make_phase(2, depends=(1,))], [2]),
+        ([make_phase(1, depends=(2,)), make_phase(2, depends=(1,)), make_phase(3)], [3]),
+        ([make_phase(1, depends=(1,))], []),
+        ([make_phase(1, depends=(9,))], []),
+        ([make_phase(1, done=True), make_phase(1), make_phase(2, depends=(1,))], [1]),
     ],
 )
-def test_time_grows_with_length(text: str) -> None:
-    """A file that is made to take long is read in well under the time of a turn."""
-    start = process_time()
-    tasks = TasksFile.parse(text)
-    list(tasks.problems)
-    list(tasks.overlaps)
+def test_ready(phases: list[Phase], expected: list[int]) -> None:
+    """A phase is ready if all phases that it depends on exist and are done."""
+    assert expected == [phase.number for phase in find_ready_phases(phases)]
 
-    assert process_time() - start < 5
+
+_numbers = st.integers(1, 6)
+_phases = st.builds(make_phase, _numbers, st.booleans(), st.lists(_numbers, max_size=3).map(tuple))
+
+
+@given(st.lists(_phases, max_size=6))
+def test_all_phases_can_be_done_or_a_problem_says_why(phases: list[Phase]) -> None:
+    """Doing all ready phases repeatedly completes the file, unless it has a reported problem."""
+    text = "## Dev Phases\n" + "".join(
+        f"### Phase {phase.number}: x (sequential, depends: {', '.join(map(str, phase.depends_on)) or 'none'})\n"
+        f"- [{'x' if phase.is_done else ' '}] n{index}\n"
+        for index, phase in enumerate(phases)
+    )
+    tasks = TasksFile.parse(text)
+    while ready := find_ready_phases(tasks.phases):
+        tasks = tasks.tick([box.text for phase in ready for box in phase.checkboxes])
+
+    assert not tasks.open_checkboxes or tasks.problems
