@@ -9,6 +9,9 @@ from typing import Any
 
 from .stubs import messages_api, responses_api
 
+OPENING = "<upbeat-data id="
+"""How a block of context begins that upbeat adds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -53,6 +56,10 @@ class Request:
     def roles_with(self, marker: str) -> list[str]:
         """Who said what contains ``marker``."""
         return [said.role for said in self.texts_with(marker)]
+
+    def injected(self) -> list[Said]:
+        """The parts of the conversation that contain upbeat's context."""
+        return self.texts_with(OPENING)
 
     def count(self, marker: str) -> int:
         """How often ``marker`` occurs in the conversation; several times in one text count."""

@@ -65,12 +65,13 @@ def shell_call(client: str, command: str) -> dict[str, Any]:
     return {"tool": "Bash", "input": {"command": command, "description": "run it"}}
 
 
-def install(sandbox: Sandbox, client: str) -> None:
+def install(sandbox: Sandbox, client: str, route: str = "mcp") -> None:
     """Install the plugin of ``client``; the review of Codex's hooks is left.
 
     The oldest Claude Code makes itself acquainted with it in one session, and has it in the next.
     """
-    done = run(sandbox, ["upbeat", "install", "codex" if client == "codex" else "claude", "--yes"])
+    name = "codex" if client == "codex" else "claude"
+    done = run(sandbox, ["upbeat", "install", name, "--yes", "--route", route])
     assert (0, "") == (done.exit_code, done.stderr)
     if client == "claude-oldest":
         run(sandbox, [client, "-p", "hello"])
@@ -113,15 +114,8 @@ def command_of(client: str, session: str = "", *, is_installed: bool = False) ->
     Claude Code uses the plugin as it lies in the checkout, unless one ``is_installed``.
     """
     if client == "codex":
-        return [
-            "codex",
-            "exec",
-            "--json",
-            *(["resume"] if session else []),
-            TRUSTED,
-            *([session] if session else []),
-            "-",
-        ]
+        resumed = ["resume", TRUSTED, session] if session else [TRUSTED]
+        return ["codex", "exec", "--json", *resumed, "-"]
     resumed = ["--resume", session] if session else []
     plugin = [] if is_installed else ["--plugin-dir", str(PLUGIN)]
     return [client, "-p", *plugin, "--allowedTools", TOOLS, *resumed]
