@@ -40,7 +40,7 @@ from upbeat.adapters.system.files.bounded_read import read_text
 from upbeat.adapters.system.terminal import are_terminals
 from upbeat.core.errors import UserError
 from upbeat.core.rules.formats import markdown
-from upbeat.core.rules.rule import Owner, Rule
+from upbeat.core.rules.rule import Action, Owner, Rule
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.settings_layers import did_you_mean
 
@@ -50,6 +50,7 @@ EXIT_INTERRUPTED = 130
 OPTION_KEYS = ("description", "event", "tool", "paths", "pattern", "where", "action", "fail", "clients")
 """The keys that ``add`` takes as options, in the order in which they are written."""
 TRUST_HINT = "can only add restrictions until you trust it (upbeat trust)"
+INACTIVE_HINT = "does nothing until you trust it (upbeat trust); a rule of your own (--user) needs no trust"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][\w, -]*")
 
@@ -138,7 +139,8 @@ def _add(options: argparse.Namespace) -> int:
     atomic.write_file(path, content.encode(), is_new=True)
     print(path)
     if not options.user:
-        print_problems([f"the rule {TRUST_HINT}"])
+        is_restrictive = options.action in (Action.DENY, Action.ASK)
+        print_problems([f"the rule {TRUST_HINT if is_restrictive else INACTIVE_HINT}"])
     return 0
 
 
@@ -254,10 +256,15 @@ def _user_option(parser: argparse.ArgumentParser) -> None:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     _name_option(parser)
     for key in OPTION_KEYS:
-        described = markdown.RULE_KEYS[key]
-        shown = f"{described.doc} {described.accepted_values}".replace("%", "%%")
-        parser.add_argument(f"--{key}", default="", help=shown, required=key in ("event", "action"))
-    parser.add_argument("--once", action="store_true", help=markdown.RULE_KEYS["once"].doc)
+        rule_key = markdown.RULE_KEYS[key]
+        help_text = f"{rule_key.doc} Values: {rule_key.accepted_values}. Default: {rule_key.default}."
+        is_required = key in ("event", "action")
+        if is_required:
+            help_text = f"{rule_key.doc} One of {rule_key.accepted_values}."
+        help_text = help_text.replace("%", "%%").replace("`", "")
+        parser.add_argument(f"--{key}", default="", metavar="VALUE", help=help_text, required=is_required)
+    once_help = markdown.RULE_KEYS["once"].doc.replace("`", "")
+    parser.add_argument("--once", action="store_true", help=once_help)
     parser.add_argument("--text", help="the text of the rule (default: read from stdin)")
     parser.add_argument("--no-backtest", action="store_true", help="do not replay past sessions first")
     _user_option(parser)

@@ -142,24 +142,28 @@ def _detect_push(command: SimpleCommand, _location: ShellLocation) -> Hazards:
         return
     arguments = arguments_of(command.words[1:], frozenset({"-o", "--push-option", "--receive-pack", "--repo"}))
     refs = arguments[1:]
-    names = [ref.lstrip("+").rpartition(":")[2] for ref in refs]
     if "--mirror" in options:
-        yield Hazard("git-push", Severity.DENY, "git push --mirror")
+        yield Hazard("git-push", Severity.DENY, "git push --mirror", safe_command="git push --force-with-lease")
     elif options & {"-d", "--delete"} or any(ref.startswith(":") and len(ref) > 1 for ref in refs):
-        gone = names if options & {"-d", "--delete"} else [ref[1:] for ref in refs if ref.startswith(":")]
-        for name in gone:
+        deleted = refs if options & {"-d", "--delete"} else [ref for ref in refs if ref.startswith(":")]
+        for name in map(_branch_of, deleted):
             if SHARED_BRANCH.fullmatch(name):
                 yield Hazard("git-push-delete", Severity.DENY, name)
     elif options & {"-f", "--force"} or any(ref.startswith("+") for ref in refs):
-        forced = (
-            names
-            if options & {"-f", "--force"}
-            else [name for name, ref in zip(names, refs, strict=True) if ref[0] == "+"]
-        )
-        shared = [name for name in forced if SHARED_BRANCH.fullmatch(name)]
+        forced = refs if options & {"-f", "--force"} else [ref for ref in refs if ref.startswith("+")]
+        is_shared = any(SHARED_BRANCH.fullmatch(_branch_of(ref)) for ref in forced)
+        named = " ".join((*arguments[:1], *(ref.lstrip("+") for ref in forced)))
         yield Hazard(
-            "git-push", Severity.DENY if shared else Severity.ASK, " ".join(("git push --force", *(shared or forced)))
+            "git-push",
+            Severity.DENY if is_shared else Severity.ASK,
+            f"git push --force {named}".rstrip(),
+            safe_command=f"git push --force-with-lease {named}".rstrip(),
         )
+
+
+def _branch_of(ref: str) -> str:
+    """Return the remote branch of ``+LOCAL:REMOTE``."""
+    return ref.lstrip("+").rpartition(":")[2]
 
 
 def _detect_branch(command: SimpleCommand, _location: ShellLocation) -> Hazards:

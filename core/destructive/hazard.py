@@ -33,7 +33,7 @@ class Hazard:
 
     ``lost_path`` is the file or folder of the project (empty for all of it) whose uncommitted changes would be lost; if
     it has none, the severity is ``severity_if_clean``. None if uncommitted changes do not matter.
-    ``ignores_untracked``: untracked files do not count.
+    ``ignores_untracked``: untracked files do not count. ``safe_command`` is what to run instead, if there is one.
     """
 
     kind: str
@@ -42,6 +42,7 @@ class Hazard:
     lost_path: str | None = None
     severity_if_clean: Severity = Severity.NONE
     ignores_untracked: bool = False
+    safe_command: str = ""
 
 
 Hazards = Iterator[Hazard]

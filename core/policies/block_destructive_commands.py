@@ -61,7 +61,9 @@ def _effective_severity(hazard: Hazard, context: PolicyContext) -> Severity:
 def _build_effect(hazards: Sequence[Hazard], language: str, *, is_denied: bool) -> Effect:
     messages = load_messages("hazards", language)
     acts = [messages.group("descriptions")[hazard.kind].format(target=hazard.target[:100]) for hazard in hazards]
-    ways = dict.fromkeys(messages.group("alternatives")[hazard.kind].format() for hazard in hazards)
+    ways = dict.fromkeys(
+        messages.group("alternatives")[hazard.kind].format(safe_command=hazard.safe_command[:100]) for hazard in hazards
+    )
     joint, space = ("；", "") if language == "zh" else ("; ", " ")
     text = (
         (_DENY_TEXT if is_denied else _ASK_TEXT)

@@ -32,11 +32,11 @@ class Globs:
     def match(self, path: str) -> bool:
         """Return whether ``path``, relative to where the globs begin and without a leading slash, matches."""
         data = path.encode("utf-8", "replace")
-        found = False
-        for takes_in, compiled in _compiled(self.sources):
-            if takes_in is not found and compiled.search(data):
-                found = takes_in
-        return found
+        is_included = False
+        for includes, compiled in _compiled(self.sources):
+            if includes is not is_included and compiled.search(data):
+                is_included = includes
+        return is_included
 
 
 def split_globs(text: str) -> tuple[str, ...]:
@@ -60,19 +60,19 @@ def find_glob_problem(sources: tuple[str, ...]) -> str:
         if len(source) > MAX_GLOB_CHARS:
             return f"a glob is longer than {MAX_GLOB_CHARS} characters"
         if source.startswith("#"):
-            return f"{source[:40]!r} is a comment; write \\# for a name that begins so"
+            return f"{source[:40]!r} is a comment; write \\# for a name that begins with #"
     try:
         _compiled(sources)
     except bracex.ExpansionLimitException:
-        return f"comes to more than {MAX_GLOBS} globs"
+        return f"expands to more than {MAX_GLOBS} globs"
     except (ValueError, re2.error) as error:
-        return f"is no glob: {str(error)[:120]}"
-    return "" if _compiled(sources) else "names no file"
+        return f"is not a glob: {str(error)[:120]}"
+    return "" if _compiled(sources) else "matches no file"
 
 
 @lru_cache(maxsize=1024)
 def _program_size(sources: tuple[str, ...]) -> int:
-    return sum(compiled.programsize for _takes_in, compiled in _compiled(sources))
+    return sum(compiled.programsize for _includes, compiled in _compiled(sources))
 
 
 @lru_cache(maxsize=1024)
@@ -81,13 +81,13 @@ def _compiled(sources: tuple[str, ...]) -> tuple[tuple[bool, Any], ...]:
     import bracex
     from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
 
-    found = []
+    expressions = []
     for source in sources:
         for glob in bracex.iexpand(source, keep_escapes=True, limit=MAX_GLOBS):
-            regex, takes_in = GitIgnoreBasicPattern.pattern_to_regex(glob)
+            regex, includes = GitIgnoreBasicPattern.pattern_to_regex(glob)
             if regex is not None:
                 text = regex if isinstance(regex, str) else regex.decode()
-                found.append((bool(takes_in), compile_bytes(text.encode("utf-8", "replace"), dot_is_all=True)))
-            if len(found) > MAX_GLOBS:
+                expressions.append((bool(includes), compile_bytes(text.encode("utf-8", "replace"), dot_is_all=True)))
+            if len(expressions) > MAX_GLOBS:
                 raise ValueError(f"more than {MAX_GLOBS} globs")
-    return tuple(found)
+    return tuple(expressions)

@@ -22,10 +22,10 @@ MAX_PROGRAM_SIZE = 2000
 _MAX_MEMORY = 1 << 19
 """Memory limit of one expression, in bytes."""
 _UNSUPPORTED_SYNTAX = (
-    (re.compile(r"\(\?<?[=!]"), "looking ahead or behind, (?= (?! (?<= (?<!, is not to be had; say it in two rules"),
-    (re.compile(r"\(\?P=|\\[1-9]"), "a back reference, \\1 or (?P=name), is not to be had; write the text out"),
-    (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive counts are not to be had, nor needed"),
-    (re.compile(r"\\[ZGKRXh]"), "that escape is not to be had; the end of the text is \\z"),
+    (re.compile(r"\(\?<?[=!]"), "lookaround, (?= (?! (?<= (?<!, is not supported; write two rules"),
+    (re.compile(r"\(\?P=|\\[1-9]"), "a back reference, \\1 or (?P=name), is not supported; write the text out"),
+    (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive quantifiers are not supported, nor needed"),
+    (re.compile(r"\\[ZGKRXh]"), "this escape is not supported; the end of the text is \\z"),
 )
 
 
@@ -62,31 +62,33 @@ def find_pattern_problem(source: str) -> str:
     if len(source) > MAX_PATTERN_CHARS:
         return f"is longer than {MAX_PATTERN_CHARS} characters"
     if control := next((char for char in source if char < " " or char == "\x7f"), ""):
-        return f"holds the character {control!r}; between double quotes YAML reads \\b and the like, so use single ones"
+        return f"contains the character {control!r}; YAML has escapes in double quotes, so use single quotes"
     import re2
 
     try:
         size = _compile(source, False, False).program_size
     except re2.error as error:
-        reason = next((words for lack, words in _UNSUPPORTED_SYNTAX if lack.search(source)), "")
-        told = error.args[0] if error.args else b""
-        said = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
-        return f"is no regular expression of RE2: {said[:120]}" + (f"; {reason}" if reason else "")
+        reason = next((hint for syntax, hint in _UNSUPPORTED_SYNTAX if syntax.search(source)), "")
+        detail = error.args[0] if error.args else b""
+        text = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+        return f"is not a regular expression of RE2: {text[:120]}" + (f"; {reason}" if reason else "")
     except UnicodeEncodeError:
-        return "holds half a character"
-    return f"is too large: {size} steps, at most {MAX_PROGRAM_SIZE}; count less far" if size > MAX_PROGRAM_SIZE else ""
+        return "contains half of a surrogate pair"
+    if size > MAX_PROGRAM_SIZE:
+        return f"is too large: {size} steps, at most {MAX_PROGRAM_SIZE}; use smaller repeat counts"
+    return ""
 
 
 @lru_cache(maxsize=2048)
 def _compile(source: str, is_anchored: bool, ignores_case: bool) -> CompiledPattern:
     flags = ("s" if is_anchored else "m") + ("i" if ignores_case else "")
-    found = compile_bytes(f"(?{flags}){source}".encode())
-    return CompiledPattern(found.match if is_anchored else found.search, found.programsize)
+    compiled = compile_bytes(f"(?{flags}){source}".encode())
+    return CompiledPattern(compiled.match if is_anchored else compiled.search, compiled.programsize)
 
 
 def compile_bytes(source: bytes, *, dot_is_all: bool = False) -> Any:
     """Compile with RE2. Raises ``re2.error`` for an invalid expression."""
-    import re2  # some milliseconds, and only who has rules pays for it
+    import re2  # takes milliseconds: only with rules
 
     options = re2.Options()
     options.max_mem = _MAX_MEMORY

@@ -63,9 +63,9 @@ def _parse_lines(lines: Sequence[str], body: str, *, is_raw: bool) -> FrontMatte
     problems: list[tuple[int, str]] = []
     for number, key, chunk in _split_keys(lines):
         if not key:
-            problems.append((number, "is neither a key with a colon nor what belongs to one"))
+            problems.append((number, "this line is neither a key with a colon nor part of a value"))
         elif key in values:
-            problems.append((number, f"{key} stands twice"))
+            problems.append((number, f"{key} is given twice"))
         else:
             places[key] = number
             values[key] = _parse_value(key, chunk, is_raw=is_raw)

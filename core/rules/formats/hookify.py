@@ -61,7 +61,7 @@ def parse_hookify_file(text: str, name: str, file: str, owner: Owner) -> RuleFil
     front = read_front_matter(text, is_raw=True)
     reading = RuleFileParser(file, front)
     if not front.is_present:
-        return RuleFile((), (f"{file}:1: begins with no front matter",))
+        return RuleFile((), (f"{file}:1: has no front matter",))
     for key in front.values:
         if key not in _KEYS:
             reading.add_problem(key, f"unknown key {format_value(key)}{did_you_mean(key, _KEYS)}")
@@ -69,9 +69,9 @@ def parse_hookify_file(text: str, name: str, file: str, owner: Owner) -> RuleFil
     action = _parse_choice(reading, "action", _ACTIONS, "warn")
     called = strip_controls(reading.get_text("name") or name).replace("\n", " ")[:80]
     if not front.body:
-        reading.add_problem("name", "says nothing: its text stands below the second ---")
+        reading.add_problem("name", "the rule has no text; write it below the second ---")
     if len(front.body) > MAX_TEXT_CHARS:
-        reading.add_problem("name", f"its text is longer than {MAX_TEXT_CHARS} characters")
+        reading.add_problem("name", f"the text is longer than {MAX_TEXT_CHARS} characters")
     told = _parse_conditions(reading, event)
     kinds = tuple(_EVENTS) if event == _ALL else (event,) if event else ()
     matcher = frozenset(reading.get_text("tool_matcher").replace("*", "").split("|")) - {""}
@@ -124,7 +124,7 @@ def _parse_conditions(parser: RuleFileParser, event: str) -> list[tuple[str, str
         field, operator = told.get("field", ""), told.get("operator", _OPERATORS[0])
         if field not in known:
             parser.add_problem(
-                "conditions", f"field {format_value(field)} is not to be had at {event}{did_you_mean(field, known)}"
+                "conditions", f"field {format_value(field)} is not available at {event}{did_you_mean(field, known)}"
             )
         elif operator not in _OPERATORS:
             parser.add_problem(
@@ -135,7 +135,7 @@ def _parse_conditions(parser: RuleFileParser, event: str) -> list[tuple[str, str
     if not raw and (source := parser.get_text("pattern")):
         found.append(("", _OPERATORS[0], source))
     if not found and not parser.problems:
-        parser.add_problem("pattern", "has neither a pattern nor conditions, and matches nothing")
+        parser.add_problem("pattern", "the rule has neither a pattern nor conditions, so it would match nothing")
     for _field, operator, source in found:
         if operator == _OPERATORS[0]:
             parser.join_patterns("conditions" if raw else "pattern", (source,))

@@ -35,7 +35,7 @@ MAX_TEXT_CHARS = 5000
 MAX_ITEMS = 100
 """Maximum entries of one key."""
 
-TOOL_KINDS = tuple(act.value for act in ToolKind if act is not ToolKind.OTHER)
+TOOL_KINDS = tuple(kind.value for kind in ToolKind if kind is not ToolKind.OTHER)
 CLIENTS = (ClientName.CLAUDE_CODE, ClientName.CODEX_CLI)
 
 
@@ -45,42 +45,51 @@ class RuleKey:
 
     doc: str
     accepted_values: str
-    default: str = ""
+    default: str
 
 
 RULE_KEYS: Mapping[str, RuleKey] = {
-    "event": RuleKey("When the rule is asked.", ", ".join(f"`{name}`" for name in RULE_EVENTS), "needed"),
-    "action": RuleKey("What it does where it matches.", ", ".join(f"`{action}`" for action in Action), "needed"),
+    "event": RuleKey(
+        "The event at which the rule is evaluated.", ", ".join(f"`{name}`" for name in RULE_EVENTS), "required"
+    ),
+    "action": RuleKey("What the rule does if it matches.", ", ".join(f"`{action}`" for action in Action), "required"),
     "tool": RuleKey(
-        "What the call does, whatever the client calls the tool; or a client's own tool, `*` at its end for all that "
-        "begin so (`mcp__github__*`). A list is any of them.",
-        ", ".join(f"`{act}`" for act in TOOL_KINDS) + ", a tool's name",
+        "The kind of the called tool, whatever the client calls it, or the name of a client's own tool. A name that "
+        "ends in `*` is a prefix (`mcp__github__*`). A list matches any of its entries.",
+        ", ".join(f"`{kind}`" for kind in TOOL_KINDS) + ", a tool name",
         "every tool",
     ),
     "paths": RuleKey(
-        "Files that the call is about, as in a `.gitignore`: `*.ts` at any depth, `src/*.ts` in that folder, `docs` "
-        "with all in it; `{a,b}` is either, `!` takes out. Relative to the repository; outside of it from `/` on.",
-        "globs, as a list or with commas",
-        "every file, and none",
+        "The files that the call reads or changes, as globs of a `.gitignore`: `*.ts` matches at any depth, `src/*.ts` "
+        "in that folder, `docs` everything in it, `{a,b}` either of the two; `!` excludes files. Globs are relative to "
+        "the repository; a file outside it is matched by its absolute path.",
+        "globs, separated by commas or as a list",
+        "every call, even without files",
     ),
     "pattern": RuleKey(
-        "A regular expression of RE2. Put it into single quotes, or none. A list is any of them.",
-        "an expression",
-        "everything",
+        "A regular expression (RE2), in single quotes or without quotes. A list matches if any of its entries does.",
+        "a regular expression",
+        "any text",
     ),
     "where": RuleKey(
-        "What the pattern is held against.",
+        "The text that the pattern is matched against.",
         ", ".join(f"`{where}`" for where in CONFIGURABLE_TARGETS),
-        "`command` for `tool: shell`, `content` for `edit` and `write`, `path` for `read`, `prompt` and `output` where "
-        "there is nothing else",
+        "`command` for `tool: shell`, `content` for `edit` and `write`, `path` for `read`, `prompt` for `delegate`; at "
+        "an event with only one value, that value",
     ),
-    "fail": RuleKey("What follows where it cannot be said whether it matches.", "`open`, `closed`", "`open`"),
+    "fail": RuleKey(
+        "What happens if the rule cannot be evaluated: nothing (`open`), or the same as if it matched (`closed`).",
+        "`open`, `closed`",
+        "`open`",
+    ),
     "once": RuleKey(
-        "For `tell` and `inject`: once in a session, and again after a compaction.", "`true`, `false`", "`false`"
+        "For `tell` and `inject`: show the text once per session, and again after a compaction.",
+        "`true`, `false`",
+        "`false`",
     ),
-    "clients": RuleKey("The clients that it is for.", ", ".join(f"`{client}`" for client in CLIENTS), "all"),
-    "enabled": RuleKey("Whether it counts.", "`true`, `false`", "`true`"),
-    "description": RuleKey("What it is for, in `upbeat rules list`.", "a text"),
+    "clients": RuleKey("The clients in which the rule applies.", ", ".join(f"`{client}`" for client in CLIENTS), "all"),
+    "enabled": RuleKey("Whether the rule is active.", "`true`, `false`", "`true`"),
+    "description": RuleKey("What the rule is for; `upbeat rules list` shows it.", "text", "none"),
 }
 """The keys of rule files; checks and documentation are generated from them."""
 
@@ -145,7 +154,7 @@ class RuleFileParser:
             self.add_problem(key, f"{key} {format_value(source)} {problem}")
         whole = sources[0] if len(sources) == 1 else "|".join(f"(?:{source})" for source in sources)
         if not wrong and (problem := pattern.find_pattern_problem(whole)):
-            self.add_problem(key, f"{key}: all together {problem}")
+            self.add_problem(key, f"{key}: the joined expression {problem}")
         return whole
 
 
@@ -154,7 +163,7 @@ def parse_rule_file(text: str, name: str, file: str, owner: Owner) -> RuleFile:
     front = read_front_matter(text)
     reading = RuleFileParser(file, front)
     if not front.is_present:
-        return RuleFile((), (f"{file}:1: begins with no front matter: a line ---, keys, a line ---, then the text",))
+        return RuleFile((), (f"{file}:1: has no front matter: write a line ---, the keys, a line ---, then the text",))
     for key in front.values:
         if key not in RULE_KEYS:
             reading.add_problem(key, f"unknown key {format_value(key)}{did_you_mean(key, RULE_KEYS)}")
@@ -178,15 +187,15 @@ def _build_rule(parser: RuleFileParser, name: str, owner: Owner) -> Rule | None:
         client for text in parser.get_texts("clients") if (client := _check_choice(parser, "clients", text, CLIENTS))
     )
     if not front.body:
-        parser.add_problem("action", "says nothing: its text stands below the second ---")
+        parser.add_problem("action", "the rule has no text; write it below the second ---")
     if len(front.body) > MAX_TEXT_CHARS:
-        parser.add_problem("action", f"its text is longer than {MAX_TEXT_CHARS} characters")
+        parser.add_problem("action", f"the text is longer than {MAX_TEXT_CHARS} characters")
     if not event or not action:
         return None
     does = Action(action)
     if does not in RULE_EVENTS[event].actions:
         can = ", ".join(RULE_EVENTS[event].actions)
-        parser.add_problem("action", f"action {does} cannot be had at {event}: {can}")
+        parser.add_problem("action", f"action {does} is not available at {event}; use {can}")
     if fail == FailMode.CLOSED and does not in (Action.DENY, Action.ASK):
         parser.add_problem("fail", "fail: closed is for action: deny and action: ask")
     if once and does not in (Action.TELL, Action.INJECT):
@@ -221,7 +230,7 @@ def _parse_choice(parser: RuleFileParser, key: str, choices: tuple[str, ...], de
     if text:
         return _check_choice(parser, key, text, choices)
     if not default and isinstance(parser.front_matter.values.get(key, ""), str):
-        parser.add_problem(key, f"{key} is needed: {', '.join(choices)}")
+        parser.add_problem(key, f"{key} is required; use one of {', '.join(choices)}")
     return default
 
 
@@ -261,16 +270,17 @@ def _parse_conditions(parser: RuleFileParser, event: str, tools: tuple[str, ...]
     where = _check_choice(parser, "where", text, CONFIGURABLE_TARGETS) if (text := parser.get_text("where")) else ""
     if not sources:
         if where:
-            parser.add_problem("where", "where says what a pattern is held against, and there is no pattern")
+            parser.add_problem("where", "where is given without a pattern")
         return ()
     expression = parser.join_patterns("pattern", sources)
     offered = RULE_EVENTS[event].targets if event else CONFIGURABLE_TARGETS
     if where and where not in offered:
         can = ", ".join(offered) or "nothing"
-        parser.add_problem("where", f"where: {where} cannot be had at {event}: {can}")
+        parser.add_problem("where", f"where: {where} is not available at {event}; use {can}")
     place = where or _default_target(tools, offered)
     if event and not place:
-        parser.add_problem("pattern", f"where is needed to say what the pattern is held against: {', '.join(offered)}")
+        hint = f"where is required here; use one of {', '.join(offered)}"
+        parser.add_problem("pattern", hint if offered else f"pattern is not available at {event}")
     if not place:
         return ()
     return (Condition(MatchTarget(place), Pattern(expression, is_anchored=place == MatchTarget.COMMAND)),)

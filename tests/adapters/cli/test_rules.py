@@ -81,7 +81,7 @@ def test_ones_own(here: Here, repo: Path, home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((*ADD, "--pattern", "(?=x)", "--text", "x"), "looking ahead"),
+        ((*ADD, "--pattern", "(?=x)", "--text", "x"), "lookaround"),
         (("rules", "add", "../x", "--event", "prompt", "--action", "tell", "--text", "x"), "is not a rule name"),
         (("rules", "remove", "nothing"), "no rule 'nothing'; run `upbeat rules list` to see them all"),
         (("rules", "show", "kep"), "did you mean 'keep'?"),
@@ -175,6 +175,26 @@ def test_it_can_be_written_without_a_backtest(here: Here, repo: Path, past: Path
         added.code,
         added.stderr,
     )
+
+
+@pytest.mark.parametrize("action", ["inject", "tell"])
+def test_a_rule_that_waits_for_trust_is_announced(here: Here, repo: Path, home: Path, action: str) -> None:
+    """A project rule that only adds text says that it needs trust, or ``--user``, before it acts."""
+    add = ("rules", "add", "hint", "--event", "prompt", "--action", action, "--text", "x", "--no-backtest")
+    in_project, own = here(*add, cwd=repo, home=home), here(*add, "--user", cwd=repo, home=home)
+
+    words = "the rule does nothing until you trust it (upbeat trust); a rule of your own (--user) needs no trust"
+    assert (0, f"upbeat: {words}\n") == (in_project.code, in_project.stderr)
+    assert (0, "") == (own.code, own.stderr)
+
+
+def test_help_describes_every_key(here: Here, repo: Path, home: Path) -> None:
+    """``upbeat rules add --help`` says for each option what it means, which values it takes, and the default."""
+    lines = " ".join(here("rules", "add", "--help", cwd=repo, home=home).stdout.decode().split())
+
+    assert "--event VALUE The event at which the rule is evaluated. One of before-tool, after-tool, prompt," in lines
+    assert "--fail VALUE What happens if the rule cannot be evaluated: nothing (open)," in lines
+    assert "Values: open, closed. Default: open." in lines
 
 
 def test_the_trial_has_an_end(here: Here, repo: Path, past: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,11 +93,27 @@ def test_texts() -> None:
     [english] = said_by(POLICY, starting(shell("git push -f origin main")))
     [chinese] = said_by(POLICY, starting(shell("git push -f origin main")), language="zh")
 
-    assert "git push --force main" in english.text
-    assert "--force-with-lease" in english.text
-    assert "--force-with-lease" in chinese.text
+    assert "`git push --force origin main` would overwrite" in english.text
+    assert "`git push --force-with-lease origin main`" in english.text
+    assert "`git push --force-with-lease origin main`" in chinese.text
     assert "已阻止" in chinese.text
     assert isinstance(english, Deny)
+
+
+@pytest.mark.parametrize(
+    ("line", "safe"),
+    [
+        ("git push --force", "`git push --force-with-lease`"),
+        ("git push -f fork HEAD:main topic", "`git push --force-with-lease fork HEAD:main topic`"),
+        ("git push upstream +topic other", "`git push --force-with-lease upstream topic`"),
+        ("git push --mirror backup", "`git push --force-with-lease`"),
+    ],
+)
+def test_the_safe_push_is_the_users_own(line: str, safe: str) -> None:
+    """The alternative to a forced push names the remote and the forced branches as the line does."""
+    [effect] = said_by(POLICY, starting(shell(line)))
+
+    assert safe in effect.text
 
 
 def test_every_harm_has_texts() -> None:

@@ -49,7 +49,7 @@ MATCHES: dict[str, tuple[str, Event, type[Effect]]] = {
 
 @pytest.mark.parametrize(("front", "event", "kind"), MATCHES.values(), ids=MATCHES)
 def test_matches(front: str, event: Event, kind: type[Effect]) -> None:
-    """Each operator and event comes to the effect that is nearest."""
+    """Each operator and event has the closest effect."""
     [effect] = effects(front, event)
 
     assert (kind, True) == (type(effect), effect.text.endswith("Words."))
@@ -68,23 +68,23 @@ MATCHES_NOT: dict[str, tuple[str, Event]] = {
 
 @pytest.mark.parametrize(("front", "event"), MATCHES_NOT.values(), ids=MATCHES_NOT)
 def test_matches_not(front: str, event: Event) -> None:
-    """What one condition does not say is no match."""
+    """A rule matches only if all of its conditions do."""
     assert [] == effects(front, event)
 
 
 WRONG = {
     "event: bsh\npattern: x": "did you mean 'bash'?",
     "event: bash": "has neither a pattern nor conditions",
-    "event: bash\npattern: (?=x)": "looking ahead",
+    "event: bash\npattern: (?=x)": "lookaround",
     "event: bash\npattern: x\naction: blok": "did you mean 'block'?",
-    "event: stop\nconditions:\n  - field: transcript\n    pattern: x": "field 'transcript' is not to be had",
+    "event: stop\nconditions:\n  - field: transcript\n    pattern: x": "field 'transcript' is not available",
     "event: bash\nconditions:\n  - field: command\n    operator: like\n    pattern: x": "unknown operator 'like'",
 }
 
 
 @pytest.mark.parametrize(("front", "words"), WRONG.items())
 def test_wrong(front: str, words: str) -> None:
-    """It is told, and the rule does not count."""
+    """A mistake is reported, and the file has no rule."""
     found = parse_hookify_file(f"---\nname: mine\n{front}\n---\nWords.\n", "n", "n.md", Owner.USER)
 
     assert ((), True) == (found.rules, words in found.problems[0])

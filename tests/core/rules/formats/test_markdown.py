@@ -10,7 +10,7 @@ from upbeat.core.contract.event import ClientName
 from upbeat.core.rules.formats.markdown import MAX_TEXT_CHARS, RULE_KEYS, RuleFile, parse_rule_file
 from upbeat.core.rules.globs import Globs
 from upbeat.core.rules.pattern import Pattern
-from upbeat.core.rules.rule import Action, Condition, FailMode, MatchTarget, Owner, Rule
+from upbeat.core.rules.rule import RULE_EVENTS, Action, Condition, FailMode, MatchTarget, Owner, Rule
 
 
 def of(front: str, text: str = "Words.") -> RuleFile:
@@ -53,7 +53,7 @@ enabled: false"""
 
 
 def test_every_mistake_at_once() -> None:
-    """All mistakes are told together, line by line, with what was meant."""
+    """All mistakes are reported together, by line, with suggestions."""
     found = of(
         "evnt: before-tool\ntool: shel\npattern: (?=a)\naction: den\nfail: closd\nclients: claude\nenabled: maybe\n"
         "paths: '{1..9999}'\nwhere: comand\nonce: true",
@@ -62,45 +62,54 @@ def test_every_mistake_at_once() -> None:
 
     assert () == found.rules
     assert [
-        "r.md:1: event is needed: before-tool, after-tool, prompt, session-start, agent-start, agent-end, turn-end",
+        f"r.md:1: event is required; use one of {', '.join(RULE_EVENTS)}",
         "r.md:2: unknown key 'evnt'; did you mean 'event'?",
         "r.md:3: unknown tool 'shel'; did you mean 'shell'?",
         (
-            "r.md:4: pattern '(?=a)' is no regular expression of RE2: invalid perl operator: (?=; looking ahead or "
-            "behind, (?= (?! (?<= (?<!, is not to be had; say it in two rules"
+            "r.md:4: pattern '(?=a)' is not a regular expression of RE2: invalid perl operator: (?=; lookaround, "
+            "(?= (?! (?<= (?<!, is not supported; write two rules"
         ),
         "r.md:5: action takes tell, ask, deny, inject; found 'den'; did you mean 'deny'?",
-        "r.md:5: says nothing: its text stands below the second ---",
+        "r.md:5: the rule has no text; write it below the second ---",
         "r.md:6: fail takes open, closed; found 'closd'; did you mean 'closed'?",
         "r.md:7: clients takes claude-code, codex-cli; found 'claude'; did you mean 'claude-code'?",
         "r.md:8: enabled takes true or false; found 'maybe'",
-        "r.md:9: paths comes to more than 100 globs",
+        "r.md:9: paths expands to more than 100 globs",
         "r.md:10: where takes command, path, content, prompt, output; found 'comand'; did you mean 'command'?",
     ] == list(found.problems)
 
 
 WRONG: dict[str, tuple[str, str]] = {
-    "ask after the fact": ("event: after-tool\naction: ask", "action ask cannot be had at after-tool: tell, inject"),
-    "deny a prompt": ("event: prompt\naction: deny", "action deny cannot be had at prompt"),
-    "tell at an agent's start": ("event: agent-start\naction: tell", "action tell cannot be had at agent-start"),
+    "ask after the fact": (
+        "event: after-tool\naction: ask",
+        "at after-tool; use tell, inject",
+    ),
+    "deny a prompt": ("event: prompt\naction: deny", "action deny is not available at prompt"),
+    "tell at an agent's start": ("event: agent-start\naction: tell", "action tell is not available at agent-start"),
     "closed for a word": ("event: prompt\naction: tell\nfail: closed", "fail: closed is for action: deny"),
     "once for a denial": ("event: before-tool\naction: deny\nonce: true", "once is for action: tell"),
     "a tool of a prompt": ("event: prompt\naction: tell\ntool: shell", "tool is for before-tool and after-tool"),
     "paths of a prompt": ("event: prompt\naction: tell\npaths: x", "paths is for before-tool and after-tool"),
-    "a pattern of a session": ("event: session-start\naction: tell\npattern: x", "where is needed"),
-    "output before": ("event: before-tool\naction: deny\npattern: x\nwhere: output", "where: output cannot be had"),
-    "a pattern of anything": ("event: before-tool\naction: deny\npattern: x", "where is needed to say"),
-    "where without pattern": ("event: before-tool\naction: deny\nwhere: path", "there is no pattern"),
+    "a pattern of a session": (
+        "event: session-start\naction: tell\npattern: x",
+        "not available at session-start",
+    ),
+    "output before": ("event: before-tool\naction: deny\npattern: x\nwhere: output", "where: output is not available"),
+    "a pattern of anything": (
+        "event: before-tool\naction: deny\npattern: x",
+        "where is required here; use one of",
+    ),
+    "where without pattern": ("event: before-tool\naction: deny\nwhere: path", "where is given without a pattern"),
     "a table": ("event: before-tool\naction: deny\nfail: {a: b}", "fail takes a text"),
     "tables in a list": ("event: before-tool\naction: deny\ntool:\n  - a: b", "tool takes texts"),
-    "a backspace": ('event: prompt\naction: tell\npattern: "\\bx"', "holds the character"),
+    "a backspace": ('event: prompt\naction: tell\npattern: "\\bx"', "contains the character"),
     "a back reference": ("event: prompt\naction: tell\npattern: (a)\\1", "a back reference"),
     "a possessive count": ("event: prompt\naction: tell\npattern: a++", "possessive"),
     "an open bracket": ("event: prompt\naction: tell\npattern: '('", "missing )"),
     "more steps than an expression may have": ("event: prompt\naction: tell\npattern: a.{0,900}c", "is too large"),
     "more steps together": (
         "event: prompt\naction: tell\npattern: ['a{300}b', 'c{300}d', 'e{300}f', 'g{300}h', 'i{300}j', 'k{900}l']",
-        "all together is too large",
+        "the joined expression is too large",
     ),
     "a program that is too large": ("event: prompt\naction: tell\npattern: '((a{1,500}){1,500})'", "RE2"),
     "a comment as a glob": ("event: before-tool\naction: deny\npaths: '#x'", "is a comment"),
@@ -109,7 +118,7 @@ WRONG: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("front", "words"), WRONG.values(), ids=WRONG)
 def test_wrong(front: str, words: str) -> None:
-    """What cannot be had is told before anybody relies on it, and the rule is none that can be evaluated."""
+    """A mistake is reported, and the rule is kept as one that cannot be evaluated."""
     found = of(front)
 
     assert (True, 1) == (words in found.problems[0], len(found.problems))
@@ -117,14 +126,14 @@ def test_wrong(front: str, words: str) -> None:
 
 
 def test_a_text_has_an_end() -> None:
-    """A text of the full length is one, a longer one is not."""
+    """A text of the maximum length is accepted, a longer one is not."""
     front = "event: prompt\naction: tell"
 
     assert ((), 1) == (of(front, "x" * MAX_TEXT_CHARS).problems, len(of(front, "x" * (MAX_TEXT_CHARS + 1)).problems))
 
 
 def test_a_file_without_front_matter_is_no_rule() -> None:
-    """It is told how a rule begins."""
+    """The problem says how a rule file begins."""
     found = parse_rule_file("Just words.", "r", "r.md", Owner.USER)
 
     assert ((), 1, True) == (found.rules, len(found.problems), "front matter" in found.problems[0])
@@ -144,7 +153,7 @@ MEANT: dict[str, MatchTarget] = {
 
 @pytest.mark.parametrize(("front", "where"), MEANT.items())
 def test_where_is_meant(front: str, where: MatchTarget) -> None:
-    """Where there is only one thing that a pattern can mean, it need not be said; a command is read from its start."""
+    """``where`` has a default if there is only one sensible target; a command is matched from its first word."""
     action = "deny" if "before" in front or "end" in front else "tell"
     [rule] = of(f"{front}\naction: {action}\npattern: x").rules
 
@@ -152,7 +161,7 @@ def test_where_is_meant(front: str, where: MatchTarget) -> None:
 
 
 def test_the_text_is_clean() -> None:
-    """Neither controls nor secrets of a rule's text are shown or sent."""
+    """A rule's text has no control characters and no secrets."""
     key = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
     [rule] = of("event: prompt\naction: tell", f"\x1b[31mUse {key}").rules
 
@@ -166,7 +175,7 @@ def test_the_text_is_clean() -> None:
     )
 )
 def test_nothing_makes_it_raise(front: dict[str, str]) -> None:
-    """Any front matter is a rule, or says what is wrong on lines of their own."""
+    """Any front matter makes a rule or a list of problems, each on one line."""
     found = of("\n".join(f"{key}: {value}" for key, value in front.items()))
 
     assert found.rules or found.problems
