@@ -17,7 +17,7 @@ from upbeat.core.shell import prove_success, unwrap
 from upbeat.core.workflow.facts import CommandRan, Fact, StepFinished, WorkflowStarted
 from upbeat.core.workflow.registry import stage_of_step_key
 from upbeat.core.workflow.state import NEW_SESSION, Evidence, SessionState, StepVerdict
-from upbeat.core.workflow.verdict.runners import classify_program
+from upbeat.core.workflow.verdict.evidence import classify_program
 
 SEARCH_TOOL = "ci_search"
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind"})

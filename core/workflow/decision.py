@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from upbeat.core.contract.effect import Effect, Explanation
+from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.workflow.facts import Fact
 from upbeat.core.workflow.registry import Registry
 
@@ -52,6 +53,11 @@ class WorkflowInputs:
     is_unrelated_question: bool = False
     """The prompt is a question that is not about work on the repository."""
     requires_evidence: bool = True
+
+    @property
+    def messages(self) -> Messages:
+        """The workflow's messages in the language of the user."""
+        return load_messages("workflow", self.language)
 
 
 @dataclass(frozen=True, slots=True)

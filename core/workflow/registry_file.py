@@ -34,8 +34,8 @@ _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _UPPER = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*")
 
 ParsedEntry = dict[str, Any]
-ValueParser = Callable[[Any], tuple[Any, str]]
-"""A raw value -> the parsed value and the problem; one of the two is empty."""
+ValueParser = Callable[[Any], Any]
+"""Return the parsed value of a raw one, or raise ``ValueError`` with what the key takes instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def load_registry(layers: Sequence[Layer]) -> LoadedRegistry:
         if not layer.is_trusted:
             untrusted.append(layer.origin)
             continue
-        patch, wrong = _parse_layer(layer)
+        patch: RegistryPatch = {table: {} for table in TABLE_SCHEMAS}
+        wrong = list(islice(_parse_layer(layer, patch), MAX_PROBLEMS))
         merged = _merge_layer(registry, patch, layer)
         wrong += islice(_find_unresolved(layer, patch, merged, registry), max(MAX_PROBLEMS - len(wrong), 0))
         problems += wrong
@@ -65,105 +66,101 @@ def load_registry(layers: Sequence[Layer]) -> LoadedRegistry:
 # Values
 
 
-def _expected(choices: Sequence[str], raw: Any) -> str:
-    hint = did_you_mean(raw, choices) if isinstance(raw, str) else ""
-    return f"takes {', '.join(choices)}; found {format_value(raw)}{hint}"
+def _invalid(takes: str, raw: Any, hint: str = "") -> ValueError:
+    return ValueError(f"{takes}; found {format_value(raw)}{hint}")
 
 
 def _parse_choice(*choices: str) -> ValueParser:
-    def parse(raw: Any) -> tuple[Any, str]:
+    def parse(raw: Any) -> str:
         if isinstance(raw, str) and raw in choices:
-            return raw, ""
-        return None, _expected(tuple(filter(None, choices)), raw)
+            return raw
+        hint = did_you_mean(raw, choices) if isinstance(raw, str) else ""
+        raise _invalid(f"takes {', '.join(filter(None, choices))}", raw, hint)
 
     return parse
 
 
-def _parse_choices(*choices: str, required: str = "") -> ValueParser:
-    def parse(raw: Any) -> tuple[Any, str]:
-        names, problem = _parse_names(raw)
-        unknown = next((name for name in names or () if name not in choices), None)
-        if not problem and unknown is not None:
-            problem = _expected(choices, unknown)
-        if not problem and required and required not in names:
-            problem = f"needs {required} among its values; found {format_value(raw)}"
-        return names, problem
-
-    return parse
+def _parse_choices(*choices: str) -> ValueParser:
+    return lambda raw: tuple(map(_parse_choice(*choices), _parse_names(raw)))
 
 
-def _parse_names(raw: Any) -> tuple[Any, str]:
+def _parse_names(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
-        return None, f"takes a list of names; found {format_value(raw)}"
-    return tuple(raw), "" if len(set(raw)) == len(raw) else f"has a name twice: {format_value(raw)}"
+        raise _invalid("takes a list of names", raw)
+    if len(set(raw)) < len(raw):
+        raise ValueError(f"has a name twice: {format_value(raw)}")
+    return tuple(raw)
 
 
-def _parse_name(raw: Any) -> tuple[Any, str]:
-    return (raw, "") if isinstance(raw, str) and raw else (None, f"takes a name; found {format_value(raw)}")
+def _parse_name(raw: Any) -> str:
+    if isinstance(raw, str) and raw:
+        return raw
+    raise _invalid("takes a name", raw)
 
 
-def _parse_skills(raw: Any) -> tuple[Any, str]:
-    names, problem = _parse_names(raw)
-    invalid = next((name for name in names or () if not _is_valid_name(name, _KEBAB)), None)
-    if not problem and invalid is not None:
-        problem = f"takes names in lower case with hyphens; found {format_value(invalid)}"
-    return names, problem
+def _parse_skills(raw: Any) -> tuple[str, ...]:
+    names = _parse_names(raw)
+    for name in names:
+        if not _is_valid_name(name, _KEBAB):
+            raise _invalid("takes names in lower case with hyphens", name)
+    return names
 
 
-def _parse_groups(raw: Any) -> tuple[Any, str]:
+def _parse_groups(raw: Any) -> StageGroups:
     """Parse a list of stages; a nested list is a group."""
     if not isinstance(raw, list) or not raw:
-        return None, f"takes a list of stages, at least one; found {format_value(raw)}"
+        raise _invalid("takes a list of stages, at least one", raw)
     groups = []
     for entry in raw:
         group = entry if isinstance(entry, list) else [entry]
         if not group or not all(isinstance(stage, str) for stage in group):
-            return None, f"takes stages and lists of stages, none empty; found {format_value(entry)}"
+            raise _invalid("takes stages and lists of stages, none empty", entry)
         if len(set(group)) < len(group):
-            return None, f"has a stage twice in one group: {format_value(entry)}"
+            raise ValueError(f"has a stage twice in one group: {format_value(entry)}")
         groups.append(tuple(group))
-    return tuple(groups), ""
+    return tuple(groups)
 
 
-def _parse_repairs(raw: Any) -> tuple[Any, str]:
+def _parse_repairs(raw: Any) -> dict[StepVerdict, StageGroups]:
     if not isinstance(raw, dict):
-        return None, f"takes a list of stages for each negative verdict, as in repair.fail; found {format_value(raw)}"
+        raise _invalid("takes a list of stages for each negative verdict, as in repair.fail", raw)
     repairs = {}
-    for verdict, stages in raw.items():
-        if verdict not in BAD_VERDICTS:
-            return None, _expected(BAD_VERDICTS, verdict)
-        repairs[StepVerdict(verdict)], problem = _parse_groups(stages)
-        if problem:
-            return None, f"of {verdict} {problem}"
-    return repairs, ""
+    for name, stages in raw.items():
+        verdict = StepVerdict(_parse_choice(*BAD_VERDICTS)(name))
+        try:
+            repairs[verdict] = _parse_groups(stages)
+        except ValueError as error:
+            raise ValueError(f"of {verdict} {error}") from None
+    return repairs
 
 
-def _parse_attempts(raw: Any) -> tuple[Any, str]:
-    is_valid = isinstance(raw, int) and not isinstance(raw, bool) and 1 <= raw <= MAX_ATTEMPTS
-    return (
-        (raw, "") if is_valid else (None, f"takes a whole number from 1 to {MAX_ATTEMPTS}; found {format_value(raw)}")
-    )
+def _parse_attempts(raw: Any) -> int:
+    if isinstance(raw, int) and not isinstance(raw, bool) and 1 <= raw <= MAX_ATTEMPTS:
+        return raw
+    raise _invalid(f"takes a whole number from 1 to {MAX_ATTEMPTS}", raw)
 
 
-def _parse_flag(raw: Any) -> tuple[Any, str]:
-    return (raw, "") if isinstance(raw, bool) else (None, f"takes true or false; found {format_value(raw)}")
+def _parse_flag(raw: Any) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    raise _invalid("takes true or false", raw)
 
 
-def _parse_text(raw: Any) -> tuple[Any, str]:
+def _parse_text(raw: Any) -> dict[str, str]:
     if not isinstance(raw, dict):
-        return None, f"takes a sentence for each language, as in text.en; found {format_value(raw)}"
+        raise _invalid("takes a sentence for each language, as in text.en", raw)
     for language, sentence in raw.items():
-        if language not in LANGUAGES:
-            return None, _expected(LANGUAGES, language)
+        _parse_choice(*LANGUAGES)(language)
         if not isinstance(sentence, str) or not 0 < len(sentence) <= MAX_TEXT_CHARS or not sentence.isprintable():
-            limit = f"one line of at most {MAX_TEXT_CHARS} characters"
-            return None, f"of {language} takes {limit}; found {format_value(sentence)}"
-    return dict(raw), ""
+            raise _invalid(f"of {language} takes one line of at most {MAX_TEXT_CHARS} characters", sentence)
+    return dict(raw)
 
 
-def _parse_verdicts(raw: Any) -> tuple[Any, str]:
-    names, problem = _parse_choices(*STAGE_VERDICTS, required=StepVerdict.PASS)(raw)
-    return (None, problem) if problem else (tuple(map(StepVerdict, names)), "")
+def _parse_verdicts(raw: Any) -> tuple[StepVerdict, ...]:
+    verdicts = tuple(map(StepVerdict, _parse_choices(*STAGE_VERDICTS)(raw)))
+    if StepVerdict.PASS not in verdicts:
+        raise _invalid("needs pass among its values", raw)
+    return verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +219,7 @@ RegistryPatch = dict[str, dict[str, ParsedEntry]]
 """Table -> name -> attribute -> value, for the valid values."""
 
 
-def _parse_layer(layer: Layer) -> tuple[RegistryPatch, list[str]]:
-    """Return the valid values of the layer, and at most ``MAX_PROBLEMS`` problems."""
-    patch: RegistryPatch = {table: {} for table in TABLE_SCHEMAS}
-    return patch, list(islice(_parse_layer_into(patch, layer), MAX_PROBLEMS))
-
-
-def _parse_layer_into(patch: RegistryPatch, layer: Layer) -> Iterator[str]:
+def _parse_layer(layer: Layer, patch: RegistryPatch) -> Iterator[str]:
     """Fill ``patch`` from the layer and yield its problems."""
     for table, entries in layer.values.items():
         if table not in TABLE_SCHEMAS:
@@ -258,11 +249,10 @@ def _parse_entry(layer: Layer, table: str, name: str, entry: Any, values: Parsed
             hint = did_you_mean(key, schema.parsers)
             yield f"{_position_of(layer, full, raw)}: unknown key {format_value(full)}{hint}"
             continue
-        value, problem = parser(raw)
-        if problem:
-            yield f"{_position_of(layer, full, raw)}: {full} {problem}"
-        else:
-            values[schema.attribute_names.get(key, key)] = value
+        try:
+            values[schema.attribute_names.get(key, key)] = parser(raw)
+        except ValueError as error:
+            yield f"{_position_of(layer, full, raw)}: {full} {error}"
 
 
 def _position_of(layer: Layer, name: str, raw: Any) -> str:
@@ -280,34 +270,25 @@ def _is_valid_name(name: str, pattern: re.Pattern[str]) -> bool:
 
 def _merge_layer(base: Registry, patch: RegistryPatch, layer: Layer) -> Registry:
     """Return ``base`` with the layer's entries overridden key by key, and its new ones added."""
-    workflows = {
-        name: _merge_workflow(
-            base.workflows.get(name) or Workflow(name, ()), values, layer.location_of(f"workflows.{name}")
-        )
-        for name, values in patch["workflows"].items()
-    }
-    stages = {
-        key: _merge_stage(base.stages.get(key) or Stage(key, ""), values) for key, values in patch["stages"].items()
-    }
+    workflows = dict(base.workflows)
+    for name, values in patch["workflows"].items():
+        workflow = base.workflows.get(name) or Workflow(name, ())
+        groups = _number_repeated_stages(values["groups"]) if "groups" in values else workflow.groups
+        text = {**workflow.text, **values.get("text", {})}
+        origin = layer.location_of(f"workflows.{name}")
+        workflows[name] = replace(workflow, **values | {"groups": groups, "text": text, "origin": origin})
+    stages = dict(base.stages)
+    for key, values in patch["stages"].items():
+        stage = base.stages.get(key) or Stage(key, "")
+        verdicts = values.get("verdicts", stage.verdicts)  # an earlier repair is dropped together with its verdict
+        repairs = {verdict: groups for verdict, groups in stage.repairs.items() if verdict in verdicts}
+        merged = {"repairs": {**repairs, **values.get("repairs", {})}, "text": {**stage.text, **values.get("text", {})}}
+        stages[key] = replace(stage, **values | merged)
     agents = {name: replace(base.agents.get(name) or Agent(name), **values) for name, values in patch["agents"].items()}
-    return Registry({**base.workflows, **workflows}, {**base.stages, **stages}, {**base.agents, **agents})
+    return Registry(workflows, stages, {**base.agents, **agents})
 
 
-def _merge_workflow(base: Workflow, values: ParsedEntry, origin: str) -> Workflow:
-    groups = number_repeated_stages(values["groups"]) if "groups" in values else base.groups
-    text = {**base.text, **values.get("text", {})}
-    return replace(base, **values | {"groups": groups, "text": text, "origin": origin})
-
-
-def _merge_stage(base: Stage, values: ParsedEntry) -> Stage:
-    """Return the stage with ``values``; an earlier repair is dropped together with its verdict."""
-    verdicts = values.get("verdicts", base.verdicts)
-    repairs = {verdict: groups for verdict, groups in base.repairs.items() if verdict in verdicts}
-    text = {**base.text, **values.get("text", {})}
-    return replace(base, **values | {"repairs": {**repairs, **values.get("repairs", {})}, "text": text})
-
-
-def number_repeated_stages(groups: StageGroups) -> StageGroups:
+def _number_repeated_stages(groups: StageGroups) -> StageGroups:
     """Return the stages as step keys: the second TEST becomes ``TEST:2``."""
     counts = Counter[str]()
     keyed = []

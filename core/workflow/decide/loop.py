@@ -25,7 +25,7 @@ from collections.abc import Callable
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import TurnEnding
-from upbeat.core.messages.catalogue import format_count, load_messages
+from upbeat.core.messages.catalogue import format_count
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result, lose_orphaned_calls
 from upbeat.core.workflow.decide.transitions import finish_step, is_finished
@@ -108,7 +108,7 @@ def _say_what_waits(run: WorkflowRun, state: SessionState, inputs: WorkflowInput
     if run.status is not RunStatus.NEEDS_HUMAN or state.loop.end_reason == RunStatus.NEEDS_HUMAN:
         return NO_DECISION
     step = run.find_step(run.reason)
-    text = load_messages("workflow", inputs.language)["waits_for_user"].format(
+    text = inputs.messages["waits_for_user"].format(
         workflow=run.workflow,
         step=run.reason,
         attempts=format_count("time", step.attempts if step else 0, inputs.language),
@@ -150,7 +150,7 @@ def _find_reported_step(run: WorkflowRun, name: str) -> WorkflowStep | None:
 
 
 def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
-    messages = load_messages("workflow", inputs.language)
+    messages = inputs.messages
     text: str = messages["workflow_complete"].format(workflow=run.workflow, progress=format_progress(run))
     if unfinished := format_unfinished_steps(run):
         text += " " + messages["unfinished_steps"].format(steps=unfinished)
@@ -164,7 +164,7 @@ def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
 
 def _completion_problem(state: SessionState, run: WorkflowRun, inputs: WorkflowInputs) -> str:
     """Return why a run whose steps have all finished is not complete: open boxes or expired evidence."""
-    messages = load_messages("workflow", inputs.language)
+    messages = inputs.messages
     if inputs.tasks and inputs.tasks.open_checkboxes:
         return messages["completion_blocked_by_checkboxes"].format(count=len(inputs.tasks.open_checkboxes))
     passed = [step for step in run.steps if step.has_passed and step.mode != SPEC_MODE]
@@ -224,7 +224,7 @@ def _check_limits(
     code = next((name for name, is_reached in reached if is_reached), "")
     if not code:
         return None
-    text = load_messages("workflow", inputs.language)["loop_ended"].format(
+    text = inputs.messages["loop_ended"].format(
         workflow=run.workflow,
         reason=describe_end_reason(code, limits.max_turns_without_progress, inputs.language),
         steps=format_unfinished_steps(run) or format_progress(run),
@@ -246,9 +246,7 @@ def _check_feature_lease(
             continue
         is_over = peer.state.has_ended or bool(peer.state.loop.end_reason)
         if not is_over and inputs.now - peer.updated_at < FEATURE_LEASE_SECONDS:
-            text = load_messages("workflow", inputs.language)["feature_held"].format(
-                feature=run.feature, session=peer.session_id[:13]
-            )
+            text = inputs.messages["feature_held"].format(feature=run.feature, session=peer.session_id[:13])
             allowed = _allow_turn_end("feature_held", "another session works on the feature", session=peer.session_id)
             return allowed + WorkflowDecision(effects=(NotifyUser(text),))
     return None
@@ -271,7 +269,7 @@ def _continue_turn(
         text = text.partition("\n")[0] + "\n" + problem
     reported = {parsed.step_key for parsed in verdicts.parse_stage_verdicts(strip_controls(event.message))}
     if unknown := sorted(reported - {name for step in run.steps for name in (step.key, step.stage)}):
-        text += "\n" + load_messages("workflow", inputs.language)["step_unknown"].format(
+        text += "\n" + inputs.messages["step_unknown"].format(
             unknown=", ".join(unknown)[:MAX_UNKNOWN_STEP_CHARS], steps=format_step_keys(current_steps(run))
         )
     stale = _count_turns_without_progress(state, run, inputs)

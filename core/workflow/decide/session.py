@@ -19,7 +19,6 @@ from upbeat.core.contract.event import (
     UserQuestionRequested,
     WorkflowCommanded,
 )
-from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.workflow.decide.command import Verb, WorkflowCommand, parse_workflow_command, resolve_workflow_name
 from upbeat.core.workflow.decide.loop import CLIENT_MAX_CONTINUATIONS
 from upbeat.core.workflow.decide.subagents import lose_all_calls
@@ -88,9 +87,7 @@ def _adopt_offered_run(client: str, state: SessionState, inputs: WorkflowInputs)
             loop = LoopState(
                 other.loop.iterations, started_at=other.loop.started_at, tokens_at_start=inputs.tokens or 0
             )
-            text = load_messages("workflow", inputs.language)["workflow_adopted"].format(
-                client=other.client, session=peer.session_id[:13]
-            )
+            text = inputs.messages["workflow_adopted"].format(client=other.client, session=peer.session_id[:13])
             return WorkflowDecision(
                 (WorkflowAdopted(run, loop, other.evidence, other.client, peer.session_id),),
                 (NotifyUser(text),),
@@ -114,7 +111,7 @@ def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: Wor
     text = render_turn_prompt(apply_facts(decision.facts, state), inputs.registry, inputs.language)
     started = any(isinstance(fact, WorkflowStarted) for fact in decision.facts)
     if started or any(isinstance(fact, WorkflowReopened) for fact in decision.facts):
-        messages = load_messages("workflow", inputs.language)
+        messages = inputs.messages
         text = f"{messages['workflow_started' if started else 'workflow_continued']}\n{text}"
     return decision + WorkflowDecision(effects=(InjectContext(text),) if text else ())
 
@@ -158,7 +155,7 @@ def on_workflow_commanded(event: WorkflowCommanded, state: SessionState, inputs:
 
 
 def _no_workflow_runs(inputs: WorkflowInputs) -> WorkflowDecision:
-    return WorkflowDecision(effects=(NotifyUser(load_messages("workflow", inputs.language)["no_workflow_runs"]),))
+    return WorkflowDecision(effects=(NotifyUser(inputs.messages["no_workflow_runs"]),))
 
 
 def stop_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
@@ -169,7 +166,7 @@ def stop_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     facts: tuple[Fact, ...] = (WorkflowEnded(RunStatus.STOPPED, "stopped"), LoopEnded("stopped"))
     if state.handover_client:
         facts += (HandoverOffered(""),)
-    text = load_messages("workflow", inputs.language)["workflow_stopped"].format(workflow=run.workflow)
+    text = inputs.messages["workflow_stopped"].format(workflow=run.workflow)
     return WorkflowDecision(facts, (NotifyUser(text),), (make_explanation("loop", "stop", "requested by the user"),))
 
 
@@ -189,9 +186,7 @@ def offer_handover(state: SessionState, to_client: str, inputs: WorkflowInputs) 
     run = state.run
     if run is None or not run.can_continue:
         return _no_workflow_runs(inputs)
-    text = load_messages("workflow", inputs.language)["handover_offered"].format(
-        workflow=run.workflow, client=to_client
-    )
+    text = inputs.messages["handover_offered"].format(workflow=run.workflow, client=to_client)
     why = make_explanation("workflow", "offer", f"to {to_client}")
     return WorkflowDecision((HandoverOffered(to_client),), (NotifyUser(text),), (why,))
 
@@ -200,7 +195,7 @@ def start_run(workflow_name: str, goal: str, inputs: WorkflowInputs) -> Workflow
     """Start the workflow called ``workflow_name``, or list the known ones."""
     workflow = inputs.registry.workflows.get(resolve_workflow_name(workflow_name, inputs.registry.workflows))
     if workflow is None:
-        text = load_messages("workflow", inputs.language)["workflow_unknown"].format(
+        text = inputs.messages["workflow_unknown"].format(
             name=workflow_name[:40], known=", ".join(inputs.registry.workflows)
         )
         why = make_explanation("workflow", "unknown", f"no workflow {workflow_name[:40]}")
@@ -240,9 +235,7 @@ def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDec
         return NO_DECISION
     if loop.consecutive_continuations <= CLIENT_MAX_CONTINUATIONS:
         return NO_DECISION
-    text = load_messages("workflow", inputs.language)["continuation_overridden"].format(
-        workflow=run.workflow, steps=format_unfinished_steps(run)
-    )
+    text = inputs.messages["continuation_overridden"].format(workflow=run.workflow, steps=format_unfinished_steps(run))
     why = make_explanation(
         "loop", "overridden", "the client ended the turn itself", in_a_row=loop.consecutive_continuations
     )

@@ -11,7 +11,6 @@ import re
 
 from upbeat.core.contract.effect import ContinueTurn, Deny, InjectContext, PrependPrompt
 from upbeat.core.contract.event import SubagentEnding, SubagentRequested, SubagentReturned, SubagentStarted
-from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.workflow.decide.transitions import finish_call, unfinished_before
 from upbeat.core.workflow.decision import (
@@ -83,9 +82,7 @@ def on_subagent_requested(event: SubagentRequested, state: SessionState, inputs:
     if unfinished := unfinished_before(run, step):
         missing = format_step_keys(unfinished)
         is_running = all(other.status is StepStatus.ACTIVE for other in unfinished)
-        template = load_messages("workflow", inputs.language)[
-            "step_denied_while_running" if is_running else "step_denied"
-        ]
+        template = inputs.messages["step_denied_while_running" if is_running else "step_denied"]
         why = make_explanation("step_guard", "deny", f"{step.key} would skip {missing}", origin, missing=missing)
         return WorkflowDecision(effects=(Deny(template.format(key=step.key, missing=missing)),), explanations=(why,))
     started = StepStarted(step.key, event.call.id, event.agent_type, has_instructions=not event.is_prompt_hidden)
@@ -200,7 +197,7 @@ def evaluate_result(
 
     ``stated_verdict`` is the verdict if it is already known.
     """
-    messages = load_messages("workflow", inputs.language)
+    messages = inputs.messages
     stage = inputs.registry.stages.get(step.stage, Stage(step.stage, ""))
     accepted = (StepVerdict.PASS,) if step.mode == SPEC_MODE else stage.verdicts
     verdict = verdicts.parse_verdict(message, accepted).verdict if stated_verdict is None else stated_verdict

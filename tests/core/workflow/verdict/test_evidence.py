@@ -1,4 +1,4 @@
-"""Which command lines are evidence, and what evidence is worth."""
+"""Which command lines are evidence, and what the evidence proves."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from upbeat.core.workflow.state import Evidence
 from upbeat.core.workflow.verdict.evidence import (
+    BUILD,
+    TESTS,
+    TYPES,
     CommandChecks,
     EvidenceStatus,
     check_evidence,
     extract_evidence,
+    first_kind,
     inspect_command,
+    mentions_runner,
     parse_exit_code,
 )
 
@@ -128,19 +133,34 @@ def test_reason_names_the_run() -> None:
     assert hidden.startswith("upbeat has seen `pytest -q | tail` (test), but that command line hides the exit code")
 
 
+def test_precedence() -> None:
+    """Tests come before builds, types and lint; without any, there is no kind."""
+    assert (TESTS, TYPES, "") == (
+        first_kind(["lint", BUILD, TESTS]),
+        first_kind(["lint", "", TYPES]),
+        first_kind(["", ""]),
+    )
+
+
+@pytest.mark.parametrize("command", ["", "ls -la", "cat my-pytest-notes.txt"])
+def test_the_fast_check_reads_whole_words(command: str) -> None:
+    """Only a line with the name of a runner as a whole word needs to be parsed."""
+    assert not mentions_runner(command)
+
+
 PIECES = ["pytest", "npm test", "cd x", "echo a", "true", "exit 1", "set -e", "set -o pipefail", "bash -c 'pytest'"]
 JOINTS = [" && ", " || ", "; ", " | ", " & ", "\n", " ( ", " ) ", " { ", "; }", " ' ", ' "', " <<E\n", "\nE\n", "! "]
 
 
 @given(st.lists(st.sampled_from(PIECES + JOINTS), max_size=10).map("".join))
 def test_any_line(command: str) -> None:
-    """Any line, well-formed or not, is tests or nothing."""
+    """Any line, well-formed or not, proves tests or nothing."""
     assert inspect_command(command).proven_kind in {"", "tests"}
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.sampled_from(["|| true", "| cat", "; :", "&"]))
-def test_what_is_swallowed_proves_nothing(commands: list[str], swallow: str) -> None:
-    """Whatever a line runs, nothing is proven once its end is swallowed, unless the shell was told to be strict."""
+def test_a_swallowed_exit_code_proves_nothing(commands: list[str], swallow: str) -> None:
+    """A line proves nothing if its end swallows the exit code."""
     line = " && ".join(command for command in commands if not command.startswith("set")) or "pytest"
 
     assert "" == inspect_command(f"( {line} ) {swallow}").proven_kind
