@@ -1,4 +1,4 @@
-"""The settings as values, the table of keys, and how layers of them become one.
+"""The settings as values, and how layers of them become one; ``settings.toml`` is the table of keys.
 
 Precedence: flag > environment > project file > user file > default. A project file may only tighten
 until its user has trusted that content. All problems are found before any is reported.
@@ -17,6 +17,7 @@ from typing import Any
 from upbeat.core import tool_servers as servers
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.report import Limit
+from upbeat.core.package_data import load_toml
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, format_value
 from upbeat.core.tool_servers import ServerConfig
 
@@ -120,137 +121,9 @@ class SettingKey:
 
 DEFAULTS = Settings()
 
-KEYS: tuple[SettingKey, ...] = (
-    SettingKey(
-        "enabled",
-        "When to add context before a turn: auto (prompts about code), on (every prompt), off.",
-        env_var="CI_AUTO_TOOLS",
-        choices=("off", "auto", "on"),
-    ),
-    SettingKey(
-        "mode",
-        "run calls the tools; plan only reports what it would call, deterministically.",
-        env_var="CI_AUTO_TOOLS_MODE",
-        choices=("plan", "run"),
-    ),
-    SettingKey(
-        "tier_max",
-        "Highest tool tier. 2 adds call chains, impact and other slow tools; only the environment variable can set it.",
-        env_var="CI_AUTO_TOOLS_TIER_MAX",
-        minimum=1,
-        maximum=2,
-        is_env_only=True,
-    ),
-    SettingKey(
-        "repo_root",
-        "Search this folder instead of the git top level; a project file may only name a folder inside the project.",
-        env_var="CI_AUTO_TOOLS_REPO_ROOT",
-    ),
-    SettingKey(
-        "legacy",
-        "Also fill the five layers of the report that consumers of the first orchestrator read.",
-        env_var="CI_AUTO_TOOLS_LEGACY",
-    ),
-    SettingKey(
-        "budget.wall_ms",
-        "Milliseconds that all tools of a turn may take together; tier 2 adds 5000.",
-        env_var="CI_AUTO_TOOLS_BUDGET_WALL_MS",
-        minimum=100,
-        maximum=60000,
-    ),
-    SettingKey(
-        "budget.max_concurrency",
-        "Tools that may run at the same time.",
-        env_var="CI_AUTO_TOOLS_MAX_CONCURRENCY",
-        minimum=1,
-        maximum=16,
-    ),
-    SettingKey(
-        "budget.max_injected_chars",
-        "Characters that may be injected into one turn; a client's own cap may be lower.",
-        env_var="CI_AUTO_TOOLS_MAX_INJECTED_CHARS",
-        minimum=200,
-        maximum=100000,
-    ),
-    SettingKey("tools.disabled", "Names of tools that are never planned."),
-    SettingKey(
-        "codex.session_mode",
-        "Whether codex-auto resumes the repository's last thread (resume_last) or starts a new one (exec).",
-        env_var="CI_CODEX_SESSION_MODE",
-        choices=("exec", "resume_last"),
-    ),
-    SettingKey(
-        "loop.enabled",
-        "Continue a turn while its workflow has unfinished steps.",
-        choices=("off", "on"),
-    ),
-    SettingKey("loop.max_turns", "Maximum number of turns that one workflow is continued for.", minimum=1, maximum=500),
-    SettingKey("loop.max_consecutive_errors", "Failed turns in a row that end the loop.", minimum=1, maximum=20),
-    SettingKey(
-        "loop.max_turns_without_progress", "Turns without progress in a row that end the loop.", minimum=1, maximum=20
-    ),
-    SettingKey(
-        "loop.max_minutes", "Minutes that one workflow may take before the loop ends.", minimum=1, maximum=10080
-    ),
-    SettingKey(
-        "loop.max_tokens", "Tokens that one workflow may use before the loop ends.", minimum=1000, maximum=1_000_000_000
-    ),
-    SettingKey(
-        "workflow.require_evidence",
-        "Accept a stage's claim that tests pass only after a test run on the current files.",
-    ),
-    SettingKey("policies.on", "Names of policies to enable in addition to the default ones (docs/policies.md)."),
-    SettingKey("policies.off", "Names of policies to disable."),
-    SettingKey(
-        "rules.hookify",
-        "Where to evaluate hookify rules (.claude/hookify.*.local.md): off, auto (clients without hookify), all.",
-        choices=("off", "auto", "all"),
-    ),
-    SettingKey(
-        "inject.max_chars_turn",
-        "Characters that policies and rules may inject between two prompts of the user.",
-        minimum=0,
-        maximum=100000,
-    ),
-    SettingKey(
-        "inject.max_chars_session",
-        "Characters that policies and rules may inject in one session.",
-        minimum=0,
-        maximum=1_000_000,
-    ),
-    SettingKey(
-        "inject.holdout_percent",
-        "Percentage of events for which nothing is injected, to measure the difference (`upbeat stats`).",
-        minimum=0,
-        maximum=50,
-    ),
-    SettingKey(
-        "journal.max_mb",
-        "Maximum size of the journal in MB; the oldest records are deleted first. Only your own file can set it.",
-        minimum=1,
-        maximum=65536,
-    ),
-    SettingKey(
-        "journal.max_days",
-        "Days that the journal keeps a record. Only your own file can set it.",
-        minimum=1,
-        maximum=36500,
-    ),
-    SettingKey(
-        "habits.enabled",
-        "Remember a project's habits: what fixed a failed command, which workflow was chosen for which kind of prompt.",
-    ),
-    SettingKey(
-        "index.enabled",
-        "Keep an index of each repository's files between questions. Only your own file can set it.",
-        choices=("off", "on"),
-    ),
-    SettingKey(
-        "index.max_mb",
-        "Maximum size of one repository's index in MB; a larger one is not kept. Only your own file can set it.",
-        minimum=16,
-        maximum=65536,
-    ),
+KEYS = tuple(
+    SettingKey(name, **row | {"choices": tuple(row.get("choices", ()))})
+    for name, row in load_toml(__package__, "settings.toml").items()
 )
 KEYS_BY_NAME = {key.name: key for key in KEYS}
 
@@ -267,16 +140,16 @@ class ResolvedSettings:
 
 
 def resolve_settings(layers: Sequence[Layer]) -> ResolvedSettings:
-    """Merge ``layers``, loosest precedence first, over the defaults."""
+    """Merge ``layers``, lowest precedence first, over the defaults."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     limits: list[Limit] = []
     problems: list[str] = []
     for layer in layers:
         problems += islice(_problems(layer), MAX_PROBLEMS)
-        found = servers.parse_servers(layer)
-        problems += found.problems
-        values |= {"servers": found.servers} if found.servers else {}
+        parsed = servers.parse_servers(layer)
+        problems += parsed.problems
+        values |= {"servers": parsed.servers} if parsed.servers else {}
         for name, raw in layer.values.items():
             key = KEYS_BY_NAME.get(name)
             value, problem = _parse_value(key, raw) if key else (None, "")
@@ -292,7 +165,7 @@ def resolve_settings(layers: Sequence[Layer]) -> ResolvedSettings:
 
 
 def _problems(layer: Layer) -> Iterator[str]:
-    """What is wrong with a layer, key by key."""
+    """Yield what is wrong with a layer, key by key."""
     for name, raw in layer.values.items():
         key = KEYS_BY_NAME.get(name)
         if name == servers.SETTINGS_TABLE:
@@ -304,7 +177,7 @@ def _problems(layer: Layer) -> Iterator[str]:
 
 
 def _admit(key: SettingKey, value: Any, layer: Layer, current: Any) -> tuple[Any, Limit | None]:
-    """The value that this layer may set, or None; and the limit that says why it is another than asked for."""
+    """Return the value that the layer may set, or None, and the limit that says why it is not the requested one."""
     if key.is_env_only and not layer.is_environment:
         if value == current:
             return None, None
@@ -318,24 +191,22 @@ def _admit(key: SettingKey, value: Any, layer: Layer, current: Any) -> tuple[Any
 
 
 def _is_looser(key: SettingKey, value: Any, current: Any) -> bool:
-    """Whether ``value`` lets more happen than ``current``."""
+    """Return whether ``value`` permits more than ``current``."""
     if key.name == "tools.disabled":
         return not set(current) <= set(value)
     if key.name.startswith("policies."):
-        return bool(
-            set(value) != set(current)
-        )  # a policy switched off, or one switched on that the user has not asked for
+        return set(value) != set(current)  # disables a policy, or enables one that the user has not asked for
     if key.name == "repo_root":
         return value.startswith(("/", "~")) or ".." in value.split("/")
     if key.name.startswith(("journal.", "index.")):
-        return bool(value != current)  # what is kept of all projects is for no project to say
+        return bool(value != current)  # no project decides what is kept of all projects
     if key.choices:
         return key.choices.index(value) > key.choices.index(current)
     return bool(value < current if key.name == "workflow.require_evidence" else value > current)
 
 
 def _parse_value(key: SettingKey, raw: Any) -> tuple[Any, str]:
-    """``raw`` as this key's type, and the problem if it is not of that type."""
+    """Return ``raw`` as this key's type, and the problem if it is not of that type."""
     default = key.default
     if key.choices:
         text = str(raw).strip().lower()
@@ -343,9 +214,8 @@ def _parse_value(key: SettingKey, raw: Any) -> tuple[Any, str]:
             return type(default)(text), ""
         return None, f"takes {', '.join(key.choices)}; found {format_value(raw)}{did_you_mean(text, key.choices)}"
     if isinstance(default, bool):
-        words = {"1": True, "true": True, "0": False, "false": False}
-        found = words.get(str(raw).strip().lower())
-        return found, "" if found is not None else f"takes true or false; found {format_value(raw)}"
+        flag = {"1": True, "true": True, "0": False, "false": False}.get(str(raw).strip().lower())
+        return flag, "" if flag is not None else f"takes true or false; found {format_value(raw)}"
     if isinstance(default, int):
         if isinstance(raw, str) and _WHOLE_NUMBER.fullmatch(raw.strip()):
             raw = int(raw.strip())  # int() alone knows fewer kinds of white space
@@ -360,7 +230,7 @@ def _parse_value(key: SettingKey, raw: Any) -> tuple[Any, str]:
 
 
 def render_default_file() -> str:
-    """``config/auto-tools.toml``: every key with its default, what it takes and what it is for."""
+    """Return ``config/auto-tools.toml``: every key with its default, what it takes and what it is for."""
     lines = [
         "# Settings of upbeat with their defaults. Copy what you change to one of",
         "#   $XDG_CONFIG_HOME/upbeat/auto-tools.toml   for you",
@@ -373,11 +243,10 @@ def render_default_file() -> str:
         if head != table:
             table = head
             lines += ["", f"[{table}]"]
-        lines += [
-            "",
-            *(f"# {text}" for text in (key.doc, _describe_values(key)) if text),
-            f"{name} = {json.dumps(key.default)}",
-        ]
+        takes = " | ".join(key.choices) if key.choices else f"{key.minimum} to {key.maximum}" if key.maximum else ""
+        variable = f"environment: {key.env_var}" if key.env_var else ""
+        accepts = "; ".join(text for text in (takes, variable) if text)
+        lines += ["", f"# {key.doc}", *([f"# {accepts}"] if accepts else []), f"{name} = {json.dumps(key.default)}"]
     return "\n".join([*lines, "", *_SERVERS_EXAMPLE]) + "\n"
 
 
@@ -391,9 +260,3 @@ _SERVERS_EXAMPLE = (
     '# query_argument = "q"            # the argument that gets the words of the prompt',
     "# args = { limit = 5 }            # what is always the same",
 )
-
-
-def _describe_values(key: SettingKey) -> str:
-    takes = " | ".join(key.choices) if key.choices else f"{key.minimum} to {key.maximum}" if key.maximum else ""
-    named = f"environment: {key.env_var}" if key.env_var else ""
-    return "; ".join(text for text in (takes, named) if text)

@@ -1,4 +1,4 @@
-"""One place that values come from, raw, and how messages speak of what is wrong there.
+"""A source of raw values, and how messages name what is wrong in it.
 
 Invariant: a message names the file, the line and the key, and fits on one line whatever the file holds.
 """
@@ -20,7 +20,7 @@ _MAX_COMPARED = 500
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values from one place, raw. ``lines`` has the line of each key and table, by its full dotted name."""
+    """Raw values from one source. ``lines`` has the line of each key and table, by its full dotted name."""
 
     origin: str
     values: Mapping[str, Any]
@@ -29,21 +29,21 @@ class Layer:
     is_environment: bool = False
 
     def location_of(self, name: str) -> str:
-        """``origin``, with the line of ``name`` or of the table that it stands in, where it has one."""
+        """Return ``origin`` with the line of ``name``, or of the table around it, if known."""
         parts = name.split(".", _MAX_DEPTH)[:_MAX_DEPTH]
         around = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
-        line = next((self.lines[one] for one in (name, *around) if one in self.lines), 0)
+        line = next((self.lines[key] for key in (name, *around) if key in self.lines), 0)
         return f"{self.origin}:{line}" if line else self.origin
 
 
 def format_value(raw: object) -> str:
-    """``raw`` as it may stand in a message: on one line, without controls, not long."""
+    """Return ``raw`` as a message shows it: on one line, without control characters, at most 60 characters."""
     text = repr(raw)
     return text if len(text) <= _MAX_VALUE_CHARS else text[: _MAX_VALUE_CHARS - 1] + "…"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` with the nearest of ``known``; empty when none is near."""
+    """Return ``; did you mean 'x'?`` with the nearest of ``known``, or "" if none is near."""
     from difflib import get_close_matches  # a few milliseconds that only mistakes pay for
 
     close = get_close_matches(name[:_MAX_VALUE_CHARS], islice(known, _MAX_COMPARED), n=1)

@@ -1,4 +1,4 @@
-"""The servers of a user's own tools (MCP) as values, and how a settings file names them.
+"""The servers of the user's own tools (MCP) as values, and how a settings file configures them.
 
 Invariant: only the user's own settings file says which servers there are. A tool runs by itself only where that file
 says which of its arguments gets the words of the prompt; what a server says about itself adds nothing to that.
@@ -31,8 +31,8 @@ MAX_SERVERS = 16
 class LaunchSpec:
     """How a server is started.
 
-    ``command`` is a name on the search path or an absolute path. ``variables`` are given as they are, ``names`` are
-    passed on from our own environment. ``cwd`` is absolute, or empty for the user's home.
+    ``command`` is a name on the search path or an absolute path. ``env`` has variables with their values,
+    ``inherited_env`` the names of those that are passed on. ``cwd`` is absolute, or empty for the user's home.
     """
 
     command: str
@@ -44,7 +44,7 @@ class LaunchSpec:
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool that may run by itself: ``query`` is the argument that gets the prompt's words, ``args`` are fixed."""
+    """A tool that runs without being requested; ``query_argument`` is the argument that gets the prompt's words."""
 
     name: str
     query_argument: str
@@ -53,9 +53,9 @@ class ServerTool:
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """One server, as its user's file has it: with a ``launch``, or ``taken_from`` a client.
+    """One server of the user's file: with ``launch``, or ``imported_from`` a client.
 
-    ``automatic`` are the names of tools that may run by themselves although they do not say that they only read.
+    ``automatic_tools`` run without being requested although they do not declare that they only read.
     """
 
     name: str
@@ -118,18 +118,18 @@ class ParsedServers:
 
 
 def qualified_tool_name(server: str, tool: str) -> str:
-    """How a tool of a server is called here: ``server.tool``."""
+    """Return the name of a server's tool in plans and reports: ``server.tool``."""
     return f"{server}.{tool}"
 
 
 def split_tool_name(tool: str) -> tuple[str, str]:
-    """The server and the tool in ``server.tool``; no server for a built-in tool."""
+    """Return the server and the tool of ``server.tool``; the server is empty for a built-in tool."""
     server, dot, name = tool.partition(".")
     return (server, name) if dot else ("", tool)
 
 
 def parse_servers(layer: Layer) -> ParsedServers:
-    """The servers that ``layer`` names."""
+    """Return the servers that ``layer`` configures."""
     raw = layer.values.get(SETTINGS_TABLE)
     if raw is None:
         return ParsedServers()
@@ -149,7 +149,7 @@ def _parse_server(name: str, table: Mapping[str, Any]) -> ServerConfig:
         runs_in_repository=table.get("run_in_repository", False),
         automatic_tools=tuple(table.get("auto_run", ())),
         timeout_ms=table.get("timeout_ms", DEFAULT_TIMEOUT_MS),
-        tools=tuple(ServerTool(tool, one["query_argument"], one.get("args", {})) for tool, one in tools.items()),
+        tools=tuple(ServerTool(tool, keys["query_argument"], keys.get("args", {})) for tool, keys in tools.items()),
     )
 
 
@@ -192,7 +192,7 @@ def _server_problems(table: Mapping[str, Any], path: str, layer: Layer) -> Itera
 
 
 def _type_problems(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The keys whose value is of another kind, and what they take."""
+    """Return the keys whose value has another type, and what they take."""
     takes = {
         "command": (is_valid_command, "takes a name on the search path or an absolute path"),
         "args": (_is_string_list, "takes a list of texts"),
@@ -200,7 +200,10 @@ def _type_problems(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "import_from": (lambda raw: raw in IMPORT_CLIENTS, f"takes {' or '.join(IMPORT_CLIENTS)}"),
         "run_in_repository": (lambda raw: isinstance(raw, bool), "takes true or false"),
         "auto_run": (_is_string_list, "takes a list of names"),
-        "timeout_ms": (_is_timeout, f"takes a whole number from {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}"),
+        "timeout_ms": (
+            lambda raw: type(raw) is int and MIN_TIMEOUT_MS <= raw <= MAX_TIMEOUT_MS,
+            f"takes a whole number from {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}",
+        ),
     }
     return ((name, text) for name, (fits, text) in takes.items() if name in table and not fits(table[name]))
 
@@ -241,7 +244,7 @@ def _holds_secret(args: Mapping[str, Any]) -> bool:
 
 
 def is_valid_command(raw: object) -> bool:
-    """Whether ``raw`` is a name for the search path or an absolute path: what a folder offers never counts."""
+    """Return whether ``raw`` is a name for the search path or an absolute path, never a path below a folder."""
     return isinstance(raw, str) and bool(raw.strip()) and "\0" not in raw and (raw.startswith("/") or "/" not in raw)
 
 
@@ -249,12 +252,8 @@ def _is_string_list(raw: object) -> bool:
     return isinstance(raw, list) and all(isinstance(text, str) and "\0" not in text for text in raw)
 
 
-def _is_timeout(raw: object) -> bool:
-    return isinstance(raw, int) and not isinstance(raw, bool) and MIN_TIMEOUT_MS <= raw <= MAX_TIMEOUT_MS
-
-
 def _is_json(raw: object, depth: int = 0) -> bool:
-    """Whether TOML's ``raw`` is JSON, too: no dates, no infinity, not deep."""
+    """Return whether ``raw`` from TOML is JSON, too: without dates and infinity, and not too deep."""
     if depth > _MAX_DEPTH:
         return False
     if isinstance(raw, Mapping):
