@@ -1,1 +1,1 @@
-"""Handles one client event: context, evaluation, merging, and the ports the core needs."""
+"""Handle one client event: context, evaluation, merging, and the ports that the core needs."""

@@ -1,4 +1,4 @@
-"""An event with all that is known around it, and what the workflow needs to know to decide on it."""
+"""The context of an event, and what the workflow needs to know to decide on it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from upbeat.core.workflow.state import SessionState
 from upbeat.core.workflow.tasks import TasksFile
 
 MAX_NAMED_FILES = 5
-"""Files that wait for trust and are named."""
+"""Untrusted files that a warning names."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventContext:
-    """An event with all that is known around it."""
+    """An event with the repository, settings and runtime it is handled with; ``started_at`` is monotonic seconds."""
 
     event: Event
     runtime: Runtime
@@ -34,7 +34,7 @@ class EventContext:
 
 
 def rule_warnings(context: EventContext) -> tuple[str, ...]:
-    """What is wrong with the rules here, and which of them wait for trust: a sentence each."""
+    """Return a sentence for each problem of the rules here, and one for those that are not trusted."""
     book = context.runtime.rule_loader.load(context.repo_context.repository.root)
     if not book.untrusted or not context.is_enabled:
         return book.problems
@@ -44,7 +44,7 @@ def rule_warnings(context: EventContext) -> tuple[str, ...]:
 
 
 def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
-    """What the event is decided on. Only what it needs is looked up."""
+    """Return what the workflow decides the event on; only what this event needs is looked up."""
     event, runtime, settings = context.event, context.runtime, context.repo_context.settings
     root, wanted = context.repo_context.repository.root, required_inputs(context.event, state)
     registry, _problems = runtime.workflow_loader.load(root)
@@ -53,6 +53,12 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
     features = runtime.workspace.features_in_progress(root) if RequiredInput.FEATURES in wanted else ()
     feature = (state.run.feature or find_new_feature(state.run, features)) if state.run else ""
     text = runtime.workspace.read_tasks(root, feature) if RequiredInput.TASKS in wanted and feature else None
+    call: Call | None = getattr(event, "call", None)
+    exit_code, agent_id = None, ""
+    if call and RequiredInput.EXIT_CODE in wanted:
+        exit_code = runtime.transcripts.exit_codes(event.source, frozenset({call.id})).get(call.id)
+    if call and RequiredInput.AGENT_ID in wanted:
+        agent_id = runtime.transcripts.agent_id_of(event.source, call.id)
     return WorkflowInputs(
         now=now.timestamp(),
         registry=registry,
@@ -63,8 +69,8 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         tree_digest=runtime.workspace.tree_digest(root) if RequiredInput.TREE_DIGEST in wanted else "",
         tasks=None if text is None else TasksFile.parse(text),
         tokens=runtime.transcripts.total_tokens(event.source) if RequiredInput.TOKENS in wanted else None,
-        exit_code=_shell_exit_code(context) if RequiredInput.EXIT_CODE in wanted else None,
-        agent_id=_delegated_agent_id(context) if RequiredInput.AGENT_ID in wanted else "",
+        exit_code=exit_code,
+        agent_id=agent_id,
         features_in_progress=features,
         is_unrelated_question=is_running and _is_question(event),
         requires_evidence=settings.workflow_require_evidence,
@@ -74,16 +80,16 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
 def with_peer_sessions(
     inputs: WorkflowInputs, event: Event, transaction: Transaction, state: SessionState
 ) -> WorkflowInputs:
-    """``scene`` with the other sessions, if it needs them: read in the same transaction as the state."""
+    """Return ``inputs`` with the peer sessions, if the event needs them, read in the transaction of the state."""
     if RequiredInput.PEER_SESSIONS not in required_inputs(event, state):
         return inputs
-    me = state.run.id if state.run else ""
-    others = (n for n in transaction.peer_sessions(inputs.root) if n.state.run and n.state.run.id != me)
-    return replace(inputs, peer_sessions=tuple(others))
+    own_run_id = state.run.id if state.run else ""
+    peers = transaction.peer_sessions(inputs.root)
+    return replace(inputs, peer_sessions=tuple(p for p in peers if p.state.run and p.state.run.id != own_run_id))
 
 
 def loop_limits(settings: Settings) -> LoopLimits:
-    """How far a loop may go."""
+    """Return the limits of a loop."""
     return LoopLimits(
         is_enabled=settings.loop_enabled is Toggle.ON,
         max_turns=settings.loop_max_turns,
@@ -94,24 +100,8 @@ def loop_limits(settings: Settings) -> LoopLimits:
     )
 
 
-def _shell_exit_code(context: EventContext) -> int | None:
-    call = _event_call(context.event)
-    if call is None:
-        return None
-    return context.runtime.transcripts.exit_codes(context.event.source, frozenset({call.id})).get(call.id)
-
-
-def _delegated_agent_id(context: EventContext) -> str:
-    call = _event_call(context.event)
-    return context.runtime.transcripts.agent_id_of(context.event.source, call.id) if call else ""
-
-
-def _event_call(event: Event) -> Call | None:
-    return getattr(event, "call", None)
-
-
 def _is_question(event: Event) -> bool:
-    """A question: about the code, or whatever ends like one. A statement is taken for a word on the work."""
+    """Return whether the event is a question, about the code or by its end; a statement is about the work."""
     if not isinstance(event, PromptSubmitted):
         return False
     return ends_in_question(event.prompt) or analyze_prompt(event.prompt).intent is Intent.DOCS

@@ -111,14 +111,14 @@ class Evaluators:
         )
         outcomes = evaluate_policies(event, policy_context, self.policies)
         if context.request is not None and isinstance(event, _CALL_EVENTS):
-            outcomes = tuple(replace(one, result=replace(one.result, effects=(), reason="")) for one in outcomes)
+            outcomes = tuple(replace(o, result=replace(o.result, effects=(), reason="")) for o in outcomes)
         notes = tuple(
-            PolicyNotesSaved(one.policy.name, one.result.notes, one.policy.survives_compaction)
-            for one in outcomes
-            if one.result.notes is not None and one.result.notes != state.notes_of(one.policy.name)
+            PolicyNotesSaved(outcome.policy.name, outcome.result.notes, outcome.policy.survives_compaction)
+            for outcome in outcomes
+            if outcome.result.notes is not None and outcome.result.notes != state.notes_of(outcome.policy.name)
         )
-        side_effects = tuple(side_effect for one in outcomes for side_effect in one.result.side_effects)
-        proposals += tuple(self._build_proposal(one, context) for one in outcomes)
+        side_effects = tuple(side_effect for outcome in outcomes for side_effect in outcome.result.side_effects)
+        proposals += tuple(self._build_proposal(outcome, context) for outcome in outcomes)
         return Evaluation(proposals, notes, side_effects, once_marks)
 
     def cap_for_turn(
@@ -128,8 +128,9 @@ class Evaluators:
         if cap is NO_CAP or self.is_held_out or not evaluation.proposals:
             return cap
         merged = merge_proposals(evaluation.proposals, self.remaining_budget(context, state, cap))
-        taken = [measure_text(one.text, cap.unit) + 1 for one in merged.effects if isinstance(one, InjectContext)]
-        return replace(cap, max_length=max(cap.max_length - sum(taken), 0)) if taken else cap
+        texts = [effect.text for effect in merged.effects if isinstance(effect, InjectContext)]
+        taken = sum(measure_text(text, cap.unit) + 1 for text in texts)
+        return replace(cap, max_length=max(cap.max_length - taken, 0)) if taken else cap
 
     def remaining_budget(self, context: EventContext, state: SessionState, cap: TextLimit) -> ContextBudget:
         """Return how much context may be injected; a new turn starts with a full budget."""

@@ -51,7 +51,7 @@ from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.inline import sanitize_inline
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
-from upbeat.core.turn.deduplicate import collect_excerpt_ids
+from upbeat.core.turn.fuse import collect_excerpt_ids
 from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.decide import command
 from upbeat.core.workflow.decide.table import EVENTS_OF_WORKFLOWS, EVENTS_WITHOUT_INPUTS, decide
@@ -100,15 +100,11 @@ DegradationCheck = Callable[[Event, Decision], tuple[str, ...]]
 """Return for each effect of a decision how the client degrades it at an event; empty where it does not."""
 
 
-def _no_degradations(_event: Event, decision: Decision) -> tuple[str, ...]:
-    return ("",) * len(decision.effects)
-
-
 def handle_event(
     event: Event,
     runtime: Runtime,
     cap: TextLimit = NO_CAP,
-    degradations: DegradationCheck = _no_degradations,
+    degradations: DegradationCheck | None = None,
     request: TurnRequest | None = None,
 ) -> Decision:
     """Decide on one event of a client, and record the decision in the journal.
@@ -153,7 +149,8 @@ def handle_event(
             facts += _excerpt_facts(event, state, turn)
         facts += evaluators.facts(evaluation, merged, state)
         decision = replace(turn, effects=merged.effects, explanations=merged.explanations)
-        record = _build_record(context, decision, merged, facts, degradations(event, decision))
+        degraded = degradations(event, decision) if degradations else ("",) * len(decision.effects)
+        record = _build_record(context, decision, merged, facts, degraded)
         transaction.append(record, apply_facts(facts, state) if facts else None)
         for adopted in (fact for fact in facts if isinstance(fact, WorkflowAdopted)):
             _release_workflow(adopted.from_session, event.source.session_id, runtime, transaction)
@@ -217,18 +214,13 @@ def _decide_prompt(event: PromptSubmitted, context: EventContext, state: Session
     if event.origin is not PromptOrigin.USER:
         is_wrapped = event.origin is PromptOrigin.WRAPPED
         return Decision(skip_reason=LimitCode.PREPARED_ELSEWHERE if is_wrapped else LimitCode.NOT_A_USER_PROMPT)
-    speaks = context.is_enabled and (state.run is not None or command.parse_workflow_command(event.prompt) is not None)
-    room = (
-        replace(cap, max_length=max(cap.max_length - 4 * MAX_TURN_PROMPT_CHARS, 0))
-        if speaks and cap is not NO_CAP
-        else cap
-    )
+    has_workflow_text = state.run is not None or command.parse_workflow_command(event.prompt) is not None
+    if context.is_enabled and cap is not NO_CAP and has_workflow_text:
+        cap = replace(cap, max_length=max(cap.max_length - 4 * MAX_TURN_PROMPT_CHARS, 0))
     prompt = clip_prompt(event.prompt)
     request = context.request or TurnRequest(event.source, prompt, event_name="UserPromptSubmit", max_ms=HOOK_BUDGET_MS)
-    request = replace(
-        request, cap=room, shown_excerpts=frozenset(state.shown_excerpts) - frozenset(state.unread_excerpts)
-    )
-    turn = prepare_turn(request, context.runtime, context.repo_context)
+    shown = frozenset(state.shown_excerpts) - frozenset(state.unread_excerpts)
+    turn = prepare_turn(replace(request, cap=cap, shown_excerpts=shown), context.runtime, context.repo_context)
     effects: list[Effect] = []
     if turn.fused_context.for_model.additional_context:
         effects.append(InjectContext(turn.fused_context.for_model.additional_context))
@@ -239,19 +231,19 @@ def _decide_prompt(event: PromptSubmitted, context: EventContext, state: Session
 
 
 def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
-    """Explain the turn: which tools found what."""
-    found = len(turn.fused_context.for_model.additional_context)
-    because = "; ".join(limit.text for limit in turn.limits) or "prepared"
-    looked = {
+    """Explain the turn: which tools ran, and which files they named."""
+    decision = "inject" if turn.fused_context.for_model.additional_context else "nothing"
+    reason = "; ".join(limit.text for limit in turn.limits) or "prepared"
+    inputs = {
         "signals": [f"{signal.type}: {signal.match}" for signal in turn.inputs.signals],
         "tools": [f"{result.tool}: {result.status}, {result.duration_ms} ms" for result in turn.tool_results],
     }
     items = turn.fused_context.for_model.structured.items
     if names := list(dict.fromkeys(item.path for item in items if item.path))[:MAX_RECORDED_FILES]:
-        looked["names"] = names
+        inputs["names"] = names
     milliseconds = (context.runtime.clock.monotonic() - context.started_at) * 1000
     origin = "; ".join(context.repo_context.settings.changed_origins.values())
-    return Explanation("turn", "inject" if found else "nothing", because, looked, origin, round(milliseconds, 1))
+    return Explanation("turn", decision, reason, inputs, origin, round(milliseconds, 1))
 
 
 def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[Fact, ...]:
@@ -282,11 +274,11 @@ def _decide_session_start(context: EventContext) -> Decision:
 def _format_habits(context: EventContext) -> str:
     """Return the most reliable habits of this project, one a line."""
     runtime = context.runtime
-    known = runtime.learned_habits.load(context.repo_context.repository.root)
-    sure = reliable_habits(known, runtime.clock.now().timestamp())[:MAX_HABITS_SHOWN]
+    habits = runtime.learned_habits.load(context.repo_context.repository.root)
+    reliable = reliable_habits(habits, runtime.clock.now().timestamp())[:MAX_HABITS_SHOWN]
     lines = [
-        f"- {sanitize_inline(one.trigger, MAX_HABIT_CHARS)} → {sanitize_inline(one.action, MAX_HABIT_CHARS)}"
-        for one in sure
+        f"- {sanitize_inline(habit.trigger, MAX_HABIT_CHARS)} → {sanitize_inline(habit.action, MAX_HABIT_CHARS)}"
+        for habit in reliable
     ]
     return "\n".join([load_messages("workflow", runtime.language)["learned_habits"], *lines]) if lines else ""
 

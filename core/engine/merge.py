@@ -40,7 +40,7 @@ from upbeat.core.sanitize.truncate import TextLimit, measure_text
 
 @dataclass(frozen=True, slots=True)
 class ContextBudget:
-    """How much context goes in: all of it (the client's cap), and what policies and rules may still inject."""
+    """How much context may be injected: in all (the client's cap), and by policies and rules."""
 
     client_cap: TextLimit
     turn_chars: int = 10**9
@@ -49,7 +49,7 @@ class ContextBudget:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The effects in order, with the part that each comes from; what was said; characters that were spent."""
+    """The effects in order, with the part that each comes from; the explanations; the characters spent."""
 
     effects: tuple[Effect, ...] = ()
     parts: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class MergeResult:
 
 @dataclass(slots=True)
 class _RemainingBudget:
-    """What is left of the budget while proposals are merged."""
+    """The rest of the budget while proposals are merged."""
 
     cap_units: int
     budget_chars: int
@@ -74,7 +74,7 @@ class _Admission:
     effect: Effect
     drop_reason: str = ""
     partial_drop_reason: str = ""
-    """What of it is left out, where the rest goes in."""
+    """Why a part of the effect is left out."""
 
 
 _SINGLE_EFFECTS = (ContinueTurn, RewriteOutput, EndTurn)
@@ -90,33 +90,38 @@ _OVERRULED_BY: dict[type[Effect], tuple[type[Effect], ...]] = {
 def merge_proposals(proposals: Iterable[Proposal], budget: ContextBudget) -> MergeResult:
     """Merge ``proposals`` into one decision."""
     ranked = sorted(proposals, key=_sort_key)
-    left = _RemainingBudget(budget.client_cap.max_length, min(budget.turn_chars, budget.session_chars))
+    remaining = _RemainingBudget(budget.client_cap.max_length, min(budget.turn_chars, budget.session_chars))
     visible = [(proposal, _visible_effects(proposal)) for proposal in ranked]
     present = {type(effect) for _proposal, effects in visible for effect in effects}
     taken: set[object] = set()
     kept: list[_Admission] = []
-    said: list[Explanation] = []
-    crowded: set[str] = set()
-    for proposal, shown in visible:
-        admissions = [_admit_effect(proposal, effect, budget, left, present, taken) for effect in shown]
-        kept += [one for one in admissions if not one.drop_reason]
-        crowded |= {one.part for one in admissions if one.drop_reason in (OVER_CAP, OVER_BUDGET)}
-        said += proposal.explanations
-        lost = [
-            f"{type(one.effect).__name__}: {why}"
-            for one in admissions
-            if (why := one.drop_reason or one.partial_drop_reason)
+    explanations: list[Explanation] = []
+    dropped_parts: set[str] = set()
+    for proposal, effects in visible:
+        admissions = [_admit_effect(proposal, effect, budget, remaining, present, taken) for effect in effects]
+        kept += [admission for admission in admissions if not admission.drop_reason]
+        dropped_parts |= {a.part for a in admissions if a.drop_reason in (OVER_CAP, OVER_BUDGET)}
+        explanations += proposal.explanations
+        reasons = [
+            f"{type(admission.effect).__name__}: {reason}"
+            for admission in admissions
+            if (reason := admission.drop_reason or admission.partial_drop_reason)
         ]
-        if lost:
-            said.append(Explanation(proposal.part, DROPPED, "; ".join(lost)))
-    effects, parts = tuple(one.effect for one in kept), tuple(one.part for one in kept)
-    return MergeResult(effects, parts, tuple(said), left.spent_chars, frozenset(crowded))
+        if reasons:
+            explanations.append(Explanation(proposal.part, DROPPED, "; ".join(reasons)))
+    return MergeResult(
+        effects=tuple(admission.effect for admission in kept),
+        parts=tuple(admission.part for admission in kept),
+        explanations=tuple(explanations),
+        spent_chars=remaining.spent_chars,
+        dropped_parts=frozenset(dropped_parts),
+    )
 
 
 def _sort_key(proposal: Proposal) -> tuple[object, ...]:
     """Order proposals by rank and part; two of one part by their content, whatever the input's order."""
-    words = tuple((type(effect).__name__, effect.text) for effect in proposal.effects)
-    return proposal.rank, proposal.part, words, tuple(said.config_location for said in proposal.explanations)
+    content = tuple((type(effect).__name__, effect.text) for effect in proposal.effects)
+    return proposal.rank, proposal.part, content, tuple(e.config_location for e in proposal.explanations)
 
 
 def _visible_effects(proposal: Proposal) -> tuple[Effect, ...]:
@@ -139,7 +144,7 @@ def _admit_effect(
     present: set[type[Effect]],
     taken: set[object],
 ) -> _Admission:
-    """The effect, and why it is left out if it is."""
+    """Return the effect, with the reason if it is dropped."""
     kind = type(effect)
     overruled = [over for over in _OVERRULED_BY.get(kind, ()) if over in present]
     key = (kind, "" if isinstance(effect, _SINGLE_EFFECTS) else effect.text)
@@ -149,14 +154,14 @@ def _admit_effect(
         return _admit_rewrite(proposal, effect, taken)
     if key in taken:
         return _Admission(proposal.part, effect, DUPLICATE)
-    if isinstance(effect, InjectContext) and (why := _charge_budget(proposal, effect, budget, remaining)):
-        return _Admission(proposal.part, effect, why)
+    if isinstance(effect, InjectContext) and (reason := _charge_budget(proposal, effect, budget, remaining)):
+        return _Admission(proposal.part, effect, reason)
     taken.add(key)
     return _Admission(proposal.part, effect)
 
 
 def _admit_rewrite(proposal: Proposal, effect: RewriteInput, taken: set[object]) -> _Admission:
-    """The fields that nobody has rewritten before."""
+    """Return the effect with the fields that no earlier proposal has rewritten."""
     fields = {name: new for name, new in effect.fields.items() if (RewriteInput, name) not in taken}
     if not fields:
         return _Admission(proposal.part, effect, DUPLICATE)
@@ -170,7 +175,7 @@ def _admit_rewrite(proposal: Proposal, effect: RewriteInput, taken: set[object])
 def _charge_budget(
     proposal: Proposal, effect: InjectContext, budget: ContextBudget, remaining: _RemainingBudget
 ) -> str:
-    """Why the context cannot go in; takes its room otherwise."""
+    """Return why the context is dropped; if it is not, charge its size to the budget."""
     if proposal.is_held_out:
         return HELD_OUT
     size = measure_text(effect.text, budget.client_cap.unit) + 1

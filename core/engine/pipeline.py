@@ -1,7 +1,6 @@
-"""One turn: a prompt and a runtime go in, a report comes out.
+"""Prepare one turn: a prompt and a runtime go in, a report comes out.
 
-``prepare`` and ``conclude`` are pure; ``prepare_turn`` runs the planned tools between them. Nothing here knows a
-client's field names, a file or a clock.
+``plan_turn`` and ``conclude_turn`` are pure; ``prepare_turn`` runs the planned tools between them.
 """
 
 from __future__ import annotations
@@ -36,10 +35,9 @@ from upbeat.core.sanitize.inline import sanitize_inline
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import SanitizedText
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
-from upbeat.core.settings import Activation, ExecutionMode, SessionMode, Settings
+from upbeat.core.settings import Activation, ExecutionMode, SessionMode
 from upbeat.core.turn import report
-from upbeat.core.turn.deduplicate import omit_shown_excerpts
-from upbeat.core.turn.fuse import fuse_findings
+from upbeat.core.turn.fuse import fuse_findings, omit_shown_excerpts
 from upbeat.core.turn.plan import EMPTY_PLAN, TOOL_TIMEOUTS_MS, PlanResult, clamp_arguments, plan_tools
 from upbeat.core.turn.render import render_context
 from upbeat.core.turn.report import ReportStamp
@@ -63,16 +61,16 @@ class TurnRequest:
     cap: TextLimit = NO_CAP
     codex_command: str | None = None
     max_ms: int | None = None
-    """The client's own patience in milliseconds, where it is shorter than the settings' budget may be."""
+    """The most milliseconds that the client waits; the budget of the settings may be longer."""
     limits: tuple[Limit, ...] = ()
-    """What the caller had to give up before it asked, such as a session that is gone."""
+    """What the caller could not do before, such as continue a session that is gone."""
     shown_excerpts: frozenset[str] = frozenset()
     """The excerpts that the session has been shown (``Item.excerpt``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The world, as the core needs it. Put together in ``adapters/wiring.py``, or of fakes in tests."""
+    """Everything outside that the core needs, put together in ``adapters/wiring.py`` or from fakes in tests."""
 
     context_resolver: ContextResolver
     runner: ToolRunner
@@ -88,7 +86,7 @@ class Runtime:
     client_traits: Mapping[str, ClientTraits] = field(default_factory=dict)
     """By client name; a client that is missing has the traits of ``UNKNOWN_CLIENT``."""
     index: CodeIndex | None = None
-    """What lives as long as the process; a process for one turn has none to keep."""
+    """None in a process for one turn, which would not keep it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +100,6 @@ class PreparedTurn:
     planned: PlanResult
     is_plan: bool
 
-    @property
-    def has_tools(self) -> bool:
-        return not self.is_plan and bool(self.planned.plan.tools)
-
 
 def prepare_turn(request: TurnRequest, runtime: Runtime, repo_context: RepoContext | None = None) -> TurnReport:
     """Return the report for one turn: plan it, run the planned tools within the budget, conclude.
@@ -118,22 +112,17 @@ def prepare_turn(request: TurnRequest, runtime: Runtime, repo_context: RepoConte
     )
     client = runtime.client_traits.get(request.source.client, UNKNOWN_CLIENT)
     prepared = plan_turn(request, repo_context, client)
-    runs: tuple[ToolRun, ...] = ()
-    if prepared.has_tools:
-        budget = prepared.planned.plan.budget
-        deadline = started + budget.wall_ms / 1000
-        tools = tuple(prepared.planned.plan.tools)
-        runs = _skipped_runs(repo_context, tools, runtime.clock) or runtime.runner.run(
-            tools, repo_context.repository, deadline, budget.max_concurrency
-        )
     if prepared.is_plan:
-        return conclude_turn(prepared, runs, report.PLAN_MODE_STAMP)
+        return conclude_turn(prepared, (), report.PLAN_MODE_STAMP)
+    plan = prepared.planned.plan
+    deadline = started + plan.budget.wall_ms / 1000
+    runs = _run_tools(tuple(plan.tools), repo_context, runtime, deadline, plan.budget.max_concurrency)
     return conclude_turn(prepared, runs, ReportStamp(runtime.clock.now(), runtime.clock.nonce(), is_plan_mode=False))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallResult:
-    """One tool call by itself: the contract's result, what was limited, and the framed text for a model."""
+    """The result of one requested tool call, its limits, and the framed text for a model."""
 
     result: ToolResult
     framed_text: str
@@ -141,13 +130,10 @@ class ToolCallResult:
 
     @property
     def model_text(self) -> str:
-        """The text for a model: the framed output, the error, or the summary."""
-        error = self.result.error
-        return (
-            f"{error.code}: {sanitize_inline(error.message)}"
-            if error
-            else self.framed_text or sanitize_inline(self.result.summary)
-        )
+        """Return the text for a model: the framed output, the error, or the summary."""
+        if error := self.result.error:
+            return f"{error.code}: {sanitize_inline(error.message)}"
+        return self.framed_text or sanitize_inline(self.result.summary)
 
 
 def call_tool(
@@ -159,12 +145,10 @@ def call_tool(
     timeout = TOOL_TIMEOUTS_MS.get(name, repo_context.settings.budget_wall_ms)
     tool = PlannedTool(tool=name, tier=0, reason="asked for", args=args, timeout_ms=timeout)
     deadline = runtime.clock.monotonic() + timeout / 1000
-    runs = _skipped_runs(repo_context, (tool,), runtime.clock) or runtime.runner.run(
-        (tool,), repo_context.repository, deadline, 1
-    )
-    sanitized = sanitize_run(runs[0])
+    (run,) = _run_tools((tool,), repo_context, runtime, deadline, 1)
+    sanitized = sanitize_run(run)
     findings = sanitized.run.output.findings if sanitized.run.output else ()
-    cap = _tighten_cap(NO_CAP, repo_context.settings)
+    cap = TextLimit(repo_context.settings.budget_max_injected_chars)
     rendered = render_context(fuse_findings((name, finding) for finding in findings), runtime.clock.nonce(), cap)
     if sanitized.filtered_count:
         limits = (*limits, Limit.of(LimitCode.INJECTION_FILTERED))
@@ -172,35 +156,41 @@ def call_tool(
 
 
 def plan_turn(request: TurnRequest, repo_context: RepoContext, client: ClientTraits = UNKNOWN_CLIENT) -> PreparedTurn:
-    """What to look up for the request; nothing while the configuration is wrong or switched off."""
-    settings = repo_context.settings
+    """Plan what to look up for the request: nothing if the configuration is invalid or switched off."""
+    settings, session_id = repo_context.settings, request.source.session_id
     is_plan = request.is_plan or settings.mode is ExecutionMode.PLAN
     prompt = redact(strip_controls(request.prompt)).text
-    command = request.codex_command or _turn_command(request.source, settings, client)
-    stop = _blocking_limits(repo_context)
-    if stop:
+    resumes = _SESSION_ID.fullmatch(session_id) and settings.codex_session_mode is SessionMode.RESUME
+    turn_command = client.resume_command.format(session_id=session_id) if resumes else client.turn_command
+    command = request.codex_command or turn_command or None
+    blocking = configuration_limits(repo_context)
+    if not blocking and settings.enabled is Activation.OFF:
+        origin = settings.origins.get("enabled", "the configuration")
+        blocking = (Limit.of(LimitCode.SWITCHED_OFF, origin=origin),)
+    if blocking:
         empty = EMPTY_PLAN.model_copy(update={"planned_codex_command": command})
-        return PreparedTurn(request, repo_context, prompt, EMPTY_ANALYSIS, PlanResult(empty, stop), is_plan)
-    reading = analyze_prompt(prompt)
-    planned = _clamp_wall_time(plan_tools(reading, settings, repo_context.repository.root, command), request.max_ms)
-    return PreparedTurn(request, repo_context, prompt, reading, planned, is_plan)
+        return PreparedTurn(request, repo_context, prompt, EMPTY_ANALYSIS, PlanResult(empty, blocking), is_plan)
+    analysis = analyze_prompt(prompt)
+    planned = plan_tools(analysis, settings, repo_context.repository.root, command, request.max_ms)
+    return PreparedTurn(request, repo_context, prompt, analysis, planned, is_plan)
 
 
-def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], moment: ReportStamp) -> TurnReport:
-    """The report of a turn whose tools have run."""
-    request, repo_context = prepared.request, prepared.repo_context
+def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: ReportStamp) -> TurnReport:
+    """Return the report of a turn whose tools have run."""
+    request, repo_context, settings = prepared.request, prepared.repo_context, prepared.repo_context.settings
     planned_tools = {tool.tool for tool in prepared.planned.plan.tools}
     unplanned_tools = [run.result.tool for run in runs if run.result.tool not in planned_tools]
-    known: dict[str, SanitizedText] = {}
-    sanitized = [sanitize_run(run, known) for run in runs if run.result.tool in planned_tools]
-    results = [one.run.result for one in sanitized]
-    findings = [(one.run.result.tool, f) for one in sanitized if one.run.output for f in one.run.output.findings]
+    sanitized_texts: dict[str, SanitizedText] = {}
+    sanitized = [sanitize_run(run, sanitized_texts) for run in runs if run.result.tool in planned_tools]
+    results = [tool.run.result for tool in sanitized]
+    findings = [(tool.run.result.tool, f) for tool in sanitized if tool.run.output for f in tool.run.output.findings]
     fused = omit_shown_excerpts(fuse_findings(findings), request.shown_excerpts)
-    rendered = render_context(fused, moment.nonce, _tighten_cap(request.cap, repo_context.settings))
+    cap = replace(request.cap, max_length=min(request.cap.max_length, settings.budget_max_injected_chars))
+    rendered = render_context(fused, stamp.nonce, cap)
     limits = [*request.limits, *repo_context.limits, *prepared.planned.limits, *report.limits_from_results(results)]
     if unplanned_tools:
         limits.append(Limit.of(LimitCode.SINGLE_ENTRY, ", ".join(unplanned_tools)))
-    if any(one.filtered_count for one in sanitized):
+    if any(tool.filtered_count for tool in sanitized):
         limits.append(Limit.of(LimitCode.INJECTION_FILTERED))
     if rendered.is_truncated:
         limits.append(Limit.of(LimitCode.BUDGET_EXCEEDED, "characters"))
@@ -208,12 +198,16 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], moment: Rep
         limits.append(Limit.of(LimitCode.CONFLICT))
     if prepared.is_plan and repo_context.repository.problem:
         limits.append(Limit.of(LimitCode.REPO_UNREADABLE))
-    if repo_context.settings.legacy:
+    if settings.legacy:
         limits.append(Limit.of(LimitCode.LEGACY_MODE))
     return report.assemble_report(
-        run_id=report.make_run_id(moment, request.prompt, repo_context.repository.identity, prepared.planned.plan),
-        stamp=moment,
-        client=_report_client(request.source, request.event_name),
+        run_id=report.make_run_id(stamp, request.prompt, repo_context.repository.identity, prepared.planned.plan),
+        stamp=stamp,
+        client=Client(
+            name=request.source.client,
+            event=strip_controls(request.event_name),
+            session_id=strip_controls(request.source.session_id) or None,
+        ),
         inputs=report.build_inputs(
             prepared.analysis,
             prepared.prompt,
@@ -224,59 +218,25 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], moment: Rep
         results=results,
         rendered=rendered,
         limits=limits,
-        is_legacy=repo_context.settings.legacy,
+        is_legacy=settings.legacy,
     )
-
-
-def _blocking_limits(repo_context: RepoContext) -> tuple[Limit, ...]:
-    if repo_context.problems:
-        return configuration_limits(repo_context)
-    if repo_context.settings.enabled is Activation.OFF:
-        origin = repo_context.settings.origins.get("enabled", "the configuration")
-        return (Limit.of(LimitCode.SWITCHED_OFF, origin=origin),)
-    return ()
 
 
 def configuration_limits(repo_context: RepoContext) -> tuple[Limit, ...]:
+    """Return a limit for each problem of the configuration; while there is one, nothing is looked up."""
     return tuple(Limit.of(LimitCode.CONFIG_INVALID, problem) for problem in repo_context.problems)
 
 
-def _skipped_runs(repo_context: RepoContext, tools: tuple[PlannedTool, ...], clock: Clock) -> tuple[ToolRun, ...]:
-    """The runs when there is nothing to read: each tool skipped, for the same reason."""
+def _run_tools(
+    tools: tuple[PlannedTool, ...], repo_context: RepoContext, runtime: Runtime, deadline: float, max_concurrency: int
+) -> tuple[ToolRun, ...]:
+    """Run ``tools``; if the repository cannot be read, all are skipped for that reason."""
     problem = repo_context.repository.problem
-    if not problem:
-        return ()
+    if not tools or not problem:
+        return runtime.runner.run(tools, repo_context.repository, deadline, max_concurrency) if tools else ()
     error = ToolError(code=ErrorCode.REPO_ROOT, message=problem)
-    at = report.format_timestamp(clock.now())
+    now = report.format_timestamp(runtime.clock.now())
     return tuple(
-        ToolRun(ToolResult(tool=tool.tool, status="skipped", started_at=at, duration_ms=0, error=error))
+        ToolRun(ToolResult(tool=tool.tool, status="skipped", started_at=now, duration_ms=0, error=error))
         for tool in tools
-    )
-
-
-def _clamp_wall_time(planned: PlanResult, max_ms: int | None) -> PlanResult:
-    """``planned`` with its wall clock brought under the client's patience."""
-    budget = planned.plan.budget
-    if max_ms is None or budget.wall_ms <= max_ms:
-        return planned
-    tight = planned.plan.model_copy(update={"budget": budget.model_copy(update={"wall_ms": max_ms})})
-    limit = Limit.of(LimitCode.CLAMPED, name="budget.wall_ms", value=max_ms)
-    return PlanResult(tight, (*planned.limits, limit))
-
-
-def _tighten_cap(cap: TextLimit, settings: Settings) -> TextLimit:
-    """The client's cap with the settings' limit in it; a character never measures less than one unit."""
-    return replace(cap, max_length=min(cap.max_length, settings.budget_max_injected_chars))
-
-
-def _turn_command(source: EventSource, settings: Settings, client: ClientTraits) -> str | None:
-    """Return the command line that would run the planned turn in its client."""
-    resumes = _SESSION_ID.fullmatch(source.session_id) and settings.codex_session_mode is SessionMode.RESUME
-    command = client.resume_command.format(session_id=source.session_id) if resumes else client.turn_command
-    return command or None
-
-
-def _report_client(source: EventSource, event_name: str) -> Client:
-    return Client(
-        name=source.client, event=strip_controls(event_name), session_id=strip_controls(source.session_id) or None
     )

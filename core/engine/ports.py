@@ -1,4 +1,4 @@
-"""What the core needs from the world, as Protocols. ``adapters/local`` and ``adapters/code`` implement them."""
+"""What the core needs from outside, as Protocols that ``adapters/system`` and ``adapters/code`` implement."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A place to look at.
+    """The repository of an event.
 
-    ``root`` is absolute and real (no symlinks); ``shown`` is how the report names it; ``identity`` is the
-    first commit's id, or ``shown`` without git. ``problem`` is empty, or says why nothing can be read there.
+    ``root`` is absolute and real (no symlinks); ``display_path`` names it in reports; ``identity`` is the ID of the
+    first commit, or ``display_path`` without git. ``problem`` is empty, or says why nothing can be read there.
     """
 
     root: str
@@ -40,96 +40,100 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class RepoContext:
-    """Where a turn happens: the repository, the settings in force there, and what was wrong with them."""
+    """The repository of an event, the settings in force there, and what limits them."""
 
     repository: Repository
     settings: Settings
     limits: tuple[Limit, ...] = ()
     problems: tuple[str, ...] = ()
-    """Configuration errors, all of them; the turn is left alone while there are any."""
+    """All configuration errors; while there are any, nothing is looked up."""
 
 
 class Clock(Protocol):
-    """Time and chance, so that both can be fixed in tests and in plan mode."""
+    """Time and randomness, which tests and plan mode fix."""
 
     def now(self) -> datetime:
-        """The time in UTC."""
+        """Return the time in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never go backwards."""
+        """Return seconds that never go backwards."""
 
     def nonce(self) -> str:
-        """Twelve hexadecimal digits that nobody can foresee."""
+        """Return twelve unpredictable hexadecimal digits."""
 
 
 class ContextResolver(Protocol):
     """Resolves the repository and the settings of an event."""
 
     def resolve(self, source: EventSource, repo_root: str | None, *, is_plan: bool) -> RepoContext:
-        """The repository and settings for ``source``; never raises for wrong settings."""
+        """Return the repository and settings for ``source``; never raise for invalid settings."""
 
 
 class Cancellation(Protocol):
     """Tells a tool to stop."""
 
     def is_set(self) -> bool:
-        """Whether the tool's time is over; asked between units of work of a few milliseconds."""
+        """Return whether the tool's time is over; asked between units of work of a few milliseconds."""
 
 
 class ToolProvider(Protocol):
-    """Offers tools. Raises ``ToolFailure`` when a call gives no result."""
+    """Offers tools."""
 
     def tools(self) -> Mapping[str, str]:
-        """The names of the tools offered here, each with one sentence."""
+        """Return the names of the offered tools, each with one sentence."""
 
     def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: Cancellation) -> ToolOutput:
-        """Run one tool on the repository at ``root`` (real, absolute)."""
+        """Run one tool on the repository at ``root`` (real, absolute).
+
+        Raises:
+            ToolFailure: The call gives no result.
+        """
 
 
 class CodeIndex(Protocol):
-    """What tools know of a repository from before. Never raises."""
+    """The index of a repository, which outlives a turn. Never raises."""
 
     def request_update(self, root: str) -> None:
-        """Bring what is known of the tree at ``root`` up to date, in the background; returns at once."""
+        """Update the index of the tree at ``root`` in the background; return at once."""
 
 
 class ToolRunner(Protocol):
-    """Runs planned tools inside the turn's budget."""
+    """Runs planned tools within the turn's budget."""
 
     def run(
         self, tools: tuple[PlannedTool, ...], repository: Repository, deadline: float, max_concurrency: int
     ) -> tuple[ToolRun, ...]:
-        """The runs in planned order; returns by ``deadline`` (``Clock.monotonic``), whatever the tools do."""
+        """Return the runs in planned order, by ``deadline`` (``Clock.monotonic``) whatever the tools do."""
 
 
 class Transaction(Protocol):
-    """What one event reads and writes; nobody else writes in between."""
+    """The reads and writes of one event; no other process writes in between."""
 
     def state(self, session_id: str) -> SessionState:
-        """The session's present state; ``NEW`` for one that nobody knows."""
+        """Return the session's current state; ``NEW_SESSION`` if it is unknown."""
 
     def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:
-        """The sessions in the repository at ``root`` that have a run, the latest first; at most 50."""
+        """Return the sessions in the repository at ``root`` that have a run, the latest first; at most 50."""
 
     def append(self, record: Record, state: SessionState | None = None) -> None:
-        """Store ``record``, redacted, and with it the new state of its session, if it has changed."""
+        """Store ``record``, redacted, and the new state of its session if it has changed."""
 
 
 class Journal(Protocol):
-    """Keeps a record of what was decided. Never raises: what cannot be stored must not cost a turn."""
+    """Records decisions. Never raises: what cannot be stored must not cost a turn."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
-        """A transaction that is committed at the end of the block, and rolled back if that raises."""
+        """Return a transaction that is committed at the end of the block, or rolled back if the block raises."""
 
 
 class Workspace(Protocol):
-    """The files that workflows live on. Never raises for what a repository holds."""
+    """The files of workflows. Never raises because of a repository's content."""
 
     def tree_digest(self, root: str) -> str:
-        """A digest of what the working tree holds, prose and specs left out; empty when it cannot be had in time."""
+        """Return a digest of the working tree without prose and specs; empty if it cannot be computed in time."""
 
     def read_tasks(self, root: str, feature: str) -> str | None:
-        """The text of the feature's ``tasks.md``; None when there is none."""
+        """Return the text of the feature's ``tasks.md``, or None if there is none."""
 
     def tick_tasks(self, root: str, feature: str, boxes: tuple[str, ...]) -> None:
         """Tick the open boxes in ``tasks.md`` whose text is, or begins with, one of ``boxes``."""
@@ -138,57 +142,57 @@ class Workspace(Protocol):
         """Move the feature from in-progress to the archive."""
 
     def features_in_progress(self, root: str) -> tuple[str, ...]:
-        """The names of the features in progress, sorted."""
+        """Return the names of the features in progress, sorted."""
 
 
 class WorkflowLoader(Protocol):
-    """What workflows there are."""
+    """Loads workflows."""
 
     def load(self, root: str) -> tuple[Registry, tuple[str, ...]]:
-        """Those in force in the repository at ``root``, and a sentence for everything that is wrong with its files."""
+        """Return the workflows in force in the repository at ``root``, and a sentence for each problem of its files."""
 
 
 class RuleLoader(Protocol):
-    """What rules there are."""
+    """Loads rules."""
 
     def load(self, root: str) -> RuleSet:
-        """Those of the user and of the repository at ``root``, with what is wrong with their files. Never raises."""
+        """Return the rules of the user and of the repository at ``root``, with their problems; never raise."""
 
 
 class LearnedHabits(Protocol):
-    """What was observed of how a user works; asked only where its user has switched that on. Never raises."""
+    """Learned habits, used only if the user has enabled them. Never raises."""
 
     def load(self, root: str) -> tuple[Habit, ...]:
-        """What is known of the project at ``root``."""
+        """Return the habits of the project at ``root``."""
 
     def record(self, root: str, observations: Sequence[HabitObservation], now: float) -> None:
-        """Add ``sightings``, redacted, at ``now`` (seconds since the epoch)."""
+        """Add ``observations``, redacted, at ``now`` (seconds since the epoch)."""
 
 
 class WorldQueries(Protocol):
-    """What policies want to know of the world, and what they have done in it. Never raises."""
+    """Answers queries of policies and performs their side effects. Never raises."""
 
     def query(self, query: Query, source: EventSource, root: str) -> object | None:
-        """The answer that ``look`` asks for, in the repository at ``root`` (real); None where it cannot be had."""
+        """Return the answer to ``query`` in the repository at ``root`` (real), or None if there is none."""
 
     def perform(self, side_effect: SideEffect, root: str) -> None:
-        """Do it; no program that lies in the repository at ``root`` (real) is started for it."""
+        """Perform ``side_effect`` without starting a program that lies in the repository at ``root`` (real)."""
 
 
 class Transcripts(Protocol):
-    """What the clients' own records tell. Never raises for what they hold."""
+    """Reads the clients' own transcripts. Never raises because of their content."""
 
     def total_tokens(self, source: EventSource) -> int | None:
-        """Tokens that the session has used in all; None when its transcript does not tell."""
+        """Return all tokens that the session has used, or None if its transcript does not say."""
 
     def context_usage(self, source: EventSource) -> ContextUsage | None:
-        """How full the window of the agent in ``source`` is, as of its last answer.
+        """Return how full the context window of the agent in ``source`` was at its last answer.
 
-        None when its transcript does not tell, and after a compaction until it has answered again.
+        None if its transcript does not say, and after a compaction until the agent has answered again.
         """
 
     def agent_id_of(self, source: EventSource, call_id: str) -> str:
-        """The id of the agent that a delegating call became; empty when the transcript does not tell."""
+        """Return the ID of the agent that a delegating call started; empty if the transcript does not say."""
 
     def exit_codes(self, source: EventSource, call_ids: frozenset[str]) -> Mapping[str, int]:
-        """The exit codes of those shell commands whose end the transcript has."""
+        """Return the exit codes of those shell commands whose end the transcript has."""

@@ -1,19 +1,23 @@
-"""Fuse the findings of all tools into one short ranked list.
+"""Fuse the findings of all tools into one short ranked list, without lines that the session was already shown.
 
-Invariant: the result is the same for the findings in any order. A location occurs once per tool. Contradicting
-statements are both kept, adjacent and marked; none of them is preferred.
+Invariants: the result is the same for the findings in any order. A location occurs once per tool. Contradicting
+statements are both kept, adjacent and marked; none of them is preferred. The same lines in the same file count as
+shown, wherever they moved; changed lines are shown again, and a location without its lines is still named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from upbeat.core.contract.finding import Finding
+from upbeat.core.contract.report import Item
 
 MAX_ITEMS = 12
 MAX_SUMMARY_LENGTH = 240
 ELLIPSIS = "…"
+ALREADY_SHOWN = "shown earlier in this session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +105,36 @@ def drop_source_lines(item: FusedItem) -> FusedItem:
     """Return the item without source lines, if only its heading fits; further locations are still named."""
     more = tuple(replace(excerpt, text="") for excerpt in item.finding.more_excerpts)
     return replace(item, finding=replace(item.finding, text="", more_excerpts=more))
+
+
+def excerpt_id(path: str, text: str) -> str:
+    """Return the id of source lines of a file: twelve hexadecimal digits; empty without lines."""
+    if not text:
+        return ""
+    return hashlib.sha256(f"{path}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def omit_shown_excerpts(items: Sequence[FusedItem], shown_ids: Collection[str]) -> tuple[FusedItem, ...]:
+    """Return ``items`` in their order, without the lines whose ids are in ``shown_ids``.
+
+    The caller removes ids from ``shown_ids`` after a compaction.
+    """
+    return tuple(_omit_from_item(item, shown_ids) for item in items) if shown_ids else tuple(items)
+
+
+def collect_excerpt_ids(items: Iterable[Item]) -> tuple[str, ...]:
+    """Return the ids of all source lines that the items of a report show."""
+    ids = (excerpt for item in items for excerpt in (item.excerpt, *(more.excerpt for more in item.more)))
+    return tuple(filter(None, ids))
+
+
+def _omit_from_item(item: FusedItem, shown_ids: Collection[str]) -> FusedItem:
+    finding = item.finding
+    more = tuple(
+        replace(excerpt, text="") if excerpt_id(finding.path, excerpt.text) in shown_ids else excerpt
+        for excerpt in finding.more_excerpts
+    )
+    if excerpt_id(finding.path, finding.text) not in shown_ids:
+        return replace(item, finding=replace(finding, more_excerpts=more))
+    why = "; ".join(filter(None, (ALREADY_SHOWN, finding.why)))
+    return replace(item, finding=replace(finding, text="", why=why, more_excerpts=more), summary=ALREADY_SHOWN)

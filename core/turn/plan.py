@@ -66,8 +66,17 @@ class PlanResult:
     limits: tuple[Limit, ...] = ()
 
 
-def plan_tools(analysis: PromptAnalysis, settings: Settings, root: str, codex_command: str | None = None) -> PlanResult:
-    """Return the tools for ``analysis`` under ``settings``; none if the prompt is not about code."""
+def plan_tools(
+    analysis: PromptAnalysis,
+    settings: Settings,
+    root: str,
+    codex_command: str | None = None,
+    max_ms: int | None = None,
+) -> PlanResult:
+    """Return the tools for ``analysis`` under ``settings``; none if the prompt is not about code.
+
+    ``max_ms`` is the most milliseconds that the client waits.
+    """
     if analysis.intent is Intent.NONE and settings.enabled is not Activation.ON:
         empty = EMPTY_PLAN.model_copy(update={"planned_codex_command": codex_command})
         return PlanResult(empty, (Limit.of(LimitCode.NOT_ABOUT_CODE),))
@@ -86,9 +95,12 @@ def plan_tools(analysis: PromptAnalysis, settings: Settings, root: str, codex_co
         and (args := _build_arguments(tool.name, analysis)) is not None
     ]
     planned += _plan_server_tools(analysis, settings)
-    extra_ms = TIER2_EXTRA_MS if any(tool.tier == 2 for tool in planned) else 0
+    wall_ms = settings.budget_wall_ms + (TIER2_EXTRA_MS if any(tool.tier == 2 for tool in planned) else 0)
+    if max_ms is not None and wall_ms > max_ms:
+        limits.append(Limit.of(LimitCode.CLAMPED, name="budget.wall_ms", value=max_ms))
+        wall_ms = max_ms
     budget = BudgetReport(
-        wall_ms=settings.budget_wall_ms + extra_ms,
+        wall_ms=wall_ms,
         max_concurrency=settings.budget_max_concurrency,
         max_injected_chars=settings.budget_max_injected_chars,
     )

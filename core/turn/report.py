@@ -32,8 +32,7 @@ from upbeat.core.contract.report import (
 )
 from upbeat.core.prompt.analysis import SIGNAL_WEIGHTS, PromptAnalysis
 from upbeat.core.tool_servers import split_tool_name
-from upbeat.core.turn.deduplicate import excerpt_id
-from upbeat.core.turn.fuse import FusedItem
+from upbeat.core.turn.fuse import FusedItem, excerpt_id
 from upbeat.core.turn.plan import EMPTY_PLAN
 from upbeat.core.turn.render import RenderedContext
 

@@ -38,7 +38,7 @@ from upbeat.core.engine.handle import HOOK_BUDGET_MS, adopt_session, handle_even
 from upbeat.core.engine.pipeline import TurnRequest
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
-from upbeat.core.turn.deduplicate import ALREADY_SHOWN
+from upbeat.core.turn.fuse import ALREADY_SHOWN
 from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus
 

@@ -1,8 +1,9 @@
-"""Equal parts give equal reports; each part says what it should."""
+"""A report has a field for every part of a turn; equal parts give equal reports."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -31,8 +32,7 @@ from upbeat.core.contract.report import (
     TurnReport,
 )
 from upbeat.core.prompt import analysis as nouns
-from upbeat.core.turn.deduplicate import excerpt_id
-from upbeat.core.turn.fuse import FusedItem
+from upbeat.core.turn.fuse import FusedItem, excerpt_id
 from upbeat.core.turn.plan import EMPTY_PLAN
 from upbeat.core.turn.render import RenderedContext
 from upbeat.core.turn.report import (
@@ -47,6 +47,7 @@ from upbeat.core.turn.report import (
     short_hash,
 )
 
+EAST = timezone(timedelta(hours=8))
 NOW = ReportStamp(datetime(2026, 1, 2, 3, 4, 5, 678999, tzinfo=UTC), "0123456789ab", is_plan_mode=False)
 PLANNED = ReportStamp(EPOCH, "0123456789ab", is_plan_mode=True)
 CLIENT = Client(name=ClientName.CLI, event="cli")
@@ -101,7 +102,7 @@ def built(limits: tuple[Limit, ...] = (), results: tuple[ToolResult, ...] = (), 
         (EPOCH, "1970-01-01T00:00:00Z"),
         (NOW.now, "2026-01-02T03:04:05.678Z"),
         (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05.000Z"),
-        (datetime(2026, 1, 2, 1, 4, 5, 9000, tzinfo=timezone(timedelta(hours=8))), "2026-01-01T17:04:05.009Z"),
+        (datetime(2026, 1, 2, 1, 4, 5, 9000, tzinfo=EAST), "2026-01-01T17:04:05.009Z"),
     ],
 )
 def test_timestamp(moment: datetime, shown: str) -> None:
@@ -121,13 +122,14 @@ def test_hash_of() -> None:
     ("moment", "plan", "pattern"),
     [
         (NOW, PLAN, "20260102-030405-" + short_hash("p", "i", length=6)),
+        (replace(NOW, now=NOW.now.astimezone(EAST)), PLAN, "20260102-030405-" + short_hash("p", "i", length=6)),
         (NOW, EMPTY_PLAN, "empty-" + short_hash("p", "i", length=12)),
         (PLANNED, PLAN, "plan-" + short_hash("p", "i", PLAN.model_dump_json(), length=12)),
         (PLANNED, EMPTY_PLAN, "plan-" + short_hash("p", "i", EMPTY_PLAN.model_dump_json(), length=12)),
     ],
 )
 def test_run_id(moment: ReportStamp, plan: ToolPlan, pattern: str) -> None:
-    """The id of a run has its time; that of an empty run or a plan only depends on the inputs."""
+    """The ID of a run has its time in UTC; that of an empty run or a plan depends on the inputs only."""
     assert pattern == make_run_id(moment, "p", "i", plan)
 
 
@@ -141,13 +143,6 @@ def test_times_are_utc_wherever_we_are(monkeypatch: pytest.MonkeyPatch) -> None:
     time.tzset()
 
     assert here == there
-
-
-def test_run_id_is_utc() -> None:
-    """The time in a run's name does not depend on the time zone."""
-    east = ReportStamp(NOW.now.astimezone(timezone(timedelta(hours=8))), "ab", is_plan_mode=False)
-
-    assert make_run_id(NOW, "p", "i", PLAN) == make_run_id(east, "p", "i", PLAN)
 
 
 def test_inputs() -> None:

@@ -12,7 +12,7 @@ from fakes.codex.terminal import ALT_ENTER, CTRL_C, ENTER, UP, Terminal
 from fakes.codex.workbench import Workbench, make_workbench
 from repositories import PROMPT
 
-from upbeat.core.turn.deduplicate import ALREADY_SHOWN
+from upbeat.core.turn.fuse import ALREADY_SHOWN
 
 pytestmark = pytest.mark.terminal
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from upbeat.core.contract.finding import Excerpt, Finding
 from upbeat.core.contract.report import Item, ItemExcerpt
-from upbeat.core.turn.deduplicate import ALREADY_SHOWN, collect_excerpt_ids, excerpt_id, omit_shown_excerpts
-from upbeat.core.turn.fuse import FusedItem
+from upbeat.core.turn.fuse import ALREADY_SHOWN, FusedItem, collect_excerpt_ids, excerpt_id, omit_shown_excerpts
 
 MORE = Excerpt("Store.load", 20, 21, "c = 3", 0.5)
 FINDING = Finding(
