@@ -129,11 +129,11 @@ def test_data_without_output_is_dropped() -> None:
 
 def test_data_becomes_json() -> None:
     """Data keeps numbers, truth values and null; tuples become lists, and keys texts."""
-    data: dict[Any, Any] = {"a": {KEY: [KEY, (KEY,)]}, "b": [1, 0.5, True, None], 5: "x\x1b[1my\u202ez"}
+    data: dict[str, Any] = {"a": {KEY: [KEY, (KEY,)]}, "b": [1, 0.5, True, None], "c": {5: "x\x1b[1my\u202ez"}}
     output = sanitize_run(run_of("t", ToolOutput("s", (), data))).run.output
 
     assert output
-    assert {"a": {GONE: [GONE, [GONE]]}, "b": [1, 0.5, True, None], "5": "xyz"} == output.data
+    assert {"a": {GONE: [GONE, [GONE]]}, "b": [1, 0.5, True, None], "c": {"5": "xyz"}} == output.data
 
 
 def test_an_answer_of_a_users_own_tool() -> None:
