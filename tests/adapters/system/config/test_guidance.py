@@ -10,7 +10,7 @@ from repositories import write
 
 from upbeat.adapters.system.config.guidance import MAX_FILES, GuidanceFiles, guidance_files
 from upbeat.adapters.system.config.trust import trust
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import Environment
 
 TS = "---\nglobs: **/*.ts\n---\nTypes.\n"
 FILES = {
@@ -29,11 +29,6 @@ FILES = {
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return write(tmp_path / "repo", FILES).resolve()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return read_environment({"HOME": str(tmp_path / "home")})
 
 
 def shown(files: GuidanceFiles, root: Path, *names: str) -> list[str]:

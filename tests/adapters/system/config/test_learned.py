@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from repositories import git, make_repository
 
+from upbeat.adapters.system.config import learned
 from upbeat.adapters.system.config.learned import USER_IDENTITY, ObservationFiles, project_identity
 from upbeat.core.learned.model import HabitObservation, HabitType, habit_id_of, update_habits
 
@@ -134,8 +135,11 @@ def test_writers_wait_for_each_other(files: ObservationFiles) -> None:
     assert 12 == files.load("shop")[0].count
 
 
-def test_a_lock_that_is_kept_costs_no_turn(files: ObservationFiles, tmp_path: Path) -> None:
+def test_a_lock_that_is_kept_costs_no_turn(
+    files: ObservationFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While another process holds the lock, recording gives up soon, and a command says so."""
+    monkeypatch.setattr(learned, "LOCK_SECONDS", 0.05)
     files.record("shop", [FIX], 1.0)
     descriptor = os.open(tmp_path / "upbeat/observations/everywhere.json.lock", os.O_RDWR)
     fcntl.flock(descriptor, fcntl.LOCK_EX)

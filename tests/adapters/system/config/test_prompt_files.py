@@ -9,7 +9,7 @@ import pytest
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.config.prompt_files import MAX_CHARS
 from upbeat.adapters.system.config.trust import trust
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.workspace.workspace import LocalWorkspace
 from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
 from upbeat.core.contract.event import ClientName, EventSource
@@ -23,16 +23,6 @@ from upbeat.core.policy.queries import (
 )
 
 SOURCE = EventSource(ClientName.CODEX_CLI, "/", "s")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return read_environment({"HOME": str(tmp_path / "home")})
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "repo"
 
 
 def put(path: Path, text: str) -> Path:

@@ -11,24 +11,12 @@ from repositories import write
 
 from upbeat.adapters.system.config.rules import MAX_BYTES, MAX_FILES, PROJECT_FOLDER, RuleFiles, load_rules
 from upbeat.adapters.system.config.trust import trust
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import Environment
 from upbeat.core.rules.rule import Owner
 from upbeat.core.rules.ruleset import RuleSet
 
 DENY = "---\nevent: before-tool\ntool: shell\npattern: rm\naction: deny\n---\nWords.\n"
 HOOKIFY = "---\nname: warn-rm\nenabled: true\nevent: bash\npattern: rm\n---\nWords.\n"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    path = tmp_path / "repo"
-    path.mkdir()
-    return path.resolve()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return read_environment({"HOME": str(tmp_path / "home")})
 
 
 def names(book: RuleSet) -> list[tuple[str, Owner]]:
@@ -153,18 +141,16 @@ def test_a_folder_that_leads_out(root: Path, home: Environment, tmp_path: Path) 
     )
 
 
-def test_ten_thousand_files(root: Path, home: Environment) -> None:
-    """The first of them by name are read, and it is told how many are not."""
-    folder = root / PROJECT_FOLDER
-    folder.mkdir(parents=True)
-    for number in range(10_000):
-        (folder / f"{number:05}.md").write_text(DENY)
+def test_more_files_than_are_read(root: Path, home: Environment) -> None:
+    """The first by name are read, and a problem tells how many are not."""
+    write(root, {f"{PROJECT_FOLDER}/{number:03}.md": DENY for number in range(MAX_FILES + 100)})
     book = load_rules(str(root), home)
 
-    assert (MAX_FILES, "00000", "00199") == (len(book.rules), book.rules[0].name, book.rules[-1].name)
-    assert (f"{PROJECT_FOLDER}: 9800 rule files over the limit of {MAX_FILES} are ignored",) == book.problems
+    assert (MAX_FILES, "000", "199") == (len(book.rules), book.rules[0].name, book.rules[-1].name)
+    assert (f"{PROJECT_FOLDER}: 100 rule files over the limit of {MAX_FILES} are ignored",) == book.problems
 
 
+@pytest.mark.bench
 def test_two_hundred_files_as_large_as_can_be(root: Path, home: Environment) -> None:
     """Front matter, expressions, globs and text at their limits are read in seconds."""
     for number in range(MAX_FILES):

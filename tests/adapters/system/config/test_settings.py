@@ -10,23 +10,13 @@ import pytest
 
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import trust
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.toml_file import MAX_BYTES
 from upbeat.core.settings import DEFAULTS, Activation, ExecutionMode, ResolvedSettings, Settings
 from upbeat.core.tool_servers import LaunchSpec, ServerConfig, ServerTool
 
 UNTRUSTED = "project configuration may only tighten until you trust it (upbeat trust)"
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return Path(os.path.realpath(tmp_path / "repo")).resolve()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return read_environment({"HOME": str(tmp_path / "home")})
 
 
 def put(root: Path, name: str, text: str | bytes) -> Path:

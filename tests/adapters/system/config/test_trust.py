@@ -12,14 +12,9 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.system.config.trust import digest_of, is_trusted, revoke, trust
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import Environment
 
 DIGEST = digest_of(b"x=1")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return read_environment({"HOME": str(tmp_path / "home")})
 
 
 def put(path: Path, text: str = "x=1") -> Path:

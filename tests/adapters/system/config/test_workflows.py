@@ -15,23 +15,11 @@ from upbeat.adapters.system.config.workflows import (
     load_workflows,
     project_workflow_file,
 )
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.toml_file import MAX_BYTES
 from upbeat.core.workflow.registry_file import LoadedRegistry
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    path = tmp_path / "repo"
-    path.mkdir()
-    return path.resolve()
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return read_environment({"HOME": str(tmp_path / "home")})
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from killed import every_point
 
 from upbeat.adapters.system.files import atomic
 
-OLD, NEW = b"old\n" * 20_000, b"new\n" * 30_000
+OLD, NEW = b"old\n" * 2000, b"new\n" * 3000
 
 
 @pytest.fixture

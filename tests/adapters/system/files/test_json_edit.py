@@ -71,6 +71,7 @@ def test_what_is_not_json_is_left_alone(text: str, problem: str) -> None:
     assert problem == str(refused.value)
 
 
+@pytest.mark.bench
 def test_many_keys() -> None:
     """A text of many members is read in a time that grows as the text does."""
     text, began = json.dumps(dict.fromkeys(map(str, range(50_000)))), time.process_time()
