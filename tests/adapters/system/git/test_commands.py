@@ -13,18 +13,6 @@ from processes import run as run_process
 
 from upbeat.adapters.system.git.commands import TreeListing, list_files, run_git
 
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    return Path(os.path.realpath(tmp_path))
-
-
-# --- first_commit
-
-
-# --- list_files
-
-
 NAMES = ["a b.py", "目录/文件.py", "line\nbreak.py", 'quote".py', "tab\there.py", "-n.py", "emoji🙂.py"]
 
 

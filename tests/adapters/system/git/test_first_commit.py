@@ -14,14 +14,6 @@ from upbeat.adapters.system.git.first_commit import first_commit
 from upbeat.adapters.system.git.root import find_root
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    return Path(os.path.realpath(tmp_path))
-
-
-NAMES = ["a b.py", "目录/文件.py", "line\nbreak.py", 'quote".py', "tab\there.py", "-n.py", "emoji🙂.py"]
-
-
 def test_first_commit_follows_first_parents(here: Path) -> None:
     """first_commit is the root of the main line, not that of a history merged into it."""
     repository = make_repository(here / "r")

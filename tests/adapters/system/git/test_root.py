@@ -14,11 +14,6 @@ from upbeat.adapters.system.git.first_commit import first_commit
 from upbeat.adapters.system.git.root import RepositoryKind, RootInfo, find_root, outermost_repository, read_head
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    return Path(os.path.realpath(tmp_path))
-
-
 def test_find_root_walks_up(here: Path) -> None:
     """find_root finds the working tree from a folder deep inside, through a link too."""
     repository = make_repository(here / "my 项目", "src/deep/a.py")
