@@ -1,7 +1,7 @@
-"""The only place where things are put together. Nothing happens at import time.
+"""Put the parts together; no other module does. Nothing happens at import time.
 
-Everything that takes long to import is imported inside the functions: a hook must answer before the user
-notices, and the MCP server must say hello before pydantic is loaded.
+Whatever is slow to import is imported inside the functions: a hook must answer before the user notices, and the MCP
+server must answer ``initialize`` before pydantic is loaded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A runtime of real parts, and those parts that commands use directly."""
+    """A runtime with real adapters, and the adapters that commands use directly."""
 
     environment: Environment
     runtime: Runtime
@@ -46,7 +46,7 @@ class Application:
                 self.user_servers.warm_up(context.repository.root)
 
     def close(self) -> None:
-        """Stop the servers and the indexing."""
+        """Stop the user's servers and the indexing."""
         if self.user_servers is not None:
             self.user_servers.close()
         if self.index_manager is not None:
@@ -62,10 +62,10 @@ def build_application(
     is_long_lived: bool = False,
     server_lifetime: ServerLifetime | None = None,
 ) -> Application:
-    """upbeat on this machine: local files, the embedded tools, the user's servers, the journal in the state folder.
+    """Return upbeat on this machine: local files, the embedded tools, the user's servers, the user's journal.
 
-    ``stays`` says that the process lives as long as its session, so that an index can be built in it, and the user's
-    servers kept warm. ``use`` says what a process that does not stay may do with those; nothing by default.
+    A process that ``is_long_lived`` (as long as its session) builds indexes and keeps the user's servers running.
+    ``server_lifetime`` is what other processes may do with servers; by default they start none.
     """
     from upbeat.adapters.code.provider import EmbeddedProvider
     from upbeat.adapters.mcp_client.provider import CompositeProvider, ServersProvider
@@ -117,7 +117,7 @@ def build_application(
 
 
 def build_index_manager(environment: Environment, *, can_build: bool = True) -> IndexManager:
-    """What is kept of repositories; nothing is opened before it is asked. ``builds``: in the background, too."""
+    """Return the indexes of repositories, opened on first use; with ``can_build`` they are built in the background."""
     from upbeat.adapters.code.index.manager import IndexLimits, IndexManager
     from upbeat.adapters.system.config.settings import load_user_settings
     from upbeat.core.settings import Toggle
@@ -130,21 +130,21 @@ def build_index_manager(environment: Environment, *, can_build: bool = True) -> 
 
 
 def build_transcripts() -> Transcripts:
-    """What the clients' own records tell; none is read before it is asked."""
+    """Return the readers of the clients' transcripts; none is opened before it is used."""
     from upbeat.adapters.clients.transcripts import TranscriptsByClient
 
     return TranscriptsByClient({client.id: client.transcripts() for client in CLIENTS})
 
 
 def build_history(environment: Environment) -> SessionHistory:
-    """The past of this user; nothing is read before it is asked."""
+    """Return the user's past sessions; nothing is read before it is used."""
     from upbeat.adapters.clients.history import SessionHistory
 
     return SessionHistory(CLIENTS, environment, build_journal(environment).iterate_since)
 
 
 def build_journal(environment: Environment) -> SqliteJournal:
-    """The user's journal; nothing is opened before it is used."""
+    """Return the user's journal, opened on first use."""
     from upbeat.adapters.system.clock import SystemClock
     from upbeat.adapters.system.config.settings import load_user_settings
     from upbeat.adapters.system.journal.store import SqliteJournal

@@ -27,8 +27,8 @@ BUSY_TIMEOUT_SECONDS = 4.0
 """Seconds that one transaction waits for others; a client gives up on a hook after ten."""
 _MIN_WAIT, _MAX_WAIT = 0.0005, 0.004
 _CONTENTION_AFTER, _CONTENTION_WAIT = 0.2, 0.04
-"""Seconds after which others are taken for a crowd, and the longest pause then: those who ask again and again take the
-processor from the one who writes."""
+"""Seconds after which contention is assumed, and the longest pause from then on: frequent retries would take the
+processor from the writer."""
 
 NETWORK_FILE_SYSTEMS = (
     "nfs",
@@ -45,20 +45,20 @@ NETWORK_FILE_SYSTEMS = (
     "vboxsf",
     "prl_fs",
 )
-"""Kinds of file system without the shared memory that a write-ahead log needs; each with what begins so."""
+"""The beginnings of the names of file systems without the shared memory that a write-ahead log needs."""
 
 _OPEN_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 _DAMAGE_ERRORS = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.SchemaChangeError)
-"""SQL that SQLite does not take means other tables than ours: all of it is text in this folder."""
+"""A rejected statement means foreign tables, because all statements are constants of this folder."""
 
 
 def sqlite_version() -> str:
-    """The version of the SQLite that the journal is kept with ("3.51.3")."""
+    """Return the version of the SQLite that stores the journal ("3.51.3")."""
     return str(apsw.sqlite_lib_version())
 
 
 def is_safe_version(version: str) -> bool:
-    """Whether this SQLite ("3.51.3") is free of the WAL-reset bug."""
+    """Return whether this version of SQLite ("3.51.3") is free of the WAL-reset bug."""
     parts = tuple(int(part) for part in version.split(".")[:3])
     least = BACKPORTED_FIXES.get((parts[0], parts[1]))
     return parts >= FIRST_SAFE_VERSION or (least is not None and parts[2] >= least)
@@ -89,41 +89,41 @@ class Database:
             self._connection.execute("PRAGMA trusted_schema=OFF; PRAGMA journal_size_limit=4194304")
 
     def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
-        """The first row, or None."""
+        """Return the first row, or None."""
         with _translate_errors():
             found: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
             return found
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """All rows."""
+        """Return all rows."""
         with _translate_errors():
             return list(self._connection.execute(sql, values).fetchall())
 
     def iterate(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows one by one; for many."""
+        """Yield the rows one by one."""
         with _translate_errors():
             yield from self._connection.execute(sql, values)
 
     def execute(self, sql: str, *values: Any) -> int:
-        """Do it; the number of rows changed."""
+        """Execute ``sql``; return the number of changed rows."""
         with _translate_errors():
             self._connection.execute(sql, values).fetchall()
             return int(self._connection.changes())
 
     def execute_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Do it once for each of ``rows``."""
+        """Execute ``sql`` once for each of ``rows``."""
         with _translate_errors():
             self._connection.executemany(sql, rows)
 
     def scalar(self, sql: str, *values: Any) -> int:
-        """The one whole number that ``sql`` gives; 0 for none."""
+        """Return the integer that ``sql`` selects; 0 for none."""
         found = self.row(sql, *values)
         return int(found[0] or 0) if found else 0
 
     def begin(self) -> None:
-        """Begin to write, alone; waits for others for ``patience`` seconds.
+        """Begin an exclusive transaction, waiting ``busy_timeout`` seconds for others.
 
-        SQLite itself tells only whoever writes that a file is read-only; here nobody reads what cannot be kept up.
+        A read-only file is an error already here; SQLite reports it only with the first write.
         """
         if self._connection.readonly("main"):
             raise StorageError(StorageErrorKind.OTHER, f"{self.path} can only be read")
@@ -135,14 +135,14 @@ class Database:
         self.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Undo what was not committed; never raises."""
+        """Roll back what was not committed. Never raises."""
         with contextlib.suppress(StorageError, apsw.Error):
             if self._connection.in_transaction:
                 self.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All reads in the block see the same moment."""
+        """Let all reads in the block see the same moment."""
         self.execute("BEGIN")
         try:
             yield
@@ -150,16 +150,16 @@ class Database:
             self.rollback()
 
     def checkpoint(self) -> None:
-        """Bring everything into the main file, so that freed space is given back; as far as others let it."""
+        """Write the log back into the main file as far as other readers permit, so that freed space is released."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Let go of the file; never raises."""
+        """Close the file. Never raises."""
         with contextlib.suppress(apsw.Error):
             self._connection.close()
 
     def ensure_journal_mode(self) -> str:
-        """The journal mode in force, after asking for the one that fits the file system: wal or delete."""
+        """Request the journal mode that fits the file system, wal or delete; return the mode in effect."""
         wanted = "delete" if is_on_network(self.path) else "wal"
         found = self.row("PRAGMA journal_mode")
         if found and found[0] != wanted:
@@ -182,7 +182,7 @@ class Database:
 
 
 def is_on_network(path: Path, mounts: str = "/proc/self/mountinfo") -> bool:
-    """Whether ``path`` lies on a file system where a write-ahead log does not work."""
+    """Return whether ``path`` is on a file system where a write-ahead log does not work."""
     with contextlib.suppress(OSError):
         device = path.stat().st_dev
         if os.major(device):

@@ -1,4 +1,4 @@
-"""What can go wrong with the journal's file, sorted by what is to be done about it."""
+"""The errors of the journal's file, by the remedy."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 
 class StorageErrorKind(Enum):
-    """What to do about a failure."""
+    """The kinds of errors."""
 
     DAMAGED = auto()
     """The file can no longer be used as it is."""
     BUSY = auto()
     """Another process holds the file for too long."""
     OTHER = auto()
-    """Nothing can be stored: no room, no right, no folder."""
+    """Nothing can be stored: no space, no permission, no folder."""
 
 
 class StorageError(Exception):
-    """The journal could not be used; the text says why. ``seen`` is the file that was tried, if a regular one."""
+    """The journal cannot be used. ``file_identity`` is the file that was tried, if it is a regular one."""
 
     def __init__(self, kind: StorageErrorKind, problem: str) -> None:
         self.kind = kind
@@ -28,7 +28,7 @@ class StorageError(Exception):
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Which file this is; None for what is no regular file. Raises StorageError when there is none to be seen."""
+    """Return the device and inode of a regular file, None for another kind. Raises StorageError if there is none."""
     try:
         found = path.lstat()
     except OSError as error:

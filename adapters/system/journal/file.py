@@ -1,7 +1,7 @@
-"""The journal's place on disk: private, and good for use again whatever is found there.
+"""Open the journal's file, keep it private, and set a damaged one aside.
 
 Invariant: an unusable file is renamed, never deleted, so that the user can inspect it; the latest such files are kept.
-Only one process at a time makes, migrates or sets aside a file, and none that another one has just made.
+Only one process at a time creates, migrates or sets aside a file, never one that another has just created.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "journal.db"
 SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
-"""What SQLite stores next to its file."""
+"""The suffixes of the files that SQLite stores next to its file."""
 LOCK_NAME = "journal.lock"
 FAILURES_NAME = "journal.failures"
 MAX_FAILURES_BYTES = 64 * 1024
@@ -45,7 +45,7 @@ class JournalFile:
         self.path = self.folder / FILE_NAME
 
     def open(self) -> Database:
-        """A connection to a file of the present version, made if need be. Raises StorageError."""
+        """Return a connection to a file of the present version, created if needed. Raises StorageError."""
         try:
             self._make_private()
             with _close_on_failure(_connect(self.path)) as database:
@@ -58,7 +58,7 @@ class JournalFile:
         return database
 
     def open_to_read(self) -> Database | None:
-        """A connection to what is there; None when there is nothing. Makes no file. Raises StorageError."""
+        """Return a connection to the existing file, or None. Creates no file. Raises StorageError."""
         if not os.path.lexists(self.path):
             return None
         with _close_on_failure(_connect(self.path)) as database:
@@ -71,9 +71,10 @@ class JournalFile:
         return database
 
     def set_aside(self, identity: tuple[int, int] | None, stamp: str) -> str:
-        """Rename the file that was ``seen`` to be unusable; its new name.
+        """Rename the unusable file ``identity``; return its new name, or "" if another process has renamed it.
 
-        Empty when another process has done so. Raises StorageError when it cannot be renamed.
+        Raises:
+            StorageError: The file cannot be renamed.
         """
         try:
             with self.exclusively():
@@ -91,7 +92,7 @@ class JournalFile:
             raise StorageError(StorageErrorKind.OTHER, f"{self.path} cannot be set aside: {error.strerror}") from None
 
     def storage_problem(self) -> str:
-        """Why nothing could be stored here even in a new file; empty when something could."""
+        """Return why not even a new file could be stored; empty if it could."""
         near = self.folder
         while not os.path.lexists(near) and near != near.parent:
             near = near.parent
@@ -106,14 +107,14 @@ class JournalFile:
         return f"no room left at {near}" if room.f_bavail * room.f_frsize < MIN_FREE_BYTES else ""
 
     def damaged_files(self) -> tuple[str, ...]:
-        """The names of files that were set aside, the oldest first."""
+        """Return the names of the files that were set aside, the oldest first."""
         try:
             return tuple(sorted(name for name in os.listdir(self.folder) if DAMAGED_NAME.fullmatch(name)))
         except OSError:
             return ()
 
     def count_failure(self, line: str) -> None:
-        """Note that an event could not be stored; never raises."""
+        """Append a line for an event that could not be stored. Never raises."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with contextlib.suppress(OSError):
             descriptor = os.open(self.folder / FAILURES_NAME, flags, 0o600)
@@ -124,7 +125,7 @@ class JournalFile:
                 os.close(descriptor)
 
     def failures(self) -> tuple[str, ...]:
-        """The lines noted so far, the oldest first."""
+        """Return the lines of ``count_failure``, the oldest first."""
         try:
             descriptor = os.open(
                 self.folder / FAILURES_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -135,12 +136,12 @@ class JournalFile:
             return ()
 
     def clear_failures(self) -> None:
-        """Begin to count anew; never raises."""
+        """Reset the count of failures. Never raises."""
         with contextlib.suppress(OSError):
             os.unlink(self.folder / FAILURES_NAME)
 
     def size_on_disk(self) -> int:
-        """What the journal takes on disk, its companions included."""
+        """Return the bytes of the journal and SQLite's files next to it."""
         total = 0
         for suffix in ("", *SIDE_FILE_SUFFIXES):
             with contextlib.suppress(OSError):
@@ -149,12 +150,12 @@ class JournalFile:
 
     @contextlib.contextmanager
     def exclusively(self) -> Iterator[None]:
-        """One process at a time; after some seconds, or on a file system without locks, it goes on all the same."""
+        """Exclude other processes, for at most some seconds, and not on file systems without locks."""
         with hold_lock(self.folder / LOCK_NAME, _LOCK_SECONDS):
             yield
 
     def _make_private(self) -> None:
-        """The folder and an empty file, for nobody else's eyes. SQLite gives its companions the same mode."""
+        """Create the private folder and file if needed. SQLite gives its other files the same mode."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         _restrict_to_owner(self.folder)
         try:
@@ -170,7 +171,7 @@ class JournalFile:
 
 
 def _connect(path: Path) -> Database:
-    """Only here SQLite is loaded: a command that writes no record does without."""
+    """Connect to the file. SQLite is imported only here, because many commands do not need it."""
     try:
         from upbeat.adapters.system.journal.database import Database
     except ImportError as error:

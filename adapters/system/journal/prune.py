@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1024 * 1024
 TARGET_SHARE = 0.8
-"""Over its limit the file is brought down to this part of it, so that not every day has something to do."""
+"""A file over its limit is reduced to this part of the limit, so that not every day prunes."""
 MAX_RECORDS_PER_EVENT = 2000
-"""Records that one event may take out on the way."""
+"""The most records that one event removes."""
 
 _OLD_SESSIONS = """
 DELETE FROM sessions WHERE seq <= ? AND (has_run = 0 OR updated_at < ? OR NOT json_valid(state)
@@ -38,9 +38,9 @@ ON CONFLICT (only) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, recor
 
 
 def prune_if_due(database: Database, retention: Callable[[], Retention], now: datetime) -> bool:
-    """Take out some of what is over the limits, if nobody has done so today; whether that is done now.
+    """Prune a part of what is over the limits unless today's pruning is done; return whether it is done now.
 
-    After a gap as long as records are kept, nothing goes for its age that day: the clock may have jumped.
+    After a gap longer than records are kept, age does not count that day: the clock may have jumped.
     """
     last = _last_pruned_on(database)
     if last == now.date():
@@ -62,7 +62,7 @@ def prune(
     applies_age_limit: bool = True,
     max_records: int | None = None,
 ) -> PruneResult:
-    """Take out the records ``before`` a time, or those over the limits; at most ``most``. Raises StorageError."""
+    """Remove the records ``before`` a time, or those over the limits; at most ``max_records``. Raises StorageError."""
     oldest = _days_before(now, retention.max_days)
     database.begin()
     try:
@@ -85,7 +85,7 @@ def prune(
 
 
 def _days_before(now: datetime, days: int) -> datetime:
-    """So many days earlier; for a clock or a setting beyond what dates can be, the first of all."""
+    """Return the time so many days earlier; the earliest date if there is no such date."""
     try:
         return now - timedelta(days=days)
     except OverflowError:
@@ -93,7 +93,7 @@ def _days_before(now: datetime, days: int) -> datetime:
 
 
 def _delete_through(database: Database, last: int, oldest: float) -> tuple[int, int]:
-    """Take out the records up to ``last``; how many records and sessions went."""
+    """Remove the records up to ``last``; return how many records and sessions were removed."""
     _advance_bases(database, last)
     count = database.scalar("SELECT count(*) FROM records WHERE seq <= ?", last)
     database.execute(_ANCHOR, count, last)
@@ -102,13 +102,13 @@ def _delete_through(database: Database, last: int, oldest: float) -> tuple[int, 
 
 
 def _last_before(database: Database, before: datetime) -> int:
-    """The last record of those that are all older than ``before``."""
+    """Return the number of the last record before the first one that is not older than ``before``."""
     kept = database.row("SELECT seq FROM records WHERE at >= ? ORDER BY seq LIMIT 1", format_timestamp(before))
     return int(kept[0]) - 1 if kept else database.scalar("SELECT max(seq) FROM records")
 
 
 def _last_over_size(database: Database, retention: Retention) -> int:
-    """The last record that the file is too large for; 0 when there is room. The very last one stays."""
+    """Return the last record to remove because of the file's size; 0 if it fits. The latest record stays."""
     pages = database.scalar("PRAGMA page_count") - database.scalar("PRAGMA freelist_count")
     taken = pages * database.scalar("PRAGMA page_size")
     allowed = retention.max_mb * MEGABYTE
@@ -121,7 +121,7 @@ def _last_over_size(database: Database, retention: Retention) -> int:
 
 
 def _advance_bases(database: Database, last: int) -> None:
-    """Let each session's base be its state after record ``last``."""
+    """Set each session's base to its state after record ``last``."""
     states: dict[str, SessionState] = {}
     known = database.rows("SELECT session_id, base, base_seq FROM sessions WHERE base_seq < ?", last)
     since = {key: base_seq for key, _, base_seq in known}
@@ -142,7 +142,7 @@ def _advance_bases(database: Database, last: int) -> None:
 
 
 def _last_pruned_on(database: Database) -> date | None:
-    """The day that something was last pruned on, or could have been."""
+    """Return the day of the last finished pruning."""
     found = database.row("SELECT value FROM notes WHERE name = 'pruned_on'")
     try:
         return date.fromisoformat(found[0]) if found else None

@@ -26,36 +26,37 @@ _COLUMNS = "SELECT seq, body, previous, hash FROM records"
 _SESSIONS = "SELECT session_id, root, client, state, seq, updated_at FROM sessions"
 
 
-def records(database: Database, session_id: str, root: str, last: int, after: int) -> tuple[JournalEntry, ...]:
-    """The ``last`` records in order, of one session or repository if given, with numbers above ``after``."""
-    where, values = "seq > ?", [after]
-    if session_id:
-        where += " AND session_id = ?"
-    if root:
-        where += " AND CASE WHEN json_valid(body) THEN json_extract(body, '$.root') END = ?"
-    given = [value for value in (session_id, root) if value]
-    rows = database.rows(f"{_COLUMNS} WHERE {where} ORDER BY seq DESC LIMIT ?", *values, *given, last)
-    return tuple(_entry(row) for row in reversed(rows))
+def records(
+    database: Database,
+    *,
+    limit: int,
+    session_id: str = "",
+    root: str = "",
+    after: int = 0,
+    since: str = "",
+    is_latest: bool = False,
+) -> tuple[JournalEntry, ...]:
+    """Return at most ``limit`` records in order: the first, or with ``is_latest`` the last of those selected.
 
-
-def records_after(database: Database, after: int, since: str, root: str, limit: int) -> tuple[JournalEntry, ...]:
-    """The first ``most`` records behind the number ``after``, of the time from ``since`` on, in order."""
-    where: str = "seq > ? AND at >= ?"
-    values: list[Any] = [after, since]
-    if root:
-        where += " AND CASE WHEN json_valid(body) THEN json_extract(body, '$.root') END = ?"
-        values.append(root)
-    return tuple(_entry(row) for row in database.rows(f"{_COLUMNS} WHERE {where} ORDER BY seq LIMIT ?", *values, limit))
+    Records have numbers above ``after`` and times from ``since`` on, of one session or repository if given.
+    """
+    in_root = "CASE WHEN json_valid(body) THEN json_extract(body, '$.root') END = ?"
+    filters = {"seq > ?": after, "session_id = ?": session_id, "at >= ?": since, in_root: root}
+    chosen = {condition: value for condition, value in filters.items() if value}
+    where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
+    order = "DESC" if is_latest else "ASC"
+    rows = database.rows(f"{_COLUMNS} {where} ORDER BY seq {order} LIMIT ?", *chosen.values(), limit)
+    return tuple(_entry(row) for row in (reversed(rows) if is_latest else rows))
 
 
 def record(database: Database, seq: int) -> JournalEntry | None:
-    """The record with this number."""
+    """Return the record with this number."""
     row = database.row(f"{_COLUMNS} WHERE seq = ?", seq)
     return _entry(row) if row else None
 
 
 def sessions(database: Database, root: str, last: int) -> tuple[StoredSession, ...]:
-    """The ``last`` sessions, of one repository if given, the latest first."""
+    """Return the ``last`` sessions, of one repository if given, the latest first."""
     with database.snapshot():
         where = "WHERE root = ?" if root else "WHERE ? = ''"
         rows = database.rows(f"{_SESSIONS} {where} ORDER BY seq DESC LIMIT ?", root, last)
@@ -63,7 +64,7 @@ def sessions(database: Database, root: str, last: int) -> tuple[StoredSession, .
 
 
 def recorded_roots(database: Database, last: int) -> tuple[str, ...]:
-    """The ``last`` repositories with sessions, the latest first."""
+    """Return the ``last`` repositories with sessions, the latest first."""
     rows = database.rows(
         "SELECT root FROM sessions WHERE root <> '' GROUP BY root ORDER BY max(seq) DESC LIMIT ?", last
     )
@@ -71,7 +72,7 @@ def recorded_roots(database: Database, last: int) -> tuple[str, ...]:
 
 
 def rebuild_state(database: Database, session_id: str) -> SessionState:
-    """The session's state, folded anew from its base and the records after it."""
+    """Fold the session's state anew from its base and the records after it."""
     with database.snapshot():
         found = database.row("SELECT base, base_seq FROM sessions WHERE session_id = ?", session_id)
         base, since = found or ("", 0)
@@ -84,7 +85,7 @@ def rebuild_state(database: Database, session_id: str) -> SessionState:
 
 
 def verify(database: Database) -> VerificationResult:
-    """Whether the chain holds and every session's state is what its records say."""
+    """Verify that the hash chain holds and that every session's state is what its records say."""
     with database.snapshot():
         anchor = database.row("SELECT seq, hash, records FROM anchor") or (0, GENESIS, 0)
         count = database.scalar("SELECT count(*) FROM records")
@@ -100,7 +101,7 @@ def verify(database: Database) -> VerificationResult:
 
 
 def with_measurements(health: JournalHealth, database: Database | None) -> JournalHealth:
-    """``health`` with what only the open file tells, and whether it could be written now. Raises StorageError."""
+    """Complete ``health`` from the open file, and check that it can be written. Raises StorageError."""
     if database is None:
         return health
     try:
@@ -124,7 +125,7 @@ def _entry(row: tuple[Any, ...]) -> JournalEntry:
 
 
 def _body(text: str) -> Mapping[str, Any]:
-    """A stored body; one that was spoilt since shows as what it is."""
+    """Parse a stored body; one that was damaged since becomes a record of the event ``unreadable``."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -143,7 +144,7 @@ def _session(database: Database, row: tuple[Any, ...]) -> StoredSession:
 
 
 def _find_misfiled(database: Database) -> ChainBreak | None:
-    """A record that is filed under other names than its own; the names are not in the chain."""
+    """Find a record whose indexed columns differ from its body: the hash chain does not cover the columns."""
     found = database.row(
         "SELECT seq FROM records WHERE session_id <> json_extract(body, '$.session_id')"
         " OR at <> json_extract(body, '$.at') OR event <> json_extract(body, '$.event') ORDER BY seq LIMIT 1"
@@ -152,7 +153,7 @@ def _find_misfiled(database: Database) -> ChainBreak | None:
 
 
 def _mismatched_sessions(database: Database, stored: list[tuple[Any, ...]]) -> Iterator[str]:
-    """The sessions whose state is not what their records make of their base."""
+    """Yield the sessions whose state is not their base with their records applied."""
     states: dict[str, SessionState | None] = {}
     since = {key: base_seq for key, _, _, base_seq, _ in stored}
     for key, _, base, _, _ in stored:

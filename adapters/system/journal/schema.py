@@ -86,7 +86,7 @@ IMPORTED_SUFFIX = ".imported"
 
 
 def migrate(database: Database) -> None:
-    """Bring the file to ``VERSION``. Raises StorageError; a newer file is left as it is."""
+    """Migrate the file to ``SCHEMA_VERSION``. Raises StorageError; a newer file stays unchanged."""
     found = schema_version(database)
     if found < SCHEMA_VERSION:
         if not found:
@@ -112,12 +112,12 @@ def migrate(database: Database) -> None:
 
 
 def schema_version(database: Database) -> int:
-    """The version that the file says it is of; 0 for an empty one."""
+    """Return the version of the file; 0 for an empty one."""
     return database.scalar("PRAGMA user_version")
 
 
 def _create(database: Database) -> None:
-    """From nothing, or from version 1, whose lines become the first records."""
+    """Create the tables; the lines of version 1, if any, become the first records."""
     for statement in TABLES.split(";\n"):
         database.execute(statement)
     previous = GENESIS
@@ -174,7 +174,7 @@ def _body_of_version_1(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_time(value: object) -> str:
-    """Version 1 wrote +00:00 for UTC."""
+    """Return a time as records have it; version 1 wrote +00:00 for UTC."""
     try:
         moment = datetime.fromisoformat(str(value)).astimezone(UTC)
     except (ValueError, OverflowError):

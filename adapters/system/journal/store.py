@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,13 +56,13 @@ T = TypeVar("T")
 
 MAX_PEER_SESSIONS = 50
 PAGE_SIZE = 500
-"""Records that are read at a time where all are wanted."""
+"""Records to read at a time."""
 SET_ASIDE_EVENT = "journal_set_aside"
 UNREADABLE_STATE_EVENT = "journal_state_unreadable"
 BUSY_TIMEOUT_SECONDS = 4.0
 """Seconds that a transaction waits for others; a client gives up on a hook after ten."""
 SHORT_BUSY_TIMEOUT_SECONDS = 0.2
-"""Seconds to wait for others after they have held the file longer than ``PATIENCE`` once."""
+"""Seconds to wait once another process has held the file longer than ``BUSY_TIMEOUT_SECONDS``."""
 
 _TAIL = "SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1"
 _ANCHOR = "SELECT seq, hash FROM anchor"
@@ -84,7 +85,7 @@ _REBASE = "UPDATE sessions SET base = '', base_seq = ?, state = ?, has_run = 0 W
 class SqliteJournal:
     """Implements ``core.engine.ports.Journal`` on ``<state_home>/upbeat/journal.db``. Threads may share it.
 
-    ``retention`` is asked at most once a day how much is to be kept.
+    ``retention`` returns the limits; it is called at most once a day.
     """
 
     def __init__(self, state_home: Path, clock: Clock, retention: Callable[[], Retention] = Retention) -> None:
@@ -98,13 +99,13 @@ class SqliteJournal:
         self._was_busy = False
         self._is_recovering = False
         self._prune_checked_on = ""
-        """The day that this process last looked whether something is to be pruned."""
+        """The day on which this process last finished pruning."""
 
     # --- writing ---
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """A transaction; one inside another of the same thread is part of it."""
+        """Begin a transaction; one inside another of the same thread is part of it."""
         with self._lock:
             if self._current is not None:
                 yield self._current
@@ -121,7 +122,7 @@ class SqliteJournal:
                 self._prune_once_a_day(self._database)
 
     def prune(self, before: datetime | None = None) -> PruneResult:
-        """Take out the records before a time, or else what is over the limits. Raises JournalError."""
+        """Remove the records before a time, or else what is over the limits. Raises JournalError."""
         if not os.path.lexists(self.file.path):
             return PruneResult()
         with self._lock:
@@ -135,7 +136,7 @@ class SqliteJournal:
             return pruned
 
     def close(self) -> None:
-        """Let go of the file; the next transaction opens it again."""
+        """Close the file; the next transaction opens it again."""
         with self._lock:
             if self._database:
                 self._database.close()
@@ -146,53 +147,47 @@ class SqliteJournal:
     def records(
         self, session_id: str = "", root: str = "", *, last: int = 50, after: int = 0
     ) -> tuple[JournalEntry, ...]:
-        """The ``last`` records in order, of one session or repository if given, from behind ``after`` on."""
-        with self._open_for_reading() as database:
-            key = _session_key(session_id)
-            return reader.records(database, key, make_text_storable(root), last, after) if database else ()
+        """Return the ``last`` records in order, of one session or repository if given, with numbers above ``after``."""
+        key, root = _session_key(session_id), make_text_storable(root)
+        return self._read(
+            lambda database: reader.records(
+                database, limit=last, session_id=key, root=root, after=after, is_latest=True
+            ),
+            (),
+        )
 
     def iterate_since(self, since: str, root: str = "") -> Iterator[JournalEntry]:
-        """The records from ``since`` (UTC, ISO 8601) on, in order, of one repository if given; a few at a time."""
-        found: tuple[JournalEntry, ...] = ()
-        while not found or len(found) == PAGE_SIZE:
-            after = found[-1].seq if found else 0
-            with self._open_for_reading() as database:
-                found = (
-                    reader.records_after(database, after, since, make_text_storable(root), PAGE_SIZE)
-                    if database
-                    else ()
-                )
-            if not found:
-                return
-            yield from found
+        """Yield the records from ``since`` (UTC, ISO 8601) on, in order, of one repository if given."""
+        root, after = make_text_storable(root), 0
+        nothing: tuple[JournalEntry, ...] = ()
+        while page := self._read(
+            partial(reader.records, limit=PAGE_SIZE, root=root, after=after, since=since), nothing
+        ):
+            yield from page
+            after = page[-1].seq
 
     def record(self, seq: int) -> JournalEntry | None:
-        """The record with this number."""
-        with self._open_for_reading() as database:
-            return reader.record(database, seq) if database else None
+        """Return the record with this number."""
+        return self._read(lambda database: reader.record(database, seq), None)
 
     def sessions(self, root: str = "", last: int = 50) -> tuple[StoredSession, ...]:
-        """The ``last`` sessions, of one repository if given, the latest first."""
-        with self._open_for_reading() as database:
-            return reader.sessions(database, make_text_storable(root), last) if database else ()
+        """Return the ``last`` sessions, of one repository if given, the latest first."""
+        return self._read(lambda database: reader.sessions(database, make_text_storable(root), last), ())
 
     def recorded_roots(self, last: int = 3) -> tuple[str, ...]:
-        """The ``last`` repositories with sessions, the latest first."""
-        with self._open_for_reading() as database:
-            return reader.recorded_roots(database, last) if database else ()
+        """Return the ``last`` repositories with sessions, the latest first."""
+        return self._read(lambda database: reader.recorded_roots(database, last), ())
 
     def rebuild_state(self, session_id: str) -> SessionState:
-        """The session's state, folded anew from its records."""
-        with self._open_for_reading() as database:
-            return reader.rebuild_state(database, _session_key(session_id)) if database else NEW_SESSION
+        """Fold the session's state anew from its records."""
+        return self._read(lambda database: reader.rebuild_state(database, _session_key(session_id)), NEW_SESSION)
 
     def verify(self) -> VerificationResult:
-        """Whether the chain holds and every session's state is what its records say; reads everything."""
-        with self._open_for_reading() as database:
-            return reader.verify(database) if database else VerificationResult(0, 0, 0)
+        """Verify that the chain holds and that every session's state is what its records say; reads everything."""
+        return self._read(reader.verify, VerificationResult(0, 0, 0))
 
     def health(self) -> JournalHealth:
-        """How the journal is. Raises nothing."""
+        """Return the state of the journal. Never raises."""
         failures = self.file.failures()
         found = JournalHealth(
             path=str(self.file.path),
@@ -212,7 +207,7 @@ class SqliteJournal:
     # --- inside ---
 
     def _begin(self) -> _StoredTransaction | _MemoryTransaction:
-        """A transaction on the file; in memory where that cannot be. A damaged file is set aside on the way."""
+        """Begin a transaction on the file, or in memory if that fails. Set a damaged file aside."""
         for _ in range(3):
             try:
                 return self._begin_on_file()
@@ -229,7 +224,7 @@ class SqliteJournal:
         return _StoredTransaction(self, database, self._clock)
 
     def _open(self) -> Database:
-        """The connection; a new one when the file is another by now, or this is a forked process."""
+        """Return the connection; a new one if the file was replaced, or this is a forked process."""
         database = self._database
         if database:
             try:
@@ -250,7 +245,7 @@ class SqliteJournal:
         return database
 
     def _recover(self, error: StorageError) -> bool:
-        """Let go of the file, and set it aside if it is damaged; whether another try is worth it."""
+        """Close the file, and set it aside if it is damaged; return whether to try again."""
         seen = error.file_identity or (self._database.identity if self._database else None)
         self.close()
         self._was_busy = error.kind is StorageErrorKind.BUSY
@@ -272,12 +267,12 @@ class SqliteJournal:
         return True
 
     def record_loss(self, error: StorageError) -> _MemoryTransaction:
-        """Count what could not be stored; a transaction in memory."""
+        """Count a loss; return a transaction in memory."""
         self.file.count_failure(f"{format_timestamp(self._clock.now())} {error}")
         return _MemoryTransaction()
 
     def abandon(self, error: StorageError) -> None:
-        """A transaction has failed on its way: what it would have stored is lost."""
+        """Count the loss of a transaction that has failed, and recover the file."""
         self.record_loss(error)
         self._recover(error)
 
@@ -290,13 +285,13 @@ class SqliteJournal:
             self._prune_checked_on = today
             self.abandon(error)
 
-    @contextlib.contextmanager
-    def _open_for_reading(self) -> Iterator[Database | None]:
+    def _read(self, query: Callable[[Database], T], default: T) -> T:
+        """Return the result of ``query``; ``default`` without a journal. Raises JournalError."""
         with self._lock:
             database = None
             try:
                 database = self.file.open_to_read()
-                yield database
+                return query(database) if database else default
             except StorageError as error:
                 raise self._unreadable(error) from None
             finally:
@@ -324,7 +319,7 @@ class _StoredTransaction:
         self._seq, self._hash = tail or (0, GENESIS)
 
     def end(self, *, is_failed: bool) -> None:
-        """Commit what was written, or undo it."""
+        """Commit, or roll back."""
         if self._database and is_failed:
             self._database.rollback()
         elif self._database:
@@ -358,9 +353,9 @@ class _StoredTransaction:
             self._states[key] = kept or state
 
     def _storable_state(self, record: Record, body: dict[str, Any], state: SessionState) -> SessionState | None:
-        """What the stored facts make of the stored state, if ``state`` is made so; else ``state``, cleaned.
+        """Return the stored state with the stored facts applied if that is ``state``; else ``state`` made storable.
 
-        So the state that is stored is always what can be folded again from the records.
+        The stored state can therefore always be folded again from the records.
         """
         before = self.state(record.session_id)
         try:
@@ -399,7 +394,7 @@ class _StoredTransaction:
         database.execute(_UPSERT_SESSION, key, *known, seq, now)
 
     def _attempt(self, work: Callable[[Database], T]) -> T | None:
-        """What ``work`` gives; None when it failed, or something has failed before."""
+        """Return the result of ``work``; None if it fails, or the transaction has failed before."""
         if self._database is None:
             return None
         try:
@@ -418,7 +413,7 @@ class _MemoryTransaction:
         self._states: dict[str, SessionState] = {}
 
     def end(self, *, is_failed: bool) -> None:
-        """Forget it."""
+        """Forget the states."""
 
     def state(self, session_id: str) -> SessionState:
         return self._states.get(session_id, NEW_SESSION)
@@ -432,5 +427,5 @@ class _MemoryTransaction:
 
 
 def _session_key(session_id: str) -> str:
-    """A session's name as it is stored."""
+    """Return the id of a session as it is stored."""
     return make_text_storable(session_id, MAX_IDENTIFIER_CHARS)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -281,12 +282,12 @@ def readable_by_nobody(folder: Path) -> bool:
 
 
 @as_nobody
-def test_unreadable_files(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_unreadable_files(request: pytest.FixtureRequest) -> None:
     """Files and folders that may not be read are left out; the rest is searched."""
-    top = tmp_path_factory.mktemp("n")
-    for folder in (top, *top.parents):
-        if folder not in (Path("/"), Path("/tmp")):
-            folder.chmod(folder.stat().st_mode | 0o055)
+    folder = TemporaryDirectory()  # pytest's own folders are closed to other users
+    request.addfinalizer(folder.cleanup)
+    top = Path(folder.name)
+    top.chmod(0o755)
     if not readable_by_nobody(top):
         pytest.skip("another user cannot start the program from this checkout")
     repo = write(
