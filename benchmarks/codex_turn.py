@@ -88,8 +88,7 @@ Times = dict[str, list[float]]
 def measured(turns: int, rounds: int) -> tuple[Times, Times]:
     """Milliseconds of each contender in each round, and of the tools in it, on threads that ``turns`` turns made."""
     from upbeat.adapters.codex.transport.app_server.transport import open_app_server
-    from upbeat.adapters.codex.transport.exec.command_line import CodexCommandLine
-    from upbeat.adapters.codex.transport.exec.transport import ExecTransport
+    from upbeat.adapters.codex.transport.exec.transport import CodexCommandLine, ExecTransport
     from upbeat.adapters.codex.transport.signals import SignalHandler
     from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
 

@@ -19,9 +19,6 @@ MAX_HOMONYMS = 10
 
 TESTED_ELSEWHERE = {
     "adapters/code/index/parse_pass.py",
-    "adapters/codex/transport/app_server/process.py",
-    "adapters/codex/transport/app_server/turn.py",
-    "adapters/codex/transport/base.py",
     "adapters/codex_auto/app/json_lines.py",
     "adapters/codex_auto/conversation/preparation.py",
     "adapters/codex_auto/conversation/turn_runner.py",

@@ -18,7 +18,7 @@ from upbeat.adapters.clients.session_files import HEAD_BYTES, list_recordings
 from upbeat.adapters.clients.snapshot import absent_snapshot, installed_snapshot
 from upbeat.adapters.codex.client import Codex
 from upbeat.adapters.codex.install import REGISTERED_EVENTS, plugin_layout
-from upbeat.adapters.codex.transport.app_server.process import AppServerConnection, ConnectionLost, RpcError
+from upbeat.adapters.codex.transport.app_server.connection import AppServerConnection, ConnectionLost, RpcError
 from upbeat.adapters.codex.version import MIN_CODEX_VERSION
 from upbeat.adapters.doctor import journal_evidence
 from upbeat.adapters.doctor.handshake import server_faults

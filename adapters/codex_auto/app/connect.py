@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from upbeat import __version__
-from upbeat.adapters.codex.transport.exec.command_line import CodexCommandLine
-from upbeat.adapters.codex.transport.exec.transport import ExecTransport
+from upbeat.adapters.codex.transport.exec.transport import CodexCommandLine, ExecTransport
 from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.codex_auto.app.options import Options
 from upbeat.adapters.codex_auto.conversation.turn_runner import OpenedTransport

@@ -272,7 +272,7 @@ def _print_plan(context: _RunContext, prompt: str, conversation: Conversation) -
 
 def _open_conversation(context: _RunContext) -> Conversation:
     """Open the conversation of this repository, with its session resumed."""
-    from upbeat.adapters.codex.transport.exec.command_line import effort_from_flags
+    from upbeat.adapters.codex.transport.exec.transport import effort_from_flags
     from upbeat.adapters.codex_auto.app.connect import ConnectOptions, open_transport
     from upbeat.adapters.codex_auto.conversation.conversation import Conversation, codex_location
     from upbeat.adapters.codex_auto.conversation.preparation import is_plan_mode

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from upbeat import __version__
-from upbeat.adapters.codex.transport.exec.command_line import MAX_PROMPT_CHARS, flags_problem
-from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS
+from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS, MAX_PROMPT_CHARS, flags_problem
 from upbeat.adapters.codex_auto.sessions.session import DEFAULT_SESSION, is_session_name
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.system.environment import decode_argument

@@ -21,8 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from upbeat.adapters.codex.transport.exec.events import LineBuffer
-from upbeat.adapters.codex.transport.json_fields import JsonObject, object_field, string_field
+from upbeat.adapters.codex.transport.json_lines import JsonObject, LineBuffer, object_field, string_field
 
 _CHUNK_BYTES = 1 << 20
 _RELEVANT_MARKERS = (b'"item_completed"', b'"function_call"', b'"task_complete"', b'"turn_aborted"')

@@ -32,8 +32,8 @@ from upbeat.adapters.codex.transport.base import (
     TurnEvent,
     TurnInput,
     WindowUsage,
+    is_rejected_history,
 )
-from upbeat.adapters.codex.transport.exec.failures import is_rejected_history
 from upbeat.adapters.codex_auto.conversation.preparation import TurnPreparer
 from upbeat.adapters.codex_auto.conversation.workflow_bridge import WorkflowBridge
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager

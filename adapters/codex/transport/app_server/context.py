@@ -14,32 +14,32 @@ MAX_ENTRY_BYTES = 3_800
 """UTF-8 bytes of one entry, its frame included."""
 
 MAX_ENTRIES = 100
-"""Entries of one turn; as many were seen to pass."""
+"""Entries of one turn; Codex was seen to accept as many."""
 
 MAX_CONTEXT_CHARS = 40_000
-"""Characters of context that fit into so many entries, whatever they are and wherever they must be cut."""
+"""Characters of context that fit into ``MAX_ENTRIES``, whatever they are and wherever they must be split."""
 
 ENTRY_NAME = "upbeat_context"
-"""What the model sees as the name of the tool that gave it this."""
+"""The name of the tool that, to the model, the context comes from."""
 
 _LABEL_BYTES = 80
 _MIN_CONTENT_BYTES = 400
-"""A piece has at least so many bytes of content, however long the frame is."""
+"""Bytes of content that each piece has at least, however long the frame is."""
 _OPENS_FRAME = re.compile(r"<([a-z-]+) [^\n]*>[^\n]*")
 _BEGINS_ITEM = re.compile(r"\d+\. ")
 
 
 GUIDANCE_KEY_PREFIX = "upbeat-workflow"
-"""How the keys of what upbeat itself says begin; the model sees them as tags around messages of the developer."""
+"""The prefix of the keys of upbeat's own text; the model sees them as tags around messages of the developer."""
 
 
 def context_entries(context: str, turn_number: int, guidance: str = "") -> dict[str, dict[str, str]]:
-    """``context`` and ``guidance`` for the turn with the number ``turn``; nothing for nothing."""
+    """Return the entries of ``context`` and ``guidance`` by key; ``turn_number`` makes those of each turn unique."""
     pieces = list(_framed_pieces(context, turn_number)) if context.strip() else []
-    said = _pack_blocks(guidance.split("\n"), MAX_ENTRY_BYTES - _LABEL_BYTES) if guidance else []
+    parts = _pack_blocks(guidance.split("\n"), MAX_ENTRY_BYTES - _LABEL_BYTES) if guidance else []
     return {
         f"{GUIDANCE_KEY_PREFIX}-{number}": {"kind": "application", "value": f"[turn {turn_number}]\n{piece}"}
-        for number, piece in enumerate(said, start=1)
+        for number, piece in enumerate(parts, start=1)
     } | {
         f"upbeat-{number:03}": {"kind": "untrusted", "name": ENTRY_NAME, "value": piece}
         for number, piece in enumerate(pieces[:MAX_ENTRIES], start=1)
@@ -56,17 +56,17 @@ def _framed_pieces(context: str, turn_number: int) -> Iterator[str]:
 
 
 def _split_frame(context: str) -> tuple[str, str, str]:
-    """The opening line, the body, and the closing line; the lines are empty where there is no frame."""
+    """Return the opening line, the body and the closing line; the lines are empty where there is no frame."""
     opening, _, rest = context.strip("\n").partition("\n")
     body, _, closing = rest.rpartition("\n")
-    found = _OPENS_FRAME.fullmatch(opening)
-    if found and closing.startswith(f"</{found[1]}"):
+    tag = _OPENS_FRAME.fullmatch(opening)
+    if tag and closing.startswith(f"</{tag[1]}"):
         return opening, body, closing
     return "", context.strip("\n"), ""
 
 
 def _split_blocks(body: str) -> list[str]:
-    """The items of ``body``, each with the lines that belong to it."""
+    """Return the items of ``body``, each with the lines that belong to it."""
     blocks: list[list[str]] = []
     for line in body.split("\n"):
         if not blocks or _BEGINS_ITEM.match(line):
@@ -76,7 +76,7 @@ def _split_blocks(body: str) -> list[str]:
 
 
 def _pack_blocks(blocks: list[str], max_bytes: int) -> list[str]:
-    """``blocks`` put together as long as they fit into ``most`` bytes; a longer one is cut, at line ends if it can."""
+    """Join ``blocks`` while they fit into ``max_bytes``; split a longer one, at line ends where possible."""
     packed: list[str] = []
     for block in blocks:
         joined = f"{packed[-1]}\n{block}" if packed else block
@@ -90,7 +90,7 @@ def _pack_blocks(blocks: list[str], max_bytes: int) -> list[str]:
 
 
 def _split_block(block: str, max_bytes: int) -> list[str]:
-    """``block`` in parts; every part after the first repeats the item's heading, so that its lines have a place."""
+    """Split ``block``; each part after the first repeats the heading of the item, so that its lines have a place."""
     heading = block.partition("\n")[0]
     again = f"{heading} (continued)"
     lead = again if _BEGINS_ITEM.match(heading) and _byte_length(again) <= max_bytes // 2 else ""
@@ -108,15 +108,11 @@ def _split_lines(lines: list[str], max_bytes: int) -> Iterator[str]:
     for line in lines:
         rest = line
         while _byte_length(rest) > max_bytes:
-            end = _char_count_within(rest, max_bytes)
+            fitting = rest.encode("utf-8", "replace")[:max_bytes].decode("utf-8", "ignore")
+            end = max(len(fitting), 1)
             yield rest[:end]
             rest = rest[end:]
         yield rest
-
-
-def _char_count_within(text: str, max_bytes: int) -> int:
-    """How many characters of ``text`` go into ``most`` bytes; at least one."""
-    return max(len(text.encode("utf-8", "replace")[:max_bytes].decode("utf-8", "ignore")), 1)
 
 
 def _byte_length(text: str) -> int:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from upbeat.adapters.codex.transport.app_server.rpc import JsonObject
 from upbeat.adapters.codex.transport.base import (
     CommandFinished,
     Delta,
@@ -30,9 +29,18 @@ from upbeat.adapters.codex.transport.base import (
     TurnEvent,
     WarningIssued,
     WindowUsage,
+    classify_failure,
 )
-from upbeat.adapters.codex.transport.exec.failures import classify_failure
-from upbeat.adapters.codex.transport.json_fields import int_field, object_field, string_field
+from upbeat.adapters.codex.transport.json_lines import (
+    JsonObject,
+    exit_code_field,
+    int_field,
+    object_field,
+    objects_in,
+    string_field,
+    strings_in,
+    tool_error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +107,13 @@ def failure_reason_from_info(info: Any) -> FailureReason:
 
 def file_diffs_from_item(item: JsonObject) -> tuple[FileDiff, ...]:
     """Return the file changes of an item of type ``fileChange``."""
-    raw = item.get("changes")
-    found = [one for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
     return tuple(
-        FileDiff(string_field(object_field(one, "kind"), "type"), string_field(one, "path"), string_field(one, "diff"))
-        for one in found
+        FileDiff(
+            string_field(object_field(change, "kind"), "type"),
+            string_field(change, "path"),
+            string_field(change, "diff"),
+        )
+        for change in objects_in(item.get("changes"))
     )
 
 
@@ -147,11 +157,9 @@ def _kind_and_status(info: Any) -> tuple[str, int | None]:
     return (info, None) if isinstance(info, str) else ("", None)
 
 
-def _failure(error: JsonObject) -> Failed:
-    text = "\n".join(
-        part for part in (string_field(error, "message"), string_field(error, "additionalDetails")) if part
-    )
-    return classify_failure(Failed(failure_reason_from_info(error.get("codexErrorInfo")), text))
+def _error_text(error: JsonObject, separator: str) -> str:
+    parts = (string_field(error, "message"), string_field(error, "additionalDetails"))
+    return separator.join(part for part in parts if part)
 
 
 # --- notifications ---
@@ -159,26 +167,17 @@ def _failure(error: JsonObject) -> Failed:
 
 def _turn_ended(fields: JsonObject) -> tuple[ServerEvent, ...]:
     turn = object_field(fields, "turn")
-    status = string_field(turn, "status")
-    return (ServerTurnEnded(status, _failure(object_field(turn, "error")) if status == "failed" else None),)
+    status, error = string_field(turn, "status"), object_field(turn, "error")
+    if status != "failed":
+        return (ServerTurnEnded(status),)
+    failure = Failed(failure_reason_from_info(error.get("codexErrorInfo")), _error_text(error, "\n"))
+    return (ServerTurnEnded(status, classify_failure(failure)),)
 
 
 def _error(fields: JsonObject) -> tuple[ServerEvent, ...]:
     """Decode an error that Codex retries; a final one comes with the end of the turn."""
-    if fields.get("willRetry") is not True:
-        return ()
-    error = object_field(fields, "error")
-    return (
-        Reconnecting(
-            " · ".join(
-                part for part in (string_field(error, "message"), string_field(error, "additionalDetails")) if part
-            )
-        ),
-    )
-
-
-def _delta(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    return (Delta(string_field(fields, "itemId"), string_field(fields, "delta")),)
+    is_retried = fields.get("willRetry") is True
+    return (Reconnecting(_error_text(object_field(fields, "error"), " · ")),) if is_retried else ()
 
 
 def _tokens(fields: JsonObject) -> tuple[ServerEvent, ...]:
@@ -194,17 +193,15 @@ def _tokens(fields: JsonObject) -> tuple[ServerEvent, ...]:
 
 
 def _plan(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    raw = fields.get("plan")
-    steps = [one for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
-    return (PlanUpdated(tuple(PlanStep(string_field(one, "step"), string_field(one, "status")) for one in steps)),)
+    steps = objects_in(fields.get("plan"))
+    return (PlanUpdated(tuple(PlanStep(string_field(step, "step"), string_field(step, "status")) for step in steps)),)
 
 
 def _hook(fields: JsonObject) -> tuple[ServerEvent, ...]:
     """Decode the messages of a hook. Its context is for the model, and is not shown."""
     run = object_field(fields, "run")
-    raw = run.get("entries")
-    entries = [one for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
-    texts = [string_field(entry, "text") for entry in entries if string_field(entry, "kind") != "context"]
+    entries = (entry for entry in objects_in(run.get("entries")) if string_field(entry, "kind") != "context")
+    texts = [string_field(entry, "text") for entry in entries]
     return tuple(WarningIssued(f"hook {string_field(run, 'eventName')}: {text}") for text in texts if text)
 
 
@@ -229,10 +226,6 @@ def _warning(*names: str) -> Callable[[JsonObject], tuple[ServerEvent, ...]]:
     return read
 
 
-def _hidden_progress(_fields: JsonObject) -> tuple[ServerEvent, ...]:
-    return (HiddenProgress(),)
-
-
 # --- items ---
 
 
@@ -252,38 +245,26 @@ def _item_started(fields: JsonObject) -> tuple[ServerEvent, ...]:
 
 def _item_completed(fields: JsonObject) -> tuple[ServerEvent, ...]:
     item = object_field(fields, "item")
-    kind, number = string_field(item, "type"), string_field(item, "id")
+    kind, number, status = (string_field(item, name) for name in ("type", "id", "status"))
     match kind:
         case "agentMessage" | "plan":
             return (Message(string_field(item, "text"), number),)
         case "reasoning":
-            text = "\n".join(_string_list(item.get("summary")) or _string_list(item.get("content")))
+            parts = [part for part in strings_in(item.get("summary")) if part] or strings_in(item.get("content"))
+            text = "\n".join(part for part in parts if part)
             return (Reasoning(text),) if text else (HiddenProgress(),)
         case "commandExecution":
-            return (_command(number, item),)
+            command, output = string_field(item, "command"), string_field(item, "aggregatedOutput")
+            exit_code = exit_code_field(item, "exitCode")
+            return (CommandFinished(number, command, output, exit_code, is_declined=status == "declined"),)
         case "fileChange":
-            return (
-                FilesChanged(
-                    number, file_diffs_from_item(item), string_field(item, "status") in ("failed", "declined")
-                ),
-            )
+            return (FilesChanged(number, file_diffs_from_item(item), status in ("failed", "declined")),)
         case "mcpToolCall" | "dynamicToolCall" | "collabAgentToolCall" | "webSearch":
-            return (ToolCall(number, _tool(item), _problem(item)),)
+            return (ToolCall(number, _tool(item), tool_error(item)),)
         case "contextCompaction":
             return (ThreadCompacted(),)
         case _:
             return (HiddenProgress(),)
-
-
-def _command(number: str, item: JsonObject) -> CommandFinished:
-    code = item.get("exitCode")
-    return CommandFinished(
-        number,
-        string_field(item, "command"),
-        string_field(item, "aggregatedOutput"),
-        code if isinstance(code, int) and not isinstance(code, bool) else None,
-        is_declined=string_field(item, "status") == "declined",
-    )
 
 
 def _tool(item: JsonObject) -> str:
@@ -293,32 +274,20 @@ def _tool(item: JsonObject) -> str:
     return ".".join(part for part in parts if part)
 
 
-def _problem(item: JsonObject) -> str:
-    message = string_field(object_field(item, "error"), "message")
-    return message or ("failed" if string_field(item, "status") == "failed" else "")
-
-
-# --- fields ---
-
-
-def _string_list(raw: Any) -> list[str]:
-    return [one for one in raw if isinstance(one, str) and one] if isinstance(raw, list) else []
-
-
 _DECODERS: dict[str, Callable[[JsonObject], tuple[ServerEvent, ...]]] = {
     "turn/started": lambda _: (ServerTurnStarted(),),
     "turn/completed": _turn_ended,
     "turn/plan/updated": _plan,
     "item/started": _item_started,
     "item/completed": _item_completed,
-    "item/agentMessage/delta": _delta,
-    "item/mcpToolCall/progress": _hidden_progress,
+    "item/agentMessage/delta": lambda fields: (Delta(string_field(fields, "itemId"), string_field(fields, "delta")),),
+    "item/mcpToolCall/progress": lambda _: (HiddenProgress(),),
     "error": _error,
     "thread/tokenUsage/updated": _tokens,
     "thread/closed": lambda _: (ThreadClosed(),),
     "thread/archived": lambda _: (ThreadClosed(),),
     "thread/deleted": lambda _: (ThreadClosed(),),
-    "hook/started": _hidden_progress,
+    "hook/started": lambda _: (HiddenProgress(),),
     "hook/completed": _hook,
     "model/rerouted": _model_rerouted,
     "mcpServer/startupStatus/updated": _server_status,

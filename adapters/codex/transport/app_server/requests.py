@@ -11,8 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from upbeat.adapters.codex.transport.app_server.rpc import JsonObject, RpcRequest
+from upbeat.adapters.codex.transport.app_server.connection import RpcRequest
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
+from upbeat.adapters.codex.transport.json_lines import (
+    JsonObject,
+    object_field,
+    objects_in,
+    string_field,
+    strings_in,
+)
 
 MAX_DETAIL_CHARS = 2_000
 """Characters of a tool's parameters that are shown."""
@@ -39,14 +46,18 @@ def pending_approval_from(request: RpcRequest, diffs: tuple[FileDiff, ...] = ())
 
 
 def item_id_of(request: RpcRequest) -> str:
-    """The item that ``request`` is about, or empty."""
-    return _string_field(request.fields, "itemId")
+    """Return the item that ``request`` is about, or an empty string."""
+    return string_field(request.fields, "itemId")
 
 
 def _command_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    host = _string_field(_object_field(fields, "networkApprovalContext"), "host")
-    rule = _string_tuple(fields.get("proposedExecpolicyAmendment"))
-    names = _offered_decisions(fields.get("availableDecisions"))
+    host = string_field(object_field(fields, "networkApprovalContext"), "host")
+    rule = strings_in(fields.get("proposedExecpolicyAmendment"))
+    offered = fields.get("availableDecisions")
+    names = {  # a decision that carries data is an object with its name as the only key
+        str(next(iter(decision), "")) if isinstance(decision, dict) else str(decision)
+        for decision in (offered if isinstance(offered, list) else [])
+    }
     answers: dict[ApprovalDecision, JsonObject] = {ApprovalDecision.ACCEPT: {"decision": "accept"}}
     if "acceptForSession" in names:
         answers[ApprovalDecision.ACCEPT_SESSION] = {"decision": "acceptForSession"}
@@ -56,19 +67,13 @@ def _command_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> Pen
     answers |= {ApprovalDecision.DECLINE: {"decision": "decline"}, ApprovalDecision.CANCEL: {"decision": "cancel"}}
     approval = ApprovalRequest(
         ApprovalKind.NETWORK if host else ApprovalKind.COMMAND,
-        host or _string_field(fields, "command"),
-        cwd=_string_field(fields, "cwd"),
-        reason=_string_field(fields, "reason"),
+        host or string_field(fields, "command"),
+        cwd=string_field(fields, "cwd"),
+        reason=string_field(fields, "reason"),
         choices=tuple(answers),
         allowed_prefix=rule if ApprovalDecision.ACCEPT_RULE in answers else (),
     )
     return PendingApproval(approval, answers)
-
-
-def _offered_decisions(raw: Any) -> set[str]:
-    """The names of decisions; one that carries data is an object with its name as the only key."""
-    listed = raw if isinstance(raw, list) else []
-    return {str(next(iter(one), "")) if isinstance(one, dict) else str(one) for one in listed}
 
 
 def _file_approval(fields: JsonObject, diffs: tuple[FileDiff, ...]) -> PendingApproval:
@@ -79,13 +84,13 @@ def _file_approval(fields: JsonObject, diffs: tuple[FileDiff, ...]) -> PendingAp
         ApprovalDecision.CANCEL: {"decision": "cancel"},
     }
     paths = ", ".join(change.path for change in diffs)
-    what = paths or _string_field(fields, "grantRoot")
-    reason = _string_field(fields, "reason")
+    what = paths or string_field(fields, "grantRoot")
+    reason = string_field(fields, "reason")
     return PendingApproval(ApprovalRequest(ApprovalKind.FILES, what, "", reason, diffs, tuple(answers)), answers)
 
 
 def _permissions_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    wanted = _object_field(fields, "permissions")
+    wanted = object_field(fields, "permissions")
     granted = {name: value for name, value in wanted.items() if value is not None}
     none: JsonObject = {"permissions": {}}
     answers: dict[ApprovalDecision, JsonObject] = {
@@ -94,49 +99,48 @@ def _permissions_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) ->
         ApprovalDecision.DECLINE: none,
         ApprovalDecision.CANCEL: none,
     }
-    what, cwd, reason = _display_value(granted), _string_field(fields, "cwd"), _string_field(fields, "reason")
+    what, cwd, reason = _display_value(granted), string_field(fields, "cwd"), string_field(fields, "reason")
     return PendingApproval(ApprovalRequest(ApprovalKind.PERMISSIONS, what, cwd, reason, (), tuple(answers)), answers)
 
 
 def _elicitation_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    """A server wants a yes (the form is empty, as for Codex's own question before a tool call), or words."""
+    """Parse a server's wish for a yes (an empty form, as in Codex's own question before a tool call) or for text."""
     declined: dict[ApprovalDecision, JsonObject] = {
         ApprovalDecision.DECLINE: {"action": "decline"},
         ApprovalDecision.CANCEL: {"action": "cancel"},
     }
-    message, server = _string_field(fields, "message"), _string_field(fields, "serverName")
-    schema = _object_field(fields, "requestedSchema")
-    if _string_field(fields, "mode") != "form" or schema.get("properties"):
+    message, server = string_field(fields, "message"), string_field(fields, "serverName")
+    schema = object_field(fields, "requestedSchema")
+    if string_field(fields, "mode") != "form" or schema.get("properties"):
         return PendingApproval(
             ApprovalRequest(ApprovalKind.INPUT, message, reason=server, choices=_FALLBACK_DECISIONS), declined
         )
-    about = _object_field(fields, "_meta")
+    about = object_field(fields, "_meta")
     yes: JsonObject = {"action": "accept", "content": {}}
     answers: dict[ApprovalDecision, JsonObject] = {ApprovalDecision.ACCEPT: yes}
-    if "session" in _string_tuple(about.get("persist")):
+    if "session" in strings_in(about.get("persist")):
         answers[ApprovalDecision.ACCEPT_SESSION] = {**yes, "_meta": {"persist": "session"}}
     answers |= declined
-    parameters = _object_field(about, "tool_params")
-    reason = _display_value(parameters) if parameters else _string_field(about, "tool_description")
+    parameters = object_field(about, "tool_params")
+    reason = _display_value(parameters) if parameters else string_field(about, "tool_description")
     return PendingApproval(ApprovalRequest(ApprovalKind.TOOL, message, reason=reason, choices=tuple(answers)), answers)
 
 
 def _input_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    raw = fields.get("questions")
-    asked = [_string_field(one, "question") for one in raw if isinstance(one, dict)] if isinstance(raw, list) else []
-    silence: JsonObject = {"answers": {}}
-    answers = dict.fromkeys(_FALLBACK_DECISIONS, silence)
-    return PendingApproval(ApprovalRequest(ApprovalKind.INPUT, "\n".join(asked), choices=_FALLBACK_DECISIONS), answers)
+    questions = "\n".join(string_field(question, "question") for question in objects_in(fields.get("questions")))
+    return _declined_input(questions, {"answers": {}})
 
 
 def _tool_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    """A tool that the client would have to have; this one has none."""
-    said = {"type": "inputText", "text": "codex-auto has no such tool"}
-    failed: JsonObject = {"success": False, "contentItems": [said]}
-    return PendingApproval(
-        ApprovalRequest(ApprovalKind.INPUT, _string_field(fields, "tool"), choices=_FALLBACK_DECISIONS),
-        dict.fromkeys(_FALLBACK_DECISIONS, failed),
-    )
+    """Refuse a tool that the client would have to provide; codex-auto provides none."""
+    text = {"type": "inputText", "text": "codex-auto has no such tool"}
+    return _declined_input(string_field(fields, "tool"), {"success": False, "contentItems": [text]})
+
+
+def _declined_input(subject: str, response: JsonObject) -> PendingApproval:
+    """Return a request for text, which gets ``response`` whatever the decision is."""
+    request = ApprovalRequest(ApprovalKind.INPUT, subject, choices=_FALLBACK_DECISIONS)
+    return PendingApproval(request, dict.fromkeys(_FALLBACK_DECISIONS, response))
 
 
 _PARSERS: dict[str, Callable[[JsonObject, tuple[FileDiff, ...]], PendingApproval]] = {
@@ -151,17 +155,3 @@ _PARSERS: dict[str, Callable[[JsonObject, tuple[FileDiff, ...]], PendingApproval
 
 def _display_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)[:MAX_DETAIL_CHARS]
-
-
-def _string_field(fields: JsonObject, name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _string_tuple(raw: Any) -> tuple[str, ...]:
-    return tuple(one for one in raw if isinstance(one, str)) if isinstance(raw, list) else ()
-
-
-def _object_field(fields: JsonObject, name: str) -> JsonObject:
-    value = fields.get(name)
-    return value if isinstance(value, dict) else {}

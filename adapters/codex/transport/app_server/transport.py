@@ -14,11 +14,9 @@ from concurrent.futures import TimeoutError as TooSlow
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from upbeat.adapters.codex.transport.app_server.connection import AppServerConnection, ConnectionLost, RpcError
 from upbeat.adapters.codex.transport.app_server.context import MAX_CONTEXT_CHARS, context_entries
 from upbeat.adapters.codex.transport.app_server.events import OPT_OUT_METHODS
-from upbeat.adapters.codex.transport.app_server.flags import translate_flags
-from upbeat.adapters.codex.transport.app_server.process import AppServerConnection, ConnectionLost, RpcError
-from upbeat.adapters.codex.transport.app_server.rpc import JsonObject
 from upbeat.adapters.codex.transport.app_server.turn import AppServerTurn, AskPerson, ServerState, TurnAborted
 from upbeat.adapters.codex.transport.base import (
     CodexRequestError,
@@ -30,8 +28,14 @@ from upbeat.adapters.codex.transport.base import (
     TurnEvent,
     TurnInput,
 )
-from upbeat.adapters.codex.transport.exec.command_line import MAX_PROMPT_CHARS
-from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS
+from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS, MAX_PROMPT_CHARS
+from upbeat.adapters.codex.transport.json_lines import (
+    JsonObject,
+    int_field,
+    object_field,
+    objects_in,
+    string_field,
+)
 from upbeat.adapters.codex.transport.signals import SignalHandler
 
 HANDSHAKE_SECONDS = 20.0
@@ -43,6 +47,58 @@ MIN_APP_SERVER_VERSION = (0, 169, 0)
 _RESPONSE_SECONDS = 30.0
 _USER_AGENT_VERSION = re.compile(r"/(\d+)\.(\d+)\.(\d+)")
 _ALL_SOURCE_KINDS = ("cli", "vscode", "exec", "appServer")
+_LONG_FORMS = {"-c": "--config", "-m": "--model", "-s": "--sandbox"}
+_SERVER_FLAGS = ("--config", "--enable", "--disable")
+_SWITCHES = ("--strict-config",)
+_THREAD_FLAGS = {"--model": "model", "--sandbox": "sandbox"}
+_IGNORED_FLAGS = ("--skip-git-repo-check",)
+_BYPASS_FLAGS = ("--dangerously-bypass-approvals-and-sandbox", "--yolo")
+
+
+@dataclass(frozen=True, slots=True)
+class AppServerFlags:
+    """``arguments`` of ``codex app-server``, and parameters of each thread.
+
+    ``problem`` is the first unsupported flag.
+    """
+
+    arguments: tuple[str, ...] = ()
+    thread_params: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+def translate_flags(flags: Sequence[str]) -> AppServerFlags:
+    """Translate ``flags`` of ``codex exec`` for the app-server."""
+    arguments: list[str] = []
+    thread: dict[str, str] = {}
+    waiting = list(flags)
+    while waiting:
+        flag = waiting.pop(0)
+        name, value, has_value = _split_flag(flag)
+        if name in (*_SERVER_FLAGS, *_THREAD_FLAGS) and not has_value:
+            if not waiting:
+                return AppServerFlags(problem=flag)
+            value = waiting.pop(0)
+        if name in _SERVER_FLAGS:
+            arguments += [name, value]
+        elif name in _THREAD_FLAGS:
+            thread[_THREAD_FLAGS[name]] = value
+        elif flag in _SWITCHES:
+            arguments.append(flag)
+        elif flag in _BYPASS_FLAGS:
+            thread |= {"approvalPolicy": "never", "sandbox": "danger-full-access"}
+        elif flag not in _IGNORED_FLAGS:
+            return AppServerFlags(problem=flag or "''")
+    return AppServerFlags(tuple(arguments), thread)
+
+
+def _split_flag(flag: str) -> tuple[str, str, bool]:
+    """Return the long name of ``flag``, its value, and whether the value is part of the same argument."""
+    if flag.startswith("--"):
+        name, has_value, value = flag.partition("=")
+        return name, value, bool(has_value)
+    name, value = _LONG_FORMS.get(flag[:2], flag), flag[2:].removeprefix("=")
+    return name, value, len(flag) > 2
 
 
 class AppServerUnavailable(Exception):
@@ -100,26 +156,24 @@ class AppServerLauncher:
 
     def _shake_hands(self, connection: AppServerConnection) -> None:
         client = {"name": "codex-auto", "title": "codex-auto", "version": self.version}
-        able = {"experimentalApi": True, "optOutNotificationMethods": list(OPT_OUT_METHODS)}
-        hello = connection.request("initialize", {"clientInfo": client, "capabilities": able})
+        capabilities = {"experimentalApi": True, "optOutNotificationMethods": list(OPT_OUT_METHODS)}
+        greeting = connection.request("initialize", {"clientInfo": client, "capabilities": capabilities})
         try:
-            agent = str(hello.result(self.handshake_seconds).get("userAgent", ""))
+            agent = str(greeting.result(self.handshake_seconds).get("userAgent", ""))
         except TooSlow:
             text = f"no answer from codex app-server in {self.handshake_seconds:g} s"
             raise AppServerUnavailable(FailureReason.IDLE_TIMEOUT, text) from None
         except ConnectionLost as lost:
-            why = (
-                FailureReason.CODEX_CONFIG if "Error loading config" in str(lost) else FailureReason.EXITED_BEFORE_TURN
-            )
-            raise AppServerUnavailable(why, str(lost)) from None
+            is_configuration = "Error loading config" in str(lost)
+            reason = FailureReason.CODEX_CONFIG if is_configuration else FailureReason.EXITED_BEFORE_TURN
+            raise AppServerUnavailable(reason, str(lost)) from None
         except RpcError as refused:
             raise AppServerUnavailable(FailureReason.REQUEST_REFUSED, str(refused)) from None
-        found = _USER_AGENT_VERSION.search(agent)
-        if not found or tuple(int(part) for part in found.groups()) < MIN_APP_SERVER_VERSION:
+        version = _USER_AGENT_VERSION.search(agent)
+        if not version or tuple(int(part) for part in version.groups()) < MIN_APP_SERVER_VERSION:
             oldest = ".".join(str(part) for part in MIN_APP_SERVER_VERSION)
-            raise AppServerUnavailable(
-                FailureReason.REQUEST_REFUSED, f"codex {agent or 'unknown'} is too old; {oldest} or newer is required"
-            )
+            text = f"codex {agent or 'unknown'} is too old; {oldest} or newer is required"
+            raise AppServerUnavailable(FailureReason.REQUEST_REFUSED, text)
         connection.notify("initialized")
 
 
@@ -210,11 +264,24 @@ class AppServerTransport:
     def preopen_thread(self, thread_id: str) -> None:
         """Request ``thread_id`` (empty: a new thread) in advance; does not wait and cannot fail."""
         if thread_id not in self._opened_threads:
-            self._opened_threads[thread_id] = self._request_thread(thread_id)
+            fields = self._thread_fields()
+            resumption = {"threadId": thread_id, "excludeTurns": True, **fields}
+            self._opened_threads[thread_id] = (
+                self._connection.request("thread/resume", resumption)
+                if thread_id
+                else self._connection.request("thread/start", fields)
+            )
 
     def compact(self, thread_id: str) -> Iterator[TurnEvent]:
         """Have Codex replace the thread so far with a summary; the last event is an ``Ending``."""
-        yield from self._run_turn(lambda: self._run_compaction(thread_id))
+
+        def run() -> Iterator[TurnEvent]:
+            turn = self._new_turn()
+            opened = self._open_thread(turn, thread_id)
+            yield from turn.wait_until_idle(opened)
+            yield from turn.events("thread/compact/start", {"threadId": opened})
+
+        yield from self._run_turn(run)
 
     def fork(self, thread_id: str) -> str:
         """Copy ``thread_id``; return the id of the new thread.
@@ -223,8 +290,9 @@ class AppServerTransport:
             CodexRequestError: As the methods below.
         """
         answer = self._request("thread/fork", {"threadId": thread_id, "excludeTurns": True, **self._thread_fields()})
-        forked = _thread_id(answer)
-        self._opened_threads[forked] = _completed_future(answer)
+        forked = string_field(object_field(answer, "thread"), "id")
+        self._opened_threads[forked] = Future()
+        self._opened_threads[forked].set_result(answer)
         return forked
 
     def list_threads(self, limit: int = 20) -> tuple[ThreadInfo, ...]:
@@ -235,16 +303,22 @@ class AppServerTransport:
             "sourceKinds": list(_ALL_SOURCE_KINDS),
             "sortKey": "updated_at",
         }
-        found = self._request("thread/list", fields).get("data")
-        return tuple(_thread_info(one) for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
+        return tuple(
+            ThreadInfo(
+                string_field(thread, "id"),
+                string_field(thread, "name"),
+                string_field(thread, "preview"),
+                int_field(thread, "updatedAt"),
+                string_field(thread, "cwd"),
+            )
+            for thread in objects_in(self._request("thread/list", fields).get("data"))
+        )
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the models that Codex offers."""
-        found = self._request("model/list", {}).get("data")
-        listed = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
         return tuple(
-            ModelInfo(str(one.get("model")), str(one.get("description")), one.get("isDefault") is True)
-            for one in listed
+            ModelInfo(str(model.get("model")), str(model.get("description")), model.get("isDefault") is True)
+            for model in objects_in(self._request("model/list", {}).get("data"))
         )
 
     def close(self) -> None:
@@ -279,9 +353,7 @@ class AppServerTransport:
             fields["effort"] = effort
         for event in turn.events("turn/start", fields):
             if isinstance(event, Failed) and event.reason is FailureReason.REQUEST_REFUSED:
-                self._opened_threads.pop(
-                    thread_id, None
-                )  # it may have closed the thread: the next turn requests it again
+                self._opened_threads.pop(thread_id, None)  # closed, perhaps: the next turn requests it again
             yield event
 
     def _effort_to_send(self, thread_id: str, requested: str) -> str:
@@ -301,17 +373,10 @@ class AppServerTransport:
         if effort := answer.get("reasoningEffort"):
             return str(effort)
         with contextlib.suppress(ConnectionLost, TooSlow, RpcError):
-            found = self._connection.request("model/list", {}).result(_RESPONSE_SECONDS).get("data")
-            models = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-            of_thread = (one for one in models if one.get("model") == (self.model or answer.get("model")))
-            return next((str(one.get("defaultReasoningEffort") or "") for one in of_thread), "")
+            models = objects_in(self._connection.request("model/list", {}).result(_RESPONSE_SECONDS).get("data"))
+            of_thread = (model for model in models if model.get("model") == (self.model or answer.get("model")))
+            return next((str(model.get("defaultReasoningEffort") or "") for model in of_thread), "")
         return ""
-
-    def _run_compaction(self, thread_id: str) -> Iterator[TurnEvent]:
-        turn = self._new_turn()
-        opened = self._open_thread(turn, thread_id)
-        yield from turn.wait_until_idle(opened)
-        yield from turn.events("thread/compact/start", {"threadId": opened})
 
     def _new_turn(self) -> AppServerTurn:
         return AppServerTurn(self._connection, self._signals, self._server_state, self.ask_person, self._idle_seconds)
@@ -325,16 +390,11 @@ class AppServerTransport:
             self._opened_threads.pop(thread_id)
         self._server_state.closed_threads.discard(thread_id)
         self.preopen_thread(thread_id)
-        opened = _thread_id(turn.wait_for(self._opened_threads[thread_id], self._launcher.handshake_seconds))
+        answer = turn.wait_for(self._opened_threads[thread_id], self._launcher.handshake_seconds)
+        opened = string_field(object_field(answer, "thread"), "id")
         self._opened_threads[opened] = self._opened_threads[thread_id]
         self._opened_threads.pop("", None)
         return opened
-
-    def _request_thread(self, thread_id: str) -> Future[JsonObject]:
-        if not thread_id:
-            return self._connection.request("thread/start", self._thread_fields())
-        fields = {"threadId": thread_id, "excludeTurns": True, **self._thread_fields()}
-        return self._connection.request("thread/resume", fields)
 
     def _thread_fields(self) -> dict[str, str]:
         return {"cwd": self._launcher.cwd, **self._launcher.thread_params}
@@ -360,40 +420,16 @@ class AppServerTransport:
             yield TransportNotice(TransportNoticeKind.RESTARTED, how)
 
     def _request(self, method: str, fields: JsonObject) -> JsonObject:
-        """An answer outside of a turn."""
+        """Return the answer to a request outside of a turn."""
         try:
             for _ in self._ensure_running():
                 continue
             return self._connection.request(method, fields).result(_RESPONSE_SECONDS)
         except (ConnectionLost, TooSlow) as lost:
-            raise CodexRequestError(
-                Failed(FailureReason.EXITED_MID_TURN, str(lost) or f"no answer to {method}")
-            ) from None
+            text = str(lost) or f"no answer to {method}"
+            raise CodexRequestError(Failed(FailureReason.EXITED_MID_TURN, text)) from None
         except RpcError as refused:
             raise CodexRequestError(AppServerTurn.failure_from(refused)) from None
         except TurnAborted as over:
-            raise CodexRequestError(
-                over.ending if isinstance(over.ending, Failed) else Failed(FailureReason.REQUEST_REFUSED)
-            ) from None
-
-
-def _completed_future(fields: JsonObject) -> Future[JsonObject]:
-    future: Future[JsonObject] = Future()
-    future.set_result(fields)
-    return future
-
-
-def _thread_id(response: JsonObject) -> str:
-    thread = response.get("thread")
-    return str(thread.get("id", "")) if isinstance(thread, dict) else ""
-
-
-def _thread_info(fields: JsonObject) -> ThreadInfo:
-    def text(name: str) -> str:
-        value = fields.get(name)
-        return value if isinstance(value, str) else ""
-
-    updated = fields.get("updatedAt")
-    return ThreadInfo(
-        text("id"), text("name"), text("preview"), updated if isinstance(updated, int) else 0, text("cwd")
-    )
+            failure = over.ending if isinstance(over.ending, Failed) else Failed(FailureReason.REQUEST_REFUSED)
+            raise CodexRequestError(failure) from None

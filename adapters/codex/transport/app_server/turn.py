@@ -14,6 +14,15 @@ from dataclasses import dataclass, field
 from select import select
 from time import monotonic
 
+from upbeat.adapters.codex.transport.app_server.connection import (
+    AppServerConnection,
+    ConnectionLost,
+    IncomingMessage,
+    InvalidMessage,
+    RpcError,
+    RpcNotification,
+    RpcRequest,
+)
 from upbeat.adapters.codex.transport.app_server.events import (
     DecodedNotification,
     HiddenProgress,
@@ -25,14 +34,7 @@ from upbeat.adapters.codex.transport.app_server.events import (
     decode,
     file_diffs_from_item,
 )
-from upbeat.adapters.codex.transport.app_server.process import (
-    AppServerConnection,
-    ConnectionLost,
-    IncomingMessage,
-    RpcError,
-)
 from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, item_id_of, pending_approval_from
-from upbeat.adapters.codex.transport.app_server.rpc import InvalidMessage, JsonObject, RpcNotification, RpcRequest
 from upbeat.adapters.codex.transport.base import (
     HEARTBEAT_SECONDS,
     ApprovalDecided,
@@ -59,9 +61,10 @@ from upbeat.adapters.codex.transport.base import (
     TurnStarted,
     UnrecognizedEvent,
     WarningIssued,
+    is_waiting_for_network,
 )
-from upbeat.adapters.codex.transport.exec.failures import is_waiting_for_network
 from upbeat.adapters.codex.transport.exec.transport import RUNNING_ITEM_IDLE_FACTOR, UNREACHABLE_SECONDS
+from upbeat.adapters.codex.transport.json_lines import JsonObject, object_field, string_field
 from upbeat.adapters.codex.transport.signals import SignalHandler
 
 AskPerson = Callable[[ApprovalRequest], ApprovalDecision]
@@ -150,7 +153,7 @@ class AppServerTurn:
         select([self._connection.fileno(), self._signals.fileno()], [], [], seconds)
         return self._signals.take_pending()
 
-    # --- before it starts ---
+    # --- before the start ---
 
     def wait_for(self, future: Future[JsonObject], seconds: float) -> JsonObject:
         """Return the result of ``future``.
@@ -192,25 +195,26 @@ class AppServerTurn:
             next((why for words, why in _REASON_BY_RPC_ERROR if words in text), FailureReason.REQUEST_REFUSED), text
         )
 
-    # --- while it runs ---
+    # --- events ---
 
     def events(self, method: str, fields: JsonObject) -> Iterator[TurnEvent]:
         """Start the turn with ``method``; yield its events, the ending last."""
         self._is_requested = True
-        self._last_progress = pulsed = monotonic()
+        self._last_progress = last_heartbeat = monotonic()
         started = self._connection.request(method, fields)
         try:
             while self._ending is None:
                 self._stop(self._wait(_POLL_SECONDS))
                 yield from self._check_start(started)
                 yield from self._handle_all()
-                if monotonic() - pulsed > HEARTBEAT_SECONDS:
-                    pulsed = monotonic()
+                if monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
+                    last_heartbeat = monotonic()
                     yield Heartbeat()
-                self._check_server()
                 self._check_deadlines()
-            if self._is_interrupt_sent:
-                self._end_commands()
+            if self._is_interrupt_sent:  # Codex would keep its commands as background terminals of the thread
+                ended = self._connection.request("thread/backgroundTerminals/clean", {"threadId": self._thread_id})
+                with contextlib.suppress(RpcError, ConnectionLost, TimeoutError):
+                    ended.result(CLEANUP_SECONDS)
             yield self._ending
         finally:
             self._abandon(started)
@@ -222,8 +226,7 @@ class AppServerTurn:
         if isinstance(problem, RpcError):
             self._ending = self.failure_from(problem)
         elif problem is None:
-            turn = started.result().get("turn")
-            yield from self._begin(str(turn.get("id", "")) if isinstance(turn, dict) else "")
+            yield from self._begin(string_field(object_field(started.result(), "turn"), "id"))
 
     def _begin(self, turn_id: str) -> Iterator[TurnEvent]:
         """Note the id of the turn; that of a compaction comes only with a notification."""
@@ -251,7 +254,9 @@ class AppServerTurn:
     def _handle_notification(self, message: RpcNotification) -> Iterator[TurnEvent]:
         decoded = decode(message.method, message.fields)
         self._server_state.apply(decoded)
-        self._remember_diffs(message)
+        item = object_field(message.fields, "item")
+        if message.method == "item/started" and item.get("type") == "fileChange":
+            self._file_diffs[str(item.get("id"))] = file_diffs_from_item(item)  # an approval names only the item
         is_of_thread = decoded.thread_id in ("", self._thread_id)
         is_of_turn = not decoded.turn_id or (self._is_requested and self._turn_id in ("", decoded.turn_id))
         if not (is_of_thread and is_of_turn):
@@ -303,7 +308,7 @@ class AppServerTurn:
         else:
             self._ending = Interrupted(signal.SIGINT)
 
-    # --- what the server asks ---
+    # --- requests of the server ---
 
     def _answer_approval(self, request: RpcRequest) -> Iterator[TurnEvent]:
         question = pending_approval_from(request, self._file_diffs.get(item_id_of(request), ()))
@@ -326,13 +331,7 @@ class AppServerTurn:
         except KeyboardInterrupt:
             return ApprovalDecision.CANCEL, True
 
-    def _remember_diffs(self, message: RpcNotification) -> None:
-        """Keep the diffs of an item: the approval request names only the item."""
-        item = message.fields.get("item")
-        if message.method == "item/started" and isinstance(item, dict) and item.get("type") == "fileChange":
-            self._file_diffs[str(item.get("id"))] = file_diffs_from_item(item)
-
-    # --- its end ---
+    # --- the end ---
 
     def _stop(self, number: int) -> None:
         """Ask Codex to stop; kill it on the second signal."""
@@ -351,28 +350,19 @@ class AppServerTurn:
             self._is_interrupt_sent = True
             self._connection.request("turn/interrupt", {"threadId": self._thread_id, "turnId": self._turn_id})
 
-    def _end_commands(self) -> None:
-        """End the commands of a stopped turn, which Codex would keep as background terminals of the thread."""
-        cleaned = self._connection.request("thread/backgroundTerminals/clean", {"threadId": self._thread_id})
-        with contextlib.suppress(RpcError, ConnectionLost, TimeoutError):
-            cleaned.result(CLEANUP_SECONDS)
-
     def _kill(self) -> None:
         self._server_state.was_killed_by_us = True
         self._connection.kill()
 
-    def _check_server(self) -> None:
-        how = self._connection.exit_reason
-        if how and self._ending is None:
-            self._ending = (
-                Interrupted(self._stopped_by) if self._stopped_by else Failed(FailureReason.EXITED_MID_TURN, how)
-            )
-
     def _check_deadlines(self) -> None:
+        """End the turn if the server has exited, or if it takes too long."""
         now = monotonic()
         if self._ending is not None:
             return
-        if self._deadline:
+        if exit_reason := self._connection.exit_reason:
+            failure = Failed(FailureReason.EXITED_MID_TURN, exit_reason)
+            self._ending = Interrupted(self._stopped_by) if self._stopped_by else failure
+        elif self._deadline:
             if now > self._deadline:
                 self._kill()
                 self._ending = self._timeout_failure or Interrupted(self._stopped_by)

@@ -7,8 +7,6 @@ Codex may still recover from; only ``turn.failed`` says that the turn failed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 from upbeat.adapters.codex.transport.base import (
     CommandFinished,
@@ -29,35 +27,15 @@ from upbeat.adapters.codex.transport.base import (
     UnrecognizedEvent,
     WarningIssued,
 )
-from upbeat.adapters.codex.transport.json_fields import JsonObject, int_field, object_field, string_field
-
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""Bytes of one line that are kept; lines of Codex have at most about one mebibyte."""
-
-
-class LineBuffer:
-    """Splits chunks of bytes into lines. Only ``\\n`` ends a line: texts contain raw U+2028 and U+0085."""
-
-    def __init__(self) -> None:
-        self._remainder = bytearray()
-        self._searched = 0
-
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the lines that ``chunk`` completes, without their ends."""
-        self._remainder += chunk
-        while (end := self._remainder.find(b"\n", self._searched)) >= 0:
-            line = bytes(self._remainder[:end])
-            del self._remainder[: end + 1]
-            self._searched = 0
-            yield line
-        self._searched = len(self._remainder)
-        if self._searched > MAX_LINE_BYTES:
-            self._remainder.clear()
-            self._searched = 0
-
-    def remainder(self) -> bytes:
-        """Return what follows the last line end."""
-        return bytes(self._remainder)
+from upbeat.adapters.codex.transport.json_lines import (
+    JsonObject,
+    exit_code_field,
+    int_field,
+    object_field,
+    objects_in,
+    string_field,
+    tool_error,
+)
 
 
 def decode(line: bytes) -> TurnEvent:
@@ -75,7 +53,9 @@ def decode(line: bytes) -> TurnEvent:
         case "turn.started":
             return TurnStarted()
         case "turn.completed":
-            return Completed(_usage(object_field(fields, "usage")))
+            usage = object_field(fields, "usage")
+            counts = (int_field(usage, f"{kind}_tokens") for kind in ("input", "cached_input", "output"))
+            return Completed(TokenUsage(*counts))
         case "turn.failed":
             return Failed(FailureReason.TURN_FAILED, string_field(object_field(fields, "error"), "message"))
         case "error":
@@ -107,19 +87,16 @@ def _item_completed(item: JsonObject) -> TurnEvent:
         case "reasoning":
             return Reasoning(string_field(item, "text"))
         case "command_execution":
-            code = item.get("exit_code")
-            return CommandFinished(
-                number,
-                string_field(item, "command"),
-                string_field(item, "aggregated_output"),
-                code if isinstance(code, int) and not isinstance(code, bool) else None,
-            )
+            command, output = string_field(item, "command"), string_field(item, "aggregated_output")
+            return CommandFinished(number, command, output, exit_code_field(item, "exit_code"))
         case "file_change":
-            return FilesChanged(number, _file_diffs(item.get("changes")), string_field(item, "status") == "failed")
+            changes = objects_in(item.get("changes"))
+            diffs = tuple(FileDiff(string_field(change, "kind"), string_field(change, "path")) for change in changes)
+            return FilesChanged(number, diffs, string_field(item, "status") == "failed")
         case "mcp_tool_call":
-            return ToolCall(number, _tool(item), _problem(item))
+            return ToolCall(number, _tool(item), tool_error(item))
         case "collab_tool_call":
-            return ToolCall(number, string_field(item, "tool"), _problem(item))
+            return ToolCall(number, string_field(item, "tool"), tool_error(item))
         case "error":
             return WarningIssued(string_field(item, "message"))
         case _:
@@ -128,25 +105,6 @@ def _item_completed(item: JsonObject) -> TurnEvent:
 
 def _tool(item: JsonObject) -> str:
     return ".".join(part for part in (string_field(item, "server"), string_field(item, "tool")) if part)
-
-
-def _problem(item: JsonObject) -> str:
-    message = string_field(object_field(item, "error"), "message")
-    return message or ("failed" if string_field(item, "status") == "failed" else "")
-
-
-def _file_diffs(raw: Any) -> tuple[FileDiff, ...]:
-    if not isinstance(raw, list):
-        return ()
-    return tuple(FileDiff(string_field(one, "kind"), string_field(one, "path")) for one in raw if isinstance(one, dict))
-
-
-def _usage(fields: JsonObject) -> TokenUsage:
-    return TokenUsage(
-        int_field(fields, "input_tokens"),
-        int_field(fields, "cached_input_tokens"),
-        int_field(fields, "output_tokens"),
-    )
 
 
 _REASON_BY_STDERR = (

@@ -1,21 +1,27 @@
-"""Does turns with ``codex exec --json``: one process a turn, the prompt on its standard input.
+"""Run turns with ``codex exec --json``: one process for each turn, with the prompt on its standard input.
 
 Invariant: one thread, one ``select``; nothing here can block. Standard input is closed after the prompt (an open pipe
 hangs Codex), standard error is drained (a full one would), and the end of the process ends the turn even where a
 process that it left behind holds its pipes.
+
+The prompt is never an argument: as one it would end at 131,071 bytes, be read as a subcommand (``resume``) or as a
+flag, and be seen by everybody who lists processes.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from time import monotonic
 
 from upbeat.adapters.codex.transport.base import (
     HEARTBEAT_SECONDS,
+    CodexRequestError,
     CommandFinished,
     Completed,
     Ending,
@@ -27,17 +33,25 @@ from upbeat.adapters.codex.transport.base import (
     ItemStarted,
     RawLine,
     Reconnecting,
+    ThreadStarted,
     ToolCall,
     TurnEvent,
     TurnInput,
     TurnStarted,
     UnrecognizedEvent,
+    classify_failure,
+    is_waiting_for_network,
 )
-from upbeat.adapters.codex.transport.exec.command_line import CodexCommandLine, compose_stdin, remaining_chars
-from upbeat.adapters.codex.transport.exec.events import LineBuffer, decode, failure_from_exit
-from upbeat.adapters.codex.transport.exec.failures import classify_failure, is_waiting_for_network
+from upbeat.adapters.codex.transport.exec.events import decode, failure_from_exit
+from upbeat.adapters.codex.transport.json_lines import CHUNK_BYTES, LineBuffer, read_chunk
 from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.system.process.tree import STOP_SIGNALS, ProcessTree, start_process, with_death_signal
+
+MAX_PROMPT_CHARS = 1_048_576
+"""Characters that Codex takes in one turn."""
+
+EFFORT_SETTING = "model_reasoning_effort"
+"""Codex's setting for how hard the model thinks."""
 
 IDLE_SECONDS = 600.0
 """A turn without progress is stopped after this time: Codex itself retries a provider forever."""
@@ -51,11 +65,82 @@ UNREACHABLE_SECONDS = 30.0
 EXIT_SECONDS = 10.0
 """How long Codex may take to exit after the end of the turn."""
 
-_CHUNK_BYTES = 1 << 18
+FORK_SECONDS = 30.0
+"""How long Codex may take to copy a thread; it usually takes 0.4 s."""
+
 _MAX_CHUNKS_AFTER_EXIT = 256
 """Chunks that are read after the process exited; more than a pipe holds."""
 
 _MAX_STDERR_BYTES = 1 << 16
+_RESERVED_FLAGS = ("--json", "-C", "--cd", "--last", "--all")
+_NOT_FLAGS = ("--", "-", "resume", "review", "fork", "help", "-h", "--help", "-V", "--version")
+
+
+@dataclass(frozen=True, slots=True)
+class CodexCommandLine:
+    """How Codex is started. ``program`` is a name or a path; ``folder`` and ``flags`` are as the user gave them."""
+
+    program: str = "codex"
+    folder: str = ""
+    flags: tuple[str, ...] = ()
+    is_outside_git: bool = False
+
+    def turn_arguments(self, thread_id: str, effort: str = "") -> list[str]:
+        """Return the arguments of one turn on ``thread_id``, or on a new thread; ``effort`` holds for it alone.
+
+        ``-C`` and ``-s`` are not understood behind ``resume``, so all flags stand before it. ``--json`` comes last
+        of them: it ends the values of a greedy flag such as ``-i``.
+        """
+        resume = ["resume", thread_id] if thread_id else []
+        return [*self._common_arguments(effort), *resume, "-"]
+
+    def fork_arguments(self, thread_id: str) -> list[str]:
+        """Return the arguments that copy ``thread_id``; without a prompt no turn runs."""
+        return [*self._common_arguments(), "fork", thread_id]
+
+    def _common_arguments(self, effort: str = "") -> list[str]:
+        folder = ["-C", f"./{self.folder}" if self.folder.startswith("-") else self.folder] if self.folder else []
+        check = ["--skip-git-repo-check"] if self.is_outside_git else []
+        effort_option = ["-c", f"{EFFORT_SETTING}={effort}"] if effort else []
+        return ["exec", *folder, *self.flags, *effort_option, *check, "--json"]
+
+    def display(self, thread_id: str, effort: str = "") -> str:
+        """Return the command line of a turn, quoted for a shell."""
+        return shlex.join([self.program, *self.turn_arguments(thread_id, effort)])
+
+
+def effort_from_flags(flags: Sequence[str]) -> str:
+    """Return the effort that ``flags`` set for every turn; empty if none does."""
+    found = ""
+    for flag in flags:
+        before, is_set, value = flag.partition(f"{EFFORT_SETTING}=")
+        if is_set and before in ("", "-c", "-c=", "--config="):
+            found = value.strip("\"' ")
+    return found
+
+
+def flags_problem(flags: Sequence[str]) -> str:
+    """Return why ``flags`` cannot be passed to ``codex exec``; empty if they can."""
+    for flag in flags:
+        name = flag.partition("=")[0]
+        if name in ("-C", "--cd"):
+            return f"{name} is set by codex-auto; use --repo DIR"
+        if name in _RESERVED_FLAGS:
+            return f"{name} is set by codex-auto; omit it"
+        if flag in _NOT_FLAGS:
+            return f"'{flag}' is not a flag of codex exec; put only flags after --, and the prompt before it"
+    if flags and not flags[0].startswith("-"):
+        return f"'{flags[0]}' is not a flag; put only flags of codex exec after --, and the prompt before it"
+    return ""
+
+
+def compose_stdin(turn_input: TurnInput) -> str:
+    """Join guidance, context and prompt with blank lines; a prompt alone is not changed.
+
+    Codex drops a byte order mark at the start of a prompt, but not after a context, so it is removed here.
+    """
+    before = [part for part in (turn_input.guidance, turn_input.context) if part]
+    return "\n\n".join((*before, turn_input.prompt.removeprefix(chr(0xFEFF)))) if before else turn_input.prompt
 
 
 class ExecTransport:
@@ -85,7 +170,8 @@ class ExecTransport:
         return self._command_line.display(thread_id, effort)
 
     def remaining_chars(self, prompt: str) -> int:
-        return remaining_chars(prompt)
+        """Return the characters left for a context next to ``prompt``, without the blank line between them."""
+        return MAX_PROMPT_CHARS - len(prompt) - (2 if len(prompt) < MAX_PROMPT_CHARS else 0)
 
     def send(self, turn_input: TurnInput) -> Iterator[TurnEvent]:
         if self.remaining_chars(turn_input.prompt) < 0:
@@ -112,9 +198,28 @@ class ExecTransport:
                 turn.close()
 
     def fork(self, thread_id: str) -> str:
-        from upbeat.adapters.codex.transport.exec.fork import fork
+        """Copy ``thread_id`` with ``codex exec fork``: no prompt, no turn, no request to a model.
 
-        return fork([self._program, *self._command_line.fork_arguments(thread_id)], self._variables)
+        Standard input is closed; an open one makes Codex hang.
+        """
+        command = with_death_signal([self._program, *self._command_line.fork_arguments(thread_id)])
+        try:
+            process, family = start_process(command, self._variables, stdin=subprocess.DEVNULL)
+        except OSError as error:
+            raise CodexRequestError(Failed(FailureReason.LAUNCH_FAILED, f"{self._program}: {error.strerror}")) from None
+        with process:
+            try:
+                out, err = process.communicate(timeout=FORK_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise CodexRequestError(Failed(FailureReason.IDLE_TIMEOUT, f"{FORK_SECONDS:g}")) from None
+            finally:
+                family.kill(process)  # also after a timeout or an interrupt
+        events = [decode(line) for line in out.split(b"\n") if line]
+        started = [event.thread_id for event in events if isinstance(event, ThreadStarted)]
+        if process.returncode or not started:
+            stderr = err.decode("utf-8", "replace")
+            raise CodexRequestError(failure_from_exit(process.returncode, stderr, has_begun=False))
+        return started[-1]
 
     def close(self) -> None:
         return  # every process ends with its turn
@@ -164,16 +269,16 @@ class _ExecTurn:
 
     def events(self) -> Iterator[TurnEvent]:
         """Yield all events of the turn, the ending last."""
-        pulsed = monotonic()
+        last_heartbeat = monotonic()
         while not self._is_over():
             # the end of the process is no event of a file, so it is polled
             is_reading = self._stdout in self._selector.get_map() and self._stage < 0
-            quiet = self._wait(0.1 if is_reading else 0.01)
+            is_quiet = self._wait(0.1 if is_reading else 0.01)
             yield from self._take_events()
-            if monotonic() - pulsed > HEARTBEAT_SECONDS:
-                pulsed = monotonic()
+            if monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
+                last_heartbeat = monotonic()
                 yield Heartbeat()
-            self._check_deadlines(quiet)
+            self._check_deadlines(is_quiet)
         for _ in range(_MAX_CHUNKS_AFTER_EXIT):  # not to the end: a process that was left behind may hold the pipe
             if self._wait(0):
                 break
@@ -237,11 +342,11 @@ class _ExecTurn:
         self._stage_began = monotonic()
         self._family.send_signal(STOP_SIGNALS[self._stage][0])
 
-    # --- what comes in and goes out ---
+    # --- input and output ---
 
     def _write(self) -> None:
         try:
-            self._unsent = self._unsent[os.write(self._stdin, self._unsent[:_CHUNK_BYTES]) :]
+            self._unsent = self._unsent[os.write(self._stdin, self._unsent[:CHUNK_BYTES]) :]
         except BlockingIOError:
             return
         except BrokenPipeError:  # Codex exited, and standard error will say why
@@ -250,7 +355,7 @@ class _ExecTurn:
             self._close_stream(self._process.stdin)
 
     def _read_events(self) -> None:
-        chunk = _read(self._stdout)
+        chunk = read_chunk(self._stdout)
         if chunk == b"":
             self._close_stream(self._process.stdout)
         for line in self._lines.feed(chunk or b""):
@@ -258,7 +363,7 @@ class _ExecTurn:
 
     def _read_stderr(self) -> None:
         assert self._process.stderr
-        chunk = _read(self._process.stderr.fileno())
+        chunk = read_chunk(self._process.stderr.fileno())
         if chunk == b"":
             self._close_stream(self._process.stderr)
         self._stderr += chunk or b""
@@ -317,11 +422,3 @@ class _ExecTurn:
         return failure_from_exit(
             code if code is not None else -1, self._stderr.decode("utf-8", "replace"), has_begun=self._has_begun
         )
-
-
-def _read(descriptor: int) -> bytes | None:
-    """Return the next chunk; empty at the end, None if there is none yet."""
-    try:
-        return os.read(descriptor, _CHUNK_BYTES)
-    except BlockingIOError:
-        return None

@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 from fakes.codex.texts import ENGLISH
 
-from upbeat.adapters.codex.transport.exec.command_line import MAX_PROMPT_CHARS
+from upbeat.adapters.codex.transport.exec.transport import MAX_PROMPT_CHARS
 from upbeat.adapters.codex_auto.app.options import prompt_problem, read_prompt
 from upbeat.core.errors import RequestError
 

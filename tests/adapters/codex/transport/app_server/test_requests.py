@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from upbeat.adapters.codex.transport.app_server.connection import RpcRequest
 from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, item_id_of, pending_approval_from
-from upbeat.adapters.codex.transport.app_server.rpc import RpcRequest
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
 
 ALL = (ApprovalDecision.ACCEPT, ApprovalDecision.ACCEPT_SESSION, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)

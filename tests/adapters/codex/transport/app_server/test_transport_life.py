@@ -6,12 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.codex.app_server_bench import DONE, THREAD, Bench, app_server_bench, to_ourselves, without_place
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, to_ourselves, without_place
 
 from upbeat.adapters.codex.transport.app_server.transport import (
     AppServerUnavailable,
@@ -29,13 +27,6 @@ from upbeat.adapters.codex.transport.base import (
     TurnInput,
     TurnStarted,
 )
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with app_server_bench(tmp_path) as made:
-        yield made
-
 
 # --- when the server dies ---
 

@@ -1,4 +1,4 @@
-"""Codex's JSON lines become events; whatever else comes becomes ``Unknown``."""
+"""Lines of ``codex exec`` become events; any other line becomes an ``UnrecognizedEvent``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from upbeat.adapters.codex.transport.base import (
     UnrecognizedEvent,
     WarningIssued,
 )
-from upbeat.adapters.codex.transport.exec.events import MAX_LINE_BYTES, LineBuffer, decode, failure_from_exit
+from upbeat.adapters.codex.transport.exec.events import decode, failure_from_exit
 
 RECORDED = [
     (
@@ -170,35 +170,6 @@ def test_decode_is_total(line: bytes) -> None:
 def test_diagnose_is_total(code: int, stderr: str, began: bool) -> None:
     """Whatever Codex leaves behind, there is a reason."""
     assert failure_from_exit(code, stderr, has_begun=began).reason in FailureReason
-
-
-@given(st.lists(st.binary(max_size=20)), st.data())
-def test_lines_do_not_depend_on_chunks(parts: list[bytes], data: st.DataObject) -> None:
-    """However the bytes arrive, the same lines come out, split at line feeds and nowhere else."""
-    whole = b"\n".join(parts)
-    lines, found, rest = LineBuffer(), [], whole
-    while rest:
-        size = data.draw(st.integers(1, len(rest)))
-        found += lines.feed(rest[:size])
-        rest = rest[size:]
-
-    assert whole.split(b"\n") == [*found, lines.remainder()]
-
-
-def test_separators_inside_a_text_end_no_line() -> None:
-    """U+2028, U+2029, U+0085 and CR stand raw inside Codex's strings."""
-    line = '{"type":"error","message":"a\u2028b\u2029c\u0085d"}'
-
-    assert [line.encode()] == list(LineBuffer().feed(f"{line}\n".encode()))
-
-
-def test_a_line_without_end_is_given_up() -> None:
-    """What never ends a line does not fill the memory."""
-    lines = LineBuffer()
-    for _ in range(MAX_LINE_BYTES // (1 << 24) + 1):
-        assert [] == list(lines.feed(b"x" * (1 << 24)))
-
-    assert lines.remainder() == b""
 
 
 NO_ROLLOUT = "Error: thread/resume: thread/resume failed: no rollout found for thread id 01a1 (code -32600)"

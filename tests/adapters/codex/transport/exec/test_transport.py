@@ -13,6 +13,7 @@ import pytest
 from fakes.codex.workbench import Turn, Workbench, make_workbench
 
 from upbeat.adapters.codex.transport.base import (
+    CodexRequestError,
     CommandFinished,
     Completed,
     Failed,
@@ -29,9 +30,9 @@ from upbeat.adapters.codex.transport.base import (
     TurnStarted,
 )
 from upbeat.adapters.codex.transport.exec import transport as exec_transport
-from upbeat.adapters.codex.transport.exec.command_line import MAX_PROMPT_CHARS, CodexCommandLine
-from upbeat.adapters.codex.transport.exec.transport import ExecTransport
+from upbeat.adapters.codex.transport.exec.transport import MAX_PROMPT_CHARS, CodexCommandLine, ExecTransport
 from upbeat.adapters.codex.transport.signals import SignalHandler
+from upbeat.adapters.codex_auto.sessions.session import is_thread_id
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 
@@ -47,9 +48,11 @@ def signals() -> Iterator[SignalHandler]:
         yield caught
 
 
-def transport(bench: Workbench, signals: SignalHandler, idle_seconds: float = 60) -> ExecTransport:
+def transport(
+    bench: Workbench, signals: SignalHandler, idle_seconds: float = 60, flags: tuple[str, ...] = ()
+) -> ExecTransport:
     variables = bench.environment(UPBEAT_WRAPPED="1")
-    return ExecTransport(CodexCommandLine(), str(bench.program), variables, signals, idle_seconds)
+    return ExecTransport(CodexCommandLine(flags=flags), str(bench.program), variables, signals, idle_seconds)
 
 
 def send(
@@ -113,6 +116,15 @@ def test_a_prompt_that_is_too_long_starts_nothing(bench: Workbench, signals: Sig
         bench, signals, [{"say": "x"}], TurnInput("x" * (MAX_PROMPT_CHARS + 1))
     )
     assert [] == bench.calls()
+
+
+@pytest.mark.parametrize(
+    ("length", "left"),
+    [(0, MAX_PROMPT_CHARS - 2), (MAX_PROMPT_CHARS - 5, 3), (MAX_PROMPT_CHARS, 0), (MAX_PROMPT_CHARS + 7, -7)],
+)
+def test_context_and_prompt_fit_together(bench: Workbench, signals: SignalHandler, length: int, left: int) -> None:
+    """The room for a context is what the prompt and the blank line leave; below zero the prompt is too long."""
+    assert left == transport(bench, signals).remaining_chars("x" * length)
 
 
 def test_a_codex_that_is_gone_is_a_failure(bench: Workbench, signals: SignalHandler) -> None:
@@ -295,3 +307,62 @@ def test_a_codex_that_lingers_is_ended(
 
     assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, [{"say": "x"}, {"linger": 30}])[-1]
     assert no_process_is_left(bench, 0.1)
+
+
+@pytest.mark.parametrize(("idle_seconds", "is_ended"), [(600, True), (0, False)], ids=["by default", "without a limit"])
+def test_waiting_for_the_network_comes_to_an_end(
+    bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch, idle_seconds: float, is_ended: bool
+) -> None:
+    """A turn whose provider is unreachable is stopped, however long Codex would wait, unless there is no limit."""
+    monkeypatch.setattr(exec_transport, "UNREACHABLE_SECONDS", 0.1)
+    waiting = {"trouble": "Reconnecting... waiting for network (Connection failed: x)"}
+    ending = send(bench, signals, [waiting, {"sleep": 0.6}, {"say": "x"}], idle_seconds=idle_seconds)[-1]
+
+    assert (ending == Failed(FailureReason.PROVIDER_UNREACHABLE)) == is_ended
+    assert [] == bench.processes()
+
+
+# --- forks ---
+
+
+def test_a_fork_is_a_new_thread(bench: Workbench, signals: SignalHandler) -> None:
+    """Codex is started without a prompt, with the flags before ``fork``."""
+    bench.add_thread(THREAD)
+    forked = transport(bench, signals, flags=("-m", "x")).fork(THREAD)
+
+    assert is_thread_id(forked)
+    assert forked != THREAD
+    assert [["exec", "-m", "x", "--json", "fork", THREAD]] == [call["argv"] for call in bench.calls()]
+    assert [] == bench.processes()
+
+
+def test_what_codex_does_not_fork_is_told(bench: Workbench, signals: SignalHandler) -> None:
+    """With the same reasons as a turn has."""
+    with pytest.raises(CodexRequestError) as refused:
+        transport(bench, signals).fork(THREAD)
+
+    assert FailureReason.NO_ROLLOUT is refused.value.failure.reason
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("#!/no/such/shell", FailureReason.LAUNCH_FAILED),
+        ("#!/bin/sh\nexit 0", FailureReason.EXITED_MID_TURN),
+        ("#!/bin/sh\n(setsid sleep 60 >/dev/null 2>&1 &)", FailureReason.EXITED_MID_TURN),
+        ("#!/bin/sh\nsleep 60", FailureReason.IDLE_TIMEOUT),
+        ("#!/bin/sh\n(setsid sleep 60 &)", FailureReason.IDLE_TIMEOUT),
+    ],
+)
+def test_a_codex_that_makes_none_is_told(
+    bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch, script: str, why: FailureReason
+) -> None:
+    """Whether it cannot start, says nothing, or does not end."""
+    monkeypatch.setattr(exec_transport, "FORK_SECONDS", 0.3)
+    monkeypatch.setattr(exec_transport, "with_death_signal", list)
+    bench.program.write_text(script)
+    with pytest.raises(CodexRequestError) as refused:
+        transport(bench, signals).fork(THREAD)
+
+    assert why is refused.value.failure.reason
+    assert no_process_is_left(bench, 10)

@@ -1,4 +1,7 @@
-"""One running ``codex app-server``: its pipes, its processes, and the pending requests.
+"""One running ``codex app-server``: its messages, its pipes, its processes, and the pending requests.
+
+The messages are JSON objects, one per line, without a ``jsonrpc`` field. ``parse_rpc_message`` is total: a line that is
+no message is an ``InvalidMessage``.
 
 Invariant: one thread does all reading, writing and killing, and never waits for callers, so the server is never blocked
 and its end is noticed at once. Every request gets a response or ``ConnectionLost``.
@@ -10,6 +13,7 @@ parent is the thread.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -17,13 +21,13 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from threading import Lock, Thread
 from time import monotonic
 
-from upbeat.adapters.codex.transport.app_server import rpc
 from upbeat.adapters.codex.transport.app_server.events import KNOWN_METHODS
-from upbeat.adapters.codex.transport.exec.events import LineBuffer
+from upbeat.adapters.codex.transport.json_lines import CHUNK_BYTES, JsonObject, LineBuffer, object_field, read_chunk
 from upbeat.adapters.system.process.tree import STOP_SIGNALS, ProcessTree, start_process, with_death_signal
 
 SHUTDOWN_SECONDS = 2.0
@@ -32,13 +36,58 @@ SHUTDOWN_SECONDS = 2.0
 _EOF_SECONDS = 0.3
 _TICK_SECONDS = 1.0
 _BUSY_TICK_SECONDS = 0.25
-_CHUNK_BYTES = 1 << 18
 _MAX_STDERR_BYTES = 1 << 14
 _MAX_ERROR_LINES = 6
 _LOG_LINE = re.compile(r"(\x1b\[[0-9;]*m)*\d{4}-\d\d-\d\dT")
 """A log line on standard error; the message of a failing server does not match."""
 
-IncomingMessage = rpc.RpcRequest | rpc.RpcNotification | rpc.InvalidMessage
+METHOD_NOT_FOUND = -32601
+"""The JSON-RPC error code for an unknown method."""
+
+
+@dataclass(frozen=True, slots=True)
+class RpcResult:
+    """The result of a request."""
+
+    request_id: int
+    fields: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class RpcErrorResponse:
+    """The error of a request."""
+
+    request_id: int
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RpcRequest:
+    """A request of the server, which waits for the response."""
+
+    request_id: int | str
+    method: str
+    fields: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class RpcNotification:
+    """A notification of the server."""
+
+    method: str
+    fields: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidMessage:
+    """A line that is not a message."""
+
+    problem: str
+
+
+IncomingMessage = RpcRequest | RpcNotification | InvalidMessage
+RpcMessage = RpcResult | RpcErrorResponse | IncomingMessage
 
 
 class ConnectionLost(Exception):
@@ -53,6 +102,53 @@ class RpcError(Exception):
         self.code = code
 
 
+def parse_rpc_message(line: bytes) -> RpcMessage:
+    """Parse one line, without its end."""
+    try:
+        raw = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return InvalidMessage("not JSON")
+    if not isinstance(raw, dict):
+        return InvalidMessage("not an object")
+    method, number = raw.get("method"), raw.get("id")
+    if isinstance(method, str):
+        fields = object_field(raw, "params")
+        if isinstance(number, int | str) and not isinstance(number, bool):
+            return RpcRequest(number, method, fields)
+        return RpcNotification(method, fields)
+    if not isinstance(number, int) or isinstance(number, bool):
+        return InvalidMessage("neither a request nor an answer")
+    if "error" in raw:
+        error = object_field(raw, "error")
+        code, text = error.get("code"), error.get("message")
+        return RpcErrorResponse(number, code if isinstance(code, int) else 0, text if isinstance(text, str) else "")
+    return RpcResult(number, object_field(raw, "result"))
+
+
+def encode_request(request_id: int, method: str, fields: JsonObject) -> bytes:
+    """Encode a request; its response has the same ``request_id``."""
+    return _encode_line({"id": request_id, "method": method, "params": fields})
+
+
+def encode_notification(method: str) -> bytes:
+    """Encode a notification."""
+    return _encode_line({"method": method})
+
+
+def encode_response(request_id: int | str, fields: JsonObject) -> bytes:
+    """Encode the response to a request of the server."""
+    return _encode_line({"id": request_id, "result": fields})
+
+
+def encode_error_response(request_id: int | str, text: str) -> bytes:
+    """Encode the response to a request of the server that is not supported."""
+    return _encode_line({"id": request_id, "error": {"code": METHOD_NOT_FOUND, "message": text}})
+
+
+def _encode_line(message: JsonObject) -> bytes:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
 class AppServerConnection:
     """A server that is starting, running, or has ended. ``fileno`` is readable when there are messages."""
 
@@ -60,7 +156,7 @@ class AppServerConnection:
         self._argv = list(argv)
         self._variables = dict(variables)
         self._lock = Lock()
-        self._pending: dict[int, Future[rpc.JsonObject]] = {}
+        self._pending: dict[int, Future[JsonObject]] = {}
         self._last_request_id = 0
         self._inbox: deque[IncomingMessage] = deque()
         self._outbox: deque[memoryview] = deque()
@@ -83,9 +179,9 @@ class AppServerConnection:
         """How the server ended; empty while it runs."""
         return self._exit_reason
 
-    def request(self, method: str, fields: rpc.JsonObject) -> Future[rpc.JsonObject]:
+    def request(self, method: str, fields: JsonObject) -> Future[JsonObject]:
         """Send a request; return the future response, whose exception is ``RpcError`` or ``ConnectionLost``."""
-        future: Future[rpc.JsonObject] = Future()
+        future: Future[JsonObject] = Future()
         with self._lock:
             self._last_request_id += 1
             number = self._last_request_id
@@ -93,20 +189,20 @@ class AppServerConnection:
                 future.set_exception(ConnectionLost(self._exit_reason))
                 return future
             self._pending[number] = future
-        self._send(rpc.encode_request(number, method, fields))
+        self._send(encode_request(number, method, fields))
         return future
 
     def notify(self, method: str) -> None:
         """Send a notification."""
-        self._send(rpc.encode_notification(method))
+        self._send(encode_notification(method))
 
-    def respond(self, request: rpc.RpcRequest, fields: rpc.JsonObject) -> None:
+    def respond(self, request: RpcRequest, fields: JsonObject) -> None:
         """Respond to a request of the server."""
-        self._send(rpc.encode_response(request.request_id, fields))
+        self._send(encode_response(request.request_id, fields))
 
-    def respond_with_error(self, request: rpc.RpcRequest, text: str) -> None:
+    def respond_with_error(self, request: RpcRequest, text: str) -> None:
         """Refuse a request of the server."""
-        self._send(rpc.encode_error_response(request.request_id, text))
+        self._send(encode_error_response(request.request_id, text))
 
     def clear_wakeup(self) -> None:
         """Reset ``fileno`` without taking messages."""
@@ -155,18 +251,18 @@ class AppServerConnection:
         self._finish(pump.finish())
 
     def _receive(self, line: bytes) -> None:
-        message = rpc.parse_rpc_message(line)
+        message = parse_rpc_message(line)
         match message:
-            case rpc.RpcResult() | rpc.RpcErrorResponse():
+            case RpcResult() | RpcErrorResponse():
                 with self._lock:
                     future = self._pending.pop(message.request_id, None)
                 if future is None:
                     return
-                if isinstance(message, rpc.RpcResult):
+                if isinstance(message, RpcResult):
                     future.set_result(message.fields)
                 else:
                     future.set_exception(RpcError(message.code, message.text))
-            case rpc.RpcNotification() if message.method not in KNOWN_METHODS:
+            case RpcNotification() if message.method not in KNOWN_METHODS:
                 return
             case _:
                 self._inbox.append(message)
@@ -294,7 +390,7 @@ class _ProcessIO:
         if not self._outbox:
             return
         try:
-            written = os.write(self._process.stdin.fileno(), self._outbox[0][:_CHUNK_BYTES])
+            written = os.write(self._process.stdin.fileno(), self._outbox[0][:CHUNK_BYTES])
         except BlockingIOError:
             return
         except OSError:  # it exited, and standard output will show that
@@ -306,7 +402,7 @@ class _ProcessIO:
 
     def _read_lines(self) -> None:
         assert self._process.stdout
-        chunk = _read(self._process.stdout.fileno())
+        chunk = read_chunk(self._process.stdout.fileno())
         for line in self._lines.feed(chunk or b""):
             self._receive(line)
         if chunk == b"":
@@ -315,7 +411,7 @@ class _ProcessIO:
 
     def _read_errors(self) -> None:
         assert self._process.stderr
-        chunk = _read(self._process.stderr.fileno())
+        chunk = read_chunk(self._process.stderr.fileno())
         self._stderr += chunk or b""
         del self._stderr[:-_MAX_STDERR_BYTES]
         if chunk == b"":
@@ -346,11 +442,3 @@ def _drain(descriptor: int) -> None:
     with contextlib.suppress(BlockingIOError):
         while os.read(descriptor, 4096):
             continue
-
-
-def _read(descriptor: int) -> bytes | None:
-    """Return the next chunk; empty at the end, None if there is none yet."""
-    try:
-        return os.read(descriptor, _CHUNK_BYTES)
-    except BlockingIOError:
-        return None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.codex.transport.app_server.rpc import (
+from upbeat.adapters.codex.transport.app_server.connection import (
     InvalidMessage,
     RpcErrorResponse,
     RpcNotification,

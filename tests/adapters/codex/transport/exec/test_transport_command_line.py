@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from upbeat.adapters.codex.transport.base import TurnInput
-from upbeat.adapters.codex.transport.exec.command_line import (
-    MAX_PROMPT_CHARS,
+from upbeat.adapters.codex.transport.exec.transport import (
     CodexCommandLine,
     compose_stdin,
     effort_from_flags,
     flags_problem,
-    remaining_chars,
 )
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
@@ -95,12 +93,3 @@ def test_guidance_stands_before_all() -> None:
     asks = [TurnInput("why?", "context", guidance="do DEV"), TurnInput("why?", guidance="do DEV")]
 
     assert ["do DEV\n\ncontext\n\nwhy?", "do DEV\n\nwhy?"] == [compose_stdin(ask) for ask in asks]
-
-
-@pytest.mark.parametrize(
-    ("length", "left"),
-    [(0, MAX_PROMPT_CHARS - 2), (MAX_PROMPT_CHARS - 5, 3), (MAX_PROMPT_CHARS, 0), (MAX_PROMPT_CHARS + 7, -7)],
-)
-def test_context_and_prompt_fit_together(length: int, left: int) -> None:
-    """The room for a context is what the prompt and the blank line leave; below zero the prompt is too long."""
-    assert left == remaining_chars("x" * length)

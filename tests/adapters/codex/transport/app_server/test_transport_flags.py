@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.adapters.codex.transport.app_server.flags import AppServerFlags, translate_flags
+from upbeat.adapters.codex.transport.app_server.transport import AppServerFlags, translate_flags
 
 UNDERSTOOD = [
     ([], AppServerFlags()),

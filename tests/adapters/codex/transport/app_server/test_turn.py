@@ -1,0 +1,259 @@
+"""Turns with an app-server that is a real process: events, approvals, and every way to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import Any
+
+import pytest
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, at, to_ourselves, without_place
+
+from upbeat.adapters.codex.transport.app_server import turn
+from upbeat.adapters.codex.transport.base import (
+    ApprovalDecided,
+    ApprovalDecision,
+    ApprovalKind,
+    ApprovalRequest,
+    CommandFinished,
+    Delta,
+    Failed,
+    FailureReason,
+    Interrupted,
+    ItemStarted,
+    Message,
+    ThreadStarted,
+    TransportNotice,
+    TransportNoticeKind,
+    TurnEvent,
+    TurnInput,
+    TurnStarted,
+    UnrecognizedEvent,
+    WarningIssued,
+    WindowUsage,
+)
+
+COMMAND = "item/commandExecution/requestApproval"
+
+
+def test_a_turn(bench: Bench) -> None:
+    """Words come as they are written, then the whole message, then the end."""
+    thread, *events = bench.turn({"say": "two words"}, {"run": "ls", "output": "a\n", "code": 1})
+    assert isinstance(thread, ThreadStarted)
+    assert [
+        TurnStarted(),
+        Delta("item_0", "two "),
+        Delta("item_0", "words"),
+        Message("two words", "item_0"),
+        ItemStarted("item_1", "ls"),
+        CommandFinished("item_1", "ls", "a\n", 1),
+        WindowUsage(110, 1000),
+        DONE,
+    ] == events
+
+
+def test_garbage_and_huge_lines(bench: Bench) -> None:
+    """Lines that are no messages are passed over; one of several megabytes is whole."""
+    events = bench.turn({"raw": "not json"}, {"raw": "[1]"}, {"raw": ""}, {"huge": 5_000_000})
+    noise = [UnrecognizedEvent("not JSON"), UnrecognizedEvent("not an object"), UnrecognizedEvent("not JSON")]
+    assert [*noise, Message("x" * 5_000_000, "item_3"), DONE] == without_place(events)
+
+
+def test_warnings_are_told_once(bench: Bench) -> None:
+    """The server repeats its warnings at every start and resume; the user reads them once."""
+    warning = {"tell": "configWarning", "params": {"summary": "mind", "details": None}}
+    bench.script([warning, warning], [warning])
+    transport = bench.open()
+    events = [*transport.send(TurnInput("a", thread_id=THREAD)), *transport.send(TurnInput("b", thread_id=THREAD))]
+    assert [WarningIssued("mind"), DONE, DONE] == without_place(events)
+
+
+def test_another_agents_events_are_not_shown(bench: Bench) -> None:
+    """What happens on the thread of a subagent is not the turn's."""
+    params = {"threadId": "other", "turnId": "o", "itemId": "i", "delta": "inner"}
+    ended = {"threadId": "other", "turn": {"id": "o", "status": "completed"}}
+    events = bench.turn(
+        {"tell": "item/agentMessage/delta", "params": params}, {"tell": "turn/completed", "params": ended}
+    )
+    assert [DONE] == without_place(events)
+
+
+@pytest.mark.parametrize(
+    ("text", "info", "why"),
+    [
+        ("full", "contextWindowExceeded", FailureReason.CONTEXT_FULL),
+        ("no", {"responseTooManyFailedAttempts": {"httpStatusCode": 401}}, FailureReason.UNAUTHORIZED),
+        ("odd", None, FailureReason.TURN_FAILED),
+    ],
+)
+def test_failed_turns(bench: Bench, text: str, info: object, why: FailureReason) -> None:
+    """A failed turn says why, and the server goes on."""
+    bench.script([{"fail": text, "info": info}], [{"say": "x"}])
+    transport = bench.open()
+    assert Failed(why, text) == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
+    assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
+    assert 1 == len(bench.starts())
+
+
+# --- what the server asks ---
+
+
+def ask_and(
+    decision: ApprovalDecision | None, bench: Bench, **options: Any
+) -> tuple[list[TurnEvent], list[ApprovalRequest]]:
+    """One turn that asks whether it may run ``ls``, and a user who says ``decision``, or gives up."""
+    asked: list[ApprovalRequest] = []
+
+    def user(approval: ApprovalRequest) -> ApprovalDecision:
+        asked.append(approval)
+        if decision is None:
+            raise KeyboardInterrupt
+        return decision
+
+    request = {"ask": COMMAND, "params": {"command": "ls", "cwd": "/p"}}
+    return bench.turn(request, {"sleep": 0.2}, ask_person=user, **options), asked
+
+
+@pytest.mark.parametrize("decision", [ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE])
+def test_a_user_decides(bench: Bench, decision: ApprovalDecision) -> None:
+    """The user sees the command and the folder, and the server gets the decision."""
+    events, [approval] = ask_and(decision, bench)
+    assert ApprovalRequest(ApprovalKind.COMMAND, "ls", "/p") == approval
+    assert [ApprovalDecided(approval, decision), DONE] == without_place(events)
+    assert [{"id": 7, "result": {"decision": decision.value}}] == bench.answers()
+
+
+@pytest.mark.parametrize("decision", [ApprovalDecision.CANCEL, None])
+def test_a_user_gives_up(bench: Bench, decision: ApprovalDecision | None) -> None:
+    """Cancel, or Ctrl-C at the question, ends the turn."""
+    events, [approval] = ask_and(decision, bench)
+    assert [ApprovalDecided(approval, ApprovalDecision.CANCEL), Interrupted(signal.SIGINT)] == without_place(events)
+    assert [{"id": 7, "result": {"decision": "cancel"}}] == bench.answers()
+
+
+def test_nobody_decides(bench: Bench) -> None:
+    """Where nobody can be asked the answer is no, and that is told."""
+    events = bench.turn({"ask": COMMAND, "params": {"command": "ls"}})
+    assert [
+        ApprovalDecided(ApprovalRequest(ApprovalKind.COMMAND, "ls"), ApprovalDecision.DECLINE, is_by_person=False),
+        DONE,
+    ] == without_place(events)
+
+
+def test_thinking_is_not_silence(bench: Bench) -> None:
+    """A user may take longer than the server may."""
+
+    def user(_: ApprovalRequest) -> ApprovalDecision:
+        time.sleep(0.6)
+        return ApprovalDecision.ACCEPT
+
+    events = bench.turn({"ask": COMMAND, "params": {"command": "ls"}}, ask_person=user, idle_seconds=0.5)
+    assert DONE == events[-1]
+
+
+def test_unknown_requests_are_answered(bench: Bench) -> None:
+    """A request that nobody knows is refused, so that the turn goes on."""
+    events = bench.turn({"ask": "new/thing", "params": {}})
+    assert [UnrecognizedEvent("new/thing"), DONE] == without_place(events)
+    [answer] = bench.answers()
+    assert (7, -32601) == (answer["id"], answer["error"]["code"])
+
+
+def test_a_change_is_asked_about_with_its_diff(bench: Bench) -> None:
+    """The question names an item; the diff came with the item."""
+    diff = {"path": "/p/a", "kind": {"type": "add"}, "diff": "hi\n"}
+    item = {"item": {"type": "fileChange", "id": "c", "changes": [diff]}}
+    asked: list[ApprovalRequest] = []
+
+    def user(approval: ApprovalRequest) -> ApprovalDecision:
+        asked.append(approval)
+        return ApprovalDecision.ACCEPT
+
+    request = {"ask": "item/fileChange/requestApproval", "params": {"itemId": "c"}}
+    bench.turn({"tell": "item/started", "params": item}, request, ask_person=user)
+    assert [("hi\n",)] == [tuple(change.diff for change in approval.diffs) for approval in asked]
+
+
+# --- stopping ---
+
+
+def test_ctrl_c_interrupts_the_turn_only(bench: Bench) -> None:
+    """The server stops the turn, and does the next one."""
+    bench.script([{"begin": "sleep 9"}, {"wait": True}], [{"say": "x"}])
+    transport = bench.open()
+    events = at(transport.send(TurnInput("a", thread_id=THREAD)), ItemStarted, to_ourselves(signal.SIGINT))
+    assert Interrupted(signal.SIGINT) == events[-1]
+    assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
+    assert (1, 1) == (len(bench.received("turn/interrupt")), len(bench.starts()))
+
+
+def test_a_second_ctrl_c_kills(bench: Bench) -> None:
+    """A server that does not listen is killed; the next turn starts another, without a word about it."""
+    bench.script([{"begin": "x"}, {"deaf": True}], [{"say": "x"}])
+    transport = bench.open()
+    events: list[TurnEvent] = []
+    for event in transport.send(TurnInput("a", thread_id=THREAD)):
+        events.append(event)
+        if isinstance(event, ItemStarted):
+            threading.Timer(0.3, to_ourselves(signal.SIGINT)).start()
+            to_ourselves(signal.SIGINT)()
+    assert Interrupted(signal.SIGINT) == events[-1]
+    assert [] == bench.alive()
+    assert [DONE] == [
+        event for event in without_place(list(transport.send(TurnInput("b", thread_id=THREAD)))) if event == DONE
+    ]
+    assert 2 == len(bench.starts())
+
+
+def test_sigterm_does_not_wait_long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When codex-auto itself is to end, a deaf server has a moment, and is killed."""
+    monkeypatch.setattr(turn, "TERMINATE_SECONDS", 0.2)
+    bench.script([{"begin": "x"}, {"deaf": True}])
+    events = at(bench.open().send(TurnInput("a")), ItemStarted, to_ourselves(signal.SIGTERM))
+    assert Interrupted(signal.SIGTERM) == events[-1]
+    assert [] == bench.alive()
+
+
+def test_silence_ends_a_turn(bench: Bench) -> None:
+    """Without progress for too long the turn is interrupted, and the server stays."""
+    trouble = {"tell": "error", "params": {"error": {"message": "again"}, "willRetry": True, "threadId": THREAD}}
+    bench.script([trouble, {"sleep": 0.3}, trouble, {"wait": True}], [{"say": "x"}])
+    transport = bench.open(idle_seconds=0.5)
+    began = time.monotonic()
+    assert Failed(FailureReason.IDLE_TIMEOUT, "0.5") == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
+    assert time.monotonic() - began < 2
+    assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
+    assert 1 == len(bench.starts())
+
+
+def test_a_working_command_may_be_silent_longer(bench: Bench) -> None:
+    """A command that runs is given more time."""
+    events = bench.turn({"begin": "make"}, {"sleep": 1.2}, idle_seconds=0.5)
+    assert DONE == events[-1]
+
+
+def test_leaving_a_turn_stops_it(bench: Bench) -> None:
+    """Whoever reads no further leaves no turn behind that the next prompt would steer."""
+    bench.script([{"say": "x"}, {"wait": True}], [{"say": "y"}])
+    transport = bench.open()
+    events = transport.send(TurnInput("a", thread_id=THREAD))
+    while not isinstance(next(events), Message):
+        continue
+    events.close()  # type: ignore[attr-defined]
+    assert Message("y", "item_0") in list(transport.send(TurnInput("b", thread_id=THREAD)))
+
+
+def test_a_busy_thread_is_waited_for(bench: Bench) -> None:
+    """A turn that another process else started is not steered: the prompt waits for its end."""
+    begun = {"tell": "turn/started", "params": {"threadId": THREAD, "turn": {"id": "foreign"}}}
+    bench.script([begun], [{"say": "x"}])
+    transport = bench.open()
+    list(transport.send(TurnInput("a", thread_id=THREAD)))
+    events = transport.send(TurnInput("b", thread_id=THREAD))
+    assert TransportNotice(TransportNoticeKind.WAITING) == next(events)
+    assert 1 == len(bench.received("turn/start"))
+    os.kill(os.getpid(), signal.SIGINT)
+    assert [Interrupted(signal.SIGINT)] == list(events)
+    assert 1 == len(bench.received("turn/start"))
