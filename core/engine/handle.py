@@ -37,8 +37,14 @@ from upbeat.core.contract.event import (
     UserQuestionRequested,
 )
 from upbeat.core.contract.report import TurnReport
-from upbeat.core.engine.context import EventContext, gather_inputs, rule_warnings, with_peer_sessions
-from upbeat.core.engine.evaluate import NO_EVALUATORS, Evaluators
+from upbeat.core.engine.evaluate import (
+    NO_EVALUATORS,
+    Evaluators,
+    EventContext,
+    gather_inputs,
+    rule_warnings,
+    with_peer_sessions,
+)
 from upbeat.core.engine.merge import MergeResult, merge_proposals
 from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
 from upbeat.core.engine.ports import Transaction

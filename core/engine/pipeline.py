@@ -163,8 +163,10 @@ def plan_turn(request: TurnRequest, repo_context: RepoContext, client: ClientTra
     resumes = _SESSION_ID.fullmatch(session_id) and settings.codex_session_mode is SessionMode.RESUME
     turn_command = client.resume_command.format(session_id=session_id) if resumes else client.turn_command
     command = request.codex_command or turn_command or None
-    blocking = configuration_limits(repo_context)
-    if not blocking and settings.enabled is Activation.OFF:
+    blocking: tuple[Limit, ...] = ()
+    if repo_context.problems:
+        blocking = configuration_limits(repo_context)
+    elif settings.enabled is Activation.OFF:
         origin = settings.origins.get("enabled", "the configuration")
         blocking = (Limit.of(LimitCode.SWITCHED_OFF, origin=origin),)
     if blocking:
@@ -184,7 +186,9 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
     sanitized = [sanitize_run(run, sanitized_texts) for run in runs if run.result.tool in planned_tools]
     results = [tool.run.result for tool in sanitized]
     findings = [(tool.run.result.tool, f) for tool in sanitized if tool.run.output for f in tool.run.output.findings]
-    fused = omit_shown_excerpts(fuse_findings(findings), request.shown_excerpts)
+    fused = fuse_findings(findings)
+    if request.shown_excerpts:
+        fused = omit_shown_excerpts(fused, request.shown_excerpts)
     cap = replace(request.cap, max_length=min(request.cap.max_length, settings.budget_max_injected_chars))
     rendered = render_context(fused, stamp.nonce, cap)
     limits = [*request.limits, *repo_context.limits, *prepared.planned.limits, *report.limits_from_results(results)]

@@ -46,7 +46,8 @@ _MAX_NOUN_BEFORE = 3
 class Clause:
     """A span of prose. ``hits`` are its phrases; ``terminator`` is the punctuation that ends it.
 
-    ``asserted_hits`` are the hits that are not negated. Names from ``ignored_from`` on do not count.
+    ``asserted_hits`` are the hits that are not negated, ``asserted_tags`` their tags. Names from ``ignored_from`` on do
+    not count.
     """
 
     start: int
@@ -54,11 +55,8 @@ class Clause:
     terminator: str
     hits: tuple[PhraseHit, ...]
     asserted_hits: tuple[PhraseHit, ...]
+    asserted_tags: frozenset[PhraseTag]
     ignored_from: int
-
-    def asserts_any(self, *tags: PhraseTag) -> bool:
-        """Return whether the clause has one of ``tags`` and does not negate it."""
-        return any(not hit.tags.isdisjoint(tags) for hit in self.asserted_hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,8 @@ def split_clauses(prose: str, hits: tuple[PhraseHit, ...]) -> tuple[Clause, ...]
             negated_to = rest.end()
         if own or ignored < end:
             asserted = tuple(hit for hit in own if hit.start < negated)
-            clauses.append(Clause(start, end, terminator, own, asserted, ignored))
+            tags = frozenset(tag for hit in asserted for tag in hit.tags)
+            clauses.append(Clause(start, end, terminator, own, asserted, tags, ignored))
     return tuple(clauses)
 
 
@@ -146,7 +145,7 @@ def parse_clause(clause: Clause) -> ClauseIntent:
         request = PhraseTag.DEBUG  # "add a lock to fix the race"
     if _targets_docs(request, clause):
         request = PhraseTag.DOCS
-    return ClauseIntent(request, fault_level, frozenset(tag for hit in hits for tag in hit.tags))
+    return ClauseIntent(request, fault_level, clause.asserted_tags)
 
 
 def find_work_offsets(clauses: Iterable[Clause]) -> frozenset[int]:
@@ -229,13 +228,10 @@ def drop_writing_requests(clauses: tuple[Clause, ...], prose: str, mentions: tup
 
 def _targets_text(clause: Clause, mentions: Iterable[Mention]) -> bool:
     """Return whether the clause requests a translation, or announces a text."""
-    if not clause.asserts_any(PhraseTag.NON_CODE_TASK, PhraseTag.TEXT):
+    requests_text = PhraseTag.TEXT in clause.asserted_tags
+    if not requests_text and PhraseTag.NON_CODE_TASK not in clause.asserted_tags:
         return False
-    if (
-        clause.terminator in (":", "：")
-        and clause.asserts_any(PhraseTag.TEXT)
-        and not any(hit.tags & TECH_TERM_TAGS for hit in clause.hits)
-    ):
+    if requests_text and clause.terminator in (":", "：") and not any(hit.tags & TECH_TERM_TAGS for hit in clause.hits):
         return True
     request = next((hit for hit in clause.asserted_hits if is_request_verb(hit)), None)
     if not request or PhraseTag.NON_CODE_TASK not in request.tags:
@@ -243,7 +239,7 @@ def _targets_text(clause: Clause, mentions: Iterable[Mention]) -> bool:
     names_code = any(
         hit.tags & {PhraseTag.STRONG_TECH_TERM, PhraseTag.TECH_TERM, PhraseTag.DOCS_NOUN} for hit in clause.hits
     )
-    return not _names_code(clause, mentions) and (clause.asserts_any(PhraseTag.TEXT) or not names_code)
+    return not _names_code(clause, mentions) and (requests_text or not names_code)
 
 
 def _names_code(clause: Clause, mentions: Iterable[Mention]) -> bool:

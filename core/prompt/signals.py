@@ -193,7 +193,9 @@ def _name_signals(masked: MaskedPrompt, clauses: Iterable[Clause]) -> Iterator[W
 
 
 def _clause_signals(clause: Clause, is_chinese: bool) -> Iterator[WeightedSignal]:
-    asks_where = clause.asserts_any(PhraseTag.WHERE) or any(hit.phrase in ("how is", "how are") for hit in clause.hits)
+    asks_where = PhraseTag.WHERE in clause.asserted_tags or any(
+        hit.phrase in ("how is", "how are") for hit in clause.hits
+    )
     for hit in clause.hits:
         if hit.start >= clause.ignored_from:
             return

@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from upbeat.core.sanitize.secrets.context import find_secrets_in_context, find_secrets_over_lines, has_labelled_value
+from upbeat.core.sanitize.secrets.context import (
+    CONTEXTS_OVER_LINES,
+    find_secrets_in_context,
+    find_secrets_over_lines,
+    has_labelled_value,
+)
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan, find_private_keys
 from upbeat.core.sanitize.secrets.scan import ScannedText, TooManyMatchesError, choose_engine
 from upbeat.core.sanitize.secrets.views import decode_base64_runs, decode_escapes, join_wrapped_lines
@@ -95,8 +100,10 @@ def _iter_secrets(scan: ScannedText) -> Iterator[SecretSpan]:
                 yield hidden._replace(start=start, end=end)
     if "\n" in scan.text and (joined := join_wrapped_lines(scan.text)):
         view_scan = ScannedText(joined.view.text, scan.engine)
-        yield from joined.find_split_formats(_FORMAT_RANKS, view_scan.candidate_formats())
-        yield from joined.select_split_spans(find_secrets_over_lines(view_scan))
+        if formats := view_scan.candidate_formats():
+            yield from joined.find_split_formats(_FORMAT_RANKS, formats)
+        if not view_scan.contexts.isdisjoint(CONTEXTS_OVER_LINES):
+            yield from joined.select_split_spans(find_secrets_over_lines(view_scan))
 
 
 def _find_in_plain_text(scan: ScannedText) -> Iterator[SecretSpan]:

@@ -40,7 +40,7 @@ def fuse_findings(findings: Iterable[tuple[str, Finding]]) -> tuple[FusedItem, .
         identity = tool, normalize_repo_path(finding.path), finding.symbol, finding.title, side
         best.setdefault(identity, (tool, finding))
     ranked = list(best.values())
-    contradictions = _find_contradictions(ranked)
+    contradictions = _find_contradictions(ranked) if any(finding.claim for _tool, finding in ranked) else {}
     items: list[FusedItem] = []
     done: set[int] = set()
     for index in range(len(ranked)):
@@ -119,7 +119,7 @@ def omit_shown_excerpts(items: Sequence[FusedItem], shown_ids: Collection[str]) 
 
     The caller removes ids from ``shown_ids`` after a compaction.
     """
-    return tuple(_omit_from_item(item, shown_ids) for item in items) if shown_ids else tuple(items)
+    return tuple(_omit_from_item(item, shown_ids) for item in items)
 
 
 def collect_excerpt_ids(items: Iterable[Item]) -> tuple[str, ...]:

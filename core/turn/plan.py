@@ -94,7 +94,8 @@ def plan_tools(
         and tool.name not in settings.tools_disabled
         and (args := _build_arguments(tool.name, analysis)) is not None
     ]
-    planned += _plan_server_tools(analysis, settings)
+    if settings.servers:
+        planned += _plan_server_tools(analysis, settings)
     wall_ms = settings.budget_wall_ms + (TIER2_EXTRA_MS if any(tool.tier == 2 for tool in planned) else 0)
     if max_ms is not None and wall_ms > max_ms:
         limits.append(Limit.of(LimitCode.CLAMPED, name="budget.wall_ms", value=max_ms))

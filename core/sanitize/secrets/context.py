@@ -21,6 +21,8 @@ from upbeat.core.sanitize.secrets.scan import ScannedText
 _PATTERNS = load_toml(__package__, "context_patterns.toml")
 _BASE_RANK = len(SECRET_FORMATS) + 2
 """A format names a secret first."""
+CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
+"""Contexts that show a secret even if lines were joined."""
 
 
 def find_secrets_in_context(scan: ScannedText) -> Iterator[SecretSpan]:

@@ -10,7 +10,7 @@ from fakes.runtime import FakeWorld, fake_world
 from workflow_play import Play
 
 from upbeat.core.contract.event import Call, ClientName, Event, EventSource, ToolFinished, ToolStarting, TurnEnding
-from upbeat.core.engine.context import (
+from upbeat.core.engine.evaluate import (
     MAX_NAMED_FILES,
     EventContext,
     gather_inputs,
