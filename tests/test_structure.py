@@ -18,7 +18,6 @@ MAX_HOMONYMS = 10
 
 
 TESTED_ELSEWHERE = {
-    "adapters/code/index/parse_pass.py",
     "adapters/codex_auto/app/json_lines.py",
     "adapters/codex_auto/conversation/preparation.py",
     "adapters/codex_auto/conversation/turn_runner.py",

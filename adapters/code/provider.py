@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -193,27 +193,29 @@ class EmbeddedProvider:
         return called.run(real_root, cancelled, **values)
 
     def _index_status(self, root: str, cancelled: Cancellation) -> ToolOutput:
-        index, table = IndexState("off"), None
-        if self._index_manager:
-            index, table = self._index_manager.index_state_and_table(root)
-        info = find_root(root)
+        index = self._index_manager.index_state(root) if self._index_manager else IndexState("off")
+        info, table = find_root(root), index.table
         if table:  # data files are not indexed, and their size is not known
-            tree = _TreeSummary(len(table.entries), table.total_bytes, table.files_by_language, bool(info.worktree))
+            files, size, languages = len(table.entries), table.total_bytes, table.files_by_language
+            is_git, is_truncated = bool(info.worktree), False
         else:
-            tree = _summarize_files(root, cancelled)
+            listing = list_files(root, cancelled, STATUS_SECONDS)
+            files, is_git, is_truncated = len(listing.files), listing.is_from_git, listing.is_truncated
+            size = _total_size(root, listing.files, cancelled)
+            languages = Counter(classify_file(path).language for path in listing.files)
         data = {
             "indexed": table is not None,
             "mode": "index" if table else "scan",
-            "index": asdict(index),
-            "files": tree.files,
-            "bytes": tree.bytes,
-            "languages": {name: count for name, count in tree.languages.most_common() if name},
-            "vcs": "git" if tree.is_git else "none",
+            "index": {name: getattr(index, name) for name in ("state", "files", "indexed", "bytes", "problem")},
+            "files": files,
+            "bytes": size,
+            "languages": {name: count for name, count in languages.most_common() if name},
+            "vcs": "git" if is_git else "none",
             "head": head_branch(root),
             "problem": info.problem,
             "max_file_bytes": MAX_FILE_BYTES,
         }
-        return ToolOutput(f"{tree.files} files, {_STATES[index.state]}", (), data, truncated=tree.is_truncated)
+        return ToolOutput(f"{files} files, {_STATES[index.state]}", (), data, truncated=is_truncated)
 
     def _search(
         self,
@@ -319,24 +321,12 @@ def _invalid_arguments(message: str) -> ToolFailure:
     return ToolFailure(ErrorCode.INVALID_ARGS, message)
 
 
-@dataclass(frozen=True, slots=True)
-class _TreeSummary:
-    """The files of a tree: number, length in bytes, languages."""
-
-    files: int
-    bytes: int
-    languages: Counter[str]
-    is_git: bool
-    is_truncated: bool = False
-
-
-def _summarize_files(root: str, cancelled: Cancellation) -> _TreeSummary:
-    listing = list_files(root, cancelled, STATUS_SECONDS)
+def _total_size(root: str, files: Iterable[str], cancelled: Cancellation) -> int:
+    """Return the length of ``files`` in bytes."""
     size = 0
-    for number, path in enumerate(listing.files):
+    for number, path in enumerate(files):
         if number % 256 == 0:
             raise_if_cancelled(cancelled)
         with contextlib.suppress(OSError, ValueError):
             size += os.lstat(f"{root}/{path}").st_size
-    languages = Counter(classify_file(path).language for path in listing.files)
-    return _TreeSummary(len(listing.files), size, languages, listing.is_from_git, listing.is_truncated)
+    return size

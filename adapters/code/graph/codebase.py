@@ -1,12 +1,12 @@
 """What the graph tools ask about a repository, answered from its files.
 
 Invariant: a tool opens nothing itself. A file is read once, parsed only on demand, and both are cached while the
-process lives. When time runs out, answers are incomplete and ``was_cut_short`` says so.
+process lives. When time runs out, answers are incomplete and ``is_past_deadline`` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from time import monotonic
 
@@ -14,7 +14,7 @@ from upbeat.adapters.code.concurrency import LruCache, raise_if_cancelled
 from upbeat.adapters.code.files.file_types import group_by_name, select_code_files
 from upbeat.adapters.code.files.tree import SourceCache, SourceFile, WorkingTree
 from upbeat.adapters.code.index.document import index_keys
-from upbeat.adapters.code.index.manager import ParsedIndexView
+from upbeat.adapters.code.index.manager import IndexView
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
 from upbeat.adapters.code.syntax.occurrence import DEFINED, USED, classify_occurrence
 from upbeat.adapters.code.syntax.parse import parse_source
@@ -26,7 +26,6 @@ LIST_SECONDS = 1.0
 CANCEL_CHECK_INTERVAL = 64
 MAX_CACHED_NAMES = 2_000_000
 """References and definitions that the cache of parsed files holds, about 100 bytes each."""
-
 
 ParseCache = LruCache[tuple[str, str, tuple[int, int]], ParsedFile]
 """Parsed files by root, path, and the size and time of the file; a file's size is the number of its names."""
@@ -52,27 +51,18 @@ class CodeBase:
         self._sources: dict[str, SourceFile | None] = {}
         self._parsed: dict[str, ParsedFile | None] = {}
         self._files_by_word: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-        self.was_cut_short = False
-        """Whether something was left out because time ran out."""
-
-    def files(self) -> tuple[str, ...]:
-        """Return the files that contain code, the project's own first, tests and examples after them."""
-        return self._listed_files
 
     @cached_property
-    def _listed_files(self) -> tuple[str, ...]:
+    def files(self) -> tuple[str, ...]:
+        """The files that contain code, the project's own first, tests and examples after them."""
         listing = list_files(self._root, self._cancelled, LIST_SECONDS)
         raise_if_cancelled(self._cancelled)
-        self.was_cut_short |= listing.is_truncated
         return select_code_files(listing.files)
 
-    def files_named(self, stem: str) -> tuple[str, ...]:
-        """Return the files whose name without extension, or whose folder, is ``stem``."""
-        return tuple(self._files_by_name.get(stem, ()))
-
     @cached_property
-    def _files_by_name(self) -> dict[str, list[str]]:
-        return group_by_name(self.files())
+    def files_by_name(self) -> Mapping[str, Sequence[str]]:
+        """The files by their names without extension, and by their folders' names."""
+        return group_by_name(self.files)
 
     def files_defining(self, word: str) -> tuple[str, ...]:
         """Return those of ``files_mentioning(word)`` that seem to define it; it may name too many."""
@@ -102,7 +92,7 @@ class CodeBase:
             return []
         whole_words = IDENTIFIER_PATTERN.findall(text)[1:-1]  # the first and the last may be parts of longer words
         matches = []
-        for number, path in enumerate(self._files_with_all(whole_words) if whole_words else self.files()):
+        for number, path in enumerate(self._files_with_all(whole_words) if whole_words else self.files):
             if number % CANCEL_CHECK_INTERVAL == 0:
                 raise_if_cancelled(self._cancelled)
                 if self.is_past_deadline():
@@ -116,7 +106,7 @@ class CodeBase:
 
     def _files_with_all(self, words: Sequence[str]) -> Iterable[str]:  # noqa: ARG002
         """Return the files that can contain all of ``words``."""
-        return self.files()
+        return self.files
 
     def parsed_file(self, path: str) -> ParsedFile | None:
         """Return what the file defines and uses; None when it cannot be read, or time is up."""
@@ -151,9 +141,7 @@ class CodeBase:
 
     def is_past_deadline(self) -> bool:
         """Return whether time is up; what has not been read by then is left out."""
-        late = monotonic() > self._deadline
-        self.was_cut_short |= late
-        return late
+        return monotonic() > self._deadline
 
 
 class IndexedCodeBase(CodeBase):
@@ -164,7 +152,7 @@ class IndexedCodeBase(CodeBase):
     def __init__(
         self,
         root: str,
-        view: ParsedIndexView,
+        view: IndexView,
         sources: SourceCache,
         parses: ParseCache,
         cancelled: Cancellation,
@@ -172,13 +160,8 @@ class IndexedCodeBase(CodeBase):
     ) -> None:
         super().__init__(root, sources, parses, cancelled, seconds)
         self._store, self._table, self._unparsed = view.store, view.table, view.unparsed_docs
+        self.files, self.files_by_name = view.table.code_files, view.table.code_files_by_name
         self._files_by_definition: dict[str, tuple[str, ...]] = {}
-
-    def files(self) -> tuple[str, ...]:
-        return self._table.code_files
-
-    def files_named(self, stem: str) -> tuple[str, ...]:
-        return tuple(self._table.code_files_by_name.get(stem, ()))
 
     def files_defining(self, word: str) -> tuple[str, ...]:
         if word not in self._files_by_definition:

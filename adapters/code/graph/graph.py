@@ -54,36 +54,22 @@ _BUILT_IN = frozenset(
 """Names of library functions that programs rarely define."""
 
 
+_WHOLE_FILE = Definition("", "file", 1, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class SymbolLocation:
-    """One definition in one file; ``position`` is its index in the file's definitions, -1 for the file itself."""
+    """One definition in one file, by default the file itself; ``position`` is its index in the file's definitions."""
 
     path: str
-    position: int
-    definition: Definition | None
-
-    @property
-    def symbol(self) -> str:
-        return self.definition.symbol if self.definition else ""
-
-    @property
-    def name(self) -> str:
-        return self.definition.name if self.definition else ""
-
-    @property
-    def owner(self) -> str:
-        """Return the name of the class around it, or of its module."""
-        parent = self.definition.parent.rpartition(".")[2] if self.definition else ""
-        return parent or self.path.rpartition("/")[2].partition(".")[0]
-
-    @property
-    def line(self) -> int:
-        return self.definition.start_line if self.definition else 1
+    position: int = -1
+    definition: Definition = _WHOLE_FILE
 
     @property
     def id(self) -> str:
         """Return the id in tool data: ``path::symbol``."""
-        return f"{printable_path(self.path)}::{self.symbol}" if self.definition else printable_path(self.path)
+        path = printable_path(self.path)
+        return f"{path}::{self.definition.symbol}" if self.position >= 0 else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +94,14 @@ def find_definitions(code: CodeBase, symbol: str, files: tuple[str, ...] = ()) -
         if parsed:
             symbols += _definitions_in(path, parsed, name)
     if owner:
-        symbols = [symbol for symbol in symbols if owner == symbol.owner] or symbols
-    symbols.sort(key=lambda symbol: (symbol.path not in files, _role_rank(symbol.path)))
+        symbols = [place for place in symbols if owner == _owner(place)] or symbols
+    symbols.sort(key=lambda place: (place.path not in files, _role_rank(place.path)))
     return symbols[:MAX_DEFINITIONS_PER_NAME]
+
+
+def _owner(symbol: SymbolLocation) -> str:
+    """Return the name of the class around ``symbol``, or of its module."""
+    return symbol.definition.parent.rpartition(".")[2] or symbol.path.rpartition("/")[2].partition(".")[0]
 
 
 def _role_rank(path: str) -> int:
@@ -119,16 +110,16 @@ def _role_rank(path: str) -> int:
 
 def find_callers(code: CodeBase, symbol: SymbolLocation, *, calls_only: bool = True) -> list[Edge]:
     """Return what calls (or also uses) ``symbol``, the most certain first, each caller once."""
-    if not symbol.definition:
+    if symbol.position < 0:
         return []
-    others = find_definitions(code, symbol.name)
+    others = find_definitions(code, symbol.definition.name)
     best: dict[tuple[str, int], Edge] = {}
-    for path in islice(code.files_mentioning(symbol.name), MAX_FILES_PER_NAME):
+    for path in islice(code.files_mentioning(symbol.definition.name), MAX_FILES_PER_NAME):
         parsed = code.parsed_file(path)
         if parsed is None:
             continue
         confidence = -1.0
-        for reference in parsed.references.to_name(symbol.name):
+        for reference in parsed.references.to_name(symbol.definition.name):
             if calls_only and not reference.is_call:
                 continue
             if path == symbol.path and reference.enclosing == symbol.position and not reference.is_call:
@@ -138,19 +129,14 @@ def find_callers(code: CodeBase, symbol: SymbolLocation, *, calls_only: bool = T
             key = (path, reference.enclosing)
             if confidence > 0 and (key not in best or (reference.is_call and not best[key].is_call)):
                 sure = confidence if reference.is_call else confidence * 0.8
-                caller = SymbolLocation(
-                    path,
-                    reference.enclosing,
-                    parsed.definitions[reference.enclosing] if reference.enclosing >= 0 else None,
-                )
-                best[key] = Edge(caller, reference.line, sure, reference.is_call)
+                best[key] = Edge(_location(path, parsed, reference.enclosing), reference.line, sure, reference.is_call)
     return sorted(best.values(), key=_sort_key)
 
 
 def find_callees(code: CodeBase, symbol: SymbolLocation, limit: int = MAX_CALLEES) -> list[Edge]:
     """Return what ``symbol`` calls inside the repository, the most certain first, each callee once."""
     parsed = code.parsed_file(symbol.path)
-    if parsed is None or not symbol.definition:
+    if parsed is None or symbol.position < 0:
         return []
     outer = symbol.definition
     inside = {
@@ -181,7 +167,7 @@ def _definitions_in_scope(code: CodeBase, path: str, parsed: ParsedFile, name: s
     for statement in parsed.imports:
         tail = _MODULE_SEPARATOR.split(statement.module.rstrip("./"))[-1]
         words = dict.fromkeys((tail, *statement.names)) if name in statement.names else (tail,)
-        for other in (path for word in words for path in code.files_named(word)[:MAX_FILES_PER_NAME]):
+        for other in (path for word in words for path in code.files_by_name.get(word, ())[:MAX_FILES_PER_NAME]):
             if other != path and may_import(path, statement, other):
                 imported = code.parsed_file(other)
                 definitions = _definitions_in(other, imported, name) if imported else []
@@ -209,7 +195,7 @@ def find_importers(code: CodeBase, path: str) -> list[Edge]:
         imports = (statement for statement in parsed.imports if may_import(other, statement, path)) if parsed else ()
         statement = next(iter(imports), None)
         if statement:
-            importer = SymbolLocation(other, -1, None)
+            importer = SymbolLocation(other)
             importers.append(Edge(importer, statement.line, IMPORTED_CONFIDENCE, is_call=False))
     return importers
 
@@ -220,12 +206,12 @@ def link_confidence(path: str, parsed: ParsedFile, target: SymbolLocation, candi
         return SAME_FILE_CONFIDENCE
     if classify_file(path).language != classify_file(target.path).language:
         return 0.0
-    owner = target.definition.parent.partition(".")[0] if target.definition else ""
+    owner = target.definition.parent.partition(".")[0]
     if any(symbol.path == path for symbol in candidates):  # the file means its own definition
         return AMBIGUOUS_CONFIDENCE / 2
     for statement in parsed.imports:
         if may_import(path, statement, target.path):
-            named = target.name in statement.names or owner in statement.names
+            named = target.definition.name in statement.names or owner in statement.names
             return IMPORTED_CONFIDENCE if named else IMPORTED_MODULE_CONFIDENCE
     if parsed.language in _FOLDER_SCOPED_LANGUAGES and path.rpartition("/")[0] == target.path.rpartition("/")[0]:
         return SAME_PACKAGE_CONFIDENCE
@@ -242,11 +228,21 @@ def enclosing_symbol(path: str, parsed: ParsedFile, line: int) -> SymbolLocation
     first_lines = [definition.start_line for definition in parsed.definitions]
     last_lines = [definition.end_line for definition in parsed.definitions]
     position = Nesting(first_lines, last_lines).enclosing_position(line)
-    return SymbolLocation(path, position, parsed.definitions[position] if position >= 0 else None)
+    return _location(path, parsed, position)
+
+
+def _location(path: str, parsed: ParsedFile, position: int) -> SymbolLocation:
+    return SymbolLocation(path, position, parsed.definitions[position] if position >= 0 else _WHOLE_FILE)
 
 
 def _sort_key(edge: Edge) -> tuple[object, ...]:
-    return (-edge.confidence, _role_rank(edge.endpoint.path), edge.endpoint.path, edge.endpoint.line, edge.line)
+    return (
+        -edge.confidence,
+        _role_rank(edge.endpoint.path),
+        edge.endpoint.path,
+        edge.endpoint.definition.start_line,
+        edge.line,
+    )
 
 
 def edge_finding(
@@ -254,14 +250,14 @@ def edge_finding(
 ) -> Finding:
     """Return the endpoint as a finding: the lines around the call, or the first lines of the definition."""
     place = edge.endpoint
-    first, last = place.line, place.definition.end_line if place.definition else 0
+    first, last = place.definition.start_line, place.definition.end_line
     line = edge.line if is_call_site else first
     start, end = (max(first, line - 2), min(last, line + 4)) if last else (line, line)
     text = source_lines(code.read_lines(place.path), start, end) if has_text else ""
     return Finding(
         path=printable_path(place.path),
-        title=place.definition.signature if place.definition else "",
-        symbol=place.symbol,
+        title=place.definition.signature,
+        symbol=place.definition.symbol,
         kind="reference" if is_call_site else "definition",
         start_line=start,
         end_line=start + text.count("\n") if text else max(end, start),

@@ -1,7 +1,9 @@
 """Updates the index of a tree: changed files are read, deleted files are dropped, all others stay.
 
 Invariant: only files that git tracks or does not ignore are read, and never a file with credentials. A change shows
-by size and time, then the content decides. Batches are atomic; a tree is complete only when all files are indexed.
+by size and time, then the content decides. Batches are atomic; a tree is complete only when all files are indexed. A
+second pass parses its files for the tools that follow calls and imports; it can stop at any time without losing
+finished work.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from time import monotonic
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.index import store as index_store
-from upbeat.adapters.code.index.document import IndexedDocument, build_document
-from upbeat.adapters.code.index.parse_pass import parse_documents
+from upbeat.adapters.code.index.code_record import encode_code
+from upbeat.adapters.code.index.document import IndexedDocument, build_document, redact_secrets
 from upbeat.adapters.code.index.store import RACY, FileEntry, IndexStore, TreeState, exclusive_writer, open_or_create
 from upbeat.adapters.code.syntax.languages import grammar_name
+from upbeat.adapters.code.syntax.parse import parse_source
 from upbeat.adapters.system.files.safe_open import scan_folder
 from upbeat.adapters.system.git.commands import MAX_FILES, SKIPPED_FOLDERS, list_files
 from upbeat.adapters.system.git.root import find_root
@@ -33,6 +36,12 @@ from upbeat.core.engine.ports import Cancellation
 BATCH_FILES = 400
 BATCH_BYTES = 6_000_000
 LIST_SECONDS = 20.0
+BATCH_DOCUMENTS = 60
+"""Documents that are parsed before they are stored."""
+
+MAX_FILL_RATIO = 0.95
+"""Share of the disk limit at which parsing stops."""
+
 IGNORE_FILE = ".gitignore"
 """A change of it can add or remove any file."""
 
@@ -95,7 +104,7 @@ def update_index(
     """Update the index in ``folder`` for the tree at ``root`` (a real path), or only for ``paths`` of it.
 
     Args:
-        should_parse: Whether there is time for the second pass (``parse_pass``), and for a rebuild.
+        should_parse: Whether there is time for the second pass, and for a rebuild.
         lock_seconds: Time to wait for another writer; if it does not finish, the result has a ``problem``.
 
     Raises:
@@ -127,8 +136,7 @@ def update_index(
             some = _update_paths(work, paths) if paths and is_listed else None
             done = some or _update_all(work)
             if done.is_complete and should_parse:
-                only = paths if some else ()
-                parse_documents(store, tree.id, work.working_tree, work.should_stop, max_bytes, only, on_progress)
+                _parse_documents(work, paths if some else ())
             return done
         finally:
             store.close()
@@ -165,11 +173,6 @@ def _parse_listing_state(text: str) -> dict[str, dict[str, int]] | None:
     except ValueError:
         return None
     return known or None
-
-
-def exceeded_limit(tree: TreeState) -> int | None:
-    """Return the limit in bytes that the index of this tree exceeded; None if it did not."""
-    return int(tree.listing_state.partition(":")[2]) if tree.listing_state.startswith("large:") else None
 
 
 def _git_state(root: str) -> dict[str, int]:
@@ -351,3 +354,26 @@ def _read_file(work: _UpdateJob, path: str, seen: set[bytes]) -> tuple[FileEntry
         return entry, digest, None
     seen.add(digest)
     return entry, digest, build_document(data.decode("utf-8", "replace"), language)
+
+
+def _parse_documents(work: _UpdateJob, paths: Iterable[str]) -> None:
+    """Parse the documents of the tree, or of ``paths``, that are not parsed yet, while time and space allow."""
+    waiting = work.store.unparsed_entries(work.tree.id, paths)
+    done = 0
+    for start in range(0, len(waiting), BATCH_DOCUMENTS):
+        if work.should_stop() or work.store.size() > MAX_FILL_RATIO * work.max_bytes:
+            return
+        rows = []
+        for entry in waiting[start : start + BATCH_DOCUMENTS]:
+            if work.should_stop():
+                break
+            is_current = work.working_tree.file_stamp(entry.path) == (entry.size, entry.mtime_ns)
+            text = work.working_tree.read_text(entry.path) if is_current else None
+            if text is not None:  # signatures are stored as written, so secrets are removed first
+                parsed = parse_source(entry.path, redact_secrets(text).encode("utf-8", "replace"))
+                rows.append((entry.doc_id, encode_code(parsed), {definition.name for definition in parsed.definitions}))
+        with work.store.transaction():
+            work.store.add_parsed(rows)
+        done += len(rows)
+        if work.on_progress:
+            work.on_progress(done, len(waiting))

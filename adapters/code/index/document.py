@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress
 from sys import byteorder
-from typing import Literal, overload
+from typing import Literal
 
 from upbeat.adapters.code.query.terms import (
     IDENTIFIER_PATTERN,
@@ -60,7 +60,7 @@ class IndexedDocument:
     is_code: bool = False
 
 
-class StoredDefinitions(Sequence[Definition]):
+class StoredDefinitions:
     """The definitions of a document, each created on demand."""
 
     def __init__(self, names: Sequence[str], owners: Sequence[str], starts: memoryview, ends: memoryview) -> None:
@@ -68,28 +68,17 @@ class StoredDefinitions(Sequence[Definition]):
         self._owners, self._starts, self._ends = owners, starts, ends
         self._cache: dict[int, Definition] = {}
 
+    def __getitem__(self, index: int) -> Definition:
+        if index not in self._cache:
+            self._cache[index] = Definition(
+                self.names[index], "definition", self._starts[index], self._ends[index], self._owners[index]
+            )
+        return self._cache[index]
+
     @cached_property
     def nesting(self) -> Nesting:
         """The index of lines by definition."""
         return Nesting(self._starts.tolist(), self._ends.tolist())
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @overload
-    def __getitem__(self, index: int) -> Definition: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Definition]: ...
-    def __getitem__(self, index: int | slice) -> Definition | Sequence[Definition]:
-        try:
-            return self._cache[index]  # type: ignore[index]
-        except (KeyError, TypeError):
-            if isinstance(index, slice):
-                return [self[item] for item in range(*index.indices(len(self)))]
-            definition = self._cache[index] = Definition(
-                self.names[index], "definition", self._starts[index], self._ends[index], self._owners[index]
-            )
-            return definition
 
 
 class StoredDocument:

@@ -11,8 +11,8 @@ import gc
 import math
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread, get_native_id
@@ -24,7 +24,6 @@ from upbeat.adapters.code.index.build import (
     IGNORE_FILE,
     ProgressCallback,
     UpdateResult,
-    exceeded_limit,
     find_changed_files,
     is_listing_current,
     needs_rebuild,
@@ -86,32 +85,26 @@ class IndexView:
     Attributes:
         is_behind: Whether files may have been added or deleted since.
         verified: Positions of files that were just checked and are unchanged.
+        unparsed_docs: The few documents whose files are not parsed yet; only for ``open_parsed_view``.
     """
 
     store: IndexStore
     table: FileTable
-    is_behind: bool
+    is_behind: bool = False
     verified: range = range(0)
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedIndexView:
-    """An index whose files are parsed, except ``unparsed_docs``."""
-
-    store: IndexStore
-    table: FileTable
-    unparsed_docs: list[int]
+    unparsed_docs: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """State of one tree's index: off, none, building, partial, ready or too_large."""
+    """State of one tree's index: off, none, building, partial, ready or too_large; ``table`` only when it is ready."""
 
     state: str
     files: int = 0
     indexed: int = 0
     bytes: int = 0
     problem: str = ""
+    table: FileTable | None = None
 
 
 class IndexManager:
@@ -167,7 +160,7 @@ class IndexManager:
                 yield view
 
     @contextlib.contextmanager
-    def open_parsed_view(self, root: str) -> Iterator[ParsedIndexView | None]:
+    def open_parsed_view(self, root: str) -> Iterator[IndexView | None]:
         """Yield the same index with the parses of its files; None when too many are missing.
 
         Files that were checked less than ``RECHECK_SECONDS`` ago are not checked again. Blocks no other question.
@@ -190,7 +183,7 @@ class IndexManager:
                     is_ready = len(waiting) < MAX_UNPARSED_TOTAL and len(unparsed) <= MAX_UNPARSED
                     if not is_ready:
                         self.request_update(root)
-                    yield ParsedIndexView(store, view.table, unparsed) if is_ready else None
+                    yield replace(view, store=store, unparsed_docs=unparsed) if is_ready else None
             finally:
                 self._spare_stores.append(store)
 
@@ -277,13 +270,9 @@ class IndexManager:
 
     def index_state(self, root: str) -> IndexState:
         """Return the state of the index of ``root``; updates nothing."""
-        return self.index_state_and_table(root)[0]
-
-    def index_state_and_table(self, root: str) -> tuple[IndexState, FileTable | None]:
-        """Return the state of the index of ``root``, and its files as indexed if it is complete; updates nothing."""
         folder = self._folder(root)
         if folder is None:
-            return IndexState("off"), None
+            return IndexState("off")
         problem = self._problems.get(root, "")
         thread = self._builders.get(root)
         unfinished = "building" if thread and thread.is_alive() else ""
@@ -292,18 +281,18 @@ class IndexManager:
                 store = self._open_store(folder)
                 tree = store.tree_state(root) if store else None
                 if store is None or tree is None:
-                    return IndexState(unfinished or "none", problem=problem), None
+                    return IndexState(unfinished or "none", problem=problem)
                 table = self._load_table(store, root, tree.id, tree.version) if tree.is_complete else None
                 counts = (*store.count_files(tree.id), store.size())
         except (StorageError, OSError) as error:
-            return IndexState("none", problem=str(error)), None
+            return IndexState("none", problem=str(error))
         if tree.is_complete:
             name = "ready"
-        elif exceeded_limit(tree) is not None:
+        elif tree.exceeded_limit is not None:
             name = "too_large"
         else:
             name = unfinished or "partial"
-        return IndexState(name, *counts, problem), table
+        return IndexState(name, *counts, problem, table)
 
     def close(self) -> None:
         """Stop reading and building; the next process continues."""
@@ -346,13 +335,13 @@ class IndexManager:
         store = self._open_store(folder)
         tree = store.tree_state(root) if store else None
         if store is None or tree is None or not tree.is_complete:
-            limit = exceeded_limit(tree) if tree else None
+            limit = tree.exceeded_limit if tree else None
             if limit is None or limit < self._max_bytes():
                 self.request_update(root)
             return None
         table = self._load_table(store, root, tree.id, tree.version)
         if monotonic() - self._checked_at.get(root, -recheck_seconds) < recheck_seconds:
-            return IndexView(store, table, is_behind=False)
+            return IndexView(store, table)
         self._checked_at[root] = monotonic()
         is_small = len(table.entries) <= MAX_EAGER_FILES
         fresh = self._next_range("files", root, len(table.entries), FILES_PER_CHECK)
@@ -361,7 +350,7 @@ class IndexManager:
             root, tree, lambda total: self._next_range("folders", root, total, FOLDERS_PER_CHECK)
         ) and not any(path.endswith(IGNORE_FILE) for path in changed)
         if is_listed and not changed:
-            return IndexView(store, table, is_behind=False, verified=fresh)
+            return IndexView(store, table, verified=fresh)
         if not is_small and not is_listed:
             self.request_update(root)
             return IndexView(store, table, is_behind=True)

@@ -94,6 +94,12 @@ class TreeState:
     is_complete: bool
     listing_state: str
 
+    @property
+    def exceeded_limit(self) -> int | None:
+        """The limit in bytes that the index of this tree exceeded; None if it did not."""
+        name, _, limit = self.listing_state.partition(":")
+        return int(limit) if name == "large" else None
+
 
 class IndexStore:
     """One connection to the index in ``folder``. Every method can raise StorageError."""

@@ -88,7 +88,6 @@ class FileFeatures:
     name_counts: Counter[str] = field(default_factory=Counter)
     joined_names: dict[str, float] = field(default_factory=dict)
     defined_names: dict[str, float] = field(default_factory=dict)
-    defined_joined: dict[str, float] = field(default_factory=dict)
     qualified_positions: set[int] = field(default_factory=set)
     compounds: dict[str, tuple[str, ...]] = field(default_factory=dict)
     terms_by_defined_name: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -239,5 +238,3 @@ class FeatureExtractor:
                 features.qualified_positions.add(position)
             if match.name_likeness:
                 features.defined_names[name] = match.name_likeness
-            if match.joined_weight:
-                features.defined_joined[match.key] = match.joined_weight

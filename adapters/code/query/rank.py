@@ -215,8 +215,8 @@ def compute_file_signals(
     share = len(in_stem) / (len(stem_terms) or 1)
     rare = corpus.name_idf
     return {
-        "body": _weighted_sum(corpus.term_gains, saturated),
-        "title": _weighted_sum(corpus.title_gains, saturated),
+        "body": weighted_total(corpus.term_gains, saturated),
+        "title": weighted_total(corpus.title_gains, saturated),
         "first_pass": _first_pass_score(features, search_query, corpus),
         "length": math.log1p(features.document.length),
         "definition": max(
@@ -231,8 +231,8 @@ def compute_file_signals(
             ),
             default=0.0,
         ),
-        "folder": _weighted_sum(corpus.term_gains, dict.fromkeys(path_terms(folder), 1.0)),
-        "stem_title": _weighted_sum(corpus.title_gains, dict.fromkeys(in_stem, share)),
+        "folder": weighted_total(corpus.term_gains, dict.fromkeys(path_terms(folder), 1.0)),
+        "stem_title": weighted_total(corpus.title_gains, dict.fromkeys(in_stem, share)),
         "qualified_names": math.log1p(len(features.qualified_positions)),
         "names_defined": sum(w * rare.get(n, 0.0) for n, w in features.defined_names.items() if w >= MIN_NAME_LIKENESS),
         **_usage_signals(features, search_query, rare),
@@ -266,10 +266,6 @@ def compute_detail_signals(
             }
         )
     return rows
-
-
-def _weighted_sum(gains: dict[str, float], amounts: dict[str, float]) -> float:
-    return sum(gains.get(term, 0.0) * amount for term, amount in amounts.items())
 
 
 def _usage_signals(features: FileFeatures, search_query: SearchQuery, name_idf: dict[str, float]) -> dict[str, float]:
@@ -352,9 +348,9 @@ def damp_history(rows: Sequence[dict[str, float]], length: int) -> None:
             row[name] = row.get(name, 0.0) * (factor * factor if name == MESSAGES_SIGNAL else factor)
 
 
-def weighted_total(row: Mapping[str, float], weights: Mapping[str, float] = WEIGHTS) -> float:
-    """Return the weighted sum of a scaled row."""
-    return sum([weight * row.get(name, 0.0) for name, weight in weights.items()])
+def weighted_total(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the sum of ``values``, each times its weight; a missing one is 0."""
+    return sum([weight * values.get(name, 0.0) for name, weight in weights.items()])
 
 
 def to_scores(totals: Sequence[float]) -> list[float]:

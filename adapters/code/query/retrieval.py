@@ -64,13 +64,12 @@ class RetrievalResult:
     Attributes:
         candidates: Paths, best first.
         idf: Inverse document frequency of everything that was counted.
-        file_count: Files of the tree; ``scanned_count`` and ``byte_count`` are of those that were searched.
+        scanned_count: Files that were searched; ``byte_count`` is their length.
         name_matches: The files that the query names, with how completely (0..1).
     """
 
     candidates: list[str] = field(default_factory=list)
     idf: dict[str, float] = field(default_factory=dict)
-    file_count: int = 0
     scanned_count: int = 0
     byte_count: int = 0
     name_matches: dict[str, float] = field(default_factory=dict)
@@ -82,8 +81,7 @@ def retrieve(source: PostingSource, search_query: SearchQuery, cancelled: Cancel
     Raises:
         ToolFailure: The search was cancelled.
     """
-    result = RetrievalResult(file_count=len(source.paths))
-    result.name_matches = match_named_paths(source.paths_named, search_query)
+    result = RetrievalResult(name_matches=match_named_paths(source.paths_named, search_query))
     group = source.group(search_query.wanted_roles)
     needles = _select_needles(source, build_needles(search_query), group, MAX_NEEDLES)
     candidates, coverage = _score_group(source, group, needles, search_query, result, cancelled)

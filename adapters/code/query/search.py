@@ -72,7 +72,7 @@ def search_code(
         "vcs": result.vcs,
         "commits": result.commits,
         "candidates": [{"file": printable_path(file.features.path), "score": file.score} for file in best],
-        "files": retrieval.file_count,
+        "files": len(source.paths),
         "scanned": retrieval.scanned_count,
         "bytes": retrieval.byte_count,
         "skipped": {reason.value: count for reason, count in sorted(source.tree.skipped.items())},

@@ -31,15 +31,21 @@ _COMMENT = re.compile(r"#[^\n]*")
 _RUST_USE = re.compile(r"(?:pub(?:\([^)]*\))?\s+)?use\s+(.*?);?$", re.S)
 _RUST_MOD = re.compile(r"(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;$")
 _JAVA = re.compile(r"import\s+(?:static\s+)?([\w.]+?)(?:\.(\*))?\s*;?$")
-_C_SHARP = re.compile(r"(?:global\s+)?using\s+(?:static\s+)?(?:\w+\s*=\s*)?([\w.]+)\s*;?$")
+_C_SHARP = re.compile(r"^(?:global\s+)?using\s+(?:static\s+)?(?:\w+\s*=\s*)?([\w.]+)\s*;?$")
 _PHP_USE = re.compile(r"use\s+(?:function\s+|const\s+)?(.*?);?$", re.S)
-_SHELL = re.compile(r"""(?:source|\.)\s+["']?([^\s"';]+)""")
+_SHELL = re.compile(r"""^(?:source|\.)\s+["']?([^\s"';]+)""")
 
 
 def parse_import(language: str, text: str, line: int) -> list[Import]:
     """Return the modules that the statement ``text`` of ``language`` (a grammar's name) imports."""
-    parser = _PARSERS.get(language)
-    imported = parser(text.strip()) if parser else []
+    text = text.strip()
+    imported: _Imported = []
+    if language in _PARSERS:
+        imported = _PARSERS[language](text)
+    elif language in _PATTERNS:
+        pattern, names = _PATTERNS[language]
+        match = pattern.search(text)
+        imported = [(match.group(1), list(names))] if match else []
     return [Import(module[:300], tuple(names)[:MAX_NAMES], line) for module, names in imported if module]
 
 
@@ -75,11 +81,6 @@ def _javascript(text: str) -> _Imported:
     if "*" in outside:
         names.append("*")
     return [(module.group(1), names)]
-
-
-def _go(text: str) -> _Imported:
-    module = _STRING.search(text)
-    return [(module.group(1), [])] if module else []
 
 
 def _rust(text: str) -> _Imported:
@@ -128,11 +129,6 @@ def _java(text: str) -> _Imported:
     return [(match.group(1), ["*"])] if match.group(2) else [(module or name, [name])]
 
 
-def _c_sharp(text: str) -> _Imported:
-    match = _C_SHARP.match(text)
-    return [(match.group(1), ["*"])] if match else []
-
-
 def _ruby(text: str) -> _Imported:
     module = _STRING.search(text)
     if not module:
@@ -142,7 +138,8 @@ def _ruby(text: str) -> _Imported:
 
 def _php(text: str) -> _Imported:
     if not text.startswith("use"):
-        return _go(text)
+        path_match = _STRING.search(text)
+        return [(path_match.group(1), [])] if path_match else []
     use = _PHP_USE.match(text)
     imported: _Imported = []
     for part in _split_outside_braces(use.group(1)) if use else []:
@@ -156,17 +153,7 @@ def _php(text: str) -> _Imported:
     return imported
 
 
-def _shell(text: str) -> _Imported:
-    match = _SHELL.match(text)
-    return [(match.group(1), [])] if match else []
-
-
 _PARSERS: dict[str, Callable[[str], _Imported]] = {
-    "bash": _shell,
-    "c": _go,
-    "c-sharp": _c_sharp,
-    "cpp": _go,
-    "go": _go,
     "java": _java,
     "javascript": _javascript,
     "php": _php,
@@ -176,6 +163,14 @@ _PARSERS: dict[str, Callable[[str], _Imported]] = {
     "tsx": _javascript,
     "typescript": _javascript,
 }
+_PATTERNS: dict[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
+    "bash": (_SHELL, ()),
+    "c": (_STRING, ()),
+    "c-sharp": (_C_SHARP, ("*",)),
+    "cpp": (_STRING, ()),
+    "go": (_STRING, ()),
+}
+"""How other languages name one module, and the names that they import from it."""
 
 
 _PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})

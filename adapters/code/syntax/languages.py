@@ -97,11 +97,6 @@ def load_grammar(name: str) -> Grammar:
     return _load_tables()[0][name]
 
 
-def grammar_names() -> tuple[str, ...]:
-    """Return the names of the languages that are parsed; all others are read line by line (``outline``)."""
-    return tuple(_load_tables()[0])
-
-
 def grammar_name(path: str, data: bytes) -> str:
     """Return the name of the grammar for the file at ``path`` with the content ``data``; empty if there is none."""
     extension = path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path else ""

@@ -268,7 +268,11 @@ class _TreeWalker:
                 self._names_of_calls.add(name.start_byte)
                 if self._grammar.import_functions:
                     self._record_import_call(node, name)
-        if action & _BRANCH or (action & _BINARY and self._is_branch_operator(node)):
+        if action & _BINARY:
+            operator = node.child_by_field_name("operator") or (node.child(1) if node.child_count > 2 else None)
+            if operator and operator.type in self._grammar.branch_operators:
+                action |= _BRANCH
+        if action & _BRANCH:
             self._branches[self._open_definitions[-1].position + 1] += 1
         if action & _IMPORT and len(self._imports) < MAX_IMPORTS:
             self._record_import(node, MAX_IMPORT_CHARS)
@@ -279,17 +283,12 @@ class _TreeWalker:
 
     def _callee_name(self, node: Node) -> Node | None:
         """Return the last part of the name that ``node`` calls."""
-        found = _last_name(node, self._grammar.name_nodes)
-        if found is None and node.named_child_count:
-            first = node.named_child(0)
-            if first and first.type not in self._grammar.name_nodes:
-                return _last_name(first, self._grammar.name_nodes)
-            return first
-        return found
-
-    def _is_branch_operator(self, node: Node) -> bool:
-        operator = node.child_by_field_name("operator") or (node.child(1) if node.child_count > 2 else None)
-        return bool(operator and operator.type in self._grammar.branch_operators)
+        names = self._grammar.name_nodes
+        name = _last_name(node, names)
+        first = node.named_child(0) if name is None and node.named_child_count else None
+        if first:
+            return first if first.type in names else _last_name(first, names)
+        return name
 
     def _record_import_call(self, node: Node, name: Node) -> None:
         if len(self._imports) < MAX_IMPORTS and name.end_byte - name.start_byte < 20:
@@ -349,8 +348,8 @@ class _TreeWalker:
         """Return the owner in the definition itself: a Go receiver, or the class in ``Class::method``."""
         receiver = node.child_by_field_name("receiver")
         if receiver:
-            found = _RECEIVER.search(self._data[receiver.start_byte : receiver.end_byte][-200:])
-            return (_decode(found.group(1)),) if found else ()
+            owner = _RECEIVER.search(self._data[receiver.start_byte : receiver.end_byte][-200:])
+            return (_decode(owner.group(1)),) if owner else ()
         if rule.name_field != "declarator":
             return ()
         before = self._data[max(0, name.start_byte - 200) : name.start_byte]
@@ -375,10 +374,9 @@ def _name_in_field(node: Node, field: str, names: frozenset[str]) -> Node | None
     child = node.child_by_field_name(field)
     if child is None:
         return None
-    found = child if child.type in names or child.type == "word" else _last_name(child, names)
-    if found is None and child.type == "command_name":
+    if child.type in names or child.type == "word":
         return child
-    return found
+    return _last_name(child, names) or (child if child.type == "command_name" else None)
 
 
 def _last_name(node: Node, names: frozenset[str]) -> Node | None:

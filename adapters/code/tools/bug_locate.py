@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any
 
 from upbeat.adapters.code.graph.codebase import CodeBase
 from upbeat.adapters.code.graph.graph import SymbolLocation, enclosing_symbol, find_definitions
@@ -71,8 +70,22 @@ def locate_bug(
         output = search(words, limit)
         is_truncated |= output.truncated
         rows += _findings_from_search(output, {(row.path, row.symbol) for row in rows})[: limit - len(rows)]
-    data = {"candidates": [_candidate_data(row) for row in rows], "frames": len(frames)}
-    return ToolOutput(_summary(rows, frames), tuple(rows), data, truncated=is_truncated)
+    candidates = [
+        {
+            "file_path": row.path,
+            "symbol": row.symbol,
+            "line": row.start_line,
+            "line_range": [row.start_line, row.end_line],
+            "confidence": row.score,
+            "why": row.why,
+        }
+        for row in rows
+    ]
+    data = {"candidates": candidates, "frames": len(frames)}
+    origin = f" from {len(frames)} frames" if frames else ""
+    names = ", ".join(f"{row.path}:{row.start_line}" for row in rows[:3])
+    summary = f"{len(rows)} candidates{origin}, first {names}" if rows else "nothing in the repository fits the error"
+    return ToolOutput(summary, tuple(rows), data, truncated=is_truncated)
 
 
 def _candidates_from_frames(code: CodeBase, frames: tuple[StackFrame, ...]) -> Iterator[FaultCandidate]:
@@ -85,11 +98,11 @@ def _candidates_from_frames(code: CodeBase, frames: tuple[StackFrame, ...]) -> I
             continue
         symbol, line, confidence = enclosing_symbol(path, parsed, frame.line), frame.line, weight * share
         name = frame.symbol.rpartition(".")[2]
-        if name and symbol.name != name:
+        if name and symbol.definition.name != name:
             same_name = [(index, item) for index, item in enumerate(parsed.definitions) if item.name == name]
             if same_name and not any(item.start_line <= line <= item.end_line for _, item in same_name):
                 symbol = SymbolLocation(path, *same_name[0])
-                line, confidence = symbol.line, confidence * MOVED_FUNCTION_FACTOR
+                line, confidence = symbol.definition.start_line, confidence * MOVED_FUNCTION_FACTOR
         if line <= len(code.read_lines(path)):
             yield FaultCandidate(symbol, line, confidence, f"frame {number} of the stack trace")
             weight *= FRAME_DECAY
@@ -102,7 +115,7 @@ def _resolve_printed_path(code: CodeBase, printed: str) -> tuple[str, float]:
         return "", 0.0
     stem = parts[-1].partition(".")[0]
     matches: list[tuple[int, str]] = []
-    for path in code.files_named(stem):
+    for path in code.files_by_name.get(stem, ()):
         pairs = zip(reversed(path.split("/")), reversed(parts), strict=False)
         common = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
         if common:
@@ -132,18 +145,14 @@ def _candidates_from_messages(code: CodeBase, errors: tuple[str, ...]) -> Iterat
         name = _ERROR_NAME.search(error)
         if name and not code.is_past_deadline():
             for symbol in find_definitions(code, name[1])[:1]:
-                yield FaultCandidate(symbol, symbol.line, ERROR_NAME_CONFIDENCE, f"defines {name[1]}")
+                yield FaultCandidate(symbol, symbol.definition.start_line, ERROR_NAME_CONFIDENCE, f"defines {name[1]}")
 
 
 def _findings_from_search(output: ToolOutput, known: set[tuple[str, str]]) -> list[Finding]:
     """Return the findings of a search that are not in ``known``, with a lower score and without text."""
     return [
         replace(
-            finding,
-            score=round(finding.score * WORD_SCORE_FACTOR, 4),
-            text="",
-            optional_score=0.0,
-            more_excerpts=(),
+            finding, score=round(finding.score * WORD_SCORE_FACTOR, 4), text="", optional_score=0.0, more_excerpts=()
         )
         for file in output.findings
         for finding in file.split_excerpts()
@@ -152,14 +161,13 @@ def _findings_from_search(output: ToolOutput, known: set[tuple[str, str]]) -> li
 
 
 def _candidate_finding(code: CodeBase, candidate: FaultCandidate) -> Finding:
-    lines = code.read_lines(candidate.symbol.path)
-    definition = candidate.symbol.definition
-    first = max(definition.start_line if definition else 1, candidate.line - LINES_BEFORE)
-    last = min(definition.end_line if definition else len(lines), candidate.line + LINES_AFTER)
+    lines, definition = code.read_lines(candidate.symbol.path), candidate.symbol.definition
+    first = max(definition.start_line, candidate.line - LINES_BEFORE)
+    last = min(definition.end_line or len(lines), candidate.line + LINES_AFTER)
     return Finding(
         path=printable_path(candidate.symbol.path),
-        title=definition.signature if definition else "",
-        symbol=candidate.symbol.symbol,
+        title=definition.signature,
+        symbol=definition.symbol,
         kind="reference",
         start_line=first,
         end_line=max(last, first),
@@ -167,21 +175,3 @@ def _candidate_finding(code: CodeBase, candidate: FaultCandidate) -> Finding:
         why=f"{candidate.reason}, line {candidate.line}",
         text=source_lines(lines, first, last),
     )
-
-
-def _candidate_data(finding: Finding) -> dict[str, Any]:
-    return {
-        "file_path": finding.path,
-        "symbol": finding.symbol,
-        "line": finding.start_line,
-        "line_range": [finding.start_line, finding.end_line],
-        "confidence": finding.score,
-        "why": finding.why,
-    }
-
-
-def _summary(rows: list[Finding], frames: tuple[StackFrame, ...]) -> str:
-    if not rows:
-        return "nothing in the repository fits the error"
-    names = ", ".join(f"{row.path}:{row.start_line}" for row in rows[:3])
-    return f"{len(rows)} candidates" + (f" from {len(frames)} frames" if frames else "") + f", first {names}"

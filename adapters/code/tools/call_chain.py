@@ -103,7 +103,7 @@ def _follow(code: CodeBase, targets: list[SymbolLocation], direction: str, depth
                 is_test = classify_file(edge.endpoint.path).role is FileRole.TEST  # nothing calls a test
                 if (
                     edge.confidence >= MIN_FOLLOWED_CONFIDENCE
-                    and edge.endpoint.definition
+                    and edge.endpoint.position >= 0
                     and not (is_test and direction == "callers")
                 ):
                     following.append((edge.endpoint, confidence))
@@ -128,14 +128,21 @@ def _chain_data(targets: list[SymbolLocation], steps: list[CallStep]) -> list[di
 
 
 def _node_data(symbol: SymbolLocation, depth: int) -> dict[str, Any]:
-    return {"symbol_id": symbol.id, "file_path": printable_path(symbol.path), "line": symbol.line, "depth": depth}
+    return {
+        "symbol_id": symbol.id,
+        "file_path": printable_path(symbol.path),
+        "line": symbol.definition.start_line,
+        "depth": depth,
+    }
 
 
 def _step_findings(code: CodeBase, steps: list[CallStep]) -> tuple[Finding, ...]:
     ranked = sorted(steps, key=lambda step: (step.depth, -step.confidence, step.edge.endpoint.path, step.edge.line))
     rows = []
     for number, step in enumerate(ranked):
-        goal = f"{step.origin.symbol} ({printable_path(step.origin.path)}:{step.origin.line})"
+        goal = (
+            f"{step.origin.definition.symbol} ({printable_path(step.origin.path)}:{step.origin.definition.start_line})"
+        )
         calls = step.direction == "callers"
         why = f"calls {goal} on line {step.edge.line}" if calls else f"called by {goal} on line {step.edge.line}"
         score = SUPPLEMENT_FACTOR * step.confidence * DECAY ** (step.depth - 1)
@@ -147,7 +154,9 @@ def _summary(symbol: str, targets: list[SymbolLocation], steps: list[CallStep], 
     if not targets:
         return f"no definition of {symbol} was found"
     up = sum(step.direction == "callers" for step in steps)
-    text = f"{targets[0].symbol} in {printable_path(targets[0].path)}: {up} callers, {len(steps) - up} callees"
+    text = (
+        f"{targets[0].definition.symbol} in {printable_path(targets[0].path)}: {up} callers, {len(steps) - up} callees"
+    )
     if len(targets) > 1:
         text += f"; {len(targets)} definitions have the name"
     return text + ("; calls itself indirectly" if has_cycle else "")

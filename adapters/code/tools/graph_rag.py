@@ -120,7 +120,7 @@ def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list
         parsed = code.parsed_file(passage.path) if len(seeds) < top_k else None
         if parsed is None:
             continue
-        symbol = SymbolLocation(passage.path, -1, None)
+        symbol = SymbolLocation(passage.path)
         if passage.start_line > 0:
             symbol = enclosing_symbol(passage.path, parsed, passage.start_line)
         seeds.setdefault(symbol.id, GraphNode(symbol, passage.score, 0))
@@ -129,7 +129,7 @@ def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list
 
 def _adjacent_nodes(code: CodeBase, node: GraphNode, limit: int, distance: int) -> list[GraphNode]:
     """Return what calls or imports the node's symbol, and what it calls; the most certain of each."""
-    if node.symbol.definition is None:
+    if node.symbol.position < 0:
         relations = [("imports", find_importers(code, node.symbol.path))]
     else:
         relations = [
@@ -166,8 +166,7 @@ def _fit_budget(nodes: Iterable[GraphNode], budget: int) -> tuple[list[GraphNode
     kept: list[GraphNode] = []
     tokens = 0
     for node in sorted(nodes, key=_sort_key):
-        definition = node.symbol.definition
-        chars = len(node.symbol.id) + (len(definition.signature) if definition else 0)
+        chars = len(node.symbol.id) + len(node.symbol.definition.signature)
         cost = SEED_TOKENS + (
             2 * chars // CHARS_PER_TOKEN + NEIGHBOR_TOKENS if node.depth else chars // CHARS_PER_TOKEN
         )
@@ -178,19 +177,19 @@ def _fit_budget(nodes: Iterable[GraphNode], budget: int) -> tuple[list[GraphNode
 
 
 def _sort_key(node: GraphNode) -> tuple[object, ...]:
-    return (node.depth, -node.score, node.symbol.path, node.symbol.line)
+    return (node.depth, -node.score, node.symbol.path, node.symbol.definition.start_line)
 
 
 def _node_findings(code: CodeBase, nodes: list[GraphNode], max_score: float) -> tuple[Finding, ...]:
     """Return the reached nodes, with scores below ``max_score``, so that they follow the search findings."""
     rows: list[Finding] = []
     neighbors = [node for node in nodes if node.depth]
-    neighbors.sort(key=lambda node: (-node.score, node.symbol.path, node.symbol.line))
+    neighbors.sort(key=lambda node: (-node.score, node.symbol.path, node.symbol.definition.start_line))
     for node in neighbors[:MAX_ROWS]:
         assert node.edge
         assert node.origin
         path = printable_path(node.origin.path)
-        near = f"{node.origin.symbol or path} ({path}:{node.origin.line})"
+        near = f"{node.origin.definition.symbol or path} ({path}:{node.origin.definition.start_line})"
         is_use = node.relation != "called by"
         why = f"{node.relation} {near}" + (f" on line {node.edge.line}" if is_use else "")
         has_text = len(rows) < MAX_ROWS_WITH_TEXT
@@ -200,13 +199,13 @@ def _node_findings(code: CodeBase, nodes: list[GraphNode], max_score: float) -> 
 
 
 def _node_data(node: GraphNode) -> dict[str, Any]:
-    symbol = node.symbol
+    symbol, definition = node.symbol, node.symbol.definition
     return {
         "id": symbol.id,
         "file_path": printable_path(symbol.path),
-        "symbol": symbol.symbol,
-        "line": symbol.line,
-        "line_range": [symbol.line, symbol.definition.end_line] if symbol.definition else [0, 0],
+        "symbol": definition.symbol,
+        "line": definition.start_line,
+        "line_range": [definition.start_line, definition.end_line] if symbol.position >= 0 else [0, 0],
         "score": node.score,
         "depth": node.depth,
     }

@@ -47,10 +47,11 @@ class AffectedSymbol:
 def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, ...], depth: int) -> ToolOutput:
     """Return what depends on ``symbols`` and ``files`` within ``depth`` steps."""
     roots = [root for symbol in symbols for root in find_definitions(code, symbol, files)[:MAX_TARGETS]]
-    roots += [SymbolLocation(path, -1, None) for path in files if code.parsed_file(path)]
+    roots += [SymbolLocation(path) for path in files if code.parsed_file(path)]
     affected = _propagate(code, roots, depth)
     ranked = sorted(
-        affected, key=lambda item: (-item.impact, item.depth, item.edge.endpoint.path, item.edge.endpoint.line)
+        affected,
+        key=lambda item: (-item.impact, item.depth, item.edge.endpoint.path, item.edge.endpoint.definition.start_line),
     )
     data: dict[str, Any] = {
         "root": [root.id for root in roots],
@@ -63,7 +64,11 @@ def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, .
     if len(files) == 1 and not symbols:
         data["file"] = printable_path(files[0])
     rows = tuple(_affected_findings(code, ranked[:MAX_ROWS]))
-    return ToolOutput(_summary(roots, ranked), rows, data, truncated=code.is_past_deadline())
+    paths = {item.edge.endpoint.path for item in ranked}
+    summary = f"{len(ranked)} places in {len(paths)} files depend on {', '.join(root.id for root in roots[:3])}"
+    if not roots:
+        summary = "none of the given symbols and files was found in the repository"
+    return ToolOutput(summary, rows, data, truncated=code.is_past_deadline())
 
 
 def _propagate(code: CodeBase, roots: list[SymbolLocation], depth: int) -> list[AffectedSymbol]:
@@ -78,7 +83,9 @@ def _propagate(code: CodeBase, roots: list[SymbolLocation], depth: int) -> list[
             if code.is_past_deadline():
                 return affected
             edges = (
-                find_callers(code, symbol, calls_only=False) if symbol.definition else find_importers(code, symbol.path)
+                find_callers(code, symbol, calls_only=False)
+                if symbol.position >= 0
+                else find_importers(code, symbol.path)
             )
             for edge in edges:
                 value = weight * edge.confidence * DECAY
@@ -109,15 +116,8 @@ def _node_data(affected: AffectedSymbol) -> dict[str, Any]:
 
 def _affected_findings(code: CodeBase, ranked: list[AffectedSymbol]) -> Iterator[Finding]:
     for number, item in enumerate(ranked):
-        path = printable_path(item.via.path)
-        target = f"{item.via.symbol} ({path}:{item.via.line})" if item.via.definition else path
-        verb = "calls" if item.edge.is_call else "uses" if item.via.definition else "imports"
+        path, definition = printable_path(item.via.path), item.via.definition
+        target = f"{definition.symbol} ({path}:{definition.start_line})" if item.via.position >= 0 else path
+        verb = "calls" if item.edge.is_call else "uses" if item.via.position >= 0 else "imports"
         why = f"{verb} {target} on line {item.edge.line}"
         yield edge_finding(code, item.edge, SUPPLEMENT_FACTOR * item.impact, why, has_text=number < MAX_ROWS_WITH_TEXT)
-
-
-def _summary(roots: list[SymbolLocation], ranked: list[AffectedSymbol]) -> str:
-    if not roots:
-        return "none of the given symbols and files was found in the repository"
-    files = {item.edge.endpoint.path for item in ranked}
-    return f"{len(ranked)} places in {len(files)} files depend on {', '.join(root.id for root in roots[:3])}"

@@ -20,7 +20,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_files_are_code_with_tests_last(root: Path) -> None:
     """Sources come first and tests after them; what is no code is not there."""
-    files = code_of(root).files()
+    files = code_of(root).files
 
     assert "tests/test_upload.py" == files[-1]
     assert {"shop/store.py", "native/list.h"} <= set(files)
@@ -39,7 +39,8 @@ def test_named_finds_stems_and_folders(root: Path) -> None:
     """A file goes by its name without extension, and by its folder."""
     code = code_of(root)
 
-    assert (("native/list.c", "native/list.h"), 2) == (code.files_named("list"), len(code.files_named("worker")))
+    assert ["native/list.c", "native/list.h"] == code.files_by_name["list"]
+    assert 2 == len(code.files_by_name["worker"])
 
 
 def test_holding_looks_for_text(root: Path) -> None:
@@ -83,7 +84,7 @@ def test_the_cache_is_bounded(root: Path) -> None:
     """The oldest files go when there are too many names."""
     parses = ParseCache(20)
     code = CodeBase(str(root), SourceCache(), parses, threading.Event(), 30)
-    for path in code.files():
+    for path in code.files:
         code.parsed_file(path)
 
     assert 0 < parses.size <= 20
@@ -93,11 +94,10 @@ def test_out_of_time_nothing_more_is_read(root: Path) -> None:
     """After its time a code base answers with what it has, and says that it is late."""
     code = code_of(root, seconds=0)
 
-    assert ((), None, True, True) == (
+    assert ((), None, True) == (
         code.files_mentioning("receive"),
         code.parsed_file("shop/app.py"),
         code.is_past_deadline(),
-        code.was_cut_short,
     )
 
 
@@ -105,7 +105,7 @@ def test_a_cancelled_question_times_out(root: Path) -> None:
     """Every question fails as timed out once nobody waits for it."""
     cancelled = threading.Event()
     code = CodeBase(str(root), SourceCache(), ParseCache(1000), cancelled, 30)
-    code.files()
+    assert code.files
     cancelled.set()
     questions = (
         lambda: code.parsed_file("shop/app.py"),

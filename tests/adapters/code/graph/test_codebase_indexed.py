@@ -14,8 +14,8 @@ from repositories import git, write
 
 from upbeat.adapters.code.files.tree import SourceCache
 from upbeat.adapters.code.graph.codebase import CodeBase, IndexedCodeBase, ParseCache
+from upbeat.adapters.code.index import build
 from upbeat.adapters.code.index import manager as library_module
-from upbeat.adapters.code.index import parse_pass
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.index.store import IndexStore, repository_folder
 from upbeat.adapters.code.provider import EmbeddedProvider
@@ -110,7 +110,7 @@ def test_words_stand_where_they_stand(root: str, code: IndexedCodeBase, word: st
 
     assert set(scanned.files_mentioning(word)) == set(code.files_mentioning(word))
     assert set(code.files_defining(word)) <= set(scanned.files_defining(word))
-    assert (scanned.files_named(word), scanned.files()) == (code.files_named(word), code.files())
+    assert (scanned.files_by_name, scanned.files) == (code.files_by_name, code.files)
 
 
 @pytest.mark.parametrize("text", ["the NAME must not", "must not be", "name must", "  ", "no such text at all"])
@@ -147,14 +147,14 @@ def test_secrets_stay_closed(code: IndexedCodeBase) -> None:
 
 def test_what_is_not_parsed_is_read(root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index without syntax, for which there was no room, answers by way of the files; with room it is made."""
-    monkeypatch.setattr(parse_pass, "MAX_FILL_RATIO", 0.0)
+    monkeypatch.setattr(build, "MAX_FILL_RATIO", 0.0)
     monkeypatch.setattr(library_module, "MAX_UNPARSED", 3)
     library = IndexManager(tmp_path / "other", can_build=False)
     library.build(root)
     with library.open_parsed_view(root) as view:
         assert view is None
     scanned = call(root, library, "ci_call_chain", symbol="receive")
-    monkeypatch.setattr(parse_pass, "MAX_FILL_RATIO", 1.0)
+    monkeypatch.setattr(build, "MAX_FILL_RATIO", 1.0)
     library.build(root)
     with library.open_parsed_view(root) as view:
         assert view
@@ -167,7 +167,7 @@ def test_few_files_that_are_not_parsed_do_not_matter(
     root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are parsed when they are asked for."""
-    monkeypatch.setattr(parse_pass, "MAX_FILL_RATIO", 0.0)
+    monkeypatch.setattr(build, "MAX_FILL_RATIO", 0.0)
     library = IndexManager(tmp_path / "other", can_build=False)
     library.build(root)
     with library.open_parsed_view(root) as view:

@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def named(edges: list[Edge]) -> list[tuple[str, str, int]]:
-    return [(edge.endpoint.path, edge.endpoint.symbol, edge.line) for edge in edges]
+    return [(edge.endpoint.path, edge.endpoint.definition.symbol, edge.line) for edge in edges]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def named(edges: list[Edge]) -> list[tuple[str, str, int]]:
 )
 def test_find_definitions(root: Path, symbol: str, expected: list[tuple[str, str]]) -> None:
     """A symbol is found with its owner, however the two are joined."""
-    assert expected == [(place.path, place.symbol) for place in find_definitions(code_of(root), symbol)]
+    assert expected == [(place.path, place.definition.symbol) for place in find_definitions(code_of(root), symbol)]
 
 
 @pytest.mark.parametrize(
@@ -116,5 +116,5 @@ def test_place_at(root: Path) -> None:
     assert parsed
 
     assert ["", "EmptyNameError", "Store.put", "Store._write"] == [
-        enclosing_symbol("shop/store.py", parsed, line).symbol for line in (3, 1, 9, 12)
+        enclosing_symbol("shop/store.py", parsed, line).definition.symbol for line in (3, 1, 9, 12)
     ]

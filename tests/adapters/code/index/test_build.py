@@ -184,7 +184,7 @@ def test_a_tree_that_does_not_fit_is_no_index(root: Path, folder: Path) -> None:
 
     assert (False, "larger than 0 MB") == (done.is_complete, done.problem)
     assert tree
-    assert (False, 1) == (tree.is_complete, build.exceeded_limit(tree))
+    assert (False, 1) == (tree.is_complete, tree.exceeded_limit)
 
 
 def test_time_that_is_over_leaves_whole_batches(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def numbers(profile: FileFeatures) -> dict[str, object]:
         "terms": profile.term_counts,
         "names": profile.name_counts,
         "joined": profile.joined_names,
-        "defined": (profile.terms_by_defined_name, profile.defined_names, profile.defined_joined),
+        "defined": (profile.terms_by_defined_name, profile.defined_names),
         "parts": parts,
         "phrases": profile.phrases,
         "owned": profile.qualified_positions,
@@ -79,7 +79,7 @@ def test_documents_are_read_back(text: str, language: str) -> None:
     assert (document.length, ids, document.definitions) == (
         kept.length,
         list(kept.word_ids),
-        tuple(kept.definitions),
+        tuple(kept.definitions[position] for position in range(len(kept.definitions.names))),
     )
     ends = [0, *document.line_ends]
     assert [list(document.lines[ends[at] : ends[at + 1]]) for at in range(len(ids))] == [

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.code.syntax.imports import parse_import
-from upbeat.adapters.code.syntax.languages import grammar_names
+
+LANGUAGES = ["bash", "c", "c-sharp", "go", "java", "javascript", "php", "python", "ruby", "rust", "typescript"]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_read_import_says_nothing_for(language: str, text: str) -> None:
     assert [] == parse_import(language, text, 1)
 
 
-@given(st.sampled_from(grammar_names()), st.text(alphabet="import usefrom{}(),;:.*'\"\n\\ab", max_size=200))
+@given(st.sampled_from(LANGUAGES), st.text(alphabet="import usefrom{}(),;:.*'\"\n\\ab", max_size=200))
 def test_read_import_never_raises(language: str, text: str) -> None:
     """Any text gives imports with a module on the given line."""
     assert all(one.module and one.line == 7 for one in parse_import(language, text, 7))

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 
 from upbeat.adapters.code.syntax.languages import (
     DefinitionCondition,
     DefinitionRule,
     grammar_name,
-    grammar_names,
     load_grammar,
     outline_language,
 )
+from upbeat.adapters.code.syntax.parse import parse_source
+from upbeat.core.package_data import load_rows
+
+EXTENSIONS = {
+    name: value
+    for name, field, value, *_ in load_rows("upbeat.adapters.code.syntax", "languages.tsv")
+    if field == "extensions"
+}
 
 
-@pytest.mark.parametrize("name", grammar_names())
-def test_every_grammar_can_be_imported(name: str) -> None:
-    """The module of each language has the function that returns its grammar."""
-    grammar = load_grammar(name)
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_every_grammar_is_installed(name: str) -> None:
+    """A file of each language is parsed with its grammar, and not with patterns."""
+    extension = EXTENSIONS[name].split()[0]
+    parsed = parse_source(f"a.{extension}", b"x")
 
-    assert hasattr(import_module(grammar.module), grammar.language_function)
-    assert grammar.definitions
+    assert load_grammar(name).definitions
+    assert (name, True) == (parsed.language, parsed.is_exact)
 
 
 PATHS = [

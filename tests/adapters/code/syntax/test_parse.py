@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.code.syntax.imports import Import
-from upbeat.adapters.code.syntax.languages import grammar_names
 from upbeat.adapters.code.syntax.parse import MAX_PARSED_BYTES, parse_source
 from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, Reference
 
@@ -155,14 +154,3 @@ def test_cancellation_stops_parsing() -> None:
 
     assert ParsedFile("python") == parse_source("a.py", b"x = f(1)\n" * 50_000, cancelled)
     assert time.monotonic() - started < 0.5
-
-
-def test_every_grammar_is_installed() -> None:
-    """No language of the table falls back to patterns."""
-    samples = {"c-sharp": "cs", "python": "py", "rust": "rs", "ruby": "rb", "javascript": "js", "typescript": "ts"}
-    samples["bash"] = "sh"
-
-    assert set(grammar_names()) == {
-        parse_source(f"a.{samples.get(name, name)}", b"x").language for name in grammar_names()
-    }
-    assert all(parse_source(f"a.{samples.get(name, name)}", b"x").is_exact for name in grammar_names())
