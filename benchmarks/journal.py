@@ -21,7 +21,7 @@ from pathlib import Path
 
 import apsw
 from journal_values import record, step
-from reliability.journal_load import crowd
+from reliability.lost_kills import crowd
 
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.journal.store import SqliteJournal

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from processes import BIN, ROOT
+from processes import BIN
+from recorded_hooks import claude_payloads, codex_payloads
 
 from .place import PROMPT, Place
 
-RECORDED = ROOT / "tests/recorded"
 CLAUDE = ("SessionStart.startup", "UserPromptSubmit", "PreToolUse.Bash", "PreToolUse.Read", "PreToolUse.Edit")
 CLAUDE += ("PostToolUse.Bash", "PostToolUse.Edit", "PostToolUse.Write", "PreCompact.auto", "Stop", "SessionEnd.other")
 CODEX = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
@@ -53,10 +53,10 @@ class Call:
 
 def calls(place: Place) -> dict[str, Call]:
     """Return all of them, in an order in which each meets what the previous one left; ``trust`` is not among them."""
-    hooks = {f"hook claude: {name}": claude(name, place) for name in CLAUDE}
-    hooks |= {f"hook codex: {name}": codex(name, place) for name in CODEX}
+    hooks = {f"hook claude: {name}": claude_payloads()[name] for name in CLAUDE}
+    hooks |= {f"hook codex: {name}": codex_payloads()[f"{name}-0"] for name in CODEX}
     entries = {
-        name: Call((*UPBEAT, *name.partition(":")[0].split()), json.dumps(payload).encode())
+        name: Call((*UPBEAT, *name.partition(":")[0].split()), json.dumps(about(payload, place)).encode())
         for name, payload in hooks.items()
     }
     entries["mcp"] = server(place)
@@ -64,18 +64,6 @@ def calls(place: Place) -> dict[str, Call]:
         entries[name] = Call((*UPBEAT, *name.split(), "--prompt", PROMPT))
     entries |= {" ".join(words): Call((*UPBEAT, *words)) for words in COMMANDS}
     return entries | {"codex-auto --plan": Call((*PYTHON, str(BIN / "codex-auto"), "--plan", PROMPT))}
-
-
-def claude(name: str, place: Place) -> dict[str, Any]:
-    """Return a recorded payload of Claude Code, about the stage."""
-    text = (RECORDED / f"claude-code/hooks/{name}.json").read_text(encoding="utf-8")
-    return about(json.loads(text)["payload"], place)
-
-
-def codex(name: str, place: Place) -> dict[str, Any]:
-    """Return the first recorded payload of Codex of that name, about the stage."""
-    with open(RECORDED / f"codex/hooks/{name}.jsonl", encoding="utf-8") as lines:
-        return about(json.loads(lines.readline())["stdin"], place)
 
 
 def about(payload: Mapping[str, Any], place: Place) -> dict[str, Any]:
@@ -96,7 +84,7 @@ def server(place: Place) -> Call:
     """Return ``upbeat mcp`` with a call of each tool, and hooks that come as calls of one."""
     asked: list[tuple[str, Mapping[str, Any]]] = list(TOOL_CALLS.items())
     for name in ("UserPromptSubmit", "PreToolUse.Bash", "PostToolUse.Bash", "Stop"):
-        payload = claude(name, place)
+        payload = about(claude_payloads()[name], place)
         asked.append(("hook", payload | {"event": payload["hook_event_name"]}))
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     requests: list[dict[str, Any]] = [{"method": "initialize", "params": client}, {"method": "tools/list"}]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import apsw
@@ -28,38 +28,84 @@ from upbeat.adapters.wiring import build_application, build_journal
 from upbeat.core.doctor.findings import ALL_HOOK_POINTS, STATEFUL_HOOK_POINTS, DoctorReport, HookPoint
 from upbeat.core.messages.catalogue import load_messages
 
-from .promise import Seen
+from .promise import Scenario, Seen, none_of
 
 PART = "Doctor"
 
 CLAUDE, CODEX = "claude-code", "codex-cli"
 EVERY = ALL_HOOK_POINTS
-STOPS = frozenset({HookPoint.END})
-CONTINUES = frozenset({HookPoint.TURNS, HookPoint.END})
+TURNS, CALLS, STOPS = (frozenset({point}) for point in (HookPoint.TURNS, HookPoint.CALLS, HookPoint.END))
+CONTINUES = TURNS | STOPS
 PLUGIN = "upbeat@upbeat"
+
+# Files below the folder of a home
+SETTINGS, PROJECT_SETTINGS = "home/.claude/settings.json", "shop/.claude/settings.json"
+PLUGIN_HOOKS = "home/.local/share/upbeat/claude/plugins/upbeat/hooks/hooks.json"
+CONFIG, FAKE_CODEX = "home/.codex/config.toml", "home/.codex/fake.json"
+COPIES = "home/.codex/plugins/cache/upbeat/upbeat/*"
+"""Codex's copy of the plugin."""
+
+Plant = Callable[[DoctorHome], object]
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A fault: what ``plant`` does to the home disables ``guards`` of ``client`` (empty: of both), for ``reason``."""
+    """A fault: what ``plant`` does to a home disables ``hook_points`` of ``client`` (empty: both), for ``reason``."""
 
     client: str
     reason: str
     hook_points: frozenset[HookPoint]
-    plant: Callable[[DoctorHome], object]
+    plant: Plant
 
 
-def _hook(command: str) -> dict[str, object]:
+def change(name: str, **more: Any) -> Plant:
+    """Put ``more`` into the JSON object in a file."""
+    return lambda home: home.change(home.folder / name, **more)
+
+
+def replace(name: str, old: str, new: str) -> Plant:
+    """Replace what must be there in a file."""
+    return lambda home: [home.replace(path, old, new) for path in home.folder.glob(name)]
+
+
+def append(name: str, text: str) -> Plant:
+    """Append to a file, which may not be there."""
+
+    def plant(home: DoctorHome) -> None:
+        path = home.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            file.write(text)
+
+    return plant
+
+
+def remove(name: str) -> Plant:
+    """Move a file or folder elsewhere."""
+    return lambda home: (home.folder / name).rename(home.folder / "moved")
+
+
+def hooks_with(command: str) -> dict[str, object]:
     return {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": command}]}]}
 
 
-def _without(name: str) -> Callable[[DoctorHome], None]:
-    """A session that went on without the events called ``name``, three times."""
+def untrust(*events: str) -> Plant:
+    """Take the trust in the hooks of these events away, or in all."""
+
+    def plant(home: DoctorHome) -> None:
+        trusted = json.loads((home.folder / FAKE_CODEX).read_text())["trusted"]
+        kept = {key: digest for key, digest in trusted.items() if events and key.split(":")[2] not in events}
+        home.change(home.folder / FAKE_CODEX, trusted=kept)
+
+    return plant
+
+
+def without(name: str) -> Plant:
+    """Go on with a session without the events called ``name``, three times."""
 
     def plant(home: DoctorHome) -> None:
         application = build_application(home.environment)
-        events = turn(CLAUDE, str(home.project))
-        for event in [*events, *events, *events]:
+        for event in turn(CLAUDE, str(home.project)) * 3:
             if event["hook_event_name"] != name:
                 answer_event(CLAUDE, event, application)
         application.close()
@@ -71,7 +117,7 @@ def _rewritten(home: DoctorHome) -> None:
     """A session that goes on with a prompt after its hooks were written anew."""
     prompt = next(event for event in turn(CLAUDE, str(home.project)) if event["hook_event_name"] == "UserPromptSubmit")
     latest = build_journal(home.environment).sessions(last=2)
-    [session_id] = [one.session_id for one in latest if one.client == CLAUDE]
+    [session_id] = [session.session_id for session in latest if session.client == CLAUDE]
     os.utime(home.plugin / "hooks/hooks.json")
     time.sleep(0.01)
     application = build_application(home.environment)
@@ -95,203 +141,123 @@ def _unseen(home: DoctorHome) -> None:
     (folder / "0ddba11.jsonl").write_text(json.dumps({"type": "user", "timestamp": at}) + "\n")
 
 
-def _spoil_server(home: DoctorHome) -> None:
+def _break_server(home: DoctorHome) -> None:
     path = home.plugin / ".mcp.json"
-    found = json.loads(path.read_text())
-    found["mcpServers"]["upbeat"]["args"] = ["-c", "raise SystemExit('no server here')"]
-    path.write_text(json.dumps(found))
+    servers = json.loads(path.read_text())["mcpServers"]
+    servers["upbeat"]["args"] = ["-c", "raise SystemExit('no server here')"]
+    home.change(path, mcpServers=servers)
 
 
-def _add_to_config(home: DoctorHome, text: str) -> None:
-    path = home.codex_home / "config.toml"
-    path.write_text(path.read_text() + text)
-
-
-def _untrust(home: DoctorHome, *events: str) -> None:
-    path = home.codex_home / "fake.json"
-    found = json.loads(path.read_text())
-    kept = {key: one for key, one in found["trusted"].items() if events and key.split(":")[2] not in events}
-    path.write_text(json.dumps(found | {"trusted": kept}))
-
-
-def _trust_again(home: DoctorHome, old: str, new: str) -> None:
-    """Edit the hooks in Codex's copy."""
-    home.replace(home.copy / "hooks/hooks.json", old, new)
-
-
-def _other_state(home: DoctorHome) -> None:
-    (home.home / ".local/state/upbeat/journal.db").unlink()
-    for suffix in ("-wal", "-shm"):
-        (home.home / f".local/state/upbeat/journal.db{suffix}").unlink(missing_ok=True)
+def _replace_journal(home: DoctorHome) -> None:
+    """A folder where the journal was."""
+    for path in (home.home / ".local/state/upbeat").glob("journal.db*"):
+        path.unlink()
     (home.home / ".local/state/upbeat/journal.db").mkdir()
 
 
-def _settings_of_upbeat(home: DoctorHome, text: str) -> None:
-    path = home.home / ".config/upbeat/auto-tools.toml"
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
-
-
+ONLY_UPBEAT, NO_SERVER = {PLUGIN: True}, {"disabledMcpServers": ["plugin:upbeat:upbeat"]}
+OWN_SETTINGS = "home/.config/upbeat/auto-tools.toml"
 FAULTS: Mapping[str, Planted] = {
-    "hooks switched off by the user": Planted(
-        CLAUDE, "hooks_disabled", EVERY, lambda home: home.change(home.settings, disableAllHooks=True)
-    ),
-    "hooks switched off in the project": Planted(
-        CLAUDE,
-        "hooks_disabled",
-        EVERY,
-        lambda home: home.change(home.project / ".claude/settings.local.json", disableAllHooks=True),
-    ),
-    "only the administrator's hooks": Planted(
-        CLAUDE,
-        "managed_hooks_only",
-        EVERY,
-        lambda home: home.change(home.folder / "managed/managed-settings.json", allowManagedHooksOnly=True),
-    ),
-    "plugin switched off": Planted(
-        CLAUDE, "plugin_disabled", EVERY, lambda home: home.change(home.settings, enabledPlugins={PLUGIN: False})
-    ),
-    "plugin switched off in the project": Planted(
-        CLAUDE,
-        "plugin_disabled",
-        EVERY,
-        lambda home: home.change(home.project / ".claude/settings.json", enabledPlugins={PLUGIN: False}),
-    ),
-    "plugin not switched on": Planted(
-        CLAUDE, "plugin_not_enabled", EVERY, lambda home: home.change(home.settings, enabledPlugins={})
-    ),
-    "plugin moved": Planted(
-        CLAUDE, "plugin_missing", EVERY, lambda home: home.plugin.rename(home.plugin.with_name("moved"))
-    ),
-    "interpreter gone": Planted(
-        CLAUDE,
-        "program_missing",
-        EVERY,
-        lambda home: home.replace(home.plugin / "hooks/hooks.json", '/bin/python"', '/bin/python-gone"'),
-    ),
-    "a hook taken out": Planted(
-        CLAUDE,
-        "hooks_changed",
-        STOPS,
-        lambda home: home.replace(home.plugin / "hooks/hooks.json", '"Stop": [', '"Stopp": ['),
-    ),
-    "a server that does not start": Planted(CLAUDE, "server_not_connected", EVERY, _spoil_server),
-    "the server switched off": Planted(
-        CLAUDE,
-        "server_disabled",
-        EVERY,
-        lambda home: home.change(
-            home.home / ".claude.json",
-            projects={str(home.project): {"disabledMcpServers": ["plugin:upbeat:upbeat"]}},
+    name: Planted(*fault)
+    for name, *fault in (
+        ("hooks switched off by the user", CLAUDE, "hooks_disabled", EVERY, change(SETTINGS, disableAllHooks=True)),
+        (
+            *("hooks switched off in the project", CLAUDE, "hooks_disabled", EVERY),
+            change("shop/.claude/settings.local.json", disableAllHooks=True),
         ),
-    ),
-    "hooks in the settings as well": Planted(
-        CLAUDE, "duplicate_hooks", EVERY, lambda home: home.change(home.settings, hooks=_hook("upbeat hook claude"))
-    ),
-    "installed from two marketplaces": Planted(
-        CLAUDE,
-        "duplicate_hooks",
-        EVERY,
-        lambda home: home.change(home.settings, enabledPlugins={PLUGIN: True, "upbeat@mine": True}),
-    ),
-    "another plugin of the kind": Planted(
-        CLAUDE,
-        "conflicting_plugin",
-        CONTINUES,
-        lambda home: home.change(home.settings, enabledPlugins={PLUGIN: True, "ot@overtone": True}),
-    ),
-    "another hook of the kind": Planted(
-        CLAUDE,
-        "conflicting_plugin",
-        CONTINUES,
-        lambda home: home.change(home.settings, hooks=_hook("~/.claude/hooks/context-inject-global.sh")),
-    ),
-    "an old Claude Code": Planted(
-        CLAUDE, "client_too_old", EVERY, lambda home: home.replace(home.bin / "claude", "2.1.329", "2.0.1")
-    ),
-    "a Claude Code without its interpreter": Planted(
-        CLAUDE, "client_broken", EVERY, lambda home: home.replace(home.bin / "claude", "#!/bin/sh", "#!/gone/node")
-    ),
-    "a Claude Code that crashes": Planted(
-        CLAUDE, "client_broken", EVERY, lambda home: home.replace(home.bin / "claude", 'echo "', 'exit 139 "')
-    ),
-    "no prompt arrives": Planted(
-        CLAUDE, "not_seen_in_session", frozenset({HookPoint.TURNS}), _without("UserPromptSubmit")
-    ),
-    "no end arrives": Planted(CLAUDE, "not_seen_in_session", STOPS, _without("Stop")),
-    "no call arrives": Planted(CLAUDE, "not_seen_in_session", frozenset({HookPoint.CALLS}), _without("PreToolUse")),
-    "hooks written anew": Planted(CLAUDE, "unproven", EVERY - {HookPoint.TURNS}, _rewritten),
-    "a session that left nothing": Planted(CLAUDE, "unrecorded_session", EVERY, _unseen),
-    "no trust": Planted(CODEX, "untrusted", EVERY, _untrust),
-    "one hook without trust": Planted(
-        CODEX, "untrusted", frozenset({HookPoint.CALLS}), lambda home: _untrust(home, "pre_tool_use")
-    ),
-    "a hook edited after the review": Planted(
-        CODEX, "trust_changed", STOPS, lambda home: _trust_again(home, '"timeout": 3', '"timeout": 2')
-    ),
-    "a hook switched off": Planted(
-        CODEX,
-        "hook_disabled",
-        frozenset({HookPoint.CALLS}),
-        lambda home: home.change(home.codex_home / "fake.json", off=["PreToolUse"]),
-    ),
-    "hooks switched off in Codex": Planted(
-        CODEX, "hooks_disabled", EVERY, lambda home: _add_to_config(home, "\n[features]\nhooks = false\n")
-    ),
-    "plugin switched off in Codex": Planted(
-        CODEX,
-        "plugin_disabled",
-        EVERY,
-        lambda home: home.replace(home.codex_home / "config.toml", "enabled = true", "enabled = false"),
-    ),
-    "plugin unknown to Codex": Planted(
-        CODEX, "plugin_not_enabled", EVERY, lambda home: (home.codex_home / "config.toml").write_text("")
-    ),
-    "copy of the plugin gone": Planted(
-        CODEX, "plugin_missing", EVERY, lambda home: shutil.rmtree(home.codex_home / "plugins")
-    ),
-    "interpreter of Codex's hooks gone": Planted(
-        CODEX,
-        "program_missing",
-        EVERY,
-        lambda home: home.replace(home.copy / ".mcp.json", '/bin/python"', '/bin/python-gone"'),
-    ),
-    "another plugin of the kind in Codex": Planted(
-        CODEX,
-        "conflicting_plugin",
-        CONTINUES,
-        lambda home: _add_to_config(home, '\n[plugins."omo-codex@omo"]\nenabled = true\n'),
-    ),
-    "hooks in hooks.json as well": Planted(
-        CODEX,
-        "duplicate_hooks",
-        EVERY,
-        lambda home: home.change(home.codex_home / "hooks.json", hooks=_hook("upbeat hook codex")),
-    ),
-    "the server switched off in Codex": Planted(
-        CODEX, "server_disabled", EVERY, lambda home: home.change(home.codex_home / "fake.json", without_server=True)
-    ),
-    "an old Codex": Planted(
-        CODEX, "client_too_old", EVERY, lambda home: home.change(home.codex_home / "fake.json", version="0.149.0")
-    ),
-    "a Codex that does not start": Planted(
-        CODEX, "client_broken", EVERY, lambda home: home.change(home.codex_home / "fake.json", broken=True)
-    ),
-    "records of no time": Planted("", "unproven", CONTINUES, _timeless),
-    "hooks told in another form": Planted(
-        CODEX,
-        "client_broken",
-        EVERY,
-        lambda home: home.change(home.codex_home / "fake.json", listed={"data": [{"hooks": 5}]}),
-    ),
-    "nothing seen yet": Planted("", "unproven", EVERY, DoctorHome.forget),
-    "upbeat switched off": Planted(
-        "", "upbeat_disabled", EVERY, lambda home: _settings_of_upbeat(home, 'enabled = "off"\n')
-    ),
-    "plan mode": Planted(
-        "", "plan_mode", frozenset({HookPoint.TURNS}), lambda home: _settings_of_upbeat(home, 'mode = "plan"\n')
-    ),
-    "a journal that cannot be used": Planted("", "journal_unusable", STATEFUL_HOOK_POINTS, _other_state),
+        (
+            *("only the administrator's hooks", CLAUDE, "managed_hooks_only", EVERY),
+            change("managed/managed-settings.json", allowManagedHooksOnly=True),
+        ),
+        ("plugin switched off", CLAUDE, "plugin_disabled", EVERY, change(SETTINGS, enabledPlugins={PLUGIN: False})),
+        (
+            *("plugin switched off in the project", CLAUDE, "plugin_disabled", EVERY),
+            change(PROJECT_SETTINGS, enabledPlugins={PLUGIN: False}),
+        ),
+        ("plugin not switched on", CLAUDE, "plugin_not_enabled", EVERY, change(SETTINGS, enabledPlugins={})),
+        ("plugin moved", CLAUDE, "plugin_missing", EVERY, remove("home/.local/share/upbeat/claude/plugins/upbeat")),
+        (
+            *("interpreter gone", CLAUDE, "program_missing", EVERY),
+            replace(PLUGIN_HOOKS, '/bin/python"', '/bin/python-gone"'),
+        ),
+        ("a hook taken out", CLAUDE, "hooks_changed", STOPS, replace(PLUGIN_HOOKS, '"Stop": [', '"Stopp": [')),
+        ("a server that does not start", CLAUDE, "server_not_connected", EVERY, _break_server),
+        (
+            *("the server switched off", CLAUDE, "server_disabled", EVERY),
+            lambda home: home.change(home.home / ".claude.json", projects={str(home.project): NO_SERVER}),
+        ),
+        (
+            *("hooks in the settings as well", CLAUDE, "duplicate_hooks", EVERY),
+            change(SETTINGS, hooks=hooks_with("upbeat hook claude")),
+        ),
+        (
+            *("installed from two marketplaces", CLAUDE, "duplicate_hooks", EVERY),
+            change(SETTINGS, enabledPlugins=ONLY_UPBEAT | {"upbeat@mine": True}),
+        ),
+        (
+            *("another plugin of the kind", CLAUDE, "conflicting_plugin", CONTINUES),
+            change(SETTINGS, enabledPlugins=ONLY_UPBEAT | {"ot@overtone": True}),
+        ),
+        (
+            *("another hook of the kind", CLAUDE, "conflicting_plugin", CONTINUES),
+            change(SETTINGS, hooks=hooks_with("~/.claude/hooks/context-inject-global.sh")),
+        ),
+        ("an old Claude Code", CLAUDE, "client_too_old", EVERY, replace("bin/claude", "2.1.329", "2.0.1")),
+        (
+            *("a Claude Code without its interpreter", CLAUDE, "client_broken", EVERY),
+            replace("bin/claude", "#!/bin/sh", "#!/gone/node"),
+        ),
+        ("a Claude Code that crashes", CLAUDE, "client_broken", EVERY, replace("bin/claude", 'echo "', 'exit 139 "')),
+        ("no prompt arrives", CLAUDE, "not_seen_in_session", TURNS, without("UserPromptSubmit")),
+        ("no end arrives", CLAUDE, "not_seen_in_session", STOPS, without("Stop")),
+        ("no call arrives", CLAUDE, "not_seen_in_session", CALLS, without("PreToolUse")),
+        ("hooks written anew", CLAUDE, "unproven", EVERY - TURNS, _rewritten),
+        ("a session that left nothing", CLAUDE, "unrecorded_session", EVERY, _unseen),
+        ("no trust", CODEX, "untrusted", EVERY, untrust()),
+        ("one hook without trust", CODEX, "untrusted", CALLS, untrust("pre_tool_use")),
+        (
+            *("a hook edited after the review", CODEX, "trust_changed", STOPS),
+            replace(f"{COPIES}/hooks/hooks.json", '"timeout": 3', '"timeout": 2'),
+        ),
+        ("a hook switched off", CODEX, "hook_disabled", CALLS, change(FAKE_CODEX, off=["PreToolUse"])),
+        (
+            *("hooks switched off in Codex", CODEX, "hooks_disabled", EVERY),
+            append(CONFIG, "\n[features]\nhooks = false\n"),
+        ),
+        (
+            *("plugin switched off in Codex", CODEX, "plugin_disabled", EVERY),
+            replace(CONFIG, "enabled = true", "enabled = false"),
+        ),
+        (
+            *("plugin unknown to Codex", CODEX, "plugin_not_enabled", EVERY),
+            lambda home: (home.folder / CONFIG).write_text(""),
+        ),
+        ("copy of the plugin gone", CODEX, "plugin_missing", EVERY, remove("home/.codex/plugins")),
+        (
+            *("interpreter of Codex's hooks gone", CODEX, "program_missing", EVERY),
+            replace(f"{COPIES}/.mcp.json", '/bin/python"', '/bin/python-gone"'),
+        ),
+        (
+            *("another plugin of the kind in Codex", CODEX, "conflicting_plugin", CONTINUES),
+            append(CONFIG, '\n[plugins."omo-codex@omo"]\nenabled = true\n'),
+        ),
+        (
+            *("hooks in hooks.json as well", CODEX, "duplicate_hooks", EVERY),
+            change("home/.codex/hooks.json", hooks=hooks_with("upbeat hook codex")),
+        ),
+        ("the server switched off in Codex", CODEX, "server_disabled", EVERY, change(FAKE_CODEX, without_server=True)),
+        ("an old Codex", CODEX, "client_too_old", EVERY, change(FAKE_CODEX, version="0.149.0")),
+        ("a Codex that does not start", CODEX, "client_broken", EVERY, change(FAKE_CODEX, broken=True)),
+        (
+            *("hooks told in another form", CODEX, "client_broken", EVERY),
+            change(FAKE_CODEX, listed={"data": [{"hooks": 5}]}),
+        ),
+        ("records of no time", "", "unproven", CONTINUES, _timeless),
+        ("nothing seen yet", "", "unproven", EVERY, DoctorHome.forget),
+        ("upbeat switched off", "", "upbeat_disabled", EVERY, append(OWN_SETTINGS, 'enabled = "off"\n')),
+        ("plan mode", "", "plan_mode", TURNS, append(OWN_SETTINGS, 'mode = "plan"\n')),
+        ("a journal that cannot be used", "", "journal_unusable", STATEFUL_HOOK_POINTS, _replace_journal),
+    )
 }
 
 OF_THE_MACHINE: Mapping[str, tuple[str, object, frozenset[HookPoint]]] = {
@@ -301,110 +267,99 @@ OF_THE_MACHINE: Mapping[str, tuple[str, object, frozenset[HookPoint]]] = {
 }
 """Reason -> what this machine is made to say. The machine is not one of these, so they are not planted in it."""
 
-IN_A_SAMPLE = ("hooks switched off by the user", "a hook taken out", "no trust", "a hook edited after the review")
+SAMPLE = ("hooks switched off by the user", "a hook taken out", "no trust", "a hook edited after the review")
 
 
 @contextlib.contextmanager
 def armed_home() -> Iterator[DoctorHome]:
     """A home in which everything is active, and from which programs are found."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ):
         home = make_home(Path(folder).resolve() / "h")
         home.keep()
-        kept, cwd = os.environ.copy(), os.getcwd()
         os.environ.update(home.variables)
-        os.chdir(home.project)
-        try:
-            with mock.patch.object(claude_doctor, "MANAGED_SETTINGS_FOLDER", home.folder / "managed"):
-                yield home
-        finally:
-            os.chdir(cwd)
-            os.environ.clear()
-            os.environ.update(kept)
+        managed = mock.patch.object(claude_doctor, "MANAGED_SETTINGS_FOLDER", home.folder / "managed")
+        with contextlib.chdir(home.project), managed:
+            yield home
 
 
 def ask(home: DoctorHome) -> DoctorReport:
-    """What the doctor says of the home."""
+    """Return what the doctor says of the home."""
     return look_with_all(home.environment, ("claude", "codex"), load_messages("doctor", "en"), probe=False)
 
 
 def inactive_points(report: DoctorReport, client: str) -> dict[HookPoint, set[str]]:
-    """The hook points of ``client`` that are inactive, with the reasons."""
-    hook_points = [hook_point for one in report.clients if one.client == client for hook_point in one.hook_points]
+    """Return the hook points of ``client`` that are inactive, with the reasons."""
+    hook_points = [point for status in report.clients if status.client == client for point in status.hook_points]
     return {
-        hook_point.hook_point: {str(reason.reason) for reason in hook_point.reasons}
-        for hook_point in hook_points
-        if not hook_point.active
+        point.hook_point: {str(reason.reason) for reason in point.reasons} for point in hook_points if not point.active
     }
 
 
 def is_seen(report: DoctorReport, planted: Planted) -> bool:
-    """Whether the hook points that the fault concerns are inactive, for its reason, and the other client's are.
+    """Whether the hook points that the fault concerns are inactive, for its reason, and the other client's are not.
 
     Other hook points of the same client are active, or at most unproven, because hooks that were just written
     have not run yet.
     """
-    clients = [planted.client] if planted.client else [CLAUDE, CODEX]
-    found = {client: inactive_points(report, client) for client in (CLAUDE, CODEX)}
-    told = all(
-        planted.reason in found[client].get(hook_point, ()) for client in clients for hook_point in planted.hook_points
-    )
-    spared = not any(found[client] for client in (CLAUDE, CODEX) if client not in clients)
-    others = [
-        found[client][hook_point]
-        for client in clients
-        for hook_point in found[client]
-        if hook_point not in planted.hook_points
-    ]
-    return told and spared and all(reasons == {"unproven"} for reasons in others) and not report.active
+    if report.active:
+        return False
+    for client in (CLAUDE, CODEX):
+        inactive = inactive_points(report, client)
+        if planted.client not in ("", client):
+            if inactive:
+                return False
+            continue
+        concerned = {point: inactive.pop(point, set()) for point in planted.hook_points}
+        if not all(planted.reason in reasons for reasons in concerned.values()):
+            return False
+        if any(reasons != {"unproven"} for reasons in inactive.values()):
+            return False
+    return True
 
 
-def try_all(home: DoctorHome, names: Iterator[str]) -> tuple[int, list[str]]:
-    """Plant each fault; how many, and which were not seen."""
-    missed: list[str] = []
-    count = 0
-    for name in names:
-        home.restore()
-        os.chdir(home.project)
-        FAULTS[name].plant(home)
-        count += 1
-        if not is_seen(ask(home), FAULTS[name]):
-            missed.append(name)
-    return count, missed
-
-
-def look(full: bool) -> Iterator[Seen]:
-    """Everything active; then each fault; then what this machine is made to say of itself."""
+def plant_faults(_folder: Path, names: Collection[str]) -> Iterator[Seen]:
+    """Ask of a home where everything is active; plant each fault; change what this machine says of itself."""
     with armed_home() as home:
         report = ask(home)
-        hook_points = [hook_point for client in report.clients for hook_point in client.hook_points]
-        active = sum(hook_point.active for hook_point in hook_points)
-        proven = sum(hook_point.proof is not None for hook_point in hook_points)
+        hook_points = [point for client in report.clients for point in client.hook_points]
+        active, proven = sum(point.active for point in hook_points), sum(bool(point.proof) for point in hook_points)
         yield Seen(
             "After the installation, the review and a turn, every hook point of every client is active, each with a"
             " proof.",
             "all active",
             f"{active} of {len(hook_points)} hook points active, {proven} with a proof",
-            report.active and active == len(hook_points) and all(hook_point.proof for hook_point in hook_points),
+            report.active and active == proven == len(hook_points),
         )
-        count, missed = try_all(home, iter(FAULTS if full else IN_A_SAMPLE))
-        yield Seen(
+        missed = []
+        for name in names:
+            _restore(home)
+            FAULTS[name].plant(home)
+            missed += [] if is_seen(ask(home), FAULTS[name]) else [name]
+        yield none_of(
             "Each thing that keeps hooks from upbeat is seen: just the hook points that it concerns are INACTIVE, with"
             " its reason, and the exit code is not 0.",
             "0 missed",
-            f"{len(missed)} missed of {count} faults" + "".join(f"; {name}" for name in missed),
-            not missed,
+            missed,
+            f"missed of {len(names)} faults",
         )
-        home.restore()
-        os.chdir(home.project)
-        wrong = []
-        for reason, (name, says, guards_of) in OF_THE_MACHINE.items():
+        _restore(home)
+        missed = []
+        for reason, (name, says, hook_points_of) in OF_THE_MACHINE.items():
             with mock.patch.object(installation, name, says):
-                found = inactive_points(ask(home), CLAUDE)
-            if {hook_point for hook_point, reasons in found.items() if reason in reasons} != guards_of:
-                wrong.append(reason)
-        yield Seen(
+                inactive = inactive_points(ask(home), CLAUDE)
+            if {point for point, reasons in inactive.items() if reason in reasons} != hook_points_of:
+                missed.append(reason)
+        yield none_of(
             "An SQLite with the WAL-reset bug, a network file system and missing byte code disable what they concern.",
             "0 missed",
-            f"{len(wrong)} missed of {len(OF_THE_MACHINE)}" + "".join(f"; {name}" for name in wrong),
-            not wrong,
+            missed,
+            f"missed of {len(OF_THE_MACHINE)}",
         )
+
+
+def _restore(home: DoctorHome) -> None:
+    home.restore()
+    os.chdir(home.project)
+
+
+SCENARIOS = (Scenario(plant_faults, SAMPLE, tuple(FAULTS)),)

@@ -2,7 +2,7 @@
 
 A world whose tools, files, names, agents and commands all speak the language of an attacker is played event by event:
 through ``handle`` and ``encode`` of each client, as entries of codex-auto, and as answers of the MCP server. The reader
-of the answers is ``hostile.faults``, which knows nothing of how they are made.
+of the answers is ``hostile_texts.faults``, which knows nothing of how they are made.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from upbeat.core.rules.rule import Action, Owner, Rule
 from upbeat.core.rules.ruleset import RuleSet
 from upbeat.core.sanitize.truncate import TextLimit
 
-from .hostile import MARK, Fuzzer, faults
+from .hostile_texts import MARK, Fuzzer, faults
 
 WIRES: tuple[tuple[ClientName, HookCodec], ...] = (
     (ClientName.CLAUDE_CODE, CLAUDE_CODEC),
@@ -65,8 +65,6 @@ WIRES: tuple[tuple[ClientName, HookCodec], ...] = (
 ROOT = "/repo"
 PROMPT = "where is the retry of failed payments handled in this code? see `send_with_retry` in src/pay.py"
 PLACES = ("additionalContext", "permissionDecisionReason", "reason", "systemMessage")
-MOST_SHOWN = 5
-"""Faults that a figure quotes."""
 
 
 class Chance(FakeClock):
@@ -96,16 +94,16 @@ class HostileRunner:
     def run(
         self, tools: tuple[PlannedTool, ...], repository: Repository, deadline: float, max_concurrency: int
     ) -> tuple[ToolRun, ...]:
-        return tuple(self._one(tool.tool) for tool in tools)
+        return tuple(self._run_tool(tool.tool) for tool in tools)
 
-    def _one(self, tool: str) -> ToolRun:
+    def _run_tool(self, tool: str) -> ToolRun:
         fuzz = self.fuzz
         if fuzz.chance.random() < 0.2:
             run = run_of(tool, ErrorCode.UNKNOWN)
             error = ToolError(code=ErrorCode.UNKNOWN, message=fuzz())
             return replace(run, result=run.result.model_copy(update={"error": error, "summary": fuzz()}))
-        found = tuple(self._finding(number) for number in range(fuzz.chance.randint(1, 4)))
-        return run_of(tool, ToolOutput(fuzz(), found, {fuzz(): [fuzz()]}))
+        findings = tuple(self._finding(number) for number in range(fuzz.chance.randint(1, 4)))
+        return run_of(tool, ToolOutput(fuzz(), findings, {fuzz(): [fuzz()]}))
 
     def _finding(self, number: int) -> Finding:
         fuzz, chance = self.fuzz, self.fuzz.chance
@@ -157,24 +155,18 @@ class HostileWorldQueries:
 
 
 def world_of(fuzz: Fuzzer, clock: Chance) -> FakeWorld:
-    """A world of which nothing can be trusted but its user's words."""
-    here = replace(repo_context(), settings=replace(repo_context().settings, **_settings()))
-    world = FakeWorld(FakeContextResolver(here), HostileRunner(fuzz), clock, world_queries=HostileWorldQueries(fuzz))  # type: ignore[arg-type]
+    """Make a world of which nothing can be trusted but its user's words."""
+    context = repo_context()
+    every_policy = tuple(policy.name for policy in POLICIES)
+    settings = replace(context.settings, habits_enabled=True, policies_on=every_policy, inject_max_chars_turn=60_000)
+    resolver = FakeContextResolver(replace(context, settings=settings))
+    world = FakeWorld(resolver, HostileRunner(fuzz), clock, world_queries=HostileWorldQueries(fuzz))  # type: ignore[arg-type]
     world.workspace.texts["pay"] = "\n".join(f"- [ ] {fuzz(3)}" for _ in range(4))
     world.memory.sightings += [HabitObservation(HabitType.ERROR_RESOLUTIONS, fuzz(), fuzz(), "x")]
-    untrusted = Rule(
-        fuzz.word(), "before-tool", Action.DENY, fuzz(), f".upbeat/rules/{fuzz.word()}", owner=Owner.UNTRUSTED
-    )
+    file = f".upbeat/rules/{fuzz.word()}"
+    untrusted = Rule(fuzz.word(), "before-tool", Action.DENY, fuzz(), file, owner=Owner.UNTRUSTED)
     world.rules.book = RuleSet((untrusted,), (), (f".upbeat/rules/{fuzz.word()}",))
     return world
-
-
-def _settings() -> dict[str, Any]:
-    return {
-        "habits_enabled": True,
-        "policies_on": tuple(one.name for one in POLICIES),
-        "inject_max_chars_turn": 60_000,
-    }
 
 
 def events(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
@@ -183,22 +175,20 @@ def events(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
     yield SessionStarted(source, "startup")
     yield PromptSubmitted(source, PROMPT)
     yield from _calls(fuzz, source)
-    yield SubagentReturned(
-        source,
+    delegated, unknown = (
         _call("Task", ToolKind.DELEGATE, fuzz),
-        has_failed=True,
-        error=f"unknown agent {fuzz()}; available agents: a, {fuzz()}",
+        f"unknown agent {fuzz()}; available agents: a, {fuzz()}",
     )
-    yield SubagentReturned(
-        source, _call("Task", ToolKind.DELEGATE, fuzz), resume_call="send_input", agent_id=fuzz.word()
-    )
+    yield SubagentReturned(source, delegated, has_failed=True, error=unknown)
+    yield SubagentReturned(source, delegated, resume_call="send_input", agent_id=fuzz.word())
     yield SubagentStarted(inside, fuzz.word(), fuzz())
     yield SubagentStarted(inside, "a1", "plan")
     yield SubagentEnding(inside, fuzz.word(), fuzz(), fuzz())
-    yield UserQuestionRequested(
-        source, replace(_call("AskUserQuestion", ToolKind.ASK_USER, fuzz), option_labels=(fuzz(), fuzz()))
-    )
-    yield ToolFinished(source, _tasks(fuzz), fuzz())
+    question = _call("AskUserQuestion", ToolKind.ASK_USER, fuzz)
+    yield UserQuestionRequested(source, replace(question, option_labels=(fuzz(), fuzz())))
+    todos = _call("TodoWrite", ToolKind.TASK_LIST, fuzz)
+    tasks = tuple(Task(fuzz(4), is_done=False) for _ in range(6))
+    yield ToolFinished(source, replace(todos, tasks=tasks, is_full_task_list=True), fuzz())
     yield TurnEnding(source, fuzz(), background_task_count=0)
     yield SessionStarted(source, "compact")
     yield PromptSubmitted(source, "/upbeat:start-feature")
@@ -214,13 +204,10 @@ def _calls(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
     path = f"{ROOT}/src/{fuzz.word()}/{fuzz.word()}.py"
     read = _call("Read", ToolKind.READ, fuzz, (path,))
     yield ToolFinished(source, read, fuzz())
-    yield ToolFinished(
-        source, _call(fuzz.word(), ToolKind.SEARCH, fuzz), (fuzz() + " lorem ipsum" * 40 + "\n") * 700, raw="x"
-    )
-    edited = replace(
-        _call("Edit", ToolKind.EDIT, fuzz, (path,)),
-        edits=(FileEdit(path, f"# now returns {fuzz(2)}\nx = 1\n", "x = 1"),),
-    )
+    long_output = (fuzz() + " lorem ipsum" * 40 + "\n") * 700
+    yield ToolFinished(source, _call(fuzz.word(), ToolKind.SEARCH, fuzz), long_output, raw="x")
+    edits = (FileEdit(path, f"# now returns {fuzz(2)}\nx = 1\n", "x = 1"),)
+    edited = replace(_call("Edit", ToolKind.EDIT, fuzz, (path,)), edits=edits)
     yield ToolStarting(source, edited)
     yield ToolFinished(source, edited, f"String to replace not found in file.\n{fuzz()}", has_failed=True)
     yield ToolFinished(source, edited, "done")
@@ -228,16 +215,11 @@ def _calls(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
     planner = replace(source, agent_id="a1")
     yield ToolStarting(planner, _call("Write", ToolKind.WRITE, fuzz, (f"{ROOT}/{fuzz.word()}.py",)))
     quoted = fuzz(3).replace("'", "")
-    for line in (
-        f"rm -rf '/etc/{quoted}'",
-        f"git push --force origin '{quoted}'",
-        f"vim '{quoted}'",
-        f"git reset --hard '{quoted}'",
-    ):
+    for words in ("rm -rf /etc/", "git push --force origin ", "vim ", "git reset --hard "):
+        line = f"{words}'{quoted}'"
         yield ToolStarting(source, Call("c", "Bash", {"command": line}, ToolKind.SHELL), line)
-    yield ToolFinished(
-        source, _call(fuzz.word(), ToolKind.OTHER, fuzz), f"invalid JSON in arguments: {fuzz()}", has_failed=True
-    )
+    failed = _call(fuzz.word(), ToolKind.OTHER, fuzz)
+    yield ToolFinished(source, failed, f"invalid JSON in arguments: {fuzz()}", has_failed=True)
 
 
 def _workflow(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
@@ -249,19 +231,13 @@ def _workflow(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
         said = f"## Findings\n{fuzz()}\n## Files Modified\n{fuzz()}\nThe test fails: {fuzz()}\n"
         verdict = fuzz.chance.choice(verdicts)
         yield SubagentReturned(source, call, f"agent-{number}", f"{said}<!-- VERDICT: {verdict} -->")
-    yield ToolStarting(source, Call("c", "Bash", {"command": "pytest"}, ToolKind.SHELL), "pytest")
-    yield ToolFinished(
-        source, Call("c", "Bash", {"command": "pytest"}, ToolKind.SHELL), fuzz(), f"pytest {fuzz.word()}", exit_code=1
-    )
+    pytest = Call("c", "Bash", {"command": "pytest"}, ToolKind.SHELL)
+    yield ToolStarting(source, pytest, "pytest")
+    yield ToolFinished(source, pytest, fuzz(), f"pytest {fuzz.word()}", exit_code=1)
 
 
-def _call(tool: str, act: ToolKind, fuzz: Fuzzer, paths: tuple[str, ...] = ()) -> Call:
-    return Call("c", tool, {"file_path": fuzz()}, act, paths)
-
-
-def _tasks(fuzz: Fuzzer) -> Call:
-    tasks = tuple(Task(fuzz(4), is_done=False) for _ in range(6))
-    return replace(_call("TodoWrite", ToolKind.TASK_LIST, fuzz), tasks=tasks, is_full_task_list=True)
+def _call(tool: str, kind: ToolKind, fuzz: Fuzzer, paths: tuple[str, ...] = ()) -> Call:
+    return Call("c", tool, {"file_path": fuzz()}, kind, paths)
 
 
 @dataclass
@@ -338,18 +314,16 @@ def fuzzed(payloads: int, seed: int) -> tuple[Fuzzer, Read]:
     return fuzz, read
 
 
-def nonces(count: int) -> tuple[int, int]:
-    """Of ``count`` answers to one and the same event: different nonces, and those that occur in what was asked."""
-    clock = SystemClock()
-    world = FakeWorld(FakeContextResolver(), HostileRunner(Fuzzer(1, lambda: "0" * 12)), clock)  # type: ignore[arg-type]
+def nonces(count: int) -> int:
+    """Return how many different nonces ``count`` answers to one and the same event have."""
+    world = FakeWorld(FakeContextResolver(), HostileRunner(Fuzzer(1, lambda: "0" * 12)), SystemClock())  # type: ignore[arg-type]
+    event = PromptSubmitted(EventSource(ClientName.CLAUDE_CODE, ROOT, "s"), PROMPT)
     seen = set()
     for _ in range(count):
         world.journal.records.clear()
         world.journal.states.clear()
         world.runner.fuzz = Fuzzer(1, lambda: "0" * 12)  # type: ignore[attr-defined]
-        decision = handle_event(
-            PromptSubmitted(EventSource(ClientName.CLAUDE_CODE, ROOT, "s"), PROMPT), world.runtime, CLAUDE_CODEC.cap
-        )
+        decision = handle_event(event, world.runtime, CLAUDE_CODEC.cap)
         text = "".join(effect.text for effect in decision.effects if isinstance(effect, InjectContext))
         seen.add(text.partition('<upbeat-data id="')[2][:12])
-    return len(seen - {""}), count
+    return len(seen - {""})

@@ -70,8 +70,10 @@ class Home:
 
 
 def make_home(root: Path, seed: int, client: str, *, harmed: bool | None = None) -> Home:
-    """Make the home number ``seed`` in the folder ``root``, which is not there yet. ``harmed``: whether something is to
-    be in the way; by chance, for one of five."""
+    """Make the home number ``seed`` in the folder ``root``, which is not there yet.
+
+    ``harmed``: whether something has to be in the way; by chance, for one of five.
+    """
     chance = random.Random(f"{client} {seed}")
     root.mkdir()
     variables = {"HOME": str(root)}
@@ -96,8 +98,8 @@ def make_home(root: Path, seed: int, client: str, *, harmed: bool | None = None)
 
 
 def picture(root: Path, *, times: bool = False) -> Picture:
-    """Path -> kind, mode, content or where it leads; with ``times`` also when it was changed, and which file it is."""
-    found: Picture = {}
+    """Return path -> kind, mode, content or where it leads; with ``times`` also its time and which file it is."""
+    seen: Picture = {}
     for place, folders, files in os.walk(root):
         for name in (*folders, *files):
             path = os.path.join(place, name)
@@ -105,12 +107,12 @@ def picture(root: Path, *, times: bool = False) -> Picture:
             extra = (state.st_mtime_ns, state.st_ino) if times else ()
             shown = os.path.relpath(path, root)
             if stat.S_ISLNK(state.st_mode):
-                found[shown] = ("link", os.readlink(path), *extra)
+                seen[shown] = ("link", os.readlink(path), *extra)
             elif stat.S_ISDIR(state.st_mode):
-                found[shown] = ("folder", oct(state.st_mode))
+                seen[shown] = ("folder", oct(state.st_mode))
             else:
-                found[shown] = ("file", oct(state.st_mode), Path(path).read_bytes(), *extra)
-    return found
+                seen[shown] = ("file", oct(state.st_mode), Path(path).read_bytes(), *extra)
+    return seen
 
 
 def written_json(chance: random.Random, value: dict[str, Any]) -> str:

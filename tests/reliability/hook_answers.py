@@ -1,14 +1,14 @@
 """What a client takes as the answer of a hook.
 
 Invariant: whatever the client itself would refuse or ignore is a fault here. Codex has published schemas of
-its answers. For Claude Code the rules are those that were seen on the real program.
+its answers. For Claude Code ``claude_answer.schema.json`` holds the rules that were seen on the real program.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,45 +24,23 @@ MOST_LEVELS = 128
 """Of nesting that Codex's parser takes."""
 MOST_TEXT = 10_000
 """Units that reach a model or a user whole: UTF-16 for Claude Code, bytes for Codex."""
+UNITS = {"claude-code": LengthUnit.UTF16, "codex-cli": LengthUnit.UTF8}
+CODECS = {"claude-code": CLAUDE_CODEC, "codex-cli": CODEX_CODEC}
 
-WIRES = {"claude-code": CLAUDE_CODEC, "codex-cli": CODEX_CODEC}
-_UNITS = {"claude-code": LengthUnit.UTF16, "codex-cli": LengthUnit.UTF8}
-_TEXT = {"type": "string", "minLength": 1}
-_CLAUDE = jsonschema_rs.validator_for(
-    {
-        "type": "object",
-        "additionalProperties": False,
-        "minProperties": 1,
-        "properties": {
-            "systemMessage": _TEXT,
-            "decision": {"const": "block"},
-            "reason": _TEXT,
-            "hookSpecificOutput": {
-                "type": "object",
-                "additionalProperties": False,
-                "minProperties": 2,
-                "required": ["hookEventName"],
-                "properties": {
-                    "hookEventName": _TEXT,
-                    "additionalContext": _TEXT,
-                    "permissionDecision": {"enum": ["deny", "ask"]},
-                    "permissionDecisionReason": _TEXT,
-                    "updatedInput": {"type": "object"},
-                    "updatedToolOutput": True,
-                },
-            },
-        },
-        "dependentRequired": {"decision": ["reason"], "reason": ["decision"]},
-    }
-)
+
+def _validator(path: Path) -> Any:
+    return jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+
+
+_CLAUDE = _validator(Path(__file__).with_name("claude_answer.schema.json"))
 _CODEX = {
-    path.name.partition(".")[0]: jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+    path.name.partition(".")[0]: _validator(path)
     for path in (Path(__file__).parents[1] / "recorded/codex/hook_schemas").glob("*.output.json")
 }
 
 
 def fault_of(client: str, payload: bytes, output: bytes) -> str:
-    """Why ``client`` would not take ``output`` as the answer to ``payload``; empty where it would."""
+    """Return why ``client`` would not take ``output`` as the answer to ``payload``; empty where it would."""
     if not output:
         return ""
     try:
@@ -77,7 +55,7 @@ def fault_of(client: str, payload: bytes, output: bytes) -> str:
     if specific and specific.get("hookEventName") != name:
         return f"answers {specific.get('hookEventName')} to {name}"
     texts = (answer.get("systemMessage", ""), specific.get("additionalContext", ""))
-    if any(measure_text(text, _UNITS[client]) > MOST_TEXT for text in texts):
+    if any(measure_text(text, UNITS[client]) > MOST_TEXT for text in texts):
         return f"a text of more than {MOST_TEXT}"
     lost = set(fields.get("tool_input") or ()) - set(specific.get("updatedInput") or fields.get("tool_input") or ())
     return f"lost {sorted(lost)[:3]} of an input" if lost else _against_schema(client, str(name), answer)
@@ -86,7 +64,7 @@ def fault_of(client: str, payload: bytes, output: bytes) -> str:
 def is_noise(client: str, payload: bytes) -> bool:
     """Whether ``payload`` tells something of which no record is wanted."""
     try:
-        event = WIRES[client].decode(json.loads(payload.decode("utf-8-sig")))
+        event = CODECS[client].decode(json.loads(payload.decode("utf-8-sig")))
     except Exception:  # whatever it is, it should have left a record
         return False
     return isinstance(event, UnknownEvent) and event.is_noise
@@ -98,17 +76,18 @@ def _against_schema(client: str, name: str, answer: Mapping[str, Any]) -> str:
     if schema is None:
         return f"Codex takes no answer to {name}"
     error = next(iter(schema.iter_errors(answer)), None)
-    return f"{error.message[:200]}" if error else ""
+    return error.message[:200] if error else ""
 
 
 def _levels(value: object) -> int:
+    """Return in how many levels ``value`` is nested; a loop, for recursion has a limit."""
     level, depth = [value], 0
     while level:
         depth += 1
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
-            if isinstance(inner, dict | list)
-        ]
+        parts = [part for outer in level for part in _parts(outer)]
+        level = [part for part in parts if isinstance(part, dict | list)]
     return depth
+
+
+def _parts(value: Any) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -107,7 +107,7 @@ def _a_link(folder: Path) -> None:
 
 
 def _a_file(folder: Path) -> None:
-    folder.write_text("")
+    folder.touch()
 
 
 def _somebody_elses(folder: Path) -> None:
@@ -115,28 +115,33 @@ def _somebody_elses(folder: Path) -> None:
     os.chown(folder, OTHER_UID, OTHER_UID)
 
 
-HOSTILE: tuple[Callable[[Path], None], ...] = (_open_to_others, _a_link, _a_file)
+IS_ROOT = os.getuid() == 0
+HOSTILE: tuple[Callable[[Path], None], ...] = (
+    *(_open_to_others, _a_link, _a_file),
+    *((_somebody_elses,) if IS_ROOT else ()),
+)
+"""Another user is tried by root only."""
 
 
 def intruders(folder: Path) -> Iterator[tuple[str, bool]]:
-    """What another program could prepare or try, and whether it was refused. Another user is tried by root only."""
+    """Yield what another program could prepare or try, and whether it was refused."""
     real_path = listening.socket_path
     try:
-        for make in (*HOSTILE, *((_somebody_elses,) if os.getuid() == 0 else ())):
-            place = folder / make.__name__
-            make(place)
-            _listens_in(place)
-            started = HookListener("claude-code", os.getpid(), lambda payload: payload)
-            yield f"folder {make.__name__.strip('_')}: no server", not started.start()
-            started.close()
-            yield f"folder {make.__name__.strip('_')}: no hook", shim.request_from_server("claude-code", b"x") is None
-        if os.getuid() == 0:
+        for prepare in HOSTILE:
+            place, name = folder / prepare.__name__, prepare.__name__.strip("_")
+            prepare(place)
+            _listen_in(place)
+            listener = HookListener("claude-code", os.getpid(), lambda payload: payload)
+            yield f"folder {name}: no server", not listener.start()
+            listener.close()
+            yield f"folder {name}: no hook", shim.request_from_server("claude-code", b"x") is None
+        if IS_ROOT:
             yield "another user", _another_user_is_refused(folder / "open")
     finally:
         listening.socket_path = shim.socket_path = real_path
 
 
-def _listens_in(folder: Path) -> None:
+def _listen_in(folder: Path) -> None:
     def here(_uid: int, client: str, pid: int) -> str:
         return str(folder / f"{client}-{pid}.sock")
 
@@ -145,7 +150,7 @@ def _listens_in(folder: Path) -> None:
 
 def _another_user_is_refused(folder: Path) -> bool:
     """Even where every permission has gone wrong."""
-    _listens_in(folder)
+    _listen_in(folder)
     listener = HookListener("claude-code", os.getpid(), lambda payload: b"to " + payload)
     listener.start()
     for path in (folder, *folder.parents[:-1]):

@@ -23,7 +23,7 @@ class Home:
     extra: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, command: Sequence[str], **more: str) -> str:
-        """Run ``command``; what it printed. Raises ``subprocess.CalledProcessError``, with its words, if it failed."""
+        """Run ``command``; return what it printed. Raises ``subprocess.CalledProcessError`` if it failed."""
         env = {**self.inherited, "HOME": str(self.folder), "PATH": "/usr/local/bin:/usr/bin:/bin", **self.extra, **more}
         done = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -46,7 +46,7 @@ class Installed:
         return str(self.environment / "bin/upbeat")
 
     def modules(self) -> list[Path]:
-        """Every module that is installed here."""
+        """Return every module that is installed here."""
         folders = [*self.environment.glob("lib/python*/site-packages"), *self.beside]
         return [
             path
@@ -55,36 +55,33 @@ class Installed:
             if path.relative_to(folder).parts[0].split(".")[0] not in NOT_OURS
         ]
 
-    def without(self) -> int:
-        """How many of the modules have no byte code beside them for this installation's Python."""
-        tag = self.home.run(
-            [str(self.environment / "bin/python"), "-c", "import sys; print(sys.implementation.cache_tag)"]
-        )
-        return sum(
-            not (path.parent / "__pycache__" / f"{path.stem}.{tag.strip()}.pyc").exists() for path in self.modules()
-        )
+    def without_byte_code(self) -> int:
+        """Return how many of the modules have no byte code beside them for this installation's Python."""
+        print_tag = "import sys; print(sys.implementation.cache_tag, end='')"
+        tag = self.home.run([str(self.environment / "bin/python"), "-c", print_tag])
+        return sum(not (path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc").exists() for path in self.modules())
 
-    def forget(self) -> None:
+    def remove_byte_code(self) -> None:
         """Take all byte code away, as uv leaves it."""
         for folder in {path.parent / "__pycache__" for path in self.modules()}:
             for path in folder.glob("*.pyc"):
                 path.unlink()
 
     def start(self) -> float:
-        """Milliseconds that one planned turn takes, from start to end."""
+        """Return the milliseconds that one planned turn takes, from start to end."""
         began = time.perf_counter()
         self.home.run([self.upbeat, "prepare", "--plan", "--prompt", "why does parse() fail?"])
         return (time.perf_counter() - began) * 1000
 
 
 def starts(installed: Installed, times: int) -> tuple[float, float, float]:
-    """Medians of a first start without byte code, of the one after it, and of one with everything compiled.
+    """Return medians of a first start without byte code, of the one after it, and of one with everything compiled.
 
     The three are taken in turn, so that what else the machine does weighs on all of them.
     """
     rounds = []
     for _ in range(times):
-        installed.forget()
+        installed.remove_byte_code()
         first, second = installed.start(), installed.start()
         installed.home.run([installed.upbeat, "install", "claude"])
         rounds.append((first, second, installed.start()))

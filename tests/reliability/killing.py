@@ -27,19 +27,21 @@ _SECONDS = 60
 
 
 class NoStrace(Exception):
-    """There is no strace, or it may not look at our own children."""
+    """There is no strace, or it may not look at our own children: what is not seen does not hold."""
 
 
 def require_strace() -> None:
     """Raise NoStrace unless kills can be tried here."""
     if shutil.which("strace") is None:
-        raise NoStrace("strace is not installed; without it nothing is known about kills")
+        raise NoStrace("strace is not installed (apt-get install -y strace)")
 
 
 def kills(work: Callable[[], object], begin: Callable[[], object], step: int = 1) -> Iterator[str]:
-    """Do ``begin`` and ``work`` once to count its calls, then again and again, the latter in a child that is killed at
-    its first call of a kind, at the one ``step`` further, and so on; each place where it was killed (``rename 7``),
-    with what it did there to be seen."""
+    """Do ``begin`` and ``work`` once to count its calls, then again and again, the latter in a child that is killed.
+
+    It is killed at its first call of a kind, at the one ``step`` further, and so on. Yields each place where it was
+    killed (``rename 7``), with what it did there to be seen.
+    """
     begin()
     for call, count in sorted(calls_of(work).items()):
         for number in range(1, count + 1, step):
@@ -49,21 +51,21 @@ def kills(work: Callable[[], object], begin: Callable[[], object], step: int = 1
 
 
 def calls_of(work: Callable[[], object]) -> Counter[str]:
-    """How often ``work`` makes each of the calls; it is done in a child, to its end."""
-    with tempfile.NamedTemporaryFile("r", prefix="upbeat-calls-") as found:
+    """Return how often ``work`` makes each of the calls; it is done in a child, to its end."""
+    with tempfile.NamedTemporaryFile("r", prefix="upbeat-calls-") as log:
         every = ",".join(f"?{call}" for call in CALLS)  # not every machine has every call
-        assert not _held(work, "-o", found.name, "-e", f"trace={every}")
-        return Counter(line.partition("(")[0] for line in found if "(" in line)
+        assert not _held(work, "-o", log.name, "-e", f"trace={every}")
+        return Counter(line.partition("(")[0] for line in log if "(" in line)
 
 
 def killed_at(work: Callable[[], object], call: str, number: int) -> bool:
-    """Do ``work`` in a child, killed at its ``number``th ``call``; False when it came to its end before."""
+    """Do ``work`` in a child, killed at its ``number``th ``call``; return False when it came to its end before."""
     inject = f"inject={call}:signal=SIGKILL:when={number}"
     return _held(work, "-o", os.devnull, "-e", f"trace={call}", "-e", inject)
 
 
 def _held(work: Callable[[], object], *options: str) -> bool:
-    """Do ``work`` in a child that strace holds; whether it was killed. It does not fail."""
+    """Do ``work`` in a child that strace holds; return whether it was killed. It does not fail."""
     child = os.fork()
     if child == 0:
         _become(work)
@@ -71,11 +73,11 @@ def _held(work: Callable[[], object], *options: str) -> bool:
     command = ["strace", "-p", str(child), *options]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as tracer:
         assert tracer.stderr
-        said = tracer.stderr.readline()
-        if "attached" not in said:
+        first_line = tracer.stderr.readline()
+        if "attached" not in first_line:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            raise NoStrace(f"strace cannot look at our own child: {said.strip()}")
+            raise NoStrace(f"strace cannot look at our own child: {first_line.strip()}")
         os.kill(child, signal.SIGCONT)
         tracer.stderr.read()
     _pid, status = os.waitpid(child, 0)

@@ -6,12 +6,12 @@ other call fails than the one that is meant: once (EIO), or with every later one
 
 from __future__ import annotations
 
-import json
-import os
+import multiprocessing
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Retention
 
 from .lost_victims import append, open_journal, written
-from .promise import Seen
+from .promise import Seen, none_counted
 
 WRITES = ("open", "write", "sync", "truncate", "delete")
 READS = ("read",)
@@ -116,21 +116,13 @@ def full_log(folder: Path) -> None:
         number += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """``prepare`` makes what is there; ``days`` and ``most`` make the event prune."""
-
-    name: str
-    prepare: Callable[[Path], None]
-    days: int = 0
-
-
-SCENARIOS = (
-    Scenario("the first event", nothing),
-    Scenario("an event", some_records),
-    Scenario("an event that checkpoints", full_log),
-    Scenario("an event that prunes", some_records, days=1),
-)
+PREPARED = {
+    "the first event": (nothing, 0),
+    "an event": (some_records, 0),
+    "an event that checkpoints": (full_log, 0),
+    "an event that prunes": (some_records, 1),
+}
+"""What happens -> what makes what is there before, and after how many days it happens: old records are pruned."""
 
 
 class LaterClock:
@@ -143,37 +135,41 @@ class LaterClock:
         return datetime.now(UTC) + self._later
 
 
-def journal_of(folder: Path, scenario: Scenario) -> SqliteJournal:
-    retention = Retention(max_days=36500, max_mb=10**6)
-    return SqliteJournal(folder, LaterClock(scenario.days), lambda: retention)  # type: ignore[arg-type]
-
-
-def outcome(prepared: Path, scenario: Scenario, fault: Fault) -> dict[str, Any]:
-    """What came of one event in a copy of ``prepared`` while the disk failed, and of the next one."""
+def try_fault(prepared: Path, days: int, fault: Fault) -> Counter[str]:
+    """Return what came of one event in a copy of ``prepared`` while the disk failed, and of the next one."""
     with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name:
         folder = Path(name, "state")
         shutil.copytree(prepared, folder)
         had = written(open_journal(folder)) if (folder / "upbeat/journal.db").exists() else []
-        told = in_child(lambda: happen(folder, scenario, fault))
+        kept: list[tuple[int, int]] = []
+        seen, has_raised = 0, False
+        with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as child:
+            try:
+                seen, kept = child.submit(happen, folder, days, fault).result()
+            except Exception:
+                has_raised = True
         journal = open_journal(folder)
-        found, verified, health = written(journal), journal.verify(), journal.health()
-        wanted = {*had, *(tuple(one) for one in told.get("kept", []))}
-        return {
-            "fired": told.get("seen", 0) >= fault.at,
-            "seen": told.get("seen", 0),
-            "raised": "raised" in told or not told,
-            "lost": len(wanted - set(found)),
-            "doubled": sum(count > 1 for count in Counter(found).values()),
-            "unreadable": int(not verified.is_intact or bool(health.problem)),
-            "set_aside": len(health.damaged_files),
-            "not_stored_after": int((1, 1) not in found),
-        }
+        stored, verified, health = written(journal), journal.verify(), journal.health()
+        return Counter(
+            fired=int(seen >= fault.at),
+            seen=seen,
+            raised=int(has_raised),
+            lost=len({*had, *kept} - set(stored)),
+            doubled=sum(count > 1 for count in Counter(stored).values()),
+            unreadable=int(not verified.is_intact or bool(health.problem)),
+            set_aside=len(health.damaged_files),
+            not_stored_after=int((1, 1) not in stored),
+        )
 
 
-def happen(folder: Path, scenario: Scenario, fault: Fault) -> dict[str, Any]:
-    """The event while the disk fails, and the next one when it works again; runs in a process of its own."""
+def happen(folder: Path, days: int, fault: Fault) -> tuple[int, list[tuple[int, int]]]:
+    """Let the event happen while the disk fails, and the next one when it works again; in a process of its own.
+
+    Returns how many calls were seen that could have failed, and which of both events are acknowledged.
+    """
     disk = FailingDisk(fault)
-    journal = journal_of(folder, scenario)
+    retention = Retention(max_days=36500, max_mb=10**6)
+    journal = SqliteJournal(folder, LaterClock(days), lambda: retention)  # type: ignore[arg-type]
     kept = []
     for number in range(2):
         failures = len(journal.file.failures())
@@ -181,68 +177,35 @@ def happen(folder: Path, scenario: Scenario, fault: Fault) -> dict[str, Any]:
         append(journal, 1, number, 400)
         if len(journal.file.failures()) == failures:
             kept.append((1, number))
-    return {"seen": disk.seen, "kept": kept}
+    return disk.seen, kept
 
 
-def in_child(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What ``work`` gives in a process of its own; ``raised`` is what it raised."""
-    reading, telling = os.pipe()
-    process = os.fork()
-    if process == 0:
-        code = 1
-        try:
-            os.close(reading)
-            try:
-                told = work()
-            except Exception as error:
-                told = {"raised": repr(error)}
-            os.write(telling, json.dumps(told).encode())
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(telling)
-    with open(reading, "rb") as told_by:
-        text = told_by.read()
-    os.waitpid(process, 0)
-    return json.loads(text) if text else {}
-
-
-KINDS = (("ENOSPC", apsw.SQLITE_FULL, True), ("EIO", apsw.SQLITE_IOERR_WRITE, False), ("EIO", apsw.SQLITE_IOERR, True))
+KINDS = ((apsw.SQLITE_FULL, True), (apsw.SQLITE_IOERR_WRITE, False), (apsw.SQLITE_IOERR, True))
+"""ENOSPC, EIO once, EIO from then on: the code, and whether it stays."""
 BAD = ("raised", "lost", "doubled", "unreadable", "set_aside", "not_stored_after")
 
 
-def tried(scenario: Scenario, calls: tuple[str, ...], *, full: bool) -> tuple[int, int, Counter[str]]:
-    """How many calls there are, how often one failed, and what was wrong afterwards."""
-    figures: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name:
-        prepared = Path(name, "state")
-        prepared.mkdir()
-        scenario.prepare(prepared)
-        number = outcome(prepared, scenario, Fault(calls, 10**9, apsw.SQLITE_IOERR, stays=False))["seen"]
-        places = range(1, number + 1, 1 if full else max(number // FEW, 1))
-        kinds = KINDS if full else KINDS[:2]
-        for at in places:
-            for _, code, stays in kinds:
-                came = outcome(prepared, scenario, Fault(calls, at, code, stays))
-                figures["fired"] += came["fired"]
-                figures.update({fault: int(came[fault]) for fault in BAD})
-    return number, figures["fired"], figures
-
-
-def look(full: bool) -> Iterator[Seen]:
-    """Every write of SQLite, and every read, fails in turn."""
-    for what, calls, scenarios in (("write", WRITES, SCENARIOS), ("read", READS, SCENARIOS[1:2])):
-        figures: Counter[str] = Counter()
+def fail_calls(folder: Path, is_whole: bool) -> Iterator[Seen]:
+    """Let every write of SQLite, and every read, fail in turn; some of them where little time is."""
+    for call, calls, names in (("write", WRITES, list(PREPARED)), ("read", READS, ["an event"])):
+        counts: Counter[str] = Counter()
         numbers = []
-        for scenario in scenarios:
-            number, _, found = tried(scenario, calls, full=full)
-            figures.update(found)
-            numbers.append(f"{number} in {scenario.name}")
-        faults = ", ".join(f"{figures[fault]} {fault.replace('_', ' ')}" for fault in BAD)
-        yield Seen(
-            f"Every {what} of the journal's SQLite fails in turn (ENOSPC until there is room, EIO): no "
+        for name in names:
+            prepare, days = PREPARED[name]
+            prepared = folder / f"{call} {name}"
+            prepared.mkdir()
+            prepare(prepared)
+            number = try_fault(prepared, days, Fault(calls, 10**9, apsw.SQLITE_IOERR, stays=False))["seen"]
+            numbers.append(f"{number} in {name}")
+            for at in range(1, number + 1, 1 if is_whole else max(number // FEW, 1)):
+                for code, stays in KINDS if is_whole else KINDS[:2]:
+                    counts += try_fault(prepared, days, Fault(calls, at, code, stays))
+        yield none_counted(
+            f"Every {call} of the journal's SQLite fails in turn (ENOSPC until there is room, EIO): no "
             "exception, nothing acknowledged lost or doubled, no file set aside, and the next event is stored",
-            f"0 faults; {what}s: " + ", ".join(numbers),
-            f"{faults}; a {what} failed in {figures['fired']} events",
-            not any(figures[fault] for fault in BAD) and figures["fired"] > 0,
+            f"0 faults; {call}s: " + ", ".join(numbers),
+            counts,
+            BAD,
+            f"a {call} failed in {counts['fired']} events",
+            holds=counts["fired"] > 0,
         )

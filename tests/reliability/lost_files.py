@@ -10,20 +10,20 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Protocol
 
-from processes import ROOT, UPBEAT, environment
+from processes import UPBEAT, environment
 
-from .lost_hooks import COUNTED, UNHURRIED, Answer, faults, hook, payload
-from .lost_victims import VICTIMS, Victim
-from .promise import Seen
+from .killing import require_strace
+from .lost_hooks import COUNTED, UNHURRIED, Answer, faults, hook
+from .lost_victims import VICTIMS, Victim, write_once
+from .promise import Seen, none_counted
+from .workers import TESTS, command
 
 WRITING = (
     *("write", "pwrite64", "ftruncate", "fsync", "fdatasync", "openat", "fchmod"),
@@ -35,6 +35,9 @@ ERRORS = ("ENOSPC", "EIO")
 FEW = 1
 """Calls of each deed that fail where little time is."""
 SIZE = 8_000
+SESSION = "s-1"
+KEPT = b'"kept"\n'
+"""What ``write_once`` prints of a record that is acknowledged."""
 
 _CALL = re.compile(r"(?P<process>\d+) +(?P<name>\w+)\((?P<rest>.*)")
 
@@ -48,59 +51,55 @@ class Point:
     shown: str = ""
 
 
-class Deed(Protocol):
+class Deed:
     """Something that writes, in a folder of its own."""
 
     name: str
 
     def prepare(self, folder: Path) -> None:
         """Make what is there before, with something acknowledged in it."""
+        raise NotImplementedError
 
     def place(self, folder: Path) -> Path:
-        """Calls that name this folder or what is in it are those that fail."""
+        """Return the folder for which calls fail that name it, or what is in it."""
+        raise NotImplementedError
 
     def run(self, folder: Path, strace: list[str]) -> Answer:
         """Do it, under ``strace``."""
+        raise NotImplementedError
 
     def faults(self, folder: Path, answer: Answer) -> Counter[str]:
-        """What is wrong afterwards; does it once more on a disk that works."""
+        """Return what is wrong afterwards; do it once more on a disk that works."""
+        raise NotImplementedError
 
 
-class HookDeed:
-    name = "a hook"
+class HookDeed(Deed):
+    """A hook for whose session ``had`` events are stored already."""
+
+    def __init__(self, name: str, had: int) -> None:
+        self.name = name
+        self._stored = [(SESSION, number) for number in range(had)]
 
     def prepare(self, folder: Path) -> None:
         (folder / "repo").mkdir()
-        for number in range(2):
-            assert hook(folder, payload("s-1", number, folder / "repo"), folder / "repo").is_good
+        for event in self._stored or [(SESSION, 0)]:  # so that its byte code is there
+            assert hook(folder, event, folder / "repo").is_good
+        if not self._stored:
+            shutil.rmtree(folder / ".local/state/upbeat")
 
     def place(self, folder: Path) -> Path:
         return folder / ".local/state"
 
     def run(self, folder: Path, strace: list[str]) -> Answer:
-        return hook(folder, payload("s-1", 2, folder / "repo"), folder / "repo", [*strace, *UNHURRIED], **COUNTED)
+        return hook(folder, (SESSION, 2), folder / "repo", [*strace, *UNHURRIED], **COUNTED)
 
     def faults(self, folder: Path, answer: Answer) -> Counter[str]:
-        following = hook(folder, payload("s-1", 3, folder / "repo"), folder / "repo")
-        found = faults(folder, [("s-1", 0), ("s-1", 1), ("s-1", 3)])
-        return found + Counter(raised=int(not answer.is_good) + int(not following.is_good))
+        following = hook(folder, (SESSION, 3), folder / "repo")
+        wrong = faults(folder, [*self._stored, (SESSION, 3)])
+        return wrong + Counter(raised=int(not answer.is_good) + int(not following.is_good))
 
 
-class FirstHookDeed(HookDeed):
-    name = "the first hook of a user"
-
-    def prepare(self, folder: Path) -> None:
-        (folder / "repo").mkdir()
-        assert hook(folder, payload("s-1", 0, folder / "repo"), folder / "repo").is_good  # its byte code is there
-        shutil.rmtree(folder / ".local/state/upbeat")
-
-    def faults(self, folder: Path, answer: Answer) -> Counter[str]:
-        following = hook(folder, payload("s-1", 3, folder / "repo"), folder / "repo")
-        found = faults(folder, [("s-1", 3)])
-        return found + Counter(raised=int(not answer.is_good) + int(not following.is_good))
-
-
-class VictimDeed:
+class VictimDeed(Deed):
     """Record 2 of a writer whose records 0 and 1 are acknowledged; record 3 is the next one."""
 
     def __init__(self, victim: Victim) -> None:
@@ -111,7 +110,7 @@ class VictimDeed:
         self._victim.prepare(folder, SIZE)
         self._victim.refresh(folder, SIZE)
         for number in range(2):
-            assert b"kept\n" == self._write(folder, number, []).stdout
+            assert KEPT == self._write(folder, number, []).stdout
 
     def place(self, folder: Path) -> Path:
         return folder / self._victim.place
@@ -120,33 +119,29 @@ class VictimDeed:
         return self._write(folder, 2, strace)
 
     def faults(self, folder: Path, answer: Answer) -> Counter[str]:
-        found = Counter(raised=int(answer.stdout not in (b"kept\n", b"refused\n") or bool(answer.stderr)))
-        told = [0, 1, *([2] if answer.stdout == b"kept\n" else [])]
-        found += self._victim.faults(folder, 0, told, SIZE)
+        wrong = Counter(raised=int(answer.stdout not in (KEPT, b'"refused"\n') or bool(answer.stderr)))
+        stored = [0, 1, *([2] if answer.stdout == KEPT else [])]
+        wrong += self._victim.faults(folder, 0, stored, SIZE)
         following = self._write(folder, 3, [])
-        after = self._victim.faults(folder, 0, [*told, 3], SIZE)
-        if len(told) == 2:
+        after = self._victim.faults(folder, 0, [*stored, 3], SIZE)
+        if len(stored) == 2:
             after.pop("doubled", None)  # refused, and there all the same: only its last step had failed
         behind = len(self._victim.left_behind(folder))
-        return found + after + Counter(not_stored_after=int(following.stdout != b"kept\n"), left_behind=behind)
+        return wrong + after + Counter(not_stored_after=int(following.stdout != KEPT), left_behind=behind)
 
     def _write(self, folder: Path, number: int, strace: list[str]) -> Answer:
-        module = [sys.executable, "-m", "reliability.lost_victims"]
-        words = [self._victim.name, str(folder), "0", str(number), str(SIZE)]
-        env = environment(folder, {"PYTHONPATH": str(ROOT / "tests"), **(COUNTED if strace else {})})
-        done = subprocess.run([*strace, *module, *words], env=env, capture_output=True, check=False)
-        return Answer(done.returncode, done.stdout, done.stderr, 0.0)
+        words = [*strace, *command(write_once, self._victim.name, folder, number, SIZE)]
+        env = environment(folder, {"PYTHONPATH": str(TESTS), **(COUNTED if strace else {})})
+        done = subprocess.run(words, env=env, capture_output=True, check=False)
+        return Answer(done.returncode, done.stdout, done.stderr)
 
 
-class CommandDeed:
+class CommandDeed(Deed):
     """A command that makes ``made`` with ``word`` in it, whole or not at all, and says so."""
 
-    def __init__(self, words: tuple[str, ...], place: str, made: str, word: bytes) -> None:
-        self.name = f"upbeat {' '.join(words[:2])}"
-        self._words = words
-        self._place = place
-        self._made = made
-        self._word = word
+    def __init__(self, words: str, place: str, made: str, word: bytes) -> None:
+        self._words, self._place, self._made, self._word = words.split(), place, made, word
+        self.name = f"upbeat {' '.join(self._words[:2])}"
 
     def prepare(self, folder: Path) -> None:
         (folder / "repo/.git").mkdir(parents=True)
@@ -160,47 +155,34 @@ class CommandDeed:
 
     def run(self, folder: Path, strace: list[str]) -> Answer:
         env = environment(folder, COUNTED if strace else {})
-        command = [*strace, UPBEAT, *self._words]
-        done = subprocess.run(command, cwd=folder / "repo", env=env, capture_output=True, check=False)
-        return Answer(done.returncode, done.stdout, done.stderr, 0.0)
+        words = [*strace, UPBEAT, *self._words]
+        done = subprocess.run(words, cwd=folder / "repo", env=env, capture_output=True, check=False)
+        return Answer(done.returncode, done.stdout, done.stderr)
 
     def faults(self, folder: Path, answer: Answer) -> Counter[str]:
         path = folder / self._made
-        is_told = answer.code == 1 and answer.stderr.startswith(b"upbeat: ") and answer.stderr.count(b"\n") == 1
-        found = Counter(
-            raised=int(not (is_told or answer.code == 0)),
+        is_reported = answer.code == 1 and answer.stderr.startswith(b"upbeat: ") and answer.stderr.count(b"\n") == 1
+        wrong = Counter(
+            raised=int(not (is_reported or answer.code == 0)),
             lost=int(answer.code == 0 and not path.exists()),
             unreadable=int(path.exists() and self._word not in path.read_bytes()),
         )
         if not path.exists():
-            found["not_stored_after"] = int(self.run(folder, []).code != 0 or self._word not in path.read_bytes())
-            names = {part.name for part in self.place(folder).rglob("*")}
-            found["left_behind"] = sum(".upbeat-" in name for name in names)
-        return found
+            wrong["not_stored_after"] = int(self.run(folder, []).code != 0 or self._word not in path.read_bytes())
+            wrong["left_behind"] = sum(".upbeat-" in part.name for part in self.place(folder).rglob("*"))
+        return wrong
 
 
-RULE = (
-    "--user",
-    "--no-backtest",
-    "--event",
-    "before-tool",
-    "--action",
-    "deny",
-    "--pattern",
-    "x",
-    "--where",
-    "path",
-    "--text",
-    "no todos",
+ADD_RULE = (
+    "rules add no-todo --user --no-backtest --event before-tool --action deny --pattern x --where path --text todo"
 )
+TASKS = "repo/specs/features/backlog/cart/tasks.md"
 DEEDS: tuple[Deed, ...] = (
-    FirstHookDeed(),
-    HookDeed(),
+    HookDeed("the first hook of a user", 0),
+    HookDeed("a hook", 2),
     *(VictimDeed(victim) for victim in VICTIMS[1:]),
-    CommandDeed(("rules", "add", "no-todo", *RULE), ".config", ".config/upbeat/rules/no-todo.md", b"\nno todos\n"),
-    CommandDeed(
-        ("features", "new", "cart"), "repo/specs", "repo/specs/features/backlog/cart/tasks.md", b"workflow: standard"
-    ),
+    CommandDeed(ADD_RULE, ".config", ".config/upbeat/rules/no-todo.md", b"\ntodo\n"),
+    CommandDeed("features new cart", "repo/specs", TASKS, b"workflow: standard"),
 )
 
 
@@ -222,72 +204,70 @@ class Bench:
         return self._folder
 
     def points(self) -> list[Point]:
-        """Every call that would write below the deed's place, as a run without faults shows them."""
+        """Return every call that would write below the deed's place, as a run without faults shows them."""
         folder = self.fresh()
         trace = f"trace={','.join(WRITING)}"
         self.deed.run(folder, ["strace", "-f", "-y", "-s", "300", "-o", str(self._log), "-e", trace])
         place = str(self.deed.place(folder))
-        seen: Counter[tuple[str, str]] = Counter()
-        found = {}
+        counts: Counter[tuple[str, str]] = Counter()
+        points = {}
         for line in self._log.read_text(errors="replace").splitlines():
             if call := _CALL.match(line):
-                name = call["name"]
-                seen[call["process"], name] += 1
+                name, number = call["name"], counts[call["process"], call["name"]] + 1
+                counts[call["process"], name] = number
                 if place in call["rest"] and (name != "openat" or "O_CREAT" in call["rest"]):
-                    at = Point(name, seen[call["process"], name], call["rest"][:120].replace(str(folder), ""))
-                    found[at.call, at.number] = at
-        return list(found.values())
+                    points[name, number] = Point(name, number, call["rest"][:120].replace(str(folder), ""))
+        return list(points.values())
 
     def fail(self, points: list[Point], errors: tuple[str, ...]) -> Counter[str]:
-        """What was wrong after runs in which one point each failed with one error."""
-        figures: Counter[str] = Counter()
+        """Return what was wrong after runs in which one point each failed with one error."""
+        counts: Counter[str] = Counter()
         for point, error in product(points, errors):
             folder = self.fresh()
-            answer = self.deed.run(folder, failing(point, error))
+            answer = self.deed.run(folder, _failing(point, error))
             wrong = +self.deed.faults(folder, answer)
-            figures += wrong + Counter(tried=1)
+            counts += wrong + Counter(tried=1)
             if wrong:
                 print(f"{self.deed.name}: {point} {error}: {dict(wrong)} {answer}", file=sys.stderr)
-        return figures
+        return counts
 
 
-def failing(point: Point, error: str) -> list[str]:
-    """strace, which lets the call of ``point`` fail."""
+def _failing(point: Point, error: str) -> list[str]:
+    """Return the command line of strace that lets the call of ``point`` fail."""
     when = f"{point.number}+" if point.call in STAYING and error == "ENOSPC" else str(point.number)
-    meant = ["-e", f"trace={point.call}", "-e", f"inject={point.call}:error={error}:when={when}"]
-    return ["strace", "-f", "-qq", "-o", "/dev/null", *meant]
+    inject = ["-e", f"trace={point.call}", "-e", f"inject={point.call}:error={error}:when={when}"]
+    return ["strace", "-f", "-qq", "-o", "/dev/null", *inject]
 
 
 BAD = ("raised", "lost", "doubled", "unreadable", "set_aside", "not_stored_after", "left_behind")
 
 
-def tried(deed: Deed, *, full: bool) -> tuple[list[Point], Counter[str]]:
-    """The calls of a deed, and what was wrong after they failed; two at a time."""
-    with tempfile.TemporaryDirectory(prefix="upbeat-lost-") as name, ThreadPoolExecutor(2) as two:
-        folders = [Path(name, side) for side in ("a", "b")[: 2 if full else 1]]
-        for folder in folders:
-            folder.mkdir()
-        benches = list(two.map(Bench, [deed] * len(folders), folders))
-        found = benches[0].points()
-        chosen = found if full else found[:: max(len(found) // FEW, 1)][:FEW]
-        errors = ERRORS if full else ERRORS[:1]
-        shares = [chosen[side :: len(benches)] for side in range(len(benches))]
-        sides = two.map(lambda bench, share: bench.fail(share, errors), benches, shares)
-        return found, sum(sides, Counter())
+def _try_deed(deed: Deed, folder: Path, is_whole: bool) -> tuple[list[Point], Counter[str]]:
+    """Return the calls of a deed, and what was wrong after they failed; two at a time in a whole run."""
+    sides = [folder / side for side in ("a", "b")[: 2 if is_whole else 1]]
+    for side in sides:
+        side.mkdir(parents=True)
+    with ThreadPoolExecutor(2) as pool:
+        benches = list(pool.map(Bench, [deed] * len(sides), sides))
+        points = benches[0].points()
+        chosen = points if is_whole else points[:: max(len(points) // FEW, 1)][:FEW]
+        shares = [chosen[number :: len(benches)] for number in range(len(benches))]
+        errors = ERRORS if is_whole else ERRORS[:1]
+        return points, sum(pool.map(lambda bench, share: bench.fail(share, errors), benches, shares), Counter())
 
 
-def look(full: bool) -> Iterator[Seen]:
-    """For each deed, all calls and both errors."""
-    if not shutil.which("strace"):
-        raise RuntimeError("strace lets calls to the system fail here; install it (apt-get install strace)")
-    for deed in DEEDS if full else DEEDS[1::2]:
-        found, figures = tried(deed, full=full)
-        faults = ", ".join(f"{figures[fault]} {fault.replace('_', ' ')}" for fault in BAD)
-        calls = ", ".join(f"{count} {name}" for name, count in Counter(point.call for point in found).items())
-        yield Seen(
+def fail_calls(folder: Path, is_whole: bool) -> Iterator[Seen]:
+    """Let all calls of each deed fail, with both errors; some of them where little time is."""
+    require_strace()
+    for deed in DEEDS if is_whole else DEEDS[1::2]:
+        points, counts = _try_deed(deed, folder / deed.name, is_whole)
+        calls = ", ".join(f"{count} {name}" for name, count in Counter(point.call for point in points).items())
+        yield none_counted(
             f"Each call of {deed.name} that would write fails in turn, with ENOSPC and with EIO: no exception, nothing "
             "acknowledged lost, no file half, and it works once there is room",
-            f"0 faults; {len(found)} calls ({calls})",
-            f"{faults}; {figures['tried']} runs",
-            not any(figures[fault] for fault in BAD) and figures["tried"] > 0,
+            f"0 faults; {len(points)} calls ({calls})",
+            counts,
+            BAD,
+            f"{counts['tried']} runs",
+            holds=counts["tried"] > 0,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -35,15 +34,19 @@ COUNTED = {"PYTHONDONTWRITEBYTECODE": "1"}
 """For a process whose calls are counted: it writes nothing but what it is to write."""
 PATIENCE = 300.0
 
+Event = tuple[str, int]
+"""A session, and a number that tells the event from all others of the session."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a hook process left. ``milliseconds`` is from its start to its end; code 0 and no or JSON output is good."""
+    """What a process left. For a hook code 0 and no or JSON output is good."""
 
     code: int
     stdout: bytes
     stderr: bytes
-    milliseconds: float
+    milliseconds: float = 0.0
+    """From its start to its end."""
 
     @property
     def gave_up(self) -> bool:
@@ -58,8 +61,9 @@ class Answer:
             return False
 
 
-def payload(session: str, number: int, folder: Path) -> bytes:
-    """One event, which its call's id tells from all others of the session."""
+def payload(event: Event, folder: Path) -> bytes:
+    """Return one event, whose call's id is its number."""
+    session, number = event
     fields = {
         "hook_event_name": "PostToolUse",
         "session_id": session,
@@ -73,54 +77,36 @@ def payload(session: str, number: int, folder: Path) -> bytes:
     return json.dumps(fields).encode()
 
 
-def begin(
-    home: Path | None, given: bytes, folder: Path, command: list[str] | None = None, **extra: str
-) -> subprocess.Popen[bytes]:
-    """A hook that has been started with ``given`` on its stdin; without a ``home`` HOME is not set."""
+def hook(home: Path | None, event: Event, folder: Path, command: list[str] | None = None, **extra: str) -> Answer:
+    """Run one hook to its end; without a ``home`` HOME is not set. One that does not end is killed, with code -9."""
     env = environment(home or Path("/"), extra)
     if home is None:
         del env["HOME"]
-    reading, telling = os.pipe()
-    os.write(telling, given)
-    os.close(telling)
-    process = subprocess.Popen(
-        command or UNHURRIED,
-        cwd=folder,
-        env=env,
-        stdin=reading,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    os.close(reading)
-    return process
-
-
-def hook(home: Path | None, given: bytes, folder: Path, command: list[str] | None = None, **extra: str) -> Answer:
-    """The answer of one hook; one that does not end is killed, and its code says so."""
     began = time.perf_counter()
-    process = begin(home, given, folder, command, **extra)
     try:
-        stdout, stderr = process.communicate(timeout=PATIENCE)
+        done = subprocess.run(
+            command or UNHURRIED,
+            cwd=folder,
+            env=env,
+            input=payload(event, folder),
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
-        process.kill()
-        stdout, stderr = process.communicate()
-    return Answer(process.returncode, stdout, stderr, (time.perf_counter() - began) * 1000)
+        return Answer(-9, b"", b"", PATIENCE * 1000)
+    return Answer(done.returncode, done.stdout, done.stderr, (time.perf_counter() - began) * 1000)
 
 
-def recorded(home: Path) -> Counter[tuple[str, str]]:
-    """Session and call of every event in the journal below ``home``, with how often it is there."""
-    return Counter((body["session_id"], body["event_fields"].get("call_id", "")) for body in read_log(home))
-
-
-def faults(home: Path, wanted: Iterable[tuple[str, int]], *, can_be_written: bool = True) -> Counter[str]:
-    """What is wrong with the journal below ``home``, which is to have these events, by session and number."""
-    found = recorded(home)
+def faults(home: Path, wanted: Iterable[Event], *, can_be_written: bool = True) -> Counter[str]:
+    """Return what is wrong with the journal below ``home``, which is to have these events."""
+    calls = Counter((body["session_id"], body["event_fields"].get("call_id", "")) for body in read_log(home))
     names = {(session, f"call-{number}") for session, number in wanted}
     journal = SqliteJournal(home / STATE, SystemClock())
     health = journal.health()
     return Counter(
-        lost=len(names - set(found)),
-        doubled=sum(count > 1 for (_, call), count in found.items() if call),
+        lost=len(names - set(calls)),
+        doubled=sum(count > 1 for (_, call), count in calls.items() if call),
         unreadable=int(not journal.verify().is_intact or bool(health.problem) is can_be_written),
         set_aside=len(health.damaged_files),
     )

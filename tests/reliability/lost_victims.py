@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 from journal_values import record, step
 
@@ -33,7 +31,7 @@ Write = Callable[[int], bool]
 """Writes the record with this number; whether that is acknowledged."""
 
 
-class Victim(Protocol):
+class Victim:
     """One kind of file. ``size`` is of a record or a file, in bytes, before bounds."""
 
     name: str
@@ -41,22 +39,25 @@ class Victim(Protocol):
     """Where in its folder the file is."""
 
     def prepare(self, folder: Path, size: int) -> None:
-        """Make in the empty ``folder`` what a writer finds."""
+        """Make in the empty ``folder`` what a writer finds; nothing if the first writer makes it itself."""
 
     def refresh(self, folder: Path, size: int) -> None:
-        """Make whatever the next writer needs besides."""
+        """Make whatever the next writer needs besides; nothing if it goes on with what is there."""
 
     def writer(self, folder: Path, writer: int, size: int) -> Write:
-        """What the writer of that number does, from record 0 on."""
+        """Return what the writer of that number does, from record 0 on."""
+        raise NotImplementedError
 
-    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
-        """What is lost, doubled or unreadable now that this writer has acknowledged ``told`` and is dead."""
+    def faults(self, folder: Path, writer: int, stored: Iterable[int], size: int) -> Counter[str]:
+        """Return what is lost, doubled or unreadable now that this writer has acknowledged ``stored`` and is dead."""
+        raise NotImplementedError
 
     def left_behind(self, folder: Path) -> list[str]:
-        """What should not be there once another writer has written, and what is wrong with the file as a whole."""
+        """Return what should not be there once another writer has written, and what is wrong with the whole file."""
+        raise NotImplementedError
 
 
-class JournalVictim:
+class JournalVictim(Victim):
     """The journal: every record once, in order, in a chain that holds; and the session's state with it."""
 
     name = "journal"
@@ -64,12 +65,6 @@ class JournalVictim:
 
     def __init__(self) -> None:
         self._acknowledged: set[tuple[int, int]] = set()
-
-    def prepare(self, folder: Path, size: int) -> None:
-        """The first writer makes the file itself."""
-
-    def refresh(self, folder: Path, size: int) -> None:
-        """Nothing: the next one goes on with it."""
 
     def writer(self, folder: Path, writer: int, size: int) -> Write:
         journal = open_journal(folder)
@@ -81,23 +76,27 @@ class JournalVictim:
 
         return write
 
-    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+    def faults(self, folder: Path, writer: int, stored: Iterable[int], size: int) -> Counter[str]:
         journal = open_journal(folder)
         if not journal.file.path.exists():
-            return Counter(lost=len(list(told)))
-        wanted = {(writer, number) for number in told}
-        found = set(written(journal, last=len(wanted) + 1))
+            return Counter(lost=len(list(stored)))
+        wanted = self.acknowledge(writer, stored)
+        return Counter(lost=len(wanted - set(written(journal, last=len(wanted) + 1))))
+
+    def acknowledge(self, writer: int, stored: Iterable[int]) -> set[tuple[int, int]]:
+        """Note for ``left_behind`` what this writer has acknowledged; return it as it has to be in the journal."""
+        wanted = {(writer, number) for number in stored}
         self._acknowledged |= wanted
-        return Counter(lost=len(wanted - found))
+        return wanted
 
     def left_behind(self, folder: Path) -> list[str]:
         journal = open_journal(folder)
-        verified, health, found = journal.verify(), journal.health(), Counter(written(journal))
-        wrong = [] if verified.is_intact else ["a chain that does not hold"]
-        wrong += [f"{one} is lost" for one in self._acknowledged - set(found)]
-        wrong += [f"{one} is there {count} times" for one, count in found.items() if count > 1]
+        counts = Counter(written(journal))
+        wrong = [] if journal.verify().is_intact else ["a chain that does not hold"]
+        wrong += [f"{record} is lost" for record in self._acknowledged - set(counts)]
+        wrong += [f"{record} is there {count} times" for record, count in counts.items() if count > 1]
         self._acknowledged.clear()
-        return [*wrong, *health.damaged_files, *journal.file.failures()]
+        return [*wrong, *journal.health().damaged_files, *journal.file.failures()]
 
 
 def open_journal(folder: Path) -> SqliteJournal:
@@ -120,20 +119,14 @@ def written(journal: SqliteJournal, last: int = 10**9) -> list[tuple[int, int]]:
     return [(about["writer"], about["number"]) for about in bodies if "writer" in about]
 
 
-class SessionVictim:
+class SessionVictim(Victim):
     """codex-auto's sessions: every thread that was started is stored, with its name or without, once."""
 
     name = "sessions"
     place = "state"
 
-    def prepare(self, folder: Path, size: int) -> None:
-        """The first writer creates them."""
-
-    def refresh(self, folder: Path, size: int) -> None:
-        """Nothing: the next one continues with them."""
-
     def writer(self, folder: Path, writer: int, size: int) -> Write:
-        sessions = SessionManager(self._store(folder), "default", load_texts("en"), lambda: datetime.now(UTC))
+        sessions = SessionManager(_session_store(folder), "default", load_texts("en"), lambda: datetime.now(UTC))
         sessions.open()
         prompt = "some words " * (size // 11)
 
@@ -142,24 +135,25 @@ class SessionVictim:
 
         return write
 
-    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
-        rows = self._store(folder).read(0)
+    def faults(self, folder: Path, writer: int, stored: Iterable[int], size: int) -> Counter[str]:
+        rows = _session_store(folder).read(0)
         threads = Counter(row.session.thread_id for row in rows if row.session)
-        wanted = {_thread(writer, number) for number in told}
+        wanted = {_thread(writer, number) for number in stored}
         return Counter(lost=len(wanted - set(threads)), doubled=sum(count > 1 for count in threads.values()))
 
     def left_behind(self, folder: Path) -> list[str]:
         return sorted(name for name in os.listdir(folder / "state/upbeat") if not name.startswith("journal."))
 
-    def _store(self, folder: Path) -> SessionStore:
-        return SessionStore(folder / "state", str(folder))
+
+def _session_store(folder: Path) -> SessionStore:
+    return SessionStore(folder / "state", str(folder))
 
 
 def _thread(writer: int, number: int) -> str:
     return f"01a1fbb9-{writer % 65536:04x}-7d63-9e7f-{number:012x}"
 
 
-class TasksVictim:
+class TasksVictim(Victim):
     """``tasks.md``: every box that was ticked is, no other one is, and no other byte is changed."""
 
     name = "tasks.md"
@@ -181,10 +175,10 @@ class TasksVictim:
 
         return write
 
-    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
+    def faults(self, folder: Path, writer: int, stored: Iterable[int], size: int) -> Counter[str]:
         text = (folder / self.place / "tasks.md").read_text()
         ticked = {int(number) for number in re.findall(r"^- \[x\] B(\d+)$", text, re.MULTILINE)}
-        acknowledged = set(told)
+        acknowledged = set(stored)
         return Counter(
             lost=len(acknowledged - ticked),
             doubled=len(ticked - acknowledged - {max(acknowledged, default=-1) + 1}),
@@ -199,7 +193,7 @@ class TasksVictim:
         return boxes + f"{'and some prose ' * 20}\n" * ((size - len(boxes)) // 301)
 
 
-class TrustVictim:
+class TrustVictim(Victim):
     """The trust store: every content that was trusted is, and what was trusted before it."""
 
     name = "trust store"
@@ -211,9 +205,6 @@ class TrustVictim:
         store = environment.state_home / "upbeat/trusted.json"
         store.parent.mkdir(parents=True)
         store.write_text(json.dumps(self._others(size), indent=2))
-
-    def refresh(self, folder: Path, size: int) -> None:
-        """Nothing: the next one goes on with it."""
 
     def writer(self, folder: Path, writer: int, size: int) -> Write:
         environment = _home(folder)
@@ -227,25 +218,24 @@ class TrustVictim:
 
         return write
 
-    def faults(self, folder: Path, writer: int, told: Iterable[int], size: int) -> Counter[str]:
-        stored = trusted_digests(_home(folder))
-        last = {number % self._PLACES: number for number in told}
+    def faults(self, folder: Path, writer: int, stored: Iterable[int], size: int) -> Counter[str]:
+        digests = trusted_digests(_home(folder))
+        last = {number % self._PLACES: number for number in stored}
         following = max(last.values(), default=-1) + 1
         lost = 0
         for place, number in last.items():
             allowed = {number, following} if following % self._PLACES == place else {number}
             path = str((folder / f"settings-{place}").resolve())
-            lost += stored.get(path) not in {digest_of(_content(writer, one)) for one in allowed}
-        return Counter(lost=lost, unreadable=int(not self._others(size).items() <= stored.items()))
+            lost += digests.get(path) not in {digest_of(_content(writer, each)) for each in allowed}
+        return Counter(lost=lost, unreadable=int(not self._others(size).items() <= digests.items()))
 
     def left_behind(self, folder: Path) -> list[str]:
         store = _home(folder).state_home / "upbeat"
         return sorted(set(os.listdir(store)) - {"trusted.json", "trusted.json.lock"})
 
     def _others(self, size: int) -> Mapping[str, str]:
-        return {
-            f"/somewhere/{number:06}/.upbeat/auto-tools.toml": "sha256:" + "0" * 64 for number in range(size // 120)
-        }
+        digest = "sha256:" + "0" * 64
+        return {f"/somewhere/{number:06}/.upbeat/auto-tools.toml": digest for number in range(size // 120)}
 
 
 def _content(writer: int, number: int) -> bytes:
@@ -261,18 +251,11 @@ SIZES = (400, 8_000, 300_000)
 """Bytes, of a record of the journal, of a prompt, of a file."""
 
 
-def main() -> int:
-    """``python -m reliability.lost_victims NAME FOLDER WRITER NUMBER SIZE``: one write; says if it is acknowledged."""
-    name, folder, *numbers = sys.argv[1:]
-    writer, number, size = map(int, numbers)
-    victim = next(one for one in VICTIMS if one.name == name)
+def write_once(name: str, folder: str, number: int, size: int) -> Iterator[str]:
+    """Write one record in a process of its own; yield whether it is acknowledged."""
+    victim = next(victim for victim in VICTIMS if victim.name == name)
     try:
-        is_kept = victim.writer(Path(folder), writer, size)(number)
+        is_kept = victim.writer(Path(folder), 0, size)(number)
     except OSError:
         is_kept = False
-    print("kept" if is_kept else "refused")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    yield "kept" if is_kept else "refused"

@@ -1,6 +1,7 @@
 """Payloads of hooks that are broken in every way that bytes can be, made from the recorded ones of both clients.
 
-Invariant: the same seed gives the same payloads.
+What they are broken with is in ``malformed.json``: texts, or texts and how often they stand there, one after the other.
+Bytes are written as characters of Latin-1. Invariant: the same seed gives the same payloads.
 """
 
 from __future__ import annotations
@@ -12,7 +13,33 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-RECORDED = Path(__file__).parents[1] / "recorded"
+from recorded_hooks import claude_payloads, codex_payloads
+
+_CORPUS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+
+
+def _texts(section: str) -> tuple[str, ...]:
+    """Read a section of the corpus."""
+    return tuple(
+        entry
+        if isinstance(entry, str)
+        else "".join(text * times for text, times in zip(entry[::2], entry[1::2], strict=True))
+        for entry in _CORPUS[section]
+    )
+
+
+PROMPTS, COMMANDS, AGENTS, TEXTS = map(_texts, ("prompts", "commands", "agents", "texts"))
+RAW = tuple(text.encode("latin-1") for text in _texts("raw"))
+"""What stands in the place of a value."""
+PIECES = tuple(text.encode("latin-1") for text in _texts("pieces"))
+"""What is inserted anywhere."""
+LONG: tuple[object, ...] = (
+    *(unit * (20_000 // len(unit)) for unit in ("a", "仓库 ", "a@", " ", "\n", "x=y;", "((((")),
+    'File "a.py", line 1, in f\n' * 800,
+    "=" * 20_000 + "!",
+    [{}] * 5_000,
+    {str(number): number for number in range(3_000)},
+)
 CLIENTS = ("claude-code", "codex-cli")
 DEEP = (50, 900, 990, 1000, 5000, 100_000)
 """Levels of nesting, most of them around the interpreter's own limit."""
@@ -31,23 +58,20 @@ HANDED: dict[str, tuple[str, dict[str, Any]]] = {
 SPOKEN_TO = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionStart")
 """Events that upbeat has most to say to."""
 
+LIVELY = {
+    **dict.fromkeys(("prompt", "message"), PROMPTS),
+    **dict.fromkeys(("subagent_type", "agent_type"), AGENTS),
+    "command": COMMANDS,
+}
+"""Inputs of calls that upbeat has something to say to."""
+
 Bend = Callable[[random.Random, bytes], bytes]
 
 
-def recorded(client: str) -> list[dict[str, Any]]:
-    """What the client's own program has sent."""
-    if client == "claude-code":
-        paths = sorted((RECORDED / "claude-code/hooks").glob("*.json"))
-        return [json.loads(path.read_text(encoding="utf-8"))["payload"] for path in paths]
-    files = sorted((RECORDED / "codex/hooks").glob("*.jsonl"))
-    lines = (line for file in files for line in file.read_text(encoding="utf-8").split("\n"))
-    return [json.loads(line)["stdin"] for line in lines if line]
-
-
 def payloads(client: str, seed: int, count: int, cwd: str) -> Iterator[bytes]:
-    """``count`` payloads of ``client``, most of them broken; those that are not happen in ``cwd`` or nowhere."""
+    """Yield ``count`` payloads of ``client``, most of them broken; the others happen in ``cwd`` or nowhere."""
     chance = random.Random(f"{client} {seed}")
-    known = recorded(client)
+    known = list((claude_payloads if client == "claude-code" else codex_payloads)().values())
     spoken_to = [fields for fields in known if fields["hook_event_name"] in SPOKEN_TO]
     for number in range(1, count + 1):
         fields = copy.deepcopy(chance.choice(spoken_to if chance.random() < 0.6 else known))
@@ -96,18 +120,11 @@ def _enliven(chance: random.Random, fields: dict[str, Any]) -> None:
     """Let it be an event to which there is something to say: what nobody answers breaks nothing."""
     for name in ("prompt", "last_assistant_message"):
         if name in fields:
-            fields[name] = chance.choice(SAID)
+            fields[name] = chance.choice(PROMPTS)
     given = fields.get("tool_input")
     if isinstance(given, dict):
-        for name, texts in (
-            ("command", COMMANDS),
-            ("subagent_type", AGENTS),
-            ("agent_type", AGENTS),
-            ("prompt", SAID),
-            ("message", SAID),
-        ):
-            if name in given:
-                given[name] = chance.choice(texts)
+        for name in sorted(given.keys() & LIVELY.keys()):
+            given[name] = chance.choice(LIVELY[name])
 
 
 def _value(chance: random.Random, raw: list[bytes]) -> object:
@@ -120,7 +137,7 @@ def _value(chance: random.Random, raw: list[bytes]) -> object:
             (None, True, False, 0, -1, 2**63, 1.5, [], {}, [None], {"": ""}, [[], {}], {"a": {"b": 1}})
         )
     if kind == 4:
-        return chance.choice(LONG)()
+        return copy.deepcopy(chance.choice(LONG))
     raw.append(chance.choice(RAW))
     return f"\N{BULLET}{len(raw) - 1}\N{BULLET}"
 
@@ -182,151 +199,6 @@ def _deep(chance: random.Random, fields: dict[str, Any]) -> bytes:
     return chance.choice((data, data, text.encode(), data[: -levels // 2]))
 
 
-SAID = (
-    *(
-        "where is the retry limit in send_with_retry enforced?",
-        "fix the retry bug in shop/retry.py",
-        "深入: 看看 send_with_retry 为什么失败",
-    ),
-    *(
-        "/upbeat:tdd add retries",
-        "$upbeat:tdd add retries",
-        "/upbeat:secure add a login",
-        "/upbeat:stop",
-        "stop",
-        "continue",
-        "/upbeat:goal ship it",
-    ),
-    *("PASS", "FAIL: 2 tests", "VERDICT: PASS", "测试未通过", "Done.", "What shall I do?", ""),
-)
-COMMANDS = (
-    "rm -rf /",
-    "git push --force",
-    "vim a.py",
-    "pytest -q",
-    "tmux new -d -s work",
-    "cat a.py; rm -rf ~",
-    "git rebase -i HEAD~3",
-    "ls",
-)
-AGENTS = ("upbeat:tester", "upbeat:developer", "upbeat:code-reviewer", "upbeat:nobody", "general-purpose")
-TEXTS = (
-    *(
-        "",
-        " ",
-        "\0",
-        "a\0b",
-        "\ud800",
-        "\udfff\ud800",
-        "\u202e",
-        "\ufeff",
-        "\x1b[2J\x1b]52;c;eA==\x07",
-        "\x85\u2028",
-        "e\u0301" * 50,
-    ),
-    *(
-        "../../etc/passwd",
-        "/proc/self/mem",
-        "/dev/stdin",
-        "~",
-        "-rf",
-        "a" * 300 + "/" + "b" * 300,
-        "NaN",
-        "null",
-        "{",
-        '{"a":1}',
-        "[1,2",
-    ),
-    *(
-        "rm -rf /",
-        "$(",
-        "`" * 99,
-        "'" * 99,
-        "\\" * 99,
-        "<<EOF\n" * 50,
-        "(" * 300 + ")" * 300,
-        "a;" * 500,
-        "find . -name '*.py' | xargs rm",
-    ),
-    *(
-        "PreToolUse",
-        "PostToolUse",
-        "Stop",
-        "UserPromptSubmit",
-        "SessionStart",
-        "SubagentStop",
-        "Tea",
-        "Agent",
-        "Bash",
-        "Write",
-        "apply_patch",
-    ),
-    *(
-        "fix the retry bug in shop/retry.py",
-        "深入: 看看 send_with_retry 为什么失败",
-        "explain parse()",
-        "/upbeat:tdd add retries",
-        "stop",
-    ),
-    *("AKIA" + "Q3EGRRZ7ZKD5LMNO", "%s%n%x", "{0}{1}", "</upbeat-context>", "<task-notification>"),
-)
-LONG = (
-    lambda: "a" * 20_000,
-    lambda: "仓库 " * 5_000,
-    lambda: "a@" * 10_000,
-    lambda: " " * 20_000,
-    lambda: "\n" * 20_000,
-    lambda: "x=y;" * 5_000,
-    lambda: 'File "a.py", line 1, in f\n' * 800,
-    lambda: "=" * 20_000 + "!",
-    lambda: "((((" * 2_000,
-    lambda: [{}] * 5_000,
-    lambda: {str(number): number for number in range(3_000)},
-)
-RAW = (
-    *(
-        b"NaN",
-        b"Infinity",
-        b"-Infinity",
-        b"1e400",
-        b"-1e400",
-        b"1" * 5000,
-        b"-" + b"9" * 4300,
-        b"1e-999",
-        b"01",
-        b"+1",
-        b".5",
-        b"0x1f",
-    ),
-    *(
-        b'{"a":1,"a":2}',
-        b'{"hook_event_name":"Stop","hook_event_name":"Tea"}',
-        b"tru",
-        b"nul",
-        b"'a'",
-        b"undefined",
-        b"",
-        b"{",
-        b"]",
-        b",",
-    ),
-    *(
-        b'"\\ud800"',
-        b'"\\udc00\\ud800"',
-        b'"\\u12"',
-        b'"\\x41"',
-        b'"\x00"',
-        b'"\x01\x1f"',
-        b'"\n"',
-        b'"\xff\xfe"',
-        b'"\xc0\xaf"',
-        b'"\xed\xa0\x80"',
-    ),
-    *(b'"\xf4\x90\x80\x80"', b"/* c */1", b"1,", b'"a" "b"', b"\xef\xbb\xbf1"),
-)
-"""What stands in the place of a value."""
-
-
 def _cut(chance: random.Random, data: bytes) -> bytes:
     return data[: chance.randrange(len(data) + 1)]
 
@@ -373,35 +245,3 @@ def _repeat(chance: random.Random, data: bytes) -> bytes:
 
 
 BENDS: tuple[Bend, ...] = (_cut, _flip, _flip, _insert, _insert, _wrap, _encode, _repeat)
-PIECES = (
-    *(
-        b"\0",
-        b"\xff",
-        b"\xc3\x28",
-        b"\xe2\x82",
-        b"\xf0\x9f\x98",
-        b"\xed\xa0\x80",
-        b"\xef\xbb\xbf",
-        b"\x1b[31m",
-        b"\x07",
-        b"\r",
-        b"\n",
-    ),
-    *(
-        b'"',
-        b"\\",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b",",
-        b":",
-        b"null",
-        b" " * 1000,
-        b"\x80" * 64,
-        b"\\u0000",
-        b"\\ud83d",
-        b"e999",
-        b"-",
-    ),
-)

@@ -15,8 +15,12 @@ from test_architecture import OTHER_SQLITE, imported, sources
 from upbeat.adapters.system.journal.database import Database, is_safe_version
 from upbeat.adapters.system.journal.faults import StorageError
 
-from . import lost_clock, lost_crowd, lost_database, lost_files, lost_homes, lost_kills
-from .promise import Seen
+from . import lost_database, lost_files
+from .lost_clock import set_clock_wrong
+from .lost_crowd import run_crowds
+from .lost_homes import take_homes_away
+from .lost_kills import kill_writers
+from .promise import Scenario, Seen
 
 PART = "Nothing lost"
 
@@ -24,32 +28,37 @@ AFFECTED = ("3.7.0", "3.40.1", "3.44.5", "3.50.6", "3.51.0", "3.51.2")
 """Versions of SQLite with the WAL-reset bug: the first, the one of Debian and of Python's wheels, the last of each."""
 
 
-def look(full: bool) -> Iterator[Seen]:
-    """The promises, the quick ones first."""
-    yield sqlite()
-    for part in (lost_clock, lost_homes, lost_crowd, lost_database, lost_files, lost_kills):
-        yield from part.look(full)
-
-
-def sqlite() -> Seen:
-    """The SQLite in use is sound, one that is not is refused, and no other one is loaded."""
+def check_sqlite(_folder: Path, _amount: None) -> Iterator[Seen]:
+    """Check that the SQLite in use is sound, that one that is not is refused, and that no other one is loaded."""
     version = apsw.sqlite_lib_version()
-    refused = [one for one in AFFECTED if _problem(one).startswith(f"SQLite {one} can damage")]
+    refused = sum(_problem(affected).startswith(f"SQLite {affected} can damage") for affected in AFFECTED)
     paths = sources("core", "adapters", "src")
     offenders = [path for path in paths if any(name.partition(".")[0] in OTHER_SQLITE for name in imported(path))]
-    return Seen(
+    yield Seen(
         "The SQLite in use is free of the WAL-reset bug, one that has it is refused with a sentence, and the SQLite of "
         "Python itself is imported nowhere",
         f"SQLite 3.51.3 or later, {len(AFFECTED)} affected versions refused, 0 imports",
-        f"SQLite {version}, {len(refused)} of {len(AFFECTED)} refused, {len(offenders)} imports in {len(paths)} files",
-        is_safe_version(version) and len(refused) == len(AFFECTED) and not offenders and bool(paths),
+        f"SQLite {version}, {refused} of {len(AFFECTED)} refused, {len(offenders)} imports in {len(paths)} files",
+        is_safe_version(version) and refused == len(AFFECTED) and not offenders and bool(paths),
     )
 
 
 def _problem(version: str) -> str:
-    """What a connection with an SQLite of this version is refused with; empty when it is not."""
+    """Return what a connection with an SQLite of this version is refused with; empty when it is not."""
     try:
         Database(Path("/nowhere/journal.db"), version=version)
     except StorageError as error:
         return str(error)
     return ""
+
+
+SCENARIOS = (
+    Scenario(check_sqlite),
+    Scenario(set_clock_wrong, 4, 300),
+    Scenario(take_homes_away, False, True),
+    Scenario(run_crowds, (4, 2, 1), (200, 20, 50)),
+    Scenario(lost_database.fail_calls, False, True),
+    Scenario(lost_files.fail_calls, False, True),
+    Scenario(kill_writers, (4, 2), (1000, 3)),
+)
+"""The quick ones first."""

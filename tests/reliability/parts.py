@@ -13,7 +13,7 @@ from . import (
     nothing_lost,
     package,
     plan_bytes,
-    secrets,
+    planted_secrets,
     text_stays_data,
     tools_that_hang,
 )
@@ -27,7 +27,7 @@ PARTS: Mapping[str, Part] = {
     "never-in-the-way": never_in_the_way,
     "tools-that-hang": tools_that_hang,
     "misbehaving-servers": misbehaving_servers,
-    "secrets": secrets,
+    "secrets": planted_secrets,
     "hostile-repository": hostile_repository,
     "text-stays-data": text_stays_data,
     "determinism": plan_bytes,

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from fakes.codex.workbench import Workbench, make_workbench
-from own_servers import settings
+from own_servers import settings, table
 from planted.contexts import PLACINGS
 from planted.formats import RUN, Planted, issue, templates, without_marks
 from processes import BIN, ROOT, SHIM, run, upbeat
@@ -33,18 +33,13 @@ from upbeat.core.policies import POLICIES
 from upbeat.core.policy.side_effects import Notify
 
 RECORDED = ROOT / "tests" / "recorded" / "claude-code" / "hooks"
-FILES = {
-    "py": "python",
-    "yaml": "yaml",
-    "js": "javascript",
-    "md": "markdown",
-    "json": "json",
-    "sh": "shell header",
+FILES = {"py": "python", "yaml": "yaml", "js": "javascript", "md": "markdown", "json": "json", "sh": "shell header"} | {
     "txt": "split by unseen",
     "log": "wrapped",
     "rb": "added strings",
     "env": "split by sequences",
 }
+"""Ending of a file -> how secrets are placed in it."""
 FREE_TEXT = frozenset({"prompt", "command", "stdout", "stderr", "content", "last_assistant_message", "message", "text"})
 NOTIFIER = '#!/bin/sh\nprintf "%s\\n" "$@" >> "$HOME/notified"\n'
 OWN_SERVER = """
@@ -69,113 +64,99 @@ class Sinks:
 
     planted: list[Planted]
     texts: dict[str, bytes] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
 
-    def say(self, sink: str, said: bytes | str) -> None:
+    def note(self, sink: str, text: bytes | str) -> None:
         """Take note of what was said, to be read."""
-        data = said.encode() if isinstance(said, str) else said
+        data = text.encode() if isinstance(text, str) else text
         self.texts[sink] = self.texts.get(sink, b"") + b"\n" + data
-        self.counts[sink] = self.counts.get(sink, 0) + 1
 
     def leaked(self) -> list[str]:
-        """Where a planted secret was seen: eight characters of it in a row."""
-        whose = {
-            one.secret[start : start + RUN]: one.secret
-            for one in self.planted
-            for start in range(len(one.secret) - RUN + 1)
+        """Return where a planted secret was seen: eight characters of it in a row."""
+        secrets = {
+            planted.secret[start : start + RUN]: planted.secret
+            for planted in self.planted
+            for start in range(len(planted.secret) - RUN + 1)
         }
-        found: dict[str, None] = {}
+        leaks: dict[str, None] = {}
         for sink, data in self.texts.items():
             text = without_marks(data.decode("utf-8", "replace"))
             for start in range(len(text) - RUN + 1):
-                if secret := whose.get(text[start : start + RUN]):
-                    found[f"{sink}: {secret[:4]}…"] = None
-        return list(found)
+                if secret := secrets.get(text[start : start + RUN]):
+                    leaks[f"{sink}: {secret[:4]}…"] = None
+        return list(leaks)
 
 
-def run_turns(folder: Path, full: bool) -> Sinks:
-    """Everything there is: hooks, reports, codex-auto, own tools, crashes, and what the commands show of it."""
+def run_turns(folder: Path, is_whole: bool) -> Sinks:
+    """Run everything there is: hooks, reports, codex-auto, own tools, crashes, and what the commands show of it."""
     rng = random.Random(5)
-    planted = [issue(rng, shape) for shape in templates()]
-    sinks = Sinks(planted)
+    sinks = Sinks([issue(rng, template) for template in templates()])
     bench = make_workbench(folder)
-    _plant(bench, rng, planted)
-    _hooks(bench, rng, sinks, full)
+    _plant(bench, rng, sinks.planted)
+    _hooks(bench, rng, sinks, is_whole)
     _crashes(bench, rng, sinks)
-    _commands(bench, rng, sinks, full)
+    _commands(bench, rng, sinks, is_whole)
     for path in sorted(bench.home.rglob("*")):
-        if path.is_file() and bench.codex_home not in path.parents and path.name not in ("secrets.json",):
-            sinks.say(_sink_of(path), path.read_bytes())
+        if path.is_file() and bench.codex_home not in path.parents and path.name != "secrets.json":
+            sinks.note(_sink_of(path), path.read_bytes())
     for path in sorted((bench.repository / ".upbeat").rglob("*")):
         if path.is_file():
-            sinks.say("files in the repository", path.read_bytes())
+            sinks.note("files in the repository", path.read_bytes())
     return sinks
 
 
 def _plant(bench: Workbench, rng: random.Random, planted: list[Planted]) -> None:
     """Secrets in every file, in commit messages, in the answers of the user's own tools; a notifier that tells."""
     files = {}
-    for number, one in enumerate(planted):
+    for number, secret in enumerate(planted):
         ending, place = rng.choice(list(FILES.items()))
-        body = PLACINGS[place](rng, one.text)
+        body = PLACINGS[place](rng, secret.text)
         files[f"shop/part{number}.{ending}"] = (
             f"# send_with_retry and Cart, part {number}\n{body}\n# checkout retries\n"
         )
     write(bench.repository, files)
     git(bench.repository, "add", "-A")
     git(bench.repository, "commit", "-q", "-m", f"send_with_retry: use {planted[51].text} and {planted[90].text}")
-    (bench.home / "secrets.json").write_text(json.dumps([one.text for one in planted]))
+    (bench.home / "secrets.json").write_text(json.dumps([secret.text for secret in planted]))
     (bench.home / "server.py").write_text(OWN_SERVER)
-    tools = (
-        '[mcp.servers.docs.tools.search]\nquery_argument = "q"\n[mcp.servers.docs.tools.fail]\nquery_argument = "q"\n'
-    )
-    table = json.dumps([str(bench.home / "server.py"), str(bench.home / "secrets.json")])
     names = json.dumps([policy.name for policy in POLICIES])
-    server = f"[mcp.servers.docs]\ncommand = {json.dumps(str(BIN / 'python'))}\nargs = {table}\n{tools}"
+    tools = dict.fromkeys(("search", "fail"), 'query_argument = "q"')
+    server = table("docs", [str(bench.home / "server.py"), str(bench.home / "secrets.json")], tools=tools)
     settings(bench.home, f"[policies]\non = {names}\n{server}")
-    (bench.home / "bin").mkdir()
-    (bench.home / "bin" / "notify-send").write_text(NOTIFIER)
-    (bench.home / "bin" / "notify-send").chmod(0o755)
+    write(bench.home, {"bin/notify-send": NOTIFIER})
+    (bench.home / "bin/notify-send").chmod(0o755)
 
 
 def _prompt(rng: random.Random, planted: list[Planted]) -> str:
-    said = " and ".join(one.text for one in rng.sample(planted, 4))
-    return f"where does send_with_retry in shop/retry.py use {said}? also fix the failing test"
+    secrets = " and ".join(secret.text for secret in rng.sample(planted, 4))
+    return f"where does send_with_retry in shop/retry.py use {secrets}? also fix the failing test"
 
 
 def _path(bench: Workbench) -> str:
     return f"{bench.home / 'bin'}:{BIN}:/usr/local/bin:/usr/bin:/bin"
 
 
-def _hooks(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> None:
+def _hooks(bench: Workbench, rng: random.Random, sinks: Sinks, is_whole: bool) -> None:
     """Every recorded event of Claude Code with secrets in its texts, in one session; the journal is the real one."""
     home = str(bench.home)
     application = build_application(read_environment({"HOME": home, "PATH": _path(bench)}))
     names = sorted(RECORDED.glob("*.json"))
     with mock.patch.dict("os.environ", {"HOME": home, "PATH": _path(bench)}):
-        for name in names if full else names[::6]:
+        for name in names if is_whole else names[::6]:
             payload = json.loads(name.read_text())["payload"]
             fields = _infected(payload, rng, sinks.planted) | {"cwd": str(bench.repository), "session_id": "s-1"}
-            sinks.say(
-                "answers of hooks", json.dumps(_without_arguments(answer_event("claude-code", fields, application)))
-            )
+            answer = _without_arguments(answer_event("claude-code", fields, application))
+            sinks.note("answers of hooks", json.dumps(answer))
         for _ in range(3):
             side_effects.perform_side_effect(Notify("upbeat", _prompt(rng, sinks.planted)), str(bench.repository))
-        _wait_for(bench.home / "notified")
+        deadline = time.monotonic() + 10
+        while not (bench.home / "notified").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)  # the notifier is another process
     command = [str(BIN / "python"), "-I", "-S", str(SHIM), "claude-code"]
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(bench.repository)}
-    done = run(
-        command, bench.repository, json.dumps(event | {"prompt": _prompt(rng, sinks.planted)}).encode(), bench.home
-    )
-    sinks.say("answers of hooks", done.stdout)
-    sinks.say("stderr", done.stderr)
-
-
-def _wait_for(path: Path) -> None:
-    """Until the notifier, which is another process, has been told."""
-    deadline = time.monotonic() + 10
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    event["prompt"] = _prompt(rng, sinks.planted)
+    done = run(command, bench.repository, json.dumps(event).encode(), bench.home)
+    sinks.note("answers of hooks", done.stdout)
+    sinks.note("stderr", done.stderr)
 
 
 def _infected(value: Any, rng: random.Random, planted: list[Planted], name: str = "") -> Any:
@@ -207,7 +188,7 @@ def _crashes(bench: Workbench, rng: random.Random, sinks: Sinks) -> None:
         )
         fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"crash-{number}", "cwd": str(bench.repository)}
         told = answer_event("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
-        sinks.say("crash reports", json.dumps(told))
+        sinks.note("crash reports", json.dumps(told))
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with (
         mock.patch.object(prepare, "prepare_report", side_effect=RuntimeError(_prompt(rng, sinks.planted))),
@@ -216,30 +197,30 @@ def _crashes(bench: Workbench, rng: random.Random, sinks: Sinks) -> None:
     ):
         prepare.run(["--prompt", "x"])
     out.flush()
-    sinks.say("crash reports", out.buffer.getvalue() + err.getvalue().encode())  # type: ignore[attr-defined]
+    sinks.note("crash reports", out.buffer.getvalue() + err.getvalue().encode())  # type: ignore[attr-defined]
 
 
-def _commands(bench: Workbench, rng: random.Random, sinks: Sinks, full: bool) -> None:
+def _commands(bench: Workbench, rng: random.Random, sinks: Sinks, is_whole: bool) -> None:
     """Reports, codex-auto with the fake Codex, and everything that shows what was stored."""
 
     def show(sink: str, *arguments: str) -> None:
         done = upbeat(*arguments, cwd=bench.repository, home=bench.home, PATH=_path(bench))
-        sinks.say(sink, done.stdout)
-        sinks.say("stderr", done.stderr)
+        sinks.note(sink, done.stdout)
+        sinks.note("stderr", done.stderr)
 
-    for _ in range(3 if full else 1):
+    for _ in range(3 if is_whole else 1):
         show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted))
-    if full:
+    if is_whole:
         show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted), "--text")
         show("reports", "index")
         show("reports", "prepare", "--prompt", _prompt(rng, sinks.planted))
         show("answers of own tools", "tools", "call", "docs.search", "--args", json.dumps({"q": sinks.planted[3].text}))
         show("answers of own tools", "tools", "call", "docs.fail", "--args", '{"q": "x"}')
-    for name in ("why", "log", "status", "stats", "learned", "backtest", "rules") if full else ("why", "log"):
+    for name in ("why", "log", "status", "stats", "learned", "backtest", "rules") if is_whole else ("why", "log"):
         show("commands", name)
     done = bench.run(_prompt(rng, sinks.planted))
-    sinks.say("codex-auto", done.stdout)
-    sinks.say("codex-auto", done.stderr)
+    for text in (done.stdout, done.stderr):
+        sinks.note("codex-auto", text)
 
 
 def _sink_of(path: Path) -> str:

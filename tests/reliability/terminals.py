@@ -11,38 +11,18 @@ import os
 import random
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from io import BytesIO, StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from unittest import mock
 
 import pyte
 
 from upbeat.adapters.cli.main import main
-from upbeat.adapters.codex.transport.base import (
-    ApprovalDecided,
-    ApprovalDecision,
-    ApprovalKind,
-    ApprovalRequest,
-    CommandFinished,
-    Delta,
-    Failed,
-    FailureReason,
-    FileDiff,
-    FilesChanged,
-    Message,
-    PlanStep,
-    PlanUpdated,
-    RawLine,
-    Reasoning,
-    Reconnecting,
-    ToolCall,
-    TurnEvent,
-    WarningIssued,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.app import main as codex_auto
 from upbeat.adapters.codex_auto.app.json_lines import JsonLinesPrinter
 from upbeat.adapters.codex_auto.texts import load_texts
@@ -55,7 +35,7 @@ from upbeat.core.contract.effect import Explanation
 from upbeat.core.contract.report import Limit
 from upbeat.core.journal.record import Record
 
-from .hostile import IGNORABLE, unseen
+from .hostile_texts import IGNORABLE, unseen
 
 COLUMNS, ROWS, WRITTEN = 250, 600, 5
 SENTINEL = "written before"
@@ -63,6 +43,13 @@ STYLED = re.compile(r"\x1b\[[0-9;]{0,20}m")
 """The one kind of sequence that codex-auto's printer has of its own."""
 _INVISIBLE = tuple(chr(code) for first, last in IGNORABLE for code in {first, last})
 _FINALS = "ABCDEFGHJKLMPSTXZ`abcdefghlmnpqrstu@{|}~"
+
+
+WITH_A_NAME = (
+    *("", "why", "log", "prepare", "index", "schema", "install", "hook", "backtest", "workflow show", "features show"),
+    *("rules show", "rules remove", "tools call", "learned show"),
+)
+"""Commands, and none, that are given a word that they do not know."""
 
 
 class Streams:
@@ -92,15 +79,13 @@ class Streams:
                 final = chance.choice(_FINALS)
                 return chance.choice(("\x1b[", "\x9b")) + chance.choice(("", "?", ">", "!", "=")) + numbers + final
             case 2:
-                told = chance.choice(("0;owned", "2;owned", "8;;http://x", "52;c;b3duZWQ=", "4;1;red", "9;hello", ""))
-                return chance.choice(("\x1b]", "\x9d")) + told + chance.choice(("\x07", "\x1b\\", "\x9c", ""))
+                order = chance.choice(("0;owned", "2;owned", "8;;http://x", "52;c;b3duZWQ=", "4;1;red", "9;hello", ""))
+                return chance.choice(("\x1b]", "\x9d")) + order + chance.choice(("\x07", "\x1b\\", "\x9c", ""))
             case 3:
                 begin = chance.choice(("\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x90", "\x98", "\x9e", "\x9f"))
                 return begin + "q\x41" + chance.choice(("\x1b\\", "\x9c", ""))
             case 4:
-                return "\x1b" + chance.choice(
-                    ("c", "7", "8", "D", "E", "H", "M", "Z", "=", ">", "#8", "(0", ")B", "%G", "N")
-                )
+                return "\x1b" + chance.choice((*"c78DEHMZ=>N", "#8", "(0", ")B", "%G"))
             case 5:
                 return chr(chance.choice((*range(1, 9), *range(11, 32), *range(0x7F, 0xA0), 0xD800, 0xDCFF)))
             case 6:
@@ -124,7 +109,7 @@ class Watched(pyte.HistoryScreen):
     def write_process_input(self, data: str) -> None:
         self.sent.append(data)
 
-    def modes_of(self) -> tuple[object, ...]:
+    def modes(self) -> tuple[object, ...]:
         """All of the terminal but its cells and the row of its cursor."""
         sets = self.charset, self.g0_charset, self.g1_charset, self.margins, tuple(self.savepoints)
         told = self.title, self.icon_name, tuple(self.sent)
@@ -133,35 +118,34 @@ class Watched(pyte.HistoryScreen):
 
 def acted(text: str, *, is_styled: bool = False) -> list[str]:
     """What ``text`` does to a terminal beside putting characters below what stands there."""
-    found: list[str] = []
-    if odd := unseen(STYLED.sub("", text) if is_styled else text):
-        found.append(f"unseen: {odd[:10]!a}")
+    invisible = unseen(STYLED.sub("", text) if is_styled else text)
+    effects = [f"unseen: {invisible[:10]!a}"] if invisible else []
     lines = iter(text.split("\n"))
-    while piece := list(islice(lines, 100)):
-        found += _shown([line[: COLUMNS * 4] for line in piece], is_styled=is_styled)
-    return found
+    while screenful := list(islice(lines, 100)):
+        effects += _shown([line[: COLUMNS * 4] for line in screenful], is_styled=is_styled)
+    return effects
 
 
 def _shown(lines: list[str], *, is_styled: bool) -> list[str]:
     screen = Watched()
-    before = screen.modes_of()
+    before = screen.modes()
     try:
         screen.stream.feed("\n".join(lines) + "\n")
     except (TypeError, ValueError, IndexError) as error:  # an order that pyte does not know is one all the same
         return [f"an order to the terminal: {error}"]
-    found = [] if screen.modes_of() == before else ["the terminal is in another mode"]
+    effects = [] if screen.modes() == before else ["the terminal is in another mode"]
     above = ["".join(cell.data for _, cell in sorted(screen.buffer[row].items())) for row in range(WRITTEN)]
     if above != [SENTINEL] * WRITTEN or screen.history.top:
-        found.append("what was written before has changed")
+        effects.append("what was written before has changed")
     if screen.cursor.x != 0:
-        found.append("the cursor is not at the beginning of a line")
+        effects.append("the cursor is not at the beginning of a line")
     if not is_styled:
         styles = {cell._replace(data=" ") for row in screen.buffer.values() for cell in row.values()}
         if styles - {screen.default_char._replace(data=" ")}:
-            found.append("cells have another style")
+            effects.append("cells have another style")
         if (seen := _letters(screen)) != (meant := "".join("".join(lines).split())):
-            found.append(f"shown are {seen[:60]!a}, meant were {meant[:60]!a}")
-    return found
+            effects.append(f"shown are {seen[:60]!a}, meant were {meant[:60]!a}")
+    return effects
 
 
 def _letters(screen: Watched) -> str:
@@ -173,22 +157,24 @@ def _letters(screen: Watched) -> str:
 # What is printed
 
 
-def of_codex(fuzz: Streams) -> Iterator[TurnEvent]:
+def of_codex(fuzz: Streams) -> Iterator[base.TurnEvent]:
     """One event of each kind that codex-auto shows, full of what a model, a tool or a file may say."""
-    changes = tuple(FileDiff(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
+    changes = tuple(base.FileDiff(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
     item = fuzz()
-    yield Delta(item, fuzz())
-    yield Delta(item, fuzz())
-    yield Message(fuzz(), item)
-    yield Message(f"# {fuzz()}\n\n- `{fuzz()}`\n\n```\n{fuzz()}\n```\n[{fuzz()}](http://{fuzz.name()})")
-    yield Reasoning(fuzz())
-    yield CommandFinished(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
-    yield FilesChanged(item, changes)
-    yield ToolCall(item, fuzz(), fuzz())
-    yield WarningIssued(fuzz())
-    yield Reconnecting(fuzz())
-    yield PlanUpdated((PlanStep(fuzz(), fuzz()),))
-    yield ApprovalDecided(ApprovalRequest(ApprovalKind.COMMAND, fuzz()), ApprovalDecision.DECLINE, is_by_person=False)
+    yield base.Delta(item, fuzz())
+    yield base.Delta(item, fuzz())
+    yield base.Message(fuzz(), item)
+    yield base.Message(f"# {fuzz()}\n\n- `{fuzz()}`\n\n```\n{fuzz()}\n```\n[{fuzz()}](http://{fuzz.name()})")
+    yield base.Reasoning(fuzz())
+    yield base.CommandFinished(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
+    yield base.FilesChanged(item, changes)
+    yield base.ToolCall(item, fuzz(), fuzz())
+    yield base.WarningIssued(fuzz())
+    yield base.Reconnecting(fuzz())
+    yield base.PlanUpdated((base.PlanStep(fuzz(), fuzz()),))
+    yield base.ApprovalDecided(
+        base.ApprovalRequest(base.ApprovalKind.COMMAND, fuzz()), base.ApprovalDecision.DECLINE, is_by_person=False
+    )
 
 
 class Tty(StringIO):
@@ -207,12 +193,7 @@ def codex_auto_shows(fuzz: Streams, language: str, *, is_one: bool) -> tuple[str
     for event in of_codex(fuzz):
         show.show_event(event)
     show.show_continuation(fuzz())
-    show.show_failure(
-        Failed(
-            FailureReason.TURN_FAILED if hasattr(FailureReason, "TURN_FAILED") else next(iter(FailureReason)), fuzz()
-        ),
-        fuzz(),
-    )
+    show.show_failure(base.Failed(base.FailureReason.TURN_FAILED, fuzz()), fuzz())
     show.print_lines([fuzz(), join_segments([fuzz(), fuzz()], 80)])
     return answer.getvalue(), aside.getvalue()
 
@@ -228,7 +209,7 @@ def codex_auto_tells(fuzz: Streams) -> str:
     """What ``codex-auto --json`` prints at a terminal: Codex's lines among it."""
     lines, aside = TtyBytes(), StringIO()
     show = JsonLinesPrinter(aside, aside, load_texts("en"), lines_stream=lines)
-    show.show_event(RawLine((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
+    show.show_event(base.RawLine((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
     show.show_continuation(fuzz())
     return lines.getvalue().decode() + aside.getvalue()
 
@@ -260,26 +241,22 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
 
 
 def commands(folder: Path, fuzz: Streams, records: int) -> Iterator[tuple[str, ...]]:
-    """Command lines: what is stored shown in every way, and words that are no commands, names, files or options."""
-    yield from (("log", "--last", str(records)), ("log", "--json", "--last", str(records)), ("log", "verify"))
-    yield from (("status", "--repo", "/"), ("status", "--json", "--repo", "/"), ("stats",), ("stats", "--json"))
-    for number in range(1, records, max(records // 60, 1)):
-        yield from (("why", str(number)), ("why", str(number), "--json"))
-    shown = ("rules", "features", "workflow", "tools", "learned")
-    yield from ((name, "list") for name in shown)
-    yield from ((name, "list", "--json") for name in ("rules", "features", "workflow"))
-    yield from (("rules", "check"), ("workflow", "check"), ("trust", "--yes"), ("rules", "show", "odd"))
+    """Yield command lines: what is stored, shown in every way, and words that are no commands, names or options."""
+    for line in (
+        *(f"log --last {records}", f"log --json --last {records}", "log verify", "status --repo /repo"),
+        *("status --json --repo /repo", "stats", "stats --json"),
+        *(f"why {number}{how}" for number in range(1, records, max(records // 60, 1)) for how in ("", " --json")),
+        *(f"{name} list" for name in ("rules", "features", "workflow", "tools", "learned")),
+        *(f"{name} list --json" for name in ("rules", "features", "workflow")),
+        *("rules check", "workflow check", "trust --yes", "rules show odd"),
+    ):
+        yield tuple(line.split())
     for _ in range(10):
-        yield from ((fuzz(2),), ("why", fuzz(2)), ("log", fuzz(2)), ("workflow", "show", fuzz(2)))
-        yield from (("features", "show", fuzz(2)), ("rules", "show", fuzz(2)), ("rules", "remove", fuzz(2)))
-        yield from (("tools", "call", fuzz(2)), ("learned", "show", fuzz(2)), ("backtest", fuzz(2)))
-        yield from (
-            ("prepare", "--text", "--plan", "--prompt", _utf8(fuzz())),
-            ("prepare", fuzz(2)),
-            ("index", fuzz(2)),
-        )
-        yield from (("prepare", "--plan", "--prompt", _utf8(fuzz()), "--repo", f"{folder}/{fuzz.name()}"),)
-        yield from (("schema", fuzz(2)), ("install", fuzz(2)), ("hook", fuzz(2)), ("exec", "--", f"./{fuzz.name()}"))
+        for words in WITH_A_NAME:
+            yield (*words.split(), fuzz(2))
+        yield ("prepare", "--text", "--plan", "--prompt", _utf8(fuzz()))
+        yield ("prepare", "--plan", "--prompt", _utf8(fuzz()), "--repo", f"{folder}/{fuzz.name()}")
+        yield ("exec", "--", f"./{fuzz.name()}")
 
 
 def _utf8(text: str) -> str:
@@ -307,34 +284,20 @@ def _write(path: Path, text: str) -> None:
 
 @contextmanager
 def _at_home(folder: Path) -> Iterator[None]:
-    """This process has its home and its working directory in ``folder``."""
-    cwd, before = os.getcwd(), dict(os.environ)
-    for name in [name for name in os.environ if name.startswith(("XDG_", "CI_", "LC_", "LANG", "COLUMNS"))]:
-        del os.environ[name]
-    os.environ["HOME"] = str(folder)
-    os.chdir(folder)
-    try:
+    """Let this process have its home and its working directory in ``folder``."""
+    with chdir(folder), mock.patch.dict(os.environ, {"HOME": str(folder)}):
+        for name in [name for name in os.environ if name.startswith(("XDG_", "CI_", "LC_", "LANG", "COLUMNS"))]:
+            del os.environ[name]
         yield
-    finally:
-        os.chdir(cwd)
-        os.environ.clear()
-        os.environ.update(before)
 
 
-def printed(run: Callable[[], object]) -> str:
-    """All that ``run`` prints, on both streams, as a terminal would get it."""
-    out = TextIOWrapper(BytesIO(), "utf-8", errors="surrogatepass", write_through=True)
-    before = sys.stdout, sys.stderr, sys.stdin
-    sys.stdout = sys.stderr = out
-    sys.stdin = TextIOWrapper(BytesIO(b""))
-    try:
-        run()
-    except SystemExit:
-        pass
-    finally:
-        sys.stdout, sys.stderr, sys.stdin = before
-    out.flush()
-    return out.buffer.getvalue().decode("utf-8", "surrogatepass")  # type: ignore[attr-defined, no-any-return]
+def printed(program: Callable[[tuple[str, ...]], object], words: tuple[str, ...]) -> str:
+    """Return all that ``program`` prints, on both streams, as a terminal would get it."""
+    out, data = BytesIO(), TextIOWrapper(BytesIO(b""))
+    stream = TextIOWrapper(out, "utf-8", errors="surrogatepass", write_through=True)
+    with redirect_stdout(stream), redirect_stderr(stream), mock.patch.object(sys, "stdin", data), suppress(SystemExit):
+        program(words)
+    return out.getvalue().decode("utf-8", "surrogatepass")
 
 
 @dataclass
@@ -351,19 +314,17 @@ class Watch:
         self.faults += [f"{where}: {fault}" for fault in acted(text, is_styled=is_styled)]
 
 
-def of_commands(streams: int, seed: int) -> tuple[Streams, Watch]:
+def of_commands(folder: Path, streams: int, seed: int) -> tuple[Streams, Watch]:
     """Print a journal and a repository that hold so many streams, with every command."""
     fuzz, watch = Streams(seed), Watch()
-    with TemporaryDirectory(prefix="upbeat-terminals-") as name:
-        folder = Path(name).resolve()
-        repository(folder, fuzz)
-        records = max(streams // 19, 20)
-        store(folder / ".local/state/upbeat", fuzz, records)
-        with _at_home(folder):
-            for words in commands(folder, fuzz, records):
-                watch.take(f"upbeat {ascii(' '.join(words))[:60]}", printed(lambda words=words: main(words)))  # type: ignore[misc]
-            for words in ((fuzz(2), fuzz(2)), ("--session", fuzz(2)), ("--repo", fuzz(2), "--plan", "x"), (fuzz(2),)):
-                watch.take("codex-auto", printed(lambda words=words: codex_auto.main(words)))  # type: ignore[misc]
+    repository(folder, fuzz)
+    records = max(streams // 19, 20)
+    store(folder / ".local/state/upbeat", fuzz, records)
+    with _at_home(folder):
+        for words in commands(folder, fuzz, records):
+            watch.take(f"upbeat {ascii(' '.join(words))[:60]}", printed(main, words))
+        for words in ((fuzz(2), fuzz(2)), ("--session", fuzz(2)), ("--repo", fuzz(2), "--plan", "x"), (fuzz(2),)):
+            watch.take("codex-auto", printed(codex_auto.main, words))
     return fuzz, watch
 
 
@@ -378,9 +339,3 @@ def of_turns(streams: int, seed: int) -> tuple[Streams, Watch]:
                 watch.take("codex-auto on two streams", text)
         watch.take("codex-auto --json", codex_auto_tells(fuzz))
     return fuzz, watch
-
-
-def first_of(faults: Iterable[str], most: int = 3) -> str:
-    """The first of ``faults``, for a figure."""
-    shown = list(islice(dict.fromkeys(faults), most))
-    return f": {'; '.join(shown)}" if shown else ""
