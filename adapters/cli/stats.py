@@ -7,13 +7,12 @@ the held-out prompts, with confidence intervals. [How to read it](measuring.md).
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from upbeat.adapters.cli.backtest import SECONDS_PER_DAY, parse_days
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment, read_environment
@@ -36,12 +35,11 @@ def run(arguments: Sequence[str]) -> int:
     root = resolve_root(options.repo, environment) if options.repo else ""
     report = stats_report(environment, options.days, root)
     if options.json:
-        print(json.dumps(stats_document(report), indent=2, ensure_ascii=False))
-    else:
-        print("\n".join(stats_lines(report, environment.language)))
-        if root and not report.first and (roots := build_journal(environment).recorded_roots()):
-            texts = load_messages("journal", environment.language)
-            print(texts["recorded_elsewhere"].format(roots=", ".join(roots)))
+        return print_json(stats_document(report))
+    print("\n".join(stats_lines(report, environment.language)))
+    if root and not report.first and (roots := build_journal(environment).recorded_roots()):
+        texts = load_messages("journal", environment.language)
+        print(texts["recorded_elsewhere"].format(roots=", ".join(roots)))
     return 0
 
 

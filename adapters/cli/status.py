@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_journal
@@ -38,7 +37,6 @@ def run(arguments: Sequence[str]) -> int:
         except JournalError as error:
             health = replace(health, problem=str(error))
     if options.json:
-        print(json.dumps(status_document(root, sessions, health), indent=2, ensure_ascii=False))
-    else:
-        print(status_text(root, sessions, health, environment.language, other_roots))
+        return print_json(status_document(root, sessions, health))
+    print(status_text(root, sessions, health, environment.language, other_roots))
     return 0

@@ -7,7 +7,6 @@ rest of the journal takes longer than the whole command may take.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from upbeat.adapters.claude.statusline import parse_status_payload
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.core.workflow.statusline import format_status_line
 
 JOURNAL_FILE = "upbeat/journal.db"
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
         print(USAGE)
         return 0
     environment = read_environment()
-    session_id, used = parse_status_payload(_parse_object(sys.stdin.buffer.read()))
+    session_id, used = parse_status_payload(parse_json_object(sys.stdin.buffer.read()))
     state = stored_state(environment.state_home / JOURNAL_FILE, session_id)
     print(" ".join(format_status_line(state, used, environment.language).split()))
     return 0
@@ -52,12 +52,4 @@ def stored_state(journal: Path, session_id: str) -> Mapping[str, Any]:
             row = database.row("SELECT state FROM sessions WHERE session_id = ?", session_id)
     except StorageError:
         return {}
-    return _parse_object(row[0]) if row else {}
-
-
-def _parse_object(text: str | bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return parse_json_object(row[0]) if row else {}

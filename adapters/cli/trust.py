@@ -25,7 +25,7 @@ from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.adapters.system.config.guidance import guidance_files
 from upbeat.adapters.system.config.prompt_files import COMMANDS_FOLDER, project_prompts
-from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files
+from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files, to_display_text
 from upbeat.adapters.system.config.rules import MAX_BYTES as MAX_RULE_BYTES
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import digest_of, revoke, trust, trusted_digests
@@ -112,7 +112,7 @@ def _trust_requests(root: str, environment: Environment) -> Iterator[TrustReques
             continue
         content = read_content(path, root, max_bytes)
         if content.problem:
-            print(f"upbeat: {_display_name(path, root)}: {content.problem}", file=sys.stderr)
+            print(f"upbeat: {to_display_text(os.path.relpath(path, root))}: {content.problem}", file=sys.stderr)
         else:
             yield TrustRequest(path, content.data, consequences(content.data))
 
@@ -151,7 +151,7 @@ def _server_consequences(client: Client, servers: Sequence[ServerConfig], folder
 
 
 def _show(request: TrustRequest, root: str) -> None:
-    name = _display_name(request.path, root)
+    name = to_display_text(os.path.relpath(request.path, root))
     print(f"# {name}", strip_controls(request.data.decode("utf-8", "replace")).rstrip(), sep="\n", flush=True)
     for consequence in request.consequences:
         print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
@@ -176,10 +176,6 @@ def _revoke(root: str, environment: Environment) -> int:
     if not revoked:
         print(f"upbeat: nothing in {root} was trusted; `upbeat trust --list` shows what is", file=sys.stderr)
     return 0 if revoked else 2
-
-
-def _display_name(path: Path, root: str) -> str:
-    return strip_controls(os.fsencode(os.path.relpath(path, root)).decode("utf-8", "replace")).replace("\n", " ")
 
 
 def _display_value(value: object) -> str:

@@ -6,11 +6,10 @@ Without a number it explains the latest record of this repository in which upbea
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
@@ -45,9 +44,8 @@ def run(arguments: Sequence[str]) -> int:
         print(f"upbeat: {_missing_text(options, root, journal, environment.language)}", file=sys.stderr)
         return 1
     if options.json:
-        print(json.dumps(explanation_document(entry), indent=2, ensure_ascii=False))
-    else:
-        print(format_explanation(entry, environment.language))
+        return print_json(explanation_document(entry))
+    print(format_explanation(entry, environment.language))
     return 0
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
+from upbeat.adapters.system.config.rules import to_display_text
 from upbeat.adapters.system.config.trust import TRUST_FILE, trusted_digests
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import (
@@ -126,9 +127,8 @@ def _find_files(root: str, base: str, user_folders: Mapping[str, Path]) -> tuple
         kind = GUIDANCE_FORMATS[name]
         below, files_below = _list_tree(str(users), None, kind.suffix)
         all_folders += below
-        all_files += [
-            GuidanceFile(users / file, f"~/{kind.folder}/{_display_name(file)}", kind, "", True) for file in files_below
-        ]
+        names = ((users / file, f"~/{kind.folder}/{to_display_text(file)}") for file in files_below)
+        all_files += [GuidanceFile(path, name, kind, is_user_owned=True) for path, name in names]
     return all_folders, all_files
 
 
@@ -143,7 +143,7 @@ def _files_of_base(root: str, base: str) -> tuple[tuple[str, ...], tuple[Guidanc
         below, names = _list_tree(folder, root, kind.suffix)
         folders += below
         shown = os.path.join(base, kind.folder)
-        files += [GuidanceFile(Path(folder, name), _display_name(f"{shown}/{name}"), kind, base) for name in names]
+        files += [GuidanceFile(Path(folder, name), to_display_text(f"{shown}/{name}"), kind, base) for name in names]
     if not base:
         path = Path(root, COPILOT_FILE)
         folders.append(str(path))
@@ -185,9 +185,3 @@ def _folders_above(path: str) -> tuple[str, ...]:
     """Return the parent folders of ``path``, nearest first, the repository (empty) last; the outer ones if deep."""
     parts = path.split("/")[:-1]
     return tuple("/".join(parts[:count]) for count in range(min(len(parts), 4 * MAX_DEPTH), -1, -1))
-
-
-def _display_name(name: str) -> str:
-    from upbeat.core.sanitize.control_chars import strip_controls
-
-    return strip_controls(name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).replace("\n", " ")

@@ -86,7 +86,7 @@ def read_new_lines(path: str, bookmark: Bookmark, max_bytes: int) -> Iterator[by
         os.close(descriptor)
 
 
-def parse_json_object(line: bytes) -> dict[str, Any]:
+def parse_json_object(line: str | bytes) -> dict[str, Any]:
     """Parse a line as a JSON object; return an empty one for anything else."""
     try:
         value: Any = json.loads(line)
