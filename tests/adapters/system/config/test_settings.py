@@ -11,7 +11,6 @@ import pytest
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import Environment
-from upbeat.adapters.system.files.toml_file import MAX_BYTES
 from upbeat.core.settings import DEFAULTS, Activation, ExecutionMode, ResolvedSettings, Settings
 from upbeat.core.tool_servers import LaunchSpec, ServerConfig, ServerTool
 
@@ -135,42 +134,22 @@ def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
     ) == resolved.problems
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        pytest.param(b"enabled = ", "not valid TOML: Invalid value (at end of document)", id="torn"),
-        pytest.param(b'enabled = "\xff"', "not UTF-8 (byte 11)", id="not UTF-8"),
-        pytest.param(b"\x00", "not valid TOML: Found invalid character '\\x00' (at line 1, column 1)", id="NUL"),
-        pytest.param(b"a" * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes; not read", id="large"),
-    ],
-)
-def test_unreadable_files(root: Path, home: Environment, text: bytes, problem: str) -> None:
-    """A file that cannot be understood is one problem, never an exception."""
-    put(root, "config/auto-tools.toml", text)
+def test_an_unreadable_file(root: Path, home: Environment) -> None:
+    """A file that cannot be parsed is one problem, and its settings do not count."""
+    put(root, "config/auto-tools.toml", b"enabled = ")
     resolved = load_settings(str(root), home)
 
-    assert (DEFAULTS, 1) == (resolved.settings, len(resolved.problems))
-    assert resolved.problems[0].startswith("config/auto-tools.toml: " + problem.partition(":")[0])
+    assert (DEFAULTS, ("config/auto-tools.toml: not valid TOML: Invalid value (at end of document)",)) == (
+        resolved.settings,
+        resolved.problems,
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("x = " + "[" * 20000, id="deep lists"),
-        pytest.param("x = " + "{a=" * 20000, id="deep tables"),
-        pytest.param(".".join("a" * 20000) + " = 1", id="deep key"),
-        pytest.param("[" + ".".join("a" * 20000) + "]\nb = 1", id="deep table name"),
-        pytest.param("[budget]\nwall_ms = " + "9" * 9000, id="a number without end"),
-        pytest.param("\n".join(f"k{n} = 1" for n in range(20000)), id="many keys"),
-    ],
-)
-def test_hostile_files(root: Path, home: Environment, text: str) -> None:
-    """A file that is made to break its reader is told as wrong, at once."""
-    put(root, "config/auto-tools.toml", text)
-    resolved = load_settings(str(root), home)
+def test_many_unknown_keys(root: Path, home: Environment) -> None:
+    """Of many mistakes only the first are reported."""
+    put(root, "config/auto-tools.toml", "\n".join(f"k{number} = 1" for number in range(20000)))
 
-    assert DEFAULTS == resolved.settings
-    assert 1 <= len(resolved.problems) <= 50
+    assert 1 <= len(load_settings(str(root), home).problems) <= 50
 
 
 def test_messages_are_clean(root: Path, home: Environment) -> None:

@@ -16,7 +16,6 @@ from upbeat.adapters.system.config.workflows import (
     project_workflow_file,
 )
 from upbeat.adapters.system.environment import Environment
-from upbeat.adapters.system.files.toml_file import MAX_BYTES
 from upbeat.core.workflow.registry_file import LoadedRegistry
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
@@ -85,26 +84,15 @@ def test_a_wrong_users_file_changes_nothing(root: Path, home: Environment, built
     ) == load_workflows(str(root), home)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        pytest.param(b"workflows = ", "not valid TOML: ", id="torn"),
-        pytest.param(b'x = "\xff"', "not UTF-8 (byte 5)", id="not UTF-8"),
-        pytest.param(b"#" * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes", id="large"),
-        pytest.param(b"workflows.x.stages = " + b"[" * 9000, "not valid TOML: ", id="deep lists"),
-        pytest.param(b"[" + b".".join([b"a"] * 900) + b"]", "tables nested deeper", id="deep tables"),
-    ],
-)
 @pytest.mark.parametrize("whose", ["user", "project"])
-def test_files_that_cannot_be_read(
-    root: Path, home: Environment, built_in: LoadedRegistry, whose: str, text: bytes, problem: str
-) -> None:
-    """A file that cannot be understood is one problem, whoever wrote it, and never an exception."""
-    path = put(root, PROJECT_FILE, text) if whose == "project" else put(home.config_home, "upbeat/workflows.toml", text)
+def test_files_that_cannot_be_read(root: Path, home: Environment, built_in: LoadedRegistry, whose: str) -> None:
+    """A file that cannot be parsed is one problem, whoever wrote it, and never an exception."""
+    folder, name = (root, PROJECT_FILE) if whose == "project" else (home.config_home, "upbeat/workflows.toml")
+    path = put(folder, name, b"workflows = ")
     loaded = load_workflows(str(root), home)
 
     assert (built_in.registry, 1) == (loaded.registry, len(loaded.problems))
-    assert loaded.problems[0].startswith(f"{PROJECT_FILE if whose == 'project' else path}: {problem}")
+    assert loaded.problems[0].startswith(f"{PROJECT_FILE if whose == 'project' else path}: not valid TOML: ")
 
 
 def test_messages_are_clean(root: Path, home: Environment) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.system.config.trust import digest_of
-from upbeat.adapters.system.files.toml_file import MAX_DEPTH, TomlFile, is_own_file, read_toml
+from upbeat.adapters.system.files.toml_file import MAX_BYTES, MAX_DEPTH, TomlFile, is_own_file, read_toml
 
 TEXT = """\
 # settings
@@ -46,6 +46,28 @@ def test_no_file(tmp_path: Path) -> None:
 
     assert TomlFile(str(tmp_path / "no"), exists=False) == read_toml(tmp_path / "no")
     assert TomlFile("empty", digest=digest_of(b"")) == read_toml(tmp_path / "empty", display_name="empty")
+
+
+UNREADABLE: dict[str, tuple[bytes, str]] = {
+    "torn": (b"enabled = ", "not valid TOML: Invalid value (at end of document)"),
+    "not UTF-8": (b'enabled = "\xff"', "not UTF-8 (byte 11)"),
+    "NUL": (b"\x00", "not valid TOML: Invalid statement (at line 1, column 1)"),
+    "large": (b"a" * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes; not read"),
+    "deep lists": (b"x = " + b"[" * 20000, "not valid TOML: "),
+    "deep tables": (b"x = " + b"{a=" * 20000, "not valid TOML: "),
+    "deep key": (b".".join([b"a"] * 20000) + b" = 1", "not valid TOML: TOML key has more than"),
+    "deep table name": (b"[" + b".".join([b"a"] * 20000) + b"]", "not valid TOML: TOML key has more than"),
+    "endless number": (b"[budget]\nwall_ms = " + b"9" * 9000, "not valid TOML: "),
+}
+
+
+@pytest.mark.parametrize(("data", "problem"), UNREADABLE.values(), ids=UNREADABLE)
+def test_an_unreadable_file_is_one_problem(tmp_path: Path, data: bytes, problem: str) -> None:
+    """A file that cannot be parsed, or is made to break its parser, is one problem and never an exception."""
+    (tmp_path / "f").write_bytes(data)
+    file = read_toml(tmp_path / "f", display_name="f")
+
+    assert ({}, True) == (file.values, file.problem.startswith(f"f: {problem}"))
 
 
 @pytest.mark.parametrize(
