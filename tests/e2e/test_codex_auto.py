@@ -15,7 +15,7 @@ import pytest
 from upbeat.adapters.codex_auto.sessions.store import SessionStore
 
 from .clients import CLIENTS
-from .received import Request, Said
+from .received import OPENING, Request, Said
 from .runs import Finished, run
 from .sample_repository import SECRETS
 from .sandbox import Sandbox
@@ -24,7 +24,6 @@ from .terminal import CTRL_C, CTRL_D, Terminal
 ABOUT_CODE = "where does total_price of the Cart take the discount off?"
 ALSO_ABOUT_CODE = "who calls save_order in shop/storage.py?"
 FOUND = "def total_price(cart):"
-OPENING = "<upbeat-data id="
 EXEC = ("codex-auto", "--transport", "exec")
 OFF = {"CI_AUTO_TOOLS": "off"}
 PTY = {"PROMPT_TOOLKIT_NO_CPR": "1"}

@@ -10,12 +10,12 @@ import pytest
 
 from upbeat.adapters.codex_auto.sessions.store import SessionStore, StoredSession
 
+from .received import OPENING
 from .runs import run
 from .sandbox import Sandbox
 from .terminal import CTRL_D, Terminal
 
 ABOUT_CODE = "where does total_price of the Cart take the discount off?"
-OPENING = "<upbeat-data id="
 OFF = {"CI_AUTO_TOOLS": "off"}
 PTY = {"PROMPT_TOOLKIT_NO_CPR": "1"}
 

@@ -11,18 +11,13 @@ import pytest
 from .codex_trust import trust_all_hooks
 from .runs import Finished, run
 from .sandbox import Sandbox
+from .workflow_sessions import install
 
 pytestmark = pytest.mark.e2e
 
 PLUGIN = "upbeat@upbeat"
 HOOK_POINTS = {"start", "turns", "calls", "results", "agents", "end"}
 OF_CODEX = ("codex-cli", "codex-auto")
-
-
-def install(sandbox: Sandbox, client: str) -> None:
-    """Install the plugin; for Codex the review of its hooks is left."""
-    done = run(sandbox, ["upbeat", "install", client, "--yes"])
-    assert (0, "") == (done.exit_code, done.stderr)
 
 
 def asked(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict[str, Any]]:
@@ -45,7 +40,7 @@ def inactive_points(found: dict[str, Any], client: str) -> dict[str, set[str]]:
 
 
 def every(reason: str, *hook_points: str) -> dict[str, set[str]]:
-    """``reason`` for each of ``guards``, or of all."""
+    """``reason`` for each of ``hook_points``, or of all."""
     return {hook_point: {reason} for hook_point in hook_points or HOOK_POINTS}
 
 
@@ -81,7 +76,7 @@ def test_claude_code_is_active(sandbox: Sandbox, program: str) -> None:
     assert [] == [*sandbox.tmp.glob("upbeat-*")]
 
 
-def test_codex_is_armed_by_its_users_trust(sandbox: Sandbox) -> None:
+def test_codex_is_active_once_its_user_trusts_the_hooks(sandbox: Sandbox) -> None:
     """Untrusted hooks are inactive, whatever a canary does; trusted ones are, and nobody else writes trust."""
     install(sandbox, "codex")
     config = sandbox.codex_home / "config.toml"
@@ -168,7 +163,7 @@ def test_of_the_repository_only_local_settings_count_in_a_subfolder(sandbox: San
     assert counts is ("PromptSubmitted" not in log.stdout)
 
 
-CONFLICTING_PLUGIN: dict[str, tuple[Callable[[Sandbox], None], str]] = {
+OBSTACLES: dict[str, tuple[Callable[[Sandbox], None], str]] = {
     "hooks off": (lambda sandbox: _settings(sandbox, disableAllHooks=True), "hooks_disabled"),
     "plugin off": (lambda sandbox: _settings(sandbox, enabledPlugins={PLUGIN: False}), "plugin_disabled"),
     "server that cannot start": (_break_server, "server_not_connected"),
@@ -177,10 +172,10 @@ CONFLICTING_PLUGIN: dict[str, tuple[Callable[[Sandbox], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CONFLICTING_PLUGIN)
+@pytest.mark.parametrize("name", OBSTACLES)
 def test_claude_code_is_inactive(sandbox: Sandbox, name: str) -> None:
     """With each thing in the way nothing is active, the reason is said, and the canary agrees: no hook arrives."""
-    put, reason = CONFLICTING_PLUGIN[name]
+    put, reason = OBSTACLES[name]
     install(sandbox, "claude")
     put(sandbox)
     done, found = asked(sandbox, "claude", "--probe")

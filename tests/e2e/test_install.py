@@ -14,14 +14,14 @@ from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.codex import install as codex
 
 from .codex_trust import hook_statuses, trust_all_hooks
+from .received import OPENING
 from .runs import Finished, run
 from .sandbox import Sandbox
+from .workflow_sessions import CLAUDES
 
 pytestmark = pytest.mark.e2e
 
 QUESTION = "where does total_price apply the discount, and where is save_order?"
-OPENING = "<upbeat-data id="
-VERSIONS = ("claude", "claude-oldest")
 SERVER = "plugin:upbeat:upbeat"
 LOGS = (".cache", "claude-cli-nodejs")
 
@@ -61,7 +61,7 @@ def of_ours(folder: Path) -> list[str]:
     return sorted(str(path) for path in found if path.parts[:2] not in ((".local", "state"), LOGS))
 
 
-@pytest.mark.parametrize("client", VERSIONS)
+@pytest.mark.parametrize("client", CLAUDES)
 def test_claude_loads_it(sandbox: Sandbox, client: str) -> None:
     """With nothing but what was written its hooks fire and its server is connected; removed, nothing is loaded and
     the settings are byte-identical."""
@@ -162,7 +162,7 @@ def test_an_upgrade_that_changes_hooks_is_reviewed(sandbox: Sandbox) -> None:
     assert {"modified"} >= {status for status in hook_statuses(sandbox).values() if status != "untrusted"}
 
 
-@pytest.mark.parametrize("client", VERSIONS)
+@pytest.mark.parametrize("client", CLAUDES)
 def test_an_upgrade_of_claude(sandbox: Sandbox, client: str) -> None:
     """Over an installation that was made with Claude Code's own commands the plugin works on, and can be removed."""
     steps = (f"{client} plugin marketplace add {{folder}}", f"{client} plugin install upbeat@upbeat")

@@ -9,39 +9,22 @@ from pathlib import Path
 import pytest
 import tomli
 
-from .received import Request, main_requests
-from .runs import Finished, run
+from .received import Request
+from .runs import run
 from .sandbox import Sandbox
+from .workflow_sessions import CLAUDES, CLIENTS, PLUGIN, command_of, prepare
 
 pytestmark = pytest.mark.e2e
 
 ROOT = Path(__file__).parents[2]
-PLUGIN = ROOT / "adapters" / "claude" / "plugin"
-VERSIONS = ("claude", "claude-oldest")
 REGISTRY = tomli.loads((ROOT / "config" / "workflows.toml").read_text(encoding="utf-8"))
 AGENTS = [f"upbeat:{name}" for name in REGISTRY["agents"]]
 COMMANDS = [f"upbeat:{path.stem}" for path in (PLUGIN / "commands").glob("*.md")]
-TRUSTED = "--dangerously-bypass-hook-trust"
 SMALL_TALK = "thanks, that is all"
 
-MOST_TOKENS = 1500
+MAX_TOKENS = 1500
 CHARS_PER_TOKEN = 4
-"""An estimate: the clients' own tokenizers are not to be had."""
-
-
-def claude(sandbox: Sandbox, client: str, prompt: str, *flags: str, script: tuple = ()) -> Finished:
-    """One headless turn with the plugin as it lies in the checkout."""
-    return run(sandbox, [client, "-p", prompt, "--plugin-dir", str(PLUGIN), *flags], script=script)
-
-
-def codex(sandbox: Sandbox, prompt: str, script: tuple = ()) -> Finished:
-    """One headless turn."""
-    return run(sandbox, ["codex", "exec", "--json", TRUSTED, "-"], stdin=prompt, script=script)
-
-
-def install_codex(sandbox: Sandbox) -> None:
-    """Install the plugin; the review of its hooks is left."""
-    assert 0 == run(sandbox, ["upbeat", "install", "codex", "--yes"]).exit_code
+"""An estimate: the clients' own tokenizers are not public."""
 
 
 def sent(request: Request) -> str:
@@ -55,71 +38,49 @@ def named(names: list[str], text: str) -> list[str]:
     return [name for name in names if re.search(re.escape(name) + r"(?![\w-])", text)]
 
 
-def first(finished: Finished) -> Request:
-    return main_requests(finished.requests)[0]
-
-
-@pytest.mark.parametrize("client", VERSIONS)
-def test_plugin_is_valid(sandbox: Sandbox, client: str) -> None:
-    """The client's own strict check has nothing against the plugin."""
+@pytest.mark.parametrize("client", CLAUDES)
+def test_claude_finds_the_plugin_valid(sandbox: Sandbox, client: str) -> None:
+    """The client's own strict check passes."""
     checked = run(sandbox, [client, "plugin", "validate", str(PLUGIN), "--strict"])
 
     assert 0 == checked.exit_code, checked.stdout
 
 
-@pytest.mark.parametrize("client", VERSIONS)
-def test_unused_plugin_costs_claude_little(sandbox: Sandbox, client: str) -> None:
-    """A session that uses nothing of the plugin pays for its agents' one-line descriptions and two tools."""
-    without = sent(first(run(sandbox, [client, "-p", SMALL_TALK])))
-    finished = claude(sandbox, client, SMALL_TALK)
-    having = sent(first(finished))
-
-    assert (0, "Stub answer 1.\n", "") == (finished.exit_code, finished.stdout, finished.stderr)
-    assert (len(having) - len(without)) / CHARS_PER_TOKEN < MOST_TOKENS
-    assert AGENTS == [name for name in AGENTS if f"- {name}: " in having]
-    assert [] == named(COMMANDS, having)
-
-
-def test_unused_plugin_costs_codex_little(sandbox: Sandbox) -> None:
-    """The same holds for Codex, which lists none of our commands to the model."""
-    without = sent(first(codex(sandbox, SMALL_TALK)))
-    install_codex(sandbox)
-    finished = codex(sandbox, SMALL_TALK)
-    having = sent(first(finished))
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_unused_plugin_costs_little(sandbox: Sandbox, client: str) -> None:
+    """A session that uses nothing of it pays for its agents' one-line descriptions and two tools, if anything."""
+    command = ["codex", "exec", "--json", "-"] if client == "codex" else [client, "-p"]
+    without = sent(run(sandbox, command, stdin=SMALL_TALK).turns[0])
+    prepare(sandbox, client)
+    finished = run(sandbox, command_of(client), stdin=SMALL_TALK)
+    request = sent(finished.turns[0])
 
     assert 0 == finished.exit_code
-    assert (len(having) - len(without)) / CHARS_PER_TOKEN < MOST_TOKENS
-    assert [] == named(COMMANDS, having)
+    assert (len(request) - len(without)) / CHARS_PER_TOKEN < MAX_TOKENS
+    assert ([] if client == "codex" else AGENTS) == [name for name in AGENTS if f"- {name}: " in request]
+    assert [] == named(COMMANDS, request)
 
 
-@pytest.mark.parametrize("client", VERSIONS)
-def test_command_of_claude(sandbox: Sandbox, client: str) -> None:
-    """A user's ``/upbeat:standard`` reaches the model with its words behind it."""
-    request = first(claude(sandbox, client, "/upbeat:standard add retries"))
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_command_reaches_the_model_with_its_words(sandbox: Sandbox, client: str) -> None:
+    """A user's ``/upbeat:standard`` (``$upbeat:standard`` in Codex) arrives with the command's text."""
+    prepare(sandbox, client)
+    mark = "$" if client == "codex" else "/"
+    request = run(sandbox, command_of(client), stdin=f"{mark}upbeat:standard add retries").turns[0]
 
     [body] = request.texts_with("upbeat has started the workflow `standard`")
     assert "user" == body.role
     assert request.texts_with("add retries")
 
 
-def test_command_of_codex(sandbox: Sandbox) -> None:
-    """A user's ``$upbeat:standard`` reaches the model with its words and the command's text."""
-    install_codex(sandbox)
-    request = first(codex(sandbox, "$upbeat:standard add retries"))
-
-    [body] = request.texts_with("upbeat has started the workflow `standard`")
-    assert "user" == body.role
-    assert ["$upbeat:standard add retries"] == [said.text for said in request.texts_with("add retries")][:1]
-
-
-@pytest.mark.parametrize("client", VERSIONS)
-def test_agent_of_claude_that_reads(sandbox: Sandbox, client: str) -> None:
-    """A reviewer has its text and its skills, and no tool that writes or hands work on."""
+@pytest.mark.parametrize("client", CLAUDES)
+def test_an_agent_of_claude_that_reads_cannot_write(sandbox: Sandbox, client: str) -> None:
+    """A reviewer has its text and its skills, and no tool that writes or delegates."""
     task = {"description": "review", "prompt": "LOOK at it", "subagent_type": "upbeat:code-reviewer"}
     script = ({"when": "begin", "reply": [{"tool": "Agent", "input": task | {"run_in_background": False}}]},)
-    finished = claude(sandbox, client, "begin", script=script)
+    finished = run(sandbox, command_of(client), stdin="begin", script=script)
 
-    [request] = [request for request in main_requests(finished.requests) if request.from_subagent]
+    [request] = [turn for turn in finished.turns if turn.from_subagent]
     tools = {tool["name"] for tool in request.body["tools"]}
     assert {"Read", "Bash"} <= tools
     assert set() == tools & {"Write", "Edit", "NotebookEdit", "Agent", "Task"}
@@ -128,9 +89,9 @@ def test_agent_of_claude_that_reads(sandbox: Sandbox, client: str) -> None:
     assert r"<!-- VERDICT: {\"result\":\"REJECT\"} -->" in sent(request)
 
 
-def test_role_of_codex(sandbox: Sandbox) -> None:
-    """The role files are where Codex looks for them, and an agent of ours has its text and its effort."""
-    install_codex(sandbox)
+def test_a_role_of_codex_has_its_text_and_effort(sandbox: Sandbox) -> None:
+    """The role files are where Codex looks for them."""
+    prepare(sandbox, "codex")
     spawn = {"message": "LOOK at it", "agent_type": "upbeat:code-reviewer"}
     write = {"cmd": "touch written.txt; echo ended-with-$?"}
     script = (
@@ -139,9 +100,9 @@ def test_role_of_codex(sandbox: Sandbox) -> None:
         {"when": "agent_id", "reply": [{"wait_for": "ended-with-"}, {"text": "waited"}]},
         {"when": "begin", "reply": [{"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": spawn}]},
     )
-    finished = codex(sandbox, "begin", script)
+    finished = run(sandbox, command_of("codex"), stdin="begin", script=script)
 
-    asked, answered = [request for request in main_requests(finished.requests) if request.from_subagent][:2]
+    asked, answered = [turn for turn in finished.turns if turn.from_subagent][:2]
     assert ["developer"] == asked.roles_with("You are the code reviewer.")
     assert "high" == asked.body["reasoning"]["effort"]
     # The role says sandbox_mode = "read-only"; 0.169 does not heed it: https://github.com/openai/codex/issues/45482
