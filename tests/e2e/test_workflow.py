@@ -108,21 +108,12 @@ def told(done: Finished, prompt: str) -> list[Said]:
     return subagent_turns(done, prompt)[0].texts_with("upbeat · workflow ")
 
 
-def test_the_journals_of_the_clients_are_equal(standard: dict[str, Played], secure: dict[str, Played]) -> None:
-    """What happened to the steps is the same in every client, but for ids, times and the order inside a group."""
-    for runs in (standard, secure):
-        expected = course(runs["claude"].records)
-        assert [expected] * 3 == [course(runs[client].records) for client in CLIENTS]
-
-
 @pytest.mark.parametrize("client", CLIENTS)
 def test_secure_has_three_in_one_group(secure: dict[str, Played], client: str) -> None:
     """Review, test and security review belong together, and the retrospective comes after all three."""
-    found = course(secure[client].records)
-
-    at = found.index("DEV pass") + 1
-    assert passed("REVIEW", "SECURITY", "TEST:2") == found[at : at + 9]
-    assert ["RETRO allow", "run complete"] == [found[at + 9], found[-1]]
+    steps = [*passed("PLAN"), *passed("ARCH"), *passed("TEST"), *passed("DEV")]
+    steps += [*passed("REVIEW", "SECURITY", "TEST:2"), *passed("RETRO"), *passed("DOCS")]
+    assert ["run started secure", *steps, "run complete"] == course(secure[client].records)
 
 
 @pytest.mark.parametrize(

@@ -164,9 +164,3 @@ def test_other_agents_are_left_alone(skipped: dict[str, Played], client: str) ->
 
     assert ["Count the files."] == [said.text for said in first.texts_with("Count the files.")]
     assert 0 == first.count("upbeat · workflow")
-
-
-def test_the_journals_of_the_clients_are_equal(failed: dict[str, Played], twice_bad: dict[str, Played]) -> None:
-    """Trouble takes the same course in every client."""
-    for runs in (failed, twice_bad):
-        assert [course(runs["claude"].records)] * 3 == [course(runs[client].records) for client in CLIENTS]
