@@ -187,9 +187,8 @@ def _output(response: object) -> str:
 
 
 def _turn_failed(payload: Payload, source: EventSource) -> Event:
-    return TurnFailed(
-        source, optional_text(payload, "error") or "unknown", optional_text(payload, "last_assistant_message")
-    )
+    error = optional_text(payload, "error") or "unknown"
+    return TurnFailed(source, error, optional_text(payload, "last_assistant_message"))
 
 
 def _refused_in_batch(payload: Payload, source: EventSource) -> Event:

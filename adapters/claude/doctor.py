@@ -22,7 +22,9 @@ from upbeat.adapters.doctor.handshake import server_faults
 from upbeat.adapters.install.plugin import NAME
 from upbeat.adapters.install.plugin_state import (
     client_program,
+    command_line,
     conflict_faults,
+    hook_handlers,
     inspect_plugin,
     is_our_hook,
     is_our_plugin,
@@ -55,17 +57,12 @@ class SettingsFile:
 
 
 def inspect_claude(
-    client: ClaudeCode,
-    environment: Environment,
-    root: str,
-    cwd: str,
-    journal: SqliteJournal,
-    managed_folder: Path | None = None,
+    client: ClaudeCode, environment: Environment, root: str, cwd: str, journal: SqliteJournal
 ) -> ClientSnapshot:
     """Inspect Claude Code as it would start at ``cwd``, in the repository at ``root`` (empty for none)."""
     own, home = environment.data_home / NAME / client.cli_name, client.home(environment)
     program = client_program(client.cli_name, root, environment)
-    files = settings_files(home, root, cwd, managed_folder or MANAGED_SETTINGS_FOLDER)
+    files = settings_files(home, root, cwd)
     is_known = any(map(is_our_plugin, _merged_entries(files, "enabledPlugins"))) or own.is_dir()
     if not program or not is_known:
         return absent_snapshot(client, program, has_plugin=is_known)
@@ -84,12 +81,12 @@ def inspect_claude(
 def managed_settings() -> dict[str, Any]:
     """Return the administrator's settings, merged over all files."""
     merged: dict[str, Any] = {}
-    for file in _managed_files(MANAGED_SETTINGS_FOLDER):
+    for file in _managed_files():
         merged |= file.values
     return merged
 
 
-def settings_files(claude_home: Path, root: str, cwd: str, managed_folder: Path) -> tuple[SettingsFile, ...]:
+def settings_files(claude_home: Path, root: str, cwd: str) -> tuple[SettingsFile, ...]:
     """Return the existing settings files; a later one overrides an earlier one.
 
     Claude Code reads both project files in the folder where it starts, and only the local one at the repository root
@@ -99,10 +96,11 @@ def settings_files(claude_home: Path, root: str, cwd: str, managed_folder: Path)
     paths = [claude_home / "settings.json", Path(cwd, ".claude", "settings.json")]
     paths += [folder / local for folder in map(Path, filter(None, (root, cwd)))]
     own = (SettingsFile(path, read_json_object(path)) for path in dict.fromkeys(paths))
-    return (*(file for file in own if file.values), *_managed_files(managed_folder))
+    return (*(file for file in own if file.values), *_managed_files())
 
 
-def _managed_files(folder: Path) -> Iterator[SettingsFile]:
+def _managed_files() -> Iterator[SettingsFile]:
+    folder = MANAGED_SETTINGS_FOLDER
     for path in (folder / "managed-settings.json", *sorted(folder.glob("managed-settings.d/*.json"))):
         if values := read_json_object(path):
             yield SettingsFile(path, values, is_managed=True)
@@ -119,7 +117,11 @@ def _settings_faults(files: tuple[SettingsFile, ...], home: Path) -> Iterator[Fa
     plugins = {
         name: (bool(value), file.path) for name, (value, file) in _merged_entries(files, "enabledPlugins").items()
     }
-    commands = [(command, str(file.path)) for file in files for command in _hook_commands(file.values.get("hooks"))]
+    commands = [
+        (" ".join(command_line(handler)), str(file.path))
+        for file in files
+        for handler in hook_handlers(file.values.get("hooks"))
+    ]
     yield from plugin_faults(
         plugins, home / "settings.json", [path for command, path in commands if is_our_hook(command)]
     )
@@ -164,14 +166,3 @@ def _merged_entries(files: tuple[SettingsFile, ...], key: str) -> dict[str, tupl
         if isinstance(table, dict):
             entries |= {str(name): (value, file) for name, value in table.items()}
     return entries
-
-
-def _hook_commands(hooks: Any) -> Iterator[str]:
-    """Yield the command lines of the hooks in a settings file."""
-    tables = hooks.values() if isinstance(hooks, dict) else ()
-    for group in (group for listed in tables if isinstance(listed, list) for group in listed):
-        inner = group.get("hooks") if isinstance(group, dict) else None
-        for hook in inner if isinstance(inner, list) else ():
-            if isinstance(hook, dict) and isinstance(hook.get("command"), str):
-                args = hook.get("args")
-                yield " ".join([hook["command"], *map(str, args if isinstance(args, list) else ())])

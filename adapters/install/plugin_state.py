@@ -57,15 +57,17 @@ def inspect_plugin(
     """Return the state of the plugin in ``folder``. ``folder_placeholder`` is the text that stands for the folder."""
     if not folder.is_dir():
         return PluginState((Fault(Reason.PLUGIN_MISSING, str(folder)),))
-    hooks, servers = read_json_object(folder / HOOKS_FILE), read_json_object(folder / SERVERS_FILE).get("mcpServers")
-    groups_by_event = dict(_handler_groups(hooks))
-    handlers = list(_each_handler(groups_by_event))
+    hooks, servers = (
+        read_json_object(folder / file).get(key) for file, key in ((HOOKS_FILE, "hooks"), (SERVERS_FILE, "mcpServers"))
+    )
+    handlers = list(hook_handlers(hooks))
     route: Route = "mcp" if any(handler.get("type") == "mcp_tool" for handler in handlers) else "command"
     layout = make_layout(route)
-    faults = [*_changed_hook_faults(groups_by_event, json.loads(layout.rendered_files[HOOKS_FILE]))]
+    own_hooks = json.loads(layout.rendered_files[HOOKS_FILE])["hooks"]
+    faults = [*_changed_hook_faults(hooks if isinstance(hooks, dict) else {}, own_hooks)]
     server, *hook_lines = (
         tuple(word.replace(folder_placeholder, str(folder)) if folder_placeholder else word for word in words)
-        for words in map(_command_line, (servers.get(NAME) if isinstance(servers, dict) else None, *handlers))
+        for words in map(command_line, (servers.get(NAME) if isinstance(servers, dict) else None, *handlers))
     )
     required = (
         word
@@ -150,12 +152,32 @@ def is_conflicting(name: str) -> bool:
     return name.startswith("ot@") or any(rival in name.lower() for rival in CONFLICTING_NAMES)
 
 
+def hook_handlers(hooks: Any) -> Iterator[dict[str, Any]]:
+    """Yield the handlers in the ``hooks`` of a plugin or a settings file, whatever form these have."""
+    for groups in hooks.values() if isinstance(hooks, dict) else ():
+        for group in groups if isinstance(groups, list) else ():
+            handlers = group.get("hooks") if isinstance(group, dict) else None
+            for handler in handlers if isinstance(handlers, list) else ():
+                if isinstance(handler, dict):
+                    yield handler
+
+
+def command_line(handler: Any) -> tuple[str, ...]:
+    """Return the words that start a program; nothing for a handler that starts none."""
+    if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
+        return ()
+    if not isinstance(handler.get("args"), list):
+        try:
+            return tuple(shlex.split(handler["command"]))
+        except ValueError:
+            return (handler["command"],)
+    return (handler["command"], *(word for word in handler["args"] if isinstance(word, str)))
+
+
 def _changed_hook_faults(found: Mapping[str, Any], own_hooks: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield the events whose handlers differ from upbeat's in more than the program's path."""
     differing = [
-        event
-        for event, groups in _handler_groups(own_hooks)
-        if _without_programs(found.get(event)) != _without_programs(groups)
+        event for event, groups in own_hooks.items() if _without_programs(found.get(event)) != _without_programs(groups)
     ]
     for hook_point in HookPoint:
         if events := [event for event in differing if HOOK_POINT_BY_EVENT[event] is hook_point]:
@@ -180,36 +202,9 @@ def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Itera
         yield f"files of the plugin differ from those of this version: {named}{more}"
 
 
-def _handler_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield each event with its groups of handlers."""
-    hooks = document.get("hooks")
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        if isinstance(groups, list):
-            yield str(event), groups
-
-
-def _each_handler(handlers: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    for groups in handlers.values():
-        for group in groups:
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            yield from (handler for handler in inner if isinstance(handler, dict)) if isinstance(inner, list) else ()
-
-
 def _without_programs(groups: Any) -> Any:
     """Return groups of handlers without the paths of programs."""
     if isinstance(groups, dict):
         kept = {name: value for name, value in groups.items() if name not in ("command", "args")}
         return {name: _without_programs(value) for name, value in kept.items()}
     return [_without_programs(group) for group in groups] if isinstance(groups, list) else groups
-
-
-def _command_line(handler: Any) -> tuple[str, ...]:
-    """Return the words that start a program; nothing for a handler that starts none."""
-    if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
-        return ()
-    if not isinstance(handler.get("args"), list):
-        try:
-            return tuple(shlex.split(handler["command"]))
-        except ValueError:
-            return (handler["command"],)
-    return (handler["command"], *(word for word in handler["args"] if isinstance(word, str)))
