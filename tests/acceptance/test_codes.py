@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,13 +32,19 @@ from upbeat.core.turn.report import ReportStamp
 DEEP = "what is the impact of changing send_with_retry in shop/retry.py?"
 
 
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("shop") / "r")
+
+
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    return make_repository(tmp_path / "r")
+def repo(shop: Path, tmp_path: Path) -> Path:
+    """A repository that the test may change: a copy takes less time than four runs of git."""
+    return Path(shutil.copytree(shop, tmp_path / "r"))
 
 
-def all_tools(behaviour: object) -> FakeProvider:
-    return FakeProvider({tool.name: behaviour for tool in TOOLS})  # type: ignore[misc]
+def all_tools(behavior: object) -> FakeProvider:
+    return FakeProvider({tool.name: behavior for tool in TOOLS})  # type: ignore[misc]
 
 
 def lost_session(repo: Path) -> TurnReport:
@@ -77,19 +85,19 @@ def instructed(repo: Path) -> TurnReport:
     return turn(PROMPT, repo, FakeProvider({"ci_search": answers(output)}))
 
 
-def silent(repo: Path, origin: PromptOrigin) -> list[str]:
+def skipped(repo: Path, origin: PromptOrigin) -> list[str]:
     event = PromptSubmitted(EventSource(ClientName.CODEX_CLI, str(repo)), PROMPT, origin)
-    because = handle_event(event, application(repo).runtime).skip_reason
-    return [because.value] if because else []
+    reason = handle_event(event, application(repo).runtime).skip_reason
+    return [reason.value] if reason else []
 
 
 def changed(repo: Path) -> TurnReport:
-    """A turn whose server declares its tool otherwise than when it was approved."""
+    """Return the report of a turn whose server declares its tool differently than when it was approved."""
     settings(repo / "home", PATIENT_TURN + odd("fine"))
     PinStore(repo / "home/.local/state").approve("odd", {"search": "sha256:of-before"})
-    asked = provider(repo / "home")
-    report = turn(PROMPT, repo, CompositeProvider(FakeProvider({}), asked))
-    asked.close()
+    servers = provider(repo / "home")
+    report = turn(PROMPT, repo, CompositeProvider(FakeProvider({}), servers))
+    servers.close()
     return report
 
 
@@ -130,8 +138,8 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.REPO_UNREADABLE: lambda repo: limit_codes(ERRORS[ErrorCode.REPO_ROOT](repo)),
     LimitCode.SWITCHED_OFF: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS="off")),
     LimitCode.NOT_ABOUT_CODE: lambda repo: limit_codes(turn("hello", repo)),
-    LimitCode.NOT_A_USER_PROMPT: lambda repo: silent(repo, PromptOrigin.SUBAGENT),
-    LimitCode.PREPARED_ELSEWHERE: lambda repo: silent(repo, PromptOrigin.WRAPPED),
+    LimitCode.NOT_A_USER_PROMPT: lambda repo: skipped(repo, PromptOrigin.SUBAGENT),
+    LimitCode.PREPARED_ELSEWHERE: lambda repo: skipped(repo, PromptOrigin.WRAPPED),
     LimitCode.CONFIG_INVALID: lambda repo: limit_codes(configured(repo, "enabled = 5")),
     LimitCode.CONFIG_UNTRUSTED: lambda repo: limit_codes(configured(repo, "enabled = 'on'")),
     LimitCode.CONFIG_MISPLACED: lambda repo: limit_codes(misplaced(repo)),
@@ -143,8 +151,6 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
 
 
 def core_fails(repo: Path) -> int:
-    import sys
-
     code = (
         "import sys\nfrom upbeat.adapters.cli import prepare\nfrom upbeat.adapters.cli.main import main\n"
         "def fails(*_args): raise RuntimeError('boom')\n"
@@ -190,6 +196,6 @@ def test_every_exit_code_is_reached(repo: Path, code: ExitCode) -> None:
     assert code == EXITS[code](repo)
 
 
-def test_a_silent_hook_says_nothing(repo: Path) -> None:
-    """What a decision is silent about, the client does not hear either."""
+def test_a_prompt_without_context_has_an_empty_answer(repo: Path) -> None:
+    """A hook answers nothing if nothing is injected."""
     assert {} == hook("codex-cli", "hello", repo)

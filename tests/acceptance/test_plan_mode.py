@@ -1,8 +1,7 @@
-"""Plan mode says what would be done and does nothing: the same bytes everywhere, no write, no process, no socket."""
+"""Plan mode only says what a turn would do: the same bytes everywhere, no write, no process, no socket."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from processes import UPBEAT, environment, run, upbeat
 from repositories import PROMPT, git, make_repository
+from turns import turn
 
 AUDIT = """
 import os, sys
@@ -28,7 +28,8 @@ def hook(event, args):
         seen.append(f"{event} {args[0]}")
 sys.addaudithook(hook)
 from upbeat.adapters.cli.main import main
-main(["prepare", "--plan", "--prompt", sys.argv[1]])
+for prompt in sys.argv[1:]:
+    main(["prepare", "--plan", "--prompt", prompt])
 sys.stderr.write("SEEN " + repr(seen))
 """
 CALLS = (
@@ -56,10 +57,8 @@ def test_the_same_bytes_everywhere(repo: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(repo), str(clone))
     plans = {
         plan(repo, tmp_path),
-        plan(repo, tmp_path, PYTHONHASHSEED="1", TZ="Asia/Shanghai", LANG="zh_CN.UTF-8", LC_ALL="zh_CN.UTF-8"),
-        plan(repo / "shop", tmp_path / "no home", PYTHONHASHSEED="2", TZ="America/New_York", LANG="C"),
-        plan(clone, clone, PYTHONHASHSEED="3", LC_ALL="POSIX", COLUMNS="20", TERM="dumb"),
-        plan(clone / "shop", tmp_path, PYTHONUTF8="0", LC_ALL="C"),
+        plan(repo / "shop", tmp_path / "no home", PYTHONHASHSEED="1", TZ="Asia/Shanghai", LC_ALL="zh_CN.UTF-8"),
+        plan(clone / "shop", clone, PYTHONHASHSEED="2", TZ="America/New_York", PYTHONUTF8="0", LC_ALL="C", TERM="dumb"),
     }
 
     assert 1 == len(plans)
@@ -67,7 +66,7 @@ def test_the_same_bytes_everywhere(repo: Path, tmp_path: Path) -> None:
 
 
 def test_an_ascii_locale_reads_the_same_prompt(repo: Path, tmp_path: Path) -> None:
-    """A prompt in Chinese on the command line is the same one where Python believes that all is ASCII."""
+    """A Chinese prompt on the command line is read correctly even if Python assumes ASCII."""
     prompt = ["--prompt", "为什么 shop/cart.py 里的 total_price 算错了？"]
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     here, there = (upbeat("prepare", "--plan", *prompt, cwd=repo, home=tmp_path, **more) for more in ({}, ascii_only))
@@ -77,25 +76,24 @@ def test_an_ascii_locale_reads_the_same_prompt(repo: Path, tmp_path: Path) -> No
 
 
 def test_other_inputs_give_another_plan(repo: Path, tmp_path: Path) -> None:
-    """The run is named after prompt, history and configuration."""
+    """The run ID depends on the prompt, the repository's history and the configuration."""
     other = make_repository(tmp_path / "other", {"x.py": "x = 1\n"})
 
-    def run_id(cwd: Path, prompt: str = PROMPT, **extra: str) -> str:
-        done = upbeat("prepare", "--plan", "--prompt", prompt, cwd=cwd, home=tmp_path, **extra)
-        return str(json.loads(done.stdout)["run_id"])
+    def run_id(cwd: Path, prompt: str = PROMPT, **variables: str) -> str:
+        return turn(prompt, cwd, request={"is_plan": True}, home=tmp_path, **variables).run_id
 
     assert 4 == len(
         {run_id(repo), run_id(other), run_id(repo, PROMPT + "!"), run_id(repo, CI_AUTO_TOOLS_BUDGET_WALL_MS="1234")}
     )
 
 
-@pytest.mark.parametrize("text", [PROMPT, "hello", "fix the bug in shop/retry.py"])
-def test_nothing_is_written_run_or_connected(repo: Path, tmp_path: Path, text: str) -> None:
+def test_nothing_is_written_run_or_connected(repo: Path, tmp_path: Path) -> None:
     """By the interpreter's own account a plan opens nothing for writing, and starts and connects nothing."""
-    done = run([sys.executable, "-B", "-c", AUDIT, text], repo, home=tmp_path)
+    prompts = [PROMPT, "hello", "fix the bug in shop/retry.py"]
+    done = run([sys.executable, "-B", "-c", AUDIT, *prompts], repo, home=tmp_path)
 
     assert "SEEN []" == done.stderr[done.stderr.index("SEEN") :]
-    assert b'"run_id": "plan-' in done.stdout
+    assert len(prompts) == done.stdout.count(b'"run_id": "plan-')
     assert [] == list(tmp_path.iterdir())
 
 
@@ -103,20 +101,8 @@ def test_nothing_is_written_run_or_connected(repo: Path, tmp_path: Path, text: s
 def test_nothing_by_the_kernels_account(repo: Path, tmp_path: Path) -> None:
     """Under strace, after its own start the process writes no file, starts no process, opens no socket."""
     trace = tmp_path / "trace"
-    command = [
-        "strace",
-        "-f",
-        "-qq",
-        "-e",
-        f"trace={CALLS}",
-        "-o",
-        str(trace),
-        UPBEAT,
-        "prepare",
-        "--plan",
-        "--prompt",
-        PROMPT,
-    ]
+    strace = ["strace", "-f", "-qq", "-e", f"trace={CALLS}", "-o", str(trace)]
+    command = [*strace, UPBEAT, "prepare", "--plan", "--prompt", PROMPT]
     done = subprocess.run(
         command, cwd=repo, env=environment(tmp_path, {"PYTHONDONTWRITEBYTECODE": "1"}), capture_output=True, check=False
     )
@@ -132,7 +118,7 @@ def test_nothing_by_the_kernels_account(repo: Path, tmp_path: Path) -> None:
 
 
 def test_no_git_is_started(repo: Path, tmp_path: Path) -> None:
-    """Git itself is not run for a plan, and is for a turn: a git on PATH would leave its mark."""
+    """Git is not run for a plan but is for a turn, as the mark of a fake git on PATH shows."""
     (tmp_path / "git").write_text(f"#!/bin/sh\necho run >> '{tmp_path}/mark'\nexit 1\n")
     (tmp_path / "git").chmod(0o755)
     path = {"PATH": f"{tmp_path}:{os.path.dirname(UPBEAT)}:/usr/bin:/bin"}
