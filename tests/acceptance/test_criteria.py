@@ -367,7 +367,7 @@ def test_ac_014_the_schema_version(repo: Path) -> None:
 
 @pytest.mark.parametrize("codec", [CLAUDE_CODEC, CODEX_CODEC])
 def test_ac_015_a_script_may_prefix_the_context(repo: Path, codec: object) -> None:
-    """AC-015: a script may prefix a prompt for ``codex exec`` with what ``prepare`` prints; no hook prepares it again."""
+    """AC-015: a script may put what ``prepare`` prints before a prompt for ``codex exec``; no hook repeats it."""
     prefixed = f"{context(turn(PROMPT, repo, client=ClientName.CODEX_CLI))}\n\n{PROMPT}"
     event = codec.decode({"hook_event_name": "UserPromptSubmit", "cwd": str(repo), "prompt": prefixed})  # type: ignore[attr-defined]
 
