@@ -68,7 +68,7 @@ def build_application(
     ``server_lifetime`` is what other processes may do with servers; by default they start none.
     """
     from upbeat.adapters.code.provider import EmbeddedProvider
-    from upbeat.adapters.mcp_client.provider import CompositeProvider, ServersProvider
+    from upbeat.adapters.mcp_client.provider import ServersProvider
     from upbeat.adapters.system.clock import SystemClock
     from upbeat.adapters.system.config.guidance import GuidanceFiles
     from upbeat.adapters.system.config.learned import LocalLearnedHabits
@@ -76,7 +76,7 @@ def build_application(
     from upbeat.adapters.system.config.rules import RuleFiles
     from upbeat.adapters.system.config.workflows import LocalWorkflows
     from upbeat.adapters.system.gc_tuning import tune_garbage_collection
-    from upbeat.adapters.system.tool_runner import ThreadRunner
+    from upbeat.adapters.system.tool_runner import CompositeProvider, ThreadRunner
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
     from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
     from upbeat.core.engine.pipeline import Runtime

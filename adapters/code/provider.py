@@ -29,8 +29,8 @@ from upbeat.adapters.code.tools.graph_rag import MAX_BUDGET, MAX_DEPTH, MAX_TOP_
 from upbeat.adapters.code.tools.hotspot import MAX_DAYS, MAX_TOP, rank_hotspots
 from upbeat.adapters.code.tools.impact import MAX_DEPTH as MAX_IMPACT
 from upbeat.adapters.code.tools.impact import analyze_impact
-from upbeat.adapters.system.git.commands import head_branch, list_files
-from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.system.git.commands import list_files
+from upbeat.adapters.system.git.root import find_root, head_branch
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput

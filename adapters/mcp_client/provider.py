@@ -25,7 +25,7 @@ from upbeat.adapters.system.config.settings import load_user_settings
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ANSWER_KIND, Finding, ToolOutput
-from upbeat.core.engine.ports import Cancellation, ToolProvider
+from upbeat.core.engine.ports import Cancellation
 from upbeat.core.errors import ToolFailure
 from upbeat.core.settings_layers import did_you_mean, format_value
 from upbeat.core.tool_servers import ServerConfig, qualified_tool_name, split_tool_name
@@ -212,23 +212,6 @@ class ServersProvider:
             may_run = _is_automatic(server, declaration)
             state, detail = (AUTOMATIC, "") if may_run else (ON_REQUEST, _not_automatic_message(server, declaration))
         return ServerToolStatus(qualified_tool_name(server.name, declaration.name), state, detail, server.timeout_ms)
-
-
-class CompositeProvider:
-    """Implements ``core.engine.ports.ToolProvider`` with ``embedded`` tools, and ``servers`` for names with a dot."""
-
-    def __init__(self, embedded: ToolProvider, servers: ToolProvider) -> None:
-        self._embedded = embedded
-        self._servers = servers
-
-    def tools(self) -> Mapping[str, str]:
-        """Return the tools of both providers, the embedded ones first."""
-        return {**self._embedded.tools(), **self._servers.tools()}
-
-    def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: Cancellation) -> ToolOutput:
-        """Call ``tool`` of its provider. Raises ToolFailure."""
-        provider = self._servers if split_tool_name(tool)[0] else self._embedded
-        return provider.call(tool, args, root, cancelled)
 
 
 def _find_declaration(declarations: Mapping[str, ToolDeclaration], server: ServerConfig, tool: str) -> ToolDeclaration:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.contract.report import PlannedTool, ToolError, ToolResult, ToolRun
-from upbeat.core.engine.ports import Clock, Repository, ToolProvider
+from upbeat.core.engine.ports import Cancellation, Clock, Repository, ToolProvider
 from upbeat.core.errors import ToolFailure
+from upbeat.core.tool_servers import split_tool_name
 from upbeat.core.turn.report import format_timestamp
 
 log = logging.getLogger(__name__)
@@ -46,6 +49,23 @@ class _Call:
 
 
 _Answers = queue.SimpleQueue[tuple[int, ToolOutput | ToolFailure]]
+
+
+class CompositeProvider:
+    """Implements ``core.engine.ports.ToolProvider`` with ``embedded`` tools, and ``servers`` for names with a dot."""
+
+    def __init__(self, embedded: ToolProvider, servers: ToolProvider) -> None:
+        self._embedded = embedded
+        self._servers = servers
+
+    def tools(self) -> Mapping[str, str]:
+        """Return the tools of both providers, the embedded ones first."""
+        return {**self._embedded.tools(), **self._servers.tools()}
+
+    def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: Cancellation) -> ToolOutput:
+        """Call ``tool`` of its provider. Raises ToolFailure."""
+        provider = self._servers if split_tool_name(tool)[0] else self._embedded
+        return provider.call(tool, args, root, cancelled)
 
 
 class ThreadRunner:

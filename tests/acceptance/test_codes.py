@@ -19,7 +19,7 @@ from turns import application, hook, limit_codes, turn
 
 from upbeat.adapters.cli.prepare import empty_report
 from upbeat.adapters.mcp_client.declarations import PinStore
-from upbeat.adapters.mcp_client.provider import CompositeProvider
+from upbeat.adapters.system.tool_runner import CompositeProvider
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
 from upbeat.core.contract.event import ClientName, EventSource, PromptOrigin, PromptSubmitted
 from upbeat.core.contract.finding import Finding, ToolOutput

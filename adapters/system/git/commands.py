@@ -21,7 +21,6 @@ from upbeat.adapters.system.git.root import (
     MAX_CONFIG_BYTES,
     find_root,
     git_problem,
-    head_name,
     outermost_repository,
     read_small,
     uses_foreign_objects,
@@ -99,12 +98,6 @@ def list_files(
             break
         files.append(name)
     return TreeListing(tuple(sorted(files)), is_from_git=False, is_truncated=is_truncated)
-
-
-def head_branch(root: str) -> str:
-    """Return the branch that HEAD names, or the commit; empty without git. Starts no process."""
-    text = head_name(find_root(root))
-    return text.removeprefix("ref:").strip().removeprefix("refs/heads/")
 
 
 def run_git(

@@ -207,6 +207,12 @@ def head_name(info: RootInfo) -> str:
     return f"ref: {target}" if target.startswith("refs/") else ""
 
 
+def head_branch(root: str) -> str:
+    """Return the branch that HEAD names, or the commit; empty without git. Starts no process."""
+    text = head_name(find_root(root))
+    return text.removeprefix("ref:").strip().removeprefix("refs/heads/")
+
+
 def read_head(info: RootInfo) -> str:
     """Return the commit id of HEAD; empty if there is none, or only git can resolve it."""
     text = head_name(info)

@@ -17,9 +17,10 @@ from turns import context, limit_codes, tools, turn
 
 from upbeat.adapters.code.provider import EmbeddedProvider
 from upbeat.adapters.mcp_client import ServerLifetime
-from upbeat.adapters.mcp_client.provider import CompositeProvider, ServersProvider
+from upbeat.adapters.mcp_client.provider import ServersProvider
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.tool_runner import CompositeProvider
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.report import TurnReport
 from upbeat.core.errors import ToolFailure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -10,7 +11,7 @@ from fakes.context import HERE
 from fakes.provider import Behaviour, FakeProvider, answers, fails, hangs, waits
 
 from upbeat.adapters.system.clock import SystemClock
-from upbeat.adapters.system.tool_runner import NOT_STARTED_MESSAGE, TIMED_OUT_MESSAGE, ThreadRunner
+from upbeat.adapters.system.tool_runner import NOT_STARTED_MESSAGE, TIMED_OUT_MESSAGE, CompositeProvider, ThreadRunner
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.contract.report import PlannedTool, ToolRun
@@ -176,3 +177,15 @@ def test_what_is_given_up_is_told_to_stop(bounds: dict[str, Any]) -> None:
         time.sleep(0.01)
 
     assert ["stopped"] == seen
+
+
+@pytest.mark.parametrize(("tool", "provider"), [("ci_search", "embedded"), ("docs.search", "servers")])
+def test_a_call_goes_to_its_provider(tool: str, provider: str) -> None:
+    """A tool name with a dot belongs to a server of the user; the tools of both providers are offered."""
+    composite = CompositeProvider(
+        FakeProvider({"ci_search": answers(ToolOutput("embedded"))}),
+        FakeProvider({"docs.search": answers(ToolOutput("servers"))}),
+    )
+
+    assert ["ci_search", "docs.search"] == list(composite.tools())
+    assert provider == composite.call(tool, {}, "/", threading.Event()).summary

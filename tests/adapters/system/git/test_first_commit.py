@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from plain_git import commit, git, make_repository
 
-from upbeat.adapters.system.git.commands import head_branch
 from upbeat.adapters.system.git.first_commit import first_commit
-from upbeat.adapters.system.git.root import find_root
+from upbeat.adapters.system.git.root import find_root, head_branch
 
 
 def test_first_commit_follows_first_parents(here: Path) -> None:

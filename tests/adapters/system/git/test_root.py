@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 from plain_git import git, make_repository, make_with_submodule
 
-from upbeat.adapters.system.git.commands import TreeListing, head_branch, list_files, run_git
+from upbeat.adapters.system.git.commands import TreeListing, list_files, run_git
 from upbeat.adapters.system.git.first_commit import first_commit
-from upbeat.adapters.system.git.root import RepositoryKind, RootInfo, find_root, outermost_repository, read_head
+from upbeat.adapters.system.git.root import (
+    RepositoryKind,
+    RootInfo,
+    find_root,
+    head_branch,
+    outermost_repository,
+    read_head,
+)
 
 
 def test_find_root_walks_up(here: Path) -> None:
