@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,8 +21,14 @@ PROMPT = "where is the retry limit in send_with_retry enforced?"
 """A prompt that ``FILES`` answers."""
 
 
+def read_tree(path: Path) -> dict[str, str]:
+    """Return the files whose texts stand in ``path``, each below a line ``==> NAME <==``."""
+    _, *parts = re.split(r"^==> (.+) <==\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
 def write(folder: Path, files: Mapping[str, str] = FILES) -> Path:
-    """``files`` below ``folder``, which is made."""
+    """Write ``files`` below ``folder``, which is made."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +37,7 @@ def write(folder: Path, files: Mapping[str, str] = FILES) -> Path:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What ``git ARGUMENTS`` says in ``folder``, with a fixed author and date."""
+    """Return what ``git ARGUMENTS`` says in ``folder``, with a fixed author and date."""
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
     done = subprocess.run(
         ["git", *identity, "-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false", *arguments],
@@ -50,7 +57,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def make_repository(folder: Path, files: Mapping[str, str] = FILES) -> Path:
-    """A git repository with one commit that holds ``files``."""
+    """Make a git repository with one commit that holds ``files``."""
     write(folder, files)
     git(folder, "init", "-q")
     git(folder, "add", "-A")

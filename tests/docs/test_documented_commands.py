@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import ROOT
+from processes import ROOT, Fork, environment
 from repositories import make_repository
 
-from upbeat.adapters.cli.main import COMMANDS
+from upbeat.adapters.cli import main as upbeat
+from upbeat.adapters.codex_auto.app import main as codex_auto
 
 PAGES = sorted(
     [ROOT / name for name in ("README.md", "README.zh.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md")]
@@ -71,21 +70,21 @@ def test_every_entry_of_the_list_is_needed() -> None:
 @pytest.mark.parametrize("page", sorted({page for page, _ in ALL}))
 def test_documented_commands_run(page: str, tmp_path: Path) -> None:
     """The commands of one page, in order, exit with 0 in a fresh repository with an empty home."""
-    repository, home = make_repository(tmp_path / "repository"), tmp_path / "home"
+    commands = [command for name, command in ALL if name == page and not is_checked_elsewhere(command)]
+    repository, home = make_repository(tmp_path / "repository") if commands else tmp_path, tmp_path / "home"
     home.mkdir()
-    environment = {"HOME": str(home), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LANG": "C.UTF-8"}
     failed = []
-    for command in [command for name, command in ALL if name == page and not is_checked_elsewhere(command)]:
+    for command in commands:
         words = shlex.split(command, comments=True)
         if words[0] == "just" or words[:2] == ["python", "-m"] or "-m" in words[:3]:
             assert_target_exists(words)
             continue
         assert command.startswith(RUN_HERE), f"{page}: add {command!r} to CHECKED_ELSEWHERE, or make it run here"
-        done = subprocess.run(
-            words, cwd=repository, env=environment, capture_output=True, text=True, timeout=60, check=False, input="y\n"
-        )
-        if done.returncode:
-            failed.append((command, done.returncode, done.stderr[-500:]))
+        program = upbeat.main if words[0] == "upbeat" else codex_auto.main
+        with Fork(program, words[1:], repository, environment(home), b"y\n") as fork:
+            done = fork.wait(60)
+        if done.code:
+            failed.append((command, done.code, done.stderr[-500:]))
 
     assert [] == failed
 
@@ -105,6 +104,8 @@ def test_inline_commands_exist(page: Path) -> None:
     for command in INLINE.findall(page.read_text(encoding="utf-8")):
         words = command.split()
         if words[0] == "upbeat":
-            assert words[1] in COMMANDS or words[1].startswith("-") or words[1].isupper(), f"{page.name}: {command}"
+            assert words[1] in upbeat.COMMANDS or words[1].startswith("-") or words[1].isupper(), (
+                f"{page.name}: {command}"
+            )
         else:
             assert_target_exists(words)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 from fakes.polyglot import FILES
 from hypothesis import given
@@ -16,7 +14,7 @@ from upbeat.adapters.code.syntax.parse import parse_source
 @pytest.mark.parametrize("path", FILES)
 def test_code_is_read_back(path: str) -> None:
     """In every language, what is decoded equals what the parser returned."""
-    parsed = parse_source(path, dedent(FILES[path]).encode())
+    parsed = parse_source(path, FILES[path].encode())
 
     assert parsed == decode_code(encode_code(parsed))
 

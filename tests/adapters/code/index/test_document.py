@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from textwrap import dedent
 
 import pytest
 from fakes.source_tree import FILES
@@ -54,7 +53,7 @@ def numbers(profile: FileFeatures) -> dict[str, object]:
 @pytest.mark.parametrize("path", FILES)
 def test_a_document_says_what_its_text_says(path: str, question: str) -> None:
     """The profile of a document is that of the text, for every kind of file."""
-    text = dedent(FILES[path])
+    text = FILES[path]
     document = build_document(text, classify_file(path).language)
     asked = parse_search_query(question)
     words = dict(enumerate(document.words, 7))
