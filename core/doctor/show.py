@@ -12,7 +12,6 @@ from upbeat.core.doctor.findings import (
     CheckStatus,
     ClientReport,
     DoctorReport,
-    InstallationCheck,
     InstallStatus,
     Proof,
     Reason,
@@ -34,7 +33,10 @@ def doctor_lines(report: DoctorReport, messages: Messages) -> Iterator[str]:
     yield messages["installation"]
     width = max((len(check.name) for check in report.checks), default=0)
     for check in report.checks:
-        yield from _check_lines(check, width, messages)
+        mark = {CheckStatus.OK: " ", CheckStatus.NOTE: "-", CheckStatus.BAD: "!"}[check.status]
+        yield f"{mark} {check.name:<{width}}  {check.message}"
+        if check.fix:
+            yield f"  {'':<{width}}  {messages['fix'].format(fix=check.fix)}"
 
 
 def summary_line(report: DoctorReport, messages: Messages) -> str:
@@ -95,17 +97,8 @@ def _reason_lines(client: ClientReport, messages: Messages, shown: set[str]) -> 
 
 
 def _format_proof(proof: Proof, at: str, messages: Messages) -> str:
-    match proof.kind:
-        case "canary":
-            return messages["proof_canary"]
-        case "session":
-            return messages["proof_session"].format(
-                ago=_format_age(proof.at, at, messages), session=proof.session_id[:8]
-            )
-        case "no_hook_needed":
-            return messages["proof_no_hook_needed"]
-        case _:
-            return messages["proof_inferred"]
+    ago = _format_age(proof.at, at, messages) if proof.at else ""
+    return messages[f"proof_{proof.kind}"].format(ago=ago, session=proof.session_id[:8])
 
 
 def _format_age(then: str, now: str, messages: Messages) -> str:
@@ -114,10 +107,3 @@ def _format_age(then: str, now: str, messages: Messages) -> str:
         if seconds < below:
             return str(messages[text].format(count=int(seconds // unit)))
     return messages["days_ago"].format(count=int(seconds // 86400))
-
-
-def _check_lines(check: InstallationCheck, width: int, messages: Messages) -> Iterator[str]:
-    mark = {CheckStatus.OK: " ", CheckStatus.NOTE: "-", CheckStatus.BAD: "!"}[check.status]
-    yield f"{mark} {check.name:<{width}}  {check.message}"
-    if check.fix:
-        yield f"  {'':<{width}}  {messages['fix'].format(fix=check.fix)}"

@@ -306,19 +306,18 @@ def wilson_interval(count: int, occasions: int) -> Rate:
 
 def _compare(sides: Mapping[bool, Mapping[str, int]], name: str, *, is_on: bool = False) -> HoldoutComparison:
     """Return the rate of ``name`` by whether the context was held out; ``is_on``: some is at present."""
-    went_in, held_out = (
+    injected, held_out = (
         wilson_interval(sides[side].get(name, 0), sides[side].get("named", 0)) for side in (False, True)
     )
-    return HoldoutComparison(went_in, held_out, _significance(went_in, held_out, is_on=is_on))
-
-
-def _significance(injected: Rate, held_out: Rate, *, is_on: bool) -> Significance:
     if not held_out.occasions and not is_on:
-        return Significance.NO_HOLDOUT
-    if min(injected.occasions, held_out.occasions) < MIN_OCCASIONS:
-        return Significance.TOO_FEW
-    overlap = injected.low <= held_out.high and held_out.low <= injected.high
-    return Significance.NOT_SIGNIFICANT if overlap else Significance.SIGNIFICANT
+        significance = Significance.NO_HOLDOUT
+    elif min(injected.occasions, held_out.occasions) < MIN_OCCASIONS:
+        significance = Significance.TOO_FEW
+    elif injected.low <= held_out.high and held_out.low <= injected.high:
+        significance = Significance.NOT_SIGNIFICANT
+    else:
+        significance = Significance.SIGNIFICANT
+    return HoldoutComparison(injected, held_out, significance)
 
 
 def _counter_median(counts: Counter[int]) -> float | None:

@@ -106,7 +106,9 @@ def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, regis
     earlier = [other for other in run.steps if other.group < step.group and other.handoff]
     for other in earlier:
         if other.group == earlier[-1].group:
-            lines += [messages["handoff_from"].format(key=other.key), *_quote_lines(other.handoff)]
+            # A quotation is neither an instruction nor, if the agent repeats it, a verdict.
+            quoted = (f"> {neutralize_markup(line)}".rstrip() for line in strip_controls(other.handoff).splitlines())
+            lines += [messages["handoff_from"].format(key=other.key), *quoted]
     lines.append(messages["handoff_request"])
     last = messages["verdict_request"].format(words="|".join(verdict_options(stage)), call=call_id[-40:])
     return _truncate_lines(lines, MAX_STEP_PROMPT_CHARS - len(last) - 1) + "\n" + last
@@ -187,11 +189,6 @@ def _open_checkbox_lines(tasks: TasksFile | None, messages: Messages) -> list[st
     if len(all_open) > MAX_BOXES:
         lines.append(messages["more_checkboxes"].format(count=len(all_open) - MAX_BOXES))
     return lines
-
-
-def _quote_lines(text: str) -> list[str]:
-    """Return the lines of ``text`` as a quotation, which is neither an instruction nor, if repeated, a verdict."""
-    return [f"> {neutralize_markup(line)}".rstrip() for line in strip_controls(text).splitlines()]
 
 
 def _truncate_lines(lines: Iterable[str], limit: int) -> str:

@@ -41,16 +41,18 @@ def format_status_line(
     ``stored_state`` is a ``SessionState`` as stored: ``{"run": …, "loop": …}``; empty for a session without one.
     """
     messages = _MESSAGES.get(language, _MESSAGES["en"])
-    parts = ["upbeat", *_format_run(_as_mapping(stored_state.get("run")), messages)]
+    run, loop = (part if isinstance(part := stored_state.get(name), Mapping) else {} for name in ("run", "loop"))
+    parts = ["upbeat", *_format_run(run, messages)]
     if len(parts) > 1:
-        parts += _format_loop(_as_mapping(stored_state.get("loop")), messages)
+        parts += _format_loop(loop, messages)
     if context_percent is not None:
         parts.append(messages["context"].format(used=round(context_percent)))
     return " · ".join(parts)
 
 
 def _format_run(run: Mapping[str, Any], messages: Mapping[str, str]) -> list[str]:
-    steps = [step for step in _as_list(run.get("steps")) if isinstance(step, Mapping)]
+    stored = run.get("steps")
+    steps = [step for step in stored if isinstance(step, Mapping)] if isinstance(stored, list) else []
     if not steps:
         return []
     done = sum(step.get("status") == "done" and step.get("verdict") == "pass" for step in steps)
@@ -76,11 +78,3 @@ def _format_loop(loop: Mapping[str, Any], messages: Mapping[str, str]) -> list[s
         return [messages["paused"]]
     count = loop.get("iterations")
     return [messages["turn"].format(count=count)] if isinstance(count, int) and count else []
-
-
-def _as_mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _as_list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

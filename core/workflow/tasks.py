@@ -203,17 +203,12 @@ def _iter_content_lines(lines: Sequence[_Line]) -> Iterator[_Line]:
         elif fence:
             closes = bare.startswith(fence) and not bare.strip(fence[0])
             fence = "" if closes else fence
-        elif opened := _opening_fence(line.text):
-            fence = opened
+        elif (opened := _FENCE.match(line.text)) and not (opened[1][0] == "`" and "`" in opened[2]):
+            fence = opened[1]
         elif bare.startswith("<!--"):
             in_comment = "-->" not in line.text
         else:
             yield line
-
-
-def _opening_fence(text: str) -> str:
-    match = _FENCE.match(text)
-    return match[1] if match and not (match[1][0] == "`" and "`" in match[2]) else ""
 
 
 # Checkboxes and phases
@@ -239,7 +234,8 @@ class _TasksParser:
         """Parse the next line."""
         if heading := _HEADING.match(line.text):
             self._indents = []
-            self._feed_heading(len(heading[1]), _heading_title(heading[2]), line.number)
+            title = heading[2].strip().rstrip("#").strip().strip(_EMPHASIS_CHARS).strip().rstrip(":：")
+            self._feed_heading(len(heading[1]), title, line.number)
         elif match := _BOX.match(line.text):
             box = self._new_checkbox(match, line)
             self.checkboxes.append(box)
@@ -275,11 +271,6 @@ class _TasksParser:
             files=tuple(_parse_files(files[0])) if files else (),
             phase=self._headings[-1].number if self._in_phase else 0,
         )
-
-
-def _heading_title(text: str) -> str:
-    """Return the title of a heading without closing ``#`` and emphasis."""
-    return text.strip().rstrip("#").strip().strip(_EMPHASIS_CHARS).strip().rstrip(":：")
 
 
 def _parse_files(text: str) -> Iterator[str]:

@@ -147,7 +147,9 @@ def on_agent_stopped(event: SubagentEnding, state: SessionState, inputs: Workflo
     if run is None or not run.can_continue or not event.agent_id:
         return NO_DECISION
     call = next((call for call in run.calls if call.agent_id == event.agent_id), None)
-    call = call or _find_call_by_marker(run, event.message) or _find_only_candidate(run, event.agent_type)
+    if call is None and (marked := verdicts.parse_verdict(event.message, ()).call_id):
+        call = next((call for call in run.calls if call.call_id[-40:] == marked and not call.agent_id), None)
+    call = call or _find_only_candidate(run, event.agent_type)
     if call is not None:
         if call.verdict is not StepVerdict.NONE:
             return NO_DECISION
@@ -245,12 +247,6 @@ def _candidate_calls(run: WorkflowRun, agent: str) -> list[SubagentCall]:
 def _find_only_candidate(run: WorkflowRun, agent: str) -> SubagentCall | None:
     candidates = _candidate_calls(run, agent)
     return candidates[0] if len(candidates) == 1 else None
-
-
-def _find_call_by_marker(run: WorkflowRun, message: str) -> SubagentCall | None:
-    """Return the call that the verdict marker names, unless it is linked to another subagent."""
-    call_id = verdicts.parse_verdict(message, ()).call_id
-    return next((call for call in run.calls if call_id and call.call_id[-40:] == call_id and not call.agent_id), None)
 
 
 def _workflow_origin(registry: Registry, run: WorkflowRun) -> str:

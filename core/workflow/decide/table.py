@@ -51,29 +51,20 @@ class RequiredInput(StrEnum):
 
 
 EVENTS_WITHOUT_INPUTS = (
-    events.ToolStarting,
-    events.UserQuestionRequested,
-    events.SubagentRequested,
-    events.SubagentStarted,
-    events.CompactionStarting,
-    events.TurnFailed,
-    events.TurnInterrupted,
-    events.SessionEnded,
-    events.UnknownEvent,
+    *(events.ToolStarting, events.UserQuestionRequested, events.SubagentRequested, events.SubagentStarted),
+    *(events.CompactionStarting, events.TurnFailed, events.TurnInterrupted, events.SessionEnded, events.UnknownEvent),
 )
 """Events for which ``required_inputs`` is empty in every state, so the state need not be loaded first."""
 
-
 EVENTS_OF_WORKFLOWS = (
-    events.ToolStarting,
-    events.ToolFinished,
-    events.UserQuestionRequested,
-    events.SubagentRequested,
-    events.SubagentReturned,
-    events.SubagentStarted,
-    events.SubagentEnding,
-    events.TurnEnding,
-    events.TurnInterrupted,
+    *(
+        events.ToolStarting,
+        events.ToolFinished,
+        events.UserQuestionRequested,
+        events.TurnEnding,
+        events.TurnInterrupted,
+    ),
+    *(events.SubagentRequested, events.SubagentReturned, events.SubagentStarted, events.SubagentEnding),
 )
 """Events for which ``decide`` returns ``NO_DECISION`` in a session without a workflow (see ``SessionState``)."""
 

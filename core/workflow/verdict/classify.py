@@ -92,7 +92,7 @@ def extract_failure_notes(message: str, limit: int = 500) -> str:
     sentences = [" ".join(sentence.split()) for sentence in _SENTENCE.findall(clip_prompt(text))]
     sentences = [sentence for sentence in sentences if any(char.isalnum() for char in sentence)]
     kept = ""
-    for sentence in [sentence for sentence in sentences if _explains_failure(sentence)] or sentences:
+    for sentence in list(filter(_explains_failure, sentences)) or sentences:
         joined = f"{kept} {sentence}" if kept else sentence
         if len(joined) > limit:
             return kept or joined[: limit - 1] + "…"
