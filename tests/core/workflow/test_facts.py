@@ -35,11 +35,14 @@ def run_after(*new: facts.Fact, state: SessionState = STARTED) -> WorkflowRun:
 
 
 def test_a_workflow_starts_with_a_new_loop() -> None:
-    """A new workflow has a new loop and no evidence of an earlier one."""
-    used = SessionState(loop=LoopState(iterations=3), evidence=(Evidence("tests", "pytest", "t"),))
+    """A new workflow has a new loop and neither evidence nor an offer of an earlier one; so has an adopted run."""
+    evidence = (Evidence("tests", "pytest", "t"),)
+    used = SessionState(loop=LoopState(iterations=3), evidence=evidence, handover_client="codex-cli")
 
     assert STARTED == apply_fact(used, facts.WorkflowStarted(RUN, 5.0, 7))
     assert LoopState(started_at=5.0, tokens_at_start=7) == STARTED.loop
+    adopted = apply_fact(used, facts.WorkflowAdopted(RUN, STARTED.loop, (), "claude-code", "s"))
+    assert STARTED == adopted
 
 
 def test_facts_that_do_not_fit_change_nothing() -> None:

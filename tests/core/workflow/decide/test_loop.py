@@ -29,8 +29,8 @@ def released(play: Play) -> list[str]:
     return [fact.reason for fact in play.last.facts if isinstance(fact, TurnAllowed)]
 
 
-def test_says_nothing_without_a_workflow() -> None:
-    """A turn of a session that runs no workflow ends when it wants to."""
+def test_a_turn_without_a_workflow() -> None:
+    """Without a workflow, every turn may end."""
     play = Play()
     play.prompt("what is this?")
     play.ends()
@@ -41,8 +41,8 @@ def test_says_nothing_without_a_workflow() -> None:
 @pytest.mark.parametrize(
     "message", ["Which one?", "要不要继续？", "**Shall I?**", 'He asks: "why?"', "Shall I?\n\n<!-- x -->"]
 )
-def test_a_question_to_the_user_is_let_go(message: str) -> None:
-    """A message that ends in a question is one."""
+def test_a_question_to_the_user(message: str) -> None:
+    """A turn that ends in a question to the user may end."""
     play = started("standard")
     play.ends(message)
 
@@ -50,8 +50,8 @@ def test_a_question_to_the_user_is_let_go(message: str) -> None:
 
 
 @pytest.mark.parametrize("message", ["", "Done.", "Why? Because.", "a ? b : c", "see https://x.org/?q=1 for more"])
-def test_other_messages_are_no_question(message: str) -> None:
-    """A question mark somewhere is not a question to the user."""
+def test_messages_that_are_no_question(message: str) -> None:
+    """A question mark elsewhere in the message is no question to the user."""
     assert not ends_in_question(message)
 
 
@@ -83,8 +83,8 @@ def test_a_question_of_the_user() -> None:
     assert play.sent_on
 
 
-def test_background_agents_are_waited_for() -> None:
-    """While the client says that something runs, the turn may end: the client comes back."""
+def test_background_agents() -> None:
+    """A turn may end while the client counts running subagents, because the client resumes it."""
     play = started("single")
     call = play.delegate("developer")
     play.returned(call, None, "a")
@@ -93,34 +93,23 @@ def test_background_agents_are_waited_for() -> None:
     assert ("", ["background"], 0) == (play.sent_on, released(play), play.state.loop.iterations)
 
 
-def test_a_client_that_does_not_count_is_made_to_wait() -> None:
-    """Codex drops agents when its turn ends: the turn is continued to wait, and that is no standstill."""
-    play = started("single", client=ClientName.CODEX_CLI)
-    call = play.delegate("developer")
-    play.returned(call, None, "a")
-    for _turn in range(5):
-        play.ends(background_task_count=None)
+def test_a_client_that_does_not_count_its_agents() -> None:
+    """Codex drops subagents at the end of a turn: the turn continues to wait for a linked one, and others are lost."""
+    waiting, refused = started("single", client=ClientName.CODEX_CLI), started("single", client=ClientName.CODEX_CLI)
+    waiting.returned(waiting.delegate("developer"), None, "a")
+    refused.delegate("developer")
+    for play in (waiting, refused):
+        for _turn in range(2):
+            play.ends(background_task_count=None)
 
-    assert "Still running: DEV. Wait for the results" in play.sent_on
-    assert (5, 0, "") == (
-        play.state.loop.iterations,
-        play.state.loop.turns_without_progress,
-        play.state.loop.end_reason,
-    )
-
-
-def test_calls_that_became_nobody_are_lost() -> None:
-    """A call that was refused by the user or the client never returns; its step can be started again."""
-    play = started("single", client=ClientName.CODEX_CLI)
-    play.delegate("developer")
-    play.ends(background_task_count=None)
-
-    assert () == play.run.calls
-    assert "delegate DEV" in play.sent_on
+    assert "Still running: DEV. Wait for the results" in waiting.sent_on
+    assert (2, 0) == (waiting.state.loop.iterations, waiting.state.loop.turns_without_progress)
+    assert () == refused.run.calls
+    assert "delegate DEV" in refused.sent_on
 
 
-def test_progress_of_any_kind_keeps_it_going() -> None:
-    """Files, boxes or steps that change are progress."""
+def test_any_progress_counts() -> None:
+    """Changed files, boxes and steps are progress."""
     play = started("standard", tasks="- [ ] one\n- [ ] two\n")
     for turn in range(12):
         match turn % 3:
@@ -139,8 +128,8 @@ def test_progress_of_any_kind_keeps_it_going() -> None:
     )
 
 
-def test_a_loop_that_stood_still_says_for_how_long() -> None:
-    """The text of the next prompt has the number that the user was told, whatever has been said meanwhile."""
+def test_the_loop_ends_without_progress() -> None:
+    """The user and later prompts get the same number of turns without progress."""
     play = started("standard")
     for _turn in range(4):
         play.ends()
@@ -151,8 +140,8 @@ def test_a_loop_that_stood_still_says_for_how_long() -> None:
     assert "The loop has ended (no progress in 3 turns)" in play.injected
 
 
-def test_the_user_starts_the_count_of_standstill_anew() -> None:
-    """Two turns without progress, a word of the user, two more: the loop goes on."""
+def test_a_prompt_restarts_the_count() -> None:
+    """A prompt of the user restarts the count of turns without progress."""
     play = started("standard")
     for _round in range(3):
         play.ends()
@@ -162,16 +151,16 @@ def test_the_user_starts_the_count_of_standstill_anew() -> None:
     assert "" == play.state.loop.end_reason
 
 
-def test_switched_off_nothing_is_sent_on() -> None:
-    """``loop.enabled = off``: the workflow is shown and guarded, and every turn ends when it wants to."""
+def test_a_disabled_loop() -> None:
+    """With ``loop.enabled = off``, no turn is continued."""
     play = started("standard", caps=LoopLimits(is_enabled=False))
     play.ends()
 
     assert ("", RunStatus.RUNNING) == (play.sent_on, play.run.status)
 
 
-def test_open_boxes_keep_a_finished_workflow_open() -> None:
-    """All steps have ended, and a box is open: it is not complete until the box is ticked."""
+def test_open_boxes() -> None:
+    """A workflow whose steps have finished is complete when all boxes are checked."""
     play = finished(tasks="- [x] DEV\n- [ ] tell the operators\n")
     play.ends()
     open_box = (play.sent_on, play.run.status)
@@ -183,8 +172,8 @@ def test_open_boxes_keep_a_finished_workflow_open() -> None:
     assert (RunStatus.COMPLETE, "") == (play.run.status, play.sent_on)
 
 
-def test_a_witness_that_has_expired_is_asked_for_again() -> None:
-    """Code that changed after the tests have passed is not proven; prose does not change the tree."""
+def test_expired_evidence() -> None:
+    """A workflow is not complete if files have changed since the tests ran."""
     play = started("debug")
     play.does("debugger", "It is the lock.")
     play.does("developer")
@@ -200,8 +189,8 @@ def test_a_witness_that_has_expired_is_asked_for_again() -> None:
     assert RunStatus.COMPLETE is play.run.status
 
 
-def test_issues_are_repaired_three_times_and_then_left() -> None:
-    """RETRO moves on after its last try, and what was left open is said."""
+def test_a_stage_that_continues_on_failure() -> None:
+    """The workflow completes after the last attempt of RETRO, and the user learns that it has not passed."""
     play = started("quick")
     play.does("developer")
     play.does("code-reviewer")
@@ -219,8 +208,8 @@ def test_issues_are_repaired_three_times_and_then_left() -> None:
     assert "DEV=pass REVIEW=pass TEST=pass DEV#1=pass REVIEW#1=pass TEST#1=pass" in play.shown
 
 
-def test_a_rejection_goes_to_the_developer() -> None:
-    """REVIEW rejects, TEST has passed: only the developer and the reviewer come again."""
+def test_a_rejection_is_repaired() -> None:
+    """A rejected review repeats DEV and REVIEW, but not the TEST that has passed."""
     play = started("quick")
     play.does("developer")
     play.does("code-reviewer", REJECT)
@@ -234,8 +223,8 @@ def test_a_rejection_goes_to_the_developer() -> None:
     assert ["REVIEW", "TEST"] == play.now
 
 
-def test_the_main_agent_may_do_a_step_itself() -> None:
-    """A marker that names the step is its verdict; without evidence a pass is not accepted."""
+def test_steps_of_the_main_agent() -> None:
+    """A marker that names a current step is its verdict; a pass needs evidence."""
     play = started("debug")
     play.ends('Found it.\n<!-- VERDICT: {"stage": "DEBUG", "result": "PASS"} -->')
     play.ends('<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->')
@@ -301,28 +290,8 @@ def test_steps_that_cannot_be_claimed() -> None:
     assert "DEV=pass REVIEW TEST RETRO" == play.shown
 
 
-def test_two_sessions_do_not_work_on_one_feature() -> None:
-    """The session that came first holds the feature until it has not been heard of for long."""
-    first, second = Play(session_id="first"), Play(session_id="second", at=1_000_010.0)
-    for play in (first, second):
-        play.prompt("/upbeat:standard retry-limit", features_in_progress=("retry-limit",))
-    second.peer_sessions = (PeerSession("first", first.state, second.at),)
-    second.ends()
-    held = (second.sent_on, second.told)
-    second.at += FEATURE_LEASE_SECONDS
-    second.ends()
-
-    first.peer_sessions = (PeerSession("second", second.state, first.at),)
-    first.ends()
-
-    assert first.sent_on
-    assert "" == held[0]
-    assert "another session (first) is working on retry-limit" in held[1]
-    assert second.sent_on
-
-
-def test_a_finished_feature_is_archived_and_its_boxes_ticked() -> None:
-    """Each step that passes ticks its box; the end moves the feature."""
+def test_the_files_of_a_feature() -> None:
+    """A step that passes checks its box, and a complete workflow archives the feature."""
     play = Play()
     play.prompt("/upbeat:single retry-limit", features_in_progress=("retry-limit",))
     play.does("developer")
@@ -348,16 +317,8 @@ def test_the_clients_own_limit() -> None:
     assert "" == working.state.loop.end_reason
 
 
-def test_a_specification_that_fails_is_written_again() -> None:
-    """Before there is code nothing can be debugged: the tester comes again, and nobody else."""
-    play = started("tdd")
-    play.does("tester", '<!-- VERDICT: {"result": "FAIL"} -->')
-
-    assert ("TEST=fail DEV TEST:2", ["TEST"]) == (play.shown, play.now)
-
-
-def test_a_claim_that_is_not_believed_is_answered_with_why() -> None:
-    """The main agent says that the tests pass, and none ran: it is told so, or it would only say it again."""
+def test_a_claim_without_evidence_is_answered() -> None:
+    """The main agent learns why its PASS does not count."""
     play = started("tdd")
     play.does("tester", "The specification is written.")
     play.does("developer")
@@ -366,8 +327,8 @@ def test_a_claim_that_is_not_believed_is_answered_with_why() -> None:
     assert "TEST:2 was reported as passed, but" in play.sent_on
 
 
-def test_what_moved_on_needs_no_witness() -> None:
-    """A stage that ended badly and was left is not asked to prove that it passed."""
+def test_a_failed_stage_needs_no_evidence() -> None:
+    """A stage that failed and was continued from needs no evidence of a pass."""
     own = """
         [workflows.smoke]
         stages = ["DEV", "SMOKE"]
@@ -386,8 +347,8 @@ def test_what_moved_on_needs_no_witness() -> None:
     assert ("", RunStatus.COMPLETE) == (play.sent_on, play.run.status)
 
 
-def test_a_repair_checks_even_where_the_workflow_only_specifies() -> None:
-    """TEST stands only before DEV; put in to repair something after it, it checks, and needs its evidence."""
+def test_a_repair_verifies() -> None:
+    """A TEST that is inserted as a repair verifies and needs evidence, even if the workflow only specifies."""
     play = started("spec-first", known=with_own('workflows.spec-first.stages = ["TEST", "DEV", "RETRO"]'))
     play.does("tester", "The specification is written.")
     play.does("developer")
@@ -401,8 +362,8 @@ def test_a_repair_checks_even_where_the_workflow_only_specifies() -> None:
     assert ("verify", StepVerdict.UNCLEAR) == (step.mode, step.verdict)
 
 
-def test_stages_that_repair_each_other_come_to_an_end() -> None:
-    """A repair of a repair never calls what it is to repair: a human is asked instead."""
+def test_stages_that_repair_each_other() -> None:
+    """A repair never starts the stage that it repairs; the user is asked instead."""
     own = """
         workflows.ring.stages = ["ONE"]
         stages.ONE = { agent = "developer", verdicts = ["pass", "fail"], repair.fail = ["TWO"] }
@@ -418,8 +379,8 @@ def test_stages_that_repair_each_other_come_to_an_end() -> None:
     assert (RunStatus.NEEDS_HUMAN, "THREE#1=fail TWO#1=fail ONE=fail") == (play.run.status, play.shown)
 
 
-def test_go_on_while_it_runs_takes_no_verdict_back() -> None:
-    """The user only says "continue": a rejection that waits for the rest of its group still leads to its repair."""
+def test_continue_keeps_verdicts() -> None:
+    """After ``continue``, a rejection that waits for the rest of its group still leads to its repair."""
     play = started("quick")
     play.does("developer")
     play.delegate("tester", "test")
@@ -432,8 +393,8 @@ def test_go_on_while_it_runs_takes_no_verdict_back() -> None:
     assert ["DEV#1"] == play.now
 
 
-def test_an_agent_that_never_answers_does_not_hold_its_step_for_ever() -> None:
-    """Codex tells nothing of an agent that was cut off: the loop ends, and with "continue" its step can start again."""
+def test_an_agent_that_never_returns() -> None:
+    """The loop ends while a subagent does not return, and after ``continue`` its step is pending."""
     play = started("single", client=ClientName.CODEX_CLI, caps=LoopLimits(max_turns=3))
     call_id = play.delegate("developer")
     play.returned(call_id, None, "gone")
@@ -448,20 +409,42 @@ def test_an_agent_that_never_answers_does_not_hold_its_step_for_ever() -> None:
     assert "DEV=pass" == play.shown
 
 
-@pytest.mark.parametrize("end", [SessionClosed(), LoopEnded("no_progress")], ids=["closed", "its loop is over"])
-def test_a_session_that_goes_no_further_holds_nothing(end: SessionClosed | LoopEnded) -> None:
-    """Whoever comes next to its feature goes on with it at once."""
+def contending() -> tuple[Play, Play]:
+    """Two sessions that work on the same feature, the second one knowing the first."""
     first, second = Play(session_id="first"), Play(session_id="second", at=1_000_010.0)
     for play in (first, second):
         play.prompt("/upbeat:standard retry-limit", features_in_progress=("retry-limit",))
+    second.peer_sessions = (PeerSession("first", first.state, second.at),)
+    return first, second
+
+
+def test_two_sessions_with_one_feature() -> None:
+    """The session that started first continues; the other one waits until the first is idle for long."""
+    first, second = contending()
+    second.ends()
+
+    assert "" == second.sent_on
+    assert "another session (first) is working on retry-limit" in second.told
+    second.at += FEATURE_LEASE_SECONDS
+    second.ends()
+    assert second.sent_on
+    first.peer_sessions = (PeerSession("second", second.state, first.at),)
+    first.ends()
+    assert first.sent_on
+
+
+@pytest.mark.parametrize("end", [SessionClosed(), LoopEnded("no_progress")], ids=["closed", "loop ended"])
+def test_a_session_that_has_ended_holds_no_feature(end: SessionClosed | LoopEnded) -> None:
+    """A session that was closed, or whose loop has ended, does not keep others from its feature."""
+    first, second = contending()
     second.peer_sessions = (PeerSession("first", apply_facts([end], first.state), second.at),)
     second.ends()
 
     assert ("", True) == (second.told, bool(second.sent_on))
 
 
-def test_only_the_tokens_of_the_workflow_count() -> None:
-    """What the session had used before the workflow began is no matter of its cap."""
+def test_the_token_limit() -> None:
+    """Only tokens used since the workflow began count."""
     play = started("quick", tokens=9_000_000)
     play.ends()
     before = bool(play.sent_on)
@@ -471,8 +454,8 @@ def test_only_the_tokens_of_the_workflow_count() -> None:
     assert (True, "tokens") == (before, play.state.loop.end_reason)
 
 
-def test_only_failures_in_a_row_end_the_loop() -> None:
-    """A turn that ends as it should begins the count of failed ones anew."""
+def test_the_error_limit() -> None:
+    """A turn that ends normally restarts the count of failed turns."""
     play = started("quick")
     for _ in range(3):
         play.fails()
