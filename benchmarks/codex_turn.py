@@ -128,7 +128,7 @@ class Wrapper:
 
     def __init__(self, transport: Transport, name: str, nowhere: TextIO) -> None:
         from upbeat.adapters.codex_auto.conversation.conversation import Conversation, codex_location
-        from upbeat.adapters.codex_auto.conversation.turn_runner import OpenedTransport
+        from upbeat.adapters.codex_auto.conversation.turns import OpenedTransport
         from upbeat.adapters.codex_auto.sessions.manager import SessionManager
         from upbeat.adapters.codex_auto.sessions.store import SessionStore
         from upbeat.adapters.codex_auto.texts import load_texts

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from upbeat.adapters.codex.transport.base import CodexRequestError, Ending
 from upbeat.adapters.codex_auto.app.options import prompt_problem
 from upbeat.adapters.codex_auto.conversation.conversation import Conversation
-from upbeat.adapters.codex_auto.conversation.preparation import is_plan_mode
+from upbeat.adapters.codex_auto.conversation.turns import is_plan_mode
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view import explain, workflow
+from upbeat.adapters.codex_auto.view import explain
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 from upbeat.core.engine.ports import RepoContext
 
@@ -187,7 +187,7 @@ def _workflow(context: CommandContext, argument: str) -> None:
     bridge = conversation.workflow
     match argument:
         case "list":
-            found = workflow.workflow_descriptions(bridge.load_registry(conversation.root), context.language)
+            found = explain.workflow_descriptions(bridge.load_registry(conversation.root), context.language)
             width = max((len(name) for name, _ in found), default=0) + 2
             context.print_lines(f"{name:<{width}}{text}" for name, text in found)
         case "stop" if context.mode(conversation.resolve_context()) == "run":
@@ -200,7 +200,7 @@ def _workflow(context: CommandContext, argument: str) -> None:
             bridge.execute_command("stop")
         case "":
             tasks = bridge.load_tasks(conversation.root)
-            for line in workflow.describe_workflow(bridge.state, tasks, context.texts, context.language):
+            for line in explain.describe_workflow(bridge.state, tasks, context.texts, context.language):
                 context.printer.print_line(line)
         case _:
             context.printer.print_line(context.texts["workflow_usage"])

@@ -15,7 +15,7 @@ from time import monotonic
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from upbeat.adapters.codex_auto.view.workflow import WORKFLOW_VERBS
+from upbeat.adapters.codex_auto.view.explain import WORKFLOW_VERBS
 
 MAX_COMPLETIONS = 30
 """Files that are offered at a time."""
@@ -100,7 +100,8 @@ class RepositoryFiles:
 
     def _refresh(self) -> None:
         try:
-            self._files = tuple((path, path.casefold()) for path in self.list_files() if _is_typeable(path))
+            typeable = (path for path in self.list_files() if path.isprintable() and '"' not in path)
+            self._files = tuple((path, path.casefold()) for path in typeable if not path.endswith("/"))
         finally:
             self._listed_at = monotonic()
             self._is_listing = False
@@ -125,22 +126,20 @@ class PromptCompleter(Completer):
         if is_command_start(before):
             yield from self._complete_command(before)
             return
-        wanted = path_fragment(before, is_explicit=complete_event.completion_requested)
-        if wanted:
-            for path in match_files(self._files(), wanted.text):
-                yield Completion(quote_path(path), -wanted.replaced_length, display=path)
+        fragment = path_fragment(before, is_explicit=complete_event.completion_requested)
+        if fragment:
+            for path in match_files(self._files(), fragment.text):
+                yield Completion(quote_path(path), -fragment.replaced_length, display=path)
 
     def _complete_command(self, text_before_cursor: str) -> Iterator[Completion]:
-        if found := _COMMAND.fullmatch(text_before_cursor):
-            part, offered = found[1], [(f"/{name}", does) for name, does in self._commands if name.startswith(found[1])]
-            yield from (Completion(text, -len(part) - 1, display_meta=does) for text, does in offered)
-        elif found := _WORKFLOW.fullmatch(text_before_cursor):
-            known = [(name, text) for name, text in self._workflows() if name.startswith(found[1])]
-            yield from (Completion(name, -len(found[1]), display_meta=text) for name, text in known)
-        elif found := _ARGUMENT.fullmatch(text_before_cursor):
-            verbs = [verb for verb in WORKFLOW_VERBS if verb.startswith(found[1])]
-            yield from (Completion(verb, -len(found[1])) for verb in verbs)
-
-
-def _is_typeable(path: str) -> bool:
-    return path.isprintable() and '"' not in path and not path.endswith("/")
+        if match := _COMMAND.fullmatch(text_before_cursor):
+            for name, description in self._commands:
+                if name.startswith(match[1]):
+                    yield Completion(f"/{name}", -len(match[1]) - 1, display_meta=description)
+        elif match := _WORKFLOW.fullmatch(text_before_cursor):
+            for name, description in self._workflows():
+                if name.startswith(match[1]):
+                    yield Completion(name, -len(match[1]), display_meta=description)
+        elif match := _ARGUMENT.fullmatch(text_before_cursor):
+            verbs = (verb for verb in WORKFLOW_VERBS if verb.startswith(match[1]))
+            yield from (Completion(verb, -len(match[1])) for verb in verbs)

@@ -53,7 +53,13 @@ class JsonLinesPrinter(TurnPrinter):
         TurnPrinter.show_continuation(self, text)
 
     def show_event(self, event: TurnEvent) -> None:
-        if isinstance(event, RawLine) and _is_json_object(event.line):
+        if not isinstance(event, RawLine):
+            return
+        try:
+            is_object = isinstance(json.loads(event.line.decode("utf-8")), dict)
+        except (ValueError, RecursionError):
+            is_object = False
+        if is_object:  # any other output of Codex is dropped
             is_shown = self.lines_stream.isatty()
             self._write_line(escape_controls(event.line.decode("utf-8")).encode() if is_shown else event.line)
 
@@ -84,11 +90,3 @@ class JsonLinesPrinter(TurnPrinter):
     def _write_line(self, line: bytes) -> None:
         self.lines_stream.write(line + b"\n")
         self.lines_stream.flush()
-
-
-def _is_json_object(line: bytes) -> bool:
-    """Return whether ``line`` is a JSON object; any other output of Codex is dropped."""
-    try:
-        return isinstance(json.loads(line.decode("utf-8")), dict)
-    except (ValueError, RecursionError):
-        return False

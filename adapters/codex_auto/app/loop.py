@@ -1,21 +1,23 @@
-"""The conversation at a terminal: prompt, turn, prompt. A failed or interrupted turn does not end it."""
+"""The conversation at a terminal: prompt, turn, prompt. A failed or interrupted turn does not end it.
+
+Invariant of the history: secrets are redacted before a prompt is stored, and only the owner can read the file.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_completions, has_focus, to_filter
 from prompt_toolkit.formatted_text import FormattedText
-from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth
 
@@ -24,17 +26,13 @@ from upbeat.adapters.codex_auto.app import commands
 from upbeat.adapters.codex_auto.app.commands import SHORT_ID_CHARS, CommandContext
 from upbeat.adapters.codex_auto.app.complete import PromptCompleter, RepositoryFiles, is_command_start, path_fragment
 from upbeat.adapters.codex_auto.app.options import prompt_problem
-from upbeat.adapters.codex_auto.conversation.conversation import Conversation
-from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view import statusline, workflow
-from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
+from upbeat.adapters.codex_auto.view import explain, statusline
+from upbeat.adapters.codex_auto.view.show import Style
+from upbeat.adapters.system.git.commands import list_files
 from upbeat.core.contract.report import TurnReport
 from upbeat.core.engine.ports import RepoContext
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from upbeat.adapters.codex.version import CodexVersion
+from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.sanitize.redact import redact
 
 logging.getLogger("prompt_toolkit").addHandler(logging.NullHandler())
 # otherwise it prints a traceback when a signal ends the process while it loads the history
@@ -42,50 +40,30 @@ logging.getLogger("prompt_toolkit").addHandler(logging.NullHandler())
 CONTEXT_MAX_AGE_SECONDS = 2.0
 """How long the status line may show outdated settings."""
 
+HISTORY_FILE = "upbeat/codex-auto-history"
+MAX_HISTORY_BYTES = 1 << 20
+
 
 @dataclass(slots=True)
 class InteractiveLoop:
     """One run at a terminal. ``write_plan`` prints the report of a dry run."""
 
-    conversation_future: Future[Conversation]
-    printer: TurnPrinter
-    texts: Texts
+    context: CommandContext
     write_plan: Callable[[TurnReport], object]
-    is_plan_only: bool
     state_home: Path | None
     """Where the history is stored; None keeps it in memory."""
     has_color: bool = True
-    codex_version: CodexVersion | None = None
-    """Queries the version of Codex; None when no process may be started."""
-    language: str = "en"
-    explain_session: Callable[[str], str] | None = None
-    """Explains the last journal record of a session."""
-    _command_context: CommandContext = field(init=False)
     _files: RepositoryFiles = field(init=False)
     _cached_context: tuple[float, RepoContext] | None = None
 
     def __post_init__(self) -> None:
-        self._command_context = CommandContext(
-            self.conversation_future,
-            self.printer,
-            self.texts,
-            self.is_plan_only,
-            self.codex_version,
-            self.language,
-            self.explain_session,
-        )
-        self._files = RepositoryFiles(self._list_files)
-
-    @property
-    def conversation(self) -> Conversation:
-        """The conversation; waits until it is open."""
-        return self.conversation_future.result()
+        self._files = RepositoryFiles(lambda: list_files(self.context.conversation.root).files)
 
     def run(self, first_prompt: str | None) -> int:
         """Run until the user leaves; return the exit code. ``first_prompt`` comes from the command line."""
-        session = self._create_prompt_session()
-        self.conversation_future.add_done_callback(lambda _: session.app.invalidate())
-        self.printer.print_line(self.texts["greeting"], Style.DIM)
+        session, printer, texts = self._create_prompt_session(), self.context.printer, self.context.texts
+        self.context.conversation_future.add_done_callback(lambda _: session.app.invalidate())
+        printer.print_line(texts["greeting"], Style.DIM)
         text = first_prompt
         while True:
             if text is None:
@@ -93,7 +71,7 @@ class InteractiveLoop:
                     text = session.prompt("› ", prompt_continuation="  ")
                 except KeyboardInterrupt:
                     if not session.default_buffer.text:
-                        self.printer.print_line(self.texts["interrupt_hint"], Style.DIM)
+                        printer.print_line(texts["interrupt_hint"], Style.DIM)
                     continue
                 except EOFError:
                     break
@@ -104,7 +82,7 @@ class InteractiveLoop:
                 command
                 and command[0]
                 and not commands.is_slash_command(command[0])
-                and self.conversation.has_saved_prompt(command[0])
+                and self.context.conversation.has_saved_prompt(command[0])
             ):
                 command = None
             prompt = commands.expand_to_prompt(*command) if command else text
@@ -112,21 +90,24 @@ class InteractiveLoop:
             if code:
                 return code
             text = None
-        resume_command = self.conversation.resume_command() if self.conversation_future.done() else "codex-auto"
-        self.printer.print_line(self.texts["farewell"].format(command=resume_command), Style.DIM)
+        is_open = self.context.conversation_future.done()
+        resume_command = self.context.conversation.resume_command() if is_open else "codex-auto"
+        printer.print_line(texts["farewell"].format(command=resume_command), Style.DIM)
         return 0
 
     def _create_prompt_session(self) -> PromptSession[str]:
+        def opens_completions() -> bool:
+            before = session.default_buffer.document.text_before_cursor
+            return is_command_start(before) or path_fragment(before) is not None
+
         session: PromptSession[str] = PromptSession(
-            history=self._history(),
+            history=PromptHistory(self.state_home) if self.state_home else InMemoryHistory(),
             multiline=True,
             key_bindings=_key_bindings(),
             completer=PromptCompleter(
-                commands.command_help(self.texts), self._completable_files, self._completable_workflows
+                commands.command_help(self.context.texts), self._completable_files, self._completable_workflows
             ),
-            complete_while_typing=Condition(
-                lambda: _opens_completions(session.default_buffer.document.text_before_cursor)
-            ),
+            complete_while_typing=Condition(opens_completions),
             complete_in_thread=True,
             bottom_toolbar=self._toolbar,
             color_depth=None if self.has_color else ColorDepth.DEPTH_1_BIT,
@@ -141,7 +122,7 @@ class InteractiveLoop:
     def _execute_command(self, name: str, argument: str) -> int:
         """Run a command; return the exit code if a signal ended it, or 0."""
         try:
-            ending = commands.execute_command(self._command_context, name, argument)
+            ending = commands.execute_command(self.context, name, argument)
         except KeyboardInterrupt:
             ending = Interrupted(signal.SIGINT)
         self._cached_context = None
@@ -151,77 +132,67 @@ class InteractiveLoop:
         """Run a prompt; return the exit code if the loop is to end, or 0."""
         if not text.strip():
             return 0
-        if problem := prompt_problem(text, self.texts):
-            self.printer.print_line(problem, Style.RED)
+        if problem := prompt_problem(text, self.context.texts):
+            self.context.printer.print_line(problem, Style.RED)
             return 0
         try:
-            repo_context = self.conversation.resolve_context()
-            if self._command_context.mode(repo_context) == "plan":
-                self.write_plan(self.conversation.plan_turn(text))
+            repo_context = self.context.conversation.resolve_context()
+            if self.context.mode(repo_context) == "plan":
+                self.write_plan(self.context.conversation.plan_turn(text))
                 return 0
-            if self.codex_version:
-                self.codex_version.start_query()
-            ending = self.conversation.run_turn(text, repo_context)
+            if self.context.codex_version:
+                self.context.codex_version.start_query()
+            ending = self.context.conversation.run_turn(text, repo_context)
         except KeyboardInterrupt:
             ending = Interrupted(signal.SIGINT)
         return self._report_ending(ending)
 
     def _report_ending(self, ending: Ending) -> int:
-        session = self.conversation.session
+        session, printer, texts = self.context.conversation.session, self.context.printer, self.context.texts
         match ending:
             case Completed() | Failed():
                 if isinstance(ending, Failed):
-                    self.printer.show_failure(ending, session.thread_id if session else "")
-                if self.codex_version and (warning := self.codex_version.take_warning(self.texts)):
-                    self.printer.print_line(warning, Style.RED)
+                    printer.show_failure(ending, session.thread_id if session else "")
+                if (version := self.context.codex_version) and (warning := version.take_warning(texts)):
+                    printer.print_line(warning, Style.RED)
                 return 0
             case Interrupted() if ending.signal != signal.SIGINT:
                 return 128 + ending.signal
             case Interrupted():
-                how = self.texts["resume_in_place"] if session else self.texts["stopped_before"]
-                self.printer.print_line("")  # after the ^C that the terminal printed
-                self.printer.print_line(self.texts["stopped"].format(how=how) if session else how)
+                how = texts["resume_in_place"] if session else texts["stopped_before"]
+                printer.print_line("")  # after the ^C that the terminal printed
+                printer.print_line(texts["stopped"].format(how=how) if session else how)
                 return 0
 
-    # --- files to complete ---
+    # --- completions ---
 
     def _completable_files(self) -> Sequence[tuple[str, str]]:
-        return self._files() if self._can_start_processes() else ()
+        """Return the files, once Git may be started to list them."""
+        is_open = self.context.conversation_future.done()
+        return self._files() if is_open and self.context.mode(self._recent_context()) == "run" else ()
 
     def _completable_workflows(self) -> Sequence[tuple[str, str]]:
-        if not self.conversation_future.done():
+        if not self.context.conversation_future.done():
             return ()
-        return workflow.workflow_descriptions(
-            self.conversation.workflow.load_registry(self.conversation.root), self.language
-        )
-
-    def _can_start_processes(self) -> bool:
-        """Return whether Git may be started to list the files."""
-        return self.conversation_future.done() and self._command_context.mode(self._recent_context()) == "run"
-
-    def _list_files(self) -> Iterable[str]:
-        from upbeat.adapters.system.git.commands import list_files
-
-        return list_files(self.conversation.root).files
+        conversation = self.context.conversation
+        registry = conversation.workflow.load_registry(conversation.root)
+        return explain.workflow_descriptions(registry, self.context.language)
 
     # --- the status line ---
 
     def _toolbar(self) -> FormattedText:
-        if not self.conversation_future.done():
+        if not self.context.conversation_future.done():
             return FormattedText([("", " …")])
         repo_context = self._recent_context()
-        settings, texts, stage = (
-            repo_context.settings,
-            self.texts,
-            workflow.stage_label(self.conversation.workflow.state),
-        )
+        conversation, texts, settings = self.context.conversation, self.context.texts, repo_context.settings
+        session, stage = conversation.session, explain.stage_label(conversation.workflow.state)
         parts = (
-            os.path.basename(self.conversation.root) or "/",
-            self._session_label(),
-            texts["statusline_mode"].format(mode=self._command_context.mode(repo_context)),
+            os.path.basename(conversation.root) or "/",
+            session.thread_id[:SHORT_ID_CHARS] if session else texts["session_new"],
+            texts["statusline_mode"].format(mode=self.context.mode(repo_context)),
             texts["statusline_lookup"].format(enabled=settings.enabled),
             stage and texts["statusline_stage"].format(stage=stage),
-            statusline.context_segment(self.printer.window_usage, texts),
+            statusline.context_segment(self.context.printer.window_usage, texts),
             statusline.budget_segment(settings, texts),
         )
         width = os.get_terminal_size().columns if os.isatty(1) else 80
@@ -231,24 +202,36 @@ class InteractiveLoop:
         """Return a cached context: the status line is drawn on every key."""
         now = monotonic()
         if self._cached_context is None or now - self._cached_context[0] > CONTEXT_MAX_AGE_SECONDS:
-            self._cached_context = (now, self.conversation.resolve_context())
+            self._cached_context = (now, self.context.conversation.resolve_context())
         return self._cached_context[1]
 
-    def _session_label(self) -> str:
-        session = self.conversation.session
-        return session.thread_id[:SHORT_ID_CHARS] if session else self.texts["session_new"]
 
-    def _history(self) -> History:
-        if self.state_home is None:
-            return InMemoryHistory()
-        from upbeat.adapters.codex_auto.app.prompt_history import PromptHistory
+class PromptHistory(FileHistory):
+    """A history file in prompt_toolkit's format.
 
-        return PromptHistory(self.state_home)
+    Prompts of this run are recalled as typed, even if they cannot be stored.
+    """
 
+    def __init__(self, state_home: Path) -> None:
+        self.path = state_home / HISTORY_FILE
+        super().__init__(str(self.path))
 
-def _opens_completions(text_before_cursor: str) -> bool:
-    """Return whether completions open by themselves after ``text_before_cursor``."""
-    return is_command_start(text_before_cursor) or path_fragment(text_before_cursor) is not None
+    def load_history_strings(self) -> list[str]:
+        try:
+            return list(super().load_history_strings())
+        except OSError:
+            return []
+
+    def store_string(self, string: str) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self.path.exists() and self.path.stat().st_size > MAX_HISTORY_BYTES:
+                self.path.replace(self.path.with_name(f"{self.path.name}.1"))
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            os.close(os.open(self.path, flags, 0o600))
+            super().store_string(redact(strip_controls(string)).text)
+        except OSError:
+            return
 
 
 def _key_bindings() -> KeyBindings:

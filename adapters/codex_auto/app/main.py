@@ -10,11 +10,12 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING
 
+from upbeat import __version__
 from upbeat.adapters.codex.transport.base import Completed, Ending, Failed, FailureReason, Interrupted
 from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.codex_auto.app.options import Options, parse_options, prompt_problem, read_prompt
@@ -27,10 +28,9 @@ from upbeat.core.errors import RequestError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from upbeat.adapters.codex.transport.app_server.turn import AskPerson
     from upbeat.adapters.codex_auto.conversation.conversation import Conversation
+    from upbeat.adapters.codex_auto.conversation.turns import OpenedTransport
     from upbeat.core.contract.report import TurnReport
-    from upbeat.core.engine.ports import RepoContext
 
 EXIT_USAGE, EXIT_CONFIGURATION, EXIT_NO_CODEX, EXIT_INTERRUPTED = 2, 20, 127, 130
 
@@ -39,7 +39,7 @@ _EXIT_CODE_BY_ERRNO = {errno.EPIPE: 141, errno.EIO: 129}
 
 
 @dataclass(frozen=True, slots=True)
-class _RunContext:
+class RunContext:
     """What every mode of running needs."""
 
     options: Options
@@ -48,6 +48,9 @@ class _RunContext:
     signals: SignalHandler
     printer: TurnPrinter
     program: str
+    """The absolute path of Codex; empty if there is none."""
+    variables: Mapping[str, str]
+    """The environment of Codex."""
     is_interactive: bool
 
 
@@ -89,7 +92,8 @@ def _run(options: Options, environment: Environment, signals: SignalHandler) -> 
         print(f"codex-auto: {texts['no_codex']}", file=sys.stderr)
         _emit_ending(show, None, EXIT_NO_CODEX)
         return EXIT_NO_CODEX
-    parts = _RunContext(options, environment, texts, signals, show, program, talks)
+    variables = child_variables({WRAPPED_VARIABLE: "1"})
+    parts = RunContext(options, environment, texts, signals, show, program, variables, talks)
     if talks:
         return _run_interactive(parts)
     prompt = _read_single_prompt(parts)
@@ -105,10 +109,11 @@ def _create_printer(options: Options, environment: Environment, texts: Texts, *,
         return TurnPrinter(sys.stdout, aside, texts, has_color=color)
     from upbeat.adapters.codex_auto.app.json_lines import JsonLinesPrinter
 
-    return JsonLinesPrinter(sys.stdout, aside, texts, has_color=color, lines_stream=_binary_stream(sys.stdout))
+    sys.stdout.flush()
+    return JsonLinesPrinter(sys.stdout, aside, texts, has_color=color, lines_stream=sys.stdout.buffer)
 
 
-def _run_interactive(context: _RunContext) -> int:
+def _run_interactive(context: RunContext) -> int:
     """Run the loop at a terminal. The conversation opens in the background while the user types the first prompt."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -119,24 +124,23 @@ def _run_interactive(context: _RunContext) -> int:
         if context.options.transport == "app-server":
             conversation.result()  # without it there is nothing to talk to
         from upbeat.adapters.codex.version import CodexVersion
+        from upbeat.adapters.codex_auto.app.commands import CommandContext
         from upbeat.adapters.codex_auto.app.loop import InteractiveLoop
 
-        if not context.options.is_plan_only:
+        is_plan_only, environment = context.options.is_plan_only, context.environment
+        if not is_plan_only:
             background.submit(lambda: conversation.result().preparer.warm_up())
-        loop = InteractiveLoop(
+        commands = CommandContext(
             conversation,
             context.printer,
             context.texts,
-            write_plan=_write_report,
-            is_plan_only=context.options.is_plan_only,
-            state_home=None if context.options.is_plan_only else context.environment.state_home,
-            has_color=context.environment.has_color,
-            codex_version=None
-            if context.options.is_plan_only
-            else CodexVersion(context.program, child_variables({WRAPPED_VARIABLE: "1"})),
-            language=context.environment.language,
-            explain_session=None if context.options.is_plan_only else _session_explainer(context.environment),
+            is_plan_only,
+            None if is_plan_only else CodexVersion(context.program, context.variables),
+            environment.language,
+            None if is_plan_only else _session_explainer(environment),
         )
+        state_home = None if is_plan_only else environment.state_home
+        loop = InteractiveLoop(commands, _write_report, state_home, environment.has_color)
         return loop.run(context.options.prompt)
 
 
@@ -168,7 +172,7 @@ def _closing_conversation(conversation_future: Future[Conversation]) -> Iterator
             conversation_future.result().close()
 
 
-def _run_once(context: _RunContext, prompt: str) -> int:
+def _run_once(context: RunContext, prompt: str) -> int:
     """Run one turn for a script; the exit code says how it ended."""
     if problem := prompt_problem(prompt, context.texts):
         raise RequestError(problem)
@@ -190,14 +194,16 @@ def _run_once(context: _RunContext, prompt: str) -> int:
     return code
 
 
-def _run_turn(context: _RunContext, prompt: str, conversation: Conversation) -> tuple[int, Ending | None]:
-    from upbeat.adapters.codex_auto.conversation.preparation import is_plan_mode
+def _run_turn(context: RunContext, prompt: str, conversation: Conversation) -> tuple[int, Ending | None]:
+    from upbeat.adapters.codex_auto.conversation.turns import is_plan_mode
 
     repo_context = conversation.resolve_context()
     if is_plan_mode(repo_context):
         return _print_plan(context, prompt, conversation), None
+    for problem in repo_context.problems:
+        context.printer.print_line(f"[Limits] {problem}")
     if repo_context.problems:
-        return _report_misconfiguration(context, repo_context), None
+        return EXIT_CONFIGURATION, None
     ending = conversation.run_turn(prompt, repo_context)
     match ending:
         case Completed():
@@ -208,13 +214,7 @@ def _run_turn(context: _RunContext, prompt: str, conversation: Conversation) -> 
             return 128 + ending.signal, ending
 
 
-def _report_misconfiguration(context: _RunContext, repo_context: RepoContext) -> int:
-    for problem in repo_context.problems:
-        context.printer.print_line(f"[Limits] {problem}")
-    return EXIT_CONFIGURATION
-
-
-def _print_ending(context: _RunContext, ending: Ending | None, conversation: Conversation | None) -> None:
+def _print_ending(context: RunContext, ending: Ending | None, conversation: Conversation | None) -> None:
     thread_id = conversation.session.thread_id if conversation and conversation.session else ""
     if isinstance(ending, Failed):
         context.printer.show_failure(ending, thread_id)
@@ -245,7 +245,7 @@ def _emit_ending(
     )
 
 
-def _print_plan(context: _RunContext, prompt: str, conversation: Conversation) -> int:
+def _print_plan(context: RunContext, prompt: str, conversation: Conversation) -> int:
     """Print what a turn would do; exit as ``upbeat prepare`` does."""
     from upbeat.core.contract.codes import ExitCode, LimitCode
 
@@ -270,14 +270,12 @@ def _print_plan(context: _RunContext, prompt: str, conversation: Conversation) -
     return next((exit_code for code, exit_code in codes.items() if code in found), ExitCode.OK)
 
 
-def _open_conversation(context: _RunContext) -> Conversation:
+def _open_conversation(context: RunContext) -> Conversation:
     """Open the conversation of this repository, with its session resumed."""
     from upbeat.adapters.codex.transport.exec.transport import effort_from_flags
-    from upbeat.adapters.codex_auto.app.connect import ConnectOptions, open_transport
     from upbeat.adapters.codex_auto.conversation.conversation import Conversation, codex_location
-    from upbeat.adapters.codex_auto.conversation.preparation import is_plan_mode
     from upbeat.adapters.codex_auto.conversation.rollouts import RolloutReader, codex_home
-    from upbeat.adapters.codex_auto.conversation.turn_runner import EffortSettings
+    from upbeat.adapters.codex_auto.conversation.turns import EffortSettings, is_plan_mode
     from upbeat.adapters.codex_auto.conversation.workflow_bridge import NoLoopContextResolver
     from upbeat.adapters.codex_auto.sessions.manager import SessionManager
     from upbeat.adapters.codex_auto.sessions.store import SessionStore
@@ -297,11 +295,6 @@ def _open_conversation(context: _RunContext) -> Conversation:
     repository, is_plan_only = repo_context.repository, options.is_plan_only or is_plan_mode(repo_context)
     if options.is_loop_off:
         runtime = replace(runtime, context_resolver=NoLoopContextResolver(runtime.context_resolver))
-    variables = child_variables({WRAPPED_VARIABLE: "1"})
-    ask_person = _approval_prompter(context) if context.is_interactive and not is_plan_only else None
-    connect_options = ConnectOptions(
-        options, context.program, location.cwd, variables, is_plan_only, context.is_interactive, ask_person
-    )
     sessions = SessionManager(
         None if repository.problem else SessionStore(environment.state_home, repository.root),
         options.session_name,
@@ -312,11 +305,11 @@ def _open_conversation(context: _RunContext) -> Conversation:
     sessions.problems += [repository.problem] if repository.problem else []
     conversation = Conversation(
         runtime,
-        open_transport(connect_options, context.signals, context.texts),
+        open_transport(context, location.cwd, is_plan_only=is_plan_only),
         context.printer,
         replace(location, root=repository.root),
         sessions,
-        RolloutReader(codex_home(variables)),
+        RolloutReader(codex_home(context.variables)),
         EffortSettings(options.effort, effort_from_flags(options.flags)),
     )
     conversation.on_close = application.close
@@ -327,14 +320,67 @@ def _open_conversation(context: _RunContext) -> Conversation:
     return conversation
 
 
-def _approval_prompter(context: _RunContext) -> AskPerson:
-    """Return what asks the user at this terminal for approvals."""
-    from upbeat.adapters.codex_auto.view.approvals import ApprovalPrompter
+def open_transport(context: RunContext, cwd: str, *, is_plan_only: bool) -> OpenedTransport:
+    """Open the requested transport; the process of an app-server runs and has answered.
 
-    return ApprovalPrompter(context.printer, context.texts, context.signals)
+    Scripts get ``codex exec``. A user at a terminal gets ``codex app-server`` if it answers, and is informed which of
+    the two is used. A dry run starts nothing.
+
+    Raises:
+        RequestError: app-server was requested by name and is unavailable.
+    """
+    options, texts = context.options, context.texts
+    if is_plan_only or options.transport == "exec" or (options.transport == "auto" and not context.is_interactive):
+        return _open_exec(context, cwd)
+    from upbeat.adapters.codex.transport.app_server.transport import AppServerUnavailable, open_app_server
+    from upbeat.adapters.codex_auto.conversation.turns import OpenedTransport
+
+    ask_person = None
+    if context.is_interactive:
+        from upbeat.adapters.codex_auto.view.approvals import ApprovalPrompter
+
+        ask_person = ApprovalPrompter(context.printer, texts, context.signals)
+    try:
+        server = open_app_server(
+            context.program,
+            cwd,
+            context.variables,
+            context.signals,
+            version=__version__,
+            flags=options.flags,
+            ask_person=ask_person,
+            idle_seconds=options.idle_seconds,
+        )
+    except AppServerUnavailable as problem:
+        reason = str(problem).strip().split("\n")[-1]
+        if options.transport != "auto":
+            raise RequestError(texts["app_server_unavailable"].format(reason=reason)) from None
+        return _open_exec(context, cwd, (texts["using_exec"].format(reason=reason),))
+    return OpenedTransport(server, server, notices=(texts["using_app_server"],))
 
 
-def _read_single_prompt(context: _RunContext) -> str:
+def _open_exec(context: RunContext, cwd: str, notices: tuple[str, ...] = ()) -> OpenedTransport:
+    from upbeat.adapters.codex.transport.exec.transport import CodexCommandLine, ExecTransport
+    from upbeat.adapters.codex_auto.conversation.turns import OpenedTransport
+    from upbeat.adapters.system.git.root import find_root
+    from upbeat.core.contract.codes import LimitCode
+    from upbeat.core.contract.report import Limit
+
+    options = context.options
+    is_outside_git = not find_root(cwd).worktree
+    transport = ExecTransport(
+        CodexCommandLine(options.codex_program, options.repo or "", options.flags, is_outside_git),
+        context.program,
+        context.variables,
+        context.signals,
+        options.idle_seconds,
+        emits_raw_lines=options.is_json_output,
+    )
+    limits = (Limit.of(LimitCode.NO_GIT_ROOT, "Codex is started with --skip-git-repo-check"),) if is_outside_git else ()
+    return OpenedTransport(transport, limits=limits, notices=notices)
+
+
+def _read_single_prompt(context: RunContext) -> str:
     """Return the prompt of a single turn."""
     given = context.options.prompt
     if given is not None and given != "-":
@@ -358,8 +404,3 @@ def _write_report(report: TurnReport) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(escape_controls(report.to_json()).encode() + b"\n")
     sys.stdout.buffer.flush()
-
-
-def _binary_stream(stream: TextIO) -> BinaryIO:
-    stream.flush()
-    return stream.buffer

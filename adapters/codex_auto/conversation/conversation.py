@@ -8,13 +8,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from upbeat.adapters.codex.transport.base import CodexRequestError, Ending, Failed, FailureReason, Interrupted
-from upbeat.adapters.codex_auto.conversation.preparation import TurnPreparer, is_plan_mode
 from upbeat.adapters.codex_auto.conversation.rollouts import RolloutReader
-from upbeat.adapters.codex_auto.conversation.turn_runner import (
+from upbeat.adapters.codex_auto.conversation.turns import (
     DEFAULT_EFFORT,
     EffortSettings,
     OpenedTransport,
+    TurnPreparer,
     TurnRunner,
+    is_plan_mode,
 )
 from upbeat.adapters.codex_auto.conversation.workflow_bridge import CodexLocation, WorkflowBridge
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager, SessionSummary

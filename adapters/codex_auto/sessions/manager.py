@@ -14,8 +14,7 @@ from datetime import datetime
 from itertools import count
 
 from upbeat.adapters.codex.transport.base import TokenUsage
-from upbeat.adapters.codex_auto.sessions.lease import Lease
-from upbeat.adapters.codex_auto.sessions.session import DEFAULT_SESSION, Session, is_thread_id
+from upbeat.adapters.codex_auto.sessions.session import DEFAULT_SESSION, Lease, Session, is_thread_id
 from upbeat.adapters.codex_auto.sessions.store import Claim, SessionStore, StoredSession
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import clip_to_width
@@ -161,7 +160,19 @@ class SessionManager:
 
         ``switch`` understands the numbers of this list, from 1.
         """
-        sessions = [self._summarize(row, row.session) for row in self._read() if row.session]
+        current_id = self.current.thread_id.lower() if self.current else ""
+        sessions = [
+            SessionSummary(
+                row.session.thread_id,
+                row.name,
+                row.session.updated_at,
+                row.session.title,
+                row.session.thread_id.lower() == current_id,
+                self._holder_text(row.holder) if row.holder else "",
+            )
+            for row in self._read()
+            if row.session
+        ]
         known = {summary.thread_id.lower() for summary in sessions}
         others = (thread for thread in codex_threads if thread.thread_id.lower() not in known)
         sessions += [replace(thread, title=title_of(thread.title)) for thread in others]
@@ -254,11 +265,6 @@ class SessionManager:
         if len(choice) >= _MIN_ID_PREFIX_CHARS and len(matches) == 1:
             return matches[0]
         return SessionSummary(choice) if is_thread_id(choice) else None
-
-    def _summarize(self, row: StoredSession, session: Session) -> SessionSummary:
-        is_current = self.current is not None and self.current.thread_id.lower() == session.thread_id.lower()
-        holder = self._holder_text(row.holder) if row.holder else ""
-        return SessionSummary(session.thread_id, row.name, session.updated_at, session.title, is_current, holder)
 
     def _held_message(self, name: str, lease: Lease) -> str:
         return self._texts["session_held"].format(name=name, holder=self._holder_text(lease))

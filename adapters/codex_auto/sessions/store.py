@@ -3,6 +3,8 @@
 A row is a Codex thread that can be resumed, or, with an empty ``thread_id``, a name that is reserved for a thread that
 is about to start. The same row holds the lease of the process that works on it.
 
+Earlier versions kept the sessions in a file of the repository, ``SESSION_FILE``, which is imported once.
+
 Invariant: a name and a thread have at most one holder, each write is one transaction, and a thread that was stored is
 not lost: when its name moves on to another thread, its row stays without a name. Reading writes nothing.
 """
@@ -19,9 +21,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from upbeat.adapters.codex.transport.base import TokenUsage
-from upbeat.adapters.codex_auto.sessions.lease import FREE, Lease, is_lease_active, lease_of_this_process
-from upbeat.adapters.codex_auto.sessions.session import Session
-from upbeat.adapters.codex_auto.sessions.session_file import SESSION_FILE, read_session_file
+from upbeat.adapters.codex_auto.sessions.session import (
+    FREE,
+    Lease,
+    Session,
+    is_lease_active,
+    is_thread_id,
+    lease_of_this_process,
+)
+from upbeat.adapters.system.files.safe_open import NotRegularError, read_file
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.adapters.system.journal.file import JournalFile
 from upbeat.core.journal.codec import make_text_storable
@@ -29,6 +37,8 @@ from upbeat.core.journal.codec import make_text_storable
 if TYPE_CHECKING:
     from upbeat.adapters.system.journal.database import Database
 
+SESSION_FILE = ".upbeat/codex-session.json"
+MAX_FILE_BYTES = 1 << 20
 MAX_NAMED = 500
 """Threads that a repository keeps under a name; beyond them the least recently used one loses its name."""
 MAX_UNNAMED = 500
@@ -227,3 +237,43 @@ def repository_identity(root: str) -> str:
             if stat.S_ISREG(status.st_mode):
                 return str(status.st_mtime_ns)
     return ""
+
+
+def read_session_file(root: str) -> tuple[tuple[str, Session], ...]:
+    """Return the names and sessions in the file of the repository at ``root``; the name is empty for old threads.
+
+    Raises:
+        ValueError: The file exists but cannot be understood.
+    """
+    try:
+        data = read_file(SESSION_FILE, MAX_FILE_BYTES + 1, root)
+    except NotRegularError as error:
+        raise ValueError(error.strerror) from None
+    except OSError:
+        return ()
+    if len(data) > MAX_FILE_BYTES:
+        raise ValueError(f"more than {MAX_FILE_BYTES} bytes")
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ValueError("not JSON") from None
+    named = document.get("sessions") if isinstance(document, dict) else None
+    if not isinstance(named, dict):
+        raise ValueError("no 'sessions' in it")
+    former = document.get("former")
+    entries = [*named.items(), *(("", fields) for fields in (former if isinstance(former, list) else ()))]
+    return tuple((name, session) for name, fields in entries if (session := _parse_session(fields)))
+
+
+def _parse_session(fields: Any) -> Session | None:
+    if not isinstance(fields, dict) or not is_thread_id(str(fields.get("thread_id"))):
+        return None
+    texts = {
+        name: str(fields.get(name, "")) for name in ("thread_id", "created_at", "updated_at", "cwd", "root", "title")
+    }
+    counts = fields.get("usage")
+    usage = None
+    if isinstance(counts, dict):
+        known = {name: value for name, value in counts.items() if name in TokenUsage.__slots__}
+        usage = TokenUsage(**known) if all(isinstance(value, int) for value in known.values()) else None
+    return Session(**texts, usage=usage)

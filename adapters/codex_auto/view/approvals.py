@@ -74,10 +74,12 @@ class ApprovalPrompter:
             offered["n"] = ApprovalDecision.DECLINE
         question = " ".join(self._texts.group("decision_labels")[choice] for choice in offered.values())
         session: PromptSession[str | None] = PromptSession(input=self._input, output=self._output)
-        _discard_typeahead(session.app.input)
+        clear_typeahead(session.app.input)  # keys that were pressed before the question were not meant for it
+        if os.isatty(session.app.input.fileno()):
+            termios.tcflush(session.app.input.fileno(), termios.TCIFLUSH)
         while True:
             try:
-                answer = self._read_answer(session, f"{question} › ")
+                answer = session.prompt(f"{question} › ", pre_run=lambda: self._watch_signals(session))
             except KeyboardInterrupt:
                 return ApprovalDecision.CANCEL
             except EOFError:
@@ -108,10 +110,6 @@ class ApprovalPrompter:
         if request.allowed_prefix:
             show.print_line(f"  {texts['approval_rule'].format(rule=' '.join(request.allowed_prefix))}", Style.DIM)
 
-    def _read_answer(self, session: PromptSession[str | None], question: str) -> str | None:
-        """Return one line of the user; None if a signal came instead."""
-        return session.prompt(question, pre_run=lambda: self._watch_signals(session))
-
     def _watch_signals(self, session: PromptSession[str | None]) -> None:
         if self._signals is None:
             return
@@ -123,10 +121,3 @@ class ApprovalPrompter:
                 session.app.exit(result=None)
 
         loop.add_reader(number, leave)
-
-
-def _discard_typeahead(source: Input) -> None:
-    """Drop keys that were pressed before the question: they were not meant for it."""
-    clear_typeahead(source)
-    if os.isatty(source.fileno()):
-        termios.tcflush(source.fileno(), termios.TCIFLUSH)

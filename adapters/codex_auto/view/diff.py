@@ -44,7 +44,8 @@ def render_diff(file_diff: FileDiff, max_lines: int = MAX_DIFF_LINES) -> Rendere
     if whole and not any(_HUNK.match(line) for line in lines):
         sided = [(whole, f"{'+' if whole is DiffLineKind.ADDED else '-'}{line}") for line in lines]
     else:
-        sided = [(_line_kind(line), line) for line in _strip_file_header(lines)]
+        first = next((number for number, line in enumerate(lines) if _HUNK.match(line)), 0)
+        sided = [(_line_kind(line), line) for line in lines[first:]]  # what precedes repeats the file name
     sides = [side for side, _ in sided]
     return RenderedDiff(
         tuple(sided[:max_lines]),
@@ -52,12 +53,6 @@ def render_diff(file_diff: FileDiff, max_lines: int = MAX_DIFF_LINES) -> Rendere
         sides.count(DiffLineKind.ADDED),
         sides.count(DiffLineKind.REMOVED),
     )
-
-
-def _strip_file_header(lines: list[str]) -> list[str]:
-    """Return ``lines`` from the first hunk on: what precedes it repeats the file name."""
-    first = next((number for number, line in enumerate(lines) if _HUNK.match(line)), 0)
-    return lines[first:]
 
 
 def _line_kind(line: str) -> DiffLineKind:

@@ -1,4 +1,4 @@
-"""Explain the preparation of a turn as lines for the user, from its report alone."""
+"""Explain the preparation of a turn, from its report alone, and the workflow of a session as lines for the user."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import json
 from collections.abc import Iterator, Mapping
 
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.core.contract.report import Item, TurnReport
+from upbeat.core.contract.report import TurnReport
 from upbeat.core.settings import KEYS_BY_NAME, Settings
 from upbeat.core.turn.plan import TOOLS
+from upbeat.core.workflow.prompts import describe_end_reason, format_progress, format_step_keys
+from upbeat.core.workflow.registry import Registry
+from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus, current_steps, pending_steps
+from upbeat.core.workflow.tasks import TasksFile
 
+WORKFLOW_VERBS = ("start", "stop", "continue", "list")
 _MAX_ARGUMENTS_CHARS = 120
 
 
@@ -22,7 +27,9 @@ def explain_context(report: TurnReport, texts: Texts) -> Iterator[str]:
         chars = f"{len(report.fused_context.for_model.additional_context):,}"
         yield texts["context_items"].format(count=len(items), chars=chars)
     for number, item in enumerate(items, start=1):
-        yield f"{number:>3}. {_item_location(item)}  {item.score:.2f}"
+        first, last = item.start_line, item.end_line
+        lines = f":{first}-{last}" if last > first > 0 else f":{first}" if first else ""
+        yield f"{number:>3}. {item.path}{lines}  {item.score:.2f}"
         about = " ".join(part for part in (item.kind, item.symbol) if part)
         yield f"     {about}: {item.why} ({item.tool})"
     yield from _describe_limits(report)
@@ -39,7 +46,9 @@ def explain_preparation(report: TurnReport, settings: Settings, texts: Texts) ->
     results = {result.tool: result for result in report.tool_results}
     for tool in plan.tools:
         yield f"  {tool.tool}  tier {tool.tier} · {tool.timeout_ms} ms · {tool.reason}"
-        yield f"    {_shorten_arguments(tool.args)}"
+        arguments = json.dumps(tool.args, ensure_ascii=False)
+        is_long = len(arguments) > _MAX_ARGUMENTS_CHARS
+        yield f"    {arguments[: _MAX_ARGUMENTS_CHARS - 1] + '…' if is_long else arguments}"
         if result := results.get(tool.tool):
             text = result.error.message if result.error else result.summary
             yield f"    → {result.status}, {result.duration_ms} ms{': ' if text else ''}{text}"
@@ -56,7 +65,8 @@ def describe_changed_settings(settings: Settings, texts: Texts) -> Iterator[str]
     ]
     yield texts["why_settings"] if changed else texts["why_defaults"]
     for name, value, origin in changed:
-        yield f"  {name} = {_display_value(value)}  ({origin})"
+        shown = ", ".join(map(str, value)) or "—" if isinstance(value, tuple) else value
+        yield f"  {name} = {shown}  ({origin})"
 
 
 def describe_tools(settings: Settings, available: Mapping[str, str], texts: Texts) -> Iterator[str]:
@@ -76,22 +86,45 @@ def describe_tools(settings: Settings, available: Mapping[str, str], texts: Text
             yield f"{'':<{width}}  {available[tool.name]}"
 
 
-def _item_location(item: Item) -> str:
-    if not item.start_line:
-        return item.path
-    lines = f"{item.start_line}-{item.end_line}" if item.end_line > item.start_line else f"{item.start_line}"
-    return f"{item.path}:{lines}"
-
-
 def _describe_limits(report: TurnReport) -> Iterator[str]:
     for limit in report.limits:
         yield f"[Limits] {limit.text}"
 
 
-def _shorten_arguments(arguments: Mapping[str, object]) -> str:
-    text = json.dumps(arguments, ensure_ascii=False)
-    return text if len(text) <= _MAX_ARGUMENTS_CHARS else text[: _MAX_ARGUMENTS_CHARS - 1] + "…"
+def stage_label(state: SessionState) -> str:
+    """Return the steps that are running or come next; empty without a running workflow."""
+    return format_step_keys(current_steps(state.run)) if state.run and state.run.is_running else ""
 
 
-def _display_value(value: object) -> str:
-    return ", ".join(map(str, value)) or "—" if isinstance(value, tuple) else str(value)
+def describe_workflow(state: SessionState, tasks: TasksFile | None, texts: Texts, language: str) -> Iterator[str]:
+    """Yield the progress of the workflow, its next steps, and why it is paused or over."""
+    run = state.run
+    if run is None:
+        yield texts["workflow_none"]
+        return
+    yield f"{run.workflow}: {format_progress(run)}"
+    if run.goal:
+        yield texts["workflow_goal"].format(goal=" ".join(run.goal.split()))
+    if run.is_running:
+        if busy := [step for step in current_steps(run) if step.status is StepStatus.ACTIVE]:
+            yield texts["workflow_active"].format(steps=format_step_keys(busy))
+        if steps := pending_steps(run):
+            yield texts["workflow_next"].format(steps=format_step_keys(steps))
+    if tasks is not None:
+        yield texts["workflow_tasks"].format(
+            done=len(tasks.done_checkboxes), all=len(tasks.done_checkboxes) + len(tasks.open_checkboxes)
+        )
+    loop = state.loop
+    reason = run.reason
+    if loop.end_reason and run.status is not RunStatus.NEEDS_HUMAN:
+        reason = describe_end_reason(loop.end_reason, loop.turns_without_progress, language)
+    over = "ended" if run.is_running and state.loop.end_reason else "" if run.is_running else run.status.value
+    if over:
+        yield texts["workflow_ended"].format(state=texts.group("workflow_states")[over].format(reason=reason))
+    yield texts["workflow_usage"]
+
+
+def workflow_descriptions(registry: Registry, language: str) -> list[tuple[str, str]]:
+    """Return the name and the description of each workflow."""
+    texts = ((name, workflow.text) for name, workflow in registry.workflows.items())
+    return [(name, text.get(language) or text.get("en", "")) for name, text in texts]

@@ -147,9 +147,12 @@ class TurnPrinter:
             case CommandFinished():
                 self._print_command_result(event)
             case FilesChanged():
-                self._print_file_changes(event)
+                self.show_diffs(event.diffs, note=f" ({self.texts['files_failed']})" if event.has_failed else "")
             case ToolCall():
-                self._print_tool_call(event)
+                if event.item_id not in self._shown_commands:
+                    self._print_command(event.tool)
+                if event.error:
+                    self.print_line(f"  {self.texts['tool_failed'].format(reason=event.error)}", Style.RED)
             case WarningIssued():
                 self.print_line(f"! {event.text}", Style.DIM)
             case Reconnecting():
@@ -181,7 +184,8 @@ class TurnPrinter:
         """Print each changed file with at most ``max_lines`` lines of its diff; ``note`` follows the names."""
         for change in diffs:
             diff = render_diff(change, max_lines)
-            path = os.path.relpath(change.path, self.root) if self._is_inside(change.path) else change.path
+            is_inside = self.root and change.path.startswith(self.root.rstrip("/") + "/")
+            path = os.path.relpath(change.path, self.root) if is_inside else change.path
             counts = f" (+{diff.added} -{diff.removed})" if diff.lines else ""
             self._print_clipped(
                 f"{_MARK_BY_KIND.get(change.kind, '?')} {path}{counts}{note}", Style.RED if note else Style.BOLD
@@ -209,15 +213,15 @@ class TurnPrinter:
 
     def _print_message(self, message: Message) -> None:
         self._message_count += 1
-        text = strip_controls(message.text)
+        text, width = strip_controls(message.text), _terminal_width(self.answer_stream)
         if message.item_id and message.item_id == self._streaming_item_id and text.startswith(self._streamed):
             self._print_piece(text[len(self._streamed) :])
             self._close_line()
-        elif text.strip() and self._renders_markdown():
+        elif text.strip() and self.has_color and self._is_one_terminal and width >= MARKDOWN_COLUMNS:
             from upbeat.adapters.codex_auto.view.markdown import render_markdown
 
             self._switch_stream(is_answer=True)
-            self.answer_stream.write(render_markdown(text, _terminal_width(self.answer_stream)))
+            self.answer_stream.write(render_markdown(text, width))
             self.answer_stream.flush()
         else:
             self._write(self.answer_stream, text, Style.PLAIN, is_answer=True)
@@ -286,15 +290,6 @@ class TurnPrinter:
         elif run.exit_code:
             self.print_line(f"  {self.texts['exit_code'].format(code=run.exit_code)}", Style.RED)
 
-    def _print_file_changes(self, change: FilesChanged) -> None:
-        self.show_diffs(change.diffs, note=f" ({self.texts['files_failed']})" if change.has_failed else "")
-
-    def _print_tool_call(self, call: ToolCall) -> None:
-        if call.item_id not in self._shown_commands:
-            self._print_command(call.tool)
-        if call.error:
-            self.print_line(f"  {self.texts['tool_failed'].format(reason=call.error)}", Style.RED)
-
     def _print_block(self, text: str, max_lines: int, *, is_tail: bool) -> None:
         lines = [line for line in strip_controls(text).split("\n") if line.strip()]
         if is_tail and len(lines) > max_lines:
@@ -316,12 +311,6 @@ class TurnPrinter:
     @property
     def _is_one_terminal(self) -> bool:
         return self.answer_stream is self.status_stream
-
-    def _renders_markdown(self) -> bool:
-        return self.has_color and self._is_one_terminal and _terminal_width(self.answer_stream) >= MARKDOWN_COLUMNS
-
-    def _is_inside(self, path: str) -> bool:
-        return bool(self.root) and path.startswith(self.root.rstrip("/") + "/")
 
 
 def _display_width(text: str) -> int:

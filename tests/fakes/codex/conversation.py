@@ -18,11 +18,10 @@ from upbeat.adapters.codex.transport.app_server.transport import AppServerTransp
 from upbeat.adapters.codex.transport.base import Completed, Ending, Message, ThreadStarted, TokenUsage, TurnEvent
 from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 from upbeat.adapters.codex_auto.conversation.rollouts import RolloutReader
-from upbeat.adapters.codex_auto.conversation.turn_runner import DEFAULT_EFFORT, EffortSettings, OpenedTransport
+from upbeat.adapters.codex_auto.conversation.turns import DEFAULT_EFFORT, EffortSettings, OpenedTransport
 from upbeat.adapters.codex_auto.conversation.workflow_bridge import CodexLocation
-from upbeat.adapters.codex_auto.sessions.lease import Lease, process_start_time
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager
-from upbeat.adapters.codex_auto.sessions.session import Session
+from upbeat.adapters.codex_auto.sessions.session import Lease, Session, process_start_time
 from upbeat.adapters.codex_auto.sessions.store import SessionStore
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import TurnPrinter

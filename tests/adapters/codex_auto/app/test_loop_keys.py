@@ -16,6 +16,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from upbeat.adapters.codex_auto.app.commands import CommandContext
 from upbeat.adapters.codex_auto.app.loop import InteractiveLoop
 from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 
@@ -30,7 +31,8 @@ class Prompt:
         one = open_scene(folder)
         opening: Future[Conversation] = Future()
         opening.set_result(one.conversation)
-        loop = InteractiveLoop(opening, one.printer, ENGLISH, write_plan=print, is_plan_only=False, state_home=None)
+        context = CommandContext(opening, one.printer, ENGLISH, is_plan_only=False)
+        loop = InteractiveLoop(context, write_plan=print, state_home=None)
         loop._files.list_files = lambda: ["docs/用户 手册.md", "src/main.py", "src/mail.py"]
         loop._files()
         self.session: PromptSession[str] = loop._create_prompt_session()

@@ -1,4 +1,4 @@
-"""codex-auto for programs: JSON lines, exit codes, two at once, and the way to Codex that a script gets."""
+"""codex-auto for scripts: signals, sessions in use, and the transport that a script gets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.codex.workbench import Turn, Workbench, make_workbench
-from processes import REPORT_SCHEMA, Finished
-from repositories import PROMPT
+from fakes.codex.workbench import Workbench, make_workbench
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 OFF = {"CI_AUTO_TOOLS": "off"}
@@ -22,17 +20,6 @@ def bench(tmp_path: Path) -> Workbench:
     return make_workbench(tmp_path / "b")
 
 
-def lines(out: bytes) -> list[dict[str, Any]]:
-    """Each line of standard output; every one must be an object."""
-    found = [json.loads(line) for line in out.split(b"\n") if line]
-    assert all(isinstance(line, dict) for line in found)
-    return found
-
-
-def ended(done: Finished) -> dict[str, Any]:
-    return lines(done.stdout)[-1]
-
-
 def wait_until(condition: Any) -> None:
     end = time.monotonic() + 15
     while not condition():
@@ -40,113 +27,11 @@ def wait_until(condition: Any) -> None:
         time.sleep(0.02)
 
 
-def test_json_is_the_report_then_codex_then_the_end(bench: Workbench) -> None:
-    """Ours come first and last; between them stands what Codex wrote, byte for byte."""
-    odd = '{"type": "item.updated",  "item":{"text":"店\u2028\\u001b"}}'
-    bench.script([{"raw": odd}, {"say": "it is in retry.py"}])
-    done = bench.run("--json", PROMPT)
-    first, *codex, last = lines(done.stdout)
-    thread_id = bench.sessions()["default"]
-
-    assert (0, "upbeat.prepared") == (done.code, first["type"])
-    REPORT_SCHEMA.validate(first["report"])
-    assert "RETRY_LIMIT = 3" in first["report"]["fused_context"]["for_model"]["additional_context"]
-    assert ["thread.started", "turn.started", "item.updated", "item.completed", "turn.completed"] == [
-        line["type"] for line in codex
-    ]
-    assert odd.encode() in done.stdout.split(b"\n")
-    assert {
-        "type": "upbeat.ended",
-        "status": "completed",
-        "thread_id": thread_id,
-        "exit_code": 0,
-        "resume_command": "codex-auto --session default",
-        "session": "default",
-        "reason": "",
-    } == last
-
-
-def test_json_goes_on_until_the_workflow_lets_go(bench: Workbench) -> None:
-    """Codex's lines of each turn, ours between them, and one end."""
-    done_text = '<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
-    bench.script([{"say": "Begun."}], [{"say": done_text}])
-    done = bench.run("--json", "/upbeat:single add retries")
-    told = lines(done.stdout)
-    [onward] = [line for line in told if line["type"] == "upbeat.turn_continued"]
-
-    assert (0, "completed") == (done.code, told[-1]["status"])
-    assert ["thread.started", "thread.started"] == [line["type"] for line in told if line["type"] == "thread.started"]
-    assert [onward["text"]] == bench.prompts()[1:]
-    assert "upbeat: workflow single is complete: DEV ✓" in done.stderr
-
-
 def test_no_loop_is_one_turn(bench: Workbench) -> None:
     """The workflow waits for the next prompt."""
     done = bench.run("--once", "--no-loop", "/upbeat:single add retries")
 
     assert (0, 1) == (done.code, len(bench.calls()))
-
-
-@pytest.mark.parametrize(
-    ("turn", "code", "status", "why", "has_thread"),
-    [
-        ([{"fail": "Quota"}], 1, "failed", "turn_failed", True),
-        ([{"say": "half"}, {"end": 3}], 1, "failed", "exited_mid_turn", True),
-        ([{"refuse": "Error: thread x already has an active writer"}], 1, "failed", "active_writer", False),
-        ([{"raw": "no JSON"}, {"raw": "[1]"}, {"raw": "7"}, {"say": "x"}], 0, "completed", "", True),
-    ],
-)
-def test_json_says_how_it_ended(
-    bench: Workbench, turn: Turn, code: int, status: str, why: str, has_thread: bool
-) -> None:
-    """Whatever Codex does, each line is an object and the last is ours."""
-    bench.script(turn)
-    done = bench.run("--once", "--json", "x", **OFF)
-    last = ended(done)
-
-    assert (code, code, status) == (done.code, last["exit_code"], last["status"])
-    assert last["reason"].startswith(why)
-    assert has_thread == bool(last["thread_id"]) == bool(last["resume_command"])
-
-
-def test_json_takes_its_prompt_from_standard_input(bench: Workbench) -> None:
-    """As any filter."""
-    done = bench.run("--json", stdin=b"fix it\n", **OFF)
-
-    assert ("completed", ["fix it\n"]) == (ended(done)["status"], bench.prompts())
-
-
-def test_json_with_wrong_settings_sends_nothing(bench: Workbench) -> None:
-    """Exit 20, and the last line is there."""
-    done = bench.run("--json", "x", CI_AUTO_TOOLS="perhaps")
-
-    assert (20, 20, "failed") == (done.code, ended(done)["exit_code"], ended(done)["status"])
-    assert [] == bench.calls()
-
-
-def test_json_in_plan_mode_is_a_plan(bench: Workbench) -> None:
-    """The settings want a plan: the report, the end, and no Codex."""
-    done = bench.run("--json", PROMPT, CI_AUTO_TOOLS_MODE="plan")
-    first, last = lines(done.stdout)
-
-    assert "1970-01-01T00:00:00Z" == first["report"]["created_at"]
-    assert (0, "completed") == (last["exit_code"], last["status"])
-    assert [] == bench.calls()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--json", "--transport", "app-server", "x"], "lines of codex exec"),
-        (["--json", "--plan", "x"], "omit --json"),
-    ],
-)
-def test_json_that_cannot_be_is_told(bench: Workbench, arguments: list[str], told: str) -> None:
-    """A usage error has nothing on standard output."""
-    done = bench.run(*arguments)
-
-    assert (2, b"") == (done.code, done.stdout)
-    assert told in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
@@ -167,7 +52,7 @@ def test_a_signal_leaves_no_process_and_says_how_to_go_on(
     assert (code, []) == (done.code, bench.processes())
     assert f"{go_on} in this folder, or codex resume {thread_id}" in done.stderr
     if json_lines:
-        last = lines(done.stdout)[-1]
+        last = json.loads(done.stdout.strip().split(b"\n")[-1])
         assert ("interrupted", code, thread_id, go_on) == tuple(
             last[name] for name in ("status", "exit_code", "thread_id", "resume_command")
         )

@@ -22,7 +22,7 @@ from upbeat.adapters.codex.transport.base import (
     TurnEvent,
     TurnInput,
 )
-from upbeat.adapters.codex_auto.conversation.preparation import is_plan_mode
+from upbeat.adapters.codex_auto.conversation.turns import is_plan_mode
 from upbeat.adapters.codex_auto.sessions.session import Session
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.finding import Finding, ToolOutput

@@ -12,9 +12,8 @@ import pytest
 from fakes.codex.conversation import FIRST, GONE, NEIGHBOR, SECOND, THIRD, save_session, store_of, threads_by_name
 from fakes.codex.texts import ENGLISH
 
-from upbeat.adapters.codex_auto.sessions.lease import Lease, process_start_time
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager, SessionSummary, title_of
-from upbeat.adapters.codex_auto.sessions.session import Session
+from upbeat.adapters.codex_auto.sessions.session import Lease, Session, process_start_time
 
 TIME = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 NOW = "2026-01-02T03:04:05.000Z"

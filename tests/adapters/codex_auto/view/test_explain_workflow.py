@@ -9,7 +9,7 @@ from fakes.codex.texts import CHINESE, ENGLISH
 from workflow_play import Play, registry
 
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.workflow import describe_workflow, stage_label, workflow_descriptions
+from upbeat.adapters.codex_auto.view.explain import describe_workflow, stage_label, workflow_descriptions
 from upbeat.core.workflow.facts import LoopEnded, WorkflowEnded, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
 from upbeat.core.workflow.tasks import TasksFile

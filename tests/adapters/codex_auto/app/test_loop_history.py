@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from upbeat.adapters.codex_auto.app import prompt_history
-from upbeat.adapters.codex_auto.app.prompt_history import PromptHistory
+from upbeat.adapters.codex_auto.app.loop import HISTORY_FILE, MAX_HISTORY_BYTES, PromptHistory
 
 SECRET = "AKIA" + "Q3EXAMPLE7TESTKY"
 
@@ -24,13 +23,13 @@ def test_the_file_is_private(tmp_path: Path) -> None:
     """Only its owner reads it."""
     PromptHistory(tmp_path).store_string("x")
 
-    assert 0o600 == (tmp_path / prompt_history.HISTORY_FILE).stat().st_mode & 0o777
+    assert 0o600 == (tmp_path / HISTORY_FILE).stat().st_mode & 0o777
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     """Prompts are not written where a link leads."""
     (tmp_path / "upbeat").mkdir()
-    (tmp_path / prompt_history.HISTORY_FILE).symlink_to(tmp_path / "elsewhere")
+    (tmp_path / HISTORY_FILE).symlink_to(tmp_path / "elsewhere")
     PromptHistory(tmp_path).store_string("x")
 
     assert not (tmp_path / "elsewhere").exists()
@@ -48,7 +47,7 @@ def test_what_cannot_be_stored_is_let_go(tmp_path: Path) -> None:
 def test_a_long_history_begins_anew(tmp_path: Path) -> None:
     """Above its size the file is set aside."""
     kept = PromptHistory(tmp_path)
-    kept.store_string("x" * (prompt_history.MAX_HISTORY_BYTES + 1))
+    kept.store_string("x" * (MAX_HISTORY_BYTES + 1))
     kept.store_string("new")
 
     assert ["new"] == kept.load_history_strings()

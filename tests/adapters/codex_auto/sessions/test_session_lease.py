@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.codex_auto.sessions import lease
-from upbeat.adapters.codex_auto.sessions.lease import (
+from upbeat.adapters.codex_auto.sessions import session
+from upbeat.adapters.codex_auto.sessions.session import (
     FOREIGN_LEASE_SECONDS,
     Lease,
     is_lease_active,
@@ -55,4 +55,4 @@ def test_ps_reports_the_start_where_there_is_no_proc(tmp_path: Path, monkeypatch
     ps.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert ["Thu Jan 1 00:00:00 2026", "", ""] == [lease._start_time_from_ps(pid) for pid in (7, 8, 9)]
+    assert ["Thu Jan 1 00:00:00 2026", "", ""] == [session._start_time_from_ps(pid) for pid in (7, 8, 9)]

@@ -10,7 +10,7 @@ from fakes.codex.conversation import FIRST, SECOND
 
 from upbeat.adapters.codex.transport.base import TokenUsage
 from upbeat.adapters.codex_auto.sessions.session import Session
-from upbeat.adapters.codex_auto.sessions.session_file import read_session_file
+from upbeat.adapters.codex_auto.sessions.store import read_session_file
 
 
 def write(root: Path, data: bytes) -> None:

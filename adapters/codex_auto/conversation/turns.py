@@ -1,4 +1,4 @@
-"""Run turns on the thread of a session: prepare, send, show, store, recover, and continue while the workflow wants it.
+"""Turns on the thread of a session: prepare, send, show, store, recover, and continue while the workflow wants it.
 
 Invariant: a prompt that may have reached the model is never sent again. The same prompt goes to a new thread only where
 Codex refused to resume because the thread is gone, before it read anything, or where the provider refused the thread's
@@ -8,7 +8,7 @@ Each recovery is announced before it is done, counted, and disabled by its name 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from time import monotonic, sleep
@@ -34,13 +34,15 @@ from upbeat.adapters.codex.transport.base import (
     WindowUsage,
     is_rejected_history,
 )
-from upbeat.adapters.codex_auto.conversation.preparation import TurnPreparer
-from upbeat.adapters.codex_auto.conversation.workflow_bridge import WorkflowBridge
+from upbeat.adapters.codex_auto.conversation.workflow_bridge import TRIGGER_NAME, CodexLocation, WorkflowBridge
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager
 from upbeat.adapters.codex_auto.sessions.session import is_thread_id
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.report import Limit
+from upbeat.core.contract.event import ClientName, EventSource
+from upbeat.core.contract.report import Client, Inputs, Limit, TurnReport
+from upbeat.core.engine.pipeline import Runtime, TurnRequest, prepare_turn
+from upbeat.core.engine.ports import RepoContext
 from upbeat.core.engine.recovery import (
     COMPACT_BEFORE_FULL,
     LEAVE_REFUSED_HISTORY,
@@ -50,11 +52,14 @@ from upbeat.core.engine.recovery import (
     should_compact,
 )
 from upbeat.core.prompt import effort as efforts
-from upbeat.core.settings import Activation
+from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
+from upbeat.core.settings import Activation, ExecutionMode
+from upbeat.core.turn.report import ReportStamp, assemble_empty_report, short_hash
 
 if TYPE_CHECKING:
     from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport
 
+WARM_UP_PROMPT = "explain the main function"
 MAX_REPEATED_CHARS = 2000
 """Characters of a prompt that are repeated to a thread that has it already, or had it."""
 
@@ -83,6 +88,103 @@ class EffortSettings:
 
 
 DEFAULT_EFFORT = EffortSettings()
+
+
+class TurnPreparer:
+    """Prepares turns on the current thread of ``sessions``; ``transport`` limits the length of the context."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        transport: Transport,
+        location: CodexLocation,
+        sessions: SessionManager,
+        workflow: WorkflowBridge,
+        limits: Iterable[Limit] = (),
+        effort: str = "",
+    ) -> None:
+        self.location = location
+        self.pending_limits = list(limits)
+        """What the next turn reports."""
+        self._runtime = runtime
+        self._effort = effort
+        self._transport = transport
+        self._sessions = sessions
+        self._workflow = workflow
+
+    @property
+    def thread_id(self) -> str:
+        """The thread that the next turn continues; empty for a new one."""
+        return self._sessions.current.thread_id if self._sessions.current else ""
+
+    @property
+    def source(self) -> EventSource:
+        """Where the events of the conversation come from."""
+        return EventSource(ClientName.CODEX_CLI, self.location.cwd, self.thread_id)
+
+    def resolve_context(self) -> RepoContext:
+        """Return the repository and the settings in force."""
+        return self._runtime.context_resolver.resolve(self.source, self.location.repo, is_plan=False)
+
+    def submit_prompt(self, prompt: str) -> tuple[TurnReport, str]:
+        """Prepare the turn of ``prompt``; return the report and what upbeat says about the workflow."""
+        report, guidance = self._workflow.submit_prompt(prompt, self._turn_request(prompt, is_plan_only=False))
+        report = report or self.empty_report(LimitCode.CORE_UNAVAILABLE, self._workflow.last_error, is_plan_only=False)
+        self.pending_limits.clear()
+        return report, guidance
+
+    def prepare(self, prompt: str, *, is_plan_only: bool) -> TurnReport:
+        """Return what a turn would look up. Nothing is sent; a dry run starts no process and writes no file."""
+        request = self._turn_request(prompt, is_plan_only=is_plan_only)
+        report = self._workflow.call_safely(
+            lambda: prepare_turn(request, self._runtime), is_recorded=not is_plan_only
+        ) or self.empty_report(LimitCode.CORE_UNAVAILABLE, self._workflow.last_error, is_plan_only=is_plan_only)
+        if is_plan_only:
+            self.pending_limits.clear()
+        return report
+
+    def rebuild_context(self, prompt: str, reserved_chars: int) -> str | None:
+        """Return the context of ``prompt`` for a thread that has not seen any; None when the core fails."""
+        request = self._turn_request(prompt, is_plan_only=False)
+        cap = replace(request.cap, max_length=max(request.cap.max_length - reserved_chars, 0))
+        report = self._workflow.call_safely(lambda: prepare_turn(replace(request, cap=cap), self._runtime))
+        return report.fused_context.for_model.additional_context if report else None
+
+    def warm_up(self) -> None:
+        """Fill the caches of the repository before a prompt needs them. The result is discarded.
+
+        The user's own MCP servers are not asked.
+        """
+        self._workflow.load_registry(self.location.root)
+        repo_context = self.resolve_context()
+        without_servers = replace(repo_context, settings=replace(repo_context.settings, servers=()))
+        request = TurnRequest(self.source, WARM_UP_PROMPT, TRIGGER_NAME, self.location.repo)
+        prepare_turn(request, self._runtime, without_servers)
+
+    def empty_report(self, code: LimitCode, problem: str, *, is_plan_only: bool) -> TurnReport:
+        """Return the report of a turn with nothing to prepare, or whose preparation failed."""
+        limits = [*self.pending_limits, Limit.of(code, problem)]
+        stamp = ReportStamp(self._runtime.clock.now(), self._runtime.clock.nonce(), is_plan_only)
+        client = Client(name=ClientName.CODEX_CLI, event=TRIGGER_NAME)
+        inputs = Inputs(prompt="", repo_root=self.location.root, repo_root_source="config")
+        return assemble_empty_report(f"empty-{short_hash(code, problem, length=12)}", client, inputs, limits, stamp)
+
+    def _turn_request(self, prompt: str, *, is_plan_only: bool) -> TurnRequest:
+        return TurnRequest(
+            source=self.source,
+            prompt=prompt,
+            event_name=TRIGGER_NAME,
+            repo_root=self.location.repo,
+            is_plan=is_plan_only,
+            cap=TextLimit(max(self._transport.remaining_chars(prompt), 0), LengthUnit.CHARS),
+            codex_command=self._transport.planned_command(self.thread_id, self._effort),
+            limits=tuple(self.pending_limits),
+        )
+
+
+def is_plan_mode(repo_context: RepoContext) -> bool:
+    """Return whether the settings in force ask for dry runs."""
+    return repo_context.settings.mode is ExecutionMode.PLAN
 
 
 class TurnRunner:
@@ -185,7 +287,13 @@ class TurnRunner:
         """Show the tokens of the turn: Codex counts them over the whole thread."""
         session = self._sessions.current
         before = session.usage if session else None
-        used = _usage_difference(ending.usage, before) if before else ending.usage
+        used = ending.usage
+        if before:
+            used = TokenUsage(
+                max(used.input_tokens - before.input_tokens, 0),
+                max(used.cached_input_tokens - before.cached_input_tokens, 0),
+                max(used.output_tokens - before.output_tokens, 0),
+            )
         self._printer.show_completion(used, seconds, is_whole_session=before is None)
         if session:
             self._sessions.current = replace(session, usage=ending.usage)
@@ -280,11 +388,3 @@ class TurnRunner:
 
 def _shorten_prompt(prompt: str) -> str:
     return prompt if len(prompt) <= MAX_REPEATED_CHARS else f"{prompt[:MAX_REPEATED_CHARS]}…"
-
-
-def _usage_difference(total: TokenUsage, before: TokenUsage) -> TokenUsage:
-    return TokenUsage(
-        max(total.input_tokens - before.input_tokens, 0),
-        max(total.cached_input_tokens - before.cached_input_tokens, 0),
-        max(total.output_tokens - before.output_tokens, 0),
-    )

@@ -25,7 +25,7 @@ from upbeat.adapters.codex.transport.base import (
     TokenUsage,
     TurnEvent,
 )
-from upbeat.adapters.codex_auto.conversation.turn_runner import DEFAULT_EFFORT, EffortSettings
+from upbeat.adapters.codex_auto.conversation.turns import DEFAULT_EFFORT, EffortSettings
 
 PROMPT = "rename the retry limit"
 FULL = Failed(FailureReason.CONTEXT_FULL, "Codex ran out of room in the model's context window.")
