@@ -70,6 +70,8 @@ class _TranscriptParser:
     """The state that earlier lines leave."""
 
     since: str
+    timestamp: str = ""
+    """Of the current line."""
     cwd: str = "/"
     pending: OrderedDict[str, tuple[str, Any]] = field(default_factory=OrderedDict)
     """Call id -> tool and input."""
@@ -78,18 +80,18 @@ class _TranscriptParser:
 
     def parse_line(self, line: bytes) -> Iterator[HistoryItem]:
         value = parse_json_object(line)
-        message, at = value.get("message"), optional_text(value, "timestamp")
-        if not isinstance(message, dict) or at < self.since:
+        message, self.timestamp = value.get("message"), optional_text(value, "timestamp")
+        if not isinstance(message, dict) or self.timestamp < self.since:
             return
         if (cwd := optional_text(value, "cwd")).startswith("/"):
             self.cwd = cwd
         match value.get("type"):
             case "assistant":
-                yield from self._assistant_events(value, message, at)
+                yield from self._assistant_events(value, message)
             case "user":
-                yield from self._user_events(value, message, at)
+                yield from self._user_events(value, message)
 
-    def _assistant_events(self, value: Mapping[str, Any], message: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
+    def _assistant_events(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[HistoryItem]:
         for block in _blocks(message.get("content")):
             name, tool = optional_text(block, "id"), optional_text(block, "name")
             if block.get("type") != "tool_use" or not (name and tool):
@@ -98,43 +100,43 @@ class _TranscriptParser:
             while len(self.pending) > MAX_PENDING:
                 self.pending.popitem(last=False)
             call = {"tool_use_id": name, "tool_name": tool, "tool_input": block.get("input")}
-            yield from self._event(value, at, "PreToolUse", **call)
+            yield from self._event(value, "PreToolUse", **call)
         text = join_text_blocks(message.get("content"))
         is_end = optional_text(message, "stop_reason") == "end_turn" and not _agent_id(value)
         if is_end and text and optional_text(message, "id") != self.last_ended_message:
             self.last_ended_message = optional_text(message, "id")
-            yield from self._event(value, at, "Stop", last_assistant_message=text)
+            yield from self._event(value, "Stop", last_assistant_message=text)
 
-    def _user_events(self, value: Mapping[str, Any], message: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
+    def _user_events(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[HistoryItem]:
         content = message.get("content")
         results = [block for block in _blocks(content) if block.get("type") == "tool_result"]
         for block in results:
-            yield from self._result_events(value, block, at, is_alone=len(results) == 1)
+            yield from self._result_events(value, block, is_alone=len(results) == 1)
         prompt = content if isinstance(content, str) else "" if results else join_text_blocks(content)
         is_own = any(value.get(name) for name in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"))
         if prompt and not is_own and not _agent_id(value) and not prompt.startswith(_NOT_A_PROMPT):
-            yield from self._event(value, at, "UserPromptSubmit", prompt=prompt)
+            yield from self._event(value, "UserPromptSubmit", prompt=prompt)
 
     def _result_events(
-        self, value: Mapping[str, Any], block: Mapping[str, Any], at: str, *, is_alone: bool
+        self, value: Mapping[str, Any], block: Mapping[str, Any], *, is_alone: bool
     ) -> Iterator[HistoryItem]:
         name = optional_text(block, "tool_use_id")
-        tool, given = self.pending.pop(name, ("", None))
+        tool, arguments = self.pending.pop(name, ("", None))
         if not tool:
             return
         content = block.get("content")
         text = content if isinstance(content, str) else join_text_blocks(content)
         result = value.get("toolUseResult") if is_alone else None
         status = _call_status(value if is_alone else {}, block, result, text)
-        call = {"tool_use_id": name, "tool_name": tool, "tool_input": given}
+        call = {"tool_use_id": name, "tool_name": tool, "tool_input": arguments}
         if status is CallStatus.FAILED:
-            yield from self._event(value, at, "PostToolUseFailure", error=text, **call)
+            yield from self._event(value, "PostToolUseFailure", error=text, **call)
         elif status is not CallStatus.DENIED:
             response = result if isinstance(result, dict | list) else content
-            yield from self._event(value, at, "PostToolUse", tool_response=response, **call)
+            yield from self._event(value, "PostToolUse", tool_response=response, **call)
         yield RecordedCallEnd(optional_text(value, "sessionId"), name, status)
 
-    def _event(self, value: Mapping[str, Any], at: str, name: str, **fields: Any) -> Iterator[RecordedEvent]:
+    def _event(self, value: Mapping[str, Any], name: str, **fields: Any) -> Iterator[RecordedEvent]:
         """Yield the event that a hook with these fields would have reported."""
         payload = {
             "hook_event_name": name,
@@ -147,7 +149,7 @@ class _TranscriptParser:
             event: Event = CLAUDE_CODEC.decode(payload)
         except ClientError:
             return
-        yield RecordedEvent(event, at, worktree_root(self.cwd))
+        yield RecordedEvent(event, self.timestamp, worktree_root(self.cwd))
 
 
 def _agent_id(value: Mapping[str, Any]) -> str:

@@ -161,12 +161,12 @@ def _hook_faults(listing: HooksListing) -> Iterator[Fault]:
     by_event = {name[:1].upper() + name[1:]: hook for name, hook in zip(names, ours, strict=True)}
     for hook_point in HookPoint:
         events = [event for event in REGISTERED_EVENTS if HOOK_POINT_BY_EVENT[event] is hook_point]
-        found = {event: by_event[event] for event in events if event in by_event}
+        hooks = {event: by_event[event] for event in events if event in by_event}
         for reason, named in (
-            (Reason.HOOKS_CHANGED, [event for event in events if event not in found]),
-            (Reason.HOOK_DISABLED, [event for event, hook in found.items() if hook.get("enabled") is False]),
-            (Reason.UNTRUSTED, _events_with_trust(found, "untrusted")),
-            (Reason.TRUST_CHANGED, _events_with_trust(found, "modified")),
+            (Reason.HOOKS_CHANGED, [event for event in events if event not in hooks]),
+            (Reason.HOOK_DISABLED, [event for event, hook in hooks.items() if hook.get("enabled") is False]),
+            (Reason.UNTRUSTED, _events_with_trust(hooks, "untrusted")),
+            (Reason.TRUST_CHANGED, _events_with_trust(hooks, "modified")),
         ):
             if named:
                 yield Fault(reason, ", ".join(named), frozenset({hook_point}))
@@ -177,9 +177,9 @@ def _hook_faults(listing: HooksListing) -> Iterator[Fault]:
     yield from conflict_faults((), commands)
 
 
-def _events_with_trust(found: Mapping[str, Mapping[str, Any]], status: str) -> list[str]:
+def _events_with_trust(hooks: Mapping[str, Mapping[str, Any]], status: str) -> list[str]:
     """Return the events of the hooks with this trust status; managed hooks need no trust."""
-    return [event for event, hook in found.items() if hook.get("trustStatus") == status and not hook.get("isManaged")]
+    return [event for event, hook in hooks.items() if hook.get("trustStatus") == status and not hook.get("isManaged")]
 
 
 def _disabled_server_faults(program: str, variables: Mapping[str, str], root: str) -> Iterator[Fault]:

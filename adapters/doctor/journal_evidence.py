@@ -57,14 +57,14 @@ def unrecorded_sessions(
 
     ``turn_markers`` are in the lines of a turn: a session without one has reached no hook point.
     """
-    found = []
+    unrecorded = []
     try:
         for session_id, recording in recordings[:MAX_RECORDINGS]:
             began = "" if journal.records(session_id, last=1) else first_timestamp(recording.path, turn_markers)
-            found += [UnrecordedSession(session_id, began)] if began else []
+            unrecorded += [UnrecordedSession(session_id, began)] if began else []
     except JournalError:
         return ()
-    return tuple(found)
+    return tuple(unrecorded)
 
 
 def summarize_failures(journal: SqliteJournal, since: str) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its files."""
+"""Where Claude Code keeps its state."""
 
 from __future__ import annotations
 
@@ -8,19 +8,10 @@ from upbeat.adapters.claude.client import ClaudeCode
 from upbeat.adapters.system.environment import read_environment
 
 
-def test_its_files_are_in_the_users_home(tmp_path: Path) -> None:
-    """Without a variable, the state file is next to the client's folder."""
-    environment = read_environment({"HOME": str(tmp_path)})
+def test_the_state_file_is_next_to_the_folder_or_in_a_moved_one() -> None:
+    """With ``CLAUDE_CONFIG_DIR`` it is in that folder, also if that is the usual one."""
+    homes = [{"HOME": "/h"}, *({"HOME": "/h", "CLAUDE_CONFIG_DIR": folder} for folder in ("/h/.claude", "/moved"))]
 
-    assert (tmp_path / ".claude", tmp_path / ".claude.json") == (
-        ClaudeCode().home(environment),
-        ClaudeCode().state_file(environment),
-    )
-
-
-def test_a_folder_that_was_moved_contains_the_state_file(tmp_path: Path) -> None:
-    """With ``CLAUDE_CONFIG_DIR``, the state file is in that folder."""
-    moved = tmp_path / "moved"
-    environment = read_environment({"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(moved)})
-
-    assert (moved, moved / ".claude.json") == (ClaudeCode().home(environment), ClaudeCode().state_file(environment))
+    assert [Path("/h/.claude.json"), Path("/h/.claude/.claude.json"), Path("/moved/.claude.json")] == [
+        ClaudeCode().state_file(read_environment(home)) for home in homes
+    ]

@@ -39,8 +39,8 @@ def fates(happened: list[HistoryItem]) -> list[CallStatus]:
     return [one.status for one in happened if isinstance(one, RecordedCallEnd)]
 
 
-def test_a_session_is_told_as_its_hooks_would_have() -> None:
-    """Prompt, calls with what they do, answers of those that ran, and the end of the turn, in their order."""
+def test_a_session_is_read_as_its_hooks_would_have_reported_it() -> None:
+    """Prompt, calls with their kinds, results and the end of the turn come in order."""
     happened = told(transcript("e6ffe2b4"))
     events = [one.event for one in happened if isinstance(one, RecordedEvent)]
 
@@ -79,13 +79,13 @@ def test_a_session_is_told_as_its_hooks_would_have() -> None:
     ],
     ids=["2.1.329", "its user said no", "a hook and a rule said no, 2.1.197", "a hook and a rule said no, 2.1.329"],
 )
-def test_what_became_of_calls(session: str, expected: list[CallStatus]) -> None:
-    """An error of a tool is a failure; a call that was not let through is denied, in both versions."""
+def test_how_calls_ended(session: str, expected: list[CallStatus]) -> None:
+    """A tool's error is a failure, and a call that was not allowed is denied, in both versions."""
     assert expected == fates(told(transcript(session)))
 
 
-def test_a_subagent_is_told_with_its_session() -> None:
-    """The calls of a subagent's own transcript carry its name and its session's; its orders are no prompt."""
+def test_a_subagents_calls_belong_to_its_session() -> None:
+    """They have the subagent's id; its instructions are no prompt."""
     happened = told(transcript("agent-a4f5b08fce26d0480"))
     sources = {
         (one.event.source.session_id[:8], one.event.source.agent_id)
@@ -97,13 +97,13 @@ def test_a_subagent_is_told_with_its_session() -> None:
     assert [ToolStarting, ToolFinished] == [type(one.event) for one in happened if isinstance(one, RecordedEvent)]
 
 
-def test_what_is_older_is_left_out() -> None:
-    """Nothing before the given time is told."""
+def test_older_lines_are_left_out() -> None:
+    """No item is from before the given time."""
     assert [] == told(transcript("e6ffe2b4"), since="2026-11-23")
 
 
-def test_transcripts_are_found_with_those_of_subagents(tmp_path: Path) -> None:
-    """Sessions and subagents, and nothing else that lies there, through no link."""
+def test_transcripts_of_sessions_and_subagents_are_listed(tmp_path: Path) -> None:
+    """Other files are not, and no link is followed."""
     shutil.copytree(HOME / "projects", tmp_path / "projects")
     project = tmp_path / "projects" / "-home-dev-shop"
     (project / "notes.md").write_text("x")
@@ -117,7 +117,7 @@ def test_transcripts_are_found_with_those_of_subagents(tmp_path: Path) -> None:
 
 
 def test_nothing_in_a_transcript_makes_reading_fail(tmp_path: Path) -> None:
-    """Lines of other kinds, halves of lines and other forms of the same fields are passed over."""
+    """Lines of other kinds, partial lines and unexpected values are skipped."""
     lines = Path(transcript("e6ffe2b4")).read_bytes().splitlines()
     path = tmp_path / "s.jsonl"
 

@@ -58,15 +58,15 @@ def failure(name: str, root: Path, home: Environment) -> tuple[ErrorCode, str]:
     return failed.value.code, str(failed.value)
 
 
-def test_a_server(repo: Path, home: Environment) -> None:
-    """Command, arguments and variables, with the references that Claude Code knows; it starts in the project."""
+def test_how_a_server_is_started(repo: Path, home: Environment) -> None:
+    """Command, arguments and variables are expanded as Claude Code does; it starts in the project."""
     expected = LaunchSpec("docs-mcp", ("--root", "/srv", "plain"), {"TOKEN": "", "A": "b"}, (), str(repo))
 
     assert expected == find_launch("docs", str(repo), home)
 
 
-def test_it_has_to_be_trusted(repo: Path, home: Environment) -> None:
-    """A file that differs from the trusted one starts nothing, and the error says how to trust it."""
+def test_an_untrusted_file_starts_nothing(repo: Path, home: Environment) -> None:
+    """The error says how to trust it."""
     put(repo, json.dumps({"mcpServers": {"docs": {"command": "evil"}}}), None)
 
     assert (ErrorCode.NOT_APPROVED, ".mcp.json is not trusted; read it, then run upbeat trust") == failure(
@@ -75,7 +75,7 @@ def test_it_has_to_be_trusted(repo: Path, home: Environment) -> None:
 
 
 def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment, tmp_path: Path) -> None:
-    """A file that lies elsewhere is not the project's."""
+    """A file elsewhere is not the project's."""
     (tmp_path / "other.json").write_text("{}")
     (repo / ".mcp.json").unlink()
     (repo / ".mcp.json").symlink_to(tmp_path / "other.json")
@@ -94,14 +94,14 @@ def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment
         ("numbers", ".mcp.json: numbers: command, args and env must be strings"),
     ],
 )
-def test_none(repo: Path, home: Environment, name: str, said: str) -> None:
-    """What cannot be started is unavailable, with what is wrong."""
+def test_a_server_that_cannot_be_started(repo: Path, home: Environment, name: str, said: str) -> None:
+    """The error says what is wrong."""
     assert (ErrorCode.TOOL_UNAVAILABLE, said) == failure(name, repo, home)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"mcpServers": 5}', '{"mcpServers": {"docs": 5}}'])
-def test_a_file_without_it(repo: Path, home: Environment, text: str) -> None:
-    """A damaged file has no server."""
+def test_a_damaged_file_has_no_server(repo: Path, home: Environment, text: str) -> None:
+    """The server is unavailable."""
     put(repo, text, home)
 
     assert ErrorCode.TOOL_UNAVAILABLE == failure("docs", repo, home)[0]

@@ -13,8 +13,8 @@ from upbeat.adapters.claude.statusline import parse_status_payload
 RECORDED = Path(__file__).parents[2] / "recorded/claude-code/statusline.json"
 
 
-def test_recorded_stdin() -> None:
-    """The session and the used share of the context are in it."""
+def test_a_recorded_payload() -> None:
+    """It has the session and the used share of the context."""
     payload = json.loads(RECORDED.read_text(encoding="utf-8"))
 
     assert (payload["session_id"], 0) == parse_status_payload(payload)
@@ -32,6 +32,6 @@ def test_recorded_stdin() -> None:
     ],
     ids=str,
 )
-def test_what_may_be_missing(payload: dict[str, Any], expected: tuple[str, float | None]) -> None:
-    """Whatever is missing or odd is left out."""
+def test_missing_values_are_empty(payload: dict[str, Any], expected: tuple[str, float | None]) -> None:
+    """A missing or unexpected value is empty or None."""
     assert expected == parse_status_payload(payload)

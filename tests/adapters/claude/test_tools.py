@@ -34,6 +34,6 @@ PICTURE = {"type": "image", "source": {"data": "…"}}
     ],
     ids=str,
 )
-def test_shown_instead(tool: str, response: Any, expected: Any) -> None:
-    """The text is replaced and everything else stays; an unknown form is left alone."""
+def test_a_response_keeps_its_form(tool: str, response: Any, expected: Any) -> None:
+    """The text is replaced and everything else stays; a response of an unknown form is not changed."""
     assert expected == replace_response_text(tool, response, "x")

@@ -46,7 +46,7 @@ def test_tokens_of_a_session() -> None:
 
 
 def test_tokens_grow_with_the_file(tmp_path: Path) -> None:
-    """What is new is added; a response that goes on counts as it is in the end; cache reads do not count."""
+    """New responses are added, a continued one counts once as it ends, and cache reads do not count."""
     file = tmp_path / "a.jsonl"
     transcripts = ClaudeTranscripts()
     file.write_text(response("m1", 10) + response("m1", 12) + '{"type":"user"}\n')
@@ -62,7 +62,7 @@ def test_tokens_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_context_of_a_session() -> None:
-    """The window is as full as the last request with its answer; a subagent has a window of its own."""
+    """The usage is that of the last request and its response; a subagent has a context of its own."""
     main = source(RECORDED / f"{SESSION}.jsonl")
     agents = [path.stem.removeprefix("agent-") for path in sorted((RECORDED / SESSION / "subagents").iterdir())]
     transcripts = ClaudeTranscripts()
@@ -102,8 +102,8 @@ CONTEXTS = {
 
 
 @pytest.mark.parametrize(("text", "use"), CONTEXTS.values(), ids=CONTEXTS)
-def test_context(tmp_path: Path, text: str, use: ContextUsage | None) -> None:
-    """Only answers of the model itself count, and only what is known of it is told."""
+def test_only_responses_of_the_model_count_as_context(tmp_path: Path, text: str, use: ContextUsage | None) -> None:
+    """Without one since the last compaction the usage is unknown."""
     file = tmp_path / "a.jsonl"
     file.write_text(text)
 
@@ -111,14 +111,14 @@ def test_context(tmp_path: Path, text: str, use: ContextUsage | None) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/a.jsonl", "/etc/passwd", "/dev/zero", "a\0.jsonl"])
-def test_no_transcript(path: str) -> None:
-    """Without a transcript there is no number."""
+def test_without_a_transcript_nothing_is_known(path: str) -> None:
+    """Neither tokens nor context usage are returned."""
     assert None is ClaudeTranscripts().total_tokens(source(path))
     assert None is ClaudeTranscripts().context_usage(source(path))
 
 
-def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
-    """Lines that are not what they should be count nothing, and nothing is raised."""
+def test_unexpected_lines_are_skipped(tmp_path: Path) -> None:
+    """They count nothing, and nothing is raised."""
     file = tmp_path / "a.jsonl"
     odd = ['{"type":"assistant","message":{"usage":[]}}', '{"type":"assistant","usage":1', '["assistant","usage"]']
     odd += ['{"type":"assistant","message":{"id":1,"usage":{"input_tokens":5}}}', "[" * 5000 + '"assistant" "usage"']
@@ -128,8 +128,8 @@ def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
     assert 4 == ClaudeTranscripts().total_tokens(source(file))
 
 
-def test_tells_nothing_else() -> None:
-    """Exit codes and agents come with the hooks."""
+def test_exit_codes_and_agents_are_not_in_transcripts() -> None:
+    """The hooks report them."""
     transcripts = ClaudeTranscripts()
 
     assert {} == transcripts.exit_codes(source("x"), frozenset({"call"}))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.claude.client import ClaudeCode
 from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, CLIENT_IDS, CLIENTS, client_session, find_client
 from upbeat.adapters.system.environment import read_environment
@@ -14,7 +13,7 @@ from upbeat.core.errors import ClientError
 
 
 def test_an_unknown_client_is_an_error_that_names_the_known_ones() -> None:
-    """No client stands in for one that nobody knows."""
+    """There is no default client."""
     with pytest.raises(ClientError, match="unknown client 'gemini-cli'; known clients: claude-code, codex-cli"):
         find_client("gemini-cli")
 
@@ -38,25 +37,6 @@ def test_every_part_of_a_client_loads(client: Client, tmp_path: Path) -> None:
     assert client.transcripts().total_tokens(event.source) is None
     assert client.plugin_files()
     assert client.desired_installation(environment, "mcp").edits
-
-
-@pytest.mark.parametrize("client", CLIENTS, ids=CLIENT_IDS)
-def test_the_home_of_a_client(client: Client) -> None:
-    """It is in the user's home folder unless the client's variable moves it."""
-    moved = read_environment({"HOME": "/h", client.home_variable: "/x"})
-
-    assert [Path("/h") / client.home_folder, Path("/x")] == [
-        client.home(environment) for environment in (read_environment({"HOME": "/h"}), moved)
-    ]
-
-
-def test_the_state_file_of_claude_code() -> None:
-    """It is next to Claude Code's folder, and in it if the folder was moved, wherever to."""
-    default = read_environment({"HOME": "/h"})
-    same = read_environment({"HOME": "/h", "CLAUDE_CONFIG_DIR": "/h/.claude"})
-
-    assert Path("/h/.claude.json") == ClaudeCode().state_file(default)
-    assert Path("/h/.claude/.claude.json") == ClaudeCode().state_file(same)
 
 
 def test_the_session_that_a_client_passes_on() -> None:

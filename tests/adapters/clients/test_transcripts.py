@@ -15,8 +15,8 @@ CLAUDE = next(RECORDED.glob("claude-code/transcripts/*.jsonl"))
 CLIENTS = TranscriptsByClient({ClientName.CLAUDE_CODE: ClaudeTranscripts(), ClientName.CODEX_CLI: CodexRollouts()})
 
 
-def test_each_client_has_its_own() -> None:
-    """Each client's record is read in its own way, and a client without one tells nothing."""
+def test_each_client_has_its_own_transcripts() -> None:
+    """For a client without transcripts everything is unknown."""
     claude = EventSource(ClientName.CLAUDE_CODE, "/", transcript_path=str(CLAUDE))
     codex = EventSource(ClientName.CODEX_CLI, "/", transcript_path=str(CODEX))
     nobody = EventSource(ClientName.CLI, "/", transcript_path=str(CODEX))
@@ -30,8 +30,8 @@ def test_each_client_has_its_own() -> None:
     assert [False, True, False] == [bool(CLIENTS.agent_id_of(one, "call_2")) for one in (claude, codex, nobody)]
 
 
-def test_without_a_transcript() -> None:
-    """Where the client names no transcript, nothing is told."""
+def test_without_a_transcript_everything_is_unknown() -> None:
+    """The client names no transcript."""
     source = EventSource(ClientName.CODEX_CLI, "/")
 
     assert (None, None, {}, "") == (

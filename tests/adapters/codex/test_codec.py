@@ -102,8 +102,8 @@ FOUND = Finding("a.py", "t", "s", start_line=1, score=1.0, text="x")
     ],
     ids=["v1", "v1 with items", "v2", "shell", "question", "patch"],
 )
-def test_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
-    """Work that is handed on is told from a tool; a prompt that is not plain text is sealed."""
+def test_delegations_and_other_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
+    """The tool tells a delegation; a prompt that is not plain text is hidden."""
     call = describe_call(Call("c", fields["tool_name"], fields["tool_input"]), HERE.cwd)
 
     assert event(call) == CODEX_CODEC.decode(PROMPT | {"hook_event_name": "PreToolUse", "tool_use_id": "c"} | fields)
@@ -136,8 +136,8 @@ def test_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
     ],
     ids=["v1", "v2", "an odd name", "nothing told", "shell output that is JSON", "MCP"],
 )
-def test_results(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
-    """What came of a call is told; no exit code is, because Codex tells none."""
+def test_results_of_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
+    """No event has an exit code, because Codex reports none."""
     given = PROMPT | {"hook_event_name": "PostToolUse", "tool_use_id": "c", "tool_input": {"command": "make"}}
 
     assert event(describe_call(Call("c", fields["tool_name"], {"command": "make"}), HERE.cwd)) == CODEX_CODEC.decode(
@@ -145,8 +145,8 @@ def test_results(fields: dict[str, Any], event: Callable[[Call], object]) -> Non
     )
 
 
-def test_a_recorded_subagent_is_one() -> None:
-    """Among the recordings there is a prompt of a subagent, and of a user."""
+def test_the_recordings_have_prompts_of_subagents() -> None:
+    """There are prompts of a user, too."""
     origins = {
         event.origin
         for payload in PAYLOADS.values()
@@ -172,8 +172,8 @@ def test_a_recorded_subagent_is_one() -> None:
     ],
     ids=str,
 )
-def test_who_wrote_a_prompt(fields: dict[str, Any], origin: PromptOrigin) -> None:
-    """A subagent is told by its id or by its thread; a prepared prompt by its frame."""
+def test_the_origin_of_a_prompt(fields: dict[str, Any], origin: PromptOrigin) -> None:
+    """A subagent is known by its id or its thread, a prepared prompt by its frame."""
     event = CODEX_CODEC.decode(PROMPT | fields)
 
     assert isinstance(event, PromptSubmitted)
@@ -217,8 +217,8 @@ OTHERS = [
 
 @pytest.mark.parametrize(("event", "schema"), EVENTS, ids=lambda value: getattr(type(value), "__name__", value))
 @given(effects=st.lists(st.sampled_from(ONE_OF_EACH + OTHERS), max_size=4))
-def test_codex_accepts_every_answer(event: Any, schema: str, effects: list[Any]) -> None:
-    """Codex drops an answer with anything it does not know; ours validate against its own schemas."""
+def test_codex_accepts_every_output(event: Any, schema: str, effects: list[Any]) -> None:
+    """Every output is valid under Codex's own schemas, which drop unknown keys with everything else."""
     decision = Decision(tuple(effects))
     output = CODEX_CODEC.encode(event, decision)
 
@@ -262,8 +262,8 @@ def test_codex_accepts_every_answer(event: Any, schema: str, effects: list[Any])
     ],
     ids=str,
 )
-def test_encode(event: Any, effects: tuple[Any, ...], output: dict[str, Any]) -> None:
-    """Each effect goes where it is carried out; no call but a delegation is ever allowed by us."""
+def test_each_effect_has_its_output(event: Any, effects: tuple[Any, ...], output: dict[str, Any]) -> None:
+    """No call but a delegation is ever allowed by upbeat."""
     assert output == CODEX_CODEC.encode(event, Decision(effects))
 
 
@@ -278,8 +278,8 @@ def test_encode(event: Any, effects: tuple[Any, ...], output: dict[str, Any]) ->
     ],
     ids=str,
 )
-def test_what_is_left_out_is_told(event: Any, left_out: tuple[Any, ...]) -> None:
-    """An effect that Codex cannot carry out at an event is named."""
+def test_unsupported_effects_are_reported(event: Any, left_out: tuple[Any, ...]) -> None:
+    """Each effect that Codex cannot carry out at an event is named."""
     assert left_out == left_out_by(CODEX_CODEC, event, Decision(tuple(ONE_OF_EACH)))
 
 
@@ -294,7 +294,7 @@ def test_what_is_left_out_is_told(event: Any, left_out: tuple[Any, ...]) -> None
     ],
 )
 def test_equal_prompts_give_equal_decisions(prompt: str) -> None:
-    """The same prompt through both clients comes to the same effects, limits and plan."""
+    """The same prompt leads to the same effects, limits and plan in both clients."""
     decisions = []
     for codec in (CLAUDE_CODEC, CODEX_CODEC):
         world = fake_world(repo_context(), {"ci_search": ToolOutput("1 file", (FOUND,))})

@@ -43,8 +43,8 @@ def post(url: str, body: Any) -> tuple[int, str]:
         return error.code, ""
 
 
-def test_who_knows_the_path_is_answered(stub: StubModelServer) -> None:
-    """A request gets its events, and is remembered; what goes beside the model's path gets nothing."""
+def test_a_request_to_the_model_is_answered(stub: StubModelServer) -> None:
+    """It gets its events and is kept; a request below the path that is not to the model gets an empty object."""
     asked = {"messages": [{"role": "user"}]}
 
     assert (200, 'event: said\ndata: {"messages": 1}\n\n') == post(f"{stub.url}/v1/messages?beta=true", asked)
@@ -52,8 +52,8 @@ def test_who_knows_the_path_is_answered(stub: StubModelServer) -> None:
     assert [asked] == stub.requests
 
 
-def test_everything_else_is_refused(stub: StubModelServer) -> None:
-    """Another program of this machine, and a tunnel to anywhere, get nothing; what was wanted is remembered."""
+def test_every_other_request_is_refused(stub: StubModelServer) -> None:
+    """A program that does not know the path, and a tunnel to anywhere, are refused and kept apart."""
     with socket.create_connection(("127.0.0.1", stub.port), timeout=10) as tunnel:
         tunnel.sendall(b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
         answer = tunnel.recv(100)
@@ -65,20 +65,20 @@ def test_everything_else_is_refused(stub: StubModelServer) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff"])
-def test_what_is_no_request(stub: StubModelServer, body: bytes) -> None:
-    """What is no JSON object is answered with an error."""
+def test_a_body_that_is_no_object_is_an_error(stub: StubModelServer, body: bytes) -> None:
+    """The stub answers 400."""
     assert 400 == post(f"{stub.url}/v1/messages", body)[0]
 
 
-def test_it_does_not_go_round_in_circles(stub: StubModelServer) -> None:
-    """A client that asks again and again is let go."""
+def test_a_client_in_a_loop_is_ended(stub: StubModelServer) -> None:
+    """After the maximum of requests the stub answers 400."""
     stub.requests.extend([{}] * MAX_REQUESTS)
 
     assert 400 == post(f"{stub.url}/v1/messages", {"messages": []})[0]
 
 
-def test_nothing_listens_afterwards() -> None:
-    """At the end of the block the port is closed; each stub has a path of its own."""
+def test_the_port_is_closed_afterwards() -> None:
+    """Each stub has a random path of its own."""
     first, second = (StubModelServer("/", lambda _body: []) for _ in range(2))
     with first.serve():
         port = first.port
@@ -89,16 +89,16 @@ def test_nothing_listens_afterwards() -> None:
     assert len(first.token) > 16
 
 
-def test_proxies_lead_to_the_stub(stub: StubModelServer) -> None:
-    """A client that goes elsewhere comes here instead, in either spelling of the variables."""
+def test_the_stub_is_every_proxy(stub: StubModelServer) -> None:
+    """The variables name it in both spellings, and exclude this machine."""
     variables = stub.variables
 
     assert {stub.address} == {value for name, value in variables.items() if not name.lower().startswith("no_")}
     assert {"http_proxy", "HTTPS_PROXY", "all_proxy", "no_proxy"} <= set(variables)
 
 
-def test_the_destructive_command_can_destroy_nothing_else() -> None:
-    """It is one that upbeat denies, names an absolute path below the temporary repository, and is gone with it."""
+def test_the_destructive_command_can_only_destroy_the_repository() -> None:
+    """upbeat denies it, and it names an absolute path in a repository that is removed afterwards."""
     with empty_repository() as repository:
         *_, destroys = canary_commands(repository)
         graded = [
@@ -121,8 +121,10 @@ def test_the_destructive_command_can_destroy_nothing_else() -> None:
         ([{}], ProgramResult(1, b"", "panic"), "panic"),
     ],
 )
-def test_what_came_of_it(bodies: list[dict[str, Any]], ended: ProgramResult, problem: str) -> None:
-    """Without a request, or an end of its own, the reason is told."""
+def test_a_run_without_a_request_or_an_end_has_a_problem(
+    bodies: list[dict[str, Any]], ended: ProgramResult, problem: str
+) -> None:
+    """The problem is the client's last line of error, or how it ended."""
     stub = StubModelServer("/", lambda _body: [])
     stub.requests.extend(bodies)
 

@@ -42,8 +42,10 @@ def last_record(application: Application) -> tuple[str, Any]:
 
 @pytest.mark.parametrize("client", CLIENT_IDS)
 @pytest.mark.parametrize("raw", ["1", '"仓 \\u0000"', "1" * 4000, '{"a": 1, "a": 2}', "[" * 90 + "]" * 90])
-def test_an_input_is_given_back(application: Application, tmp_path: Path, client: str, raw: str) -> None:
-    """What a tool's input has beside the prompt comes back as it was."""
+def test_a_changed_input_keeps_its_other_fields(
+    application: Application, tmp_path: Path, client: str, raw: str
+) -> None:
+    """Every value of a tool's input beside the prompt is output as it was."""
     answer = json.loads(handed(client, application, tmp_path, raw))
 
     assert json.loads(raw) == answer["hookSpecificOutput"]["updatedInput"]["x"]
@@ -61,10 +63,10 @@ def test_an_input_is_given_back(application: Application, tmp_path: Path, client
     ],
     ids=lambda value: value[:10],
 )
-def test_what_would_not_arrive_is_not_said(
+def test_an_output_that_no_client_can_parse_is_not_sent(
     application: Application, tmp_path: Path, client: str, raw: str, problem: str
 ) -> None:
-    """An answer that a client could not parse is none, and the log says so: Python's JSON is wider than JSON."""
+    """There is no output, and the record says why: Python accepts more than JSON."""
     answer = handed(client, application, tmp_path, raw)
     event, said = last_record(application)
 
@@ -72,8 +74,8 @@ def test_what_would_not_arrive_is_not_said(
 
 
 @pytest.mark.parametrize("client", CLIENT_IDS)
-def test_half_a_character_does_not_unlock_anything(application: Application, tmp_path: Path, client: str) -> None:
-    """A command that would be stopped is stopped, too, where it holds what no answer can repeat."""
+def test_a_lone_surrogate_does_not_prevent_a_denial(application: Application, tmp_path: Path, client: str) -> None:
+    """A command that would be denied is denied also if it contains what no output can repeat."""
     asked = payload(
         tmp_path, "PreToolUse", tool_name="Bash", tool_use_id="c", tool_input={"command": "rm -rf / \ud800/"}
     )

@@ -87,8 +87,8 @@ def loaded(command: list[str], stdin: bytes = b"{}") -> set[str]:
     }
 
 
-def test_it_loads_next_to_nothing(server: list[bytes]) -> None:
-    """With a server to ask, the shim loads hardly more than a bare interpreter."""
+def test_it_loads_hardly_more_than_a_bare_interpreter(server: list[bytes]) -> None:
+    """With a server to ask, only the modules for one Unix socket are added."""
     bare = loaded([sys.executable, "-I", "-S", "-c", ""])
     more = loaded([*COMMAND, "claude-code"]) - bare
 
@@ -98,8 +98,8 @@ def test_it_loads_next_to_nothing(server: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 10, 1_000_000])
-def test_the_server_is_asked(server: list[bytes], tmp_path: Path, size: int) -> None:
-    """The payload goes to the server as it came, and its answer comes out as it is."""
+def test_the_servers_answer_is_the_output(server: list[bytes], tmp_path: Path, size: int) -> None:
+    """The payload reaches the server as it came, and its answer is printed as it is."""
     done = shim(b"x" * size, tmp_path)
 
     assert (0, b"from the server", "") == (done.code, done.stdout, done.stderr)
@@ -120,7 +120,7 @@ def test_a_real_server_answers(repo: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_server_the_core_answers(repo: Path, tmp_path: Path) -> None:
-    """Where no server runs the answer is the same."""
+    """The answer is the same, and it is recorded."""
     done = shim(payload(repo), tmp_path)
 
     assert (0, "") == (done.code, done.stderr)
@@ -156,8 +156,8 @@ def test_stdin_may_be_anything(server: list[bytes], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"", (99).to_bytes(8, "big") + b"half", (2**40).to_bytes(8, "big")])
-def test_a_server_that_breaks_off(repo: Path, tmp_path: Path, answer: bytes) -> None:
-    """A server that dies in the middle of its answer costs nothing: the core answers."""
+def test_if_the_server_dies_the_core_answers(repo: Path, tmp_path: Path, answer: bytes) -> None:
+    """A server that ends in the middle of its answer costs nothing."""
     path = Path(socket_path(os.getuid(), "claude-code", os.getpid()))
     path.parent.mkdir(mode=0o700, exist_ok=True)
     path.unlink(missing_ok=True)
@@ -179,8 +179,8 @@ def test_a_server_that_breaks_off(repo: Path, tmp_path: Path, answer: bytes) -> 
 
 
 @pytest.mark.usefixtures("server")
-def test_nobody_listens_to_the_answer(tmp_path: Path) -> None:
-    """A client that closed its end of stdout, or gave none, is no failure."""
+def test_a_closed_stdout_is_no_failure(tmp_path: Path) -> None:
+    """The client closed its end of stdout, or gave none."""
     reader, writer = os.pipe()
     os.close(reader)
     gone = subprocess.run(
@@ -213,8 +213,8 @@ def test_it_ends_by_itself(tmp_path: Path) -> None:
     assert [b"upbeat: hook not answered in 1 seconds\n"] * 2 == errors
 
 
-def test_a_pipe_that_takes_little(tmp_path: Path) -> None:
-    """An answer that is larger than its pipe arrives whole, also where the pipe does not wait."""
+def test_a_large_answer_arrives_whole(tmp_path: Path) -> None:
+    """An answer that is larger than its pipe is written completely, also to a non-blocking pipe."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     code = f"import sys; sys.path.insert(0, {str(SHIM.parent)!r}); import shim; shim.write_stdout(b'x' * 1_000_000)"
@@ -226,16 +226,16 @@ def test_a_pipe_that_takes_little(tmp_path: Path) -> None:
     assert (0, 1_000_000) == (process.returncode, len(got))
 
 
-def test_a_home_that_cannot_be_written(repo: Path) -> None:
-    """Where no log can be written the context still comes."""
+def test_without_a_journal_the_context_is_still_added(repo: Path) -> None:
+    """A home that cannot be written costs only the record."""
     done = shim(payload(repo), Path("/proc"))
 
     assert (0, "") == (done.code, done.stderr)
     assert "send_with_retry" in context(done)
 
 
-def test_a_core_that_cannot_be_loaded(tmp_path: Path) -> None:
-    """Where the core is not installed the hook says so on stderr and does no harm."""
+def test_a_core_that_cannot_be_loaded_is_no_failure(tmp_path: Path) -> None:
+    """If the core is not installed, the hook says so on stderr, and its exit code is 0."""
     python = Path(sys.executable).resolve()
     done = run([str(python), "-I", "-S", str(SHIM), "claude-code"], tmp_path, b"{}")
 
@@ -246,23 +246,23 @@ def test_a_core_that_cannot_be_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
-def test_upbeat_hook_is_the_same(repo: Path, tmp_path: Path, name: str) -> None:
-    """``upbeat hook NAME`` answers as the shim does."""
+def test_upbeat_hook_answers_as_the_shim_does(repo: Path, tmp_path: Path, name: str) -> None:
+    """``upbeat hook NAME`` adds the same context."""
     done = upbeat("hook", name, cwd=repo, stdin=payload(repo), home=tmp_path)
 
     assert (0, True) == (done.code, "send_with_retry" in context(done))
 
 
-def test_below_the_wrapper_the_hook_is_silent(repo: Path, tmp_path: Path) -> None:
-    """What codex-auto has prepared is not prepared again; the log says why nothing was said."""
+def test_under_codex_auto_the_hook_is_silent(repo: Path, tmp_path: Path) -> None:
+    """A prompt that codex-auto has prepared is not prepared again; the record says why."""
     done = shim(payload(repo), tmp_path, "codex-cli", UPBEAT_WRAPPED="1")
 
     assert (0, b"") == (done.code, done.stdout)
     assert ["prepared_elsewhere"] == [record["turn"]["skip_reason"] for record in read_log(tmp_path)]
 
 
-def test_the_shim_is_less_patient_than_its_clients() -> None:
-    """A server that hangs, and then the whole hook, is given up before the client does so."""
+def test_the_shim_gives_up_before_its_clients() -> None:
+    """First the server that hangs, then the whole hook."""
     assert (
         HOOK_BUDGET_MS / 1000
         < SERVER_TIMEOUT_SECONDS

@@ -36,7 +36,7 @@ def planned(environment: Environment, settings: Path) -> InstallationPlan:
     return plan_install("claude", wanted, environment, "mcp")
 
 
-def test_changed_since_the_plan(environment: Environment, settings: Path) -> None:
+def test_a_file_that_changed_since_the_plan_stops_it(environment: Environment, settings: Path) -> None:
     """If a file changes after the plan was shown, nothing is written."""
     plan = planned(environment, settings)
     settings.write_text('{"new": 1}')
@@ -46,8 +46,8 @@ def test_changed_since_the_plan(environment: Environment, settings: Path) -> Non
     assert ('{"new": 1}', False) == (settings.read_text(), environment.data_home.exists())
 
 
-def test_another_receipt_than_the_plan_knows(environment: Environment, settings: Path) -> None:
-    """Of two installs that planned at once the second does nothing."""
+def test_of_two_installs_at_once_the_second_does_nothing(environment: Environment, settings: Path) -> None:
+    """The receipt is no longer the one that its plan was made from."""
     plan = planned(environment, settings)
     apply_plan(plan, environment)
     settings.write_text("{}")
@@ -58,8 +58,8 @@ def test_another_receipt_than_the_plan_knows(environment: Environment, settings:
     assert "{}" == settings.read_text()
 
 
-def test_one_at_a_time(environment: Environment, settings: Path) -> None:
-    """While another process carries out a plan, nothing is done."""
+def test_plans_are_applied_one_at_a_time(environment: Environment, settings: Path) -> None:
+    """While another process applies one, nothing is done."""
     plan = planned(environment, settings)
     folder = receipt_path(environment, "claude").parent
     folder.mkdir(parents=True)
@@ -74,8 +74,8 @@ def test_one_at_a_time(environment: Environment, settings: Path) -> None:
     assert "{}" != settings.read_text()
 
 
-def test_drafts_of_killed_runs(environment: Environment, settings: Path) -> None:
-    """What a killed run left beside a file is gone after the next one, and what looks like it is not."""
+def test_drafts_of_killed_runs_are_removed(environment: Environment, settings: Path) -> None:
+    """What a killed run left next to a file is removed by the next one; a user's file with a similar name is not."""
     (settings.with_name(".s.upbeat-1-0123abcd")).write_text("half")
     (settings.with_name(".s.upbeat")).write_text("of the user")
     apply_plan(planned(environment, settings), environment)
@@ -83,8 +83,8 @@ def test_drafts_of_killed_runs(environment: Environment, settings: Path) -> None
     assert [".local", ".s.upbeat", "s"] == sorted(path.name for path in settings.parent.iterdir())
 
 
-def test_killed_before_the_receipt(environment: Environment, settings: Path) -> None:
-    """An uninstall clears away the draft and the folders of an install that did not get as far as its receipt."""
+def test_what_an_install_left_before_its_receipt_is_removed(environment: Environment, settings: Path) -> None:
+    """An uninstall removes the draft and the empty folders."""
     place = receipt_path(environment, "claude")
     place.parent.mkdir(parents=True)
     (place.parent / ".claude.json.upbeat-1-0123abcd").write_text("half")
@@ -94,7 +94,7 @@ def test_killed_before_the_receipt(environment: Environment, settings: Path) -> 
 
 
 def test_a_new_settings_file_is_private(environment: Environment, settings: Path) -> None:
-    """A settings file that was not there is for its owner; one that was keeps its mode."""
+    """A settings file that did not exist is readable by its owner only; one that did keeps its mode."""
     settings.chmod(0o640)
     apply_plan(planned(environment, settings), environment)
     new = settings.with_name("new")

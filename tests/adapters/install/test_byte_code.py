@@ -42,8 +42,8 @@ def compiled(site: Path) -> list[str]:
     return sorted(str(path.parent.parent / path.name.split(".")[0]) + ".py" for path in found)
 
 
-def test_what_is_needed_is_compiled(site: Path) -> None:
-    """upbeat, its requirements and theirs, extras as asked for; not what is for tests, and no bystander."""
+def test_upbeat_and_its_dependencies_are_compiled(site: Path) -> None:
+    """upbeat, its requirements and theirs, with the requested extras; not what is for tests, and no other package."""
     first, second = compile_missing(), compile_missing()
 
     assert (CompileResult(5, 0), CompileResult(0, 5)) == (first, second)
@@ -51,8 +51,8 @@ def test_what_is_needed_is_compiled(site: Path) -> None:
     assert ("byte code: 5 files compiled", "byte code: nothing left to compile") == (first.text, second.text)
 
 
-def test_python_takes_it(site: Path) -> None:
-    """What was written is what Python runs: a source that looks unchanged is not read again."""
+def test_python_runs_the_byte_code(site: Path) -> None:
+    """A source that looks unchanged is not read again."""
     source = site / "pack/inner/one.py"
     compile_missing()
     about = source.stat()
@@ -65,7 +65,7 @@ def test_python_takes_it(site: Path) -> None:
 
 
 def test_a_changed_file_is_compiled_again(site: Path) -> None:
-    """An update is seen by time and size, as Python sees it."""
+    """An update is noticed by time and size, as Python does."""
     compile_missing()
     (site / "wide.py").write_text("VALUE = 12\n")
 
@@ -74,7 +74,7 @@ def test_a_changed_file_is_compiled_again(site: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"torn", b"\0" * 40])
 def test_damaged_byte_code_is_replaced(site: Path, damage: bytes) -> None:
-    """What Python would throw away counts as missing."""
+    """Byte code that Python would reject counts as missing."""
     compile_missing()
     next(site.glob("__pycache__/wide.*")).write_bytes(damage)
 
@@ -82,16 +82,16 @@ def test_damaged_byte_code_is_replaced(site: Path, damage: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["print 'old'\n", "\0", "x = '\\d'\n"])
-def test_what_is_no_python_is_passed_over(site: Path, text: str) -> None:
-    """A template or a file for another Python hinders nothing, and a warning is not ours to give."""
+def test_a_file_that_cannot_be_compiled_is_skipped(site: Path, text: str) -> None:
+    """A template or a file for another Python is no failure, and its warnings are not shown."""
     (site / "wide.py").write_text(text)
     first = compile_missing()
 
     assert (0, 0) == (first.failed, compile_missing().written)
 
 
-def test_a_folder_that_takes_none(site: Path) -> None:
-    """It is said how many files stay without, where and why; the others are compiled."""
+def test_a_folder_that_cannot_be_written(site: Path) -> None:
+    """The result says how many files stay without, where and why; the others are compiled."""
     (site / "pack/inner/__pycache__").write_text("in the way")
     done = compile_missing()
 
@@ -100,8 +100,8 @@ def test_a_folder_that_takes_none(site: Path) -> None:
     assert f"{site / 'pack/inner/__pycache__'} (" in done.text
 
 
-def test_python_that_is_told_to_write_none(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PYTHONDONTWRITEBYTECODE does not hinder us, and that it will hinder Python is said."""
+def test_byte_code_is_written_in_spite_of_the_variable(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PYTHONDONTWRITEBYTECODE is ignored, and the result says that Python obeys it."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     done = compile_missing()
 
@@ -119,10 +119,10 @@ def test_python_that_is_told_to_write_none(site: Path, monkeypatch: pytest.Monke
     ],
     ids=["whole", "torn", "torn, and Python may write", "no Python"],
 )
-def test_what_is_compiled_at_each_start(
+def test_a_module_is_compiled_at_each_start_if_nothing_can_be_stored(
     site: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None, may_write: bool, text: str, expected: bool
 ) -> None:
-    """A module without byte code that Python takes, where it may write none."""
+    """It has no valid byte code, and Python may write none there."""
     compile_missing()
     monkeypatch.setattr(os, "access", lambda _path, _mode: may_write)
     if damage is not None:
@@ -133,16 +133,16 @@ def test_what_is_compiled_at_each_start(
     assert expected == is_compiled_at_each_start(site / "wide.py")
 
 
-def test_byte_code_kept_elsewhere_does_not_count(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hooks are started with -I and look beside the source, whatever PYTHONPYCACHEPREFIX says in this shell."""
+def test_byte_code_elsewhere_does_not_count(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks start with -I and look next to the source, whatever PYTHONPYCACHEPREFIX says in this shell."""
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "elsewhere"))
     compile_missing()
 
     assert (HAS_BYTE_CODE, False) == (compiled(site), (tmp_path / "elsewhere").exists())
 
 
-def test_this_very_checkout_is_found() -> None:
-    """The real package and its real requirements are among what is looked at, through the links of the checkout."""
+def test_the_modules_of_a_checkout_are_found() -> None:
+    """They include the package's own, through the links of the checkout, and those of its real requirements."""
     found = {str(path) for path in byte_code.module_sources()}
 
     assert str(byte_code.PACKAGE / "core/engine/handle.py") in found

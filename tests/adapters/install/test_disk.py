@@ -11,8 +11,8 @@ from upbeat.adapters.install.disk import FileChange, missing_folders, read_regul
 from upbeat.core.errors import UserError
 
 
-def test_links(tmp_path: Path) -> None:
-    """A link stands for the file it leads to, also where that is yet to be; one that leads nowhere is told."""
+def test_a_link_is_its_target(tmp_path: Path) -> None:
+    """Also if the target does not exist yet; a link without a possible target is an error."""
     (tmp_path / "dotfiles").mkdir()
     links = {"link": "dotfiles/new", "round": "round", "lost": "no/such/file"}
     for name, target in links.items():
@@ -26,8 +26,8 @@ def test_links(tmp_path: Path) -> None:
         resolve_link(tmp_path / "lost")
 
 
-def test_content(tmp_path: Path) -> None:
-    """A file has its bytes, no file has none, and nothing else is read."""
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    """A file has its bytes, a missing file has none, and anything else is an error."""
     (tmp_path / "file").write_bytes(b"\xff")
     os.mkfifo(tmp_path / "pipe")
 
@@ -37,16 +37,16 @@ def test_content(tmp_path: Path) -> None:
             read_regular_file(tmp_path / name)
 
 
-def test_missing_folders(tmp_path: Path) -> None:
-    """Each folder that has to be made comes once, after the one that it is made in."""
+def test_missing_folders_come_in_the_order_of_their_creation(tmp_path: Path) -> None:
+    """Each folder that has to be created comes once, after its parent."""
     (tmp_path / "there").mkdir()
     paths = [tmp_path / "there/a/b/file", tmp_path / "there/a/file", tmp_path / "there/file"]
 
     assert [tmp_path / "there/a", tmp_path / "there/a/b"] == list(missing_folders(paths))
 
 
-def test_everything_that_is_in_the_way(tmp_path: Path) -> None:
-    """One error lists every reason, each with its fix; a read-only mode binds root, too."""
+def test_every_obstacle_is_reported_at_once(tmp_path: Path) -> None:
+    """One error lists every reason, each with its fix; a read-only mode counts for root, too."""
     for name in ("changed", "read-only", "two", "folder/in"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
@@ -72,6 +72,6 @@ def test_everything_that_is_in_the_way(tmp_path: Path) -> None:
     ] == str(refused.value).replace(str(tmp_path), "").splitlines()
 
 
-def test_nothing_in_the_way(tmp_path: Path) -> None:
-    """What can be done raises nothing."""
+def test_without_an_obstacle_nothing_is_raised(tmp_path: Path) -> None:
+    """A change in folders that do not exist yet can be applied."""
     verify_applicable([FileChange(tmp_path / "a/b", None, b"x")])

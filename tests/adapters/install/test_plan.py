@@ -93,7 +93,7 @@ INSTALLED = {
 }
 
 
-def test_there_and_back(machine: Machine) -> None:
+def test_an_uninstall_undoes_an_install(machine: Machine) -> None:
     """An install writes every file and changes settings last; an uninstall restores files and folders."""
     changed = machine.install()
 
@@ -105,7 +105,7 @@ def test_there_and_back(machine: Machine) -> None:
     assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=False) is None
 
 
-def test_an_upgrade_keeps_what_was_before_the_first(machine: Machine) -> None:
+def test_an_uninstall_after_an_upgrade_restores_the_original_files(machine: Machine) -> None:
     """An upgrade replaces files and folders; an uninstall restores the files from before the first install."""
     machine.write(machine.role, "of the user")
     machine.install()
@@ -117,8 +117,8 @@ def test_an_upgrade_keeps_what_was_before_the_first(machine: Machine) -> None:
     assert (CLEAN, BEFORE | {".claude/agents/ours.toml": "of the user"}) == (machine.uninstall(), machine.files())
 
 
-def test_an_upgrade_that_was_killed(machine: Machine) -> None:
-    """Half upgraded, each file is of one release or the other; both are ours, to install and to uninstall."""
+def test_a_killed_upgrade_can_be_completed_and_undone(machine: Machine) -> None:
+    """Half upgraded, each file is of one release or the other, and upbeat's."""
     machine.install()
     newer = machine.wanted(a="a2", d="d2")
     plan = plan_install("claude", newer, machine.environment, "mcp")
@@ -132,8 +132,8 @@ def test_an_upgrade_that_was_killed(machine: Machine) -> None:
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
 
 
-def test_uninstall_in_the_middle_of_an_upgrade(machine: Machine) -> None:
-    """Uninstall needs no install to be through."""
+def test_a_killed_upgrade_can_be_undone_at_once(machine: Machine) -> None:
+    """An uninstall does not need the upgrade to be complete."""
     machine.install()
     plan = plan_install("claude", machine.wanted(a="a2", d="d2"), machine.environment, "mcp")
     apply_plan(replace(plan, changes=plan.changes[:1], final_receipt=plan.pending_receipt), machine.environment)
@@ -141,8 +141,8 @@ def test_uninstall_in_the_middle_of_an_upgrade(machine: Machine) -> None:
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
 
 
-def test_a_role_that_is_no_longer_ours(machine: Machine) -> None:
-    """A file among those of the user that a release does not want any more goes back to what was there."""
+def test_an_upgrade_restores_a_users_file_that_it_no_longer_replaces(machine: Machine) -> None:
+    """A role that a release no longer has gets the content from before the first install."""
     machine.write(machine.role, "of the user")
     machine.install()
     wanted = machine.wanted()
@@ -154,8 +154,8 @@ def test_a_role_that_is_no_longer_ours(machine: Machine) -> None:
     assert receipt.for_path(machine.role) is None
 
 
-def test_what_others_changed_is_in_the_way(machine: Machine) -> None:
-    """Settings, roles and plugin files that were changed since are named; with merge what is not ours stays."""
+def test_changed_files_stop_an_uninstall(machine: Machine) -> None:
+    """Settings, roles and plugin files that were changed since are named; with merge the changes are kept."""
     machine.install()
     machine.write(machine.settings, OURS.replace("1", "2"))
     machine.write(machine.role, "edited")
@@ -172,8 +172,8 @@ def test_what_others_changed_is_in_the_way(machine: Machine) -> None:
     assert read_receipt(machine.environment, "claude") is None
 
 
-def test_settings_that_were_taken_away(machine: Machine) -> None:
-    """A settings file that is gone was changed as well; with merge it stays gone."""
+def test_removed_settings_stop_an_uninstall(machine: Machine) -> None:
+    """A settings file that is gone counts as changed; with merge it stays gone."""
     machine.install()
     machine.settings.unlink()
 
@@ -181,7 +181,7 @@ def test_settings_that_were_taken_away(machine: Machine) -> None:
     assert (CLEAN, {}) == (machine.uninstall(merge=True), machine.files())
 
 
-def test_what_others_added_to_our_folder(machine: Machine) -> None:
+def test_foreign_files_in_upbeats_folder(machine: Machine) -> None:
     """An install removes foreign files from upbeat's folder; an uninstall leaves them."""
     machine.install()
     machine.write(machine.folder / "foreign", "x")
@@ -194,7 +194,7 @@ def test_what_others_added_to_our_folder(machine: Machine) -> None:
     assert BEFORE | {".local/share/upbeat/claude/foreign": "x"} == machine.files()
 
 
-def test_what_others_added_is_theirs(machine: Machine) -> None:
+def test_a_users_files_in_upbeats_folder_are_marked(machine: Machine) -> None:
     """An install marks removed files that the user added or changed; if it is killed, an uninstall leaves them."""
     machine.install()
     machine.write(machine.folder / "foreign", "x")
@@ -208,7 +208,7 @@ def test_what_others_added_is_theirs(machine: Machine) -> None:
     assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in FOREIGN.items()} == machine.files()
 
 
-def test_settings_that_others_changed_before_an_upgrade(machine: Machine) -> None:
+def test_an_upgrade_keeps_changes_of_other_programs(machine: Machine) -> None:
     """An upgrade that edits settings again keeps other programs' changes, and uninstall restores them."""
     machine.install()
     machine.write(machine.settings, '{"theirs": 2}')
@@ -218,8 +218,8 @@ def test_settings_that_others_changed_before_an_upgrade(machine: Machine) -> Non
     assert (CLEAN, '{"theirs": 2}') == (machine.uninstall(), machine.settings.read_text())
 
 
-def test_settings_that_say_some_of_it_already(machine: Machine) -> None:
-    """Where the user has one of our parts already, that one is not ours, and uninstall leaves it."""
+def test_an_entry_that_the_user_already_has_is_not_upbeats(machine: Machine) -> None:
+    """An uninstall leaves it."""
     machine.write(machine.settings, OURS)
     wanted = machine.wanted()
     [edit] = wanted.edits
@@ -233,8 +233,8 @@ def test_settings_that_say_some_of_it_already(machine: Machine) -> None:
 
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("gone", [".local/share/upbeat", ".local/share/upbeat/receipts"])
-def test_a_receipt_that_was_removed(machine: Machine, gone: str, again: bool) -> None:
-    """Settings that say all that we put there are ours without files and receipt, and so are roles as we write them."""
+def test_an_installation_without_its_receipt_is_recognized(machine: Machine, gone: str, again: bool) -> None:
+    """Settings with all of upbeat's entries, and roles with upbeat's content, are its own without files or receipt."""
     machine.install()
     shutil.rmtree(machine.root / gone)
     if again:
@@ -243,8 +243,8 @@ def test_a_receipt_that_was_removed(machine: Machine, gone: str, again: bool) ->
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
 
 
-def test_what_an_uninstall_left(machine: Machine) -> None:
-    """Files that one uninstall left are not an installation to the next one, with or without merge."""
+def test_files_that_an_uninstall_left_are_no_installation(machine: Machine) -> None:
+    """The next uninstall has nothing to do, with or without merge."""
     machine.install()
     machine.write(machine.folder / "a", "edited")
     machine.write(machine.folder / "foreign", "x")
@@ -256,8 +256,8 @@ def test_what_an_uninstall_left(machine: Machine) -> None:
         assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=merge) is None
 
 
-def test_where_nothing_was_installed(machine: Machine) -> None:
-    """A folder with the name of ours is no installation, nor are settings that say some of what we put there."""
+def test_a_folder_or_an_entry_alone_is_no_installation(machine: Machine) -> None:
+    """A folder with upbeat's name is no installation, nor are settings with some of its entries."""
     for name, text in FOREIGN.items():
         machine.write(machine.folder / name, text)
     machine.write(machine.settings, OURS)
@@ -268,8 +268,8 @@ def test_where_nothing_was_installed(machine: Machine) -> None:
     assert plan_uninstall("claude", more, machine.environment, merge=False) is None
 
 
-def test_nothing_installed_and_settings_that_cannot_be_read(machine: Machine) -> None:
-    """Where nothing was installed, uninstall says nothing of settings: damaged, a folder, or a circle of links."""
+def test_unreadable_settings_do_not_matter_where_nothing_was_installed(machine: Machine) -> None:
+    """An uninstall ignores settings that are damaged, a folder, or a circle of links."""
     files = [machine.settings.with_name(name) for name in ("damaged", "folder", "circle")]
     files[0].write_text("{")
     files[1].mkdir()
@@ -296,7 +296,7 @@ def test_foreign_files_without_a_receipt(machine: Machine) -> None:
 
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("moved", [".claude/settings.json", ".claude", ".local/share/upbeat", ".local/share"])
-def test_moved_and_linked_since(machine: Machine, moved: str, again: bool) -> None:
+def test_files_that_were_moved_and_linked_are_recognized(machine: Machine, moved: str, again: bool) -> None:
     """A file or folder that was moved and linked is recognized: an install writes only the receipt, with every path
     once, and an uninstall restores the bytes and leaves the link."""
     machine.install()
@@ -314,8 +314,8 @@ def test_moved_and_linked_since(machine: Machine, moved: str, again: bool) -> No
     assert (machine.root / moved).exists()
 
 
-def test_a_link_of_the_user_to_a_copy_of_ours(machine: Machine) -> None:
-    """A link that was put into our folder leads to nothing of ours, though the same stands there."""
+def test_a_users_link_in_upbeats_folder_is_refused(machine: Machine) -> None:
+    """A link to a copy of upbeat's file is not upbeat's, and the copy is not touched."""
     machine.install()
     machine.write(machine.root / "copy", "a1")
     (machine.folder / "a").unlink()
@@ -326,8 +326,8 @@ def test_a_link_of_the_user_to_a_copy_of_ours(machine: Machine) -> None:
     assert "a1" == (machine.root / "copy").read_text()
 
 
-def test_a_home_that_became_another_one(machine: Machine) -> None:
-    """Of two homes of which one was replaced by a link to the other, the other one's bytes are given back."""
+def test_a_home_that_was_replaced_by_a_link_to_another(machine: Machine) -> None:
+    """The other home's bytes are restored."""
     machine.install()
     other = machine.root / "other/settings.json"
     machine.write(other, "{}")
@@ -339,8 +339,8 @@ def test_a_home_that_became_another_one(machine: Machine) -> None:
     assert (CLEAN, "{}") == (machine.uninstall(), other.read_text())
 
 
-def test_two_homes(machine: Machine) -> None:
-    """An install into another home of the same client keeps what was done in the first; uninstall takes out both."""
+def test_an_install_into_a_second_home_keeps_the_first(machine: Machine) -> None:
+    """An uninstall removes both."""
     machine.install()
     other = machine.root / "other/settings.json"
     wanted = machine.wanted()
@@ -351,8 +351,8 @@ def test_two_homes(machine: Machine) -> None:
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
 
 
-def test_a_release_without_receipts(machine: Machine) -> None:
-    """What an older release wrote, and its user with the client's commands, is found again as ours."""
+def test_an_installation_of_a_release_without_receipts_is_recognized(machine: Machine) -> None:
+    """What an older release wrote, and its user with the client's commands, is upbeat's."""
     machine.write(machine.folder / "a", "a1")
     machine.write(machine.folder / "b/c", "old role")
     machine.write(machine.role, "old role")
@@ -370,7 +370,7 @@ def test_a_release_without_receipts(machine: Machine) -> None:
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
 
 
-def test_taken_back_without_an_upgrade(machine: Machine) -> None:
+def test_an_older_release_can_be_uninstalled_without_an_upgrade(machine: Machine) -> None:
     """An uninstall removes an older release's files without an upgrade first."""
     machine.write(machine.folder / "a", "a0")
     machine.write(machine.folder / "b/c", "c1")
@@ -380,8 +380,8 @@ def test_taken_back_without_an_upgrade(machine: Machine) -> None:
     assert [".claude", ".local", ".local/share"] == machine.folders()
 
 
-def test_a_link_in_our_folder(machine: Machine) -> None:
-    """A link in a folder of ours is nothing of ours; nothing is written through it."""
+def test_nothing_is_written_through_a_link_in_upbeats_folder(machine: Machine) -> None:
+    """A link there is not upbeat's, so an install refuses."""
     machine.folder.mkdir(parents=True)
     (machine.folder / "a").symlink_to(machine.settings)
 

@@ -49,13 +49,13 @@ def environment(tmp_path: Path) -> Environment:
 
 
 @given(RECEIPTS)
-def test_what_is_stored_comes_back(receipt: Receipt) -> None:
-    """Any receipt, with contents that are text and such that are not, is the same after it was stored."""
+def test_a_stored_receipt_is_read_back(receipt: Receipt) -> None:
+    """Any receipt is the same after it was stored, whether its contents are text or not."""
     assert receipt == decode(encode(receipt))
 
 
-def test_it_is_for_its_owner(environment: Environment) -> None:
-    """The file can be read by its owner alone, and storing the same again does not touch it."""
+def test_a_receipt_is_readable_by_its_owner_only(environment: Environment) -> None:
+    """Storing the same receipt again does not touch the file."""
     path = receipt_path(environment, "codex")
     path.parent.mkdir(parents=True)
 
@@ -70,8 +70,8 @@ def test_it_is_for_its_owner(environment: Environment) -> None:
     assert ONE == read_receipt(environment, "codex")
 
 
-def test_without_a_receipt(environment: Environment) -> None:
-    """Where nothing was installed there is none, and looking creates nothing."""
+def test_without_an_installation_there_is_no_receipt(environment: Environment) -> None:
+    """Reading it creates nothing."""
     assert read_receipt(environment, "claude") is None
     assert [] == list(environment.data_home.parent.parent.iterdir())
 
@@ -92,8 +92,8 @@ CONTENT = next(iter(json.loads(encode(ONE))["contents"]))
         lambda document: "text",
     ],
 )
-def test_what_is_no_receipt(environment: Environment, spoil) -> None:
-    """A receipt of another version, and a spoilt one, is not acted on: it is told, with the file's name."""
+def test_an_invalid_receipt_is_an_error(environment: Environment, spoil) -> None:
+    """A receipt of another version, and a damaged one, is reported with the file's name."""
     path = receipt_path(environment, "codex")
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(spoil(json.loads(encode(ONE)))), encoding="utf-8")

@@ -11,7 +11,7 @@ from upbeat.adapters.install.show import diff_lines, plan_lines
 SECRET = "sk-ant-api03-" + "Zx9" * 30
 
 
-def test_every_file() -> None:
+def test_every_file_is_shown() -> None:
     """Files of ours go by their folder or name; of others every line that changes is shown, also of new ones, and of
     those that lie among ours."""
     changes = (
@@ -37,8 +37,8 @@ def test_every_file() -> None:
     ] == list(plan_lines(InstallationPlan("claude", changes, None, None, None, own_folders=(Path("/ours"),))))
 
 
-def test_no_secret_and_no_control() -> None:
-    """A secret beside a change is not shown, nor what a terminal would obey."""
+def test_secrets_and_control_sequences_are_not_shown() -> None:
+    """A secret next to a change is redacted, and terminal sequences are removed."""
     old = f'{{"key": "{SECRET}",\r\n"red": "\x1b[31m"}}'.encode()
     lines = list(diff_lines(Path("/s"), old, old.replace(b"}", b', "a": 1}')))
 
@@ -47,8 +47,8 @@ def test_no_secret_and_no_control() -> None:
     assert ['-"red": ""}', '+"red": "", "a": 1}'] == lines[4:]
 
 
-def test_what_is_not_text() -> None:
-    """Of bytes that are no text, and of changes that no line shows, it is told that they differ."""
+def test_a_change_without_visible_lines() -> None:
+    """For bytes that are no text, and for changes that no line shows, it is said that they differ."""
     assert ["binary    /s  (1 bytes -> 0 bytes)"] == list(diff_lines(Path("/s"), b"\xff", None))
     assert ["changed   /s  (in line ends, or in parts that are not shown)"] == list(
         diff_lines(Path("/s"), b"a\r\n", b"a\n")
