@@ -100,7 +100,9 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         exit_code=exit_code,
         agent_id=agent_id,
         features_in_progress=features,
-        is_unrelated_question=is_running and _is_question(event),
+        is_unrelated_question=is_running
+        and isinstance(event, PromptSubmitted)
+        and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).intent is Intent.DOCS),
         requires_evidence=settings.workflow_require_evidence,
     )
 
@@ -126,13 +128,6 @@ def loop_limits(settings: Settings) -> LoopLimits:
         max_minutes=settings.loop_max_minutes,
         max_tokens=settings.loop_max_tokens,
     )
-
-
-def _is_question(event: Event) -> bool:
-    """Return whether the event is a question, about the code or by its end; a statement is about the work."""
-    if not isinstance(event, PromptSubmitted):
-        return False
-    return ends_in_question(event.prompt) or analyze_prompt(event.prompt).intent is Intent.DOCS
 
 
 # Policies and rules

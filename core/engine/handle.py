@@ -99,6 +99,7 @@ _MODEL_ACTIONS = (ToolStarting, ToolFinished, UserQuestionRequested, SubagentReq
 EFFECT_KINDS = {kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(Effect)}
 """The stored name of each effect: ``inject_context`` for ``InjectContext``."""
 
+_STOPPED = TurnAllowed("stopped by another component")
 _STARTUP_LIMITS = {LimitCode.CONFIG_INVALID, LimitCode.CONFIG_UNTRUSTED, LimitCode.CONFIG_MISPLACED}
 
 
@@ -150,7 +151,9 @@ def handle_event(
         prepared = Proposal("turn", turn.effects, TURN_RANK, turn.explanations, False, evaluators.is_held_out)
         budget = evaluators.remaining_budget(context, state, cap)
         merged = merge_proposals((workflow, prepared, *evaluation.proposals), budget)
-        facts = outcome.facts if EndTurn not in map(type, merged.effects) else _with_turn_allowed(outcome.facts)
+        facts = outcome.facts
+        if EndTurn in map(type, merged.effects):  # another component ends a turn that the workflow would have continued
+            facts = tuple(_STOPPED if isinstance(fact, TurnContinued) else fact for fact in facts)
         if is_enabled and not evaluators.is_held_out and (turn.report or state.unread_excerpts):
             facts += _excerpt_facts(event, state, turn)
         facts += evaluators.facts(evaluation, merged, state)
@@ -162,12 +165,6 @@ def handle_event(
             _release_workflow(adopted.from_session, event.source.session_id, runtime, transaction)
     _perform_actions(context, replace(outcome, facts=facts), evaluation.side_effects, state)
     return decision
-
-
-def _with_turn_allowed(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Return ``facts`` of a turn that the workflow would have continued but another component ended."""
-    allowed = TurnAllowed("stopped by another component")
-    return tuple(allowed if isinstance(fact, TurnContinued) else fact for fact in facts)
 
 
 def adopt_session(source: EventSource, former_id: str, runtime: Runtime, *, is_same_conversation: bool = True) -> None:

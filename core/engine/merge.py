@@ -16,7 +16,7 @@ before it reaches a model, the user or the journal.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from upbeat.core.contract.effect import (
     ContinueTurn,
@@ -35,7 +35,7 @@ from upbeat.core.contract.effect import (
 from upbeat.core.journal.record import DROPPED, DUPLICATE, HELD_OUT, OVER_BUDGET, OVER_CAP
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import neutralize_frames
-from upbeat.core.sanitize.truncate import TextLimit, measure_text
+from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,6 @@ class MergeResult:
     spent_chars: int = 0
     dropped_parts: frozenset[str] = frozenset()
     """The parts whose context had no room."""
-
-
-@dataclass(slots=True)
-class _RemainingBudget:
-    """The rest of the budget while proposals are merged."""
-
-    cap_units: int
-    budget_chars: int
-    spent_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +81,16 @@ _OVERRULED_BY: dict[type[Effect], tuple[type[Effect], ...]] = {
 def merge_proposals(proposals: Iterable[Proposal], budget: ContextBudget) -> MergeResult:
     """Merge ``proposals`` into one decision."""
     ranked = sorted(proposals, key=_sort_key)
-    remaining = _RemainingBudget(budget.client_cap.max_length, min(budget.turn_chars, budget.session_chars))
     visible = [(proposal, _visible_effects(proposal)) for proposal in ranked]
     present = {type(effect) for _proposal, effects in visible for effect in effects}
-    taken: set[object] = set()
+    merge = _Merge(
+        present, budget.client_cap.unit, budget.client_cap.max_length, min(budget.turn_chars, budget.session_chars)
+    )
     kept: list[_Admission] = []
     explanations: list[Explanation] = []
     dropped_parts: set[str] = set()
     for proposal, effects in visible:
-        admissions = [_admit_effect(proposal, effect, budget, remaining, present, taken) for effect in effects]
+        admissions = [merge.admit(proposal, effect) for effect in effects]
         kept += [admission for admission in admissions if not admission.drop_reason]
         dropped_parts |= {a.part for a in admissions if a.drop_reason in (OVER_CAP, OVER_BUDGET)}
         explanations += proposal.explanations
@@ -113,7 +105,7 @@ def merge_proposals(proposals: Iterable[Proposal], budget: ContextBudget) -> Mer
         effects=tuple(admission.effect for admission in kept),
         parts=tuple(admission.part for admission in kept),
         explanations=tuple(explanations),
-        spent_chars=remaining.spent_chars,
+        spent_chars=merge.spent_chars,
         dropped_parts=frozenset(dropped_parts),
     )
 
@@ -136,55 +128,55 @@ def _visible_effects(proposal: Proposal) -> tuple[Effect, ...]:
     return tuple(visible)
 
 
-def _admit_effect(
-    proposal: Proposal,
-    effect: Effect,
-    budget: ContextBudget,
-    remaining: _RemainingBudget,
-    present: set[type[Effect]],
-    taken: set[object],
-) -> _Admission:
-    """Return the effect, with the reason if it is dropped."""
-    kind = type(effect)
-    overruled = [over for over in _OVERRULED_BY.get(kind, ()) if over in present]
-    key = (kind, "" if isinstance(effect, _SINGLE_EFFECTS) else effect.text)
-    if overruled:
-        return _Admission(proposal.part, effect, f"overruled by {overruled[0].__name__}")
-    if isinstance(effect, RewriteInput):
-        return _admit_rewrite(proposal, effect, taken)
-    if key in taken:
-        return _Admission(proposal.part, effect, DUPLICATE)
-    if isinstance(effect, InjectContext) and (reason := _charge_budget(proposal, effect, budget, remaining)):
-        return _Admission(proposal.part, effect, reason)
-    taken.add(key)
-    return _Admission(proposal.part, effect)
+@dataclass(slots=True)
+class _Merge:
+    """The kinds of effects that are proposed, the rest of the budget, and what was taken so far."""
 
+    present: set[type[Effect]]
+    unit: LengthUnit
+    cap_units: int
+    budget_chars: int
+    spent_chars: int = 0
+    taken: set[object] = field(default_factory=set)
 
-def _admit_rewrite(proposal: Proposal, effect: RewriteInput, taken: set[object]) -> _Admission:
-    """Return the effect with the fields that no earlier proposal has rewritten."""
-    fields = {name: new for name, new in effect.fields.items() if (RewriteInput, name) not in taken}
-    if not fields:
-        return _Admission(proposal.part, effect, DUPLICATE)
-    taken.update((RewriteInput, name) for name in fields)
-    lost = ", ".join(sorted(effect.fields.keys() - fields.keys()))
-    return _Admission(
-        proposal.part, replace(effect, fields=fields), partial_drop_reason=f"{lost}: {DUPLICATE}" if lost else ""
-    )
+    def admit(self, proposal: Proposal, effect: Effect) -> _Admission:
+        """Return the effect, with the reason if it is dropped."""
+        kind = type(effect)
+        overruled = [over for over in _OVERRULED_BY.get(kind, ()) if over in self.present]
+        key = (kind, "" if isinstance(effect, _SINGLE_EFFECTS) else effect.text)
+        if overruled:
+            return _Admission(proposal.part, effect, f"overruled by {overruled[0].__name__}")
+        if isinstance(effect, RewriteInput):
+            return self._admit_rewrite(proposal, effect)
+        if key in self.taken:
+            return _Admission(proposal.part, effect, DUPLICATE)
+        if isinstance(effect, InjectContext) and (reason := self._charge(proposal, effect)):
+            return _Admission(proposal.part, effect, reason)
+        self.taken.add(key)
+        return _Admission(proposal.part, effect)
 
+    def _admit_rewrite(self, proposal: Proposal, effect: RewriteInput) -> _Admission:
+        """Return the effect with the fields that no earlier proposal has rewritten."""
+        fields = {name: new for name, new in effect.fields.items() if (RewriteInput, name) not in self.taken}
+        if not fields:
+            return _Admission(proposal.part, effect, DUPLICATE)
+        self.taken.update((RewriteInput, name) for name in fields)
+        lost = ", ".join(sorted(effect.fields.keys() - fields.keys()))
+        return _Admission(
+            proposal.part, replace(effect, fields=fields), partial_drop_reason=f"{lost}: {DUPLICATE}" if lost else ""
+        )
 
-def _charge_budget(
-    proposal: Proposal, effect: InjectContext, budget: ContextBudget, remaining: _RemainingBudget
-) -> str:
-    """Return why the context is dropped; if it is not, charge its size to the budget."""
-    if proposal.is_held_out:
-        return HELD_OUT
-    size = measure_text(effect.text, budget.client_cap.unit) + 1
-    if size > remaining.cap_units:
-        return OVER_CAP
-    if proposal.is_budgeted:
-        if len(effect.text) > remaining.budget_chars:
-            return OVER_BUDGET
-        remaining.budget_chars -= len(effect.text)
-        remaining.spent_chars += len(effect.text)
-    remaining.cap_units -= size
-    return ""
+    def _charge(self, proposal: Proposal, effect: InjectContext) -> str:
+        """Return why the context is dropped; if it is not, charge its size to the budget."""
+        if proposal.is_held_out:
+            return HELD_OUT
+        size = measure_text(effect.text, self.unit) + 1
+        if size > self.cap_units:
+            return OVER_CAP
+        if proposal.is_budgeted:
+            if len(effect.text) > self.budget_chars:
+                return OVER_BUDGET
+            self.budget_chars -= len(effect.text)
+            self.spent_chars += len(effect.text)
+        self.cap_units -= size
+        return ""

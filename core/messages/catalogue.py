@@ -35,10 +35,6 @@ class Messages(Mapping[str, SafeTemplate]):
         """Return the messages of the TOML table ``[name]``, such as one sentence for each reason code."""
         return Messages(self._entries[name])
 
-    def items_of(self, key: str) -> tuple[str, ...]:
-        """Return the strings of the array ``key``."""
-        return tuple(self._entries[key])
-
 
 @cache
 def load_messages(section: str, language: str) -> Messages:

@@ -53,7 +53,7 @@ ARGUMENT_LIMITS: Mapping[str, Mapping[str, int]] = {
     "ci_impact": {"depth": 3},
     "ci_hotspot": {"days": 30, "top": 20},
 }
-"""Upper limits of numeric arguments, whoever sets them."""
+"""Upper limits of numeric arguments, whoever sets them; a planned tool gets as much as it may."""
 
 EMPTY_PLAN = ToolPlan(tier_max=0, budget=BudgetReport(wall_ms=0, max_concurrency=0, max_injected_chars=0))
 
@@ -115,17 +115,20 @@ def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | No
     names = {"files": list(targets.files[:MAX_TARGETS]), "symbols": list(targets.symbols[:MAX_TARGETS])}
     named: dict[str, Any] = {key: values for key, values in names.items() if values}
     traces = {"traces": list(targets.stack_frames)} if targets.stack_frames else {}
-    bug = {"query": query, "errors": list(targets.errors[:MAX_TARGETS]), "limit": 10} | traces
+    errors = list(targets.errors[:MAX_TARGETS])
     symbol = targets.symbols[0] if targets.symbols else ""
+    limits = dict(ARGUMENT_LIMITS.get(tool, {}))
     arguments: dict[str, dict[str, Any] | None] = {
         "ci_index_status": {},
-        "ci_search": {"query": query, "limit": 10} | named if query else None,
-        "ci_graph_rag": {"query": query, "depth": 2, "budget": 8000, "top_k": 10} | named if query else None,
-        "ci_call_chain": {"symbol": symbol, "direction": "both", "depth": 3} if symbol else None,
-        "ci_bug_locate": bug if analysis.intent is Intent.DEBUG else None,
-        "ci_impact": named | {"depth": 3} if named else None,
+        "ci_search": {"query": query} | limits | named if query else None,
+        "ci_graph_rag": {"query": query} | limits | named if query else None,
+        "ci_call_chain": {"symbol": symbol, "direction": "both"} | limits if symbol else None,
+        "ci_bug_locate": (
+            {"query": query, "errors": errors} | limits | traces if analysis.intent is Intent.DEBUG else None
+        ),
+        "ci_impact": named | limits if named else None,
         "ci_complexity": {"files": names["files"]} if targets.files else None,
-        "ci_hotspot": {"days": 30, "top": 20},
+        "ci_hotspot": limits,
     }
     return arguments[tool]
 

@@ -52,13 +52,11 @@ _LIMIT_BY_ERROR = {
 }
 """The limit that reports a tool's error; ``TOOL_FAILED`` reports all others."""
 
-_DEGRADING_LIMITS: dict[str, ErrorCode | None] = {
-    LimitCode.TOOL_TIMEOUT: ErrorCode.TIMEOUT,
-    LimitCode.TOOL_FAILED: None,
-    LimitCode.BUDGET_EXCEEDED: ErrorCode.BUDGET_EXCEEDED,
-    LimitCode.OUTPUT_INVALID: ErrorCode.PARSE,
-    LimitCode.REPO_UNREADABLE: ErrorCode.REPO_ROOT,
-    LimitCode.SESSION_UNAVAILABLE: ErrorCode.SESSION,
+_HARMLESS_LIMITS = {LimitCode.TOOL_UNAVAILABLE, LimitCode.TOOL_NOT_APPROVED}
+"""Limits by errors that do not make the report partial."""
+
+_DEGRADING_LIMITS: dict[str, ErrorCode | None] = {LimitCode.TOOL_FAILED: None} | {
+    limit: error for error, limit in _LIMIT_BY_ERROR.items() if limit not in _HARMLESS_LIMITS
 }
 """Limits that make the report partial, and their errors."""
 
