@@ -6,7 +6,6 @@ import ast
 import itertools
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from upbeat.core.contract.event import ClientName, PromptOrigin, PromptSubmitted
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.contract.report import SCHEMA_VERSION, Limit
 from upbeat.core.sanitize.frame import contains_frame
-from upbeat.core.settings import Settings
 from upbeat.core.turn.plan import TOOLS
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
@@ -435,14 +433,3 @@ def test_ac_018_legacy_mode_is_auditable(repo: Path) -> None:
     assert tools(report) == report.recommended_tools
     assert {"wall_ms": 5000, "max_concurrency": 3, "max_injected_chars": 12000} == report.constraints
     assert ({}, [], "orchestrator") == (plain.project_profile, plain.recommended_tools, plain.enforcement.source)
-
-
-def test_defaults_are_what_the_criteria_say() -> None:
-    """The numbers that the criteria rest on."""
-    assert (5000, 3, 12000, 1) == (
-        Settings().budget_wall_ms,
-        Settings().budget_max_concurrency,
-        Settings().budget_max_injected_chars,
-        Settings().tier_max,
-    )
-    assert sys.version_info >= (3, 11)

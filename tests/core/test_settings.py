@@ -60,6 +60,7 @@ def test_defaults_are_the_control_planes() -> None:
             tools_disabled=(),
             codex_session_mode=SessionMode.RESUME,
             legacy=False,
+            habits_enabled=False,
             origins={},
         )
         == DEFAULTS
@@ -124,6 +125,8 @@ def test_layers_join() -> None:
         ),
         pytest.param({"tools__disabled": ["ci_search"]}, [], id="fewer tools"),
         pytest.param({"legacy": True}, [f"{UNTRUSTED}: project.toml:7: legacy"], id="more output"),
+        pytest.param({"habits__enabled": True}, [f"{UNTRUSTED}: project.toml:7: habits.enabled"], id="remembers more"),
+        pytest.param({"habits__enabled": False}, [], id="remembers nothing"),
         pytest.param({"repo_root": "packages/a"}, [], id="folder of the project"),
         pytest.param({"repo_root": "/etc"}, [f"{UNTRUSTED}: project.toml:7: repo_root"], id="absolute"),
         pytest.param({"repo_root": "~/other"}, [f"{UNTRUSTED}: project.toml:7: repo_root"], id="home"),

@@ -1,4 +1,4 @@
-"""Effects and decisions."""
+"""Effects are values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from upbeat.core.contract.effect import EMPTY_DECISION, Decision, Deny, EndTurn, RewriteInput
+from upbeat.core.contract.effect import Deny, EndTurn, RewriteInput
 
 
 def test_effects_are_values() -> None:
@@ -15,14 +15,3 @@ def test_effects_are_values() -> None:
     assert RewriteInput("why", {"timeout": 1}) != RewriteInput("why")
     with pytest.raises(FrozenInstanceError):
         Deny("no").text = "yes"  # type: ignore[misc]
-
-
-def test_an_empty_decision_has_no_effects() -> None:
-    """An empty proposal has no effects and no explanations."""
-    assert Decision() == EMPTY_DECISION
-    assert ((), None, None, ()) == (
-        EMPTY_DECISION.effects,
-        EMPTY_DECISION.report,
-        EMPTY_DECISION.skip_reason,
-        EMPTY_DECISION.explanations,
-    )

@@ -1,4 +1,4 @@
-"""The ports of the core, and what implements them."""
+"""The ports of the core, and their implementations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import inspect
 from pathlib import Path
 
 import pytest
-from fakes.context import HERE, repo_context
 from fakes.runtime import fake_world
 from turns import application
 
@@ -28,7 +27,7 @@ PORTS = {
 
 
 def methods(port: type) -> dict[str, list[str]]:
-    """The methods of a port with the names of their parameters."""
+    """Return the methods of a port with the names of their parameters."""
     return {
         name: list(inspect.signature(method).parameters)
         for name, method in inspect.getmembers(port, inspect.isfunction)
@@ -44,7 +43,7 @@ def test_adapters_and_fakes_implement_the_ports(part: str, tmp_path: Path) -> No
 
     assert expected
     for adapter in adapters:
-        assert expected == {name: found for name, found in methods(adapter).items() if name in expected}
+        assert expected == {name: parameters for name, parameters in methods(adapter).items() if name in expected}
 
 
 def test_every_port_of_the_runtime_is_tested() -> None:
@@ -56,9 +55,3 @@ def test_every_port_of_the_runtime_is_tested() -> None:
     ]
 
     assert list(PORTS) == required
-
-
-def test_a_context_without_problems() -> None:
-    """A context has no limits and no problems unless they are given."""
-    assert ports.RepoContext(HERE, repo_context().settings) == repo_context()
-    assert repo_context(problems=("bad",)).problems == ("bad",)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.contract.codes import LimitCode
 from upbeat.core.learned.model import (
     MAX_GLOBAL_HABITS,
     MAX_PROJECT_HABITS,
@@ -25,7 +24,6 @@ from upbeat.core.learned.model import (
     suggest_automations,
     update_habits,
 )
-from upbeat.core.settings import Layer, resolve_settings
 
 FIX = HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "run uv run pytest", "tests")
 QUICK = HabitObservation(HabitType.WORKFLOW_ROUTING, "intent debug", "workflow quick", "workflow")
@@ -186,24 +184,3 @@ def test_a_project_keeps_so_many() -> None:
     sightings = [replace(FIX, trigger=str(i)) for i in range(MAX_PROJECT_HABITS + 20)]
 
     assert MAX_PROJECT_HABITS == len(update_habits((), sightings, 0.0))
-
-
-@pytest.mark.parametrize(
-    ("user", "project", "trusted", "enabled"),
-    [
-        ({}, {}, False, False),
-        ({"habits.enabled": True}, {}, False, True),
-        ({"habits.enabled": True}, {"habits.enabled": False}, False, False),
-        ({}, {"habits.enabled": True}, False, False),
-    ],
-)
-def test_off_unless_the_user_wants_it(
-    user: dict[str, bool], project: dict[str, bool], trusted: bool, enabled: bool
-) -> None:
-    """Nothing is observed by default; a project that nobody trusted may only switch it off."""
-    found = resolve_settings([Layer("user", user), Layer("project", project, is_trusted=trusted)])
-
-    assert enabled == found.settings.habits_enabled
-    assert (project == {"habits.enabled": True}) == (
-        LimitCode.CONFIG_UNTRUSTED in [limit.code for limit in found.limits]
-    )
