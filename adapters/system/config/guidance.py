@@ -76,15 +76,15 @@ class GuidanceFiles:
         known = self._kept.get((root, base))
         if known is not None and known[1] == tuple(map(file_stamp, known[0])):
             return known[2]
-        found, stamps = find_stable(lambda: _find_files(root, base, self._user_folders), self._watched_paths)
-        rules = tuple(self._read_files(root, found[1]))
+        listing, stamps = find_stable(lambda: _find_files(root, base, self._user_folders), self._watched_paths)
+        rules = tuple(self._read_files(root, listing[1]))
         if len(self._kept) >= MAX_CACHED:
             self._kept.clear()
-        self._kept[root, base] = (self._watched_paths(found), stamps, rules)
+        self._kept[root, base] = (self._watched_paths(listing), stamps, rules)
         return rules
 
-    def _watched_paths(self, found: tuple[list[str], list[GuidanceFile]]) -> tuple[str, ...]:
-        folders, files = found
+    def _watched_paths(self, listing: tuple[list[str], list[GuidanceFile]]) -> tuple[str, ...]:
+        folders, files = listing
         return (*folders, *(str(file.path) for file in files), str(self._environment.state_home / TRUST_FILE))
 
     def _read_files(self, root: str, files: Iterable[GuidanceFile]) -> Iterator[Guidance]:

@@ -136,15 +136,15 @@ def _has_values(text: str, expected: Mapping[str, Any]) -> bool:
         return False
 
 
-def is_same_value(one: Any, other: Any) -> bool:
+def is_same_value(left: Any, right: Any) -> bool:
     """Return whether two values are equal and have the same types: 1 is not true, and nan is nan."""
-    if isinstance(one, dict) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(is_same_value(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(is_same_value, one, other))
-    if isinstance(one, int) and type(one) is type(other):
-        return bool(one == other)  # a very long integer has no repr
-    return type(one) is type(other) and repr(one) == repr(other)
+    if isinstance(left, dict) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(is_same_value(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(is_same_value, left, right))
+    if isinstance(left, int) and type(left) is type(right):
+        return bool(left == right)  # a very long integer has no repr
+    return type(left) is type(right) and repr(left) == repr(right)
 
 
 def _has_path(values: Mapping[str, Any], key_path: Sequence[str]) -> bool:

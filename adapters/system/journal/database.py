@@ -91,8 +91,8 @@ class Database:
     def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         """Return the first row, or None."""
         with _translate_errors():
-            found: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
-            return found
+            row: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
+            return row
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return all rows."""
@@ -117,8 +117,8 @@ class Database:
 
     def scalar(self, sql: str, *values: Any) -> int:
         """Return the integer that ``sql`` selects; 0 for none."""
-        found = self.row(sql, *values)
-        return int(found[0] or 0) if found else 0
+        row = self.row(sql, *values)
+        return int(row[0] or 0) if row else 0
 
     def begin(self) -> None:
         """Begin an exclusive transaction, waiting ``busy_timeout`` seconds for others.
@@ -161,10 +161,10 @@ class Database:
     def ensure_journal_mode(self) -> str:
         """Request the journal mode that fits the file system, wal or delete; return the mode in effect."""
         wanted = "delete" if is_on_network(self.path) else "wal"
-        found = self.row("PRAGMA journal_mode")
-        if found and found[0] != wanted:
-            found = self.row(f"PRAGMA journal_mode={wanted}")
-        mode = str(found[0]) if found else ""
+        row = self.row("PRAGMA journal_mode")
+        if row and row[0] != wanted:
+            row = self.row(f"PRAGMA journal_mode={wanted}")
+        mode = str(row[0]) if row else ""
         self.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
         return mode
 

@@ -30,7 +30,7 @@ class StorageError(Exception):
 def file_identity(path: Path) -> tuple[int, int] | None:
     """Return the device and inode of a regular file, None for another kind. Raises StorageError if there is none."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError as error:
         raise StorageError(StorageErrorKind.OTHER, f"{path}: {error.strerror}") from None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -62,10 +62,10 @@ class JournalFile:
         if not os.path.lexists(self.path):
             return None
         with _close_on_failure(_connect(self.path)) as database:
-            found = schema_version(database)
-            if found > SCHEMA_VERSION:
+            version = schema_version(database)
+            if version > SCHEMA_VERSION:
                 migrate(database)
-        if found not in READABLE_VERSIONS:
+        if version not in READABLE_VERSIONS:
             database.close()
             return None
         return database
@@ -190,8 +190,8 @@ def _close_on_failure(database: Database) -> Iterator[Database]:
 
 
 def _restrict_to_owner(path: Path) -> None:
-    found = os.lstat(path)
-    is_ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
-    if is_ours and found.st_mode & _OTHERS_MODE_BITS:
+    status = os.lstat(path)
+    is_ours = status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)
+    if is_ours and status.st_mode & _OTHERS_MODE_BITS:
         with contextlib.suppress(OSError):
-            os.chmod(path, stat.S_IMODE(found.st_mode) & ~_OTHERS_MODE_BITS)
+            os.chmod(path, stat.S_IMODE(status.st_mode) & ~_OTHERS_MODE_BITS)

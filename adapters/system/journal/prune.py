@@ -143,8 +143,8 @@ def _advance_bases(database: Database, last: int) -> None:
 
 def _last_pruned_on(database: Database) -> date | None:
     """Return the day of the last finished pruning."""
-    found = database.row("SELECT value FROM notes WHERE name = 'pruned_on'")
+    row = database.row("SELECT value FROM notes WHERE name = 'pruned_on'")
     try:
-        return date.fromisoformat(found[0]) if found else None
+        return date.fromisoformat(row[0]) if row else None
     except ValueError:
         return None

@@ -74,8 +74,8 @@ def recorded_roots(database: Database, last: int) -> tuple[str, ...]:
 def rebuild_state(database: Database, session_id: str) -> SessionState:
     """Fold the session's state anew from its base and the records after it."""
     with database.snapshot():
-        found = database.row("SELECT base, base_seq FROM sessions WHERE session_id = ?", session_id)
-        base, since = found or ("", 0)
+        row = database.row("SELECT base, base_seq FROM sessions WHERE session_id = ?", session_id)
+        base, since = row or ("", 0)
         state = decode_state(base) if base else NEW_SESSION
         for (body,) in database.iterate(
             "SELECT body FROM records WHERE session_id = ? AND seq > ? ORDER BY seq", session_id, since
@@ -127,10 +127,10 @@ def _entry(row: tuple[Any, ...]) -> JournalEntry:
 def _body(text: str) -> Mapping[str, Any]:
     """Parse a stored body; one that was damaged since becomes a record of the event ``unreadable``."""
     try:
-        found = json.loads(text)
+        body = json.loads(text)
     except ValueError:
         return {"event": "unreadable", "event_fields": {"text": text[:200]}}
-    return upgrade_record(found) if isinstance(found, dict) else {"event": "unreadable"}
+    return upgrade_record(body) if isinstance(body, dict) else {"event": "unreadable"}
 
 
 def _session(database: Database, row: tuple[Any, ...]) -> StoredSession:
@@ -145,11 +145,11 @@ def _session(database: Database, row: tuple[Any, ...]) -> StoredSession:
 
 def _find_misfiled(database: Database) -> ChainBreak | None:
     """Find a record whose indexed columns differ from its body: the hash chain does not cover the columns."""
-    found = database.row(
+    row = database.row(
         "SELECT seq FROM records WHERE session_id <> json_extract(body, '$.session_id')"
         " OR at <> json_extract(body, '$.at') OR event <> json_extract(body, '$.event') ORDER BY seq LIMIT 1"
     )
-    return ChainBreak(found[0], "is filed under another session, time or event than its own") if found else None
+    return ChainBreak(row[0], "is filed under another session, time or event than its own") if row else None
 
 
 def _mismatched_sessions(database: Database, stored: list[tuple[Any, ...]]) -> Iterator[str]:

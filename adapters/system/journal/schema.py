@@ -87,15 +87,15 @@ IMPORTED_SUFFIX = ".imported"
 
 def migrate(database: Database) -> None:
     """Migrate the file to ``SCHEMA_VERSION``. Raises StorageError; a newer file stays unchanged."""
-    found = schema_version(database)
-    if found < SCHEMA_VERSION:
-        if not found:
+    version = schema_version(database)
+    if version < SCHEMA_VERSION:
+        if not version:
             database.execute("PRAGMA auto_vacuum=INCREMENTAL")  # counts only before the first table
         database.ensure_journal_mode()
         database.begin()
         try:
-            while (found := schema_version(database)) < SCHEMA_VERSION:
-                following, step = MIGRATIONS[found]
+            while (version := schema_version(database)) < SCHEMA_VERSION:
+                following, step = MIGRATIONS[version]
                 step(database)
                 database.execute(f"PRAGMA user_version={following}")
             database.commit()
@@ -104,10 +104,10 @@ def migrate(database: Database) -> None:
         for name in OLD_LOGS:  # kept under another name; the user may delete them
             with contextlib.suppress(OSError):
                 (database.path.parent / name).rename(database.path.parent / (name + IMPORTED_SUFFIX))
-    if found > SCHEMA_VERSION:
+    if version > SCHEMA_VERSION:
         raise StorageError(
             StorageErrorKind.OTHER,
-            f"{database.path.name} is of version {found}, written by a newer upbeat; update this one",
+            f"{database.path.name} is of version {version}, written by a newer upbeat; update this one",
         )
 
 

@@ -189,7 +189,7 @@ class SqliteJournal:
     def health(self) -> JournalHealth:
         """Return the state of the journal. Never raises."""
         failures = self.file.failures()
-        found = JournalHealth(
+        health = JournalHealth(
             path=str(self.file.path),
             exists=os.path.lexists(self.file.path),
             size_bytes=self.file.size_on_disk(),
@@ -200,9 +200,9 @@ class SqliteJournal:
         )
         with self._lock:
             try:
-                return reader.with_measurements(found, self.file.open_to_read())
+                return reader.with_measurements(health, self.file.open_to_read())
             except StorageError as error:
-                return replace(found, problem=str(error))
+                return replace(health, problem=str(error))
 
     # --- inside ---
 
@@ -336,11 +336,11 @@ class _StoredTransaction:
             self._attempt(lambda database: database.rows(_PEER_SESSIONS, make_text_storable(root), MAX_PEER_SESSIONS))
             or []
         )
-        found = []
+        peers = []
         for session_id, text, updated_at in rows:
             with contextlib.suppress(ValueError):
-                found.append(PeerSession(session_id, decode_state(text), updated_at))
-        return tuple(found)
+                peers.append(PeerSession(session_id, decode_state(text), updated_at))
+        return tuple(peers)
 
     def append(self, record: Record, state: SessionState | None = None) -> None:
         if not record.at:
@@ -367,11 +367,11 @@ class _StoredTransaction:
             return None
 
     def _read_state(self, database: Database, key: str) -> SessionState:
-        found = database.row(_STATE, key)
-        if found is None:
+        row = database.row(_STATE, key)
+        if row is None:
             return NEW_SESSION
         try:
-            return decode_state(found[0])
+            return decode_state(row[0])
         except ValueError as error:
             about = {"problem": str(error)}
             report = Record(
