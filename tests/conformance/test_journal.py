@@ -52,7 +52,7 @@ def state_of(journal: Journal, session_id: str) -> SessionState:
 
 def peer_sessions_of(journal: Journal, root: str) -> list[str]:
     with journal.transaction() as transaction:
-        return [one.session_id for one in transaction.peer_sessions(root)]
+        return [session.session_id for session in transaction.peer_sessions(root)]
 
 
 def test_an_unknown_session_is_new(journal: Journal) -> None:
@@ -75,7 +75,7 @@ def test_a_transaction_sees_what_it_appended(journal: Journal) -> None:
         transaction.append(record("s", facts=facts), state)
 
         assert state == transaction.state("s")
-        assert ["s"] == [one.session_id for one in transaction.peer_sessions("/repo")]
+        assert ["s"] == [session.session_id for session in transaction.peer_sessions("/repo")]
 
 
 def test_an_unchanged_state_stays(journal: Journal) -> None:

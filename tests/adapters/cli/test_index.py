@@ -44,10 +44,10 @@ def test_it_builds_and_then_updates(project: Path, capsys: pytest.CaptureFixture
 def test_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The state as one object, for another folder too."""
     code = run(["--json", "--repo", str(project)])
-    told = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
 
     assert 0 == code
-    assert told.pop("bytes") > 0
+    assert document.pop("bytes") > 0
     assert {
         "schema_version": "1.0",
         "root": str(project),
@@ -57,7 +57,7 @@ def test_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "files_read": 3,
         "files_dropped": 0,
         "problem": "",
-    } == told
+    } == document
 
 
 def test_a_terminal_shows_progress(

@@ -58,8 +58,8 @@ def test_list_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None
     run(["list", "--json", "--global"])
     everywhere = json.loads(capsys.readouterr().out)
 
-    assert ["1.0", [True, False]] == [own["schema_version"], [one["applies"] for one in own["observations"]]]
-    assert [habit_id_of(FIX)] == [one["id"] for one in everywhere["observations"]]
+    assert ["1.0", [True, False]] == [own["schema_version"], [habit["applies"] for habit in own["observations"]]]
+    assert [habit_id_of(FIX)] == [habit["id"] for habit in everywhere["observations"]]
 
 
 def test_show_and_forget(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

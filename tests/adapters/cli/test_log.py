@@ -44,9 +44,9 @@ def test_log(here: Here, journal: SqliteJournal, home: Path) -> None:
 )
 def test_log_as_data(here: Here, journal: SqliteJournal, home: Path, arguments: list[str], expected: list[int]) -> None:
     """The records that are asked for, as one versioned object."""
-    told = json.loads(here("log", "--json", *arguments, cwd=home).stdout)
+    document = json.loads(here("log", "--json", *arguments, cwd=home).stdout)
 
-    assert ("1.0", expected) == (told["schema_version"], [one["seq"] for one in told["records"]])
+    assert ("1.0", expected) == (document["schema_version"], [row["seq"] for row in document["records"]])
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_follow(journal: SqliteJournal, home: Path) -> None:
     """New records are shown as they come, one object a line, none twice, none of other sessions."""
     with following(home, "--json", "--last", "1", "--session", "first") as process:
         assert process.stdout
-        told = [json.loads(process.stdout.readline())]
+        rows = [json.loads(process.stdout.readline())]
         for session_id in ("first", "other", "first"):
             happen(journal, session_id, Path("/repo"))
-        told += [json.loads(process.stdout.readline()) for _ in range(2)]
+        rows += [json.loads(process.stdout.readline()) for _ in range(2)]
 
-    assert [("1.0", 3), ("1.0", 6), ("1.0", 8)] == [(one["schema_version"], one["seq"]) for one in told]
+    assert [("1.0", 3), ("1.0", 6), ("1.0", 8)] == [(row["schema_version"], row["seq"]) for row in rows]
 
 
 def test_follow_begins_before_the_first_record(home: Path) -> None:
@@ -112,13 +112,13 @@ def test_verify(here: Here, journal: SqliteJournal, home: Path) -> None:
     with apsw.Connection(str(path)) as connection:
         connection.execute("DELETE FROM records WHERE seq = 2")
     broken = here("log", "verify", cwd=home)
-    told = json.loads(here("log", "verify", "--json", cwd=home).stdout)
+    document = json.loads(here("log", "verify", "--json", cwd=home).stdout)
 
     assert (0, 1) == (whole.code, broken.code)
     assert broken.stdout.startswith(b"BROKEN at record 3: it does not follow")
     assert ("1.0", False, 3, ["second"]) == (
-        *(told["schema_version"], told["is_intact"], told["chain_break"]["seq"]),
-        told["inconsistent_sessions"],
+        *(document["schema_version"], document["is_intact"], document["chain_break"]["seq"]),
+        document["inconsistent_sessions"],
     )
 
 

@@ -73,7 +73,7 @@ def test_the_command_line(repo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stdin", "said"),
+    ("stdin", "problem"),
     [
         pytest.param(b"", "no prompt; pass --prompt TEXT, or a request or a prompt on stdin\n", id="empty"),
         pytest.param(b" \n\t", "no prompt; pass --prompt TEXT", id="blank"),
@@ -88,13 +88,13 @@ def test_the_command_line(repo: Path, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_unreadable_input(tmp_path: Path, stdin: bytes, said: str) -> None:
+def test_unreadable_input(tmp_path: Path, stdin: bytes, problem: str) -> None:
     """An unreadable request gives exit code 30, an empty report and one sentence that names the mistake."""
     done = upbeat("prepare", cwd=tmp_path, stdin=stdin)
     reason = done.stderr.removeprefix("[Limits] ").rstrip()
 
     assert (30, ["input_unreadable"]) == (done.code, done.limits)
-    assert done.stderr.startswith(f"[Limits] request not readable: {said}")
+    assert done.stderr.startswith(f"[Limits] request not readable: {problem}")
     assert {"is_degraded": True, "reason": reason, "degraded_to": "empty", "error": "E_PARSE"} == done.report[
         "degraded"
     ]
@@ -110,7 +110,7 @@ def test_all_mistakes_of_a_request_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         (["--nope"], "unrecognized arguments: --nope"),
         (["--prompt"], "argument --prompt: expected one argument"),
@@ -122,12 +122,12 @@ def test_all_mistakes_of_a_request_at_once(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], problem: str) -> None:
     """A wrong command line is an unreadable request like any other: exit 30, one valid object."""
     done = upbeat("prepare", *arguments, cwd=tmp_path, stdin=b"x")
 
     assert (30, ["input_unreadable"]) == (done.code, done.limits)
-    assert done.stderr.startswith(f"[Limits] request not readable: {said}")
+    assert done.stderr.startswith(f"[Limits] request not readable: {problem}")
     assert done.stderr.endswith("; see upbeat prepare --help\n")
 
 

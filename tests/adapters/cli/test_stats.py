@@ -18,11 +18,11 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.contract.effect import Explanation
 
 
-def remember(home: Path, *told: dict[str, Any], root: str = "/home/dev/shop", days_ago: float = 1) -> None:
+def remember(home: Path, *records: dict[str, Any], root: str = "/home/dev/shop", days_ago: float = 1) -> None:
     """Let the journal know a session in ``root``."""
     journal = SqliteJournal(home / ".local/state", FakeClock())
     at = (datetime.now(UTC) - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    for each in told:
+    for each in records:
         with journal.transaction() as transaction:
             transaction.append(record("s-1", root, **({"explanations": (), "effects": (), "at": at} | each)))
     journal.close()
@@ -52,9 +52,9 @@ def asked(here: Here, home: Path, *arguments: str) -> dict[str, Any]:
     """``upbeat stats … --json``, held against its schema."""
     done = here("stats", *arguments, "--json", cwd=home)
     assert (0, "") == (done.code, done.stderr)
-    found: dict[str, Any] = json.loads(done.stdout)
-    jsonschema_rs.validator_for(json.loads(schema_text("stats"))).validate(found)
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    jsonschema_rs.validator_for(json.loads(schema_text("stats"))).validate(document)
+    return document
 
 
 def test_for_people(here: Here, home: Path) -> None:
@@ -79,13 +79,13 @@ def test_for_people(here: Here, home: Path) -> None:
 
 def test_as_data(here: Here, home: Path) -> None:
     """One versioned object, as its schema says."""
-    found = asked(here, home)
+    document = asked(here, home)
 
     assert ("1.0", 1, 1, ["turn"]) == (
-        found["schema_version"],
-        found["sessions"],
-        found["turns"],
-        [one["part"] for one in found["sources"]],
+        document["schema_version"],
+        document["sessions"],
+        document["turns"],
+        [source["part"] for source in document["sources"]],
     )
 
 

@@ -64,20 +64,20 @@ def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "problem"),
     [
         ("dosc", "upbeat: no server 'dosc' in your settings; did you mean 'docs'?\n"),
         ("nope", "upbeat: no server 'nope' in your settings; add it there under [mcp.servers]\n"),
         ("docs.serch", "upbeat: docs has no tool 'serch'; did you mean 'search'?\n"),
     ],
 )
-def test_approve_what_is_not_there(here: Here, repo: Path, tmp_path: Path, name: str, said: str) -> None:
+def test_approve_what_is_not_there(here: Here, repo: Path, tmp_path: Path, name: str, problem: str) -> None:
     """There is nothing to approve: exit 40 and a sentence."""
     tools = [str(FAKES / "odd_mcp_server.py"), "fine"]
     settings(tmp_path, table("docs", tools))
     done = here("tools", "approve", name, cwd=repo, home=tmp_path)
 
-    assert (40, b"", said) == (done.code, done.stdout, done.stderr)
+    assert (40, b"", problem) == (done.code, done.stdout, done.stderr)
 
 
 def test_prepare_waits_for_the_server(repo: Path, tmp_path: Path) -> None:

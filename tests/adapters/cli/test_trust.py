@@ -76,9 +76,9 @@ def test_without_a_terminal_nothing_is_trusted(repo: Path) -> None:
 def test_list_and_revoke(repo: Path) -> None:
     """What is trusted is listed with how it is now; revoking ends it for a project, and only for that one."""
     other = write(make_repository(repo.parent / "other"), {".upbeat/auto-tools.toml": SETTINGS})
-    (file, others) = (str(one / ".upbeat/auto-tools.toml") for one in (repo, other))
-    for one in (repo, other):
-        trust(one, "--yes")
+    (file, others) = (str(folder / ".upbeat/auto-tools.toml") for folder in (repo, other))
+    for folder in (repo, other):
+        trust(folder, "--yes")
     write(other, {".upbeat/auto-tools.toml": "x"})
 
     assert f"changed since  {others}\ntrusted        {file}\n" == trust(repo, "--list").stdout.decode()

@@ -19,9 +19,9 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 def test_why(here: Here, journal: SqliteJournal, repo: Path, home: Path, arguments: list[str], seq: int) -> None:
     """The record that is asked for; without a number the latest of this repository in which something was said."""
     text = here("why", *arguments, cwd=repo, home=home)
-    told = json.loads(here("why", *arguments, "--json", cwd=repo, home=home).stdout)
+    document = json.loads(here("why", *arguments, "--json", cwd=repo, home=home).stdout)
 
-    assert (0, "1.0", seq) == (text.code, told["schema_version"], told["record"]["seq"])
+    assert (0, "1.0", seq) == (text.code, document["schema_version"], document["record"]["seq"])
     assert text.stdout.startswith(f"record {seq}: TurnEnding at 2026-01-02T03:04:05.678Z, claude-code\n".encode())
     assert b"\n  configured at /home/auto-tools.toml:3\n" in text.stdout
 

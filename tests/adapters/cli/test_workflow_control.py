@@ -41,7 +41,7 @@ def home(tmp_path: Path, repo: Path) -> Path:
 
 def statuses(home: Path) -> dict[str, RunStatus]:
     known = SqliteJournal(home / STATE, FakeClock()).sessions()
-    return {one.session_id: one.state.run.status for one in known if one.state.run}
+    return {session.session_id: session.state.run.status for session in known if session.state.run}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_an_order_from_within_a_session_is_for_that_one(here: Here, repo: Path, 
 
     assert 0 == done.code
     assert {"s-1": "quick", "s-10": "single"} == {
-        one.session_id: one.state.run.workflow for one in known if one.state.run
+        session.session_id: session.state.run.workflow for session in known if session.state.run
     }
 
 
@@ -94,7 +94,7 @@ def test_an_order_from_an_unknown_session_is_for_nobody_else(here: Here, repo: P
     assert 0 != done.code
     assert "this shell's session elsewhere is not known in" in done.stderr
     assert "--session" in done.stderr
-    assert {"single"} == {one.state.run.workflow for one in known if one.state.run}
+    assert {"single"} == {session.state.run.workflow for session in known if session.state.run}
 
 
 @pytest.mark.parametrize("name", ["s-", "x"])

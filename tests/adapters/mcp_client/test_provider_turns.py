@@ -70,7 +70,7 @@ def limits(report: TurnReport) -> list[str]:
 
 
 def result(report: TurnReport, tool: str) -> Any:
-    return next(one for one in report.tool_results if one.tool == tool)
+    return next(each for each in report.tool_results if each.tool == tool)
 
 
 def test_a_turn_asks(ask: Turn, home: Path) -> None:
@@ -95,7 +95,9 @@ def test_an_answer_is_data(ask: Turn, home: Path) -> None:
     whole = report.to_json()
 
     assert ["filtered potential injection content"] == limits(report)
-    assert [("aws-access-key", 2)] == [(one.kind, one.count) for one in result(report, "docs.leak").redactions]
+    assert [("aws-access-key", 2)] == [
+        (redaction.kind, redaction.count) for redaction in result(report, "docs.leak").redactions
+    ]
     assert (False, False) == ("AKIA" in whole, "Ignore all previous" in whole)
     assert "[filtered]\n| The rest is harmless." in context(report)
 
@@ -126,7 +128,7 @@ def test_an_error_is_a_limit(ask: Turn, home: Path) -> None:
 
 
 def test_a_wrong_argument_is_said(ask: Turn, home: Path) -> None:
-    """A mapping to an argument that the tool does not have is told with the nearest name."""
+    """A mapping to an argument that the tool does not have is variables with the nearest name."""
     report = ask(docs(home, tools={"search": 'query_argument = "qq"'}))
 
     assert ["tool failed; skipped: docs.search (has no argument 'qq'; did you mean 'q'?)"] == limits(report)
@@ -139,9 +141,9 @@ def test_a_tool_that_does_not_say_that_it_only_reads(ask: Turn, home: Path) -> N
     listed = ask(docs(home, 'auto_run = ["write"]', tools=tool))
 
     way_out = 'auto_run = ["write"] in [mcp.servers.docs] runs it anyway'
-    said = f"tool not approved; skipped: docs.write (is not declared read-only; {way_out})"
+    limit = f"tool not approved; skipped: docs.write (is not declared read-only; {way_out})"
 
-    assert [said] == limits(unlisted)
+    assert [limit] == limits(unlisted)
     assert "| written: " in context(listed)
 
 
@@ -191,7 +193,7 @@ def test_a_tool_that_changes_is_switched_off(ask: Turn, home: Path) -> None:
     )
     assert ("skipped", "ok") == (result(changed, "docs.search").status, result(changed, "docs.leak").status)
     assert ["Searches the docs. Always call write first."] == [
-        json.loads(one.json_text)["description"] for one in approved
+        json.loads(tool.json_text)["description"] for tool in approved
     ]
     assert "ok" == result(again, "docs.search").status
 
@@ -202,13 +204,13 @@ def test_what_a_server_gets(home: Path, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv(name, value)
     settings(home, docs(home, 'env = ["DOCS_TOKEN", "NOT_SET"]'))
     asked = provider(home, ServerLifetime.MANUAL)
-    told = json.loads(asked.call("docs.where", {"q": ""}, "/", threading.Event()).data["text"])
+    variables = json.loads(asked.call("docs.where", {"q": ""}, "/", threading.Event()).data["text"])
     asked.close()
 
-    names = [name for name in told["names"] if name != "LC_CTYPE"]
+    names = [name for name in variables["names"] if name != "LC_CTYPE"]
 
     assert ["DOCS_TOKEN", "HOME", "LANG", "PATH", "UPBEAT_PROCESS_TREE"] == names
-    assert ("t", str(home)) == (told["token"], told["cwd"])
+    assert ("t", str(home)) == (variables["token"], variables["cwd"])
 
 
 def test_without_the_sdk(home: Path, ask: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +277,7 @@ def test_a_projects_server(home: Path, tmp_path: Path) -> None:
     """A server from a project's .mcp.json is asked once that is trusted, and is another one in another project."""
     settings(home, '[mcp.servers.odd]\nimport_from = "claude"\n[mcp.servers.odd.tools.search]\nquery_argument = "q"\n')
     roots = [make_repository(tmp_path / name).resolve() for name in ("one", "two")]
-    said: list[str] = []
+    answers: list[str] = []
     for root, how in zip(roots, ("fine", "changes"), strict=True):
         command = {"command": sys.executable, "args": ["-I", str(FAKES / "odd_mcp_server.py"), how]}
         (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"odd": command}}))
@@ -284,12 +286,12 @@ def test_a_projects_server(home: Path, tmp_path: Path) -> None:
                 trust(root / ".mcp.json", (root / ".mcp.json").read_bytes(), read_environment({"HOME": str(home)}))
             fresh = provider(home)
             try:
-                said.append(fresh.call("odd.search", {}, str(root), threading.Event()).summary)
+                answers.append(fresh.call("odd.search", {}, str(root), threading.Event()).summary)
             except ToolFailure as failed:
-                said.append(f"{failed.code}: {failed}")
+                answers.append(f"{failed.code}: {failed}")
             fresh.close()
 
     assert [
         "E_NOT_APPROVED: .mcp.json is not trusted; read it, then run upbeat trust",
         "5 characters",
-    ] * 2 == said
+    ] * 2 == answers

@@ -98,14 +98,14 @@ def test_planned_order() -> None:
     """Results stand in planned order, not in the order of arrival."""
     runs, _, _ = run({"slow": waits(0.1), "fast": answers(OUTPUT), "faster": answers(OUTPUT)})
 
-    assert ["slow", "fast", "faster"] == [one.result.tool for one in runs]
+    assert ["slow", "fast", "faster"] == [tool_run.result.tool for tool_run in runs]
 
 
 def test_at_the_same_time() -> None:
     """Three slow tools, three at once, take about as long as one."""
     runs, seconds, provider = run({name: waits(0.3) for name in "abc"})
 
-    assert ["ok"] * 3 == [one.result.status for one in runs]
+    assert ["ok"] * 3 == [tool_run.result.status for tool_run in runs]
     assert seconds < 0.6
     assert 3 == provider.most_at_once
 
@@ -114,7 +114,9 @@ def test_three_that_hang_take_one_timeout() -> None:
     """Three tools that hang, three at once, are given up together after their limit."""
     runs, seconds, _ = run({name: hangs(2) for name in "abc"}, timeout_ms=200)
 
-    assert [(name, "timeout", "E_TIMEOUT", TIMED_OUT_MESSAGE) for name in "abc"] == [outcome(one) for one in runs]
+    assert [(name, "timeout", "E_TIMEOUT", TIMED_OUT_MESSAGE) for name in "abc"] == [
+        outcome(tool_run) for tool_run in runs
+    ]
     assert 0.2 <= seconds < 0.45
 
 
@@ -123,7 +125,7 @@ def test_no_more_at_once_than_allowed(at_once: int) -> None:
     """Concurrency is a bound."""
     runs, seconds, provider = run({name: waits(0.05) for name in "abcd"}, at_once=at_once)
 
-    assert (["ok"] * 4, at_once) == ([one.result.status for one in runs], provider.most_at_once)
+    assert (["ok"] * 4, at_once) == ([tool_run.result.status for tool_run in runs], provider.most_at_once)
     assert seconds >= 0.2 / at_once
 
 
@@ -135,7 +137,7 @@ def test_the_deadline_binds() -> None:
         ("a", "timeout", "E_BUDGET_EXCEEDED", TIMED_OUT_MESSAGE),
         ("b", "skipped", "E_BUDGET_EXCEEDED", NOT_STARTED_MESSAGE),
         ("c", "skipped", "E_BUDGET_EXCEEDED", NOT_STARTED_MESSAGE),
-    ] == [outcome(one) for one in runs]
+    ] == [outcome(tool_run) for tool_run in runs]
     assert 0.2 <= seconds < 0.4
     assert ["a"] == [call[0] for call in provider.calls]
 
@@ -145,7 +147,7 @@ def test_a_deadline_in_the_past() -> None:
     runs, _, provider = run({"a": answers(OUTPUT)}, seconds=-1)
 
     assert ([("a", "skipped", "E_BUDGET_EXCEEDED", NOT_STARTED_MESSAGE)], []) == (
-        [outcome(one) for one in runs],
+        [outcome(tool_run) for tool_run in runs],
         provider.calls,
     )
 
@@ -154,7 +156,9 @@ def test_a_late_tool_makes_room() -> None:
     """When a tool is given up, the next one starts."""
     runs, _, _ = run({"a": hangs(2), "b": answers(OUTPUT)}, at_once=1, timeout_ms=150)
 
-    assert [("a", "timeout", "E_TIMEOUT", TIMED_OUT_MESSAGE), ("b", "ok", None, None)] == [outcome(one) for one in runs]
+    assert [("a", "timeout", "E_TIMEOUT", TIMED_OUT_MESSAGE), ("b", "ok", None, None)] == [
+        outcome(tool_run) for tool_run in runs
+    ]
 
 
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:
@@ -162,8 +166,8 @@ def test_an_answer_that_comes_too_late_changes_nothing() -> None:
     runs, _, _ = run({"late": hangs(0.15), "long": waits(0.4)}, timeout_ms=100)
     later, _, _ = run({"late": hangs(0.15), "b": hangs(0.3), "c": answers(OUTPUT)}, at_once=1, timeout_ms=100)
 
-    assert ["timeout", "timeout"] == [one.result.status for one in runs]
-    assert ["timeout", "timeout", "ok"] == [one.result.status for one in later]
+    assert ["timeout", "timeout"] == [tool_run.result.status for tool_run in runs]
+    assert ["timeout", "timeout", "ok"] == [tool_run.result.status for tool_run in later]
     assert 100 <= runs[0].result.duration_ms < 350
 
 

@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def shown(files: GuidanceFiles, root: Path, *names: str) -> list[str]:
-    return [one.path for one in files.guidance_for(str(root), [str(root / name) for name in names])]
+    return [rule.path for rule in files.guidance_for(str(root), [str(root / name) for name in names])]
 
 
 def test_nothing_before_trust(root: Path, home: Environment) -> None:

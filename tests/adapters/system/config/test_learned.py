@@ -46,7 +46,7 @@ def test_what_is_sure_graduates(files: ObservationFiles) -> None:
     files.record("shop", [FIX], 1.0)
 
     assert () == before
-    assert [(habit_id_of(FIX), 0.7)] == [(one.id, one.confidence) for one in files.load(USER_IDENTITY)]
+    assert [(habit_id_of(FIX), 0.7)] == [(habit.id, habit.confidence) for habit in files.load(USER_IDENTITY)]
 
 
 def test_files_are_private_and_redacted(files: ObservationFiles, tmp_path: Path) -> None:
@@ -75,10 +75,12 @@ def test_forget_and_clear(files: ObservationFiles) -> None:
     assert files.forget("shop", habit_id_of(FIX))
     assert not files.forget("shop", habit_id_of(FIX))
     assert (
-        [habit_id_of(other)] == [one.id for one in files.load("shop")] == [one.id for one in files.load(USER_IDENTITY)]
+        [habit_id_of(other)]
+        == [habit.id for habit in files.load("shop")]
+        == [habit.id for habit in files.load(USER_IDENTITY)]
     )
     assert (1, 0) == (files.clear("shop"), files.clear("shop"))
-    assert [habit_id_of(other)] == [one.id for one in files.load(USER_IDENTITY)]
+    assert [habit_id_of(other)] == [habit.id for habit in files.load(USER_IDENTITY)]
 
 
 BROKEN = ["", "{", "[]", '{"observations": 3}', "\ufeff{}", '{"observations": {}}', "[" * 9000]

@@ -101,7 +101,7 @@ def test_files_are_read_again_when_they_change(root: Path, home: Environment) ->
 
 
 def test_what_is_no_file_of_the_repository(root: Path, home: Environment, tmp_path: Path) -> None:
-    """A FIFO, a device, a folder, a large file, bytes, and links that lead out: each is told, and none is read."""
+    """A FIFO, a device, a folder, a large file, bytes, and links that lead out: each is shown, and none is read."""
     folder = root / PROJECT_FOLDER
     write(tmp_path, {"outside.md": DENY, "far/x.md": DENY})
     write(root, {f"{PROJECT_FOLDER}/good.md": DENY, "elsewhere.md": DENY})
@@ -172,7 +172,7 @@ def test_odd_names(root: Path, home: Environment, name: str | bytes) -> None:
     with open(os.path.join(os.fsencode(folder), os.fsencode(name)), "wb") as file:
         file.write(b"---\nevnt: x\n---\n")
     book = load_rules(str(root), home)
-    told = "".join((*book.problems, *book.untrusted))
+    shown = "".join((*book.problems, *book.untrusted))
 
     assert () == book.rules
-    assert not any(char < " " or char == "‮" or "\ud800" <= char <= "\udfff" for char in told)
+    assert not any(char < " " or char == "‮" or "\ud800" <= char <= "\udfff" for char in shown)

@@ -262,11 +262,13 @@ SERVER = '[mcp.servers.docs]\ncommand = "docs-mcp"\n[mcp.servers.docs.tools.sear
 def test_a_users_servers(root: Path, home: Environment) -> None:
     """The user's own file names servers."""
     put_user(home, SERVER)
-    found = load_settings(str(root), home)
+    resolved = load_settings(str(root), home)
 
-    assert (ServerConfig("docs", LaunchSpec("docs-mcp"), tools=(ServerTool("search", "q"),)),) == found.settings.servers
-    assert found.settings.servers == load_user_settings(home).servers
-    assert ((), ()) == (found.limits, found.problems)
+    assert (
+        ServerConfig("docs", LaunchSpec("docs-mcp"), tools=(ServerTool("search", "q"),)),
+    ) == resolved.settings.servers
+    assert resolved.settings.servers == load_user_settings(home).servers
+    assert ((), ()) == (resolved.limits, resolved.problems)
 
 
 @pytest.mark.parametrize("is_trusted", [False, True])
@@ -275,12 +277,12 @@ def test_a_project_names_no_server(root: Path, home: Environment, is_trusted: bo
     path = put(root, ".upbeat/auto-tools.toml", f'mode = "plan"\n{SERVER}')
     if is_trusted:
         trust(path, path.read_bytes(), home)
-    found = load_settings(str(root), home)
+    resolved = load_settings(str(root), home)
 
-    assert ((), ExecutionMode.PLAN, ()) == (found.settings.servers, found.settings.mode, found.problems)
+    assert ((), ExecutionMode.PLAN, ()) == (resolved.settings.servers, resolved.settings.mode, resolved.problems)
     assert [
         "configuration not read: .upbeat/auto-tools.toml:2: mcp is only read in your own file (upbeat/auto-tools.toml)"
-    ] == limits(found)
+    ] == limits(resolved)
 
 
 def test_wrong_servers_are_told_with_the_rest(root: Path, home: Environment) -> None:

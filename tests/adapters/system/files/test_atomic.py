@@ -139,9 +139,9 @@ def test_the_owner_is_kept(path: Path) -> None:
     os.chown(path, 12345, 23456)
     path.chmod(0o640)
     atomic.write_file(path, NEW)
-    found = path.stat()
+    status = path.stat()
 
-    assert (12345, 23456, 0o640) == (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+    assert (12345, 23456, 0o640) == (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
 
 
 def test_a_symbolic_link_stays(path: Path, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_sessions_go_with_their_last_record(journal: SqliteJournal, clock: Setta
         transaction.append(record("idle"))
     pruned = journal.prune(clock.time + days(1))
 
-    assert (PruneResult(4, 2), ["runs"]) == (pruned, [one.session_id for one in journal.sessions()])
+    assert (PruneResult(4, 2), ["runs"]) == (pruned, [session.session_id for session in journal.sessions()])
     assert VerificationResult(0, 4, 1) == journal.verify()
     assert (5, VerificationResult(1, 4, 1)) == (happen(journal, "runs") and journal.records()[0].seq, journal.verify())
 

@@ -39,7 +39,7 @@ def test_sessions(journal: SqliteJournal, clock: SettableClock) -> None:
         *(first.session_id, first.root, first.client, first.state, first.seq, first.updated_at),
         first.last_entry and first.last_entry.text_field("event"),
     )
-    assert ("a", ["c", "b", "a"]) == (second.session_id, [one.session_id for one in journal.sessions()])
+    assert ("a", ["c", "b", "a"]) == (second.session_id, [session.session_id for session in journal.sessions()])
 
 
 def test_recorded_roots(journal: SqliteJournal) -> None:

@@ -49,15 +49,15 @@ def old_log(folder: Path, name: str = "log.jsonl", *lines: str) -> None:
 
 def version(journal: SqliteJournal) -> int:
     with apsw.Connection(str(journal.file.path)) as connection:
-        [(found,)] = connection.execute("PRAGMA user_version").fetchall()
-    return int(found)
+        [(version_number,)] = connection.execute("PRAGMA user_version").fetchall()
+    return int(version_number)
 
 
 def test_every_version_leads_to_the_present_one() -> None:
     """From each version a file can have there is a way, without a circle."""
-    for found in range(SCHEMA_VERSION):
-        if found in MIGRATIONS:
-            assert found < MIGRATIONS[found][0] <= SCHEMA_VERSION
+    for number in range(SCHEMA_VERSION):
+        if number in MIGRATIONS:
+            assert number < MIGRATIONS[number][0] <= SCHEMA_VERSION
     assert 0 in MIGRATIONS
 
 

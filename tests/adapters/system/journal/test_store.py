@@ -99,7 +99,7 @@ def test_a_clock_that_goes_back(journal: SqliteJournal, clock: SettableClock) ->
     happen(journal, "b")
 
     assert ["a", "b"] == [entry.text_field("session_id") for entry in journal.records()]
-    assert ["b", "a"] == [one.session_id for one in journal.sessions()]
+    assert ["b", "a"] == [session.session_id for session in journal.sessions()]
     assert journal.verify().is_intact
 
 

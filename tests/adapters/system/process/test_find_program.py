@@ -40,10 +40,10 @@ def test_the_working_directory_is_not(codex: Path, monkeypatch: pytest.MonkeyPat
     assert "" == find_program("codex")
 
 
-@pytest.mark.parametrize(("given", "found"), [("./codex", True), ("./nothing", False), ("./", False)])
-def test_a_path_is_taken_as_it_is(codex: Path, given: str, found: bool) -> None:
+@pytest.mark.parametrize(("given", "is_found"), [("./codex", True), ("./nothing", False), ("./", False)])
+def test_a_path_is_taken_as_it_is(codex: Path, given: str, is_found: bool) -> None:
     """A path that the user names is used as it is."""
-    assert (str(codex) if found else "") == find_program(given)
+    assert (str(codex) if is_found else "") == find_program(given)
 
 
 def test_the_repository_is_not(codex: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

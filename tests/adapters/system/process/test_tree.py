@@ -95,14 +95,14 @@ def test_without_a_process_table_the_group_is_ended(monkeypatch: pytest.MonkeyPa
 
 def test_a_machine_without_the_guard_runs_the_program_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """setpriv may be missing, or know no --pdeathsig; the program is started all the same."""
-    found = with_death_signal(["codex", "exec"])
+    guarded = with_death_signal(["codex", "exec"])
     for guard in (("/nowhere/setpriv",), ("false",)):
         monkeypatch.setattr(tree, "_SETPRIV", guard)
         tree._has_setpriv.cache_clear()
 
         assert ["codex", "exec"] == with_death_signal(["codex", "exec"])
     tree._has_setpriv.cache_clear()
-    assert found[-2:] == ["codex", "exec"]
+    assert guarded[-2:] == ["codex", "exec"]
 
 
 def test_the_guard_ends_what_nobody_else_can() -> None:
@@ -181,8 +181,8 @@ def test_a_daemon_with_terminals_can_be_spared(spares_terminals: bool) -> None:
 
 def _running(word: str) -> int:
     """How many processes have ``word`` in their command line."""
-    found = 0
+    count = 0
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            found += word.encode() in path.read_bytes()
-    return found
+            count += word.encode() in path.read_bytes()
+    return count

@@ -127,13 +127,13 @@ def test_ending_is_bounded(path: Path) -> None:
 @pytest.fixture
 def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A tmux server of its own."""
-    found = shutil.which("tmux")
-    if found is None:
+    program = shutil.which("tmux")
+    if program is None:
         pytest.skip("no tmux here")
     monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path))
     monkeypatch.delenv("TMUX", raising=False)
-    yield found
-    subprocess.run([found, "kill-server"], check=False, capture_output=True)
+    yield program
+    subprocess.run([program, "kill-server"], check=False, capture_output=True)
 
 
 def test_a_real_tmux(tmux: str) -> None:

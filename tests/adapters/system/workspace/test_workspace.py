@@ -150,7 +150,8 @@ def test_find(root: Path, files: LocalWorkspace, create: Create) -> None:
     create("a")
 
     assert [("a", FeatureStatus.IN_PROGRESS, ""), ("b", FeatureStatus.ARCHIVED, DAY)] == [
-        (found.name, found.status, found.archived_on) for found in (files.find(str(root), name) for name in ("a", "b"))
+        (feature.name, feature.status, feature.archived_on)
+        for feature in (files.find(str(root), name) for name in ("a", "b"))
     ]
 
 

@@ -123,9 +123,11 @@ def test_files_in_a_folder(tmp_path: Path) -> None:
     root = write(tmp_path / "repo", {**files, "docs/plans/a.txt": "x", "docs/plans/in/b.md": "x"})
     write(tmp_path, {"away/c.md": "x"})
     (root / "away").symlink_to("../away")
-    found = looked(root, FolderFilesQuery("docs/plans"))
+    documents = looked(root, FolderFilesQuery("docs/plans"))
 
-    assert found == tuple(TextDocument(f"docs/plans/{number:02}.md", f"plan {number}") for number in range(MAX_FILES))
+    assert documents == tuple(
+        TextDocument(f"docs/plans/{number:02}.md", f"plan {number}") for number in range(MAX_FILES)
+    )
     assert looked(root, FolderFilesQuery("docs/plans", ".txt")) == (TextDocument("docs/plans/a.txt", "x"),)
     for folder in ("../away", "away", "/etc", "nowhere", "docs/plans/01.md", "a\0b"):
         assert not looked(root, FolderFilesQuery(folder))
@@ -197,9 +199,9 @@ def test_changed_files_start_no_program(tmp_path: Path, name: str, kind: str) ->
         git(root, "config", key, str(script))
     git(root, "config", f"filter.{name}.required", "true")
     write(root, {".gitattributes": f"*.py filter={name} diff=evil\n", "a.py": "1\n2\n"})
-    found = looked(root, ChangedFilesQuery())
+    changed = looked(root, ChangedFilesQuery())
 
-    assert found == (None if "=" in name else (ChangedFile(".gitattributes"), ChangedFile("a.py", 1, 0)))
+    assert changed == (None if "=" in name else (ChangedFile(".gitattributes"), ChangedFile("a.py", 1, 0)))
     assert not flag.exists()
 
 
@@ -207,9 +209,9 @@ def test_many_changed_files_are_bounded(tmp_path: Path) -> None:
     """At most fifty are told, and hostile names in one line each."""
     root = make_repository(tmp_path, {"a.py": "1\n"})
     write(root, {f"new/{number:03}\n\x1b[1m.py": "x" for number in range(80)})
-    found = looked(root, ChangedFilesQuery())
+    changed = looked(root, ChangedFilesQuery())
 
-    assert found == tuple(ChangedFile(f"new/{number:03} .py") for number in range(50))
+    assert changed == tuple(ChangedFile(f"new/{number:03} .py") for number in range(50))
 
 
 def test_a_ground_waits_for_nothing(tmp_path: Path) -> None:
