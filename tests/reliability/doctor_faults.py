@@ -324,10 +324,9 @@ def plant_faults(_folder: Path, names: Collection[str]) -> Iterator[Seen]:
         hook_points = [point for client in report.clients for point in client.hook_points]
         active, proven = sum(point.active for point in hook_points), sum(bool(point.proof) for point in hook_points)
         yield Seen(
-            "After the installation, the review and a turn, every hook point of every client is active, each with a"
-            " proof.",
+            "After the installation, the review and a turn, every hook of every client is ACTIVE, each with a proof.",
             "all active",
-            f"{active} of {len(hook_points)} hook points active, {proven} with a proof",
+            f"{active} of {len(hook_points)} hooks ACTIVE, {proven} with a proof",
             report.active and active == proven == len(hook_points),
         )
         missed = []
@@ -336,7 +335,7 @@ def plant_faults(_folder: Path, names: Collection[str]) -> Iterator[Seen]:
             FAULTS[name].plant(home)
             missed += [] if is_seen(ask(home), FAULTS[name]) else [name]
         yield none_of(
-            "Each thing that keeps hooks from upbeat is seen: just the hook points that it concerns are INACTIVE, with"
+            "Each thing that keeps hooks from upbeat is found: exactly the hooks that it concerns are INACTIVE, with"
             " its reason, and the exit code is not 0.",
             "0 missed",
             missed,

@@ -34,7 +34,7 @@ CLIENTS = ("claude", "codex")
 COMPILES = "upbeat.adapters.cli.install.compile_missing"
 """Byte code is beside the package and in no home; the part of packaging looks after it."""
 XDG_FOLDERS = {".local", ".local/share", "data"}
-"""Empty ones are left by an install that was killed before it had a receipt, and taken back by uninstall."""
+"""Empty ones are left by an install that was killed before it had a receipt, and removed by uninstall."""
 
 
 def upbeat(home: Home, *arguments: str) -> Finished:
@@ -71,7 +71,7 @@ def install_there_and_back(folder: Path, number: int) -> Iterator[Seen]:
         "order, the second install touches nothing; where the settings cannot be edited, nothing is touched at all",
         "0 differ",
         differ,
-        f"differ of {number} homes: {number - refused.total()} installed twice and taken back, "
+        f"differ of {number} homes: {number - refused.total()} installed twice and uninstalled, "
         f"{refused.total()} refused and left alone ({kinds} kinds of harm)",
     )
 
@@ -140,7 +140,7 @@ def edit_settings(folder: Path, number: int) -> Iterator[Seen]:
         lost += [f"{home.root.name} ({home.client}): {problem}"] if problem else []
     yield none_of(
         "What another program changes in the settings between install and uninstall is never lost: uninstall refuses, "
-        "and takes out only what is ours when it is told to merge",
+        "and with --merge removes only upbeat's entries",
         "0 lost",
         lost,
         f"of {number} edits: " + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())),
@@ -156,13 +156,13 @@ def _edited(home: Home, chance: random.Random) -> tuple[str, str]:
     edited = picture(home.root, times=True)
     refused = upbeat(home, "uninstall", home.client, "--yes")
     if is_ours and refused.code == 0 and file.read_bytes() == settings_before(home):
-        return "taken back at once, since they said again what was there before", ""
+        return "uninstalled at once, since the file was as before the install again", ""
     if refused.code != 1 or edited != picture(home.root, times=True) or "--merge" not in refused.stderr:
         return "not refused", f"not refused: {refused}"
     merged = upbeat(home, "uninstall", home.client, "--yes", "--merge")
     if is_ours:
         untouched = merged.code == 1 and edited == picture(home.root, times=True)
-        return "refused, since it is what we wrote that was changed", "" if untouched else f"not left: {merged}"
+        return "refused, since an entry of upbeat was changed", "" if untouched else f"not left: {merged}"
     left = parse_settings(kind, file.read_bytes() if file.exists() else None)
     wanted = {name: value for name, value in parse_settings(kind, theirs).items() if name not in OURS}
     if merged.code or not is_same_value(wanted, {name: value for name, value in left.items() if name not in OURS}):
@@ -183,7 +183,7 @@ def settings_before(home: Home) -> bytes:
 
 
 def _edit(data: bytes, kind: str, chance: random.Random) -> tuple[bytes, bool]:
-    """Return the settings with an edit, and whether it changes what is ours."""
+    """Return the settings with an edit, and whether it changes an entry of upbeat."""
     if chance.random() < 0.2:
         ours = {"json": (("enabledPlugins", "upbeat@upbeat"), False), "toml": (("plugins", "upbeat@upbeat"), OFF)}[kind]
         return insert_entries(kind, data, [SettingsEntry(*ours)]), True
@@ -284,7 +284,7 @@ def _half(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:
 
 
 def _finish(home: Home, number: int, old: Picture, new: Picture, private: str) -> Iterator[str]:
-    """Yield what is wrong when it goes on after a kill: every other time completed, then taken back."""
+    """Yield what is wrong when it goes on after a kill: every other time completed, then uninstalled."""
     if number % 2:
         again = upbeat(home, "install", home.client, "--yes")
         completed = {name: what for name, what in picture(home.root).items() if not name.startswith(private)}
