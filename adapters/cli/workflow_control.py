@@ -24,7 +24,6 @@ from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import RequestError
 from upbeat.core.journal.record import StoredSession
 from upbeat.core.workflow.decide.command import resolve_workflow_name
-from upbeat.core.workflow.state import RunStatus
 
 
 def start_command(options: argparse.Namespace) -> int:
@@ -111,8 +110,7 @@ def _sessions(application: Application, root: str) -> list[StoredSession]:
 
 
 def _is_open(session: StoredSession) -> bool:
-    run = session.state.run
-    return run is not None and run.status in (RunStatus.RUNNING, RunStatus.NEEDS_HUMAN)
+    return session.state.run is not None and session.state.run.is_open
 
 
 def _source(session: StoredSession, root: str) -> EventSource:

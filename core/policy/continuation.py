@@ -29,7 +29,7 @@ from upbeat.core.prompt.analysis import Intent
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.workflow.decide.loop import ends_in_question
-from upbeat.core.workflow.state import RunStatus, SessionState
+from upbeat.core.workflow.state import SessionState
 
 SUSPENDING_POLICY = "suspend-continuation"
 """The policy whose notes suspend every continuation."""
@@ -142,7 +142,7 @@ def blocking_reason(event: TurnEnding, context: PolicyContext, continuation: Con
     run = context.state.run
     if is_continuation_off(context.state):
         return "continuation is suspended"
-    if run is not None and run.status in (RunStatus.RUNNING, RunStatus.NEEDS_HUMAN):
+    if run is not None and run.is_open:
         return "a workflow is running"
     conditions = (
         ("disabled by loop.enabled", not context.loop_limits.is_enabled),

@@ -75,7 +75,7 @@ def render_resume_prompt(state: SessionState, registry: Registry, language: str,
 def render_turn_prompt(state: SessionState, registry: Registry, language: str) -> str:
     """Return the workflow's state for one turn, within the limit for turns; empty when no workflow is running."""
     run = state.run
-    if run is None or not (run.is_running or run.status is RunStatus.NEEDS_HUMAN):
+    if run is None or not run.is_open:
         return ""
     return _truncate_lines(_status_lines(state, registry, language, None), MAX_TURN_PROMPT_CHARS)
 

@@ -115,6 +115,11 @@ class WorkflowRun:
         return self.status is RunStatus.RUNNING
 
     @property
+    def is_open(self) -> bool:
+        """Return whether it is running or waits for the user."""
+        return self.status in (RunStatus.RUNNING, RunStatus.NEEDS_HUMAN)
+
+    @property
     def can_continue(self) -> bool:
         """Return whether it is running or may be resumed, so that results of its subagents still count."""
         return self.status not in (RunStatus.COMPLETE, RunStatus.HANDED_OVER)

@@ -70,7 +70,7 @@ def parse_workflow_command(prompt: str) -> WorkflowCommand | None:
         if bracket := _BRACKETED_WORKFLOW.search(masked.prose):
             goal = (masked.text[: bracket.start()] + masked.text[bracket.end() :]).strip()
             return WorkflowCommand(Verb.START, bracket[1].lower(), goal)
-    return WorkflowCommand(Verb.OTHER) if _find_bracketed_goal(prompt) else None
+    return WorkflowCommand(Verb.OTHER) if "[" in prompt and _find_bracketed_goal(prompt) else None
 
 
 def parse_other_command(prompt: str) -> tuple[str, str] | None:

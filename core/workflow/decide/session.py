@@ -63,15 +63,11 @@ def on_session_started(event: SessionStarted, state: SessionState, inputs: Workf
         facts += lose_all_calls(state)
     decision = WorkflowDecision(facts) + _adopt_offered_run(event.source.client.value, state, inputs)
     after = apply_facts(decision.facts, state)
-    if not _has_open_run(after) and not inputs.tasks:
+    if not inputs.tasks and (after.run is None or not after.run.is_open):
         return decision
     text = render_resume_prompt(after, inputs.registry, inputs.language, inputs.tasks)
     why = make_explanation("workflow", "inject", f"session {event.trigger}", chars=len(text))
     return decision + WorkflowDecision(effects=(InjectContext(text),), explanations=(why,)) if text else decision
-
-
-def _has_open_run(state: SessionState) -> bool:
-    return state.run is not None and state.run.status in (RunStatus.RUNNING, RunStatus.NEEDS_HUMAN)
 
 
 def _adopt_offered_run(client: str, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
@@ -104,9 +100,14 @@ def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: Wor
     """Execute a command of the user, or note any other prompt while a workflow is running."""
     if event.origin is not PromptOrigin.USER:
         return NO_DECISION
-    decision = _ensure_begun(event, state, inputs) + _detect_override(state, inputs)
-    decision += _adopt_offered_run(event.source.client.value, state, inputs)
+    decision = _ensure_begun(event, state, inputs)
+    if state.run is not None and state.run.is_running:
+        decision += _detect_override(state, inputs)
+    elif inputs.peer_sessions:
+        decision += _adopt_offered_run(event.source.client.value, state, inputs)
     command, after = parse_workflow_command(event.prompt), apply_facts(decision.facts, state)
+    if command is None and after.run is None:
+        return decision
     decision += _execute_command(command, event, after, inputs) if command else _on_other_prompt(after, inputs)
     text = render_turn_prompt(apply_facts(decision.facts, state), inputs.registry, inputs.language)
     started = any(isinstance(fact, WorkflowStarted) for fact in decision.facts)
@@ -138,7 +139,7 @@ def on_workflow_commanded(event: WorkflowCommanded, state: SessionState, inputs:
     match event.verb:
         case "start":
             decision += start_run(event.argument, event.goal, inputs)
-        case "start-if-idle" if not _has_open_run(state):
+        case "start-if-idle" if state.run is None or not state.run.is_open:
             decision += start_run(event.argument, event.goal, inputs)
         case "stop":
             decision += stop_run(state, inputs)
@@ -161,7 +162,7 @@ def _no_workflow_runs(inputs: WorkflowInputs) -> WorkflowDecision:
 def stop_run(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Stop the run and its loop."""
     run = state.run
-    if run is None or not _has_open_run(state):
+    if run is None or not run.is_open:
         return _no_workflow_runs(inputs)
     facts: tuple[Fact, ...] = (WorkflowEnded(RunStatus.STOPPED, "stopped"), LoopEnded("stopped"))
     if state.handover_client:
@@ -231,9 +232,8 @@ def _on_other_prompt(state: SessionState, inputs: WorkflowInputs) -> WorkflowDec
 def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Note that a continued turn ended anyway because of the client's own limit."""
     run, loop = state.run, state.loop
-    if run is None or not run.is_running or not loop.was_continued:
-        return NO_DECISION
-    if loop.consecutive_continuations <= CLIENT_MAX_CONTINUATIONS:
+    is_over_limit = loop.was_continued and loop.consecutive_continuations > CLIENT_MAX_CONTINUATIONS
+    if run is None or not run.is_running or not is_over_limit:
         return NO_DECISION
     text = inputs.messages["continuation_overridden"].format(workflow=run.workflow, steps=format_unfinished_steps(run))
     why = make_explanation(
