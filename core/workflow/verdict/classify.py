@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.workflow.state import StepVerdict
@@ -20,9 +19,9 @@ from upbeat.core.workflow.verdict.prose import (
     TESTS,
     classify_prose,
     find_cues,
-    find_not_done_sentence,
     has_reason,
     normalize_for_matching,
+    reports_not_done,
 )
 
 BAD_VERDICTS = (StepVerdict.FAIL, StepVerdict.REJECT, StepVerdict.ISSUES)
@@ -31,13 +30,11 @@ BAD_VERDICTS = (StepVerdict.FAIL, StepVerdict.REJECT, StepVerdict.ISSUES)
 
 @dataclass(frozen=True, slots=True)
 class ParsedVerdict:
-    """A verdict and its source. ``call_id`` and ``step_key`` come from the marker; ``quote`` is the decisive text."""
+    """A verdict, with the call and the step that its marker names; empty if it names none, or there is no marker."""
 
     verdict: StepVerdict
-    source: Literal["marker", "prose", "none"] = "none"
     call_id: str = ""
     step_key: str = ""
-    quote: str = ""
 
 
 MAX_SCANNED_CHARS = 200_000
@@ -69,13 +66,10 @@ def parse_verdict(message: str, accepted: tuple[StepVerdict, ...]) -> ParsedVerd
         return ParsedVerdict(StepVerdict.UNCLEAR)
     text = clip_prompt(text)
     stage_type = next((_STAGE_TYPE_BY_VERDICT[word] for word in accepted if word in _STAGE_TYPE_BY_VERDICT), "")
-    if not stage_type:
-        sentence = find_not_done_sentence(text)
-        return ParsedVerdict(StepVerdict.FAIL if sentence else StepVerdict.PASS, "prose", quote=sentence)
-    prose = classify_prose(text, stage_type)
-    if prose.is_pass is None:
+    is_pass = classify_prose(text, stage_type) if stage_type else not reports_not_done(text)
+    if is_pass is None:
         return ParsedVerdict(StepVerdict.UNCLEAR)
-    return ParsedVerdict(StepVerdict.PASS if prose.is_pass else _bad_verdict_of(accepted), "prose", quote=prose.quote)
+    return ParsedVerdict(StepVerdict.PASS if is_pass else _bad_verdict_of(accepted))
 
 
 def parse_stage_verdicts(message: str) -> tuple[ParsedVerdict, ...]:
@@ -112,10 +106,8 @@ def _merge_markers(markers: Iterable[VerdictMarker]) -> ParsedVerdict:
     stages = {marker.step_key for marker in markers if marker.step_key}
     return ParsedVerdict(
         results.pop() if len(results) == 1 else StepVerdict.UNCLEAR,
-        "marker",
         calls.pop() if len(calls) == 1 else "",
         stages.pop() if len(stages) == 1 else "",
-        " ".join(dict.fromkeys(marker.result[:40] for marker in markers)),
     )
 
 

@@ -78,14 +78,6 @@ class VerdictCue:
     """It is about everything, such as "all tests", or includes a count of failures."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProseVerdict:
-    """``is_pass`` is None if the prose is unclear; ``quote`` is the decisive sentence."""
-
-    is_pass: bool | None
-    quote: str = ""
-
-
 def normalize_for_matching(text: str) -> str:
     """Return ``text`` in lower case and simplified characters, with all offsets unchanged."""
     return to_simplified(text).translate(_extra_simplified())
@@ -96,28 +88,27 @@ def _extra_simplified() -> dict[int, str]:
     return str.maketrans(load_toml(__package__, "phrases.toml")["extra_simplified"])
 
 
-def classify_prose(text: str, stage_type: str) -> ProseVerdict:
-    """Return what ``text`` (without markers) reports about a stage of ``stage_type``."""
+def classify_prose(text: str, stage_type: str) -> bool | None:
+    """Return whether ``text`` (without markers) reports a pass of a stage of ``stage_type``; None if it is unclear."""
     normalized = _blank_quoted(text)
     cues = find_cues(normalized, stage_type)
     positive = [cue for cue in cues if cue.is_positive]
     negative = [cue for cue in cues if cue.is_positive is False]
-    if negative and not positive:
-        return ProseVerdict(False, sentence_at(text, negative[-1].start))
-    if negative:
-        bad, good = negative[-1].start, positive[-1].start
-        if bad > good or _sentence_around(normalized, bad) == _sentence_around(normalized, good):
-            return ProseVerdict(False, sentence_at(text, bad))
-    if not positive or len(positive) + len(negative) < len(cues):
-        return ProseVerdict(None)
+    if not positive:
+        return False if negative else None
     last = positive[-1]
-    if negative and not (last.covers_all and _matches("present", _sentence_around(normalized, last.start)[0])):
-        return ProseVerdict(None)
-    return ProseVerdict(True, sentence_at(text, last.start))
+    sentence = _sentence_around(normalized, last.start)
+    if negative:
+        start = negative[-1].start
+        if start > last.start or _sentence_around(normalized, start) == sentence:
+            return False
+    if len(positive) + len(negative) < len(cues):
+        return None
+    return True if not negative or (last.covers_all and _matches("present", sentence[0])) else None
 
 
-def find_not_done_sentence(text: str) -> str:
-    """Return the sentence of ``text`` that clearly states that the work could not be done; empty if there is none."""
+def reports_not_done(text: str) -> bool:
+    """Return whether a sentence of ``text`` clearly states that the work could not be done."""
     normalized = _blank_quoted(text)
     start = 0
     for end in (*(match.end() for match in _SENTENCE_END.finditer(normalized)), len(normalized)):
@@ -126,19 +117,14 @@ def find_not_done_sentence(text: str) -> str:
         if match := _compile_table("not_done").search(sentence[indent:]):
             before = sentence[: indent + match.start()]
             if not any(_matches(table, before) for table in ("condition", "past", "negation")):
-                return sentence_at(text, start + indent)
+                return True
         start = end
-    return ""
+    return False
 
 
 def has_reason(normalized: str) -> bool:
     """Return whether a sentence contains a word that gives a reason."""
     return _matches("reasons", normalized)
-
-
-def sentence_at(text: str, offset: int) -> str:
-    """Return the sentence of ``text`` around ``offset``, at most 200 characters."""
-    return " ".join(_sentence_around(text, offset)[0].split())[:200]
 
 
 def find_cues(normalized: str, stage_type: str) -> tuple[VerdictCue, ...]:

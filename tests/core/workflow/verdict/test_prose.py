@@ -16,7 +16,6 @@ from upbeat.core.workflow.verdict.prose import (
     _patterns,
     find_result_counts,
     normalize_for_matching,
-    sentence_at,
 )
 
 PHRASES = load_toml(prose.__package__, "phrases.toml")
@@ -40,11 +39,8 @@ def test_case(stage: str, expected: str, message: str) -> None:
 
     if expected.startswith("!"):
         assert parsed.verdict != expected[1:]
-    elif expected == "unclear":
-        assert ParsedVerdict(StepVerdict.UNCLEAR) == parsed
     else:
-        assert (expected, "prose") == (parsed.verdict, parsed.source)
-        assert stage != "work" or bool(parsed.quote) is (expected == "fail")
+        assert ParsedVerdict(StepVerdict(expected)) == parsed
 
 
 def test_most_cases_are_unclear() -> None:
@@ -69,14 +65,6 @@ def test_patterns(table: str, key: str) -> None:
 def test_fragments_are_filled_in() -> None:
     """No placeholder is left in a pattern."""
     assert [] == [text for table in TABLES for text in _patterns(*table) if re.search(r"\{[a-z]+\}", text)]
-
-
-@pytest.mark.parametrize(
-    ("offset", "sentence"), [(0, "One is fine."), (13, "Two failed!"), (27, "Three")], ids=["first", "second", "last"]
-)
-def test_sentence_at(offset: int, sentence: str) -> None:
-    """The sentence around an offset, without the space around it."""
-    assert sentence == sentence_at("One is fine. Two failed! \n Three", offset)
 
 
 COUNTS = [
