@@ -1,6 +1,6 @@
 """How often something is lost, doubled or left behind when codex-auto, Codex, or both are killed in mid-turn.
 
-    PYTHONPATH=tests .venv/bin/python -m reliability.codex_kill [--rounds 200] [--seed 1] [--keep DIR]
+    PYTHONPATH=tests .venv/bin/python -m reliability.codex_kill [--rounds 200] [--seed 1]
 
 The real Codex runs against the stub model, in the sandbox of the end-to-end tests, on both transports in turn. Each
 round kills with SIGKILL at a random moment between the start of Codex and the end of its answer, then goes on with the
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,8 +37,7 @@ SCRIPT = [
         "reply": [{"tool": "exec_command", "input": {"cmd": "sleep 30", "yield_time_ms": 20000}}],
     },
 ]
-MOST_SHOWN = 20
-
+MARKER = re.compile(r"(?<!\S)round-\d{3}-[ab]")
 NOTHING_STORED = ("no rollout found", ".jsonl is empty")
 """What Codex says of a thread that it has named and not written down."""
 
@@ -76,34 +77,41 @@ def measure(sandbox: Sandbox, rounds: int, seed: int) -> Figures:
     began = time.monotonic()
     done = subprocess.run(launch.argv, env=sandbox.environment(), stdout=subprocess.PIPE, check=False)
     seconds = time.monotonic() - began
-    told = [json.loads(line) for line in done.stdout.decode().split("\n") if line]
-    faults = [f"{line['round']}: {fault}" for line in told for fault in faults_of(line)]
+    lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.decode().split("\n") if line]
+    turns = [(turn, markers_of(turn)) for turn in launch.turns()]
+    faults = [f"{line['round']}: {fault}" for line in lines for fault in faults_of(line)]
     faults += [] if done.returncode == 0 else [f"the rounds: ended with {done.returncode}"]
-    faults += [f"afterwards: left behind ({command})" for command in launch.left_behind()]
-    unheard = {line["round"] for line in told if was_unheard(line)}
-    faults += doubled(launch.turns()) + forgotten(launch.turns(), told)
-    turns = launch.turns()
-    kept = sum(has_both(turns, line["round"]) for line in told)
-    return Figures(told, faults, len(unheard), kept, seconds)
+    faults += [f"afterwards: left behind ({words})" for words in launch.left_behind()]
+    faults += sorted(
+        {
+            f"{marker}: doubled (request {turn.number})"
+            for turn, markers in turns
+            for marker, count in markers.items()
+            if count > 1
+        }
+    )
+    faults += forgotten(turns, lines)
+    unheard = sum(was_unheard(line) for line in lines)
+    kept = sum(
+        any({f"{line['round']}-a", f"{line['round']}-b"} <= markers.keys() for _, markers in turns) for line in lines
+    )
+    return Figures(lines, faults, unheard, kept, seconds)
 
 
-def has_both(requests: list[Request], marker: str) -> bool:
-    """Whether a request had the killed prompt of the round and the one after it."""
-    for request in requests:
-        said = [one.text for one in request.conversation() if one.role == "user"]
-        if {f"{marker}-a", f"{marker}-b"} <= {found for text in said for found in markers_in(text)}:
-            return True
-    return False
+def markers_of(request: Request) -> Counter[str]:
+    """Return the markers in the user's messages of a request, with how often each stands there."""
+    texts = [message.text for message in request.conversation() if message.role == "user"]
+    return Counter(marker for text in texts for marker in MARKER.findall(text))
 
 
 def was_unheard(line: dict[str, Any]) -> bool:
     """Whether Codex was killed after it had named a new thread and before it had stored anything of it."""
-    said = "starting a new thread" in line["stderr"] and any(words in line["stderr"] for words in NOTHING_STORED)
-    return not line["before"] and line["acknowledged"] != line["after"] and said
+    is_reported = "starting a new thread" in line["stderr"] and any(words in line["stderr"] for words in NOTHING_STORED)
+    return not line["before"] and line["acknowledged"] != line["after"] and is_reported
 
 
 def faults_of(line: dict[str, Any]) -> list[str]:
-    """What went wrong in one round."""
+    """Return what went wrong in one round."""
     lost = line["before"] and line["acknowledged"] != line["before"]
     lost = lost or (line["acknowledged"] and line["after"] != line["acknowledged"] and not was_unheard(line))
     checks = {
@@ -116,52 +124,29 @@ def faults_of(line: dict[str, Any]) -> list[str]:
     return [fault for fault, is_so in checks.items() if is_so]
 
 
-def doubled(requests: list[Request]) -> list[str]:
-    """User messages that a model was given twice."""
-    faults = []
-    for request in requests:
-        said = [one.text for one in request.conversation() if one.role == "user"]
-        markers = Counter(marker for text in said for marker in markers_in(text))
-        faults += [f"{marker}: doubled (request {request.number})" for marker, count in markers.items() if count > 1]
-    return sorted(set(faults))
-
-
-def markers_in(text: str) -> list[str]:
-    """``round-012-a`` and the like, each as often as it stands there."""
-    return [word[:11] for word in text.split() if word.startswith("round-") and word[9:11] in ("-a", "-b")]
-
-
-def forgotten(requests: list[Request], told: list[dict[str, Any]]) -> list[str]:
-    """Turns that had ended well and that a later turn of the same thread does not know."""
-    faults = []
-    threads: dict[str, list[str]] = {}
-    for line in told:
-        marker = f"{line['round']}-b"
-        threads.setdefault(line["after"], []).append(marker)
-        asked = [request for request in requests if any(marker in one.text for one in request.conversation())]
-        if not asked:
-            faults.append(f"{line['round']}: never asked")
-            continue
-        known = {found for one in asked[0].conversation() if one.role == "user" for found in markers_in(one.text)}
-        faults += [f"{line['round']}: forgotten ({one})" for one in threads[line["after"]] if one not in known]
-    return faults
+def forgotten(turns: list[tuple[Request, Counter[str]]], lines: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield turns that had ended well and that a later turn of the same thread does not know."""
+    threads: defaultdict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        marker, thread = f"{line['round']}-b", threads[line["after"]]
+        thread.append(marker)
+        asked = next((markers for turn, markers in turns if turn.texts_with(marker)), None)
+        if asked is None:
+            yield f"{line['round']}: never asked"
+        else:
+            yield from (f"{line['round']}: forgotten ({earlier})" for earlier in thread if earlier not in asked)
 
 
 def main() -> int:
+    """Measure, print the figures and the first faults; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", help="make the sandbox here, and leave it")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="upbeat-kill-") as folder:
-        sandbox = make_sandbox(Path(options.keep or folder).absolute() / "s", {"codex": install("codex")})
+        sandbox = make_sandbox(Path(folder, "s"), {"codex": install("codex")})
         figures = measure(sandbox, options.rounds, options.seed)
-        if options.keep:
-            lines = "".join(json.dumps(line) + "\n" for line in figures.rounds)
-            (sandbox.root / "rounds.jsonl").write_text(lines, encoding="utf-8")
-    print(figures)
-    for fault in figures.faults[:MOST_SHOWN]:
-        print(fault, file=sys.stderr)
+    print(figures, *figures.faults[:20], sep="\n")
     return 1 if figures.faults else 0
 
 
