@@ -45,7 +45,7 @@ def odd(how: str, *more: str) -> str:
     """The table of a server that goes wrong; its tool may take a minute, its start included."""
     return table(
         "odd",
-        [str(FAKES / "odd_mcp_server.py"), how, *more],
+        [str(FAKES / "hostile_mcp_server.py"), how, *more],
         'auto_run = ["search"]\ntimeout_ms = 60000',
         {"search": 'query_argument = "q"'},
     )

@@ -73,7 +73,7 @@ def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> No
 )
 def test_approve_what_is_not_there(here: Here, repo: Path, tmp_path: Path, name: str, problem: str) -> None:
     """There is nothing to approve: exit 40 and a sentence."""
-    tools = [str(FAKES / "odd_mcp_server.py"), "fine"]
+    tools = [str(FAKES / "hostile_mcp_server.py"), "fine"]
     settings(tmp_path, table("docs", tools))
     done = here("tools", "approve", name, cwd=repo, home=tmp_path)
 

@@ -279,7 +279,7 @@ def test_a_projects_server(home: Path, tmp_path: Path) -> None:
     roots = [make_repository(tmp_path / name).resolve() for name in ("one", "two")]
     answers: list[str] = []
     for root, how in zip(roots, ("fine", "changes"), strict=True):
-        command = {"command": sys.executable, "args": ["-I", str(FAKES / "odd_mcp_server.py"), how]}
+        command = {"command": sys.executable, "args": ["-I", str(FAKES / "hostile_mcp_server.py"), how]}
         (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"odd": command}}))
         for is_trusted in (False, True):
             if is_trusted:
