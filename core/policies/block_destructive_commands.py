@@ -8,22 +8,18 @@ from upbeat.core.contract.effect import Deny, Effect, RequestApproval
 from upbeat.core.contract.event import ToolStarting
 from upbeat.core.destructive import Hazard, Severity, ShellLocation, find_hazards
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.state import SessionState
+
+_TEXTS = PolicyTexts("block-destructive-commands")
 
 MAX_LISTED_HAZARDS = 3
 MAX_QUERIED_FILES = 50
 """With as many changed files there may be more than the query reports."""
 
 _CHANGES_QUERY = ChangedFilesQuery()
-_DENY_TEXT = LocalizedText("Blocked: {acts}. {ways}", "已阻止：{acts}。{ways}")
-_ASK_TEXT = LocalizedText("Please confirm: {acts}. {ways}", "请确认：{acts}。{ways}")
-_OVERRIDE_HINT = LocalizedText(
-    " If the user really wants this, they can run it themselves or turn this policy off.",
-    "如果用户确实需要，请由用户自己运行，或关闭此策略。",
-)
 
 
 def _queries(event: ToolStarting, state: SessionState) -> tuple[Query, ...]:
@@ -65,12 +61,10 @@ def _build_effect(hazards: Sequence[Hazard], language: str, *, is_denied: bool) 
         messages.group("alternatives")[hazard.kind].format(safe_command=hazard.safe_command[:100]) for hazard in hazards
     )
     joint, space = ("；", "") if language == "zh" else ("; ", " ")
-    text = (
-        (_DENY_TEXT if is_denied else _ASK_TEXT)
-        .localize(language)
-        .format(acts=SafeText(joint.join(dict.fromkeys(acts))), ways=SafeText(space.join(ways)))
+    text = _TEXTS.get("deny" if is_denied else "ask", language).format(
+        acts=SafeText(joint.join(dict.fromkeys(acts))), ways=SafeText(space.join(ways))
     )
-    return Deny(text + _OVERRIDE_HINT.localize(language)) if is_denied else RequestApproval(text)
+    return Deny(text + _TEXTS.get("override_hint", language)) if is_denied else RequestApproval(text)
 
 
 POLICY = Policy(

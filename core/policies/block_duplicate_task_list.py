@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import ToolKind, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.workflow.specs import STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
 
-_TEXT = LocalizedText(
-    "The tasks of this workflow are in `{path}`; a second list would drift out of sync. Read that file, check off "
-    "each task when it is done and verified, and add missing tasks there.",
-    "本流程的任务都在 `{path}` 中，另建列表会与之不一致。请读取该文件，任务完成并验证后在其中勾选，缺少的任务也加在那"
-    "里。",
-)
+_TEXTS = PolicyTexts("block-duplicate-task-list")
 
 
 def _task_file(state: SessionState) -> str:
@@ -36,7 +31,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
         return NO_RESULT
     path = _task_file(context.state)
     return PolicyResult(
-        (Deny(_TEXT.localize(context.language).format(path=path)),),
+        (Deny(_TEXTS.get("text", context.language).format(path=path)),),
         "the workflow has a task file",
         mentioned_paths=(path,),
     )

@@ -18,29 +18,17 @@ from upbeat.core.policy.continuation import (
     store_continuation,
     track_event,
 )
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.task_list import open_tasks, update_task_list
 from upbeat.core.sanitize.frame import SafeText
 
 NAME = "enforce-todo-completion"
+_TEXTS = PolicyTexts(NAME)
 MAX_TURNS_WITHOUT_PROGRESS = 3
 """Continuations in a row without a change of the list."""
 MAX_CONTINUATIONS = 8
 """Continuations between two prompts of the user; Claude Code itself allows as many."""
 MAX_SHOWN = 5
-
-_TEXT = LocalizedText(
-    "Your todo list has open items ({count}): {tasks}. Continue with the first one and mark each as soon as it is "
-    "done. Remove items that are no longer needed. If only the user can decide, ask and end the turn.",
-    "你的任务列表还有 {count} 项未完成：{tasks}。请从第一项继续，每完成一项就立即标记。不再需要的任务请移除；只有用户"
-    "才能决定的，请提问并结束本轮。",
-)
-_STOPPED_TEXT = LocalizedText(
-    "upbeat stopped continuing the turn ({reason}); open todo items: {count}: {tasks}. Your next prompt resets this.",
-    "upbeat 已停止自动继续（{reason}）；任务列表还有 {count} 项未完成：{tasks}。你的下一条提示会重新开始。",
-)
-_NO_PROGRESS_REASON = LocalizedText("the list did not change {count} times", "任务列表连续 {count} 次没有变化")
-_COUNT_REASON = LocalizedText("{count} times in a row", "已连续 {count} 次")
 
 
 def _track_event(event: Event, context: PolicyContext) -> PolicyResult:
@@ -70,7 +58,7 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     stale = continuation.turns_without_progress + 1 if continuation.progress_digest == digest else 0
     if limit := _reached_limit(continuation, stale, context):
         return _stop_continuing(limit, tasks, continuation, context)
-    text = _TEXT.localize(context.language).format(count=len(tasks), tasks=_quote_tasks(tasks, context.language))
+    text = _TEXTS.get("text", context.language).format(count=len(tasks), tasks=_quote_tasks(tasks, context.language))
     after = record_continuation(continuation, context.now, digest, stale)
     return PolicyResult((ContinueTurn(text),), f"{len(tasks)} open items", store_continuation(context.notes, after))
 
@@ -79,16 +67,16 @@ def _reached_limit(continuation: ContinuationState, turns_without_progress: int,
     """Return which limit ends the continuation, or an empty string."""
     limit = min(MAX_TURNS_WITHOUT_PROGRESS, context.loop_limits.max_turns_without_progress)
     if turns_without_progress >= limit:
-        return _NO_PROGRESS_REASON.localize(context.language).format(count=limit)
+        return _TEXTS.get("no_progress_reason", context.language).format(count=limit)
     if continuation.continuations_since_prompt >= min(MAX_CONTINUATIONS, context.loop_limits.max_turns):
-        return _COUNT_REASON.localize(context.language).format(count=continuation.continuations_since_prompt)
+        return _TEXTS.get("count_reason", context.language).format(count=continuation.continuations_since_prompt)
     return ""
 
 
 def _stop_continuing(
     reason: str, tasks: tuple[str, ...], continuation: ContinuationState, context: PolicyContext
 ) -> PolicyResult:
-    text = _STOPPED_TEXT.localize(context.language).format(
+    text = _TEXTS.get("stopped", context.language).format(
         reason=reason, count=len(tasks), tasks=_quote_tasks(tasks, context.language)
     )
     return PolicyResult(

@@ -6,10 +6,12 @@ import re
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import PromptFileQuery, Query, TextDocument
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.state import SessionState
+
+_TEXTS = PolicyTexts("expand-slash-command")
 
 MAX_BODY_CHARS = 6000
 """A longer file is only named, not injected."""
@@ -18,18 +20,6 @@ _NAME = re.compile(r"/(?:prompts:)?([A-Za-z0-9][\w-]{0,63}(?::[\w-]{1,64})?)(?=\
 _PLACEHOLDER = re.compile(r"\$(ARGUMENTS|@|[1-9])(?![0-9])")
 _WORD = re.compile(r""""([^"]*)"|'([^']*)'|(\S+)""")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?\n---[ \t]*\n", re.DOTALL)
-_TEXT = LocalizedText(
-    "The user's prompt calls the saved prompt `/{name}`, which this client does not expand. The user's file `{path}` "
-    "contains (arguments filled in):\n---\n{body}\n---",
-    "用户的提示调用了保存的提示 `/{name}`，而本客户端不会展开它。用户保存的文件 `{path}` 内容如下（参数已代入）：\n"
-    "---\n{body}\n---",
-)
-_LONG_TEXT = LocalizedText(
-    "The user's prompt calls the saved prompt `/{name}`, which this client does not expand. It is long: read the "
-    "user's file `{path}` and follow it, with these arguments: {arguments}",
-    "用户的提示调用了保存的提示 `/{name}`，而本客户端不会展开它。内容较长：请读取用户保存的文件 `{path}` 并照做，参数"
-    "为：{arguments}",
-)
 
 
 def _parse_slash_command(event: PromptSubmitted) -> tuple[str, str] | None:
@@ -54,8 +44,8 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
     body = _fill_in(_FRONT_MATTER.sub("", file.text, count=1).strip(), arguments[:MAX_BODY_CHARS])
     if not body:
         return NO_RESULT
-    template = _TEXT if len(body) <= MAX_BODY_CHARS else _LONG_TEXT
-    text = template.localize(context.language).format(
+    template = "text" if len(body) <= MAX_BODY_CHARS else "long"
+    text = _TEXTS.get(template, context.language).format(
         name=name, path=file.path, body=SafeText(body), arguments=SafeText(arguments[:1000] or "-")
     )
     return PolicyResult((InjectContext(text),), f"/{name} is {file.path}", mentioned_paths=(file.path,))

@@ -6,7 +6,9 @@ import re
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext
 from upbeat.core.contract.event import SubagentEnding, SubagentReturned
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+
+_TEXTS = PolicyTexts("flag-empty-answer")
 
 MAX_EMPTY_ANSWER_CHARS = 60
 """A longer answer is not checked for content."""
@@ -22,18 +24,6 @@ _EMPTY_ANSWERS = frozenset(
 )
 _NON_WORD = re.compile(r"[\W_]+")
 
-_AGENT_TEXT = LocalizedText(
-    "Your report is empty. If you already delivered it through a tool, say so in one line; otherwise state what you "
-    "did and found, in which files, how you verified it, and what is still open.",
-    "你的汇报是空的。如果已通过工具提交，请用一行说明；否则请写明做了什么、发现了什么、涉及哪些文件、如何验证、还有什"
-    "么未完成。",
-)
-_CALLER_TEXT = LocalizedText(
-    "The subagent's answer is empty: don't treat its work as complete. Check what it changed, then ask it again for a "
-    "report or do that part yourself.",
-    "该子代理的回答是空的：不要认为工作已完成。请先查看它改动了什么，再让它重新汇报，或自己完成这一部分。",
-)
-
 
 def is_empty_answer(message: str) -> bool:
     """Return whether an answer is empty or says only that the work is done."""
@@ -46,17 +36,13 @@ def is_empty_answer(message: str) -> bool:
 def _on_subagent_ending(event: SubagentEnding, context: PolicyContext) -> PolicyResult:
     if event.was_continued or not is_empty_answer(event.message):
         return NO_RESULT
-    return PolicyResult(
-        (ContinueTurn(_AGENT_TEXT.localize(context.language)),), "a subagent is ending without a report"
-    )
+    return PolicyResult((ContinueTurn(_TEXTS.get("agent", context.language)),), "a subagent is ending without a report")
 
 
 def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> PolicyResult:
     if event.has_failed or event.message is None or not is_empty_answer(event.message):
         return NO_RESULT
-    return PolicyResult(
-        (InjectContext(_CALLER_TEXT.localize(context.language)),), "a subagent returned an empty answer"
-    )
+    return PolicyResult((InjectContext(_TEXTS.get("caller", context.language)),), "a subagent returned an empty answer")
 
 
 POLICY = Policy(

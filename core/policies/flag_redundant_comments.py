@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, FileEdit, ToolFinished
 from upbeat.core.policy.comments import Comment, find_comments
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+
+_TEXTS = PolicyTexts("flag-redundant-comments")
 
 MAX_LISTED_COMMENTS = 5
 
@@ -106,17 +108,6 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
 
 _MAX_WORDS = 7
 
-_TEXT = LocalizedText(
-    "You just wrote redundant comments to {path}: {list}. A comment explains why, not what the code does or what "
-    "changed. Delete each one, or say briefly why it stays; comments that were already there may stay.",
-    "刚写入 {path} 的内容里有多余的注释：{list}。注释应说明原因，而不是复述代码或叙述改动。请逐条删除，或简要说明保留"
-    "的理由；原来就有的可以不动。",
-)
-_ONE = LocalizedText("line {line} “{text}” ({why})", "第 {line} 行“{text}”（{why}）")
-_RESTATES_REASON = LocalizedText("restates the code", "复述代码")
-_NARRATES_REASON = LocalizedText("narrates the change", "叙述改动")
-_MORE = LocalizedText("and {count} more", "以及另外 {count} 条")
-
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
     if event.has_failed or event.was_interrupted:
@@ -131,7 +122,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     return NO_RESULT
 
 
-def _redundant_comments(change: FileEdit) -> Iterator[tuple[Comment, LocalizedText]]:
+def _redundant_comments(change: FileEdit) -> Iterator[tuple[Comment, str]]:
     """Yield each redundant comment that the change adds, and why it is redundant."""
     comments = find_comments(change.path, change.new_text)
     old_texts = {comment.text for comment in find_comments(change.path, change.old_text)} if comments else set()
@@ -139,9 +130,9 @@ def _redundant_comments(change: FileEdit) -> Iterator[tuple[Comment, LocalizedTe
         if comment.text in old_texts or _EXEMPT.match(comment.text):
             continue
         if _CHANGE_NARRATION.search(comment.text[:_MAX_SCANNED_CHARS]):
-            yield comment, _NARRATES_REASON
+            yield comment, "narrates_reason"
         elif comment.line_count == 1 and restates_code(comment.text, comment.adjacent_code):
-            yield comment, _RESTATES_REASON
+            yield comment, "restates_reason"
 
 
 def restates_code(comment: str, code: str) -> bool:
@@ -173,19 +164,17 @@ def _stem(word: str) -> str:
     return word
 
 
-def _format_comments(
-    path: str, comments_with_reason: tuple[tuple[Comment, LocalizedText], ...], context: PolicyContext
-) -> str:
+def _format_comments(path: str, comments_with_reason: tuple[tuple[Comment, str], ...], context: PolicyContext) -> str:
     language = context.language
     shown = [
-        _ONE.localize(language).format(
-            line=comment.line, text=" ".join(comment.text.split())[:_MAX_EXCERPT_CHARS], why=why.localize(language)
+        _TEXTS.get("one", language).format(
+            line=comment.line, text=" ".join(comment.text.split())[:_MAX_EXCERPT_CHARS], why=_TEXTS.get(why, language)
         )
         for comment, why in comments_with_reason[:MAX_LISTED_COMMENTS]
     ]
     if len(comments_with_reason) > MAX_LISTED_COMMENTS:
-        shown.append(_MORE.localize(language).format(count=len(comments_with_reason) - MAX_LISTED_COMMENTS))
-    return _TEXT.localize(language).format(path=path.removeprefix(f"{context.root}/")[:200], list="; ".join(shown))
+        shown.append(_TEXTS.get("more", language).format(count=len(comments_with_reason) - MAX_LISTED_COMMENTS))
+    return _TEXTS.get("text", language).format(path=path.removeprefix(f"{context.root}/")[:200], list="; ".join(shown))
 
 
 POLICY = Policy(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import Handler, LocalizedText, Policy, PolicyContext
+from upbeat.core.policy.definition import Handler, Policy, PolicyContext
 from upbeat.core.policy.folder_documents import FolderDocumentInjector
 from upbeat.core.policy.queries import TextDocument
 
@@ -32,12 +32,6 @@ def _should_show(
 _INJECTOR = FolderDocumentInjector(
     policy_name=_NAME,
     file_name="AGENTS.md",
-    heading=LocalizedText(
-        "You are now working in {folder} or below. {path} holds this project's instructions for agents about the files "
-        "there: follow its conventions as far as they fit the user's request.",
-        "你正在 {folder} 或其下级目录中工作。{path} 是本项目就该处文件写给代理的说明：在符合用户要求的前提下"
-        "遵循其中的约定。",
-    ),
     should_show=_should_show,
     companion_names=(_CLAUDE_FILE,),
     includes_root=False,

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import Handler, LocalizedText, Policy
+from upbeat.core.policy.definition import Handler, Policy
 from upbeat.core.policy.folder_documents import FolderDocumentInjector
 
 _NAME = "inject-folder-readme"
 _INJECTOR = FolderDocumentInjector(
     policy_name=_NAME,
     file_name="README.md",
-    heading=LocalizedText(
-        "You are now working in {folder} or below. This is {path}.",
-        "你正在 {folder} 或其下级目录中工作。以下是 {path} 的内容。",
-    ),
     should_show=lambda _document, _documents, _context, _event: True,
 )
 

@@ -10,26 +10,18 @@ from collections.abc import Iterable
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import GuidanceQuery, Query
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.rules.formats.guidance import Guidance
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
 
+_TEXTS = PolicyTexts("inject-path-rules")
+
 MAX_RULE_CHARS = 3000
 MAX_RULES = 5
 """Rules per event; the rest follow with the next event."""
-_TRUNCATION_NOTE = LocalizedText("\n… (see {path} for the rest)", "\n…（其余见 {path}）")
-_HEADING = LocalizedText(
-    "Project rules for {files}, from {path}. The user has trusted them; follow them here.",
-    "本项目针对 {files} 的规则，来自 {path}，已获用户信任；请在此遵守。",
-)
-_USER_HEADING = LocalizedText(
-    "The user's own rules for {files}, from {path}. Follow them here.",
-    "用户针对 {files} 的规则，来自 {path}；请在此遵守。",
-)
-_END = LocalizedText("(End of {path})", "（{path} 结束）")
 
 
 def _queries(event: ToolFinished, _state: SessionState) -> tuple[Query, ...]:
@@ -60,11 +52,12 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
 
 def _text(guidance: Guidance, paths: Iterable[str], context: PolicyContext) -> str:
     language = context.language
-    rest = _TRUNCATION_NOTE.localize(language).format(path=guidance.path)
+    rest = _TEXTS.get("truncation_note", language).format(path=guidance.path)
     body, _cut = truncate_to_limit(guidance.text, TextLimit(MAX_RULE_CHARS), rest)
-    template = _USER_HEADING if guidance.is_user_level else _HEADING
-    heading = template.localize(language).format(files=_matching_paths(guidance, paths, context), path=guidance.path)
-    return f"{heading}\n{body}\n{_END.localize(language).format(path=guidance.path)}"
+    template = "user_heading" if guidance.is_user_level else "heading"
+    heading = _TEXTS.get(template, language).format(files=_matching_paths(guidance, paths, context), path=guidance.path)
+    end = _TEXTS.get("end", language).format(path=guidance.path)
+    return f"{heading}\n{body}\n{end}"
 
 
 def _matching_paths(guidance: Guidance, paths: Iterable[str], context: PolicyContext) -> str:

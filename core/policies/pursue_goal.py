@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
@@ -19,7 +18,7 @@ from upbeat.core.policy.continuation import (
     store_continuation,
     track_event,
 )
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.inline import SafeTemplate, sanitize_inline
@@ -31,6 +30,7 @@ from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
 from upbeat.core.workflow.verdict.marker import find_goal_markers
 
 NAME = "pursue-goal"
+_TEXTS = PolicyTexts(NAME)
 MAX_GOAL_CHARS = 2000
 MAX_TURNS = 100
 """Continuations for one goal; the settings may allow fewer."""
@@ -44,58 +44,6 @@ _MAX_AUDIT_CHARS = 500
 _EXAMPLE = "each part of the goal, and how you verified it"
 
 _MARKER = SafeTemplate('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
-_COMPLETION_TEXT = LocalizedText(
-    "When it is met, check every part of it against the actual state (files, test output), and end with this line, "
-    "filled in:\n{marker}\nIf it cannot be reached, or only the user can decide, end the turn with a question.",
-    "达成后，请逐项对照实际情况（文件、测试输出）检查，并以填好的这一行结尾：\n{marker}\n如果无法达成，或只有用户才能"
-    "决定，请用一个提问结束本轮。",
-)
-_SET = LocalizedText(
-    "The user has set a goal for this session, quoted between the lines:\n---\n{goal}\n---\n",
-    "用户为本次会话设定了目标，以下两行之间是用户的原话：\n---\n{goal}\n---\n",
-)
-_CONTINUE_TEXT = LocalizedText(
-    'The user\'s goal is not met yet: "{goal}". Continue with what is missing. ',
-    "用户的目标尚未证明已达成：「{goal}」。请继续完成缺少的部分。",
-)
-_NO_AUDIT = LocalizedText(
-    'You say that the goal is met, but not how you verified it: "{goal}". Verify it now. ',
-    "你说目标已达成，但没有说明如何验证：「{goal}」。请现在验证。",
-)
-_SET_NOTICE = LocalizedText(
-    "upbeat: goal set; turns continue until it is met. `goal off` or `stop` cancels it.",
-    "upbeat：目标已设定，达成之前会自动继续；用 `goal off` 或「停」取消。",
-)
-_CURRENT_NOTICE = LocalizedText(
-    'upbeat: the goal is "{goal}"; continued {count} times so far.',
-    "upbeat：目标是「{goal}」，已自动继续 {count} 次。",
-)
-_NONE = LocalizedText(
-    "upbeat: no goal is set. `goal TEXT` sets one.",
-    "upbeat：目前没有目标；用 `goal 内容` 设定。",
-)
-_CLEARED = LocalizedText('upbeat: goal "{goal}" canceled.', "upbeat：目标「{goal}」已取消。")
-_TOO_LONG = LocalizedText(
-    "upbeat: the goal was not set: it has {count} characters, the limit is {most}. Put the details into a file and "
-    "name the file.",
-    "upbeat：目标有 {count} 个字符，超过上限 {most}，未设定。请把细节写入文件并在目标中引用。",
-)
-_MET = LocalizedText(
-    'upbeat: the agent reports that the goal "{goal}" is met. Verification: {audit}',
-    "upbeat：代理表示目标「{goal}」已达成。验证方式：{audit}",
-)
-_ENDED = LocalizedText(
-    'upbeat stopped pursuing the goal "{goal}": {reason}. {way}',
-    "upbeat 已停止追求目标「{goal}」：{reason}。{way}",
-)
-_PAUSED_HINT = LocalizedText("Your next prompt resumes it.", "你的下一条提示会恢复。")
-_REMOVED_HINT = LocalizedText("Set it again to resume.", "如需继续，请重新设定。")
-_LIMIT_REASONS: Mapping[str, LocalizedText] = {
-    "stale": LocalizedText("{count} turns in a row made no progress", "连续 {count} 轮没有新进展"),
-    "errors": LocalizedText("{count} turns in a row failed", "连续 {count} 轮失败"),
-    "turns": LocalizedText("continued {count} times", "已自动继续 {count} 次"),
-    "minutes": LocalizedText("{count} minutes have passed", "已用时 {count} 分钟"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +91,17 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
 
 def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> PolicyResult:
     if not text:
-        text = _NONE.localize(context.language)
+        text = _TEXTS.get("none", context.language)
         if goal:
             count = load_continuation(context.notes).continuations
-            text = _CURRENT_NOTICE.localize(context.language).format(goal=goal.excerpt, count=count)
+            text = _TEXTS.get("current_notice", context.language).format(goal=goal.excerpt, count=count)
         return PolicyResult((NotifyUser(text),), "asked for the goal")
     if text.strip(" .!。！").lower() in _CLEAR_WORDS:
         if goal:
             return _clear_goal(goal, context)
-        return PolicyResult((NotifyUser(_NONE.localize(context.language)),), "there is no goal")
+        return PolicyResult((NotifyUser(_TEXTS.get("none", context.language)),), "there is no goal")
     if len(text) > MAX_GOAL_CHARS:
-        notice = _TOO_LONG.localize(context.language).format(count=len(text), most=MAX_GOAL_CHARS)
+        notice = _TEXTS.get("too_long", context.language).format(count=len(text), most=MAX_GOAL_CHARS)
         return PolicyResult((NotifyUser(notice),), "the goal is too long")
     text = sanitize_text(text).text.strip()
     new = _Goal(hashlib.sha256(f"{context.now}{text}".encode()).hexdigest()[:4], context.now, text)
@@ -161,14 +109,14 @@ def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> P
         return NO_RESULT
     effects = (
         InjectContext(_goal_instructions(new, context.language)),
-        NotifyUser(_SET_NOTICE.localize(context.language)),
+        NotifyUser(_TEXTS.get("set_notice", context.language)),
     )
     return PolicyResult(effects, "the user set a goal", (new.to_note,))
 
 
 def _clear_goal(goal: _Goal, context: PolicyContext) -> PolicyResult:
     return PolicyResult(
-        (NotifyUser(_CLEARED.localize(context.language).format(goal=goal.excerpt)),), "the user canceled it", ()
+        (NotifyUser(_TEXTS.get("cleared", context.language).format(goal=goal.excerpt)),), "the user canceled it", ()
     )
 
 
@@ -206,7 +154,7 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     continuation = load_continuation(context.notes)
     is_met, audit = _parse_goal_claim(event.message, goal)
     if is_met and audit:
-        notice = _MET.localize(context.language).format(goal=goal.excerpt, audit=audit)
+        notice = _TEXTS.get("met", context.language).format(goal=goal.excerpt, audit=audit)
         return PolicyResult((NotifyUser(notice),), "the goal is met", ())
     if reason := blocking_reason(event, context, continuation):
         return PolicyResult(
@@ -220,7 +168,7 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     stale = continuation.turns_without_progress + 1 if is_stale else 0
     if limit := _reached_limit(goal, continuation, stale, context):
         return _stop_pursuing(limit, goal, continuation, context)
-    text = (_NO_AUDIT if is_met else _CONTINUE_TEXT).localize(context.language).format(
+    text = _TEXTS.get("no_audit" if is_met else "continue", context.language).format(
         goal=goal.excerpt
     ) + _completion_instructions(goal, context.language)
     return PolicyResult(
@@ -260,9 +208,9 @@ def _stop_pursuing(
     """Stop at ``limit``: the goal's own limits remove the goal, the others pause it until the next prompt."""
     name, count = limit
     is_removed = name in ("turns", "minutes")
-    reason = _LIMIT_REASONS[name].localize(context.language).format(count=count)
-    hint = (_REMOVED_HINT if is_removed else _PAUSED_HINT).localize(context.language)
-    text = _ENDED.localize(context.language).format(goal=goal.excerpt, reason=reason, way=hint)
+    reason = _TEXTS.get(f"limit_{name}", context.language).format(count=count)
+    hint = _TEXTS.get("removed_hint" if is_removed else "paused_hint", context.language)
+    text = _TEXTS.get("ended", context.language).format(goal=goal.excerpt, reason=reason, way=hint)
     return PolicyResult(
         (NotifyUser(text),),
         f"ended: {name}",
@@ -271,11 +219,11 @@ def _stop_pursuing(
 
 
 def _goal_instructions(goal: _Goal, language: str) -> str:
-    return _SET.localize(language).format(goal=SafeText(goal.text)) + _completion_instructions(goal, language)
+    return _TEXTS.get("set", language).format(goal=SafeText(goal.text)) + _completion_instructions(goal, language)
 
 
 def _completion_instructions(goal: _Goal, language: str) -> str:
-    return _COMPLETION_TEXT.localize(language).format(marker=_MARKER.format(id=goal.id))
+    return _TEXTS.get("completion", language).format(marker=_MARKER.format(id=goal.id))
 
 
 POLICY = Policy(

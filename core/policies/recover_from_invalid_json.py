@@ -7,9 +7,11 @@ from hashlib import sha256
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.inline import sanitize_inline
+
+_TEXTS = PolicyTexts("recover-from-invalid-json")
 
 MAX_HEAD_CHARS = 200
 """Such an error is within the first characters of the output; further down it is a quotation."""
@@ -48,13 +50,6 @@ _PARSE_MARKERS = ("json", "expect", "untermin", "escape", "control char", "pars"
 _POSITION = re.compile(
     r"\b(?:at )?(?:position|line|column|char(?:acter)?|offset) \d{1,9}(?:[ ,:]+(?:column|char) \d{1,9})?"
 )
-_TEXT = LocalizedText(
-    "The arguments of {tool} were not valid JSON{place}, so it did not run. Don't resend them unchanged: escape "
-    "quotes, backslashes and line breaks in strings, close every bracket, and remove trailing commas. If the text is "
-    "long, send it in parts or write it to a file first.",
-    "工具 {tool} 的参数不是有效的 JSON{place}，因此没有执行。不要原样重发：转义字符串中的引号、反斜杠和换行，补全括号，"
-    "去掉末尾多余的逗号。文本较长时，请分段发送或先写入文件。",
-)
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
@@ -81,7 +76,7 @@ def _advise(tool: str, text: str, context: PolicyContext) -> PolicyResult:
         return NO_RESULT
     position = _POSITION.search(head)
     shown = SafeText(f" ({sanitize_inline(position[0])})" if position else "")
-    effect = InjectContext(_TEXT.localize(context.language).format(tool=tool[:80], place=shown))
+    effect = InjectContext(_TEXTS.get("text", context.language).format(tool=tool[:80], place=shown))
     return PolicyResult(
         (effect,), "the arguments were not valid JSON", (*context.notes[1 - MAX_REMEMBERED_ERRORS :], note)
     )

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.task_list import open_tasks, update_task_list
+
+_TEXTS = PolicyTexts("remind-about-stale-todos")
 
 CALL_THRESHOLD = 10
 """Calls without an update of the list, while items are open, before a reminder."""
 
 _COUNT_PREFIX = "calls "
 _VALID_COUNTS = frozenset(str(count) for count in range(CALL_THRESHOLD))
-_TEXT = LocalizedText(
-    "{count} calls since you last updated your todo list; {open} open, the first: “{first}”. Bring it up to date: "
-    "mark what is done, add what is new.",
-    "距上次更新任务列表已有 {count} 次调用；尚有 {open} 项未完成，第一项：“{first}”。请更新：勾掉已完成的，补上新发现"
-    "的。",
-)
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
@@ -32,7 +28,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     count = int(noted) + 1 if noted in _VALID_COUNTS else 1
     if count < CALL_THRESHOLD:
         return PolicyResult(notes=(*tasks, f"{_COUNT_PREFIX}{count}"))
-    text = _TEXT.localize(context.language).format(count=count, open=len(tasks_left), first=tasks_left[0])
+    text = _TEXTS.get("text", context.language).format(count=count, open=len(tasks_left), first=tasks_left[0])
     return PolicyResult((InjectContext(text),), f"{len(tasks_left)} open items, {count} calls without an update", tasks)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, PromptSubmitted, ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.workflow.state import SessionState
 
@@ -15,14 +15,8 @@ USAGE_THRESHOLD = 0.70
 """Share of the context window from which usage is reported."""
 
 _NAME = "report-context-usage"
+_TEXTS = PolicyTexts(_NAME)
 _USAGE_QUERY = ContextUsageQuery()
-_TEXT = LocalizedText(
-    "Your context window is {percent} % full: {tokens} of {window} tokens as of your last answer. Finish what you "
-    "started, and write what must survive a compaction into a file or your todo list; leave broad reading to "
-    "subagents.",
-    "你的上下文窗口已用 {percent}%：{window} 个 token 中的 {tokens} 个（截至上一次回答）。请先完成已开始的工作，把压"
-    "缩后仍需要的内容写进文件或任务列表；大范围阅读交给子代理。",
-)
 
 
 def _reported_note(event: Event) -> str:
@@ -38,7 +32,7 @@ def _on_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) 
     usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
     if usage is None or usage.fraction < USAGE_THRESHOLD or _reported_note(event) in context.notes:
         return NO_RESULT
-    text = usage.format_into(_TEXT.localize(context.language))
+    text = usage.format_into(_TEXTS.get("text", context.language))
     return PolicyResult(
         (InjectContext(text),), f"{usage.percent} % of the context window", (*context.notes, _reported_note(event))
     )

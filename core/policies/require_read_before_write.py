@@ -8,11 +8,13 @@ from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import ToolFinished, ToolKind, ToolStarting
 from upbeat.core.destructive import ShellLocation
 from upbeat.core.destructive.paths import PathClass, classify_path
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.shell import SimpleCommand, parse_commands
 from upbeat.core.workflow.state import SessionState
+
+_TEXTS = PolicyTexts("require-read-before-write")
 
 MAX_KNOWN_FILES = 200
 """Number of remembered files; the oldest are dropped first."""
@@ -23,12 +25,6 @@ _MAX_PATH_CHARS = 200
 _READER_PREFIXES = ("cat ", "sed ", "head ", "tail ", "nl ", "bat ", "less ", "awk ", "grep ", "rg ", "diff ")
 """Programs with which agents read files in the shell."""
 _READER_PROGRAMS = frozenset(word.strip() for word in _READER_PREFIXES)
-_TEXT = LocalizedText(
-    "`{path}` exists, and this would replace it unread. Read it first (`cat`, `sed -n`) and try again, change only "
-    "part of it with an update patch, or choose another name.",
-    "`{path}` 已存在，这样会在未读过的情况下整个替换它。请先读取（`cat`、`sed -n`）再重试，用补丁只更新其中一部分，或"
-    "换一个文件名。",
-)
 
 
 def _relative_path(path: str, root: str) -> str:
@@ -96,7 +92,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
     if not path:
         return NO_RESULT
     return PolicyResult(
-        (Deny(_TEXT.localize(context.language).format(path=path)),),
+        (Deny(_TEXTS.get("text", context.language).format(path=path)),),
         "the file exists and was not read",
         mentioned_paths=(path,),
     )

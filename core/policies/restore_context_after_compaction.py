@@ -15,7 +15,7 @@ from upbeat.core.contract.event import (
     SubagentStarted,
 )
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, format_changed_files, format_count
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.policy.running_agents import running_agents, update_running_agents
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -23,6 +23,8 @@ from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
+
+_TEXTS = PolicyTexts("restore-context-after-compaction")
 
 MAX_PROMPTS = 3
 MAX_PROMPT_CHARS = 300
@@ -32,20 +34,6 @@ _MAX_SCANNED_CHARS = 600
 _MAX_AGENTS_NAMED = 10
 _PROMPT = "prompt "
 _CHANGES_QUERY = ChangedFilesQuery()
-
-_HEADING = LocalizedText(
-    "The conversation was just compacted. From upbeat's own record of it:",
-    "对话刚被压缩。以下是 upbeat 自己记录的压缩前内容：",
-)
-_PROMPTS = LocalizedText("The user's last prompts, oldest first:", "用户最近的原话（从旧到新）：")
-_AGENTS = LocalizedText(
-    "Subagents that have not returned yet: {agents}. Continue with these; don't start new ones in their place.",
-    "尚未返回的子代理：{agents}。请继续等待或沿用，不要另起新的代替。",
-)
-_FILES = LocalizedText(
-    "{files} file(s) differ from the last commit:\n{frame}",
-    "与上次提交相比有 {files} 个文件不同：\n{frame}",
-)
 
 
 def _queries(event: SessionStarted, _state: SessionState) -> tuple[Query, ...]:
@@ -85,10 +73,10 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
     parts = _remembered_lines(context)
     if files and context.nonce:
         body = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
-        parts.append(_FILES.localize(context.language).format(files=format_count(files), frame=body))
+        parts.append(_TEXTS.get("files", context.language).format(files=format_count(files), frame=body))
     if not parts:
         return NO_RESULT
-    text = "\n".join([_HEADING.localize(context.language), *parts])
+    text = "\n".join([_TEXTS.get("heading", context.language), *parts])
     return PolicyResult(
         (InjectContext(text),),
         "the conversation was compacted",
@@ -100,9 +88,9 @@ def _remembered_lines(context: PolicyContext) -> list[str]:
     """Return the lines for the noted prompts and subagents."""
     prompts = [note.removeprefix(_PROMPT) for note in context.notes if note.startswith(_PROMPT)]
     quoted = [f"「{prompt}」" if context.language == "zh" else f'"{prompt}"' for prompt in prompts]
-    parts = [_PROMPTS.localize(context.language), *(f"- {prompt}" for prompt in quoted)] if quoted else []
+    parts = [_TEXTS.get("prompts", context.language), *(f"- {prompt}" for prompt in quoted)] if quoted else []
     agents = ", ".join(agent.name for agent in running_agents(context.notes)[-_MAX_AGENTS_NAMED:])
-    return [*parts, _AGENTS.localize(context.language).format(agents=agents)] if agents else parts
+    return [*parts, _TEXTS.get("agents", context.language).format(agents=agents)] if agents else parts
 
 
 POLICY = Policy(

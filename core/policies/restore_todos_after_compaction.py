@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SessionStarted, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.task_list import count_done_tasks, open_tasks, update_task_list
 from upbeat.core.sanitize.frame import SafeText
 
-MAX_LISTED_TASKS = 20
+_TEXTS = PolicyTexts("restore-todos-after-compaction")
 
-_TEXT = LocalizedText(
-    "Your todo list before the compaction: {done} done, {count} open:\n{tasks}\nContinue with it; if your list is "
-    "empty now, write it again.",
-    "压缩之前你的任务列表：已完成 {done} 项，未完成 {count} 项：\n{tasks}\n请继续；如果列表现在是空的，请重新写入。",
-)
-_MORE = LocalizedText("… and {count} more", "……另有 {count} 项")
+MAX_LISTED_TASKS = 20
 
 
 def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResult:
@@ -31,8 +26,8 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
         return NO_RESULT
     lines = [f"- {task}" for task in tasks[:MAX_LISTED_TASKS]]
     if len(tasks) > MAX_LISTED_TASKS:
-        lines.append(_MORE.localize(context.language).format(count=len(tasks) - MAX_LISTED_TASKS))
-    text = _TEXT.localize(context.language).format(
+        lines.append(_TEXTS.get("more", context.language).format(count=len(tasks) - MAX_LISTED_TASKS))
+    text = _TEXTS.get("text", context.language).format(
         done=count_done_tasks(context.notes), count=len(tasks), tasks=SafeText("\n".join(lines))
     )
     return PolicyResult((InjectContext(text),), f"{len(tasks)} open items")

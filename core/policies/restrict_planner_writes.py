@@ -6,7 +6,9 @@ import re
 
 from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, SubagentStarted, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+
+_TEXTS = PolicyTexts("restrict-planner-writes")
 
 PLANNING_AGENTS = frozenset({"planner", "product-manager", "architect", "designer"})
 """upbeat's agents that plan and do not implement."""
@@ -17,12 +19,6 @@ PLAN_FOLDERS = ("specs/", ".upbeat/", "docs/")
 _PLAN_SUFFIXES = (".md", ".mdx", ".markdown")
 _AGENT_TYPE = re.compile(r"upbeat[:_-]([a-z_-]{1,40})")
 _MAX_AGENTS = 40
-_TEXT = LocalizedText(
-    "The {kind} may not write `{path}`: it plans, and writes only Markdown under {folders}. Describe the change there "
-    "or in your handoff; a later step implements it.",
-    "{kind} 只做规划，只写 {folders} 下的 Markdown，不能写 `{path}`。请把要改的内容写在那里或写进交接，由后续步骤"
-    "实现。",
-)
 
 
 def _on_subagent_started(event: SubagentStarted, context: PolicyContext) -> PolicyResult:
@@ -40,7 +36,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
     if not path:
         return NO_RESULT
     shown = path.removeprefix(f"{context.root}/")[:120]
-    text = _TEXT.localize(context.language).format(
+    text = _TEXTS.get("text", context.language).format(
         path=shown, kind=kind, folders=", ".join(f"`{folder}`" for folder in PLAN_FOLDERS)
     )
     return PolicyResult((Deny(text),), f"the {kind} may only write plans", mentioned_paths=(path,))

@@ -6,43 +6,15 @@ import re
 
 from upbeat.core.contract.effect import Effect, InjectContext, NotifyUser
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import FeaturesByStatus, FeaturesQuery, Query
 from upbeat.core.workflow.decide.command import parse_other_command
 from upbeat.core.workflow.specs import FEATURES_FOLDER, STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
 
+_TEXTS = PolicyTexts("start-feature")
+
 _MAX_NAMES = 12
-_TEXT = LocalizedText(
-    "The user wants to start or continue the feature `{name}`. Its plan is in `{folder}`: read it first (`tasks.md` "
-    "and the files next to it), summarize its status in one sentence, and work through the open checkboxes in order; "
-    "check off each one when it is done and verified.{move} If the work warrants stages, start a workflow with "
-    "`{name}` as its goal (upbeat's tool `workflow`, or `upbeat workflow start NAME {name}` in the shell).",
-    "用户要开始或继续做特性 `{name}`。计划在 `{folder}`：请先读它（`tasks.md` 及同目录文件），用一句话说明进度，再按"
-    "顺序完成未勾选的项，每项完成并验证后勾选。{move}如果值得分阶段，请以 `{name}` 为目标启动流程（upbeat 的工具 "
-    "`workflow`，或在终端运行 `upbeat workflow start 流程名 {name}`）。",
-)
-_MOVE = LocalizedText(
-    " It is in the backlog: `upbeat features start {name}` starts it and moves its folder to `{folder}`.",
-    "它还在待办中：运行 `upbeat features start {name}` 开始，之后目录为 `{folder}`。",
-)
-_SEVERAL = LocalizedText(
-    "The user wants to work on a feature; `{wanted}` matches several: {names}. Ask which one; don't start anything.",
-    "用户要做一个特性，而「{wanted}」可能指：{names}。请询问是哪一个，先不要动手。",
-)
-_CHOOSE = LocalizedText(
-    "The user wants to work on a feature but did not say which. Available: {names}. Ask which one; don't start "
-    "anything.",
-    "用户要做一个特性但没有说是哪一个。现有：{names}。请询问是哪一个，先不要动手。",
-)
-_NONE = LocalizedText(
-    "upbeat: no feature `{wanted}`. Available: {names}.",
-    "upbeat：没有特性「{wanted}」。现有：{names}。",
-)
-_EMPTY = LocalizedText(
-    "upbeat: no feature is in progress or in the backlog of {folder}. `upbeat features new NAME` creates one.",
-    "upbeat：{folder} 中没有进行中或待办的特性。用 `upbeat features new 名称` 新建。",
-)
 
 
 def _requested_feature(event: PromptSubmitted) -> str | None:
@@ -67,10 +39,10 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
         return PolicyResult(
             (effect,), f"the feature {matches[0]}", mentioned_paths=(_feature_folder(matches[0], features),)
         )
-    several, none = (_SEVERAL, _NONE) if requested else (_CHOOSE, _EMPTY)
+    several, none = ("several", "none") if requested else ("choose", "empty")
     template, names = (several, matches) if matches else (none, known)
     shown = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
-    text = template.localize(context.language).format(wanted=requested[:60], names=shown, folder=FEATURES_FOLDER)
+    text = _TEXTS.get(template, context.language).format(wanted=requested[:60], names=shown, folder=FEATURES_FOLDER)
     effect = InjectContext(text) if matches else NotifyUser(text)
     return PolicyResult((effect,), f"{len(matches)} features match")
 
@@ -88,8 +60,10 @@ def _matching_features(requested: str, features: FeaturesByStatus, known: tuple[
 def _start_text(name: str, features: FeaturesByStatus, language: str) -> str:
     move = ""
     if name not in features.in_progress:
-        move = _MOVE.localize(language).format(name=name, folder=f"{STATUS_FOLDERS[FeatureStatus.IN_PROGRESS]}/{name}")
-    return _TEXT.localize(language).format(name=name, folder=_feature_folder(name, features), move=move)
+        move = _TEXTS.get("move", language).format(
+            name=name, folder=f"{STATUS_FOLDERS[FeatureStatus.IN_PROGRESS]}/{name}"
+        )
+    return _TEXTS.get("text", language).format(name=name, folder=_feature_folder(name, features), move=move)
 
 
 def _feature_folder(name: str, features: FeaturesByStatus) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import RequestCompaction
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, TurnEnding
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.workflow.state import SessionState
 
@@ -15,14 +15,9 @@ USAGE_THRESHOLD = 0.78
 """Share of the context window from which a compaction is suggested."""
 
 _NAME = "suggest-compaction"
+_TEXTS = PolicyTexts(_NAME)
 _SUGGESTED = "suggested"
 _USAGE_QUERY = ContextUsageQuery()
-_TEXT = LocalizedText(
-    "The conversation fills {percent} % of the model's context window ({tokens} of {window} tokens). Now is a good "
-    "moment for /compact; otherwise the client compacts in the middle of a turn.",
-    "对话已占模型上下文窗口的 {percent}%（{window} 个 token 中的 {tokens} 个）。现在适合执行 /compact，否则客户端会在"
-    "某一轮中途自行压缩。",
-)
 
 
 def _queries(_event: Event, state: SessionState) -> tuple[Query, ...]:
@@ -33,7 +28,7 @@ def _on_turn_boundary(_event: TurnEnding | PromptSubmitted, context: PolicyConte
     usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
     if usage is None or usage.fraction < USAGE_THRESHOLD or context.notes:
         return NO_RESULT
-    text = usage.format_into(_TEXT.localize(context.language))
+    text = usage.format_into(_TEXTS.get("text", context.language))
     return PolicyResult((RequestCompaction(text),), f"{usage.percent} % of the context window", (_SUGGESTED,))
 
 

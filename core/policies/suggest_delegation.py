@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, SubagentRequested, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+
+_TEXTS = PolicyTexts("suggest-delegation")
 
 CALL_THRESHOLD = 3
 """Calls of the main agent without a delegation before the suggestion."""
 
 _WORK_TOOL_KINDS = FILE_CHANGING_KINDS | {ToolKind.SHELL, ToolKind.READ, ToolKind.SEARCH}
 _FINISHED = ("done",)
-_TEXT = LocalizedText(
-    "You made {count} calls of your own while the workflow {workflow} is running. Its steps are for subagents: "
-    "delegate the next one, and name the skills it should read.",
-    "工作流 {workflow} 进行中，你已亲自操作 {count} 次。各步骤应由子代理完成：请委派下一步，并注明它应阅读的技能。",
-)
 
 
 def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyResult:
@@ -25,7 +22,7 @@ def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyRes
     count = len(context.notes) + 1
     if count < CALL_THRESHOLD:
         return PolicyResult(notes=(*context.notes, "call"))
-    text = _TEXT.localize(context.language).format(count=count, workflow=run.workflow)
+    text = _TEXTS.get("text", context.language).format(count=count, workflow=run.workflow)
     return PolicyResult((InjectContext(text),), f"{count} calls of the main agent during a workflow", _FINISHED)
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentRequested, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+
+_TEXTS = PolicyTexts("suggest-subagents")
 
 SEARCH_THRESHOLD = 5
 """Searches and fetches of the main agent without a delegation before the suggestion."""
 
 _SEARCH_TOOL_KINDS = frozenset({ToolKind.SEARCH, ToolKind.FETCH})
 _FINISHED = ("done",)
-_TEXT = LocalizedText(
-    "You have searched {count} times yourself. If there is more to search, delegate it to a subagent: what it reads "
-    "does not fill your context, and several can search in parallel.",
-    "你已亲自搜索 {count} 次。若还要继续，请委派子代理搜索并汇报：它读的内容不占你的上下文，还可多个并行。",
-)
 
 
 def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyResult:
@@ -25,7 +22,7 @@ def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyRes
     if count < SEARCH_THRESHOLD:
         return PolicyResult(notes=(*context.notes, "search"))
     return PolicyResult(
-        (InjectContext(_TEXT.localize(context.language).format(count=count)),),
+        (InjectContext(_TEXTS.get("text", context.language).format(count=count)),),
         f"{count} searches, no delegation",
         _FINISHED,
     )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from upbeat.core.contract.effect import EndTurn
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policy.continuation import SUSPENDING_POLICY
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
 
-_TEXT = LocalizedText(
-    "upbeat: continuation is suspended; this turn ends with work left. Your next prompt resumes it.",
-    "upbeat：自动继续已暂停，本轮结束时可能仍有剩余工作。你的下一条提示会恢复。",
-)
+_TEXTS = PolicyTexts("suspend-continuation")
+
 _SUSPENDED = ("quiet",)
 _READ_ONLY_COMMANDS = ("status", "why", "help")
 """Read-only commands: they do not resume continuation."""
@@ -33,7 +31,7 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
 
 
 def _on_turn_ending(_event: TurnEnding, context: PolicyContext) -> PolicyResult:
-    return PolicyResult((EndTurn(_TEXT.localize(context.language)),), "the user suspended continuation")
+    return PolicyResult((EndTurn(_TEXTS.get("text", context.language)),), "the user suspended continuation")
 
 
 POLICY = Policy(

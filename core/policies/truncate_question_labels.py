@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import RelabelOptions
 from upbeat.core.contract.event import UserQuestionRequested
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+
+_TEXTS = PolicyTexts("truncate-question-labels")
 
 MAX_LABEL_CHARS = 30
 MAX_LABELS = 40
 
 _ELLIPSIS = "…"
-_TEXT = LocalizedText(
-    "Truncated {count} labels longer than {most} characters.",
-    "{count} 个选项超过 {most} 个字符，已截短。",
-)
 
 
 def _on_asking_user(event: UserQuestionRequested, context: PolicyContext) -> PolicyResult:
@@ -25,7 +23,7 @@ def _on_asking_user(event: UserQuestionRequested, context: PolicyContext) -> Pol
     for label in long:
         labels[label] = _truncate(label, used_labels)
         used_labels.add(labels[label])
-    text = _TEXT.localize(context.language).format(count=len(long), most=MAX_LABEL_CHARS)
+    text = _TEXTS.get("text", context.language).format(count=len(long), most=MAX_LABEL_CHARS)
     return PolicyResult((RelabelOptions(text, labels),), f"{len(long)} labels longer than {MAX_LABEL_CHARS} characters")
 
 

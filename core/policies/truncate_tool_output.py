@@ -9,10 +9,12 @@ from collections.abc import Mapping
 
 from upbeat.core.contract.effect import RewriteOutput
 from upbeat.core.contract.event import ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
+
+_TEXTS = PolicyTexts("truncate-tool-output")
 
 BYTES_PER_TOKEN = 4
 
@@ -27,22 +29,6 @@ MIN_TOKENS = 2_000
 
 _HEAD_FRACTION = 0.7
 """Share of the kept text that comes from the beginning."""
-
-_RETRY_HINTS: Mapping[ToolKind, LocalizedText] = {
-    ToolKind.SEARCH: LocalizedText(
-        "search again with a narrower pattern, a folder or a limit", "请用更窄的模式、限定目录或数量后重新搜索"
-    ),
-    ToolKind.FETCH: LocalizedText(
-        "fetch it again and ask only for the part you need", "请重新获取，并只要求所需的部分"
-    ),
-    ToolKind.OTHER: LocalizedText(
-        "call it again with a filter, pagination or a smaller range", "请加上过滤条件、分页或更小的范围后重新调用"
-    ),
-}
-_OMISSION_NOTE = LocalizedText(
-    "\n\n[… omitted about {tokens} tokens ({lines} lines) of {tool} to save context. If you need them, {way}. …]\n\n",
-    "\n\n[……为节省上下文，此处省略了 {tool} 的约 {tokens} 个 token（{lines} 行）。需要省略的内容时，{way}。……]\n\n",
-)
 
 
 def _queries(event: ToolFinished, _state: SessionState) -> tuple[Query, ...]:
@@ -84,9 +70,9 @@ def _truncate(event: ToolFinished, max_tokens: int, language: str) -> str:
     head = truncate_to_limit(text[: first + 1], TextLimit(first, LengthUnit.UTF8), note="")[0]
     tail = _tail(text, len(head), max_bytes - measure_text(head, LengthUnit.UTF8))
     gap = text[len(head) : len(text) - len(tail)]
-    hint = _RETRY_HINTS[event.call.kind].localize(language)
+    hint = _TEXTS.get(f"retry_{event.call.kind}", language)
     lines, tokens = gap.count("\n") + 1, measure_text(gap, LengthUnit.UTF8) // BYTES_PER_TOKEN
-    note = _OMISSION_NOTE.localize(language).format(tokens=tokens, lines=lines, tool=event.call.tool[:80], way=hint)
+    note = _TEXTS.get("omission_note", language).format(tokens=tokens, lines=lines, tool=event.call.tool[:80], way=hint)
     return f"{head.rstrip()}{note}{tail.lstrip()}"
 
 

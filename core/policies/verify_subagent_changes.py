@@ -14,32 +14,19 @@ from upbeat.core.contract.event import (
     ToolFinished,
 )
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, MAX_PATH_CHARS, format_changed_files, format_count
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.workflow.state import SessionState
 
 _NAME = "verify-subagent-changes"
+_TEXTS = PolicyTexts(_NAME)
 _RETURNED_PREFIX = "returned "
 _VERIFIED_PREFIX = "verified "
 """A subagent that the workflow evaluated when it stopped; its call returns later, when the run no longer has it."""
 _WARNED_PREFIX = "warned "
 _MAX_NOTES = 20
 _PROSE_SUFFIXES = (".md", ".txt", ".rst")
-
-_TEXT = LocalizedText(
-    "{count} subagent(s) returned. The working tree differs from the last commit in {files} file(s):\n{frame}\nA "
-    "subagent's report is not evidence: before you build on its work or report it as done, read what it changed and "
-    "run a check that fails if it is wrong.",
-    "{count} 个子代理已返回。工作树与上次提交相比有 {files} 个文件不同：\n{frame}\n子代理的汇报不是证据：在此基础上继"
-    "续或汇报完成之前，请先阅读改动，并运行一个出错就会失败的检查。",
-)
-_EDITS = LocalizedText(
-    "You changed {path} yourself while the workflow {workflow} is running. No stage reviews or tests what its agents "
-    "did not do: delegate code changes to the agent of the step, or say why not.",
-    "工作流 {workflow} 进行中，你亲自修改了 {path}。不是由其代理完成的改动不会经过任何评审或测试阶段：请把代码改动交"
-    "给该步骤的代理，否则说明原因。",
-)
 
 
 def _queries_for_subagent(event: SubagentReturned, state: SessionState) -> tuple[Query, ...]:
@@ -110,7 +97,7 @@ def _report_changes(context: PolicyContext, *extra_notes: str) -> PolicyResult:
     if not files or not context.nonce:
         return PolicyResult(notes=new_notes) if new_notes is not None else NO_RESULT
     shown = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
-    text = _TEXT.localize(context.language).format(count=len(returned), files=format_count(files), frame=shown)
+    text = _TEXTS.get("text", context.language).format(count=len(returned), files=format_count(files), frame=shown)
     names = tuple(file.path for file in files[:MAX_LISTED_FILES])
     return PolicyResult(
         (InjectContext(text),), f"{len(returned)} subagents returned, {len(files)} files differ", new_notes, names
@@ -127,7 +114,7 @@ def _warn_about_edit(event: ToolFinished, context: PolicyContext) -> PolicyResul
     if event.call.kind not in FILE_CHANGING_KINDS or not path or note in context.notes:
         return NO_RESULT
     shown = path.removeprefix(f"{context.root}/")[:MAX_PATH_CHARS]
-    text = _EDITS.localize(context.language).format(path=shown, workflow=run.workflow)
+    text = _TEXTS.get("edits", context.language).format(path=shown, workflow=run.workflow)
     return PolicyResult(
         (InjectContext(text),), "the main agent changed code in a workflow", (*context.notes, note), (path,)
     )

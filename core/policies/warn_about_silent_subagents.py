@@ -12,18 +12,15 @@ from upbeat.core.contract.event import (
     SubagentStarted,
     ToolFinished,
 )
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, Policy, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.running_agents import parse_number, running_agents, update_running_agents
+
+_TEXTS = PolicyTexts("warn-about-silent-subagents")
 
 SILENT_SECONDS = 120.0
 COOLDOWN_SECONDS = 300.0
 
 _REMINDED_PREFIX = "reminded "
-_TEXT = LocalizedText(
-    "{agents} started more than {minutes} min ago and has not ended. Check whether it is still working before you "
-    "rely on its result; upbeat only knows that it has not seen an end.",
-    "{agents} 已启动超过 {minutes} 分钟仍未结束。在依赖其结果之前，请先确认它是否还在工作；这里只知道尚未看到它结束。",
-)
 
 
 def _track_agents(
@@ -45,7 +42,7 @@ def _on_main_agent_activity(_event: ToolFinished | PromptSubmitted, context: Pol
         return NO_RESULT
     minutes = int((context.now - min(agent.since for agent in silent)) // 60)
     names = ", ".join(agent.name for agent in silent[:5])
-    text = _TEXT.localize(context.language).format(agents=names, minutes=minutes)
+    text = _TEXTS.get("text", context.language).format(agents=names, minutes=minutes)
     kept = tuple(note for note in context.notes if not note.startswith(_REMINDED_PREFIX))
     return PolicyResult(
         (InjectContext(text),), f"{len(silent)} silent subagents", (f"{_REMINDED_PREFIX}{context.now:.0f}", *kept)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from upbeat.core.policy.definition import LocalizedText
+from upbeat.core.policy.definition import PolicyTexts
 from upbeat.core.policy.queries import ChangedFile
 from upbeat.core.sanitize.inline import sanitize_inline
+
+_TEXTS = PolicyTexts("changed-files")
 
 MAX_LISTED_FILES = 12
 MAX_QUERIED_FILES = 50
 """Maximum files of ``ChangedFilesQuery``."""
 MAX_PATH_CHARS = 160
-
-_MORE = LocalizedText("… and {count} more", "……另有 {count} 个")
 
 
 def format_count(files: Sequence[ChangedFile]) -> str:
@@ -25,7 +25,7 @@ def format_changed_files(files: Sequence[ChangedFile], language: str) -> str:
     """Return the first ``MAX_LISTED_FILES`` with added and removed lines, and the number of the rest."""
     lines = [_line(file) for file in files[:MAX_LISTED_FILES]]
     if len(files) > MAX_LISTED_FILES:
-        lines.append(_MORE.localize(language).format(count=len(files) - MAX_LISTED_FILES))
+        lines.append(_TEXTS.get("more", language).format(count=len(files) - MAX_LISTED_FILES))
     return "\n".join(lines)
 
 

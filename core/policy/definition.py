@@ -15,6 +15,7 @@ from typing import Any
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event, PromptOrigin, ToolKind
+from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.queries import Query
 from upbeat.core.policy.side_effects import SideEffect
 from upbeat.core.sanitize.inline import SafeTemplate
@@ -23,15 +24,14 @@ from upbeat.core.workflow.state import SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class LocalizedText:
-    """One text in both languages, with placeholders in braces."""
+class PolicyTexts:
+    """The texts of one policy: the table called ``name`` of ``core/messages/*/policies.toml``."""
 
-    en: str
-    zh: str
+    name: str
 
-    def localize(self, language: str) -> SafeTemplate:
-        """Return the text for ``language``: Chinese for ``zh``, English for anything else."""
-        return SafeTemplate(self.zh if language == "zh" else self.en)
+    def get(self, key: str, language: str) -> SafeTemplate:
+        """Return one text in ``language``: Chinese for ``zh``, English for anything else."""
+        return load_messages("policies", language).group(self.name)[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.queries import FilesAboveQuery, Query, TextDocument
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
+
+_TEXTS = PolicyTexts("folder-documents")
 
 DOCUMENT_CAP = TextLimit(2400, LengthUnit.UTF8)
 MAX_DOCUMENTS = 2
@@ -26,19 +28,17 @@ MAX_DOCUMENTS = 2
 MAX_FOLDERS = 3
 
 _MAX_PATH_CHARS = 200
-_TRUNCATION_NOTE = LocalizedText("\n… (see {path} for the rest)", "\n…（其余见 {path}）")
 
 
 @dataclass(frozen=True, slots=True)
 class FolderDocumentInjector:
-    """The files called ``file_name``. ``heading`` has {path} and {folder}.
+    """The files called ``file_name``, shown below the policy's text ``heading``.
 
     ``should_show`` decides for each of them, given all documents, including those with ``companion_names``.
     """
 
     policy_name: str
     file_name: str
-    heading: LocalizedText
     should_show: Callable[[TextDocument, Sequence[TextDocument], PolicyContext, ToolFinished], bool]
     companion_names: tuple[str, ...] = ()
     includes_root: bool = True
@@ -98,9 +98,10 @@ class FolderDocumentInjector:
     def _text(self, document: TextDocument, context: PolicyContext) -> str:
         path = document.path[:_MAX_PATH_CHARS]
         folder = posixpath.dirname(path)
-        heading = self.heading.localize(context.language).format(path=path, folder=f"{folder}/" if folder else "./")
+        template = PolicyTexts(self.policy_name).get("heading", context.language)
+        heading = template.format(path=path, folder=f"{folder}/" if folder else "./")
         body, _cut = truncate_to_limit(
-            document.text.strip(), DOCUMENT_CAP, _TRUNCATION_NOTE.localize(context.language).format(path=path)
+            document.text.strip(), DOCUMENT_CAP, _TEXTS.get("truncation_note", context.language).format(path=path)
         )
         return f"{heading}\n{frame_untrusted(body, context.nonce, source=path)}"
 

@@ -12,6 +12,7 @@ import pytest
 
 from upbeat.core import policies
 from upbeat.core.contract.client import ClientTraits
+from upbeat.core.package_data import load_toml
 from upbeat.core.policies import POLICIES, POLICIES_BY_NAME
 from upbeat.core.policy.definition import Policy
 
@@ -52,6 +53,22 @@ def test_texts_are_in_both_languages(policy: Policy) -> None:
     assert ["summary", "rationale", "silent_when"] == list(english) == list(chinese)
     assert all(10 < len(text) < 320 and not CHINESE.search(text) for text in english.values())
     assert all(map(CHINESE.search, chinese.values()))
+
+
+@pytest.mark.parametrize("name", load_toml("upbeat.core.messages", "en/policies.toml"))
+def test_every_text_is_used(name: str) -> None:
+    """The table of a policy has exactly the keys that its file names, some of them by their beginning."""
+    stem = name.replace("-", "_")
+    path = next(path for folder in (FOLDER, FOLDER.parent / "policy") if (path := folder / f"{stem}.py").exists())
+    source = path.read_text(encoding="utf-8")
+    keys = load_toml("upbeat.core.messages", "en/policies.toml")[name]
+
+    assert set(re.findall(r'_TEXTS\.get\(\s*"(\w+)"', source)) <= set(keys)
+    assert [] == [
+        key
+        for key in keys
+        if f'"{key}"' not in source and f'f"{key.partition("_")[0]}_{{' not in source and key != "heading"
+    ]
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)

@@ -9,7 +9,7 @@ import pytest
 from policy_play import HERE, IN_AGENT, call, shell, starting
 
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, Event, PromptOrigin, PromptSubmitted, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, LocalizedText, PolicyContext, PolicyResult
+from upbeat.core.policy.definition import NO_RESULT, Handler, PolicyContext, PolicyResult, PolicyTexts
 
 EDIT = starting(call("Edit", ToolKind.EDIT))
 STATUS = starting(shell("git status"))
@@ -17,11 +17,11 @@ PROMPT = PromptSubmitted(HERE, "fix the test")
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [("en", "2 files"), ("zh", "2 个文件"), ("fr", "2 files"), ("", "2 files")]
+    ("language", "text"), [("en", "… and 2 more"), ("zh", "……另有 2 个"), ("fr", "… and 2 more"), ("", "… and 2 more")]
 )
-def test_localize(language: str, text: str) -> None:
+def test_a_text_is_localized(language: str, text: str) -> None:
     """A text is Chinese for ``zh`` and English for any other language."""
-    assert text == LocalizedText("{count} files", "{count} 个文件").localize(language).format(count=2)
+    assert text == PolicyTexts("changed-files").get("more", language).format(count=2)
 
 
 def handle(_event: Event, _context: PolicyContext) -> PolicyResult:

@@ -8,15 +8,13 @@ from policy_play import IN_AGENT, NONCE, ROOT, call, finished
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolKind
-from upbeat.core.policy.definition import NO_RESULT, LocalizedText, PolicyContext
+from upbeat.core.policy.definition import NO_RESULT, PolicyContext
 from upbeat.core.policy.folder_documents import DOCUMENT_CAP, MAX_DOCUMENTS, MAX_FOLDERS, FolderDocumentInjector
 from upbeat.core.policy.queries import FilesAboveQuery, TextDocument
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.workflow.state import NEW_SESSION
 
-INJECTOR = FolderDocumentInjector(
-    "notes", "NOTES.md", LocalizedText("{path} of {folder}", "{folder} 的 {path}"), lambda *_given: True, ("OLD.md",)
-)
+INJECTOR = FolderDocumentInjector("inject-folder-readme", "NOTES.md", lambda *_given: True, ("OLD.md",))
 READ = finished(call("Read", ToolKind.READ, ("/repo/api/a.py",)))
 QUERY = FilesAboveQuery("/repo/api/NOTES.md", ("NOTES.md", "OLD.md"))
 DOCUMENT = TextDocument("api/NOTES.md", "Use tabs.\n")
@@ -39,7 +37,8 @@ def test_queries() -> None:
 def test_a_document_is_injected_once_per_agent() -> None:
     """The first touch injects the framed document; the next one of the same agent does not, that of another does."""
     first = INJECTOR.on_tool_finished(READ, context(DOCUMENT))
-    text = f"api/NOTES.md of api/\n{frame_untrusted('Use tabs.', NONCE, source='api/NOTES.md')}"
+    heading = "You are now working in api/ or below. This is api/NOTES.md."
+    text = f"{heading}\n{frame_untrusted('Use tabs.', NONCE, source='api/NOTES.md')}"
 
     assert ((InjectContext(text),), ("api/NOTES.md",)) == (first.effects, first.mentioned_paths)
     assert NO_RESULT == INJECTOR.on_tool_finished(READ, context(DOCUMENT, notes=first.notes or ()))
