@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 from fakes.codex.texts import CHINESE, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,26 +31,8 @@ RECORDED: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parents[3] / "recorded/codex/exec_errors.json").read_text(encoding="utf-8")
 )
 
-REASONS = {
-    "bad_config_syntax": FailureReason.CODEX_CONFIG,
-    "bad_config_type": FailureReason.CODEX_CONFIG,
-    "conn_refused_bounded": FailureReason.PROVIDER_UNREACHABLE,
-    "failed_context_length": FailureReason.CONTEXT_FULL,
-    "failed_overloaded": FailureReason.PROVIDER_ERROR,
-    "failed_quota": FailureReason.QUOTA_EXCEEDED,
-    "failed_ratelimit": FailureReason.RATE_LIMITED,
-    "http_400": FailureReason.BAD_REQUEST,
-    "http_401": FailureReason.UNAUTHORIZED,
-    "http_403": FailureReason.UNAUTHORIZED,
-    "http_404": FailureReason.BAD_REQUEST,
-    "http_429": FailureReason.RATE_LIMITED,
-    "http_429_retryafter": FailureReason.RATE_LIMITED,
-    "http_500": FailureReason.PROVIDER_ERROR,
-    "http_503": FailureReason.PROVIDER_ERROR,
-    "incomplete": FailureReason.TURN_FAILED,
-    "no_env_key": FailureReason.MISSING_KEY,
-    "stream_cut": FailureReason.STREAM_DISCONNECTED,
-}
+CASES = read_groups(Path(__file__).with_name("base_cases.tsv"))
+REASONS = {name: FailureReason(reason) for name, reason in CASES["recorded"]}
 ENDLESS = ("conn_refused", "no_auth_default_provider")
 """Recorded until another process lost patience: Codex itself would not have ended."""
 
@@ -91,40 +74,25 @@ def test_recorded_failures_are_told_in_one_sentence(name: str, texts: Texts) -> 
     assert [] == [line for line in rest if not line.startswith("  ")]
 
 
-@pytest.mark.parametrize("name", ENDLESS)
-def test_endless_retries_are_recognised(name: str) -> None:
-    """From the first such trouble on the time is limited."""
-    assert any(isinstance(event, Reconnecting) and is_waiting_for_network(event.text) for event in events(name))
+def test_endless_retries_are_recognized() -> None:
+    """Only the recordings that would never end wait for the network; retries that end by themselves are left alone."""
+    waiting = {
+        name
+        for name in RECORDED
+        for event in events(name)
+        if isinstance(event, Reconnecting) and is_waiting_for_network(event.text)
+    }
 
-
-@pytest.mark.parametrize("name", sorted(set(REASONS) - {"conn_refused_bounded"}))
-def test_other_troubles_are_left_to_codex(name: str) -> None:
-    """Retries that come to an end by themselves are not cut short."""
-    assert [] == [
-        event for event in events(name) if isinstance(event, Reconnecting) and is_waiting_for_network(event.text)
-    ]
+    assert set(ENDLESS) == waiting
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "a tool said: unexpected status 401",
-        "Quota exceeded.",
-        "the model said Connection failed: x",
-        "unexpected status 4012",
-        "Incomplete response returned, reason: max_output_tokens",
-    ],
+    ("group", "reason"), [("unknown", FailureReason.TURN_FAILED), ("body of a 400", FailureReason.BAD_REQUEST)]
 )
-def test_a_sentence_that_is_not_known_is_left_alone(text: str) -> None:
-    """Only the beginning of a known sentence counts; the user then reads what Codex says."""
-    assert Failed(FailureReason.TURN_FAILED, text) == classify_failure(Failed(FailureReason.TURN_FAILED, text))
-
-
-@pytest.mark.parametrize("text", ['{"error": {}}', '{"type": "error", "error": {"message": "x"}}', '\n {\n"error":1}'])
-def test_the_body_of_a_400_is_a_bad_request(text: str) -> None:
-    """Codex hands it on as it came."""
-    assert FailureReason.BAD_REQUEST is classify_failure(Failed(FailureReason.TURN_FAILED, text)).reason
+def test_other_messages(group: str, reason: FailureReason) -> None:
+    """Only the start of a known message counts, and the body of a 400 is a bad request; the text is kept."""
+    for (text,) in CASES[group]:
+        assert Failed(reason, text) == classify_failure(Failed(FailureReason.TURN_FAILED, text))
 
 
 @pytest.mark.parametrize("why", [why for why in FailureReason if why is not FailureReason.TURN_FAILED])
@@ -139,34 +107,9 @@ def test_why_of_is_total(text: str) -> None:
     assert classify_failure(Failed(FailureReason.TURN_FAILED, text)).reason in FailureReason
 
 
-REJECTED = [
-    '{"error": {"message": "No tool output found for function call call_9."}}',
-    "No tool call found for function call output with call_id call_9.",
-    "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
-    "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
-    "The encrypted content gAAA could not be verified.",
-    "Duplicate item found with id msg_1.",
-    "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after",
-    "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`",
-    "This model does not support assistant message prefill.",
-]
-OTHER_FAILURES = [
-    "",
-    "mock error 400",
-    "The model 'gpt-9' does not exist",
-    "Invalid schema for function 'x'",
-    "Unsupported value: 'reasoning.effort'",
-    "Your input exceeds the context window of this model.",
-]
+@pytest.mark.parametrize("is_rejected", [True, False])
+def test_a_rejected_history(is_rejected: bool) -> None:
+    """A conversation that no provider accepts is recognized; a request that is wrong by itself is another failure."""
+    texts = CASES["rejected history" if is_rejected else "other refusal"]
 
-
-@pytest.mark.parametrize("text", REJECTED)
-def test_a_history_that_is_out_of_order(text: str) -> None:
-    """What providers say of a conversation that they will never take."""
-    assert is_rejected_history(text)
-
-
-@pytest.mark.parametrize("text", OTHER_FAILURES)
-def test_other_refusals(text: str) -> None:
-    """A request that is wrong by itself would be so in a new thread, too."""
-    assert not is_rejected_history(text)
+    assert [is_rejected] * len(texts) == [is_rejected_history(text) for (text,) in texts]
