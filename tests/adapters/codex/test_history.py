@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from journal_values import JSON
@@ -16,6 +17,7 @@ from upbeat.core.contract.event import PromptSubmitted, ToolFinished, ToolKind, 
 from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 HOME = Path(__file__).parents[2] / "recorded" / "codex"
+CASES = read_groups(Path(__file__).with_name("history_cases.tsv"))
 AT = "2026-11-22T04:00:05.000Z"
 
 
@@ -79,62 +81,24 @@ def test_what_became_of_calls() -> None:
 
 
 SHELL = {"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": '{"cmd": "make"}'}
-PATCH = {"type": "custom_tool_call", "call_id": "c", "name": "apply_patch", "input": "*** Begin Patch"}
 
 
-def answer(output: Any) -> dict[str, Any]:
-    return {"type": "function_call_output", "call_id": "c", "output": output}
+@pytest.mark.parametrize(("form", "status", "payloads"), [(row[0], row[1], row[2:]) for row in CASES["ending"]])
+def test_other_forms_of_ends(tmp_path: Path, form: str, status: str, payloads: tuple[str, ...]) -> None:
+    """The end of a call is understood in the forms of several versions."""
+    path = written(tmp_path, *map(json.loads, payloads))
+
+    assert {"c": CallStatus(status)} == fates(told(path))
 
 
-OTHER_FORMS = {
-    "an exit code in JSON": ((SHELL, answer('{"output": "x", "metadata": {"exit_code": 2}}')), CallStatus.FAILED),
-    "an exit code in words": ((SHELL, answer("Exit code: 0\nOutput:\nx")), CallStatus.SUCCEEDED),
-    "one that still runs": ((SHELL, answer("Process running with session ID 7\nOutput:\n")), CallStatus.UNKNOWN),
-    "a user who declined": ((SHELL, answer("exec command rejected by user")), CallStatus.DENIED),
-    "a user who declined a patch": ((PATCH, answer("patch rejected by user")), CallStatus.DENIED),
-    "a hook that denied": (
-        (SHELL, answer("Command blocked by PreToolUse hook: no. Command: make")),
-        CallStatus.DENIED,
-    ),
-    "a word of an older version": (
-        (SHELL, {"type": "exec_command_end", "call_id": "c", "exit_code": 1}, answer("x")),
-        CallStatus.FAILED,
-    ),
-    "a declined item": (
-        (
-            SHELL,
-            {"type": "item_completed", "item": {"type": "CommandExecution", "id": "c", "status": "declined"}},
-            answer("x"),
-        ),
-        CallStatus.DENIED,
-    ),
-    "an answer that tells of its success": ((SHELL, answer({"content": "x", "success": False})), CallStatus.FAILED),
-    "a text with an exit code far inside": ((SHELL, answer("y" * 500 + "Exit code: 1")), CallStatus.UNKNOWN),
-}
-
-
-@pytest.mark.parametrize(("payloads", "expected"), OTHER_FORMS.values(), ids=OTHER_FORMS)
-def test_other_forms_of_ends(tmp_path: Path, payloads: tuple[dict[str, Any], ...], expected: CallStatus) -> None:
-    """What became of a call in the forms of several versions."""
-    assert {"c": expected} == fates(told(written(tmp_path, *payloads)))
-
-
-CALLS = {
-    "a list": ({"name": "shell", "arguments": '{"command": ["bash", "-lc", "make all"]}'}, ("Bash", "make all")),
-    "words": ({"name": "shell", "arguments": '{"command": ["make", "a b"]}'}, ("Bash", "make 'a b'")),
-    "a line": ({"name": "shell_command", "arguments": '{"command": "make"}'}, ("Bash", "make")),
-    "a server's tool": ({"name": "search", "namespace": "mcp__docs", "arguments": "{}"}, ("mcp__docs__search", "")),
-}
-
-
-@pytest.mark.parametrize(("payload", "expected"), CALLS.values(), ids=CALLS)
-def test_names_of_calls(tmp_path: Path, payload: dict[str, Any], expected: tuple[str, str]) -> None:
-    """A call has the name and the command that its hook is told."""
-    path = written(tmp_path, {"type": "function_call", "call_id": "c", **payload})
-    [event] = [one.event for one in told(path) if isinstance(one, RecordedEvent)]
+@pytest.mark.parametrize(("payload", "tool", "command"), CASES["call"])
+def test_names_of_calls(tmp_path: Path, payload: str, tool: str, command: str) -> None:
+    """A call has the name and the command that its hook reports."""
+    path = written(tmp_path, {"type": "function_call", "call_id": "c", **json.loads(payload)})
+    [event] = [item.event for item in told(path) if isinstance(item, RecordedEvent)]
 
     assert isinstance(event, ToolStarting)
-    assert expected == (event.call.tool, event.command)
+    assert (tool, command) == (event.call.tool, event.command)
 
 
 def test_calls_that_code_of_the_model_makes_have_only_their_item(tmp_path: Path) -> None:

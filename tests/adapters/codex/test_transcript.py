@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from case_files import read_cases
 
 from upbeat.adapters.codex.transcript import MAX_BYTES, CodexRollouts
 from upbeat.core.contract.event import ClientName, EventSource
@@ -52,11 +52,6 @@ def test_cached_input_does_not_count(tmp_path: Path) -> None:
     assert 17 == CodexRollouts().total_tokens(source("", str(file)))
 
 
-def token_count(tokens: object, window: object = 258400) -> str:
-    info = {"last_token_usage": {"total_tokens": tokens}, "model_context_window": window}
-    return json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n"
-
-
 def test_context_of_a_thread() -> None:
     """The window is as full as the last request with its answer, in the thread of the event."""
     rollouts = CodexRollouts()
@@ -65,33 +60,13 @@ def test_context_of_a_thread() -> None:
     assert ContextUsage(11002 + 10, 258400) == rollouts.context_usage(source(V1, rollout(V1_FIRST)))
 
 
-CONTEXTS = {
-    "the last one counts": (token_count(10) + token_count(30), ContextUsage(30, 258400)),
-    "a line that is not yet written does not": (token_count(10) + token_count(30)[:-4], ContextUsage(10, 258400)),
-    "nobody says how many go in": (token_count(30, None), ContextUsage(30)),
-    "a window that is no number": (token_count(30, True), ContextUsage(30)),
-    "limits without tokens": (
-        token_count(30) + '{"payload":{"type":"token_count","info":null}}\n',
-        ContextUsage(30, 258400),
-    ),
-    "nothing since a compaction": (token_count(30) + '{"type":"compacted","payload":{}}\n', None),
-    "an answer after a compaction": ('{"type":"compacted","payload":{}}\n' + token_count(5), ContextUsage(5, 258400)),
-    "a text that speaks of one": (
-        token_count(30) + '{"type":"event_msg","payload":{"text":"\\"compacted\\" \\"token_count\\""}}\n',
-        ContextUsage(30, 258400),
-    ),
-    "odd values": (token_count("7") + token_count(-1) + "[1]\n" + '"token_count"\n', None),
-    "nothing": ("", None),
-}
-
-
-@pytest.mark.parametrize(("text", "use"), CONTEXTS.values(), ids=CONTEXTS)
-def test_context(tmp_path: Path, text: str, use: ContextUsage | None) -> None:
-    """Only what Codex says itself is told, and nothing between a compaction and the next answer."""
+@pytest.mark.parametrize(("case", "text", "usage"), read_cases(Path(__file__).with_name("transcript_cases.tsv")))
+def test_context(tmp_path: Path, case: str, text: str, usage: str) -> None:
+    """Only a count of Codex itself is used, and none between a compaction and the next answer."""
     file = tmp_path / "rollout-x.jsonl"
     file.write_text(text)
 
-    assert use == CodexRollouts().context_usage(source("", str(file)))
+    assert usage == repr(CodexRollouts().context_usage(source("", str(file))))
 
 
 def test_exit_codes() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 from fakes.codex.conversation import open_scene
 from fakes.codex.texts import CHINESE, ENGLISH
 from fakes.codex.transport import FakeTransport
@@ -29,6 +30,7 @@ from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.core.contract.finding import Finding, ToolOutput
 
+CASES = read_groups(Path(__file__).with_name("commands_cases.tsv"))
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 PROMPT = "where is RETRY_LIMIT used in retry.py?"
 ANSWER = [ThreadStarted(THREAD), Message("answer"), Completed(TokenUsage(100, 0, 0))]
@@ -72,30 +74,15 @@ def scene(
     return Scene(CommandContext(opening, one.printer, texts, is_plan), one.transport, out)
 
 
-@pytest.mark.parametrize(
-    "text", ["hello", " /plan", "/etc/hosts is wrong", "//comment", "/ plan", "/plan2", "a /plan", "/路径", "/usr/"]
-)
-def test_a_prompt_is_no_command(text: str) -> None:
-    """Paths, and whatever does not begin with a slash and a word."""
-    assert parse_slash_command(text) is None
+def test_a_prompt_is_no_command() -> None:
+    """Paths, and text that does not begin with a slash and a word, are prompts."""
+    assert [] == [text for (text,) in CASES["prompt"] if parse_slash_command(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "command"),
-    [
-        ("/plan", ("plan", "")),
-        ("/Plan ", ("plan", "")),
-        ("/context why\ndoes it", ("context", "why\ndoes it")),
-        ("/nonsense with words", ("nonsense", "with words")),
-        ("/", ("", "")),
-        ("/stop", ("workflow", "stop")),
-        ("/continue ", ("workflow", "continue")),
-        ("/stop it", ("stop", "it")),
-    ],
-)
-def test_a_slash_and_a_word_is_a_command(text: str, command: tuple[str, str]) -> None:
-    """Known or not; what stands behind is its argument."""
-    assert command == parse_slash_command(text)
+@pytest.mark.parametrize(("text", "name", "argument"), CASES["command"])
+def test_a_slash_and_a_word_is_a_command(text: str, name: str, argument: str) -> None:
+    """A slash and a word are a command, known or not; the rest is its argument."""
+    assert (name, argument) == parse_slash_command(text)
 
 
 @given(st.text())
@@ -238,20 +225,9 @@ def test_without_a_session_there_is_nothing_to_resume(tmp_path: Path) -> None:
 BEGUN = [ThreadStarted(THREAD), Message("Which one?"), Completed(TokenUsage(100, 0, 0))]
 
 
-@pytest.mark.parametrize(
-    ("text", "prompt"),
-    [
-        ("/workflow start single add retries", "/upbeat:single add retries"),
-        ("/workflow start  quick", "/upbeat:quick"),
-        ("/workflow continue", "/upbeat:continue"),
-        ("/workflow start", ""),
-        ("/workflow stop", ""),
-        ("/workflow", ""),
-        ("/status start x", ""),
-    ],
-)
-def test_two_commands_are_short_for_a_prompt(text: str, prompt: str) -> None:
-    """Those that give Codex work; all others only tell, or stop."""
+@pytest.mark.parametrize(("text", "prompt"), CASES["expanded"])
+def test_two_commands_stand_for_a_prompt(text: str, prompt: str) -> None:
+    """Starting and continuing a workflow sends a prompt; all other commands do not."""
     command = parse_slash_command(text)
 
     assert command

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.completion import CompleteEvent
@@ -20,6 +22,7 @@ from upbeat.adapters.codex_auto.app.complete import (
     quote_path,
 )
 
+CASES = read_groups(Path(__file__).with_name("complete_cases.tsv"))
 FILES = ["README.md", "docs/用户 手册.md", "src/main.py", "src/mail/send.py", "tests/test_main.py", "文档.md"]
 FOLDED = [(path, path.casefold()) for path in FILES]
 COMMANDS = [("plan", "switch"), ("status", "tell")]
@@ -34,38 +37,17 @@ def completed(before: str, *, asked: bool = False) -> list[str]:
     return [before[: len(before) + one.start_position] + one.text for one in found]
 
 
-@pytest.mark.parametrize(
-    "before",
-    ["", "hello", "a@b.example", "mail me@home", "1/", "/etc/hosts", "and/or/else", "x = a / b", "@no-such-file", "/x"],
-)
-def test_nothing_is_offered_for(before: str) -> None:
-    """Words, addresses, absolute paths and what names no file."""
-    assert [] == completed(before)
+def test_nothing_is_offered() -> None:
+    """Words, addresses, absolute paths and names of no file are not completed."""
+    assert [] == [before for (before,) in CASES["none"] if completed(before)]
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("/", ["/plan", "/status"]),
-        ("/st", ["/status"]),
-        ("/workflow ", ["/workflow start", "/workflow stop", "/workflow continue", "/workflow list"]),
-        ("/workflow st", ["/workflow start", "/workflow stop"]),
-        ("/workflow start s", ["/workflow start single", "/workflow start standard"]),
-        ("look at @READ", ["look at README.md"]),
-        ("look at @read", ["look at README.md"]),
-        ("@main", ["src/main.py", "tests/test_main.py"]),
-        ("src/m", ["src/mail/send.py", "src/main.py"]),
-        ("see (src/mai", ["see (src/mail/send.py", "see (src/main.py"]),
-        ("看看@文", ["看看文档.md"]),
-        ("@手册", ['"docs/用户 手册.md"']),
-        ('@"docs/用户 手', ['"docs/用户 手册.md"']),
-        ("first line\n@send", ["first line\nsrc/mail/send.py"]),
-    ],
-)
-def test_completes(before: str, after: list[str]) -> None:
-    """Commands at the start, files behind an @ or in a path; names with spaces or other scripts are quoted."""
-    expected = [text.replace("文档.md", '"文档.md"') for text in after]
-    assert expected == sorted(completed(before), key=expected.index)
+@pytest.mark.parametrize("row", CASES["offered"], ids=lambda row: row[0])
+def test_completions(row: tuple[str, ...]) -> None:
+    """Commands are completed at the start, files behind an @ or in a path; names that are not plain are quoted."""
+    before, *after = row
+
+    assert sorted(after) == sorted(completed(before))
 
 
 def test_tab_completes_a_plain_word() -> None:
@@ -73,18 +55,9 @@ def test_tab_completes_a_plain_word() -> None:
     assert ([], ["README.md"]) == (completed("READ"), completed("READ", asked=True))
 
 
-@pytest.mark.parametrize(
-    ("part", "found"),
-    [
-        ("src", ["src/main.py", "src/mail/send.py"]),
-        ("main", ["src/main.py", "tests/test_main.py"]),
-        ("./src/main", ["src/main.py"]),
-        ("MAIN.PY", ["src/main.py", "tests/test_main.py"]),
-    ],
-)
-def test_paths_come_before_names_before_parts(part: str, found: list[str]) -> None:
-    """The beginning of a path is the best match, then the beginning of a name, then anything."""
-    assert found == match_files(FOLDED, part)
+def test_paths_come_before_names_before_parts() -> None:
+    """The start of a path is the best match, then the start of a name, then any part."""
+    assert CASES["match"] == [(part, *match_files(FOLDED, part)) for part, *_ in CASES["match"]]
 
 
 def test_matching_is_bounded() -> None:
@@ -94,13 +67,9 @@ def test_matching_is_bounded() -> None:
     assert 30 == len(match_files(many, "py"))
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [("a/b-c.py", "a/b-c.py"), ("a b.py", '"a b.py"'), ("店.py", '"店.py"'), ("a'b.py", '"a\'b.py"')],
-)
-def test_names_are_quoted(path: str, text: str) -> None:
-    """Unless they are plain ASCII without spaces."""
-    assert text == quote_path(path)
+def test_names_are_quoted() -> None:
+    """A path is quoted unless it is plain ASCII without spaces."""
+    assert CASES["quoted"] == [(path, quote_path(path)) for path, _ in CASES["quoted"]]
 
 
 @given(st.text())

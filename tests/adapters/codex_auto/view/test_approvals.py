@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from threading import Timer
 
 import pytest
+from case_files import read_cases
 from fakes.codex.texts import CHINESE, ENGLISH
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
@@ -21,7 +23,6 @@ ALL = tuple(ApprovalDecision)
 COMMAND = ApprovalRequest(
     ApprovalKind.COMMAND, "rm -r build", "/repo", "clean up", choices=ALL, allowed_prefix=("rm", "-r")
 )
-CTRL_C, CTRL_D = "\x03", "\x04"
 
 
 @pytest.fixture
@@ -51,26 +52,10 @@ def asked(
     return approvals(approval), out.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("typed", "decision"),
-    [
-        ("y\r", ApprovalDecision.ACCEPT),
-        ("Yes\r", ApprovalDecision.ACCEPT),
-        (" 是 \r", ApprovalDecision.ACCEPT),
-        ("s\r", ApprovalDecision.ACCEPT_SESSION),
-        ("r\r", ApprovalDecision.ACCEPT_RULE),
-        ("n\r", ApprovalDecision.DECLINE),
-        ("a\r", ApprovalDecision.CANCEL),
-        ("\r", ApprovalDecision.DECLINE),
-        (CTRL_C, ApprovalDecision.CANCEL),
-        (CTRL_D, ApprovalDecision.DECLINE),
-        ("yy\rq\r\r", ApprovalDecision.DECLINE),
-        ("what?\ry\r", ApprovalDecision.ACCEPT),
-    ],
-)
-def test_answers(keys: PipeInput, typed: str, decision: ApprovalDecision) -> None:
-    """A letter or a word and Enter; nothing is a no, and what is not understood is asked again."""
-    assert decision is asked(keys, typed)[0]
+@pytest.mark.parametrize(("typed", "decision"), read_cases(Path(__file__).with_name("approvals_cases.tsv")))
+def test_answers(keys: PipeInput, typed: str, decision: str) -> None:
+    """A letter or a word and Enter decide; nothing means no, and another word is asked about again."""
+    assert decision == asked(keys, typed)[0]
 
 
 def test_a_choice_that_codex_does_not_take_is_none(keys: PipeInput) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from fakes.codex.texts import CHINESE, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +33,8 @@ from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import TurnPrinter, clip_to_width
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.report import Limit
+
+CASES = read_groups(Path(__file__).with_name("show_cases.tsv"))
 
 
 def show(texts: Texts = ENGLISH, *, color: bool = False) -> TurnPrinter:
@@ -173,20 +177,9 @@ def test_colour_is_for_terminals_that_want_it() -> None:
     assert ("", "$ ls\n") == seen(ItemStarted("1", "ls"))
 
 
-@pytest.mark.parametrize(
-    ("text", "width", "clipped"),
-    [
-        ("abcd", 4, "abcd"),
-        ("abcde", 4, "abc…"),
-        ("店店店", 6, "店店店"),
-        ("店店店", 5, "店店…"),
-        ("店店店", 4, "店…"),
-        ("", 1, ""),
-    ],
-)
-def test_clip_counts_columns(text: str, width: int, clipped: str) -> None:
+def test_clipping_counts_columns() -> None:
     """A Chinese character takes two columns, and the ellipsis its own."""
-    assert clipped == clip_to_width(text, width)
+    assert CASES["clip"] == [(text, width, clip_to_width(text, int(width))) for text, width, _ in CASES["clip"]]
 
 
 @given(st.text(st.sampled_from("ab店 é̈")), st.integers(1, 12))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from fakes.codex.texts import ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +36,7 @@ from upbeat.adapters.codex.transport.base import (
 )
 from upbeat.adapters.codex_auto.view.show import TurnPrinter, wrap_to_width
 
+CASES = read_groups(Path(__file__).with_name("show_cases.tsv"))
 RUN = CommandFinished("c", "ls", "", 0)
 LS = ApprovalRequest(ApprovalKind.COMMAND, "ls")
 
@@ -158,22 +161,11 @@ def test_the_context_used_is_kept_for_the_line_below() -> None:
     assert WindowUsage(5, 10) == show.window_usage
 
 
-@pytest.mark.parametrize(
-    ("text", "width", "lines"),
-    [
-        ("short", 10, ["short"]),
-        ("one two three", 7, ["one two", "three"]),
-        ("one two three", 8, ["one two", "three"]),
-        ("  - one two", 7, ["  - one", "two"]),
-        ("abcdefghij k", 4, ["abcdefghij", "k"]),
-        ("店店店店", 4, ["店店", "店店"]),
-        ("a\n\nb", 4, ["a", "", "b"]),
-        ("", 4, [""]),
-    ],
-)
-def test_lines_are_broken_between_words(text: str, width: int, lines: list[str]) -> None:
-    """Chinese anywhere; a word that is too long is left to the terminal."""
-    assert lines == wrap_to_width(text, width).split("\n")
+def test_lines_are_wrapped_between_words() -> None:
+    """Chinese is wrapped anywhere; a word that is too long is left to the terminal."""
+    assert CASES["wrap"] == [
+        (text, width, *wrap_to_width(text, int(width)).split("\n")) for text, width, *_ in CASES["wrap"]
+    ]
 
 
 @given(st.text(st.sampled_from("ab店 \n")), st.integers(2, 20))

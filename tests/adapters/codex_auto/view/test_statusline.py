@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from fakes.codex.texts import CHINESE, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,19 +15,14 @@ from upbeat.adapters.codex.transport.base import WindowUsage
 from upbeat.adapters.codex_auto.view.statusline import abbreviate_count, budget_segment, context_segment, join_segments
 from upbeat.core.settings import DEFAULTS
 
+CASES = read_groups(Path(__file__).with_name("statusline_cases.tsv"))
 
-@pytest.mark.parametrize(
-    ("width", "line"),
-    [
-        (40, " shop · new session · run/auto"),
-        (21, " shop · new session …"),
-        (8, " shop ·…"),
-        (1, "…"),
-    ],
-)
-def test_it_is_cut_at_the_right(width: int, line: str) -> None:
-    """The repository and the session survive longest."""
-    assert line == join_segments(["shop", "new session", "", "run/auto"], width)
+
+def test_it_is_clipped_at_the_right() -> None:
+    """The repository and the session are kept longest."""
+    parts = ["shop", "new session", "", "run/auto"]
+
+    assert CASES["line"] == [(width, join_segments(parts, int(width))) for width, _ in CASES["line"]]
 
 
 @given(st.lists(st.text(st.sampled_from("ab店 \n"))), st.integers(1, 60))
@@ -36,13 +34,9 @@ def test_it_is_never_too_wide(parts: list[str], width: int) -> None:
     assert wcswidth(line) <= width
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0, "0"), (999, "999"), (1000, "1k"), (12_345, "12.3k"), (258_000, "258k"), (1_200_000, "1.2M")],
-)
-def test_numbers_are_short(number: int, text: str) -> None:
-    """Five characters at the most."""
-    assert text == abbreviate_count(number)
+def test_counts_are_abbreviated() -> None:
+    """A number has five characters at most."""
+    assert CASES["count"] == [(number, abbreviate_count(int(number))) for number, _ in CASES["count"]]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 
 from upbeat.adapters.codex.transport.base import TurnInput
 from upbeat.adapters.codex.transport.exec.transport import (
@@ -12,6 +16,7 @@ from upbeat.adapters.codex.transport.exec.transport import (
     flags_problem,
 )
 
+CASES = read_groups(Path(__file__).with_name("transport_command_line_cases.tsv"))
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 
 
@@ -44,34 +49,18 @@ def test_the_effort_of_a_turn_comes_last() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("flags", "effort"),
-    [
-        ((), ""),
-        (("-m", "gpt-5.5", "-c", "model='x'"), ""),
-        (("-c", "model_reasoning_effort=low"), "low"),
-        (('-cmodel_reasoning_effort="xhigh"',), "xhigh"),
-        (("--config=model_reasoning_effort=low", "--config", "model_reasoning_effort='high'"), "high"),
-        (("-c", "plan_mode_reasoning_effort=low"), ""),
-    ],
-)
-def test_the_effort_that_flags_set(flags: tuple[str, ...], effort: str) -> None:
-    """What the user has told Codex for every turn is known; the last one counts."""
-    assert effort == effort_from_flags(flags)
+def test_the_effort_that_flags_set() -> None:
+    """The effort that the user sets for every turn is known; the last one counts."""
+    assert CASES["effort"] == [(flags, effort_from_flags(json.loads(flags))) for flags, _ in CASES["effort"]]
 
 
-@pytest.mark.parametrize(
-    "flags", [(), ("-m", "gpt-5.5"), ("-c", "model='x'", "-s", "read-only"), ("--yolo",), ("-i", "resume.png")]
-)
-def test_flags_of_codex_are_accepted(flags: tuple[str, ...]) -> None:
-    """What codex exec understands is handed on as it is."""
-    assert flags_problem(flags) == ""
+def test_flags_of_codex_are_accepted() -> None:
+    """Flags that codex exec understands are passed on unchanged."""
+    assert [] == [flags for (flags,) in CASES["accepted"] if flags_problem(json.loads(flags))]
 
 
-@pytest.mark.parametrize(
-    "flags", [("--json",), ("-C", "x"), ("--cd=x",), ("-",), ("-m", "x", "--"), ("resume",), ("word",), ("--last",)]
-)
-def test_other_flags_are_refused(flags: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("flags", [json.loads(flags) for (flags,) in CASES["refused"]], ids=str)
+def test_other_flags_are_refused(flags: list[str]) -> None:
     """Flags that codex-auto sets itself, and words that would be taken for the prompt, are refused by name."""
     assert any(flag.partition("=")[0] in flags_problem(flags) for flag in flags)
 
