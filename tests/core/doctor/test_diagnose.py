@@ -50,29 +50,27 @@ def inactive_points(report: DoctorReport) -> dict[HookPoint, list[Reason]]:
     }
 
 
-@pytest.mark.parametrize(
-    "seen",
-    [
-        pytest.param(client(), id="seen in a session"),
-        pytest.param(client(sessions=(), canary=COMPLETED), id="the canary came through"),
-        pytest.param(
-            client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.AGENTS})),)), id="no agent was ever started"
-        ),
-        pytest.param(
-            client(sessions=(session(HookPoint.START, HookPoint.TURNS), session(at=SEEN))), id="a session just begun"
-        ),
-        pytest.param(
-            client(unrecorded_sessions=(UnrecordedSession("0ld", BEFORE),)), id="a session of before the hooks"
-        ),
-        pytest.param(
-            client(sessions=(), canary=COMPLETED, hookless_points=frozenset({HookPoint.START}), faults=(OLD,)),
-            id="old, and the canary came through",
-        ),
-        pytest.param(client(sessions=(), hookless_points=ALL_HOOK_POINTS), id="needs no hook"),
-        pytest.param(client(install_status=InstallStatus.NOT_INSTALLED), id="never installed"),
-        pytest.param(client(install_status=InstallStatus.CLIENT_NOT_FOUND), id="no such client"),
-    ],
-)
+def without(hook_point: HookPoint, **more: Any) -> SessionActivity:
+    """A session that reached every hook point except one."""
+    return session(*(ALL_HOOK_POINTS - {hook_point}), **more)
+
+
+ACTIVE = {
+    "seen in a session": client(),
+    "the canary completed": client(sessions=(), canary=COMPLETED),
+    "no agent was ever started": client(sessions=(without(HookPoint.AGENTS),)),
+    "a session has just begun": client(sessions=(session(HookPoint.START, HookPoint.TURNS), session(at=SEEN))),
+    "a session before the hooks": client(unrecorded_sessions=(UnrecordedSession("0ld", BEFORE),)),
+    "old, and the canary completed": client(
+        sessions=(), canary=COMPLETED, hookless_points=frozenset({HookPoint.START}), faults=(OLD,)
+    ),
+    "needs no hook": client(sessions=(), hookless_points=ALL_HOOK_POINTS),
+    "not installed": client(install_status=InstallStatus.NOT_INSTALLED),
+    "no such client": client(install_status=InstallStatus.CLIENT_NOT_FOUND),
+}
+
+
+@pytest.mark.parametrize("seen", ACTIVE.values(), ids=ACTIVE)
 def test_active(seen: ClientSnapshot) -> None:
     """Nothing is inactive if every hook point was observed, or if there is nothing to check."""
     report = diagnosed(seen)
@@ -80,87 +78,64 @@ def test_active(seen: ClientSnapshot) -> None:
     assert (True, {}) == (report.active, inactive_points(report))
 
 
-@pytest.mark.parametrize(
-    ("seen", "expected"),
-    [
-        pytest.param(client(sessions=()), dict.fromkeys(HookPoint, Reason.UNPROVEN), id="nothing seen yet"),
-        pytest.param(
-            client(sessions=(session(HookPoint.TURNS, HookPoint.RESULTS, is_complete=False),)),
-            dict.fromkeys((HookPoint.START, HookPoint.CALLS, HookPoint.END), Reason.UNPROVEN),
-            id="its beginning shows nothing",
-        ),
-        pytest.param(
-            client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.TURNS})),)),
-            {HookPoint.TURNS: Reason.NOT_SEEN_IN_SESSION},
-            id="calls, and no prompt",
-        ),
-        pytest.param(
-            client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.START})),)),
-            {HookPoint.START: Reason.NOT_SEEN_IN_SESSION},
-            id="begun without",
-        ),
-        pytest.param(
-            client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.CALLS})),)),
-            {HookPoint.CALLS: Reason.NOT_SEEN_IN_SESSION},
-            id="answers, and no call",
-        ),
-        pytest.param(
-            client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.RESULTS}), times=3),)),
-            {HookPoint.RESULTS: Reason.NOT_SEEN_IN_SESSION},
-            id="three calls, and no answer",
-        ),
-        pytest.param(
-            client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.END}), times=3), session())),
-            {HookPoint.END: Reason.NOT_SEEN_IN_SESSION},
-            id="three prompts, and no end; the session before it had one",
-        ),
-        pytest.param(
-            client(unrecorded_sessions=(UnrecordedSession("a1b2c3d4e5", "2026-11-22T09:28:00.000Z"),)),
-            dict.fromkeys(HookPoint, Reason.UNRECORDED_SESSION),
-            id="a later session left nothing",
-        ),
-        pytest.param(
-            client(canary=replace(COMPLETED, seen=frozenset())),
-            dict.fromkeys(HookPoint, Reason.DID_NOT_FIRE),
-            id="the canary came through nowhere, whatever was seen before",
-        ),
-        pytest.param(
-            client(canary=replace(COMPLETED, refused=False)),
-            {HookPoint.CALLS: Reason.NOT_REFUSED},
-            id="nothing was stopped",
-        ),
-        pytest.param(
-            client(canary=replace(COMPLETED, seen=COMPLETED.seen - {HookPoint.END}, problem="it did not end")),
-            {HookPoint.END: Reason.CANARY_FAILED},
-            id="the canary broke off; what came counts",
-        ),
-        pytest.param(
-            client(canary=replace(COMPLETED, seen=frozenset({HookPoint.START}), server="plugin:upbeat:upbeat: failed")),
-            dict.fromkeys(set(HookPoint) - {HookPoint.START}, Reason.SERVER_NOT_CONNECTED),
-            id="only the command hooks came",
-        ),
-        pytest.param(
-            client(faults=(Fault(Reason.UNTRUSTED, "Stop", frozenset({HookPoint.END})),)),
-            {HookPoint.END: Reason.UNTRUSTED},
-            id="a fault of one hook point, whatever was seen",
-        ),
-        pytest.param(
-            client(sessions=(), faults=(OLD,)),
-            dict.fromkeys(HookPoint, Reason.CLIENT_TOO_OLD),
-            id="old, and nothing seen",
-        ),
-        pytest.param(
-            client(faults=(OLD,)),
-            dict.fromkeys(HookPoint, Reason.CLIENT_TOO_OLD),
-            id="old; a newer one may have been seen",
-        ),
-        pytest.param(
-            client(hookless_points=ALL_HOOK_POINTS, canary=CanaryResult(NOW, problem="exit 127"), faults=(OLD,)),
-            dict.fromkeys(HookPoint, Reason.CLIENT_TOO_OLD),
-            id="old, needs no hook, and the canary did not start",
-        ),
-    ],
-)
+def all_for(reason: Reason) -> dict[HookPoint, Reason]:
+    return dict.fromkeys(HookPoint, reason)
+
+
+INACTIVE: dict[str, tuple[ClientSnapshot, dict[HookPoint, Reason]]] = {
+    "nothing seen yet": (client(sessions=()), all_for(Reason.UNPROVEN)),
+    "the beginning of a session is missing": (
+        client(sessions=(session(HookPoint.TURNS, HookPoint.RESULTS, is_complete=False),)),
+        dict.fromkeys((HookPoint.START, HookPoint.CALLS, HookPoint.END), Reason.UNPROVEN),
+    ),
+    "calls without a prompt": (
+        client(sessions=(without(HookPoint.TURNS),)),
+        {HookPoint.TURNS: Reason.NOT_SEEN_IN_SESSION},
+    ),
+    "no start": (client(sessions=(without(HookPoint.START),)), {HookPoint.START: Reason.NOT_SEEN_IN_SESSION}),
+    "results without a call": (
+        client(sessions=(without(HookPoint.CALLS),)),
+        {HookPoint.CALLS: Reason.NOT_SEEN_IN_SESSION},
+    ),
+    "three calls without a result": (
+        client(sessions=(without(HookPoint.RESULTS, times=3),)),
+        {HookPoint.RESULTS: Reason.NOT_SEEN_IN_SESSION},
+    ),
+    "three prompts without an end, which an earlier session had": (
+        client(sessions=(without(HookPoint.END, times=3), session())),
+        {HookPoint.END: Reason.NOT_SEEN_IN_SESSION},
+    ),
+    "a later session is not recorded": (
+        client(unrecorded_sessions=(UnrecordedSession("a1b2c3d4e5", "2026-11-22T09:28:00.000Z"),)),
+        all_for(Reason.UNRECORDED_SESSION),
+    ),
+    "the canary reached nothing": (
+        client(canary=replace(COMPLETED, seen=frozenset())),
+        all_for(Reason.DID_NOT_FIRE),
+    ),
+    "nothing was refused": (client(canary=replace(COMPLETED, refused=False)), {HookPoint.CALLS: Reason.NOT_REFUSED}),
+    "the canary broke off": (
+        client(canary=replace(COMPLETED, seen=COMPLETED.seen - {HookPoint.END}, problem="it did not end")),
+        {HookPoint.END: Reason.CANARY_FAILED},
+    ),
+    "only the command hooks fired": (
+        client(canary=replace(COMPLETED, seen=frozenset({HookPoint.START}), server="plugin:upbeat:upbeat: failed")),
+        dict.fromkeys(set(HookPoint) - {HookPoint.START}, Reason.SERVER_NOT_CONNECTED),
+    ),
+    "a fault of one hook point": (
+        client(faults=(Fault(Reason.UNTRUSTED, "Stop", frozenset({HookPoint.END})),)),
+        {HookPoint.END: Reason.UNTRUSTED},
+    ),
+    "old, and nothing seen": (client(sessions=(), faults=(OLD,)), all_for(Reason.CLIENT_TOO_OLD)),
+    "old, and a newer one may have been seen": (client(faults=(OLD,)), all_for(Reason.CLIENT_TOO_OLD)),
+    "old, needs no hook, and the canary did not start": (
+        client(hookless_points=ALL_HOOK_POINTS, canary=CanaryResult(NOW, problem="exit 127"), faults=(OLD,)),
+        all_for(Reason.CLIENT_TOO_OLD),
+    ),
+}
+
+
+@pytest.mark.parametrize(("seen", "expected"), INACTIVE.values(), ids=INACTIVE)
 def test_inactive(seen: ClientSnapshot, expected: dict[HookPoint, Reason]) -> None:
     """A hook point that was not reached, or cannot be, is inactive, with one reason."""
     report = diagnosed(seen)
@@ -202,17 +177,15 @@ def test_notes_disable_nothing() -> None:
 
 
 def test_proofs_are_named() -> None:
-    """An active hook point has the proof of it."""
-    by_session = diagnosed(client(sessions=(session(*(ALL_HOOK_POINTS - {HookPoint.AGENTS})),))).clients[0].hook_points
+    """An active hook point has the proof of it; agents are inferred from calls and results."""
+    by_session = diagnosed(client(sessions=(without(HookPoint.AGENTS),))).clients[0].hook_points
     by_canary = diagnosed(client(canary=COMPLETED)).clients[0].hook_points
+    kinds = dict.fromkeys(HookPoint, "session") | {HookPoint.AGENTS: "inferred"}
 
-    assert {hook_point: Proof("session", SEEN, "5e551000") for hook_point in set(HookPoint) - {HookPoint.AGENTS}} == {
-        one.hook_point: one.proof for one in by_session if one.hook_point is not HookPoint.AGENTS
+    assert {hook_point: Proof(kind, SEEN, "5e551000") for hook_point, kind in kinds.items()} == {
+        reported.hook_point: reported.proof for reported in by_session
     }
-    assert [Proof("inferred", SEEN, "5e551000")] == [
-        one.proof for one in by_session if one.hook_point is HookPoint.AGENTS
-    ]
-    assert {"canary", "inferred"} == {one.proof.kind for one in by_canary if one.proof}
+    assert {"canary", "inferred"} == {reported.proof.kind for reported in by_canary if reported.proof}
 
 
 def test_one_inactive_client_is_enough() -> None:

@@ -250,26 +250,25 @@ total: 3.2 ms, 0 characters injected"""
     assert expected == format_explanation(ENTRY, "en")
 
 
-def test_why_without_decisions() -> None:
-    """A record without decisions is explained as such."""
-    assert """\
-record 8: Tea at 2026-01-02T03:04:05.678Z, -
-
-no component made a decision
-
-no effects
-total: 0 ms, 0 characters injected""" == format_explanation(BARE, "en")
-
-
-def test_why_in_chinese() -> None:
-    """The same is document in Chinese."""
-    assert """\
-记录 8：Tea，2026-01-02T03:04:05.678Z，-
-
-没有组件做出决定
-
-没有效果
-共 0 毫秒，注入 0 个字符""" == format_explanation(BARE, "zh")
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            (
+                "record 8: Tea at 2026-01-02T03:04:05.678Z, -\n\nno component made a decision\n\nno effects\n"
+                "total: 0 ms, 0 characters injected"
+            ),
+        ),
+        (
+            "zh",
+            "记录 8：Tea，2026-01-02T03:04:05.678Z，-\n\n没有组件做出决定\n\n没有效果\n共 0 毫秒，注入 0 个字符",
+        ),
+    ],
+)
+def test_why_without_decisions(language: str, expected: str) -> None:
+    """A record without decisions is explained as such, in both languages."""
+    assert expected == format_explanation(BARE, language)
 
 
 def test_the_document_of_why() -> None:

@@ -1,7 +1,7 @@
-"""Random sessions: whatever a client does, in whatever order, these sentences stay true.
+"""Invariants of random sessions, whatever a client does and in whatever order.
 
-Agents start, return, are parked, lost and doubled; stages pass, fail and are unclear; commands run and files change;
-turns end, fail and are compacted; sessions crash and come back; two sessions share one repository.
+Subagents start, return, are queued, lost and repeated; steps pass, fail and are unclear; commands run and files change;
+turns end and fail; sessions are compacted, crash and resume; two sessions share one repository.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from workflow_play import FAIL, Play
+from workflow_play import Play
 
 from upbeat.core.workflow.prompts import (
     MAX_RESUME_PROMPT_CHARS,
@@ -69,7 +69,7 @@ def test_every_stage_may_fail() -> None:
     assert ("PASS", "FAIL") == verdict_options(Stage("T", "t", (StepVerdict.PASS, StepVerdict.FAIL)))
 
 
-def test_the_turn_prompt_needs_a_workflow_that_goes_on() -> None:
+def test_the_turn_prompt_needs_an_open_workflow() -> None:
     """Only a run that is running or waits for the user has a turn prompt."""
     play = Play()
     states = [SessionState(run=replace(RUN, status=status)) for status in RunStatus]
@@ -101,15 +101,6 @@ def test_a_step_prompt_ends_with_the_verdict() -> None:
 
     assert '"call": "call-1"' in lines[-1]
     assert "- REVIEW: The error is swallowed." in lines
-
-
-def test_a_handoff_is_quoted() -> None:
-    """A verdict that is handed over is a quotation, so that it does not count if it is repeated."""
-    steps = (RUN.steps[0], replace(RUN.steps[1], handoff=FAIL), *RUN.steps[2:])
-    prompt = render_step_prompt(replace(RUN, steps=steps), steps[2], "c", Play().known, "en")
-
-    assert "> The total is off by one." in prompt.splitlines()
-    assert FAIL not in prompt
 
 
 def test_open_tasks_are_listed_without_a_workflow() -> None:

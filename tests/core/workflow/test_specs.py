@@ -1,4 +1,4 @@
-"""A feature's name, its ways to go, and what a new one holds."""
+"""The names, transitions and initial files of features."""
 
 from __future__ import annotations
 
@@ -25,42 +25,30 @@ from upbeat.core.workflow.tasks import TasksFile
 
 
 @pytest.mark.parametrize("name", ["retry", "retry-limit", "v2", "2026", "a" * 60])
-def test_names(name: str) -> None:
-    """Lower case and digits with hyphens make a name."""
+def test_feature_names(name: str) -> None:
+    """A name consists of lower case letters and digits with hyphens."""
     assert ("", True) == (feature_name_problem(name), is_feature_name(name))
 
 
 @pytest.mark.parametrize(
-    ("name", "better"),
+    ("name", "suggestion"),
     [
-        ("My Feature", "my-feature"),
-        ("retry_limit", "retry-limit"),
-        ("../../etc", "etc"),
-        ("-x-", "x"),
-        ("a--b", "a-b"),
-        ("a/b", "a-b"),
-        ("a\n", "a"),
-        ("A" * 61, "a" * 60),
-        ("x" * 59 + "-yz", "x" * 59),
+        *(("My Feature", "my-feature"), ("retry_limit", "retry-limit"), ("../../etc", "etc"), ("-x-", "x")),
+        *(("a--b", "a-b"), ("a/b", "a-b"), ("a\n", "a"), ("A" * 61, "a" * 60), ("x" * 59 + "-yz", "x" * 59)),
+        *(("", ""), ("功能", ""), ("..", ""), ("/", "")),
     ],
 )
-def test_other_names(name: str, better: str) -> None:
-    """Any other name is refused, with one that would do."""
-    takes = "a feature name has at most 60 lower case letters, digits and hyphens"
+def test_invalid_feature_names(name: str, suggestion: str) -> None:
+    """Any other name is refused, with a valid suggestion if something of it remains."""
+    rule = "a feature name has at most 60 lower case letters, digits and hyphens"
 
-    assert f"{takes}; try '{better}'" == feature_name_problem(name)
-    assert is_feature_name(better)
-
-
-@pytest.mark.parametrize("name", ["", "功能", "..", "/"])
-def test_names_without_a_better_one(name: str) -> None:
-    """Where nothing is left of a name nothing is suggested."""
-    assert "a feature name has at most 60 lower case letters, digits and hyphens" == feature_name_problem(name)
+    assert (f"{rule}; try '{suggestion}'" if suggestion else rule) == feature_name_problem(name)
+    assert not suggestion or is_feature_name(suggestion)
 
 
 @given(st.text(max_size=80))
-def test_no_name_leads_anywhere(name: str) -> None:
-    """A name that is taken is one part of a path, and none that stands for another folder."""
+def test_a_name_is_one_path_component(name: str) -> None:
+    """A valid name is one component of a path, and not a special folder."""
     assert not is_feature_name(name) or (name == name.strip("./\0 \n") and "/" not in name)
 
 
@@ -77,14 +65,14 @@ def test_no_name_leads_anywhere(name: str) -> None:
         ("start", FeatureStatus.ARCHIVED, "cannot start x: its status is archived; possible: nothing"),
     ],
 )
-def test_ways_to_go(verb: str, status: FeatureStatus, expected: str) -> None:
-    """A feature goes where the table says; anything else is refused with the ways that there are."""
+def test_transitions(verb: str, status: FeatureStatus, expected: str) -> None:
+    """A transition that the table does not have is refused with the possible ones."""
     assert expected == transition_problem(verb, "x", status)
 
 
 @given(st.lists(st.sampled_from(sorted(STATUS_TRANSITIONS)), max_size=12))
-def test_only_the_archive_is_an_end(verbs: list[str]) -> None:
-    """Whatever was done, a feature that is not in the archive can still be worked on and put away."""
+def test_only_the_archive_is_final(verbs: list[str]) -> None:
+    """After any transitions, a feature that is not archived can be archived."""
     status = FeatureStatus.BACKLOG
     for verb in verbs:
         status = status if transition_problem(verb, "x", status) else STATUS_TRANSITIONS[verb].to_status
@@ -104,7 +92,7 @@ def test_only_the_archive_is_an_end(verbs: list[str]) -> None:
     ],
 )
 def test_archive_names(taken: set[str], expected: str) -> None:
-    """The folder has the date; one that is taken gets a number."""
+    """The folder begins with the date, and gets a number if it exists."""
     assert expected == archive_folder_name("x", "2026-01-02", taken)
 
 
@@ -119,8 +107,8 @@ def test_archive_names(taken: set[str], expected: str) -> None:
         (".2026-01-02_x", None),
     ],
 )
-def test_archived(folder: str, expected: tuple[str, str] | None) -> None:
-    """Only folders with date and name are features that were put away."""
+def test_parse_archive_folder_name(folder: str, expected: tuple[str, str] | None) -> None:
+    """Only a folder with a date and a valid name is an archived feature."""
     assert expected == parse_archive_folder_name(folder)
 
 
@@ -137,7 +125,7 @@ WORKFLOW = Workflow("mine", (("TEST",), ("DEV",), ("TEST:2", "LOOK")))
 
 
 def test_a_new_tasks_file() -> None:
-    """There is a box for every stage, in the language if there is a sentence in it; groups are marked."""
+    """A new tasks file has a box for each step, in the user's language if possible; parallel steps are marked."""
     assert dedent(
         """\
         ---
@@ -157,8 +145,8 @@ def test_a_new_tasks_file() -> None:
     ) == render_new_tasks("retry", WORKFLOW, REGISTRY, FeatureStatus.BACKLOG, "2026-01-02", "zh")
 
 
-def test_each_stage_ticks_its_own_box() -> None:
-    """Ticking a step's key in a new file ticks exactly the box of that step."""
+def test_each_step_checks_its_own_box() -> None:
+    """In a new file, the key of a step checks exactly the box of that step."""
     tasks = TasksFile.parse(render_new_tasks("retry", WORKFLOW, REGISTRY, FeatureStatus.BACKLOG, "2026-01-02", "en"))
 
     assert [[index] for index in range(4)] == [
@@ -168,7 +156,7 @@ def test_each_stage_ticks_its_own_box() -> None:
 
 @pytest.mark.parametrize(("language", "first"), [("en", "Scenario: "), ("zh", "场景："), ("de", "Scenario: ")])
 def test_a_new_bdd_file(language: str, first: str) -> None:
-    """Behaviour is written as GIVEN, WHEN, THEN, explained in the language of its user."""
+    """A new file has a scenario with GIVEN, WHEN and THEN, explained in the user's language."""
     lines = render_new_bdd("retry", language).splitlines()
 
     assert ("# retry", True) == (lines[0], lines[4].startswith(f"## {first}"))

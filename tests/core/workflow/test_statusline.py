@@ -1,4 +1,4 @@
-"""The line below the prompt says where the workflow is, and is never in the way."""
+"""The status line shows the workflow, and never fails."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def at(key: str, **changes: Any) -> WorkflowRun:
     ],
 )
 def test_line(state: SessionState, used: float | None, expected: str) -> None:
-    """Workflow, progress, the steps at hand, the loop and the context, as far as there are any."""
+    """The line has the workflow, its progress, the current steps, the loop and the context usage, if known."""
     assert expected == shown(state, used)
 
 
-def test_line_in_chinese() -> None:
-    """The words are the user's."""
+def test_the_line_in_chinese() -> None:
+    """The line is in the language of the user."""
     state = SessionState(run=RUN, loop=LoopState(iterations=4))
 
     assert "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · 循环 4 · 上下文 7%" == shown(state, 7, "zh")
@@ -93,7 +93,7 @@ def test_line_in_chinese() -> None:
 
 @pytest.mark.parametrize("status", RunStatus)
 def test_every_status_has_words(status: RunStatus) -> None:
-    """However a run ended, the line says so in words, in both languages."""
+    """Each status of a run has words in both languages."""
     both = {shown(SessionState(run=replace(RUN, status=status)), None, language) for language in ("en", "zh")}
 
     assert (1 if status is RunStatus.RUNNING else 2) == len(both)
@@ -110,7 +110,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["run", "loop"]), JSON))
-def test_any_state_gives_a_line(state: dict[str, Any]) -> None:
-    """What is stored in another form is left out."""
+def test_any_stored_state(state: dict[str, Any]) -> None:
+    """Malformed values are omitted."""
     assert format_status_line(state).startswith("upbeat")
     assert "\n" not in format_status_line({})

@@ -7,7 +7,6 @@ from workflow_play import FAIL, PASS, REJECT, Play, with_own
 
 from upbeat.core.contract.event import Call, EventSource, SubagentEnding, SubagentRequested, SubagentStarted
 from upbeat.core.workflow.facts import MAX_UNMATCHED_RESULT_CHARS, WorkflowEnded, apply_facts
-from upbeat.core.workflow.prompts import MAX_STEP_PROMPT_CHARS
 from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict
 
 
@@ -141,19 +140,6 @@ def test_the_prompt_of_a_step() -> None:
     assert "workflow tdd · step DEV" in play.put_before
     assert "Goal: add retries" in play.put_before
     assert '"result": "PASS|FAIL", "call": "the-call"' in play.put_before.splitlines()[-1]
-
-
-def test_the_prompt_of_a_step_is_bounded() -> None:
-    """With a long goal and long notes, the prompt keeps its limit and ends with the line of the verdict."""
-    play = started("quick", "very long " * 400)
-    play.does("developer", "Done.")
-    play.does("code-reviewer", "The name is wrong. " * 200 + '<!-- VERDICT: {"result": "REJECT"} -->')
-    play.tests(PASS)
-    play.delegate("developer")
-
-    assert len(play.put_before) <= MAX_STEP_PROMPT_CHARS
-    assert "VERDICT" in play.put_before.splitlines()[-1]
-    assert "The name is wrong." in play.put_before
 
 
 def test_a_result_is_queued_until_its_call_is_known() -> None:
