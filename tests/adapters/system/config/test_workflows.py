@@ -141,6 +141,7 @@ def test_files_that_change_are_loaded_again(root: Path, home: Environment) -> No
     assert (f"{PROJECT_FILE}:2: stages.QA.max_attempts takes a whole number from 1 to 10; found 77",) == wrong[1]
 
 
+@pytest.mark.bench
 def test_loading_is_fast(root: Path, home: Environment) -> None:
     """Every hook loads the workflows: it takes a few milliseconds."""
     load_workflows(str(root), home)

@@ -218,7 +218,7 @@ def test_stays_in_time_with_greedy_patterns(repo: Path) -> None:
     start = time.monotonic()
     tree_digest(str(repo))
 
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 20
 
 
 def test_root_that_is_gone(tmp_path: Path) -> None:

@@ -71,12 +71,12 @@ def test_a_notification_on_a_mac(path: Path) -> None:
 
 def test_nobody_waits_for_a_notification(path: Path) -> None:
     """A program that takes its time holds nobody up."""
-    program(path, "notify-send", "#!/bin/sh\nexec /bin/sleep 3\n# {log}\n")
+    program(path, "notify-send", "#!/bin/sh\nexec /bin/sleep 15\n# {log}\n")
     start = time.monotonic()
 
     perform_side_effect(Notify("upbeat", "done"), "/repo")
 
-    assert time.monotonic() - start < 2.5
+    assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize("side_effect", [Notify("a", "b"), KillTmuxSessions((TmuxSession("work", 1000, 1000),))])
