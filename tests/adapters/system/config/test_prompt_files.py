@@ -1,4 +1,4 @@
-"""The user's prompt files and a repository's features, as policies see them."""
+"""The prompt files of the user and of a project that its user trusts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.system.clock import SystemClock
-from upbeat.adapters.system.config.prompt_files import MAX_CHARS
+from upbeat.adapters.system.config.prompt_files import MAX_CHARS, find_prompt_file
 from upbeat.adapters.system.config.trust import trust
 from upbeat.adapters.system.environment import Environment
-from upbeat.adapters.system.workspace.workspace import LocalWorkspace
-from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
-from upbeat.core.contract.event import ClientName, EventSource
-from upbeat.core.policy.queries import (
-    ExistingPathsQuery,
-    FeaturesByStatus,
-    FeaturesQuery,
-    PromptFileQuery,
-    Query,
-    TextDocument,
-)
-
-SOURCE = EventSource(ClientName.CODEX_CLI, "/", "s")
+from upbeat.core.policy.queries import TextDocument
 
 
 def put(path: Path, text: str) -> Path:
@@ -31,32 +18,15 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
-def found(look: Query, root: Path, home: Environment) -> object | None:
+def prompt(name: str, root: Path, home: Environment) -> TextDocument | None:
     folders = [home.home / ".codex/prompts", home.home / ".claude/commands"]
-    world = LocalWorldQueries(specs=LocalWorkspace(SystemClock()), environment=home, prompt_folders=folders)
-    return world.query(look, SOURCE, str(root))
-
-
-def test_what_exists(root: Path, home: Environment) -> None:
-    """Of the paths that are asked for, those that are there."""
-    there = str(put(root / "a", ""))
-
-    assert frozenset({there}) == found(ExistingPathsQuery((there, str(root / "b"))), root, home)
-
-
-def test_features(root: Path, home: Environment) -> None:
-    """The features that are worked on, and those that wait; a folder that is none is left out."""
-    for name in ("in-progress/retry", "backlog/login", "paused/other", "backlog/Not A Name"):
-        put(root / "specs/features" / name / "tasks.md", "- [ ] DEV\n")
-
-    assert FeaturesByStatus(("retry",), ("login",)) == found(FeaturesQuery(), root, home)
-    assert FeaturesByStatus() == found(FeaturesQuery(), root / "nowhere", home)
+    return find_prompt_file(name, str(root), home, folders)
 
 
 @pytest.mark.parametrize("name", ["nothing", "x:y", "a" * 300])
 def test_a_prompt_without_a_file(name: str, root: Path, home: Environment) -> None:
     """Where there is no file nothing is known."""
-    assert found(PromptFileQuery(name), root, home) is None
+    assert prompt(name, root, home) is None
 
 
 def test_a_users_own_prompt(root: Path, home: Environment) -> None:
@@ -68,21 +38,21 @@ def test_a_users_own_prompt(root: Path, home: Environment) -> None:
     assert [
         TextDocument(str(first), "Review $1 with <redacted:github-token>"),
         TextDocument(str(second), "Log $1"),
-    ] == [found(PromptFileQuery(name), root, home) for name in ("review", "git:log")]
+    ] == [prompt(name, root, home) for name in ("review", "git:log")]
 
 
 def test_a_projects_prompt_needs_trust(root: Path, home: Environment) -> None:
     """Before and after a change the user's own file of that name counts, or none."""
     path = put(root / ".claude/commands/review.md", "Project's")
-    before = found(PromptFileQuery("review"), root, home)
+    before = prompt("review", root, home)
     trust(path, path.read_bytes(), home)
-    trusted = found(PromptFileQuery("review"), root, home)
+    trusted = prompt("review", root, home)
     put(path, "Something else")
 
     assert (None, TextDocument(".claude/commands/review.md", "Project's"), None) == (
         before,
         trusted,
-        found(PromptFileQuery("review"), root, home),
+        prompt("review", root, home),
     )
 
 
@@ -93,7 +63,7 @@ def test_a_prompt_that_cannot_be_read(root: Path, home: Environment) -> None:
     (prompts / "bytes.md").write_bytes(b"\xff\xfe\xff")
     put(prompts / "long.md", "x" * (4 * MAX_CHARS + 1))
 
-    assert [None] * 3 == [found(PromptFileQuery(name), root, home) for name in ("folder", "bytes", "long")]
+    assert [None] * 3 == [prompt(name, root, home) for name in ("folder", "bytes", "long")]
 
 
 def test_a_link_out_of_the_repository(root: Path, home: Environment, tmp_path: Path) -> None:
@@ -104,4 +74,4 @@ def test_a_link_out_of_the_repository(root: Path, home: Environment, tmp_path: P
     link.symlink_to(outside)
     trust(link, link.read_bytes(), home)
 
-    assert found(PromptFileQuery("out"), root, home) is None
+    assert prompt("out", root, home) is None

@@ -4,32 +4,70 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repositories import make_repository, write
+import pytest
+from repositories import git, make_repository, write
 
 from upbeat.adapters.system.workspace.uncommitted import MAX_FILES, changed_files
 from upbeat.core.policy.queries import ChangedFile
 
 
-def test_changes_are_counted_and_sorted(tmp_path: Path) -> None:
-    """A changed file has its line counts, and a new one none."""
-    root = make_repository(tmp_path, {"b.py": "1\n2\n", "same.py": "x\n"}).resolve()
-    write(root, {"b.py": "1\n3\n4\n", "a.py": "new\n"})
-
-    assert (ChangedFile("a.py"), ChangedFile("b.py", 2, 1)) == changed_files(str(root))
+def test_a_clean_tree_has_no_changes(tmp_path: Path) -> None:
+    """No change is an empty result."""
+    assert () == changed_files(str(make_repository(tmp_path / "repo").resolve()))
 
 
-def test_a_clean_tree_has_no_changes_and_a_folder_without_git_is_unknown(tmp_path: Path) -> None:
-    """No change is an empty result; without a repository the result is None."""
-    root = make_repository(tmp_path / "repo").resolve()
-    plain = tmp_path / "plain"
-    plain.mkdir()
+def test_changed_files(tmp_path: Path) -> None:
+    """What differs from the last commit is counted: changed, staged, deleted, binary, and new files by name."""
+    root = make_repository(tmp_path, dict.fromkeys(("a.py", "b.py", "c.py", "same.py", "sub/d.py"), "1\n2\n3\n"))
+    write(root, {"a.py": "1\nTWO\n3\n4\n", "b.py": "1\n", "new.py": "x\n", ".gitignore": "*.log\n", "x.log": "x"})
+    (root / "bin").write_bytes(b"\0\1")
+    git(root, "add", "b.py", "bin")
+    (root / "c.py").unlink()
+    expected = (
+        ChangedFile(".gitignore"),
+        ChangedFile("a.py", 2, 1),
+        ChangedFile("b.py", 0, 2),
+        ChangedFile("bin"),
+        ChangedFile("c.py", 0, 3),
+        ChangedFile("new.py"),
+    )
 
-    assert ((), None) == (changed_files(str(root)), changed_files(str(plain.resolve())))
+    assert changed_files(str(root.resolve())) == expected
+    write(root, {"sub/d.py": "1\n"})
+    assert changed_files(str((root / "sub").resolve())) == (ChangedFile("d.py", 0, 2),)
 
 
-def test_changes_are_bounded(tmp_path: Path) -> None:
-    """At most ``MAX_FILES`` files are returned."""
-    root = make_repository(tmp_path).resolve()
-    write(root, {f"n{number:03}.py": "" for number in range(MAX_FILES + 9)})
+def test_changed_files_without_git(tmp_path: Path) -> None:
+    """Without git, and before the first commit, nothing is known."""
+    write(tmp_path, {"a.py": "x"})
+    before = changed_files(str(tmp_path.resolve()))
+    git(tmp_path, "init", "-q")
 
-    assert MAX_FILES == len(changed_files(str(root)) or ())
+    assert (before, changed_files(str(tmp_path.resolve()))) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["evil", "e=vil"])
+@pytest.mark.parametrize("kind", ["clean", "process"])
+def test_changed_files_start_no_program(tmp_path: Path, name: str, kind: str) -> None:
+    """The filters, tools and monitors that a repository names are not started."""
+    root = make_repository(tmp_path / "repo", {"a.py": "1\n"})
+    flag, script = tmp_path / "started", tmp_path / "tool"
+    script.write_text(f"#!/bin/sh\ntouch {flag}\ncat\n")
+    script.chmod(0o755)
+    for key in (f"filter.{name}.{kind}", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.fsmonitor"):
+        git(root, "config", key, str(script))
+    git(root, "config", f"filter.{name}.required", "true")
+    write(root, {".gitattributes": f"*.py filter={name} diff=evil\n", "a.py": "1\n2\n"})
+    changed = changed_files(str(root.resolve()))
+
+    assert changed == (None if "=" in name else (ChangedFile(".gitattributes"), ChangedFile("a.py", 1, 0)))
+    assert not flag.exists()
+
+
+def test_many_changed_files_are_bounded(tmp_path: Path) -> None:
+    """At most fifty are told, and hostile names in one line each."""
+    root = make_repository(tmp_path, {"a.py": "1\n"})
+    write(root, {f"new/{number:03}\n\x1b[1m.py": "x" for number in range(80)})
+    changed = changed_files(str(root.resolve()))
+
+    assert changed == tuple(ChangedFile(f"new/{number:03} .py") for number in range(MAX_FILES))
