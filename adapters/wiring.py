@@ -82,8 +82,8 @@ def build_application(
     from upbeat.core.engine.pipeline import Runtime
 
     environment = environment or read_environment()
-    clock, records = SystemClock(), build_transcripts()
-    known = build_index_manager(environment, can_build=is_long_lived)
+    clock, transcripts = SystemClock(), build_transcripts()
+    index_manager = build_index_manager(environment, can_build=is_long_lived)
     server_lifetime = server_lifetime or (ServerLifetime.SESSION if is_long_lived else ServerLifetime.NEVER)
     servers = ServersProvider(environment, server_lifetime, {client.cli_name: client.find_launch for client in CLIENTS})
     guidance_folders = {
@@ -92,7 +92,7 @@ def build_application(
         for name, folder in client.guidance_folders.items()
     }
     prompt_folders = [client.home(environment) / client.prompts_folder for client in reversed(CLIENTS)]
-    provider = CompositeProvider(EmbeddedProvider(index_manager=known), servers)
+    provider = CompositeProvider(EmbeddedProvider(index_manager=index_manager), servers)
     workspace = LocalWorkspace(clock)
     runtime = Runtime(
         context_resolver=LocalContextResolver(environment),
@@ -100,20 +100,20 @@ def build_application(
         clock=clock,
         journal=build_journal(environment),
         workspace=workspace,
-        transcripts=records,
+        transcripts=transcripts,
         workflow_loader=LocalWorkflows(environment),
         learned_habits=LocalLearnedHabits(environment.state_home),
         world=LocalWorldQueries(
-            records, GuidanceFiles(environment, guidance_folders), workspace, environment, prompt_folders
+            transcripts, GuidanceFiles(environment, guidance_folders), workspace, environment, prompt_folders
         ),
         rule_loader=RuleFiles(environment),
         language=environment.language,
         client_traits={client.id: client.traits for client in CLIENTS},
-        index=known if is_long_lived else None,
+        index=index_manager if is_long_lived else None,
     )
     if is_long_lived:
         tune_garbage_collection()
-    return Application(environment, runtime, provider, servers, known)
+    return Application(environment, runtime, provider, servers, index_manager)
 
 
 def build_index_manager(environment: Environment, *, can_build: bool = True) -> IndexManager:

@@ -123,7 +123,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What one part proposes. Of two voices the one with the lower ``rank`` is heard first, then by name.
+    """The effects that one part proposes. Those with the lower ``rank`` come first, then by the name of the part.
 
     ``is_budgeted``: its context counts against what policies and rules may inject.
     """
@@ -134,7 +134,7 @@ class Proposal:
     explanations: tuple[Explanation, ...] = ()
     is_budgeted: bool = True
     is_held_out: bool = False
-    """Its context is left out to see what difference it makes (``inject.holdout_percent``)."""
+    """Its context is withheld to measure the difference it makes (``inject.holdout_percent``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,12 +63,12 @@ class EventContext:
 
 def rule_warnings(context: EventContext) -> tuple[str, ...]:
     """Return a sentence for each problem of the rules here, and one for those that are not trusted."""
-    book = context.runtime.rule_loader.load(context.repo_context.repository.root)
-    if not book.untrusted or not context.is_enabled:
-        return book.problems
-    named = ", ".join(book.untrusted[:MAX_NAMED_FILES])
-    more = f" and {len(book.untrusted) - MAX_NAMED_FILES} more" if len(book.untrusted) > MAX_NAMED_FILES else ""
-    return (*book.problems, f"rules that you have not trusted may only tighten (`upbeat trust`): {named}{more}")
+    rules = context.runtime.rule_loader.load(context.repo_context.repository.root)
+    if not rules.untrusted or not context.is_enabled:
+        return rules.problems
+    named = ", ".join(rules.untrusted[:MAX_NAMED_FILES])
+    more = f" and {len(rules.untrusted) - MAX_NAMED_FILES} more" if len(rules.untrusted) > MAX_NAMED_FILES else ""
+    return (*rules.problems, f"rules that you have not trusted may only tighten (`upbeat trust`): {named}{more}")
 
 
 def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:

@@ -187,8 +187,8 @@ def adopt_session(source: EventSource, former_id: str, runtime: Runtime, *, is_s
             for page in before.policy_notes
             if page.survives_compaction or is_same_conversation
         )
-        at = format_timestamp(runtime.clock.now())
-        record = Record(at, "SessionAdopted", before.client, source.session_id, root=before.root, facts=facts)
+        now = format_timestamp(runtime.clock.now())
+        record = Record(now, "SessionAdopted", before.client, source.session_id, root=before.root, facts=facts)
         transaction.append(record, apply_facts(facts, present))
         _release_workflow(former_id, source.session_id, runtime, transaction, SESSION_RENAMED, SessionClosed())
 
@@ -207,8 +207,8 @@ def _release_workflow(
         (WorkflowEnded(RunStatus.HANDED_OVER, new_session_id), HandoverOffered("")) if state.run else ()
     )
     facts = (*ended, *extra_facts)
-    at = format_timestamp(runtime.clock.now())
-    record = Record(at, event, state.client, session_id, root=state.root, facts=facts)
+    now = format_timestamp(runtime.clock.now())
+    record = Record(now, event, state.client, session_id, root=state.root, facts=facts)
     transaction.append(record, apply_facts(facts, state))
 
 

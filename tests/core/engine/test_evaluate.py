@@ -1,4 +1,4 @@
-"""The panel in the whole of an event: budgets, what is held out, faults, notes, room in a prompt, stable words."""
+"""Policies and rules in a whole event: budgets, holdout, failures, notes, room in a prompt, stable texts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def policy(
     queries: Any = None,
     **more: Any,
 ) -> Policy:  # type: ignore[valid-type]
-    """A policy that says the same to every event of a kind, with its notes in what it tells."""
+    """Return a policy with the same effects at every event of a kind; its reason has its notes."""
 
     def say(_event: Event, view: PolicyContext) -> PolicyResult:
         return PolicyResult(effects, f"noted {','.join(view.notes) or 'nothing'}", notes)
@@ -62,7 +62,7 @@ def fails(_event: Event, _view: PolicyContext) -> PolicyResult:
 
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Puts other policies into the place of ours."""
+    """Replace the built-in policies."""
 
     def replace_policies(*policies: Policy) -> None:
         monkeypatch.setattr(evaluate, "POLICIES", policies)
@@ -74,32 +74,32 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def injected(world: FakeWorld, event: Event, cap: TextLimit | None = None) -> list[str]:
-    """The context that goes in at ``event``."""
+    """Return the context that is injected at ``event``."""
     decision = handle_event(event, world.runtime, *([cap] if cap else []))
     return [effect.text for effect in decision.effects if isinstance(effect, InjectContext)]
 
 
-def told(world: FakeWorld) -> list[tuple[str, str, str]]:
-    """What was said to the last event."""
-    return [(said.component, said.decision, said.reason) for said in world.journal.records[-1].explanations]
+def explained(world: FakeWorld) -> list[tuple[str, str, str]]:
+    """Return the explanations of the last event."""
+    return [(e.component, e.decision, e.reason) for e in world.journal.records[-1].explanations]
 
 
 OVER = ("policy a", "dropped", "InjectContext: injection budget exhausted")
 
 
 def test_the_budget_of_a_turn_is_hard(known: Any) -> None:
-    """Between two prompts of the user no more goes in than was set; the record says what did not."""
+    """Between two prompts of the user no more is injected than allowed; the record says what was dropped."""
     known(policy("a", InjectContext("x" * 40)))
     world = fake_world(repo_context(inject_max_chars_turn=100))
     chars = [sum(map(len, injected(world, READ))) for _ in range(4)]
 
     assert [40, 40, 0, 0] == chars
-    assert OVER in told(world)
+    assert OVER in explained(world)
 
 
 @pytest.mark.parametrize("prompt", [TALK, ASK], ids=["small talk", "a prompt that is prepared"])
 def test_a_new_turn_has_its_own_budget(known: Any, prompt: PromptSubmitted) -> None:
-    """The user's next prompt gives the turn its budget back, whether or not anybody speaks to the prompt itself."""
+    """The user's next prompt resets the budget of the turn, with or without context for the prompt itself."""
     known(policy("a", InjectContext("x" * 40)))
     world = fake_world(repo_context(inject_max_chars_turn=50))
     chars = [len("".join(injected(world, event))) for event in (READ, READ)]
@@ -108,8 +108,8 @@ def test_a_new_turn_has_its_own_budget(known: Any, prompt: PromptSubmitted) -> N
     assert ([40, 0], ["x" * 40]) == (chars, injected(world, READ))
 
 
-def test_what_an_agent_is_told_is_no_new_turn(known: Any) -> None:
-    """A prompt that its user has not written gives no budget back."""
+def test_a_prompt_of_the_client_is_no_new_turn(known: Any) -> None:
+    """A prompt that the user did not write does not reset the budget."""
     known(policy("a", InjectContext("x" * 40)))
     world = fake_world(repo_context(inject_max_chars_turn=50))
     handle_event(READ, world.runtime)
@@ -119,7 +119,7 @@ def test_what_an_agent_is_told_is_no_new_turn(known: Any) -> None:
 
 
 def test_the_budget_of_a_session_is_hard(known: Any) -> None:
-    """No prompt gives the session's budget back."""
+    """No prompt resets the budget of the session."""
     known(policy("a", InjectContext("x" * 40)))
     world = fake_world(repo_context(inject_max_chars_session=100))
     chars = []
@@ -132,7 +132,7 @@ def test_the_budget_of_a_session_is_hard(known: Any) -> None:
 
 
 def test_the_budget_is_shared_by_rank(known: Any) -> None:
-    """What comes first in rank goes in; rules come before policies."""
+    """Context is injected in the order of rank; rules come before policies."""
     known(policy("a", InjectContext("x" * 40), rank=40), policy("b", InjectContext("y" * 40), rank=35))
     world = fake_world(repo_context(inject_max_chars_turn=100))
     rule = markdown.parse_rule_file(
@@ -143,8 +143,8 @@ def test_the_budget_is_shared_by_rank(known: Any) -> None:
     assert ["Rule r: Words.", "y" * 40, "x" * 40] == injected(world, READ)
 
 
-def test_the_turn_and_the_workflow_have_no_part_in_the_budget(known: Any) -> None:
-    """With a budget of nothing the prepared turn and the workflow's words still go in."""
+def test_the_turn_and_the_workflow_are_not_budgeted(known: Any) -> None:
+    """With a budget of zero the prepared turn and the workflow's text are injected."""
     known(policy("a", InjectContext("x"), on=PromptSubmitted))
     world = fake_world(repo_context(inject_max_chars_turn=0), answers=ANSWERS)
 
@@ -155,8 +155,8 @@ def test_the_turn_and_the_workflow_have_no_part_in_the_budget(known: Any) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "\n  "])
-def test_nothing_is_injected_where_there_is_nothing_to_say(known: Any, text: str) -> None:
-    """Empty context is none: no effect, no characters, no budget."""
+def test_empty_context_is_not_injected(known: Any, text: str) -> None:
+    """Empty context is no effect and takes no budget."""
     known(policy("a", InjectContext(text)))
     world = fake_world()
 
@@ -167,8 +167,8 @@ def test_nothing_is_injected_where_there_is_nothing_to_say(known: Any, text: str
     )
 
 
-def test_hold_out_withholds_all_context_but_the_workflows(known: Any) -> None:
-    """What the turn, rules and policies would inject is left out and recorded; the workflow's words go in."""
+def test_holdout_withholds_all_context_but_the_workflows(known: Any) -> None:
+    """Context of the turn, rules and policies is withheld and recorded; the workflow's text is injected."""
     known(policy("a", InjectContext("x"), Deny("no"), on=PromptSubmitted))
     world = fake_world(repo_context(inject_holdout_percent=50), answers=ANSWERS)  # the clock's nonce draws 43 of 100
     handle_event(WORKFLOW, world.runtime)
@@ -177,14 +177,14 @@ def test_hold_out_withholds_all_context_but_the_workflows(known: Any) -> None:
         one["part"] for record in world.journal.records for one in record.effects if one["kind"] == "inject_context"
     }
     handle_event(ASK, world.runtime)
-    withheld = [part for part, _decided, because in told(world) if because == "InjectContext: held out"]
+    withheld = [part for part, _decision, reason in explained(world) if reason == "InjectContext: held out"]
 
     assert ({"workflow"}, ["turn", "policy a"]) == (parts, withheld)
     assert ["deny"] == [one["kind"] for one in world.journal.records[-1].effects if one["part"] == "policy a"]
 
 
-def test_what_was_held_out_can_still_be_counted(known: Any) -> None:
-    """The record names the files that the turn was about, and no lines of them count as shown."""
+def test_withheld_context_can_be_measured(known: Any) -> None:
+    """The record names the files of the turn, and no lines of them count as shown."""
     known()
     world = fake_world(repo_context(inject_holdout_percent=50), answers=ANSWERS)
     handle_event(ASK, world.runtime)
@@ -198,8 +198,8 @@ def test_what_was_held_out_can_still_be_counted(known: Any) -> None:
     )
 
 
-def test_a_fault_costs_one_policys_word(known: Any) -> None:
-    """A policy that fails is recorded by name; the others, and the call, are as they would have been."""
+def test_a_failing_policy_affects_no_other(known: Any) -> None:
+    """A policy that fails is recorded by name; the others and the call are unaffected."""
     broken = Policy("broken", {ToolStarting: Handler(fails)})
     known(broken, policy("sound", InjectContext("x")))
     world = fake_world()
@@ -208,11 +208,11 @@ def test_a_fault_costs_one_policys_word(known: Any) -> None:
     assert [
         ("policy sound", "InjectContext", "noted nothing"),
         ("policy broken", "could not evaluate", "RuntimeError: a fault"),
-    ] == sorted(told(world), reverse=True)
+    ] == sorted(explained(world), reverse=True)
 
 
-def test_a_fault_in_what_a_policy_asks_for_costs_nobody_else(known: Any) -> None:
-    """A policy that fails before it is asked, in what it wants to know, is as good as one that wants nothing."""
+def test_failing_queries_affect_no_other_policy(known: Any) -> None:
+    """A policy whose queries fail is evaluated without answers."""
 
     def broken(_event: Event, _state: SessionState) -> tuple[Query, ...]:
         raise RuntimeError("a fault")
@@ -222,18 +222,18 @@ def test_a_fault_in_what_a_policy_asks_for_costs_nobody_else(known: Any) -> None
     assert ["y", "x"] == injected(fake_world(), READ)
 
 
-def test_what_had_no_room_is_not_noted(known: Any) -> None:
-    """A policy whose words had no room has not said them, and says them again."""
+def test_notes_of_dropped_context_are_not_saved(known: Any) -> None:
+    """A policy whose context was dropped injects it again."""
     known(policy("a", InjectContext("x" * 40), notes=("1",)))
     world = fake_world(repo_context(inject_max_chars_turn=30))
     injected(world, READ)
     injected(world, READ)
 
-    assert ("policy a", "InjectContext", "noted nothing") in told(world)
+    assert ("policy a", "InjectContext", "noted nothing") in explained(world)
 
 
-def test_notes_are_forgotten_with_the_conversation(known: Any) -> None:
-    """After a compaction a policy has noted nothing, unless its notes stay."""
+def test_notes_end_with_the_conversation(known: Any) -> None:
+    """After a compaction a policy has no notes, unless they survive compactions."""
     known(
         policy("a", InjectContext("x"), notes=("1",)),
         policy("b", InjectContext("y"), notes=("2",), survives_compaction=True),
@@ -242,17 +242,20 @@ def test_notes_are_forgotten_with_the_conversation(known: Any) -> None:
     seen = []
     for event in (READ, READ, SessionStarted(HERE, "compact"), READ):
         handle_event(event, world.runtime)
-        seen.append([because for part, _decided, because in told(world) if part.startswith("policy")])
+        seen.append([reason for part, _decision, reason in explained(world) if part.startswith("policy")])
 
     assert [["noted nothing", "noted nothing"], ["noted 1", "noted 2"], [], ["noted nothing", "noted 2"]] == seen
 
 
-LANGUAGES = {"one unit a sign": ("x" * 900, LengthUnit.CHARS), "three bytes a sign": ("文" * 900, LengthUnit.UTF8)}
+LANGUAGES = {
+    "one unit per character": ("x" * 900, LengthUnit.CHARS),
+    "three bytes per character": ("文" * 900, LengthUnit.UTF8),
+}
 
 
 @pytest.mark.parametrize(("text", "unit"), LANGUAGES.values(), ids=LANGUAGES)
 def test_a_prompt_leaves_room_for_policies(known: Any, text: str, unit: LengthUnit) -> None:
-    """The turn makes itself small enough for what policies say, and no smaller, in the client's own unit."""
+    """The turn leaves room for the context of policies, and no more, in the client's unit."""
     answers = ANSWERS | {"ci_search": ToolOutput("12 files", PLACES)}
     cap = TextLimit(4000, unit)
     known()
@@ -267,7 +270,7 @@ def test_a_prompt_leaves_room_for_policies(known: Any, text: str, unit: LengthUn
 
 
 def test_policies_beyond_their_budget_take_no_room_from_the_turn(known: Any) -> None:
-    """What will be left out for want of budget does not make the turn smaller."""
+    """Context that exceeds its budget does not make the turn smaller."""
     cap = TextLimit(4000)
     answers = ANSWERS | {"ci_search": ToolOutput("12 files", PLACES)}
     known()
@@ -289,17 +292,18 @@ class LaterClock(FakeClock):
 
 @contextmanager
 def at(clock: FakeClock, session: str) -> Iterator[Any]:
-    """A world with ``clock`` in which a session called ``session`` is told things."""
+    """Yield a function that returns what is injected at an event of ``session`` in a world with ``clock``."""
     world = fake_world(answers=ANSWERS)
     world.clock = clock
     source = replace(HERE, session_id=session)
     yield lambda event: "\n".join(injected(world, replace(event, source=source)))
 
 
-def test_the_same_situation_is_told_in_the_same_words(known: Any) -> None:
-    """A session's start is told in the same bytes at any time and in any session: a provider that keeps what it has
-    read finds it again. With a prompt the workflow's words come first, and behind them the turn differs in the nonce
-    of its frame and in nothing else."""
+def test_equal_situations_have_equal_texts(known: Any) -> None:
+    """A session's start has the same bytes at any time and in any session, so that a provider's cache works.
+
+    With a prompt, the workflow's text comes first, and the turn behind it differs only in the nonce of its frame.
+    """
     known(*POLICIES)
     events = (SessionStarted(HERE, "startup"), WORKFLOW, SessionStarted(HERE, "compact"), ASK)
     with at(FakeClock(), "s-1") as first, at(LaterClock(), "another") as second:

@@ -1,4 +1,4 @@
-"""What is known around an event."""
+"""What an event is decided on."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ TESTED = ToolFinished(HERE, Call("c", "Bash", {}), "", "pytest -q")
 
 
 def context(event: Event, world: FakeWorld | None = None, *, is_enabled: bool = True) -> EventContext:
-    """An event in a world of fakes."""
+    """Return an event in a world of fakes."""
     return EventContext(event, (world or fake_world()).runtime, repo_context(), 0.0, is_enabled=is_enabled)
 
 
 def running() -> SessionState:
-    """A session in which a workflow runs."""
+    """Return the state of a session with a workflow."""
     play = Play()
     play.begin()
     play.prompt("[workflow:standard] add retries")
@@ -42,7 +42,7 @@ def running() -> SessionState:
 
 
 def test_untrusted_rules_are_named() -> None:
-    """The files that wait for trust are named up to the limit, after the problems; without evaluation they are not."""
+    """Untrusted files are named up to a limit, after the problems; if nothing is evaluated, they are not."""
     world = fake_world()
     files = tuple(f"r{number}.md" for number in range(MAX_NAMED_FILES + 2))
     world.rules = FakeRules(RuleSet(problems=("r.md:1: unknown key",), untrusted=files))
@@ -53,7 +53,7 @@ def test_untrusted_rules_are_named() -> None:
     assert ("r.md:1: unknown key",) == rule_warnings(context(END, world, is_enabled=False))
 
 
-def test_inputs_are_gathered_when_they_are_needed() -> None:
+def test_only_needed_inputs_are_gathered() -> None:
     """The working tree, the transcript and the features are read only for an event that needs them."""
     world = fake_world()
     world.workspace.texts["retries"] = "- [ ] a\n"

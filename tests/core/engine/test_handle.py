@@ -1,4 +1,4 @@
-"""Events on fakes: what each comes to, what is asked of the world, what is recorded."""
+"""Events handled with fakes: the decision, the queries, the record."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from upbeat.core.workflow.state import NEW_SESSION, RunStatus
 
 
 def _contexts(world: Any, *events: Event) -> list[str]:
-    """What is injected at each of ``events``."""
+    """Return what is injected at each of ``events``."""
     decisions = [handle_event(event, world.runtime) for event in events]
-    return ["".join(effect.text for effect in one.effects if isinstance(effect, InjectContext)) for one in decisions]
+    return ["".join(effect.text for effect in d.effects if isinstance(effect, InjectContext)) for d in decisions]
 
 
 ASK = PromptSubmitted(CLAUDE, PROMPT)
@@ -54,8 +54,8 @@ DONE = TurnEnding(CLAUDE, "done")
 SOURCE_LINE = "4| def send"
 
 
-def test_a_session_is_shown_the_same_lines_once() -> None:
-    """The second turn names the place again, and says that its lines were shown; another session gets them."""
+def test_lines_are_shown_once_per_session() -> None:
+    """The second turn names the location and says that its lines were shown; another session gets them."""
     world = fake_world(answers=ANSWERS)
     first, _, second = _contexts(world, ASK, DONE, ASK)
     [other] = _contexts(world, replace(ASK, source=replace(CLAUDE, session_id="s-2")))
@@ -73,15 +73,15 @@ def test_a_session_is_shown_the_same_lines_once() -> None:
         TurnFailed(CLAUDE, "rate_limit"),
     ],
 )
-def test_what_a_model_may_not_have_is_shown_again(event: Event) -> None:
-    """After a compaction, and after a turn that failed, the lines are shown as if for the first time."""
+def test_lines_that_the_model_may_have_lost_are_shown_again(event: Event) -> None:
+    """After a compaction and after a failed turn, lines are shown again."""
     first, _, _, again = _contexts(fake_world(answers=ANSWERS), ASK, DONE, event, ASK)
 
     assert first == again
 
 
-def test_what_was_shown_goes_with_a_new_name() -> None:
-    """A session that gets its client's name keeps what it was shown."""
+def test_a_renamed_session_keeps_what_it_was_shown() -> None:
+    """A session that gets its client's ID keeps the excerpts that it was shown."""
     world = fake_world(answers=ANSWERS)
     handle_event(ASK, world.runtime)
     named = replace(CLAUDE, session_id="thread-1")
@@ -91,16 +91,16 @@ def test_what_was_shown_goes_with_a_new_name() -> None:
 
 
 @pytest.mark.parametrize("event", [ASK, TurnInterrupted(CLAUDE)])
-def test_a_prompt_that_nobody_answered_has_shown_nothing(event: Event) -> None:
-    """What went with a prompt that was blocked or broken off before the model did anything is shown again."""
+def test_an_unanswered_prompt_has_shown_nothing(event: Event) -> None:
+    """Lines injected with a prompt that was blocked or interrupted before the model acted are shown again."""
     texts = _contexts(fake_world(answers=ANSWERS), ASK, event, ASK)
 
     assert texts[0] == texts[2]
 
 
 @pytest.mark.parametrize("event", [DONE, ToolStarting(CLAUDE, Call("c", "Read", {}))])
-def test_a_model_that_does_something_has_read_its_prompt(event: Event) -> None:
-    """A call or the end of the turn shows that what went with the prompt was read, whatever becomes of the turn."""
+def test_a_model_that_acts_has_read_its_prompt(event: Event) -> None:
+    """A call or the end of the turn proves that the injected lines were read, even if the turn is interrupted later."""
     texts = _contexts(fake_world(answers=ANSWERS), ASK, event, TurnInterrupted(CLAUDE), ASK)
 
     assert ALREADY_SHOWN in texts[3]
@@ -110,10 +110,10 @@ def test_a_model_that_does_something_has_read_its_prompt(event: Event) -> None:
 class _Index:
     """Implements ``core.engine.ports.CodeIndex``."""
 
-    renewed: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
 
     def request_update(self, root: str) -> None:
-        self.renewed.append(root)
+        self.updated.append(root)
 
 
 @pytest.mark.parametrize(
@@ -126,17 +126,17 @@ class _Index:
         (SessionStarted(CLAUDE, "startup"), {"mode": ExecutionMode.PLAN}, []),
     ],
 )
-def test_the_index_is_renewed(event: Event, settings: dict[str, Any], expected: list[str]) -> None:
-    """The code is looked at anew when a session begins and when a turn is over, unless nothing is to be run."""
+def test_the_index_is_updated(event: Event, settings: dict[str, Any], expected: list[str]) -> None:
+    """The index is updated when a session begins and when a turn ends, unless tools are off."""
     index = _Index()
     world = fake_world(repo_context(**settings))
     handle_event(event, replace(world.runtime, index=index))
 
-    assert expected == index.renewed
+    assert expected == index.updated
 
 
 def test_a_prompt_gets_its_context() -> None:
-    """A prompt of the user is answered with the context, and the record says so without its text."""
+    """A user's prompt is answered with the context, and the record has the decision."""
     world = fake_world(answers=ANSWERS)
     decision = handle_event(PromptSubmitted(CLAUDE, PROMPT), world.runtime)
 
@@ -157,53 +157,53 @@ def test_a_prompt_gets_its_context() -> None:
         "limits": ["tool_unavailable"],
         "tools": ["ci_index_status:ok", "ci_search:ok", "ci_graph_rag:error"],
     } == record.turn
-    assert [("turn", "inject")] == [(said.component, said.decision) for said in record.explanations]
+    assert [("turn", "inject")] == [(e.component, e.decision) for e in record.explanations]
     assert len(CONTEXT) == record.injected_chars
 
 
-def test_a_hook_does_not_wait_longer_than_its_client() -> None:
-    """A prompt that comes over a hook is prepared inside the hook's time."""
+def test_a_hook_keeps_within_its_clients_timeout() -> None:
+    """A prompt from a hook is prepared within the hook's time."""
     world = fake_world(repo_context(budget_wall_ms=60000), ANSWERS)
     handle_event(PromptSubmitted(CLAUDE, PROMPT), world.runtime)
 
     assert 100 + HOOK_BUDGET_MS / 1000 == world.runner.calls[0][2]
 
 
-def test_the_cap_of_a_client_holds_in_a_hook() -> None:
-    """What is injected stays inside what the client can carry."""
+def test_the_cap_of_a_client_is_kept() -> None:
+    """Context that exceeds the client's cap is not injected."""
     decision = handle_event(PromptSubmitted(CLAUDE, PROMPT), fake_world(answers=ANSWERS).runtime, TextLimit(10))
 
     assert () == decision.effects
 
 
 @pytest.mark.parametrize(
-    ("origin", "because"),
+    ("origin", "reason"),
     [
         (PromptOrigin.WRAPPED, LimitCode.PREPARED_ELSEWHERE),
         (PromptOrigin.TASK_NOTIFICATION, LimitCode.NOT_A_USER_PROMPT),
         (PromptOrigin.SUBAGENT, LimitCode.NOT_A_USER_PROMPT),
     ],
 )
-def test_other_prompts_are_left_alone(origin: PromptOrigin, because: LimitCode) -> None:
-    """What no user wrote, or what is prepared already, is not looked up; the record says why."""
+def test_prompts_of_others_are_skipped(origin: PromptOrigin, reason: LimitCode) -> None:
+    """A prompt that no user wrote, or that is prepared already, gets no context; the record says why."""
     world = fake_world(answers=ANSWERS)
 
-    assert Decision(skip_reason=because) == handle_event(PromptSubmitted(CLAUDE, PROMPT, origin), world.runtime)
+    assert Decision(skip_reason=reason) == handle_event(PromptSubmitted(CLAUDE, PROMPT, origin), world.runtime)
     assert [] == world.runner.calls
-    assert [({"skip_reason": because.value}, origin.value, 0)] == [
+    assert [({"skip_reason": reason.value}, origin.value, 0)] == [
         (record.turn, record.event_fields["origin"], record.injected_chars) for record in world.journal.records
     ]
 
 
-def test_nothing_to_say_is_nothing_said() -> None:
+def test_without_findings_nothing_is_injected() -> None:
     """Without a finding nothing is injected."""
     world = fake_world(answers={"ci_search": ToolOutput("nothing")})
 
     assert () == handle_event(PromptSubmitted(CLAUDE, PROMPT), world.runtime).effects
 
 
-def test_a_wrong_configuration_is_told() -> None:
-    """A prompt under a wrong configuration gets no context; the user is notified of what is wrong."""
+def test_an_invalid_configuration_is_reported() -> None:
+    """With an invalid configuration a prompt gets no context, and the user is notified of the problems."""
     world = fake_world(repo_context(problems=("a: b", "c: d")), ANSWERS)
 
     assert (NotifyUser("upbeat: configuration invalid: a: b\nconfiguration invalid: c: d"),) == handle_event(
@@ -212,7 +212,7 @@ def test_a_wrong_configuration_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "problems", "told"),
+    ("limits", "problems", "notices"),
     [
         ((), (), ()),
         ((Limit.of(LimitCode.NO_GIT_ROOT), Limit.of(LimitCode.CLAMPED, name="x", value=1)), (), ()),
@@ -232,22 +232,22 @@ def test_a_wrong_configuration_is_told() -> None:
             ),
         ),
     ],
-    ids=["all well", "nothing of interest", "all at once"],
+    ids=["no problems", "nothing to report", "all at once"],
 )
-def test_a_session_starts_with_what_is_wrong(
-    limits: tuple[Limit, ...], problems: tuple[str, ...], told: tuple[NotifyUser, ...]
+def test_a_session_start_reports_problems(
+    limits: tuple[Limit, ...], problems: tuple[str, ...], notices: tuple[NotifyUser, ...]
 ) -> None:
-    """At the start of a session the user is notified once of what is wrong with the settings."""
+    """At the start of a session the user is notified once of problems of the settings."""
     world = fake_world(repo_context(limits=limits, problems=problems))
     decision = handle_event(SessionStarted(CLAUDE, "startup"), world.runtime)
 
-    assert Decision(told) == decision
+    assert Decision(notices) == decision
     assert [(CLAUDE, None, False)] == world.context_resolver.asked
     assert ["SessionStarted"] == [record.event for record in world.journal.records]
 
 
 def test_other_events_are_recorded() -> None:
-    """An event without proposals is answered at once and recorded under its own name."""
+    """An event without proposals is recorded under its own name."""
     world = fake_world()
 
     assert EMPTY_DECISION == handle_event(UnknownEvent(CLAUDE, "Tea", ("cup",)), world.runtime)
@@ -260,8 +260,8 @@ def test_other_events_are_recorded() -> None:
     )
 
 
-def test_the_record_has_the_time_it_took() -> None:
-    """Milliseconds are those of the whole event."""
+def test_the_record_has_a_duration() -> None:
+    """The duration is that of the whole event, in milliseconds."""
     world = fake_world()
 
     class SlowRunner(FakeRunner):
@@ -278,8 +278,8 @@ def test_the_record_has_the_time_it_took() -> None:
 # --- the workflow ---
 
 
-def test_a_workflow_speaks_before_the_turn() -> None:
-    """The workflow's lines come first, then what was found; the state is stored with the record."""
+def test_the_workflows_context_precedes_the_turns() -> None:
+    """The workflow's text comes first, then the findings; the state is stored with the record."""
     world = fake_world(answers=ANSWERS)
     decision = handle_event(PromptSubmitted(CLAUDE, f"/upbeat:quick {PROMPT}"), world.runtime)
     kinds = [type(effect) for effect in decision.effects]
@@ -292,24 +292,24 @@ def test_a_workflow_speaks_before_the_turn() -> None:
     assert apply_facts(world.journal.records[0].facts, NEW_SESSION) == world.journal.states["s-1"]
 
 
-def test_what_the_workflow_says_fits_into_the_clients_cap() -> None:
-    """Both parts together stay inside what the client can carry."""
+def test_the_workflow_and_the_turn_share_the_cap() -> None:
+    """Both contexts together stay within the client's cap."""
     world = fake_world(answers={"ci_search": ToolOutput("", tuple(replace(FOUND, path=f"{n}.py") for n in range(200)))})
     decision = handle_event(PromptSubmitted(CLAUDE, f"/upbeat:standard {PROMPT}"), world.runtime, TextLimit(9800))
 
     assert sum(len(effect.text) + 1 for effect in decision.effects) <= 9800
 
 
-def test_switched_off_the_workflow_says_nothing() -> None:
-    """With everything switched off no workflow starts, nothing is guarded and no turn is continued."""
+def test_switched_off_no_workflow_starts() -> None:
+    """If upbeat is switched off, a workflow command starts nothing."""
     world = fake_world(repo_context(enabled=Activation.OFF))
     decision = handle_event(PromptSubmitted(CLAUDE, "/upbeat:quick x"), world.runtime)
 
     assert ((), {}) == (decision.effects, {k: v for k, v in world.journal.states.items() if v.run})
 
 
-def test_files_are_looked_at_only_when_they_matter() -> None:
-    """Without a workflow no event digests the tree."""
+def test_the_tree_is_read_only_when_it_matters() -> None:
+    """Without a workflow no event computes a tree digest."""
     world = fake_world()
     call = Call("c", "Bash", {"command": "pytest"})
     for event in (ToolFinished(CLAUDE, call, "", "pytest", 0), TurnEnding(CLAUDE, "Done."), ToolStarting(CLAUDE, call)):
@@ -322,17 +322,17 @@ def test_files_are_looked_at_only_when_they_matter() -> None:
 
 
 def test_an_exit_code_comes_from_the_clients_transcript() -> None:
-    """A client that does not tell how a command ended is asked through its transcript."""
+    """If a client does not report an exit code, its transcript is read."""
     world = fake_world()
     world.transcripts.codes["c"] = 3
     handle_event(PromptSubmitted(CLAUDE, "/upbeat:quick x"), world.runtime)
     handle_event(ToolFinished(CLAUDE, Call("c", "Bash", {"command": "pytest"}), "", "pytest"), world.runtime)
 
-    assert [3] == [one.exit_code for one in world.journal.states["s-1"].evidence]
+    assert [3] == [evidence.exit_code for evidence in world.journal.states["s-1"].evidence]
 
 
 def test_a_run_has_one_owner() -> None:
-    """The session that is taken over from loses the run in the same transaction."""
+    """A session loses its run in the transaction in which another adopts it."""
     world = fake_world()
     codex = EventSource(ClientName.CODEX_CLI, "/repo", "s-2")
     handle_event(PromptSubmitted(CLAUDE, "/upbeat:quick x"), world.runtime)
@@ -345,8 +345,8 @@ def test_a_run_has_one_owner() -> None:
     assert (RunStatus.HANDED_OVER, RunStatus.RUNNING, ours.id) == (ours.status, theirs.status, theirs.id)
 
 
-def test_what_a_client_cannot_do_is_recorded() -> None:
-    """An effect that the client leaves out is in the record, as degraded."""
+def test_degraded_effects_are_recorded() -> None:
+    """An effect that the client cannot execute is recorded as degraded."""
     world = fake_world(repo_context(problems=("a: b",)))
     handle_event(
         SessionStarted(CLAUDE, "startup"), world.runtime, degradations=lambda _event, _decision: ("it cannot",)
@@ -355,8 +355,8 @@ def test_what_a_client_cannot_do_is_recorded() -> None:
     assert ["it cannot"] == [e["degraded"] for e in world.journal.records[0].effects]
 
 
-def test_files_follow_what_was_decided() -> None:
-    """A step that passes ticks its box, a run that is complete moves its feature to the archive."""
+def test_files_follow_the_decision() -> None:
+    """A step that passes ticks its box; a complete run moves its feature to the archive."""
     world = fake_world()
     world.workspace.texts["retry-limit"] = "- [x] DEV\n"
     handle_event(PromptSubmitted(CLAUDE, "/upbeat:single retry-limit"), world.runtime)
@@ -367,16 +367,16 @@ def test_files_follow_what_was_decided() -> None:
     assert ([("retry-limit", ("DEV",))], ["retry-limit"]) == (world.workspace.ticked, world.workspace.archived)
 
 
-def test_nothing_is_observed_unless_switched_on() -> None:
-    """Without ``habits.enabled`` nothing is remembered and nothing is told."""
+def test_habits_are_off_by_default() -> None:
+    """Without ``habits.enabled`` no habit is recorded."""
     world = fake_world()
     handle_event(PromptSubmitted(CLAUDE, "/upbeat:quick fix the parser"), world.runtime)
 
     assert [] == world.memory.sightings
 
 
-def test_what_was_observed_is_told_to_the_next_session() -> None:
-    """Switched on, a workflow that was chosen is remembered, and the next session reads it as data."""
+def test_the_next_session_reads_learned_habits() -> None:
+    """If enabled, the choice of a workflow is recorded, and the next session reads it as data."""
     world = fake_world(repo_context(habits_enabled=True))
     handle_event(PromptSubmitted(CLAUDE, "/upbeat:quick fix the parser in parse.py"), world.runtime)
     decision = handle_event(
@@ -391,7 +391,7 @@ def test_what_was_observed_is_told_to_the_next_session() -> None:
 
 
 def test_a_request_prepares_the_turn_as_its_client_wants() -> None:
-    """Its occasion, its limits and its command are in the report; its repository counts, its cap does not."""
+    """Its event, limits and command are in the report; its repository is used, its cap is not."""
     world = fake_world(repo_context(budget_wall_ms=60000), ANSWERS)
     source = EventSource(ClientName.CODEX_CLI, "/repo", "ours")
     lost = Limit.of(LimitCode.SESSION_UNAVAILABLE, "gone")
@@ -413,8 +413,8 @@ def test_a_request_prepares_the_turn_as_its_client_wants() -> None:
     assert 100 + 60 == world.runner.calls[0][2]
 
 
-def test_what_a_client_shows_itself_is_not_told_again() -> None:
-    """Wrong settings are among the limits of its turn."""
+def test_a_client_that_shows_limits_gets_no_notices() -> None:
+    """Problems of the settings are among the limits of its turn."""
     world = fake_world(repo_context(problems=("bad: 1",)))
     source = EventSource(ClientName.CODEX_CLI, "/repo", "ours")
     events = (SessionStarted(source, "startup"), PromptSubmitted(source, PROMPT))
@@ -423,8 +423,8 @@ def test_what_a_client_shows_itself_is_not_told_again() -> None:
     assert [(), ()] == [decision.effects for decision in decisions]
 
 
-def test_a_session_takes_over_what_it_was_called_before() -> None:
-    """The run, its loop and its evidence; the former name has a run that was handed over."""
+def test_a_session_adopts_its_former_id() -> None:
+    """The run, its loop and its evidence move; the former ID keeps a run that was handed over."""
     world = fake_world()
     ours, thread = (EventSource(ClientName.CODEX_CLI, "/repo", name) for name in ("ours", "thread"))
     handle_event(PromptSubmitted(ours, "/upbeat:single add retries"), world.runtime)
@@ -439,16 +439,16 @@ def test_a_session_takes_over_what_it_was_called_before() -> None:
     assert ["SessionAdopted", "SessionRenamed"] == [record.event for record in world.journal.records[-2:]]
 
 
-def test_there_is_nothing_to_take_over() -> None:
-    """A name that nobody knows leaves no record."""
+def test_an_unknown_session_is_not_adopted() -> None:
+    """Adopting an unknown session leaves no record."""
     world = fake_world()
     adopt_session(EventSource(ClientName.CODEX_CLI, "/repo", "thread"), "ours", world.runtime)
 
     assert ([], {}) == (world.journal.records, world.journal.states)
 
 
-def test_other_sessions_are_read_only_where_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The most frequent event, a tool's end, does not pay for the states of all sessions of the repository."""
+def test_peer_sessions_are_read_only_when_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most frequent event, a finished tool, does not read the states of all sessions of the repository."""
     read: list[str] = []
     monkeypatch.setattr(MemoryTransaction, "peer_sessions", lambda _self, root: read.append(root) or ())
     world = fake_world()
@@ -460,7 +460,7 @@ def test_other_sessions_are_read_only_where_they_matter(monkeypatch: pytest.Monk
 
 
 def test_a_session_does_not_adopt_from_itself() -> None:
-    """What it offers to another session of its own client is not for itself."""
+    """A workflow that a session offers to its own client is not for itself."""
     world = fake_world()
     handle_event(PromptSubmitted(CLAUDE, "/upbeat:single add retries"), world.runtime)
     for number in range(3):

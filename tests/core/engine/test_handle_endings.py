@@ -1,4 +1,4 @@
-"""The end of a turn on fakes: many may want to send it on, and one decision comes out."""
+"""The end of a turn, handled with fakes: several parts may continue it, and one decision is made."""
 
 from __future__ import annotations
 
@@ -40,34 +40,34 @@ def state_of(world: FakeWorld) -> SessionState:
         return transaction.state(CLAUDE.session_id)
 
 
-def said(world: Any, *events: Event) -> list[tuple[type, str]]:
-    """What comes of the last of ``events``: the kinds of its effects, and the policies that they are from."""
+def endings(world: Any, *events: Event) -> list[tuple[type, str]]:
+    """Return the kinds of the effects that continue or end the last of ``events``, and the start of their texts."""
     for event in events[:-1]:
         handle_event(event, world.runtime)
     decision = handle_event(events[-1], world.runtime)
-    return [(type(one), one.text[:24]) for one in decision.effects if isinstance(one, ContinueTurn | EndTurn)]
+    return [(type(e), e.text[:24]) for e in decision.effects if isinstance(e, ContinueTurn | EndTurn)]
 
 
-def test_one_voice_sends_a_turn_on() -> None:
-    """A workflow comes before a goal, and a goal before the list."""
+def test_one_part_continues_a_turn() -> None:
+    """A workflow precedes a goal, and a goal the todo list."""
     world = fake_world()
-    alone = said(world, prompt("add retries"), LISTED, WORKS, ENDS)
-    with_goal = said(world, prompt("/upbeat:goal all tests pass"), WORKS, ENDS)
-    with_workflow = said(world, prompt("/upbeat:standard add retries"), WORKS, ENDS)
+    alone = endings(world, prompt("add retries"), LISTED, WORKS, ENDS)
+    with_goal = endings(world, prompt("/upbeat:goal all tests pass"), WORKS, ENDS)
+    with_workflow = endings(world, prompt("/upbeat:standard add retries"), WORKS, ENDS)
 
     assert [[ContinueTurn], [ContinueTurn], [ContinueTurn]] == [
-        [kind for kind, _ in one] for one in (alone, with_goal, with_workflow)
+        [kind for kind, _ in effects] for effects in (alone, with_goal, with_workflow)
     ]
     assert ("Your todo list ", "The user's goal is n") == (alone[0][1][:15], with_goal[0][1][:20])
     assert "goal" not in with_workflow[0][1]
 
 
-def test_quiet_silences_the_workflow_too() -> None:
-    """A turn that its user wants to end is not counted as a continuation, and the next prompt goes on."""
+def test_quiet_ends_a_turn_of_a_workflow() -> None:
+    """A turn that the user wants to end counts as no continuation; after the next prompt the workflow continues."""
     world = fake_world()
-    quiet = said(world, prompt("/upbeat:standard add retries"), prompt("/upbeat:quiet"), WORKS, ENDS)
+    quiet = endings(world, prompt("/upbeat:standard add retries"), prompt("/upbeat:quiet"), WORKS, ENDS)
     facts = world.journal.records[-1].facts
-    again = said(world, prompt("and in Chinese"), WORKS, ENDS)
+    again = endings(world, prompt("and in Chinese"), WORKS, ENDS)
 
     assert ([EndTurn], [ContinueTurn]) == ([kind for kind, _ in quiet], [kind for kind, _ in again])
     assert (True, False) == (
@@ -77,8 +77,8 @@ def test_quiet_silences_the_workflow_too() -> None:
     assert 1 == state_of(world).loop.iterations
 
 
-def test_what_was_set_before_the_session_had_its_name_holds() -> None:
-    """A goal of the first prompt is that of the thread which its client begins for it."""
+def test_a_goal_survives_the_renaming_of_its_session() -> None:
+    """A goal of the first prompt belongs to the thread that the client begins for it."""
     world = fake_world()
     handle_event(prompt("/upbeat:goal all tests pass"), world.runtime)
     named = replace(CLAUDE, session_id="thread-1")
@@ -89,10 +89,10 @@ def test_what_was_set_before_the_session_had_its_name_holds() -> None:
     assert "all tests pass" in notes[0]
 
 
-def test_a_stop_word_silences_everything() -> None:
-    """After ``stop`` there is no workflow, no goal, and nobody asks for the list."""
+def test_a_stop_word_ends_everything() -> None:
+    """After ``stop`` no workflow, goal or todo list continues the turn."""
     world = fake_world()
-    done = said(
+    done = endings(
         world,
         *(prompt("/upbeat:goal all tests pass"), prompt("/upbeat:standard add retries"), LISTED),
         *(prompt("stop"), WORKS, ENDS),

@@ -69,7 +69,7 @@ ROOMS = st.builds(
 
 
 def kinds(merged: MergeResult) -> Counter[str]:
-    """How many effects of each kind."""
+    """Return the number of effects of each kind."""
     return Counter(type(effect).__name__ for effect in merged.effects)
 
 
@@ -89,7 +89,7 @@ def test_the_order_of_proposals_does_not_matter(proposals: list[Proposal], room:
 
 @given(PROPOSALS, ROOMS)
 def test_precedence_holds(proposals: list[Proposal], room: ContextBudget) -> None:
-    """Deny beats ask beats rewriting, and stop beats going on, whatever their ranks."""
+    """Deny overrules ask, ask overrules rewriting, and ending overrules continuing, whatever their ranks."""
     wanted = {type(effect) for _proposal, effect in visible_effects(proposals)}
     found = {type(effect) for effect in merge_proposals(proposals, room).effects}
     beaten = {
@@ -115,8 +115,8 @@ def test_single_effects_occur_once(proposals: list[Proposal], room: ContextBudge
 
 
 @given(PROPOSALS, ROOMS)
-def test_never_over_the_room(proposals: list[Proposal], room: ContextBudget) -> None:
-    """All context stays inside the client's cap; that of policies and rules inside what is left of the budgets."""
+def test_the_budget_is_never_exceeded(proposals: list[Proposal], room: ContextBudget) -> None:
+    """All context stays within the client's cap; that of policies and rules within the budgets."""
     merged = merge_proposals(proposals, room)
     injects = [effect.text for effect in merged.effects if isinstance(effect, InjectContext)]
 
@@ -127,14 +127,14 @@ def test_never_over_the_room(proposals: list[Proposal], room: ContextBudget) -> 
 
 
 @given(PROPOSALS, ROOMS)
-def test_every_effect_goes_in_or_is_said_to_be_left_out(proposals: list[Proposal], room: ContextBudget) -> None:
-    """Nothing disappears silently: each effect that says anything is in the decision, or in the record with why not."""
+def test_every_effect_is_admitted_or_recorded_as_dropped(proposals: list[Proposal], room: ContextBudget) -> None:
+    """Each effect with a text is in the decision, or in the record with the reason why it is not."""
     merged = merge_proposals(proposals, room)
     lost = Counter(
-        (said.component, why.split(":")[0])
-        for said in merged.explanations
-        for why in said.reason.split("; ")
-        if said.decision == "dropped" and why.count(": ") == 1
+        (explanation.component, reason.split(":")[0])
+        for explanation in merged.explanations
+        for reason in explanation.reason.split("; ")
+        if explanation.decision == "dropped" and reason.count(": ") == 1
     )
     kept = Counter((part, type(effect).__name__) for part, effect in zip(merged.parts, merged.effects, strict=True))
 
@@ -145,8 +145,8 @@ def test_every_effect_goes_in_or_is_said_to_be_left_out(proposals: list[Proposal
 
 
 @given(PROPOSALS, ROOMS)
-def test_nothing_is_made_up(proposals: list[Proposal], room: ContextBudget) -> None:
-    """An effect of the decision is one of its proposal, unchanged but for fields that another has rewritten first."""
+def test_effects_are_those_of_proposals(proposals: list[Proposal], room: ContextBudget) -> None:
+    """An effect of the decision is one of its proposal, without fields that another has rewritten first."""
     merged = merge_proposals(proposals, room)
     known = [(proposal.part, type(effect), effect.text) for proposal, effect in visible_effects(proposals)]
 
@@ -158,8 +158,8 @@ def test_nothing_is_made_up(proposals: list[Proposal], room: ContextBudget) -> N
 
 
 @given(PROPOSALS)
-def test_what_is_withheld_is_context_alone(proposals: list[Proposal]) -> None:
-    """With all proposals withheld no context is left, and whatever else they say is what it would have been."""
+def test_only_context_is_held_out(proposals: list[Proposal]) -> None:
+    """If all proposals are held out, no context is left, and all other effects are unchanged."""
     everything = [replace(proposal, is_held_out=True) for proposal in proposals]
     nobody = [replace(proposal, is_held_out=False) for proposal in proposals]
     without = [effect for effect in merge_proposals(nobody, WIDE).effects if not isinstance(effect, InjectContext)]
@@ -167,8 +167,8 @@ def test_what_is_withheld_is_context_alone(proposals: list[Proposal]) -> None:
     assert without == list(merge_proposals(everything, WIDE).effects)
 
 
-LEFT_OUT: dict[str, tuple[tuple[Proposal, ...], ContextBudget, str]] = {
-    "no room in the client's cap": (
+DROPPED: dict[str, tuple[tuple[Proposal, ...], ContextBudget, str]] = {
+    "over the client's cap": (
         (Proposal("a", (InjectContext("abc"),)),),
         ContextBudget(TextLimit(3)),
         f"InjectContext: {OVER_CAP}",
@@ -184,7 +184,7 @@ LEFT_OUT: dict[str, tuple[tuple[Proposal, ...], ContextBudget, str]] = {
         f"InjectContext: {OVER_BUDGET}",
     ),
     "held out": ((Proposal("a", (InjectContext("abc"),), is_held_out=True),), WIDE, f"InjectContext: {HELD_OUT}"),
-    "said already": (
+    "a duplicate": (
         (Proposal("a", (InjectContext("abc"), InjectContext("abc"))),),
         WIDE,
         f"InjectContext: {DUPLICATE}",
@@ -198,27 +198,31 @@ LEFT_OUT: dict[str, tuple[tuple[Proposal, ...], ContextBudget, str]] = {
 }
 
 
-@pytest.mark.parametrize(("proposals", "room", "because"), LEFT_OUT.values(), ids=LEFT_OUT)
-def test_why_something_is_left_out(proposals: tuple[Proposal, ...], room: ContextBudget, because: str) -> None:
-    """The record says which part's effect is left out, and why."""
-    assert (Explanation("a", "dropped", because),) == merge_proposals(proposals, room).explanations
+@pytest.mark.parametrize(("proposals", "room", "reason"), DROPPED.values(), ids=DROPPED)
+def test_the_reason_of_a_dropped_effect(proposals: tuple[Proposal, ...], room: ContextBudget, reason: str) -> None:
+    """The record says which part's effect is dropped, and why."""
+    assert (Explanation("a", "dropped", reason),) == merge_proposals(proposals, room).explanations
 
 
 FITS = [
     ("as large as the cap with its line end", ContextBudget(TextLimit(4)), (InjectContext("abc"),)),
     ("as large as the budget", ContextBudget(TextLimit(99), turn_chars=3, session_chars=3), (InjectContext("abc"),)),
-    ("a cap of bytes holds a third of the signs", ContextBudget(TextLimit(4, LengthUnit.UTF8)), (InjectContext("文"),)),
+    (
+        "a cap of bytes holds a third of the characters",
+        ContextBudget(TextLimit(4, LengthUnit.UTF8)),
+        (InjectContext("文"),),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("room", "effects"), [row[1:] for row in FITS], ids=[row[0] for row in FITS])
-def test_what_just_fits(room: ContextBudget, effects: tuple[Effect, ...]) -> None:
-    """The bounds themselves are inside."""
+def test_bounds_are_inclusive(room: ContextBudget, effects: tuple[Effect, ...]) -> None:
+    """Context of exactly the size of a bound is injected."""
     assert effects == merge_proposals([Proposal("a", effects)], room).effects
 
 
-def test_a_small_text_goes_in_where_a_large_one_had_no_room() -> None:
-    """What has no room is left out whole, and those after it are still heard."""
+def test_a_small_text_fits_after_a_dropped_one() -> None:
+    """Context that does not fit is dropped whole, and later context is still admitted."""
     merged = merge_proposals(
         [Proposal("a", (InjectContext("x" * 50),), 1), Proposal("b", (InjectContext("y"),), 2)],
         ContextBudget(TextLimit(10)),
@@ -250,8 +254,8 @@ def test_two_rules_of_one_name() -> None:
     assert 1 == len({repr(merge_proposals(order, WIDE)) for order in permutations(proposals)})
 
 
-def test_equal_rewrites_of_different_fields_both_count() -> None:
-    """Two parts that say the same and change different fields do not stand in each other's way."""
+def test_rewrites_of_different_fields_are_both_admitted() -> None:
+    """Two rewrites with equal texts and different fields are both admitted."""
     proposals = [
         Proposal("a", (RewriteInput("shorter", {"p": 1}),)),
         Proposal("b", (RewriteInput("shorter", {"q": 2}),)),
@@ -263,6 +267,6 @@ def test_equal_rewrites_of_different_fields_both_count() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t "])
-def test_an_empty_text_is_nothing(text: str) -> None:
-    """Context without words is not put before a model, takes no budget and leaves no word in the record."""
+def test_effects_without_text_are_ignored(text: str) -> None:
+    """An effect with an empty text is neither admitted nor recorded."""
     assert MergeResult() == merge_proposals([Proposal("a", (InjectContext(text), NotifyUser(text)))], WIDE)
