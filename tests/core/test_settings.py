@@ -1,4 +1,4 @@
-"""Layers of settings become one; whoever may only tighten does not loosen; all that is wrong is told at once."""
+"""Layers of settings are merged; untrusted ones only tighten; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def environment(**values: Any) -> Layer:
 
 
 def test_no_layers_are_the_defaults() -> None:
-    """Without any layer the defaults are in force and nothing is to be said."""
+    """Without layers the defaults apply, without limits and problems."""
     resolved = resolve_settings([])
 
     assert (DEFAULTS, (), ()) == (resolved.settings, resolved.limits, resolved.problems)
 
 
-def test_defaults_are_the_control_planes() -> None:
-    """The defaults are those of the original control plane."""
+def test_defaults() -> None:
+    """The defaults are those of the acceptance criteria."""
     assert (
         Settings(
             enabled=Activation.AUTO,
@@ -68,7 +68,7 @@ def test_defaults_are_the_control_planes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "loose", "tight", "later"),
+    ("name", "first", "last", "expected"),
     [
         ("enabled", "on", "auto", Activation.AUTO),
         ("mode", "run", "plan", ExecutionMode.PLAN),
@@ -85,17 +85,17 @@ def test_defaults_are_the_control_planes() -> None:
         ("legacy", "0", 1, True),
     ],
 )
-def test_a_later_layer_wins(name: str, loose: Any, tight: Any, later: Any) -> None:
-    """The last layer that names a key decides it, and is remembered as its origin."""
-    resolved = resolve_settings([Layer("first", {name: loose}), Layer("last", {name: tight})])
+def test_a_later_layer_wins(name: str, first: Any, last: Any, expected: Any) -> None:
+    """The last layer with a key sets its value and is its origin."""
+    resolved = resolve_settings([Layer("first", {name: first}), Layer("last", {name: last})])
 
-    assert later == getattr(resolved.settings, KEYS_BY_NAME[name].attribute)
+    assert expected == getattr(resolved.settings, KEYS_BY_NAME[name].attribute)
     assert {name: "last"} == resolved.settings.origins
     assert () == resolved.limits + resolved.problems
 
 
-def test_layers_join() -> None:
-    """Keys that only an early layer names stay as it has them."""
+def test_layers_are_merged() -> None:
+    """Each key has the value of the last layer that sets it."""
     resolved = resolve_settings(
         [user(mode="plan"), project(budget__wall_ms=1234), environment(budget__max_concurrency="7")]
     )
@@ -136,7 +136,7 @@ def test_layers_join() -> None:
     ],
 )
 def test_an_untrusted_project_only_tightens(values: dict[str, Any], expected: list[str]) -> None:
-    """What an untrusted project loosens is left as it was, with a limit that names file, line and key."""
+    """A value with which an untrusted project loosens has no effect; a limit names file, line and key."""
     resolved = resolve_settings([project(**values)])
     kept = resolve_settings([]) if expected else resolve_settings([project(trusted=True, **values)])
 
@@ -145,8 +145,8 @@ def test_an_untrusted_project_only_tightens(values: dict[str, Any], expected: li
     assert kept.settings == resolved.settings
 
 
-def test_untrusted_is_measured_against_the_user() -> None:
-    """A project may not take back what its user has tightened, nor enable a tool that its user disabled."""
+def test_untrusted_values_are_compared_with_the_users() -> None:
+    """A project cannot loosen what the user has tightened, nor enable a tool that the user disabled."""
     mine = user(enabled="off", budget__wall_ms=1000, tools__disabled=["ci_search"])
     resolved = resolve_settings([mine, project(enabled="auto", budget__wall_ms=2000, tools__disabled=["ci_hotspot"])])
 
@@ -154,15 +154,15 @@ def test_untrusted_is_measured_against_the_user() -> None:
     assert resolve_settings([mine]).settings == resolved.settings
 
 
-def test_the_same_again_is_not_loosening() -> None:
-    """A project that disables what its user disabled already asks for nothing."""
+def test_an_equal_value_is_not_looser() -> None:
+    """A project may disable what the user has disabled."""
     resolved = resolve_settings([user(tools__disabled=["ci_search"]), project(tools__disabled=["ci_search"])])
 
     assert ((), ("ci_search",)) == (resolved.limits, resolved.settings.tools_disabled)
 
 
 def test_a_trusted_project_loosens() -> None:
-    """A trusted project's file counts like the user's own."""
+    """A trusted project's file has the effect of the user's own."""
     resolved = resolve_settings([user(enabled="off"), project(trusted=True, enabled="on", budget__wall_ms=9000)])
 
     assert (Activation.ON, 9000, ()) == (resolved.settings.enabled, resolved.settings.budget_wall_ms, resolved.limits)
@@ -170,7 +170,7 @@ def test_a_trusted_project_loosens() -> None:
 
 @pytest.mark.parametrize("layer", [user(tier_max=2), project(trusted=True, tier_max=2)])
 def test_tier_2_comes_from_the_environment_only(layer: Layer) -> None:
-    """A file's tier 2 is ignored, visibly, even a trusted one's."""
+    """Tier 2 in a file is ignored with a limit, even if the file is trusted."""
     resolved = resolve_settings([layer])
 
     assert (1, [TIER2_IGNORED]) == (resolved.settings.tier_max, [limit.text for limit in resolved.limits])
@@ -192,7 +192,7 @@ def test_tier_2_comes_from_the_environment_only(layer: Layer) -> None:
     ],
 )
 def test_numbers_are_clamped(name: str, raw: str, value: int, text: str | None) -> None:
-    """A number outside its range counts as the nearest one inside, with a limit that says so."""
+    """A number outside its range is clamped, with a limit."""
     resolved = resolve_settings([Layer("environment", {name: raw}, is_environment=True)])
 
     assert value == getattr(resolved.settings, KEYS_BY_NAME[name].attribute)
@@ -229,16 +229,16 @@ def test_numbers_are_clamped(name: str, raw: str, value: int, text: str | None) 
         ("a\u202eb", 5, "unknown key 'a\\u202eb'"),
     ],
 )
-def test_problems_name_place_key_and_way_out(name: str, raw: Any, problem: str) -> None:
-    """A wrong value is told with where it stands and what is right, and counts for nothing."""
+def test_problems_name_location_key_and_fix(name: str, raw: Any, problem: str) -> None:
+    """A problem names the location and the valid values; the invalid value has no effect."""
     resolved = resolve_settings([Layer("f.toml", {name: raw}, {name: 4})])
 
     assert (f"f.toml:4: {problem}",) == resolved.problems
     assert (DEFAULTS, ()) == (resolved.settings, resolved.limits)
 
 
-def test_all_problems_are_told_at_once() -> None:
-    """One report has every problem of every layer, and what is right still counts."""
+def test_all_problems_are_reported_at_once() -> None:
+    """Every problem of every layer is reported, and valid values apply."""
     resolved = resolve_settings([user(enabled="never", mode="plan"), environment(budget__wall_ms="soon")])
 
     assert (
@@ -248,8 +248,8 @@ def test_all_problems_are_told_at_once() -> None:
     assert ExecutionMode.PLAN is resolved.settings.mode
 
 
-def test_a_flood_of_problems_is_cut() -> None:
-    """A file full of something else does not fill the screen."""
+def test_the_number_of_problems_is_bounded() -> None:
+    """A file full of unknown keys has at most ``MAX_PROBLEMS`` problems."""
     resolved = resolve_settings([Layer("f.toml", {f"key{number}": 1 for number in range(1000)})])
 
     assert MAX_PROBLEMS == len(resolved.problems)
@@ -264,7 +264,7 @@ def test_a_flood_of_problems_is_cut() -> None:
     st.booleans(),
 )
 def test_any_values_give_settings_in_range(values: dict[str, Any], trusted: bool, is_environment: bool) -> None:
-    """Whatever a layer holds, the settings stay in range and each key is either taken, limited or a problem."""
+    """With any values the settings stay in range, and each key is applied, limited or a problem."""
     resolved = resolve_settings([Layer("x", values, is_trusted=trusted, is_environment=is_environment)])
     numbers = [key for key in KEYS if key.maximum]
 
@@ -284,7 +284,7 @@ def test_any_values_give_settings_in_range(values: dict[str, Any], trusted: bool
     )
 )
 def test_an_untrusted_layer_never_loosens(values: dict[str, Any]) -> None:
-    """No value of an untrusted layer lets more happen than its user allows."""
+    """No value of an untrusted layer permits more than the user allows."""
     mine = user(enabled="auto", mode="plan", budget__wall_ms=700, tools__disabled=["a"], codex__session_mode="exec")
     before, after = (
         resolve_settings([mine]).settings,
@@ -299,7 +299,7 @@ def test_an_untrusted_layer_never_loosens(values: dict[str, Any]) -> None:
 
 
 def test_the_default_file_reads_back_as_the_defaults() -> None:
-    """Every key stands in the default file with its default."""
+    """The default file has every key with its default."""
     import tomli
 
     read = tomli.loads(render_default_file())
@@ -320,7 +320,7 @@ def vars_of(settings: Settings) -> dict[str, Any]:
 
 
 def test_the_default_file_says_what_each_key_takes() -> None:
-    """Above each key stand its purpose, what it takes and its environment variable."""
+    """Above each key are its purpose, its values and its environment variable."""
     text = render_default_file()
 
     assert text.startswith(
@@ -339,8 +339,8 @@ def test_the_default_file_says_what_each_key_takes() -> None:
 
 
 @pytest.mark.parametrize("value", [1, 65536])
-def test_a_project_has_no_say_in_the_journal(value: int) -> None:
-    """What is kept of all projects is not for one of them to change, in either direction."""
+def test_a_project_cannot_change_the_journal(value: int) -> None:
+    """One project cannot change, in either direction, what is kept of all projects."""
     resolved = resolve_settings([user(journal__max_mb=50), project(journal__max_mb=value)])
 
     assert 50 == resolved.settings.journal_max_mb

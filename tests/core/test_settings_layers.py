@@ -1,4 +1,4 @@
-"""Messages about files name the line of a key, or of what it stands in, and fit on one line."""
+"""Messages about files name the line of a key, or of the table around it, and fit on one line."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LINES = {"a": 1, "a.b": 2, "a.b.c": 3, "x.y": 9}
         ("." * 100_000, "f.toml"),
     ],
 )
-def test_where(name: str, expected: str) -> None:
-    """A key without a line of its own stands where its table begins."""
+def test_location_of(name: str, expected: str) -> None:
+    """A key without a line of its own has the line of its table."""
     assert expected == Layer("f.toml", {}, LINES).location_of(name)
 
 
@@ -30,12 +30,12 @@ def test_where(name: str, expected: str) -> None:
     ("raw", "expected"),
     [("x", "'x'"), ("a\nb", "'a\\nb'"), ("\x1b[31m", "'\\x1b[31m'"), (["DEV"], "['DEV']"), ("x" * 99, f"'{'x' * 58}…")],
 )
-def test_shown(raw: object, expected: str) -> None:
-    """A value is shown on one line, without controls, cut at sixty characters."""
+def test_format_value(raw: object, expected: str) -> None:
+    """A value is formatted on one line, without control characters, truncated to sixty characters."""
     assert expected == format_value(raw)
 
 
 @pytest.mark.parametrize(("word", "expected"), [("tets", "; did you mean 'test'?"), ("zzz", ""), ("", "")])
 def test_did_you_mean(word: str, expected: str) -> None:
-    """Only a name that is near is suggested."""
+    """Only a similar name is suggested."""
     assert expected == did_you_mean(word, ["test", "build"])

@@ -1,4 +1,4 @@
-"""The servers in a settings file: what is taken, and everything that is wrong, at once, with its line."""
+"""The servers in a settings file, and all problems at once, with their lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def layer(servers: Any, lines: dict[str, int] | None = None) -> Layer:
 
 
 def test_a_whole_server() -> None:
-    """Every key of a server and of its tools."""
+    """Every key of a server and of its tools is parsed."""
     table = {
         "command": "docs-mcp",
         "args": ["--stdio"],
@@ -55,18 +55,18 @@ def test_a_whole_server() -> None:
     ) == parse_servers(layer({"docs": table})).servers
 
 
-def test_the_least() -> None:
-    """A command, or a client to take the server from, is enough."""
-    found = parse_servers(layer({"a": {"command": "/usr/bin/a"}, "b": {"import_from": "codex"}}))
+def test_a_minimal_server() -> None:
+    """A command, or a client to import the server from, is enough."""
+    parsed = parse_servers(layer({"a": {"command": "/usr/bin/a"}, "b": {"import_from": "codex"}}))
 
     assert ((ServerConfig("a", LaunchSpec("/usr/bin/a")), ServerConfig("b", None, "codex")), ()) == (
-        found.servers,
-        found.problems,
+        parsed.servers,
+        parsed.problems,
     )
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "problem"),
     [
         (5, "docs takes a table; found 5"),
         ({}, "docs needs command or import_from, and not both"),
@@ -110,15 +110,15 @@ def test_the_least() -> None:
         ({"command": "a", "tools": {"a b": {"query_argument": "q"}}}, "a tool's name has letters, digits"),
     ],
 )
-def test_what_is_wrong(table: Any, said: str) -> None:
-    """A mistake is one sentence with its place, and leaves no server."""
-    found = parse_servers(layer({"docs": table}))
+def test_problems_of_a_server(table: Any, problem: str) -> None:
+    """A problem is one sentence with its location, and leaves no server."""
+    parsed = parse_servers(layer({"docs": table}))
 
-    assert ((), 1, True) == (found.servers, len(found.problems), said in found.problems[0])
+    assert ((), 1, True) == (parsed.servers, len(parsed.problems), problem in parsed.problems[0])
 
 
-def test_all_at_once() -> None:
-    """All mistakes come together, each with its line."""
+def test_all_problems_are_reported_at_once() -> None:
+    """All problems are reported together, each with its line."""
     lines = {"mcp.servers.a": 3, "mcp.servers.a.comand": 4, "mcp.servers.b": 7}
 
     assert (
@@ -129,7 +129,7 @@ def test_all_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "problem"),
     [
         (5, "mcp takes a table; found 5"),
         ({"server": {}}, "unknown key 'mcp.server'; did you mean 'servers'?"),
@@ -138,9 +138,9 @@ def test_all_at_once() -> None:
         ({"servers": {f"s{n}": {"command": "x"} for n in range(MAX_SERVERS + 1)}}, "at most 16 are taken"),
     ],
 )
-def test_the_table_around_them(values: Any, said: str) -> None:
-    """What stands around the servers is looked at, too."""
-    assert said in parse_servers(Layer("user.toml", {"mcp": values})).problems[0]
+def test_problems_of_the_table(values: Any, problem: str) -> None:
+    """The table around the servers is checked, too."""
+    assert problem in parse_servers(Layer("user.toml", {"mcp": values})).problems[0]
 
 
 KEYS = st.sampled_from(["servers", "docs", "command", "tools", "query", "args", "x"])
@@ -151,19 +151,19 @@ ANY = st.recursive(
 
 
 @given(ANY)
-def test_any_value_is_read(values: Any) -> None:
-    """Whatever stands there is servers or sentences, never an exception."""
-    found = parse_servers(Layer("user.toml", {"mcp": values}))
+def test_any_value_is_parsed(values: Any) -> None:
+    """Any value gives servers or problems, never an exception."""
+    parsed = parse_servers(Layer("user.toml", {"mcp": values}))
 
-    assert len(found.problems) <= MAX_PROBLEMS
-    assert not (found.servers and found.problems)
+    assert len(parsed.problems) <= MAX_PROBLEMS
+    assert not (parsed.servers and parsed.problems)
 
 
 @pytest.mark.parametrize(
     ("name", "parts"),
     [("docs.search", ("docs", "search")), ("docs.a.b", ("docs", "a.b")), ("ci_search", ("", "ci_search"))],
 )
-def test_names(name: str, parts: tuple[str, str]) -> None:
-    """A tool of a server is called server.tool; one of ours has no server."""
+def test_qualified_names(name: str, parts: tuple[str, str]) -> None:
+    """The tool of a server is named server.tool; a built-in one has no server."""
     assert parts == split_tool_name(name)
     assert not parts[0] or name == qualified_tool_name(*parts)

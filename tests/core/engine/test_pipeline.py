@@ -1,4 +1,4 @@
-"""A turn on fakes: what is looked up, what is limited, what the report says. Events: ``test_pipeline_events.py``."""
+"""A turn with fakes: the planned tools, the limits, the report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from upbeat.core.turn.report import EPOCH, ReportStamp, short_hash
 
 
 def test_a_turn_is_looked_up() -> None:
-    """A question about code runs the planned tools and carries what they found, with its provenance."""
+    """A question about code runs the planned tools and injects their findings with provenance."""
     report = turn()
 
     assert CONTEXT == report.fused_context.for_model.additional_context
@@ -45,7 +45,7 @@ def test_a_turn_is_looked_up() -> None:
 
 
 def test_the_deadline_counts_from_the_start() -> None:
-    """What finding the repository takes is part of the budget."""
+    """The time that resolving the repository takes is part of the budget."""
     world = fake_world(repo_context(budget_wall_ms=1500, budget_max_concurrency=2), ANSWERS)
     locate = world.context_resolver.resolve
 
@@ -62,7 +62,7 @@ def test_the_deadline_counts_from_the_start() -> None:
 
 
 def test_the_request_reaches_the_context_resolver() -> None:
-    """Source, repository and mode are looked up as asked."""
+    """Source, repository and mode are resolved as requested."""
     world = fake_world()
     turn(world=world, repo_root="/x", is_plan=True, source=CODEX, event_name="codex-auto")
 
@@ -71,10 +71,10 @@ def test_the_request_reaches_the_context_resolver() -> None:
 
 @pytest.mark.parametrize(
     ("plan", "mode"),
-    [pytest.param(True, ExecutionMode.RUN, id="asked for"), pytest.param(False, ExecutionMode.PLAN, id="by settings")],
+    [pytest.param(True, ExecutionMode.RUN, id="requested"), pytest.param(False, ExecutionMode.PLAN, id="by settings")],
 )
 def test_plan_mode_runs_nothing(plan: bool, mode: ExecutionMode) -> None:
-    """A plan says what would run, at the epoch, and runs nothing."""
+    """A plan says what would run, is dated at the epoch, and runs nothing."""
     world = fake_world(repo_context(mode=mode), ANSWERS)
     report = turn(world=world, is_plan=plan)
 
@@ -84,14 +84,14 @@ def test_plan_mode_runs_nothing(plan: bool, mode: ExecutionMode) -> None:
 
 
 def test_a_plan_depends_on_nothing_but_its_inputs() -> None:
-    """Two plans of one prompt are equal, whatever the clock says; another identity or prompt is another plan."""
+    """Plans of one prompt are equal at any time; another identity or prompt is another plan."""
 
     class OtherClock(FakeClock):
         def now(self) -> Any:
             return super().now().replace(year=2030)
 
         def nonce(self) -> str:
-            raise AssertionError("a plan has no chance in it")
+            raise AssertionError("a plan is not random")
 
     world = fake_world()
     later = replace(world, clock=OtherClock())
@@ -105,7 +105,7 @@ def test_a_plan_depends_on_nothing_but_its_inputs() -> None:
 
 
 def test_a_plan_says_that_nothing_can_be_read() -> None:
-    """Where the repository cannot be read, a plan says so, without a path of this machine."""
+    """If the repository cannot be read, a plan says so, without a path of this machine."""
     world = fake_world(repo_context(replace(HERE, problem="/repo is not a folder")))
     report = turn(world=world, is_plan=True)
 
@@ -117,7 +117,7 @@ def test_a_plan_says_that_nothing_can_be_read() -> None:
 
 
 def test_an_unreadable_repository_skips_all_tools() -> None:
-    """Where nothing can be read no tool is started, and each says why."""
+    """If the repository cannot be read, no tool is started, and each result says why."""
     world = fake_world(repo_context(replace(HERE, problem="/repo is bare")), ANSWERS)
     report = turn(world=world)
     error = ToolError(code=ErrorCode.REPO_ROOT, message="/repo is bare")
@@ -130,7 +130,7 @@ def test_an_unreadable_repository_skips_all_tools() -> None:
     assert ["repository not readable: ci_index_status, ci_search, ci_graph_rag"] == texts(report)
 
 
-def test_what_is_not_about_code_is_left_alone() -> None:
+def test_a_prompt_that_is_not_about_code() -> None:
     """A greeting starts no tool and injects nothing, and that is no degradation."""
     world = fake_world(answers=ANSWERS)
     report = turn("hello", world)
@@ -145,7 +145,7 @@ def test_what_is_not_about_code_is_left_alone() -> None:
 
 
 def test_switched_off_does_nothing() -> None:
-    """Off means off: no tools, no reading, the reason with its origin."""
+    """Switched off, no tool runs and the prompt is not analyzed; the limit names the origin."""
     world = fake_world(repo_context(enabled=Activation.OFF, origins={"enabled": "environment"}), ANSWERS)
     report = turn(BUG, world, source=CODEX)
 
@@ -163,12 +163,12 @@ def test_a_plan_of_nothing_is_a_plan() -> None:
 
 
 def test_switched_off_without_origin() -> None:
-    """Where nobody knows who switched it off, the configuration did."""
+    """Without a known origin the limit names the configuration."""
     assert ["switched off by the configuration"] == texts(turn(world=fake_world(repo_context(enabled=Activation.OFF))))
 
 
-def test_a_wrong_configuration_stops_the_turn() -> None:
-    """While the configuration is wrong nothing is looked up; every problem is a limit."""
+def test_an_invalid_configuration_stops_the_turn() -> None:
+    """With an invalid configuration nothing is looked up; every problem is a limit."""
     world = fake_world(repo_context(problems=("a: b", "c: d"), enabled=Activation.OFF), ANSWERS)
     report = turn(world=world)
 
@@ -177,7 +177,7 @@ def test_a_wrong_configuration_stops_the_turn() -> None:
 
 
 def test_limits_come_in_order() -> None:
-    """What the caller gave up comes first, then the repository context, the plan, the results, what was cut."""
+    """Limits of the caller come first, then those of the repository, the plan, the results and the truncation."""
     world = fake_world(
         repo_context(limits=(Limit.of(LimitCode.NO_GIT_ROOT),), legacy=True),
         {
@@ -204,8 +204,8 @@ def test_limits_come_in_order() -> None:
     )
 
 
-def test_a_conflict_is_said() -> None:
-    """Tools that contradict each other are shown side by side, with a limit."""
+def test_a_conflict_is_a_limit() -> None:
+    """Contradicting findings are both shown, with a limit."""
     one = replace(FOUND, claim="dead", title="it is dead")
     two = replace(FOUND, claim="dead", title="it is used", supports_claim=False)
     report = turn(
@@ -216,7 +216,7 @@ def test_a_conflict_is_said() -> None:
     assert ["tool unavailable; skipped: ci_index_status", "tools disagree; both statements are shown"] == texts(report)
 
 
-def test_secrets_of_the_prompt_stay_with_the_user() -> None:
+def test_secrets_of_the_prompt_are_redacted() -> None:
     """No part of the report repeats a secret of the prompt: inputs, signals, arguments."""
     report = turn(f"fix the bug in shop/retry.py with key {KEY}\x1b[31m", is_plan=True)
 
@@ -224,8 +224,8 @@ def test_secrets_of_the_prompt_stay_with_the_user() -> None:
     assert "fix the bug in shop/retry.py with key <redacted:aws-access-key>" == report.inputs.prompt
 
 
-def test_what_a_user_asks_is_not_filtered() -> None:
-    """A user may write what a file may not: the prompt is not screened for instructions."""
+def test_the_prompt_is_not_filtered() -> None:
+    """The user's own prompt is not filtered for injections."""
     prompt = "fix screen.py: it must drop 'ignore all previous instructions'"
 
     assert prompt == turn(prompt).inputs.prompt
@@ -240,7 +240,7 @@ def test_what_a_user_asks_is_not_filtered() -> None:
     ],
 )
 def test_the_tighter_cap_holds(cap: TextLimit, most: int) -> None:
-    """The context stays inside the client's cap and the settings' limit."""
+    """The context stays within the client's cap and the settings' limit."""
     many = tuple(replace(FOUND, path=f"ä{number}.py") for number in range(9))
     world = fake_world(repo_context(budget_max_injected_chars=400), {"ci_search": ToolOutput("", many)})
     report = turn(world=world, cap=cap)
@@ -262,31 +262,32 @@ def test_the_tighter_cap_holds(cap: TextLimit, most: int) -> None:
     ],
 )
 def test_the_planned_codex_command(source: EventSource, settings: dict[str, Any], command: str | None) -> None:
-    """The plan says what codex-auto would start; a session id that is none is not put into a command."""
+    """The plan has the command that codex-auto would start; an invalid session ID is not part of it."""
     assert (
         command
         == turn(world=fake_world(repo_context(**settings)), source=source, is_plan=True).tool_plan.planned_codex_command
     )
 
 
-def test_the_wrapper_knows_its_command() -> None:
-    """A command that the caller gives is the one in the plan."""
+def test_a_given_command_is_planned() -> None:
+    """A command of the caller is in the plan."""
     assert "codex x" == turn(source=CODEX, codex_command="codex x").tool_plan.planned_codex_command
 
 
 @pytest.mark.parametrize(
-    ("most", "wall", "said"), [(None, 9000, []), (9000, 9000, []), (8999, 8999, ["budget.wall_ms clamped to 8999"])]
+    ("max_ms", "wall_ms", "limits"),
+    [(None, 9000, []), (9000, 9000, []), (8999, 8999, ["budget.wall_ms clamped to 8999"])],
 )
-def test_a_client_has_its_own_patience(most: int | None, wall: int, said: list[str]) -> None:
-    """A budget longer than the client waits is cut to that, visibly."""
+def test_a_clients_timeout_clamps_the_budget(max_ms: int | None, wall_ms: int, limits: list[str]) -> None:
+    """A budget that is longer than the client waits is clamped, with a limit."""
     world = fake_world(repo_context(budget_wall_ms=9000), {})
-    report = turn(world=world, max_ms=most, is_plan=True)
+    report = turn(world=world, max_ms=max_ms, is_plan=True)
 
-    assert (wall, said) == (report.tool_plan.budget.wall_ms, texts(report))
+    assert (wall_ms, limits) == (report.tool_plan.budget.wall_ms, texts(report))
 
 
-def test_results_that_nobody_planned_are_dropped() -> None:
-    """A result of a tool that is not in the plan does not get in, and that is said."""
+def test_unplanned_results_are_dropped() -> None:
+    """The result of a tool that is not in the plan is dropped, with a limit."""
     prepared = plan_turn(TurnRequest(CLI, PROMPT), repo_context())
     unplanned = [run_of(name, ToolOutput("", (FOUND,))) for name in ("rm_rf", "curl")]
     report = conclude_turn(
@@ -304,7 +305,7 @@ def test_results_that_nobody_planned_are_dropped() -> None:
     ids=lambda repository: repository.root_source,
 )
 def test_the_repository_is_named(repository: Repository) -> None:
-    """The report names the repository as it is to be shown, and how it was found."""
-    found = turn(world=fake_world(repo_context(repository))).inputs
+    """The report has the display path of the repository, and how it was determined."""
+    inputs = turn(world=fake_world(repo_context(repository))).inputs
 
-    assert (repository.display_path, repository.root_source) == (found.repo_root, found.repo_root_source)
+    assert (repository.display_path, repository.root_source) == (inputs.repo_root, inputs.repo_root_source)

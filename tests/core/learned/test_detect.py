@@ -1,4 +1,4 @@
-"""What an event shows that is worth remembering, and what does not."""
+"""Observations of habits in events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def state(*evidence: Evidence, calls: tuple[SubagentCall, ...] = ()) -> SessionS
 
 TESTER = (SubagentCall("c1", "TEST", "tester"), SubagentCall("c2", "DEV", "developer"))
 
-NOTHING: list[tuple[Event, tuple[Fact, ...], SessionState]] = [
+WITHOUT: list[tuple[Event, tuple[Fact, ...], SessionState]] = [
     (PROMPT, (), NEW_SESSION),
     (PROMPT, (ToolUsed(),), NEW_SESSION),
     (shell("ls -la"), (), NEW_SESSION),
@@ -56,7 +56,7 @@ NOTHING: list[tuple[Event, tuple[Fact, ...], SessionState]] = [
     (PromptSubmitted(SOURCE, "how is the weather"), (WorkflowStarted(RUN, 0.0),), NEW_SESSION),
 ]
 
-SOMETHING: list[tuple[Event, tuple[Fact, ...], SessionState, HabitObservation]] = [
+OBSERVED: list[tuple[Event, tuple[Fact, ...], SessionState, HabitObservation]] = [
     (
         shell("rg -n 'retry' src | head"),
         (),
@@ -108,13 +108,13 @@ SOMETHING: list[tuple[Event, tuple[Fact, ...], SessionState, HabitObservation]] 
 ]
 
 
-@pytest.mark.parametrize(("event", "facts", "before"), NOTHING)
-def test_says_nothing(event: Event, facts: tuple[Fact, ...], before: SessionState) -> None:
-    """What teaches nothing is not a sighting."""
+@pytest.mark.parametrize(("event", "facts", "before"), WITHOUT)
+def test_no_observation(event: Event, facts: tuple[Fact, ...], before: SessionState) -> None:
+    """Ordinary events and facts are no observations."""
     assert () == detect_habits(event, facts, before)
 
 
-@pytest.mark.parametrize(("event", "facts", "before", "sighting"), SOMETHING)
-def test_sees(event: Event, facts: tuple[Fact, ...], before: SessionState, sighting: HabitObservation) -> None:
-    """What teaches something is one sighting, with programs and no paths, values or secrets in it."""
-    assert (sighting,) == detect_habits(event, facts, before)
+@pytest.mark.parametrize(("event", "facts", "before", "expected"), OBSERVED)
+def test_observation(event: Event, facts: tuple[Fact, ...], before: SessionState, expected: HabitObservation) -> None:
+    """An observation has programs but no paths, values or secrets."""
+    assert (expected,) == detect_habits(event, facts, before)
