@@ -1,4 +1,4 @@
-"""The embedded tools find what a question is about, say where it is, and stay inside the repository."""
+"""The embedded tools find what a query is about, and read nothing outside of the repository."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 import re
 import subprocess
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 from fakes.source_tree import FILES, make_source_tree
 
 from upbeat.adapters.code.index.manager import IndexManager
@@ -37,37 +37,19 @@ def failure_of(root: Path, tool: str, arguments: dict[str, Any]) -> ErrorCode:
     return failure.value.code
 
 
-ANSWERS = [
-    ("file upload permissions are wrong", "shop/settings.py", "FILE_UPLOAD_PERMISSIONS"),
-    ("deleting a file without a name raises ValueError", "shop/storage.py", "FileSystemStorage.delete"),
-    ("FileSystemStorage.save loses content", "shop/storage.py", "FileSystemStorage.save"),
-    ("exponential backoff between attempts", "shop/http/retry.py", ""),
-    ("The name must be given to delete()", "shop/storage.py", "FileSystemStorage.delete"),
-    ("the cart's computeTotal is off by one", "web/src/cart.ts", "ShoppingCart.computeTotal"),
-    ("compute the total of the shopping cart", "web/src/cart.ts", "ShoppingCart.computeTotal"),
-    ("format currency for the locale", "web/src/currency.ts", "formatCurrency"),
-    ("cannot connect to the broker", "worker/main.go", "connectBroker"),
-    ("skip whitespace in the token stream", "engine/src/parser.rs", "TokenStream.skip_whitespace"),
-    ("rollback of the deployment", "scripts/deploy.sh", "rollback"),
-    ("修复登录的问题", "shop/accounts/login.py", "login"),
-    ("修復登入的問題", "shop/accounts/login.py", "login"),
-    ("失败后重试的退避时间不对", "shop/http/retry.py", ""),
-    ("why does shop.accounts.session expire", "shop/accounts/session.py", "SessionStore.expire"),
-    ("see web/src/currency.ts", "web/src/currency.ts", ""),
-    ("how do docs describe uploads and permissions", "docs/uploads.md", ""),
-]
+CASES = read_groups(Path(__file__).with_name("provider_cases.tsv"))
 
 
-@pytest.mark.parametrize(("query", "path", "symbol"), ANSWERS, ids=[row[0] for row in ANSWERS])
+@pytest.mark.parametrize(("query", "path", "symbol"), CASES["answer"])
 def test_search_finds(project: Path, query: str, path: str, symbol: str) -> None:
-    """The first row is the place that the question is about."""
+    """The first finding is the place that the query is about."""
     first = ask(project, query).findings[0]
 
     assert path == first.path
     assert symbol in ("", first.symbol)
 
 
-def test_index_status_tells_of_the_index(project: Path, tmp_path: Path) -> None:
+def test_index_status_has_the_state_of_the_index(project: Path, tmp_path: Path) -> None:
     """The status says whether there is an index, before and after it is built; a search then uses it."""
     library = IndexManager(tmp_path)
     provider = EmbeddedProvider(5.0, library)
@@ -82,11 +64,11 @@ def test_index_status_tells_of_the_index(project: Path, tmp_path: Path) -> None:
     assert (False, "scan", "none") == (before.data["indexed"], before.data["mode"], before.data["index"]["state"])
     assert (True, "index", "ready") == (after.data["indexed"], after.data["mode"], after.data["index"]["state"])
     assert "not indexed yet" in before.summary
-    assert "index" == call("ci_search", query=ANSWERS[0][0]).data["mode"]
+    assert "index" == call("ci_search", query=CASES["answer"][0][0]).data["mode"]
 
 
-def test_what_the_caller_names_comes_first(project: Path) -> None:
-    """files and symbols of the caller lift what they name."""
+def test_files_and_symbols_of_the_caller_rank_first(project: Path) -> None:
+    """A query that says nothing is answered with what the caller names."""
     vague = "this is slow"
 
     assert "shop/http/client.py" == ask(project, vague, files=["shop/http/client.py"]).findings[0].path
@@ -94,8 +76,8 @@ def test_what_the_caller_names_comes_first(project: Path) -> None:
     assert "peek_token" in ask(project, vague, symbols=["TokenStream.peek_token"]).findings[0].symbol
 
 
-def test_rows_show_exactly_the_lines_they_name(project: Path) -> None:
-    """Text is the file's own lines from start to end, each once; there is one row a file, best first."""
+def test_findings_have_exactly_their_lines(project: Path) -> None:
+    """The text is that of the lines, each shown once; there is one finding for each file, best first."""
     output = ask(project, "save and delete uploaded files in the session, retry, cart, token, permissions")
     shown: set[tuple[str, int]] = set()
     for row in output.findings:
@@ -126,7 +108,7 @@ def test_a_definition_is_shown_as_a_whole(project: Path) -> None:
 
 
 def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:
-    """However large the files, of a long definition a few lines are shown, and the sum is bounded."""
+    """Of a long definition only a few lines are shown, and the total is bounded, however large the files are."""
     for name in "abcdefgh":
         body = "\n".join(f"    upload_{name}_{number} = 'upload ' * {number} " + "x" * 600 for number in range(300))
         (tmp_path / f"{name}.py").write_text(f"def upload_{name}():\n{body}\n")
@@ -140,7 +122,7 @@ def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:
 
 
 def test_tests_and_vendored_code_come_last(project: Path) -> None:
-    """A test that repeats the very words is behind the source, and so is vendored code."""
+    """A test with the same words ranks behind the source, and so does vendored code."""
     paths = [entry["file"] for entry in ask(project, "FileSystemStorage file upload permissions").data["candidates"]]
 
     assert {"shop/settings.py", "shop/storage.py"} == set(paths[:2])
@@ -155,7 +137,7 @@ def test_tests_are_found_when_asked_for(project: Path) -> None:
 
 
 def test_secrets_are_not_searched(project: Path) -> None:
-    """Files that hold secrets appear nowhere in an answer."""
+    """Credential files appear nowhere in an answer."""
     output = ask(project, "FILE_UPLOAD_PERMISSIONS_SECRET hunter2 upload.pem .env", files=[".env", "certs/upload.pem"])
     everything = json.dumps([output.data, *[(row.path, row.text, row.why) for row in output.findings]])
 
@@ -164,7 +146,7 @@ def test_secrets_are_not_searched(project: Path) -> None:
     assert "=hunter2" not in everything
 
 
-def test_the_same_question_has_the_same_answer(project: Path) -> None:
+def test_the_same_query_has_the_same_answer(project: Path) -> None:
     """Answers are equal from one provider and from another, cold and warm."""
     provider = EmbeddedProvider(5.0)
     arguments = {"query": "session login retry upload permissions", "limit": 5}
@@ -184,8 +166,8 @@ def test_limit_is_the_number_of_files(project: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["zzqy xkcd", "the of and", "？？？", "\x00", "()[]{}\\", "a" * 30_000])
-def test_a_question_without_an_answer_is_answered(project: Path, query: str) -> None:
-    """Nothing found is an answer."""
+def test_a_query_without_matches_is_answered(project: Path, query: str) -> None:
+    """An answer can be empty."""
     output = ask(project, query)
 
     assert () == output.findings
@@ -197,8 +179,8 @@ def test_an_empty_folder_has_nothing(tmp_path: Path) -> None:
     assert () == ask(tmp_path, "anything").findings
 
 
-def test_strange_files_do_no_harm(tmp_path: Path) -> None:
-    """Pipes, links outwards, binaries, large files and names with control characters are survived and reported."""
+def test_unusual_files_are_skipped_and_counted(tmp_path: Path) -> None:
+    """Pipes, links to the outside, binaries and large files are counted; control characters in names are escaped."""
     root = tmp_path / "root"
     root.mkdir()
     (tmp_path / "outside.py").write_text("def upload_outside(): pass\n")
@@ -220,27 +202,27 @@ def test_strange_files_do_no_harm(tmp_path: Path) -> None:
     assert "outside" not in json.dumps([row.text for row in output.findings])
 
 
-def test_a_search_that_is_cancelled_on_the_way_times_out(tmp_path: Path) -> None:
-    """A search that is stopped in the middle ends soon, as timed out."""
-    for number in range(600):
-        (tmp_path / f"m{number}.py").write_text(f"def upload_{number}():\n    return 'file'\n" * 200)
+def test_a_search_can_be_cancelled(tmp_path: Path) -> None:
+    """A search that is cancelled in the middle fails with a timeout."""
+    for number in range(400):
+        (tmp_path / f"m{number}.py").write_text(f"def upload_{number}():\n    return 'file'\n")
 
-    class AfterSomeQuestions:
-        asked = 0
+    checks = 0
 
+    class CancelledLater:
         def is_set(self) -> bool:
-            self.asked += 1
-            return self.asked > 12
+            nonlocal checks
+            checks += 1
+            return checks > 12
 
-    start = time.perf_counter()
     with pytest.raises(ToolFailure) as failure:
-        EmbeddedProvider().call("ci_search", {"query": "upload file"}, str(tmp_path), AfterSomeQuestions())
+        EmbeddedProvider().call("ci_search", {"query": "upload file"}, str(tmp_path), CancelledLater())
 
     assert ErrorCode.TIMEOUT == failure.value.code
-    assert time.perf_counter() - start < 1
+    assert 13 == checks
 
 
-def test_a_search_out_of_time_ranks_what_it_saw(tmp_path: Path) -> None:
+def test_a_search_out_of_time_ranks_what_it_read(tmp_path: Path) -> None:
     """Without time for everything the answer is partial and says so."""
     for number in range(300):
         (tmp_path / f"m{number:03}.py").write_text("def upload():\n    return 'file'\n" * 50)
@@ -251,50 +233,14 @@ def test_a_search_out_of_time_ranks_what_it_saw(tmp_path: Path) -> None:
     assert 0 < output.data["scanned"] < 300
 
 
-INVALID = [
-    ("ci_search", {}),
-    ("ci_search", {"query": ""}),
-    ("ci_search", {"query": 3}),
-    ("ci_search", {"query": "x", "limit": 0}),
-    ("ci_search", {"query": "x", "limit": 11}),
-    ("ci_search", {"query": "x", "limit": True}),
-    ("ci_search", {"query": "x", "limit": "3"}),
-    ("ci_search", {"query": "x", "files": "a.py"}),
-    ("ci_search", {"query": "x", "files": [3]}),
-    ("ci_search", {"query": "x", "files": ["../outside.py"]}),
-    ("ci_search", {"query": "x", "files": ["/etc/passwd"]}),
-    ("ci_search", {"query": "x", "files": ["shop/../../outside.py"]}),
-    ("ci_search", {"query": "x", "files": ["a\0b"]}),
-    ("ci_search", {"query": "x", "symbols": {"a": 1}}),
-    ("ci_search", {"query": "x", "depth": 2}),
-    ("ci_index_status", {"query": "x"}),
-    ("ci_graph_rag", {"query": "x", "depth": 3}),
-    ("ci_graph_rag", {"query": "x", "budget": 8001}),
-    ("ci_graph_rag", {"query": "x", "top_k": 0}),
-    ("ci_call_chain", {"symbol": " "}),
-    ("ci_call_chain", {"symbol": "x", "direction": "up"}),
-    ("ci_call_chain", {"symbol": "x", "depth": True}),
-    ("ci_bug_locate", {}),
-    ("ci_bug_locate", {"query": 5}),
-    ("ci_bug_locate", {"errors": "x"}),
-    ("ci_impact", {}),
-    ("ci_complexity", {}),
-    ("ci_hotspot", {"days": 31}),
-    ("ci_hotspot", {"top": "all"}),
-    ("ci_bug_locate", {"query": " \n"}),
-]
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"), INVALID, ids=[f"{tool}-{json.dumps(arguments)}" for tool, arguments in INVALID]
-)
-def test_invalid_arguments_are_refused(project: Path, tool: str, arguments: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("tool", "arguments"), CASES["invalid"])
+def test_invalid_arguments_are_rejected(project: Path, tool: str, arguments: str) -> None:
     """Wrong types, missing or unknown names, and paths outside of the repository are invalid."""
-    assert ErrorCode.INVALID_ARGS == failure_of(project, tool, arguments)
+    assert ErrorCode.INVALID_ARGS == failure_of(project, tool, json.loads(arguments))
 
 
 def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
-    """A path that is inside by name and outside in fact is invalid."""
+    """A path through a link that leads out of the root is invalid."""
     root = tmp_path / "root"
     root.mkdir()
     (root / "out").symlink_to(tmp_path)
@@ -311,7 +257,7 @@ def test_absolute_paths_inside_are_relative(project: Path) -> None:
 
 @pytest.mark.parametrize("tool", ["ci_nothing", "", "CI_SEARCH"])
 def test_other_tools_are_unavailable(project: Path, tool: str) -> None:
-    """What is not there is said to be unavailable."""
+    """An unknown tool has its own error code."""
     assert ErrorCode.TOOL_UNAVAILABLE == failure_of(project, tool, {})
 
 
@@ -324,13 +270,13 @@ def test_an_unknown_tool_is_answered_with_a_name(project: Path, tool: str, hint:
         EmbeddedProvider().call(tool, {}, str(project), threading.Event())
 
 
-def test_a_root_that_is_gone_is_named(tmp_path: Path) -> None:
-    """A root that is no folder fails as such."""
+def test_a_missing_root_is_an_error(tmp_path: Path) -> None:
+    """A root that is no folder has its own error code."""
     assert ErrorCode.REPO_ROOT == failure_of(tmp_path / "gone", "ci_index_status", {})
 
 
 def test_status_describes_the_tree(tmp_path: Path) -> None:
-    """ci_index_status says what there is, that nothing is indexed, and where HEAD is."""
+    """The status has the files and their languages, that nothing is indexed, and the branch of HEAD."""
     make_source_tree(tmp_path)
     bare = EmbeddedProvider().call("ci_index_status", {}, str(tmp_path), threading.Event())
     subprocess.run(["git", "-C", str(tmp_path), "init", "-q", "-b", "trunk"], check=True)

@@ -1,12 +1,15 @@
+"""Callers, callees and importers are found by name, each with a confidence."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from fakes.polyglot import code_of, make_polyglot
 
+from upbeat.adapters.code.graph.codebase import CodeBase
 from upbeat.adapters.code.graph.graph import (
-    Edge,
     enclosing_symbol,
     find_callees,
     find_callers,
@@ -14,105 +17,56 @@ from upbeat.adapters.code.graph.graph import (
     find_importers,
 )
 
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return make_polyglot(tmp_path)
+CASES = read_groups(Path(__file__).with_name("cases.tsv"))
 
 
-def named(edges: list[Edge]) -> list[tuple[str, str, int]]:
-    return [(edge.endpoint.path, edge.endpoint.definition.symbol, edge.line) for edge in edges]
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> CodeBase:
+    return code_of(make_polyglot(tmp_path_factory.mktemp("project")))
 
 
-@pytest.mark.parametrize(
-    ("symbol", "expected"),
-    [
-        ("Store.put", [("shop/store.py", "Store.put")]),
-        ("store.Store", [("shop/store.py", "Store")]),
-        ("Cart#total", [("web/cart.ts", "Cart.total")]),
-        ("scan::count", [("engine/src/scan.rs", "count")]),
-        ("Queue.Push", [("worker/queue.go", "Queue.Push")]),
-        ("nothing_like_it", []),
-        ("", []),
-        ("::", []),
-    ],
-)
-def test_find_definitions(root: Path, symbol: str, expected: list[tuple[str, str]]) -> None:
-    """A symbol is found with its owner, however the two are joined."""
-    assert expected == [(place.path, place.definition.symbol) for place in find_definitions(code_of(root), symbol)]
+@pytest.mark.parametrize(("symbol", "definitions"), CASES["definitions"])
+def test_definitions_are_found(code: CodeBase, symbol: str, definitions: str) -> None:
+    """A symbol is found with its owner, in the notation of each language."""
+    assert definitions.split() == [place.id for place in find_definitions(code, symbol)]
 
 
-@pytest.mark.parametrize(
-    ("symbol", "expected"),
-    [
-        (
-            "receive",
-            [
-                ("shop/upload.py", "retry", 10),
-                ("tests/test_upload.py", "test_receive", 5),
-                ("shop/app.py", "main", 5),
-            ],
-        ),
-        ("format", [("web/cart.ts", "Cart.total", 5)]),
-        ("Cart.total", [("web/page.tsx", "Page", 3)]),
-        ("check", [("worker/queue.go", "Queue.Push", 6)]),
-        ("count", [("engine/src/lib.rs", "run", 4)]),
-        ("list_push", [("native/main.c", "main", 5)]),
-    ],
-)
-def test_callers(root: Path, symbol: str, expected: list[tuple[str, str, int]]) -> None:
-    """Callers are found across files in each language, the surest first."""
-    code = code_of(root)
+@pytest.mark.parametrize(("symbol", "callers"), CASES["callers"])
+def test_callers_are_found(code: CodeBase, symbol: str, callers: str) -> None:
+    """Callers are found across files in each language, the most certain first."""
+    edges = find_callers(code, find_definitions(code, symbol)[0])
 
-    assert expected == named(find_callers(code, find_definitions(code, symbol)[0]))
+    assert callers.split() == [f"{edge.endpoint.id}:{edge.line}" for edge in edges]
 
 
-@pytest.mark.parametrize(
-    ("symbol", "expected"),
-    [
-        ("receive", [("shop/store.py", "Store", 5), ("shop/store.py", "Store.put", 5)]),
-        ("Cart.total", [("web/money.ts", "format", 5)]),
-        ("Queue.Push", [("worker/check.go", "check", 6)]),
-        ("run", [("engine/src/scan.rs", "count", 4)]),
-        ("check", []),
-    ],
-)
-def test_callees(root: Path, symbol: str, expected: list[tuple[str, str, int]]) -> None:
-    """Callees inside the repository are found, what the language brings along is not."""
-    code = code_of(root)
+@pytest.mark.parametrize(("symbol", "callees"), CASES["callees"])
+def test_callees_are_found(code: CodeBase, symbol: str, callees: str) -> None:
+    """Callees inside the repository are found, those of libraries are not."""
+    edges = find_callees(code, find_definitions(code, symbol)[0])
 
-    assert sorted(expected) == sorted(named(find_callees(code, find_definitions(code, symbol)[0])))
+    assert sorted(callees.split()) == sorted(f"{edge.endpoint.id}:{edge.line}" for edge in edges)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("shop/store.py", ["shop/upload.py"]),
-        ("shop/upload.py", ["shop/app.py", "tests/test_upload.py"]),
-        ("web/money.ts", ["web/cart.ts"]),
-        ("engine/src/scan.rs", ["engine/src/lib.rs"]),
-        ("native/list.h", ["native/list.c", "native/main.c"]),
-        ("shop/app.py", []),
-    ],
-)
-def test_importers(root: Path, path: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("path", "importers"), CASES["importers"])
+def test_importers_are_found(code: CodeBase, path: str, importers: str) -> None:
     """The files that import a file are found."""
-    assert expected == sorted(edge.endpoint.path for edge in find_importers(code_of(root), path))
+    assert importers.split() == sorted(edge.endpoint.path for edge in find_importers(code, path))
 
 
-def test_an_import_is_surer_than_a_name(root: Path) -> None:
-    """A caller that imports the name is surer than one with a definition of its own."""
+def test_an_import_is_more_certain_than_a_name(tmp_path: Path) -> None:
+    """A caller that imports the name is more certain than one with a definition of its own."""
+    root = make_polyglot(tmp_path)
     (root / "shop/other.py").write_text("def receive(x):\n    pass\n\n\ndef use():\n    receive(1)\n")
     code = code_of(root)
-    place = next(one for one in find_definitions(code, "receive") if one.path == "shop/upload.py")
-    confidence = {edge.endpoint.path: edge.confidence for edge in find_callers(code, place)}
+    symbol = next(place for place in find_definitions(code, "receive") if place.path == "shop/upload.py")
+    confidence = {edge.endpoint.path: edge.confidence for edge in find_callers(code, symbol)}
 
     assert confidence["tests/test_upload.py"] > 0.8 > 0.3 > confidence["shop/other.py"]
 
 
-def test_place_at(root: Path) -> None:
+def test_a_line_has_an_enclosing_symbol(code: CodeBase) -> None:
     """The innermost definition around a line is found; outside of all it is the file."""
-    parsed = code_of(root).parsed_file("shop/store.py")
+    parsed = code.parsed_file("shop/store.py")
     assert parsed
 
     assert ["", "EmptyNameError", "Store.put", "Store._write"] == [

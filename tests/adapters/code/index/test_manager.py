@@ -1,14 +1,14 @@
-"""Indexes are used when they are complete, never waited for, kept up to date, and removed when damaged."""
+"""Indexes are used when they are complete, never waited for, kept current, and removed when damaged."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from pathlib import Path
 
 import pytest
 from fakes.source_tree import FILES as SHOP
-from fakes.source_tree import make_source_tree
 from repositories import git, make_repository, write
 
 from upbeat.adapters.code.files.tree import SourceCache
@@ -23,13 +23,14 @@ from upbeat.core.contract.finding import ToolOutput
 WAIT = 20.0
 
 
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("template") / "shop", SHOP)
+
+
 @pytest.fixture
-def root(tmp_path: Path) -> str:
-    folder = make_source_tree(Path(os.path.realpath(tmp_path)) / "shop")
-    git(folder, "init", "-q")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "Fix the backoff of retries")
-    return str(folder)
+def root(tmp_path: Path, repository: Path) -> str:
+    return str(shutil.copytree(repository, tmp_path.resolve() / "shop"))
 
 
 @pytest.fixture
@@ -42,14 +43,14 @@ def ask(root: str, query: str, library: IndexManager | None) -> ToolOutput:
 
 
 def indexed(library: IndexManager, root: str) -> None:
-    """Build the index and wait for it."""
+    """Build the index in the background and wait for it."""
     library.request_update(root)
     library.wait_for_build(root, WAIT)
     assert "ready" == library.index_state(root).state
 
 
 def settle(root: str) -> None:
-    """Let all folders and git's index have changed long ago, so that they tell of every change."""
+    """Set old times for all folders and git's index, so that every change shows."""
     for path in (Path(root), Path(root, ".git", "index"), *(path for path in Path(root).rglob("*") if path.is_dir())):
         os.utime(path, (1_000_000_000, 1_000_000_000))
 
@@ -68,21 +69,19 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("query", QUESTIONS)
-def test_the_index_answers_like_the_files(root: str, library: IndexManager, query: str) -> None:
-    """The same files in the same order, with the same lines."""
+def test_the_index_answers_like_the_files(root: str, library: IndexManager) -> None:
+    """The same files come in the same order, with the same lines."""
     indexed(library, root)
-    fast = ask(root, query, IndexManager(None))
+    for query in QUESTIONS:
+        scanned, answer = ask(root, query, IndexManager(None)), ask(root, query, library)
 
-    answer = ask(root, query, library)
-
-    assert ("scan", "index") == (fast.data["mode"], answer.data["mode"])
-    places = [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in fast.findings]
-    assert places == [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in answer.findings]
+        assert ("scan", "index") == (scanned.data["mode"], answer.data["mode"])
+        places = [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in scanned.findings]
+        assert places == [(row.path, row.symbol, row.start_line, row.end_line, row.text) for row in answer.findings]
 
 
-def test_a_first_question_is_answered_without(root: str, library: IndexManager) -> None:
-    """It reads the files, says so, and the index is there for the next one."""
+def test_the_first_question_is_answered_without_an_index(root: str, library: IndexManager) -> None:
+    """The files answer and the summary says so; the next question uses the index."""
     first = ask(root, "exponential backoff", library)
     library.wait_for_build(root, WAIT)
     second = ask(root, "exponential backoff", library)
@@ -92,16 +91,16 @@ def test_a_first_question_is_answered_without(root: str, library: IndexManager) 
     assert "index" not in second.summary
 
 
-def test_the_next_process_finds_it(root: str, library: IndexManager, tmp_path: Path) -> None:
-    """What one process has built another one asks."""
+def test_the_next_process_uses_the_index(root: str, library: IndexManager, tmp_path: Path) -> None:
+    """An index that one process built serves another one."""
     indexed(library, root)
     library.close()
 
     assert "index" == ask(root, "exponential backoff", IndexManager(tmp_path / "state")).data["mode"]
 
 
-def test_edits_are_seen_at_once(root: str, library: IndexManager) -> None:
-    """A changed, a new and a deleted file count in the very next question."""
+def test_changes_count_at_once(root: str, library: IndexManager) -> None:
+    """A changed, a new and a deleted file count in the next question."""
     indexed(library, root)
     write(Path(root), {"shop/http/retry.py": "def flamingo_dance():\n    pass\n"})
     changed = ask(root, "flamingo dance", library)
@@ -115,20 +114,8 @@ def test_edits_are_seen_at_once(root: str, library: IndexManager) -> None:
     assert {"index"} == {answer.data["mode"] for answer in (changed, new, gone)}
 
 
-def test_renewing_follows_the_files(root: str, library: IndexManager) -> None:
-    """What is renewed is indexed in the background, and again when files have changed."""
-    library.request_update(root)
-    library.wait_for_build(root, WAIT)
-    write(Path(root), {"shop/money.py": "def compute_discount(): pass\n"})
-    before = library.index_state(root).files
-    library.request_update(root)
-    library.wait_for_build(root, WAIT)
-
-    assert ("ready", before + 1) == (library.index_state(root).state, library.index_state(root).files)
-
-
-def test_keeping_up_does_not_use_up_the_time(root: str, library: IndexManager, tmp_path: Path) -> None:
-    """Small updates go on when the time for building is over; what is not whole by then is not built any more."""
+def test_updates_do_not_use_up_the_time_for_builds(root: str, library: IndexManager, tmp_path: Path) -> None:
+    """Updates of a complete index go on when the time for builds is used up; an incomplete one is not built."""
     indexed(library, root)
     before = library._build_seconds_left
     library.request_update(root)
@@ -148,7 +135,7 @@ def test_keeping_up_does_not_use_up_the_time(root: str, library: IndexManager, t
 
 
 def test_a_process_that_ends_soon_builds_nothing(root: str, tmp_path: Path) -> None:
-    """Without ``builds`` a question is answered from the files, and an index that is there is used."""
+    """Without ``can_build``, an existing index is used, and the files answer when there is none."""
     passing = IndexManager(tmp_path / "state", can_build=False)
     first = ask(root, QUESTIONS[0], passing)
     passing.wait_for_build(root, WAIT)
@@ -158,8 +145,8 @@ def test_a_process_that_ends_soon_builds_nothing(root: str, tmp_path: Path) -> N
     assert "index" == ask(root, QUESTIONS[0], passing).data["mode"]
 
 
-def test_a_large_tree_is_looked_at_in_turns(root: str, library: IndexManager, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Changed candidates are read all the same; new files are found in the background, and that is said."""
+def test_a_large_tree_is_checked_in_turns(root: str, library: IndexManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed candidates are read in any case; new files are found in the background, and the summary says so."""
     monkeypatch.setattr(manager, "MAX_EAGER_FILES", 2)
     monkeypatch.setattr(manager, "FILES_PER_CHECK", 1)
     indexed(library, root)
@@ -175,8 +162,8 @@ def test_a_large_tree_is_looked_at_in_turns(root: str, library: IndexManager, mo
     assert "shop/new_file.py" == ask(root, "pelican swim", library).findings[0].path
 
 
-def test_damage_costs_no_answer(root: str, library: IndexManager, tmp_path: Path) -> None:
-    """A damaged index is ignored, removed and rebuilt."""
+def test_a_damaged_index_is_rebuilt(root: str, library: IndexManager, tmp_path: Path) -> None:
+    """The files answer until the index is built again."""
     indexed(library, root)
     library.close()
     folder = repository_folder(tmp_path / "state", find_root(root), root)
@@ -196,11 +183,11 @@ def test_damage_costs_no_answer(root: str, library: IndexManager, tmp_path: Path
     assert "index" == ask(root, "exponential backoff", again).data["mode"]
 
 
-def test_a_library_may_be_told_not_to(root: str, tmp_path: Path) -> None:
-    """Switched off, or without a place, nothing is written, and nothing is said of an index."""
+def test_a_disabled_index_is_not_built(root: str, tmp_path: Path) -> None:
+    """When it is disabled or has no place, nothing is written, and no summary mentions an index."""
     off = IndexManager(tmp_path / "state", lambda: IndexLimits(is_enabled=False))
 
-    answers = [ask(root, "exponential backoff", one) for one in (off, IndexManager(None))]
+    answers = [ask(root, "exponential backoff", library) for library in (off, IndexManager(None))]
     off.request_update(root)
     off.wait_for_build(root, WAIT)
 
@@ -210,8 +197,8 @@ def test_a_library_may_be_told_not_to(root: str, tmp_path: Path) -> None:
     assert [] == list(tmp_path.glob(f"state/upbeat/index/*/{DATABASE_FILE}"))
 
 
-def test_an_index_that_is_too_large_is_tried_once(root: str, tmp_path: Path) -> None:
-    """Beyond the limit the files answer; a higher limit builds it."""
+def test_an_index_that_is_too_large_is_built_with_a_higher_limit(root: str, tmp_path: Path) -> None:
+    """Beyond the limit the files answer; with a higher limit the index is built."""
     small = IndexManager(tmp_path / "state", lambda: IndexLimits(max_mb=0))
     ask(root, "backoff", small)
     small.wait_for_build(root, WAIT)
@@ -224,7 +211,7 @@ def test_an_index_that_is_too_large_is_tried_once(root: str, tmp_path: Path) -> 
 
 
 def test_state_counts(root: str, library: IndexManager) -> None:
-    """The state has the files, those that are indexed, and the bytes."""
+    """The state has the number of files, of indexed ones, and of bytes."""
     assert "none" == library.index_state(root).state
     indexed(library, root)
     state = library.index_state(root)
@@ -234,8 +221,8 @@ def test_state_counts(root: str, library: IndexManager) -> None:
     assert state.bytes > 4096
 
 
-def test_the_end_waits_for_no_late_question(root: str, library: IndexManager) -> None:
-    """A library is closed while a question that nobody waits for any more still reads."""
+def test_close_does_not_wait_for_a_late_question(root: str, library: IndexManager) -> None:
+    """The manager can be closed while a question whose answer is not needed any more still reads."""
     indexed(library, root)
     reads, may_end = threading.Event(), threading.Event()
 
@@ -255,8 +242,8 @@ def test_the_end_waits_for_no_late_question(root: str, library: IndexManager) ->
     assert reads.is_set()
 
 
-def test_a_file_that_became_readable_is_found(root: str, library: IndexManager) -> None:
-    """A file that was too large to be read, or is dated 1970, is read once it changed, though no folder tells of it."""
+def test_a_file_that_has_become_readable_is_found(root: str, library: IndexManager) -> None:
+    """A file that was too large, or is dated 1970, is read after a change that no folder shows."""
     write(Path(root), {"shop/large.py": "#" * 600_000, "shop/old.py": "x = 1\n"})
     os.utime(f"{root}/shop/old.py", (0, 0))
     settle(root)
@@ -270,7 +257,7 @@ def test_a_file_that_became_readable_is_found(root: str, library: IndexManager) 
 
 
 def test_an_empty_tree_has_an_index(tmp_path: Path, library: IndexManager) -> None:
-    """A question to a repository without files is answered from its index, which stays."""
+    """A question to a repository without files is answered from its index."""
     folder = Path(os.path.realpath(tmp_path)) / "empty"
     folder.mkdir()
     git(folder, "init", "-q")
@@ -283,8 +270,8 @@ def test_an_empty_tree_has_an_index(tmp_path: Path, library: IndexManager) -> No
     assert ("ready", "") == (library.index_state(root).state, library.index_state(root).problem)
 
 
-def test_a_changed_ignore_file_lists_the_tree_anew(root: str, library: IndexManager) -> None:
-    """What an edit of ``.gitignore`` leaves out is left out, when only that file is named as changed."""
+def test_a_changed_ignore_file_causes_a_new_listing(root: str, library: IndexManager) -> None:
+    """A newly ignored file is left out, though only ``.gitignore`` has changed."""
     write(Path(root), {".gitignore": "*.log\n", "shop/mine.py": "def frobnicate_widget(): pass\n"})
     settle(root)
     indexed(library, root)
@@ -294,8 +281,8 @@ def test_a_changed_ignore_file_lists_the_tree_anew(root: str, library: IndexMana
     assert not ask(root, "frobnicate_widget", library).findings
 
 
-def test_half_a_character_does_not_damage_the_index(root: str, library: IndexManager) -> None:
-    """A lone surrogate in a question cannot be looked up; the index stays."""
+def test_a_lone_surrogate_does_not_damage_the_index(root: str, library: IndexManager) -> None:
+    """A query that cannot be encoded fails, and the index stays."""
     indexed(library, root)
 
     EmbeddedProvider(index_manager=library).call("ci_call_chain", {"symbol": "\ud83d"}, root, threading.Event())
@@ -303,10 +290,10 @@ def test_half_a_character_does_not_damage_the_index(root: str, library: IndexMan
     assert ("ready", "") == (library.index_state(root).state, library.index_state(root).problem)
 
 
-def test_a_question_does_not_take_a_worn_index_away(
+def test_a_question_does_not_rebuild_the_index(
     root: str, tmp_path: Path, library: IndexManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An index of many batches answers, new files included; it is built anew behind the question, if at all."""
+    """An index of many batches answers, new files included; it is rebuilt in the background, if at all."""
     indexed(library, root)
     library.close()
     monkeypatch.setattr(build, "MAX_BATCHES", 0)
@@ -318,7 +305,7 @@ def test_a_question_does_not_take_a_worn_index_away(
 
 
 def test_a_name_that_differs_by_its_number_is_found(tmp_path: Path, library: IndexManager) -> None:
-    """Of many names that only a number tells apart the one in the question comes first, with the index and without."""
+    """Of many names with different numbers, the one in the query is first, with and without an index."""
     files = {f"src/m{number:03}.py": f"def handler_{number:04}(x):\n    return x\n" for number in range(90)}
     root = str(make_repository(Path(os.path.realpath(tmp_path)) / "many", files))
 

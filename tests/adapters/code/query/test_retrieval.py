@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from case_files import read_groups
 
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.query.parse_query import parse_search_query
@@ -23,8 +24,8 @@ def retrieve_paths(root: Path, query: str, files: list[str]) -> list[str]:
     return retrieve(source, search_query, threading.Event()).candidates
 
 
-def test_tests_are_read_when_the_sources_say_too_little(tmp_path: Path) -> None:
-    """What no source mentions is looked for in tests and documentation."""
+def test_tests_are_searched_when_sources_do_not_match(tmp_path: Path) -> None:
+    """A word that no source contains is searched in tests and documentation."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "a.py").write_text("def resize(): pass\n")
     (tmp_path / "tests" / "test_a.py").write_text("def test_thumbnails(): pass\n")
@@ -33,8 +34,8 @@ def test_tests_are_read_when_the_sources_say_too_little(tmp_path: Path) -> None:
     assert ["tests/test_a.py"] == retrieve_paths(tmp_path, "thumbnails", files)
 
 
-def test_long_questions_are_cut_to_what_tells_files_apart(tmp_path: Path) -> None:
-    """Among a hundred words that every file has, the one that only one file has decides."""
+def test_a_long_query_is_reduced_to_rare_words(tmp_path: Path) -> None:
+    """Among a hundred words that every file has, the one word of a single file decides."""
     common = [f"word{chr(97 + a)}{chr(97 + b)}" for a in range(10) for b in range(10)]
     for number in range(40):
         (tmp_path / f"m{number:02}.py").write_text("\n".join(common) + ("\nzebra\n" if number == 17 else "\n"))
@@ -53,15 +54,7 @@ FILES = [
     "web/index.ts",
 ]
 
-NAMED = [
-    ("see shop/storage.py", ["shop/storage.py"]),
-    ('File "/srv/app/shop/storage.py", line 3', ["shop/storage.py"]),
-    ("in STORAGE.PY", ["shop/storage.py"]),
-    ("shop.http.client.send fails", ["shop/http/client.py"]),
-    ("shop.http is slow", ["shop/http/__init__.py"]),
-    ("nothing of the kind", []),
-    ("e.g. this or i.e. that", []),
-]
+NAMED = read_groups(Path(__file__).with_name("cases.tsv"))["named"]
 
 
 def named_paths(query: str) -> dict[str, float]:
@@ -72,18 +65,18 @@ def named_paths(query: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("query", "expected"), NAMED)
-def test_named_paths(query: str, expected: list[str]) -> None:
+def test_named_paths(query: str, expected: str) -> None:
     """A path, the end of one, a file name and a dotted name lead to their file first."""
     named = named_paths(query)
     best = max(named.values(), default=0.0)
 
-    assert expected == [path for path, degree in named.items() if degree == best]
-    assert all(0 < degree <= 1 for degree in named.values())
+    assert expected.split() == [path for path, share in named.items() if share == best]
+    assert all(0 < share <= 1 for share in named.values())
     assert named == match_named_paths(lambda _names: FILES, parse_search_query(query))
 
 
-def test_a_name_of_many_files_says_less() -> None:
-    """models.py, which two files are called, names each of them less than a name of its own would."""
+def test_a_name_of_many_files_counts_less() -> None:
+    """A file name that two files share names each of them less than a unique one."""
     named = named_paths("models.py and storage.py")
 
     assert named["shop/storage.py"] == 1.0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,66 +20,37 @@ from upbeat.adapters.code.query.terms import (
 )
 from upbeat.core.package_data import load_rows
 
-SPLIT = [
-    ("fileUploadHandler", ("file", "upload", "handler")),
-    ("FILE_UPLOAD_PERMISSIONS", ("file", "upload", "permissions")),
-    ("HTTPServer", ("http", "server")),
-    ("parse_HTML5Doc", ("parse", "html", "5", "doc")),
-    ("utf8", ("utf", "8")),
-    ("__init__", ("init",)),
-    ("_", ()),
-    ("", ()),
-]
+CASES = read_groups(Path(__file__).with_name("cases.tsv"))
 
 
-@pytest.mark.parametrize(("name", "words"), SPLIT)
-def test_split_name(name: str, words: tuple[str, ...]) -> None:
-    """split_name parts a name where a reader would."""
-    assert words == split_identifier(name)
+@pytest.mark.parametrize(("name", "words"), CASES["split"])
+def test_an_identifier_is_split_into_words(name: str, words: str) -> None:
+    """Names are split at changes of case, underscores and digits."""
+    assert tuple(words.split()) == split_identifier(name)
 
 
-SAME_STEM = [
-    ("cache", "caches", "cached", "caching"),
-    ("validate", "validates", "validated", "validating", "validation", "validator", "validators"),
-    ("query", "queries", "queried"),
-    ("parse", "parser", "parsers", "parsing"),
-    ("connect", "connects", "connected", "connection", "connector"),
-    ("match", "matches", "matching", "matcher"),
-    ("redirect", "redirects", "redirection"),
-    ("stop", "stopped", "stopping", "stopper"),
-]
-DIFFERENT_STEM = [
-    ("class", "clash"),
-    ("status", "state"),
-    ("string", "strip"),
-    ("user", "use"),
-    ("thing", "this"),
-    ("red", "reds2"),
-]
-
-
-@pytest.mark.parametrize("words", SAME_STEM, ids=lambda words: words[0])
-def test_stem_is_shared_by_inflected_forms(words: tuple[str, ...]) -> None:
-    """stem gives the forms of one word one term."""
+@pytest.mark.parametrize("words", [words.split() for (words,) in CASES["same stem"]], ids=lambda words: words[0])
+def test_inflected_forms_share_a_stem(words: list[str]) -> None:
+    """All forms of one word are one term."""
     assert {stem(words[0])} == {stem(word) for word in words}
 
 
-@pytest.mark.parametrize("words", DIFFERENT_STEM)
-def test_stem_keeps_words_apart(words: tuple[str, str]) -> None:
-    """stem leaves other words different."""
+@pytest.mark.parametrize("words", [words.split() for (words,) in CASES["other stem"]])
+def test_other_words_have_other_stems(words: list[str]) -> None:
+    """Words with a common beginning are different terms."""
     assert stem(words[0]) != stem(words[1])
 
 
 @given(st.from_regex(r"[a-z]{1,30}", fullmatch=True))
 def test_stem_is_a_prefix(word: str) -> None:
-    """A stem begins its word and is never empty, so that searching for it finds the word."""
+    """A stem is a prefix of its word and never empty, so that a search for it finds the word."""
     assert stem(word)
     assert word.startswith(stem(word))
 
 
 @given(st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,60}", fullmatch=True))
-def test_terms_are_found_in_the_lower_cased_name(name: str) -> None:
-    """Every term of a name stands in the name's lower-cased text, once in the tuple, and is no stop word's."""
+def test_terms_are_parts_of_the_lowercase_name(name: str) -> None:
+    """Every term is in the lowercase name, without duplicates, stop words and numbers."""
     terms = terms_in(name)
 
     assert all(term in name.lower() for term in terms)
@@ -88,40 +62,30 @@ def test_terms_are_found_in_the_lower_cased_name(name: str) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_split_without_loss_of_letters(text: str) -> None:
-    """split_name keeps every ASCII letter and digit of any text, in order."""
+    """Every ASCII letter and digit of any text is kept, in order."""
     expected = "".join(character.lower() for character in text if character.isascii() and character.isalnum())
 
     assert expected == "".join(split_identifier(text))
 
 
-def test_cjk_pairs_stay_inside_their_stretch() -> None:
-    """Bigrams are adjacent characters of one CJK run; Latin letters and punctuation end a run."""
+def test_cjk_pairs_are_inside_one_run() -> None:
+    """Latin letters and punctuation end a run."""
     assert ("登录", "录重", "重试") == cjk_bigrams("登录重试")
     assert ("登录", "重试") == cjk_bigrams("登录 login 重试，的")
     assert () == cjk_bigrams("fix 我")
 
 
-def test_joined_key_forgets_how_words_are_joined() -> None:
-    """Names of the same words have one key, in the plural too."""
+def test_joined_key_is_equal_for_all_joined_forms() -> None:
+    """Names of the same words have one key, also in the plural."""
     names = ("FILE_UPLOAD", "fileUploads", "file-upload", "FileUpload")
 
     assert {"fileupload"} == {joined_key(name) for name in names}
 
 
-TRANSLATIONS = [
-    ("登录", ("login", "signin", "auth")),
-    ("連線", ("connect", "connection")),
-    ("连接池", ("pool", "connection")),
-    ("用户登录用户", ("user", "login", "signin", "auth")),
-    ("你好", ()),
-    ("", ()),
-]
-
-
-@pytest.mark.parametrize(("text", "words"), TRANSLATIONS)
-def test_the_longest_glossary_entry_wins(text: str, words: tuple[str, ...]) -> None:
-    """Both scripts are known, other characters are skipped, and no word comes twice."""
-    assert words == translate_to_english(text)
+@pytest.mark.parametrize(("text", "words"), CASES["translation"])
+def test_the_longest_glossary_entry_wins(text: str, words: str) -> None:
+    """Both scripts are known, other characters are skipped, and no word is repeated."""
+    assert tuple(words.split()) == translate_to_english(text)
 
 
 def test_every_glossary_row_has_a_term_and_words() -> None:

@@ -1,59 +1,52 @@
+"""Import statements are parsed into modules and names, and resolved to files."""
+
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.syntax.imports import parse_import
+from upbeat.adapters.code.syntax.imports import Import, may_import, parse_import
 
-LANGUAGES = ["bash", "c", "c-sharp", "go", "java", "javascript", "php", "python", "ruby", "rust", "typescript"]
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "expected"),
-    [
-        ("python", "import os, a.b as c", [("os", ()), ("a.b", ())]),
-        ("python", "from .x import (a, b as c)", [(".x", ("a", "b"))]),
-        ("python", "from ..y.z import *  # all", [("..y.z", ("*",))]),
-        ("typescript", 'import type { A, B as C } from "./a"', [("./a", ("A", "B"))]),
-        ("javascript", "import D, * as E from '../e'", [("../e", ("D", "*"))]),
-        ("javascript", 'import "side"', [("side", ())]),
-        ("javascript", 'export { z } from "./z"', [("./z", ("z",))]),
-        ("javascript", 'require("./r")', [("./r", ())]),
-        ("go", 'x "a/b"', [("a/b", ())]),
-        ("rust", "pub use a::b::{c, d::{e, f as g}};", [("a::b", ("c",)), ("a::b::d", ("e", "f"))]),
-        ("rust", "mod scan;", [("self::scan", ("*",))]),
-        ("java", "import static a.b.C.d;", [("a.b.C", ("d",))]),
-        ("java", "import a.b.*;", [("a.b", ("*",))]),
-        ("c", "#include <sys/list.h>", [("sys/list.h", ())]),
-        ("c-sharp", "using X = Y.Z;", [("Y.Z", ("*",))]),
-        ("ruby", 'require_relative "y/z"', [("./y/z", ())]),
-        ("php", "use A\\B\\{C, D as E};", [("A\\B", ("C", "D"))]),
-        ("bash", '. "lib/y.sh"', [("lib/y.sh", ())]),
-    ],
-)
-def test_read_import(language: str, text: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
-    """The modules of a statement are as written, with the names that are taken from them."""
-    assert expected == [(one.module, one.names) for one in parse_import(language, text, 1)]
+CASES = read_groups(Path(__file__).with_name("cases.tsv"))
+LANGUAGES = sorted({language for language, *_ in CASES["import"]})
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("javascript", "export const a = 'b'"),
-        ("javascript", "import(name)"),
-        ("rust", "mod inline { }"),
-        ("ruby", "require name"),
-        ("lua", 'require("x")'),
-        ("c-sharp", "using (var x = y) { }"),
-    ],
-)
-def test_read_import_says_nothing_for(language: str, text: str) -> None:
-    """What names no module imports none."""
+@pytest.mark.parametrize(("language", "text", "modules"), CASES["import"])
+def test_a_statement_imports_modules_and_names(language: str, text: str, modules: str) -> None:
+    """The modules of a statement are as written, with the names that are imported from them."""
+    imports = parse_import(language, text, 1)
+
+    assert modules.split() == [f"{item.module}={','.join(item.names)}" for item in imports]
+
+
+@pytest.mark.parametrize(("language", "text"), CASES["no import"])
+def test_a_statement_without_a_module_imports_nothing(language: str, text: str) -> None:
+    """What names no module, or is in a language without a grammar, imports nothing."""
     assert [] == parse_import(language, text, 1)
 
 
 @given(st.sampled_from(LANGUAGES), st.text(alphabet="import usefrom{}(),;:.*'\"\n\\ab", max_size=200))
-def test_read_import_never_raises(language: str, text: str) -> None:
+def test_any_text_is_parsed(language: str, text: str) -> None:
     """Any text gives imports with a module on the given line."""
-    assert all(one.module and one.line == 7 for one in parse_import(language, text, 7))
+    assert all(item.module and item.line == 7 for item in parse_import(language, text, 7))
+
+
+@pytest.mark.parametrize(("importer", "module", "names", "target"), CASES["target"])
+def test_an_import_means_the_file_of_its_module(importer: str, module: str, names: str, target: str) -> None:
+    """Relative, absolute, package and folder imports resolve to files in each language."""
+    assert may_import(importer, Import(module, tuple(filter(None, names.split(","))), 1), target)
+
+
+@pytest.mark.parametrize(("importer", "module", "target"), CASES["no target"])
+def test_an_import_does_not_mean_other_files(importer: str, module: str, target: str) -> None:
+    """Other modules, and files of that name in other folders, are not meant."""
+    assert not may_import(importer, Import(module, (), 1), target)
+
+
+def test_a_mapped_php_namespace_is_not_resolved() -> None:
+    """A namespace prefix that composer.json maps to a folder is not known."""
+    assert not may_import("a.php", Import("App\\Shop", ("Cart",), 1), "src/Shop/Cart.php")
