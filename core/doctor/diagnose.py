@@ -58,21 +58,20 @@ def diagnose(
 
 def _find_faults(installation: InstallationSnapshot) -> Iterator[Fault]:
     """Yield the faults that disable hook points of every client."""
-    seen = installation
-    if seen.disabled_by:
-        yield Fault(Reason.UPBEAT_DISABLED, seen.disabled_by)
-    if seen.plan_mode_by:
-        yield Fault(Reason.PLAN_MODE, seen.plan_mode_by, frozenset({HookPoint.TURNS}))
-    if seen.settings_problems:
-        yield Fault(Reason.SETTINGS_INVALID, "; ".join(seen.settings_problems), frozenset({HookPoint.TURNS}))
-    if seen.uncompiled_modules:
-        yield Fault(Reason.NO_BYTE_CODE, f"{seen.uncompiled_modules}/{seen.modules}")
-    if not seen.is_sqlite_sound:
-        yield Fault(Reason.AFFECTED_SQLITE, seen.sqlite, STATEFUL_HOOK_POINTS)
-    if seen.is_network_file_system:
-        yield Fault(Reason.NETWORK_FILE_SYSTEM, seen.journal.path, STATEFUL_HOOK_POINTS)
-    if seen.journal.problem and seen.is_sqlite_sound:
-        yield Fault(Reason.JOURNAL_UNUSABLE, seen.journal.problem, STATEFUL_HOOK_POINTS)
+    if installation.disabled_by:
+        yield Fault(Reason.UPBEAT_DISABLED, installation.disabled_by)
+    if installation.plan_mode_by:
+        yield Fault(Reason.PLAN_MODE, installation.plan_mode_by, frozenset({HookPoint.TURNS}))
+    if installation.settings_problems:
+        yield Fault(Reason.SETTINGS_INVALID, "; ".join(installation.settings_problems), frozenset({HookPoint.TURNS}))
+    if installation.uncompiled_modules:
+        yield Fault(Reason.NO_BYTE_CODE, f"{installation.uncompiled_modules}/{installation.modules}")
+    if not installation.is_sqlite_sound:
+        yield Fault(Reason.AFFECTED_SQLITE, installation.sqlite, STATEFUL_HOOK_POINTS)
+    if installation.is_network_file_system:
+        yield Fault(Reason.NETWORK_FILE_SYSTEM, installation.journal.path, STATEFUL_HOOK_POINTS)
+    if installation.journal.problem and installation.is_sqlite_sound:
+        yield Fault(Reason.JOURNAL_UNUSABLE, installation.journal.problem, STATEFUL_HOOK_POINTS)
 
 
 def _diagnose_client(client: ClientSnapshot, shared_faults: tuple[Fault, ...], messages: Messages) -> ClientReport:
@@ -100,19 +99,19 @@ def _diagnose_client(client: ClientSnapshot, shared_faults: tuple[Fault, ...], m
 def _diagnose_hook_point(
     hook_point: HookPoint, client: ClientSnapshot, shared_faults: tuple[Fault, ...], messages: Messages
 ) -> HookPointReport:
-    known = _find_proof(hook_point, client)
-    is_disproof = client.canary is not None and bool(client.canary.seen) and isinstance(known, Proof)
+    evidence = _find_proof(hook_point, client)
+    is_disproof = client.canary is not None and bool(client.canary.seen) and isinstance(evidence, Proof)
     faults = [fault for fault in (*shared_faults, *client.faults) if hook_point in fault.hook_points]
     faults = [fault for fault in faults if not (fault.can_be_disproved and is_disproof)]
-    if isinstance(known, Fault) and not faults:  # the other faults explain why it has not fired
-        faults.append(known)
+    if isinstance(evidence, Fault) and not faults:  # the other faults explain why it has not fired
+        faults.append(evidence)
     if faults:
         reasons = []
         for fault in faults:
             texts = format_reason(fault.reason, fault.detail, client.display_name, client.cli_name, messages)
             reasons.append(Diagnosis(fault.reason, fault.detail, *texts))
         return HookPointReport(hook_point, False, None, tuple(dict.fromkeys(reasons)))
-    return HookPointReport(hook_point, True, known if isinstance(known, Proof) else None)
+    return HookPointReport(hook_point, True, evidence if isinstance(evidence, Proof) else None)
 
 
 def format_reason(reason: Reason, detail: str, name: str, cli_name: str, messages: Messages) -> tuple[str, str]:
@@ -125,7 +124,7 @@ def format_reason(reason: Reason, detail: str, name: str, cli_name: str, message
 
 def _build_checks(installation: InstallationSnapshot, messages: Messages) -> Iterator[InstallationCheck]:
     """Yield each check of this installation, passed or not."""
-    seen, journal = installation, installation.journal
+    journal = installation.journal
     bad = {fault.reason: fault for fault in _find_faults(installation)}
 
     def check(name: str, reason: Reason, fine: str) -> InstallationCheck:
@@ -134,7 +133,7 @@ def _build_checks(installation: InstallationSnapshot, messages: Messages) -> Ite
         return InstallationCheck(name, CheckStatus.BAD, *format_reason(reason, bad[reason].detail, "", "", messages))
 
     yield InstallationCheck(
-        "upbeat", CheckStatus.OK, messages["installed"].format(version=seen.version, python=seen.python)
+        "upbeat", CheckStatus.OK, messages["installed"].format(version=installation.version, python=installation.python)
     )
     for name, reason in (
         ("switch", Reason.UPBEAT_DISABLED),
@@ -143,8 +142,8 @@ def _build_checks(installation: InstallationSnapshot, messages: Messages) -> Ite
     ):
         if reason in bad:
             yield check(name, reason, "")
-    yield check("byte code", Reason.NO_BYTE_CODE, messages["byte_code_ok"].format(modules=seen.modules))
-    yield check("SQLite", Reason.AFFECTED_SQLITE, messages["sqlite_ok"].format(version=seen.sqlite))
+    yield check("byte code", Reason.NO_BYTE_CODE, messages["byte_code_ok"].format(modules=installation.modules))
+    yield check("SQLite", Reason.AFFECTED_SQLITE, messages["sqlite_ok"].format(version=installation.sqlite))
     yield check("file system", Reason.NETWORK_FILE_SYSTEM, messages["file_system_ok"].format(path=journal.path))
     yield check("journal", Reason.JOURNAL_UNUSABLE, messages["journal_ok"].format(records=f"{journal.records:,}"))
     if journal.write_failures:
@@ -153,14 +152,14 @@ def _build_checks(installation: InstallationSnapshot, messages: Messages) -> Ite
             CheckStatus.NOTE,
             messages["write_failures"].format(count=journal.write_failures, last=journal.last_failure),
         )
-    if seen.failed_events:
+    if installation.failed_events:
         message = messages["failed_events"].format(
-            count=seen.failed_events, days=seen.period_days, last=seen.last_failed_event
+            count=installation.failed_events, days=installation.period_days, last=installation.last_failed_event
         )
         yield InstallationCheck("not answered", CheckStatus.NOTE, message, messages["failed_events_fix"])
-    if seen.policies_off:
+    if installation.policies_off:
         yield InstallationCheck(
-            "policies", CheckStatus.NOTE, messages["policies_off"].format(names=", ".join(seen.policies_off))
+            "policies", CheckStatus.NOTE, messages["policies_off"].format(names=", ".join(installation.policies_off))
         )
 
 

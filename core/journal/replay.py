@@ -3,96 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, get_type_hints
 
-from upbeat.core.contract.event import (
-    Call,
-    ClientName,
-    Event,
-    EventSource,
-    PromptOrigin,
-    PromptSubmitted,
-    SubagentRequested,
-    SubagentReturned,
-    ToolFinished,
-    ToolKind,
-    ToolStarting,
-    TurnEnding,
-    UserQuestionRequested,
+from upbeat.core.contract import event as events
+from upbeat.core.contract.event import Call, ClientName, Event, EventSource, PromptOrigin, ToolKind
+from upbeat.core.journal.record import mapping_of, text_of, texts_of
+
+_EVENT_TYPES: tuple[type[Event], ...] = (
+    events.PromptSubmitted,
+    events.ToolStarting,
+    events.UserQuestionRequested,
+    events.SubagentRequested,
+    events.ToolFinished,
+    events.SubagentReturned,
+    events.TurnEnding,
 )
-
-REPLAYABLE_EVENTS = (
-    "PromptSubmitted",
-    "ToolStarting",
-    "UserQuestionRequested",
-    "SubagentRequested",
-    "ToolFinished",
-    "SubagentReturned",
-    "TurnEnding",
-)
-"""The events that can be replayed; the others have nothing to evaluate."""
-
+REPLAYABLE_EVENTS = {event.__name__: event for event in _EVENT_TYPES}
+"""The events that can be replayed, by name; the others have nothing to evaluate."""
 
 DescribeCall = Callable[[ClientName, Call, str], Call]
-"""A client's call with what it does, from its input; the folder is where relative paths begin."""
+"""Return a client's call with what it does, from its input; relative paths begin in the folder."""
 
 
 def decode_event(body: Mapping[str, Any], describe_call: DescribeCall) -> Event | None:
-    """The event of a stored record. What was cut or redacted in it stays so."""
-    name, about = body.get("event"), body.get("event_fields")
-    source = _source(body)
-    if name not in REPLAYABLE_EVENTS or source is None or not isinstance(about, Mapping):
+    """Return the event of a stored record; None if it cannot be replayed. What was cut or redacted stays so."""
+    event_type, client = REPLAYABLE_EVENTS.get(text_of(body, "event")), text_of(body, "client")
+    if event_type is None or client not in set(ClientName) or not isinstance(body.get("event_fields"), Mapping):
         return None
-    if name == "PromptSubmitted":
-        origin = _text(about, "origin")
-        known = PromptOrigin(origin) if origin in set(PromptOrigin) else PromptOrigin.USER
-        return PromptSubmitted(source, _text(about, "prompt"), known)
-    if name == "TurnEnding":
-        return TurnEnding(source, _text(about, "message"), about.get("was_continued") is True)
-    call = describe_call(source.client, _call(about), source.cwd)
-    match name:
-        case "ToolStarting":
-            return ToolStarting(source, call, _text(about, "command"))
-        case "UserQuestionRequested":
-            return UserQuestionRequested(source, call)
-        case "SubagentRequested":
-            return SubagentRequested(
-                source, call, _text(about, "agent_type"), _text(about, "prompt"), _text(about, "title")
-            )
-        case "SubagentReturned":
-            return SubagentReturned(source, call, _text(about, "agent_id"), has_failed=about.get("has_failed") is True)
-    code = about.get("exit_code")
-    return ToolFinished(
-        source,
-        call,
-        _text(about, "output"),
-        _text(about, "command"),
-        code if isinstance(code, int) else None,
-        about.get("has_failed") is True,
-        about.get("was_interrupted") is True,
+    source = EventSource(
+        ClientName(client), text_of(body, "root") or "/", text_of(body, "session_id"), text_of(body, "agent_id")
     )
+    stored = mapping_of(body, "event_fields")
+    values: dict[str, Any] = {"source": source}
+    for name, hint in _field_types(event_type.__name__).items():
+        if hint is Call:
+            values[name] = describe_call(source.client, _decode_call(stored), source.cwd)
+        elif hint is PromptOrigin:
+            origin = text_of(stored, name)
+            values[name] = PromptOrigin(origin) if origin in set(PromptOrigin) else PromptOrigin.USER
+        elif hint is not EventSource and hint is not Any:
+            value, empty = stored.get(name), hint() if isinstance(hint, type) else None
+            values[name] = value if isinstance(value, hint) else empty
+    return event_type(**values)
 
 
-def _source(body: Mapping[str, Any]) -> EventSource | None:
-    client = _text(body, "client")
-    if client not in set(ClientName):
-        return None
-    return EventSource(
-        ClientName(client), _text(body, "root") or "/", _text(body, "session_id"), _text(body, "agent_id")
-    )
+@cache
+def _field_types(event_name: str) -> dict[str, Any]:
+    return get_type_hints(REPLAYABLE_EVENTS[event_name])
 
 
-def _call(about: Mapping[str, Any]) -> Call:
-    given, act, paths = about.get("input"), _text(about, "tool_kind"), about.get("paths")
+def _decode_call(stored: Mapping[str, Any]) -> Call:
+    kind = text_of(stored, "tool_kind")
     return Call(
-        _text(about, "call_id"),
-        _text(about, "tool"),
-        given if isinstance(given, Mapping) else {},
-        ToolKind(act) if act in set(ToolKind) else ToolKind.OTHER,
-        tuple(path for path in paths if isinstance(path, str)) if isinstance(paths, list) else (),
+        text_of(stored, "call_id"),
+        text_of(stored, "tool"),
+        mapping_of(stored, "input"),
+        ToolKind(kind) if kind in set(ToolKind) else ToolKind.OTHER,
+        tuple(texts_of(stored, "paths")),
     )
-
-
-def _text(values: Mapping[str, Any], name: str) -> str:
-    value = values.get(name)
-    return value if isinstance(value, str) else ""

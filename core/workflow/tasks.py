@@ -317,8 +317,8 @@ def _find_phase_problems(phases: Sequence[Phase]) -> Iterator[str]:
             yield f"line {phase.line_number}: phase {phase.number} already exists; renumber this one"
         seen.add(phase.number)
         if phase.unparsed:
-            found = f"phase {phase.number} has {format_value(phase.unparsed)}"
-            yield f"line {phase.line_number}: {found}; write depends: N, M or depends: none"
+            declared = f"phase {phase.number} has {format_value(phase.unparsed)}"
+            yield f"line {phase.line_number}: {declared}; write depends: N, M or depends: none"
         for other in phase.depends_on:
             if other not in known:
                 yield f"line {phase.line_number}: phase {phase.number} depends on {other}, which does not exist"

@@ -258,7 +258,7 @@ def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowI
     """Record a command that counts as evidence, with its exit code and the files it ran on."""
     if state.run is None or not state.run.is_running or event.was_interrupted:
         return NO_DECISION
-    if any(known.call_id == event.call.id and known.exit_code is not None for known in state.evidence):
+    if any(run.call_id == event.call.id and run.exit_code is not None for run in state.evidence):
         return NO_DECISION  # reported twice, and the files may have changed in between
     exit_code = inputs.exit_code if event.exit_code is None else event.exit_code
     kind, code, is_hidden = extract_evidence(event.command, exit_code, event.output)

@@ -128,12 +128,12 @@ def on_agent_started(event: SubagentStarted, state: SessionState, inputs: Workfl
     run = state.run
     if run is None or not run.is_running:
         return NO_DECISION
-    known = next((call for call in run.calls if call.agent_id == event.agent_id), None)
-    call = known or _find_only_candidate(run, event.agent_type)
+    linked = next((call for call in run.calls if call.agent_id == event.agent_id), None)
+    call = linked or _find_only_candidate(run, event.agent_type)
     step = run.find_step(call.step_key) if call else None
     if call is None or step is None:
         return NO_DECISION
-    facts: tuple[Fact, ...] = () if known else (CallLinked(call.call_id, event.agent_id),)
+    facts: tuple[Fact, ...] = () if linked else (CallLinked(call.call_id, event.agent_id),)
     if call.has_instructions:
         return WorkflowDecision(facts)
     prompt = render_step_prompt(run, step, call.call_id, inputs.registry, inputs.language)

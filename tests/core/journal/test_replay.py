@@ -49,13 +49,13 @@ EVENTS: list[tuple[dict[str, Any], Event]] = [
     ({**FIELDS, "command": "ls"}, ToolStarting(SOURCE, DESCRIBED, "ls")),
     (FIELDS, UserQuestionRequested(SOURCE, DESCRIBED)),
     (
-        {**FIELDS, "agent_type": "Explore", "prompt": "look", "title": "t"},
-        SubagentRequested(SOURCE, DESCRIBED, "Explore", "look", "t"),
+        {**FIELDS, "agent_type": "Explore", "prompt": "look", "title": "t", "is_prompt_hidden": True},
+        SubagentRequested(SOURCE, DESCRIBED, "Explore", "look", "t", True),
     ),
     ({**FIELDS, "agent_id": "a", "has_failed": True}, SubagentReturned(SOURCE, DESCRIBED, "a", has_failed=True)),
     (
-        {**FIELDS, "output": "x", "command": "ls", "exit_code": 1, "has_failed": True},
-        ToolFinished(SOURCE, DESCRIBED, "x", "ls", 1, True),
+        {**FIELDS, "output": "x", "command": "ls", "exit_code": 1, "has_failed": True, "was_rejected": True},
+        ToolFinished(SOURCE, DESCRIBED, "x", "ls", 1, True, was_rejected=True),
     ),
 ]
 
