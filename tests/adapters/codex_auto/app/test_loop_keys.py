@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from fakes.codex.conversation import open_scene
 from fakes.codex.texts import ENGLISH
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
@@ -22,6 +23,9 @@ from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 
 ENTER, ALT_ENTER, TAB, DOWN, CTRL_R, ESCAPE = "\r", "\x1b\r", "\t", "\x1b[B", "\x12", "\x1b"
 CTRL_X_CTRL_E = "\x18\x05"
+
+
+Condition = Callable[[Buffer], bool]
 
 
 class Prompt:
@@ -38,19 +42,33 @@ class Prompt:
         self.session: PromptSession[str] = loop._create_prompt_session()
         self._keys = keys
 
-    def typed(self, *presses: str, pause: float = 0.15) -> str:
-        """What is sent when ``presses`` come one after the other."""
+    def typed(self, *presses: str | Condition) -> str:
+        """What is sent when ``presses`` come one after the other; a condition is waited for."""
 
         def press_all() -> None:
+            end = time.monotonic() + 30
             for press in presses:
-                time.sleep(pause)
-                self._keys.send_text(press)
+                if isinstance(press, str):
+                    self._keys.send_text(press)
+                else:
+                    while not press(self.session.default_buffer) and time.monotonic() < end:
+                        time.sleep(0.01)
 
         presser = threading.Thread(target=press_all)
         presser.start()
         sent = self.session.prompt()
         presser.join(60)  # what it still had to press would go to the next test
         return sent
+
+
+def menu(count: int) -> Condition:
+    """Wait until so many completions are offered."""
+    return lambda buffer: bool(buffer.complete_state) and len(buffer.complete_state.completions) == count
+
+
+def text(expected: str) -> Condition:
+    """Wait until the prompt has the text ``expected``."""
+    return lambda buffer: buffer.text == expected
 
 
 @pytest.fixture
@@ -64,18 +82,18 @@ def prompt(tmp_path: Path) -> Iterator[Prompt]:
     [
         (["hello", ENTER], "hello"),
         (["one", ALT_ENTER, "two", ENTER], "one\ntwo"),
-        (["/st", TAB, ENTER], "/status"),
-        (["/st", DOWN, ENTER], "/status"),
-        (["see @main", TAB, " please", ENTER], "see src/main.py please"),
-        (["see @手", DOWN, ENTER, " please", ENTER], 'see "docs/用户 手册.md" please'),
-        (["src/ma", DOWN, DOWN, ENTER, ENTER], "src/mail.py"),
-        (["see @main", ENTER], "see @main"),
+        (["/st", menu(1), TAB, text("/status"), ENTER], "/status"),
+        (["/st", menu(1), DOWN, text("/status"), ENTER], "/status"),
+        (["see @main", menu(1), TAB, text("see src/main.py"), " please", ENTER], "see src/main.py please"),
+        (["see @手", menu(1), DOWN, ENTER, " please", ENTER], 'see "docs/用户 手册.md" please'),
+        (["src/ma", menu(2), DOWN, DOWN, text("src/mail.py"), ENTER, ENTER], "src/mail.py"),
+        (["see @main", menu(1), ENTER], "see @main"),
     ],
     ids=["plain", "lines", "tab", "menu", "file by tab", "file by menu", "second file", "nothing chosen"],
 )
-def test_keys(prompt: Prompt, presses: list[str], sent: str) -> None:
+def test_keys(prompt: Prompt, presses: list[str | Condition], sent: str) -> None:
     """Enter sends a prompt and a chosen command; of a file it only takes the name."""
-    assert sent == prompt.typed(*presses, pause=0.4 if TAB in presses or DOWN in presses else 0.1)
+    assert sent == prompt.typed(*presses)
 
 
 def test_old_prompts_are_found_again(prompt: Prompt) -> None:
@@ -94,7 +112,7 @@ def test_an_editor_can_be_used(prompt: Prompt, tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", str(editor))
 
-    assert "typed and\nedited 店" == prompt.typed("typed", CTRL_X_CTRL_E, ENTER, pause=0.6)
+    assert "typed and\nedited 店" == prompt.typed("typed", CTRL_X_CTRL_E, text("typed and\nedited 店"), ENTER)
 
 
 @pytest.mark.parametrize(

@@ -48,14 +48,12 @@ def test_once_prints_the_answer_and_nothing_else(bench: Workbench) -> None:
     assert "1" == call["wrapped"]
 
 
-@pytest.mark.parametrize("prompt", [b"fix it\n", "\ufeffa\r\nb\u2028\x00 店".encode(), b"-x", b"resume", b" \n x \n"])
-def test_switched_off_the_prompt_arrives_byte_for_byte(bench: Workbench, prompt: bytes) -> None:
-    """AC-013: with CI_AUTO_TOOLS=off Codex reads exactly what codex-auto read; the session goes on."""
-    first = bench.run(stdin=prompt, **OFF)
-    bench.run(stdin=prompt, **OFF)
+def test_switched_off_the_prompt_arrives_byte_for_byte(bench: Workbench) -> None:
+    """AC-013: with CI_AUTO_TOOLS=off Codex reads exactly what codex-auto read; the session continues."""
+    prompts = [b"fix it\n", "\ufeffa\r\nb\u2028\x00 店".encode(), b"-x", b"resume", b" \n x \n"]
 
-    assert 0 == first.code
-    assert [prompt, prompt] == [call["stdin"].encode() for call in bench.calls()]
+    assert [0] * len(prompts) == [bench.run(stdin=prompt, **OFF).code for prompt in prompts]
+    assert prompts == [call["stdin"].encode() for call in bench.calls()]
     assert ["exec", "--json", "resume", bench.sessions()["default"], "-"] == bench.calls()[1]["argv"]
 
 
@@ -257,7 +255,7 @@ def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
 
 def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
     """``codex-auto … | head -1``: when nobody reads the answer any more, the turn is ended quietly."""
-    bench.script([{"say": "one"}, {"sleep": 0.5}, {"say": "two"}, {"sleep": 60}])
+    bench.script([{"say": "one"}, {"sleep": 0.2}, {"say": "two"}, {"sleep": 60}])
     with bench.start_program("--once", "x", **OFF) as process:
         assert process.stdout
         assert process.stderr
@@ -270,16 +268,14 @@ def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
     assert gone(bench)
 
 
-@pytest.mark.parametrize("stream", ["<&-", "< /dev/null"])
-def test_a_closed_standard_input_is_no_crash(bench: Workbench, stream: str) -> None:
-    """Without standard input a prompt on the command line works, and without a prompt that is said."""
-    shell = f'"$0" --once x {stream}; "$0" {stream}'
+def test_a_closed_standard_input_is_no_crash(bench: Workbench) -> None:
+    """Without standard input a prompt on the command line works, and a missing prompt is an error."""
     done = subprocess.run(
-        ["sh", "-c", shell, CODEX_AUTO],
+        ["sh", "-c", '"$0" --once x <&-; "$0" <&-', CODEX_AUTO],
         cwd=bench.repository,
         env=bench.environment(**OFF),
         capture_output=True,
-        timeout=20,
+        timeout=60,
     )
 
     assert (2, b"plain answer\n") == (done.returncode, done.stdout)

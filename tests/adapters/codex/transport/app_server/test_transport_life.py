@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fakes.codex.app_server_bench import DONE, THREAD, Bench, to_ourselves, without_place
 
+from upbeat.adapters.codex.transport.app_server import connection, turn
 from upbeat.adapters.codex.transport.app_server.transport import (
     AppServerUnavailable,
     ModelInfo,
@@ -75,7 +76,9 @@ def test_a_server_that_died_between_turns(bench: Bench) -> None:
     transport = bench.open()
     list(transport.send(TurnInput("a", thread_id=THREAD)))
     os.kill(bench.starts()[0][0], signal.SIGKILL)
-    time.sleep(0.3)
+    end = time.monotonic() + 10
+    while not transport._connection.exit_reason and time.monotonic() < end:
+        time.sleep(0.01)
     events = list(transport.send(TurnInput("b", thread_id=THREAD)))
     assert isinstance(events[0], TransportNotice)
     assert DONE == events[-1]
@@ -83,11 +86,20 @@ def test_a_server_that_died_between_turns(bench: Bench) -> None:
 
 def test_what_a_dead_server_left_is_ended(bench: Bench) -> None:
     """Commands that it had started do not outlive it."""
-    bench.script([{"spawn": 30}, {"begin": "sleep 30"}, {"sleep": 0.8}, {"die": 3}])
+    bench.script([{"spawn": 30}, {"begin": "sleep 30"}, {"sleep": 0.5}, {"die": 3}])
     list(bench.open().send(TurnInput("a")))
     assert [] == bench.alive()
 
 
+@pytest.fixture
+def quick_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait only briefly for a server, or a process of it, that does not end."""
+    monkeypatch.setattr(connection, "SHUTDOWN_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "STOP_SIGNALS", tuple((number, 0.3) for number, _ in connection.STOP_SIGNALS))
+    monkeypatch.setattr(turn, "INTERRUPT_SECONDS", 0.3)
+
+
+@pytest.mark.usefixtures("quick_stop")
 def test_close_ends_a_server_that_will_not(bench: Bench) -> None:
     """A server that outlives its input and SIGTERM is killed."""
     bench.script(starts=[{"stay": True}])
@@ -97,6 +109,7 @@ def test_close_ends_a_server_that_will_not(bench: Bench) -> None:
     assert [] == bench.alive()
 
 
+@pytest.mark.usefixtures("quick_stop")
 @pytest.mark.parametrize("how", [{"say": "x"}, {"die": 3}, {"deaf": True}], ids=["closed", "dead", "killed"])
 def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> None:
     """Closed, dead or killed: what it has sent away from itself goes with it."""
@@ -159,7 +172,7 @@ def test_nothing_to_start(bench: Bench, options: dict[str, Any], why: FailureRea
 def test_ctrl_c_while_it_says_hello(bench: Bench) -> None:
     """Waiting for a slow start can be given up, and nothing stays."""
     bench.script(starts=[{"slow": 30}])
-    threading.Timer(0.5, to_ourselves(signal.SIGINT)).start()
+    threading.Timer(0.2, to_ourselves(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         bench.open()
     assert [] == bench.alive()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes.codex.workbench import Turn, Workbench, make_workbench
@@ -74,16 +74,23 @@ def no_process_is_left(bench: Workbench, seconds: float = 2) -> bool:
     return not bench.processes()
 
 
-def interrupt_at(seconds: float, *numbers: int) -> None:
-    """Send this process ``numbers``, half a second apart."""
+@pytest.fixture
+def quick_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait only briefly for a process that ignores a signal."""
+    quick = tuple((number, 0.3) for number, _ in exec_transport.STOP_SIGNALS)
+    monkeypatch.setattr(exec_transport, "STOP_SIGNALS", quick)
 
-    def later() -> None:
-        time.sleep(seconds)
-        for number in numbers:
-            os.kill(os.getpid(), number)
-            time.sleep(0.5)
 
-    threading.Thread(target=later, daemon=True).start()
+def interrupt(bench: Workbench, signals: SignalHandler, turn: Turn, *numbers: int) -> list[TurnEvent]:
+    """All events of ``turn``; this process gets the signals ``numbers`` when ``turn`` says something."""
+    bench.script(turn)
+    events = []
+    for event in transport(bench, signals).send(TurnInput("hello")):
+        events.append(event)
+        if isinstance(event, Message):
+            for number in numbers:
+                os.kill(os.getpid(), number)
+    return events
 
 
 def test_a_turn_comes_out_in_order(bench: Workbench, signals: SignalHandler) -> None:
@@ -214,53 +221,49 @@ def _end_sleepers(bench: Workbench) -> None:
                 continue
 
 
+@pytest.mark.usefixtures("quick_stop")
 @pytest.mark.parametrize(
-    "turn",
-    [
-        [{"begin": "sleep"}, {"sleep": 30}],
-        [{"spawn": 30}, {"sleep": 30}],
-        [{"spawn_apart": 30}, {"sleep": 30}],
-        [{"spawn_daemon": 30}, {"sleep": 30}],
-    ],
+    "start",
+    [{"begin": "sleep"}, {"spawn": 30}, {"spawn_apart": 30}, {"spawn_daemon": 30}],
     ids=["waiting", "with a child", "with a child in another group", "with a daemon"],
 )
-def test_ctrl_c_ends_the_turn_and_all_its_processes(bench: Workbench, signals: SignalHandler, turn: Turn) -> None:
-    """SIGINT is handed on, and no process of the turn is left."""
-    interrupt_at(0.4, signal.SIGINT)
-    events = send(bench, signals, turn)
+def test_ctrl_c_ends_the_turn_and_all_its_processes(
+    bench: Workbench, signals: SignalHandler, start: dict[str, Any]
+) -> None:
+    """SIGINT is passed on, and no process of the turn remains."""
+    events = interrupt(bench, signals, [start, {"say": "begun"}, {"sleep": 30}], signal.SIGINT)
 
     assert Interrupted(signal.SIGINT) == events[-1]
     assert no_process_is_left(bench, 0.1)
 
 
-def test_a_codex_that_does_not_listen_is_killed(
+@pytest.mark.usefixtures("quick_stop")
+def test_a_codex_that_does_not_listen_is_killed(bench: Workbench, signals: SignalHandler) -> None:
+    """SIGINT, then SIGTERM, then SIGKILL: a process that ignores the first two is gone in the end."""
+    turn: Turn = [{"ignore": ["SIGINT", "SIGTERM"]}, {"spawn": 30}, {"say": "begun"}, {"sleep": 30}]
+
+    assert Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, signal.SIGINT)[-1]
+    assert no_process_is_left(bench, 0.1)
+
+
+def test_a_second_ctrl_c_does_not_wait(
     bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SIGINT, then SIGTERM, then SIGKILL: a process that ignores the first two is gone in the end."""
-    quick = tuple((number, 0.3) for number, _ in exec_transport.STOP_SIGNALS)
-    monkeypatch.setattr(exec_transport, "STOP_SIGNALS", quick)
-    interrupt_at(0.4, signal.SIGINT)
-    events = send(bench, signals, [{"ignore": ["SIGINT", "SIGTERM"]}, {"spawn": 30}, {"sleep": 30}])
-
-    assert Interrupted(signal.SIGINT) == events[-1]
-    assert no_process_is_left(bench, 0.1)
-
-
-def test_a_second_ctrl_c_does_not_wait(bench: Workbench, signals: SignalHandler) -> None:
-    """Whoever presses Ctrl-C again gets the next stage at once."""
-    interrupt_at(0.4, signal.SIGINT, signal.SIGINT, signal.SIGINT)
+    """Each further Ctrl-C sends the next signal at once."""
+    patient = tuple((number, 60.0) for number, _ in exec_transport.STOP_SIGNALS)
+    monkeypatch.setattr(exec_transport, "STOP_SIGNALS", patient)
+    turn: Turn = [{"ignore": ["SIGINT", "SIGTERM"]}, {"say": "begun"}, {"sleep": 30}]
     began = time.monotonic()
-    events = send(bench, signals, [{"ignore": ["SIGINT", "SIGTERM"]}, {"sleep": 30}])
 
-    assert Interrupted(signal.SIGINT) == events[-1]
-    assert time.monotonic() - began < 3.5
+    assert Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, *[signal.SIGINT] * 3)[-1]
+    assert time.monotonic() - began < 30
 
 
 def test_sigterm_ends_the_turn_as_sigterm(bench: Workbench, signals: SignalHandler) -> None:
-    """A SIGTERM to codex-auto ends Codex first, and is not forgotten over a turn that completes."""
-    interrupt_at(0.4, signal.SIGTERM)
+    """A SIGTERM to codex-auto ends Codex first, and is the ending of the turn."""
+    events = interrupt(bench, signals, [{"say": "begun"}, {"sleep": 30}], signal.SIGTERM)
 
-    assert Interrupted(signal.SIGTERM) == send(bench, signals, [{"sleep": 30}])[-1]
+    assert Interrupted(signal.SIGTERM) == events[-1]
     assert no_process_is_left(bench, 0.1)
 
 
@@ -291,7 +294,7 @@ def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
 
 @pytest.mark.parametrize(
     ("turn", "idle"),
-    [([{"begin": "make test"}, {"sleep": 1.5}, {"say": "x"}], 1), ([{"sleep": 0.6}, {"say": "x"}], 0)],
+    [([{"begin": "make test"}, {"sleep": 1.5}, {"say": "x"}], 1), ([{"sleep": 0.4}, {"say": "x"}], 0)],
     ids=["a command runs", "no limit"],
 )
 def test_work_is_not_silence(bench: Workbench, signals: SignalHandler, turn: Turn, idle: float) -> None:
