@@ -1,4 +1,4 @@
-"""Reports of any 1.x are read by this 1.0, and every report that is made is what the schema says."""
+"""Reports of any 1.x are readable, and every report is valid by the schema."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def stored(pattern: str) -> list[Any]:
 
 @pytest.mark.parametrize("document", stored("1.0-*.json"))
 def test_stored_1_0_documents_stay_readable(document: dict[str, Any]) -> None:
-    """A document of 1.0 is read, is valid, and comes out as it went in."""
-    read = TurnReport.model_validate(document)
+    """A document of 1.0 is valid, and is the same after reading and writing."""
+    report = TurnReport.model_validate(document)
 
     SCHEMA.validate(document)
-    assert document == json.loads(read.to_json())
+    assert document == json.loads(report.to_json())
 
 
 @pytest.mark.parametrize("document", stored("1.7-*.json"))
 def test_a_later_1_x_document_is_read_and_kept(document: dict[str, Any]) -> None:
     """Unknown fields, clients, limits and error codes are kept."""
-    read = TurnReport.model_validate(document)
+    report = TurnReport.model_validate(document)
 
     SCHEMA.validate(document)
-    assert "1.7" == read.schema_version
-    assert document == json.loads(read.to_json())
+    assert "1.7" == report.schema_version
+    assert document == json.loads(report.to_json())
 
 
 def test_there_are_stored_documents() -> None:
@@ -55,7 +55,7 @@ def test_there_are_stored_documents() -> None:
 
 
 @pytest.mark.parametrize("version", ["2.0", "1", "1.x", "", "01.0", "1.0\n"])
-def test_other_major_versions_are_refused(version: str) -> None:
+def test_other_major_versions_are_rejected(version: str) -> None:
     """A document of another major version is rejected."""
     document = stored("1.0-*.json")[0].values[0] | {"schema_version": version}
 
@@ -108,7 +108,7 @@ OUTPUTS = st.builds(
 def test_every_report_is_valid(
     prompt: str, answers: dict[str, ToolOutput | ErrorCode], plan: bool, legacy: bool
 ) -> None:
-    """Whatever prompt and tools say, the report is valid, of this version, and reads back equal."""
+    """With any prompt and results, the report is valid, of this version, and equal after reading."""
     report = made(prompt, answers, plan, legacy=legacy)
     document = json.loads(report.to_json())
 

@@ -42,39 +42,39 @@ TEXTS = st.lists(
     ],
 )
 def test_is_harmless(text: str, expected: str) -> None:
-    """One line; what would be a tag, a fence, a frame or an order is none any more, and code stays readable."""
+    """The text is on one line, without tags, fences, frames and instructions; code stays readable."""
     assert expected == sanitize_inline(text)
 
 
-@pytest.mark.parametrize(("most", "expected"), [(3, "abc"), (2, "a…"), (1, "…")])
-def test_is_bounded(most: int, expected: str) -> None:
-    """A word has at most so many characters, the mark of the cut included."""
-    assert expected == sanitize_inline("abc", most)
+@pytest.mark.parametrize(("max_length", "expected"), [(3, "abc"), (2, "a…"), (1, "…")])
+def test_is_bounded(max_length: int, expected: str) -> None:
+    """The result has at most ``max_length`` characters, the ellipsis included."""
+    assert expected == sanitize_inline("abc", max_length)
 
 
 def test_keeps_no_half_of_a_secret() -> None:
-    """Of a text that is too long to be read whole, the end is left out before anything is looked for."""
+    """Of a text that is too long to be read, no part of a secret at the cut remains."""
     long = "x" * (32 * 1024 - 8) + f" {KEY}"
 
     assert "AKIA" not in sanitize_inline(long, 40_000)
 
 
 @given(TEXTS)
-def test_twice_is_once(text: str) -> None:
-    """A word is as it is when it becomes a word once more, and has no line end in it."""
+def test_is_idempotent(text: str) -> None:
+    """Sanitized text stays unchanged, and has no line end."""
     once = sanitize_inline(text)
 
     assert (once, False) == (sanitize_inline(once), "\n" in once)
 
 
 @given(TEXTS)
-def test_plain_keeps_the_length(text: str) -> None:
-    """Neutralizing keeps the length."""
+def test_neutralizing_keeps_the_length(text: str) -> None:
+    """Neutralized markup has the length of the original."""
     assert len(text) == len(neutralize_markup(text))
 
 
-def test_a_template_takes_words() -> None:
-    """What is filled in becomes a word, unless it is ours already: another template's text, a frame."""
+def test_a_template_sanitizes_its_values() -> None:
+    """A value is sanitized unless it is safe already: the text of another template, or a frame."""
     framed = frame_untrusted("a\nb", "0123456789ab", source="x")
     template = SafeTemplate("{path} ({count:,}): {why}\n{frame}")
     filled = template.format(
@@ -85,6 +85,6 @@ def test_a_template_takes_words() -> None:
     assert isinstance(filled, SafeText)
 
 
-def test_a_template_bounds_what_is_filled_in() -> None:
-    """Nobody has to cut what goes into a sentence."""
+def test_a_template_bounds_its_values() -> None:
+    """A long value is truncated."""
     assert MAX_INLINE_LENGTH == len(SafeTemplate("{x}").format(x="y" * 5000))

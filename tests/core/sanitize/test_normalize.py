@@ -1,4 +1,4 @@
-"""Folding is for matching: it never moves a place."""
+"""Normalized text is for matching: offsets stay."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from upbeat.core.sanitize.normalize import normalize
         pytest.param("ﬁ ½ ß", "ﬁ ½ ß", id="what needs two characters stays"),
     ],
 )
-def test_does(text: str, expected: str) -> None:
-    """Letters that only look different become plain."""
+def test_normalize(text: str, expected: str) -> None:
+    """Letters that only look different become plain letters."""
     assert expected == normalize(text)
 
 
 @given(st.text(max_size=100))
-def test_keeps_every_place(text: str) -> None:
-    """The length stays."""
+def test_keeps_the_length(text: str) -> None:
+    """Normalized text has the length of the original."""
     assert len(text) == len(normalize(text))

@@ -1,4 +1,4 @@
-"""A text that was cut lies inside its limit."""
+"""Truncated text is within its limit."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ TEXTS = st.text(
         pytest.param("\ud83d", 1, 1, 3, id="a lone surrogate"),
     ],
 )
-def test_measures(text: str, chars: int, utf16: int, utf8: int) -> None:
-    """measure counts what the unit's clients count."""
+def test_measure_text(text: str, chars: int, utf16: int, utf8: int) -> None:
+    """The length is counted in the client's unit."""
     assert (chars, utf16, utf8) == tuple(
         measure_text(text, unit) for unit in (LengthUnit.CHARS, LengthUnit.UTF16, LengthUnit.UTF8)
     )
@@ -48,7 +48,7 @@ def test_measures(text: str, chars: int, utf16: int, utf8: int) -> None:
         ("a\nb\n", TextLimit(4)),
     ],
 )
-def test_says_nothing_for(text: str, limit: TextLimit) -> None:
+def test_text_within_the_limit_stays(text: str, limit: TextLimit) -> None:
     """Text within the limit stays unchanged, to the last unit."""
     assert (text, False) == truncate_to_limit(text, limit)
 
@@ -97,28 +97,28 @@ def test_says_nothing_for(text: str, limit: TextLimit) -> None:
         pytest.param("e" + "\u0301" * 60, TextLimit(50), "…", "…", id="a small heap goes with its letter"),
     ],
 )
-def test_cuts(text: str, limit: TextLimit, note: str, expected: str) -> None:
+def test_truncates(text: str, limit: TextLimit, note: str, expected: str) -> None:
     """A truncated text is within the limit; the cut is at a line end or between letters."""
     assert (expected, True) == truncate_to_limit(text, limit, note)
 
 
 def test_the_note_is_an_ellipsis() -> None:
-    """Without another note, an ellipsis says that something was cut."""
+    """Without another note, an ellipsis marks the truncation."""
     assert ("ab…", True) == truncate_to_limit("abcd", TextLimit(3))
 
 
 @given(TEXTS, st.integers(-2, 150), st.sampled_from(LengthUnit), st.sampled_from(["", "…", " [cut]", "\n[…]"]))
-def test_never_passes_the_cap(text: str, limit: int, unit: LengthUnit, note: str) -> None:
+def test_the_limit_holds(text: str, limit: int, unit: LengthUnit, note: str) -> None:
     """The result is within the limit and begins like the text; the flag says whether it was truncated."""
-    fitted, was_cut = truncate_to_limit(text, TextLimit(limit, unit), note)
+    truncated, was_cut = truncate_to_limit(text, TextLimit(limit, unit), note)
 
-    assert measure_text(fitted, unit) <= max(limit, 0)
+    assert measure_text(truncated, unit) <= max(limit, 0)
     assert was_cut == (measure_text(text, unit) > limit)
-    assert text.startswith(fitted.removesuffix(note) if was_cut else fitted)
+    assert text.startswith(truncated.removesuffix(note) if was_cut else truncated)
 
 
 @given(TEXTS, st.integers(0, 60), st.sampled_from(LengthUnit))
-def test_never_cuts_a_letter_from_its_marks(text: str, limit: int, unit: LengthUnit) -> None:
+def test_never_separates_a_letter_from_its_marks(text: str, limit: int, unit: LengthUnit) -> None:
     """The rest never begins with a mark, a skin tone or a joiner."""
     kept, was_cut = truncate_to_limit(text, TextLimit(limit, unit), "")
     rest = text[len(kept) :]

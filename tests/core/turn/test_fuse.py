@@ -20,13 +20,13 @@ def scored(path: str, score: float) -> Finding:
     return Finding(path, title=path, score=score)
 
 
-def test_nothing_fuses_to_nothing() -> None:
-    """No findings make an empty list."""
+def test_no_findings() -> None:
+    """Without findings the list is empty."""
     assert () == fuse_findings([])
 
 
 def test_one_finding() -> None:
-    """A finding keeps all it says; its summary is its title and why it matters."""
+    """A finding stays unchanged; its summary is its title and why it matters."""
     assert (FusedItem(tool="t", finding=A, summary="def a — name a"),) == fuse_findings([("t", A)])
 
 
@@ -34,20 +34,20 @@ def test_one_finding() -> None:
     ("title", "why", "summary"), [("t", "w", "t — w"), ("t", "", "t"), ("", "w", "w"), ("", "", "")]
 )
 def test_summary(title: str, why: str, summary: str) -> None:
-    """The summary joins what is there."""
+    """The summary joins title and reason, if there are any."""
     assert [summary] == [item.summary for item in fuse_findings([("t", Finding("a", title=title, why=why))])]
 
 
-@pytest.mark.parametrize(("length", "shown", "cut"), [(240, "x" * 240, False), (241, "x" * 239 + "…", True)])
-def test_summary_is_cut(length: int, shown: str, cut: bool) -> None:
-    """A summary over 240 characters is cut inside them, and marked."""
-    assert [(shown, cut)] == [
+@pytest.mark.parametrize(("length", "summary", "is_truncated"), [(240, "x" * 240, False), (241, "x" * 239 + "…", True)])
+def test_summary_is_truncated(length: int, summary: str, is_truncated: bool) -> None:
+    """A summary of more than 240 characters is truncated and marked."""
+    assert [(summary, is_truncated)] == [
         (item.summary, item.is_truncated) for item in fuse_findings([("t", Finding("a", title="x" * length))])
     ]
 
 
 def test_the_best_come_first() -> None:
-    """Score decides, then tool, path and what else there is; never the order of arrival."""
+    """Findings are ordered by score, then tool, path and other fields, never by their order of arrival."""
     findings = [("u", scored("b", 0.5)), ("t", scored("b", 0.5)), ("t", scored("a", 0.5)), ("t", scored("c", 0.9))]
 
     assert [("t", "c"), ("t", "a"), ("t", "b"), ("u", "b")] == [
@@ -74,12 +74,12 @@ def test_order_of_equal_scores(first: Finding, then: Finding) -> None:
         pytest.param(replace(A, score=0.1), id="score"),
         pytest.param(replace(A, path="./a.py"), id="spelling of the path"),
         pytest.param(replace(A, path=".\\a.py"), id="backslash"),
-        pytest.param(replace(A, why="other", text="other", start_line=9), id="words about it"),
-        pytest.param(replace(A, supports_claim=False), id="for or against nothing"),
+        pytest.param(replace(A, why="other", text="other", start_line=9), id="its reason"),
+        pytest.param(replace(A, supports_claim=False), id="its side without a claim"),
     ],
 )
-def test_the_same_place_stands_once(same: Finding) -> None:
-    """Tool, path, symbol and title make a finding; of two, the better stays."""
+def test_a_location_occurs_once(same: Finding) -> None:
+    """Tool, path, symbol and title identify a finding; of two, the better stays."""
     better, worse = sorted(
         [A, same], key=lambda finding: (-finding.score, finding.path, finding.start_line, finding.why)
     )
@@ -99,19 +99,19 @@ def test_the_same_place_stands_once(same: Finding) -> None:
         ("t", replace(A, claim="c")),
     ],
 )
-def test_another_place_stands_too(tool: str, other: Finding) -> None:
-    """Whatever differs in tool, path, symbol, title or claim is another finding, and no conflict."""
+def test_another_finding_stays(tool: str, other: Finding) -> None:
+    """A finding with another tool, path, symbol, title or claim is another one, and no conflict."""
     assert [False, False] == [item.has_conflict for item in fuse_findings([("t", A), (tool, other)])]
 
 
 def test_twelve_at_most() -> None:
-    """The list has the twelve best."""
+    """The list has the twelve best findings."""
     findings = [("t", scored(f"{number:02}", 1 - number / 100)) for number in range(20)]
 
     assert [f"{number:02}" for number in range(12)] == [item.finding.path for item in fuse_findings(findings)]
 
 
-def test_a_contradiction_stands_side_by_side() -> None:
+def test_contradicting_findings_are_adjacent() -> None:
     """Two sides of a claim are adjacent, each with the other as evidence."""
     between = scored("b.py", 0.75)
 
@@ -173,14 +173,14 @@ def test_half_a_contradiction_is_not_listed() -> None:
 
 
 def test_a_whole_contradiction_at_the_end_is_listed() -> None:
-    """Two sides fill the last two places."""
+    """Two sides of a claim fill the last two places."""
     ten = [("t", scored(f"{number:02}", 0.95)) for number in range(10)]
     fused = fuse_findings([*ten, ("t", USED), ("u", UNUSED), ("t", scored("last", 0.01))])
 
     assert (12, [True, True]) == (len(fused), [item.has_conflict for item in fused[10:]])
 
 
-def test_a_large_contradiction_is_cut_with_both_sides() -> None:
+def test_a_truncated_contradiction_has_both_sides() -> None:
     """If many findings contradict one, as many are listed as fit."""
     against = [(f"t{number:02}", UNUSED) for number in range(20)]
     fused = fuse_findings([("t", USED), *against])
@@ -198,10 +198,10 @@ FINDINGS = st.builds(
     claim=st.sampled_from(["", "c", "d"]),
     supports_claim=st.booleans(),
 )
-FOUND = st.lists(st.tuples(st.sampled_from(["t", "u", "v"]), FINDINGS), max_size=30)
+TOOL_FINDINGS = st.lists(st.tuples(st.sampled_from(["t", "u", "v"]), FINDINGS), max_size=30)
 
 
-@given(FOUND, st.randoms(use_true_random=False))
+@given(TOOL_FINDINGS, st.randoms(use_true_random=False))
 def test_the_order_of_arrival_does_not_matter(findings: list[tuple[str, Finding]], random: object) -> None:
     """The same findings in any order give the same list."""
     shuffled = list(findings)
@@ -210,7 +210,7 @@ def test_the_order_of_arrival_does_not_matter(findings: list[tuple[str, Finding]
     assert fuse_findings(findings) == fuse_findings(shuffled)
 
 
-@given(FOUND)
+@given(TOOL_FINDINGS)
 def test_no_side_of_a_conflict_is_alone(findings: list[tuple[str, Finding]]) -> None:
     """At most twelve items, no location twice, and each contradicted one with a contradicting one."""
     fused = fuse_findings(findings)
@@ -225,18 +225,18 @@ def test_no_side_of_a_conflict_is_alone(findings: list[tuple[str, Finding]]) -> 
 @pytest.mark.parametrize(
     ("path", "normal"), [("a/b", "a/b"), ("./a//b/.", "a/b"), ("a\\b", "a/b"), ("", ""), ("../a", "../a")]
 )
-def test_normal_path(path: str, normal: str) -> None:
+def test_normalize_repo_path(path: str, normal: str) -> None:
     """A path has one spelling."""
     assert normal == normalize_repo_path(path)
 
 
-def test_reference() -> None:
+def test_evidence_ref() -> None:
     """Evidence is named by tool, path and line; a whole file has no line."""
     assert ("t:a.py:3", "t:b") == (evidence_ref("t", A), evidence_ref("t", Finding("b")))
 
 
-def test_without_text() -> None:
-    """Only the source lines go."""
+def test_drop_source_lines() -> None:
+    """Only the source lines are dropped."""
     fused = fuse_findings([("t", A)])[0]
 
     assert replace(fused, finding=replace(A, text="")) == drop_source_lines(fused)

@@ -1,4 +1,4 @@
-"""What was shown is not shown again, what has changed is, and the place is named either way."""
+"""Shown lines are not shown again, changed lines are, and the location is always named."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FINDING = Finding(
 ITEM = FusedItem("ci_search", FINDING, "words save")
 
 
-def test_lines_that_were_shown_are_left_out() -> None:
-    """The heading stays and says so; its lines are omitted, those of the other location are not."""
+def test_shown_lines_are_omitted() -> None:
+    """The heading stays and says so; lines of other locations stay, too."""
     [item] = omit_shown_excerpts([ITEM], {excerpt_id("src/store.py", "a = 1\nb = 2")})
 
     assert ("", "src/store.py", 3) == (item.finding.text, item.finding.path, item.finding.start_line)
@@ -31,15 +31,15 @@ def test_lines_that_were_shown_are_left_out() -> None:
     assert (MORE,) == item.finding.more_excerpts
 
 
-def test_further_places_that_were_shown_are_named() -> None:
-    """The name of a further location stays."""
+def test_further_locations_stay_named() -> None:
+    """A further location without its lines is still named."""
     [item] = omit_shown_excerpts([ITEM], {excerpt_id("src/store.py", "c = 3")})
 
     assert replace(FINDING, more_excerpts=(replace(MORE, text=""),)) == item.finding
 
 
-def test_what_was_not_shown_stays() -> None:
-    """Items that were not shown stay unchanged: other lines, other files, other contents."""
+def test_other_lines_stay() -> None:
+    """Other lines, other files and changed lines stay unchanged."""
     others = [
         replace(ITEM, finding=replace(FINDING, text="a = 1")),
         replace(ITEM, finding=replace(FINDING, path="src/other.py")),
@@ -58,7 +58,7 @@ def test_an_id_needs_lines() -> None:
 
 
 def test_the_excerpts_of_a_report() -> None:
-    """All lines that a report's items show, further places included."""
+    """A report's excerpts are those of its items and of their further locations."""
     more = [ItemExcerpt(symbol="a", start_line=1, end_line=2, excerpt="2")]
     items = [Item(kind="f", path="a", score=1, why="", tool="t", excerpt=excerpt, more=more) for excerpt in ("1", "")]
 

@@ -48,7 +48,7 @@ def texts(planned: PlanResult) -> list[str]:
     return [limit.text for limit in planned.limits]
 
 
-def test_a_question_gets_the_cheap_tools() -> None:
+def test_a_question_gets_tiers_0_and_1() -> None:
     """A question about code gets the tools of tiers 0 and 1, within the budget of the settings."""
     expected = ToolPlan(
         tier_max=1,
@@ -75,7 +75,7 @@ def test_a_question_gets_the_cheap_tools() -> None:
     assert PlanResult(expected) == plan_tools(ASKED, Settings(), "/repo")
 
 
-def test_nothing_is_planned_for_what_is_not_about_code() -> None:
+def test_a_prompt_that_is_not_about_code() -> None:
     """A prompt that is not about code gets an empty plan, which still has the Codex command."""
     planned = plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(), "/repo", "codex exec --json -")
 
@@ -89,15 +89,15 @@ def test_nothing_is_planned_for_what_is_not_about_code() -> None:
     )
 
 
-def test_on_looks_up_everything() -> None:
-    """If activation is "on", a prompt that is not about code is looked up like any other."""
+def test_activation_on_plans_for_every_prompt() -> None:
+    """If activation is "on", tools are planned for a prompt that is not about code, too."""
     planned = plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(enabled=Activation.ON), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
     assert [] == texts(planned)
 
 
-def test_nothing_is_searched_for_nothing() -> None:
+def test_no_search_without_words() -> None:
     """A prompt without words to search for is not searched, even if activation is "on"."""
     planned = plan_tools(PromptAnalysis(Intent.NONE), Settings(enabled=Activation.ON), "/repo")
 
@@ -130,8 +130,8 @@ def test_tier_2_is_for_changes_and_requests(analysis: PromptAnalysis, is_needed:
         assert ([TIER2_DISABLED] if is_needed else []) == texts(plan_tools(analysis, Settings(), "/repo"))
 
 
-def test_tier_2_asks_about_what_is_named() -> None:
-    """With tier 2 allowed, a bug is traced, located, measured; it gets five seconds more."""
+def test_tier_2_arguments() -> None:
+    """If tier 2 is allowed, a bug with targets gets all tools and five more seconds."""
     planned = plan_tools(BUG, Settings(tier_max=2, budget_wall_ms=1000), "/repo")
 
     assert [
@@ -160,7 +160,7 @@ def test_tier_2_asks_about_what_is_named() -> None:
     assert (6000, 2, []) == (planned.plan.budget.wall_ms, planned.plan.tier_max, texts(planned))
 
 
-def test_tier_2_without_a_name_skips_what_needs_one() -> None:
+def test_tier_2_without_targets() -> None:
     """Tools that need a name are not planned without one; the intent decides about bugs."""
     planned = plan_tools(PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), Settings(tier_max=2), "/repo")
 
@@ -168,7 +168,7 @@ def test_tier_2_without_a_name_skips_what_needs_one() -> None:
 
 
 def test_tier_2_allowed_is_not_tier_2_used() -> None:
-    """Allowed but not wanted, tier 2 costs nothing."""
+    """Tier 2 that is allowed but not needed takes no time."""
     planned = plan_tools(ASKED, Settings(tier_max=2), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
@@ -182,8 +182,8 @@ def test_disabled_tools_are_not_planned() -> None:
     assert ["ci_search"] == names(planned)
 
 
-def test_targets_are_counted() -> None:
-    """A tool is asked about five files and five symbols at most."""
+def test_targets_are_bounded() -> None:
+    """The arguments of a tool have at most five files and five symbols."""
     many = tuple(f"f{number}.py" for number in range(9))
     analysis = PromptAnalysis(Intent.DEBUG, targets=Targets(many, many, many), query="x")
     planned = plan_tools(analysis, Settings(tier_max=2), "/repo")
@@ -193,7 +193,7 @@ def test_targets_are_counted() -> None:
 
 
 def test_settings_are_in_the_plan() -> None:
-    """What the settings say about the budget is what the plan shows."""
+    """The plan has the budget of the settings."""
     settings = Settings(budget_wall_ms=1234, budget_max_concurrency=7, budget_max_injected_chars=999)
     planned = plan_tools(ASKED, settings, "/repo", "codex exec --json -")
 
@@ -201,8 +201,8 @@ def test_settings_are_in_the_plan() -> None:
     assert "codex exec --json -" == planned.plan.planned_codex_command
 
 
-def test_paths_outside_are_named_and_left_out() -> None:
-    """A path that leads out of the repository is not asked about, and a limit says so."""
+def test_paths_outside_are_dropped_with_a_limit() -> None:
+    """A path that leads out of the repository is no argument; a limit names it."""
     analysis = PromptAnalysis(Intent.FEATURE, targets=Targets(("/etc/passwd", "a.py", "../b.py"), ("f",)), query="x")
     planned = plan_tools(analysis, Settings(tier_max=2), "/repo")
 
@@ -213,7 +213,7 @@ def test_paths_outside_are_named_and_left_out() -> None:
     ] == texts(planned)
 
 
-def test_keep_inside_keeps_order_symbols_and_errors() -> None:
+def test_restrict_to_root() -> None:
     """Only the files of the targets change."""
     targets = Targets(("b.py", "/repo/a.py", "~/x"), ("f",), ("E",))
 
@@ -251,7 +251,7 @@ def test_keep_inside_keeps_order_symbols_and_errors() -> None:
     ],
 )
 def test_relative_to(path: str, expected: str) -> None:
-    """A path is relative to the root, or nothing when it leads out."""
+    """A path becomes relative to the root, or empty if it leads out."""
     assert "a.py" == relative_to("/repoX/a.py", "/repoX")
     assert expected == relative_to(path, "/repo")
     assert expected == relative_to(path, "/repo/")
@@ -259,7 +259,7 @@ def test_relative_to(path: str, expected: str) -> None:
 
 @given(st.text("ab./\\~:", max_size=20))
 def test_relative_to_never_leads_out(path: str) -> None:
-    """Whatever is asked, what comes out has no way up, is not absolute, and stays the same."""
+    """The result never leads up, is never absolute, and is stable."""
     relative = relative_to(path, "/a")
 
     assert not relative.startswith(("/", "~"))
@@ -268,7 +268,7 @@ def test_relative_to_never_leads_out(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "asked", "given", "limit_texts"),
+    ("tool", "requested", "clamped", "limit_texts"),
     [
         (
             "ci_graph_rag",
@@ -288,15 +288,15 @@ def test_relative_to_never_leads_out(path: str) -> None:
         ("other", {"depth": 99}, {"depth": 99}, []),
     ],
 )
-def test_clamp(tool: str, asked: dict[str, Any], given: dict[str, Any], limit_texts: list[str]) -> None:
-    """A number over the tool's most is brought down and named; the provider judges everything else."""
-    clamped, limits = clamp_arguments(tool, asked)
+def test_clamp_arguments(tool: str, requested: dict[str, Any], clamped: dict[str, Any], limit_texts: list[str]) -> None:
+    """A number over the tool's limit is clamped, with a limit; the provider checks everything else."""
+    args, limits = clamp_arguments(tool, requested)
 
-    assert (given, limit_texts) == (clamped, [limit.text for limit in limits])
+    assert (clamped, limit_texts) == (args, [limit.text for limit in limits])
 
 
 def test_planned_arguments_need_no_clamping() -> None:
-    """What the plan asks for is inside the clamps already."""
+    """Planned arguments are within the limits."""
     planned = plan_tools(BUG, Settings(tier_max=2), "/repo").plan.tools
 
     assert {tool.name for tool in TOOLS} == {tool.tool for tool in planned}
@@ -305,7 +305,7 @@ def test_planned_arguments_need_no_clamping() -> None:
 
 
 def test_tiers_and_timeouts() -> None:
-    """Tier, milliseconds and reason of every tool; the first two are those of the control plane."""
+    """Each tool has its tier, milliseconds and reason."""
     assert {
         "ci_index_status": (0, 500, "what there is to search"),
         "ci_search": (1, 2000, "files, symbols and lines for the prompt's words"),
@@ -359,8 +359,8 @@ def test_a_users_own_tools() -> None:
         (ASKED, Settings(servers=(DOCS,), tools_disabled=("docs",))),
         (ASKED, Settings(servers=(DOCS,), tools_disabled=("docs.search", "docs.a.b"))),
     ],
-    ids=["not about code", "nothing to ask", "server disabled", "tools disabled"],
+    ids=["not about code", "no query", "server disabled", "tools disabled"],
 )
-def test_a_users_own_tools_stay_silent(analysis: PromptAnalysis, settings: Settings) -> None:
+def test_a_users_own_tools_are_not_planned(analysis: PromptAnalysis, settings: Settings) -> None:
     """Without a query, or when they are disabled, they are not planned."""
     assert [] == [name for name in names(plan_tools(analysis, settings, "/repo")) if "." in name]

@@ -41,32 +41,32 @@ TWO_SHOWN = ["2. b/ä.py:3 — B (ci_search 0.50)", "3| B = 2"]
 FILE_SHOWN = ["3. c.py — file (ci_index 0.25)"]
 
 
-def test_nothing_says_nothing() -> None:
-    """Without findings there is no text at all, no empty frame."""
+def test_without_findings_there_is_no_text() -> None:
+    """Without findings there is no text, and no empty frame."""
     assert RenderedContext("") == render_context([], NONCE, WIDE)
 
 
-def test_all_that_is_found() -> None:
-    """Each finding has a heading with place, name, reason, tool and score, and its numbered lines below."""
+def test_findings() -> None:
+    """Each finding has a heading with location, name, reason, tool and score, and its numbered lines below."""
     assert RenderedContext(framed(*ONE_SHOWN, *TWO_SHOWN, *FILE_SHOWN), (ONE, TWO, FILE)) == render_context(
         [ONE, TWO, FILE], NONCE, WIDE
     )
 
 
 def test_the_text_is_framed() -> None:
-    """What is rendered is recognised as ours, by any adapter."""
+    """The text is recognized as a frame of upbeat."""
     assert contains_frame(render_context([FILE], NONCE, WIDE).text)
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "place"),
+    ("start", "end", "location"),
     [(0, 0, "a.py"), (3, 0, "a.py:3"), (3, 3, "a.py:3"), (3, 2, "a.py:3"), (3, 4, "a.py:3-4"), (0, 4, "a.py")],
 )
-def test_places(start: int, end: int, place: str) -> None:
-    """A place is a file, a line or a range of lines."""
+def test_locations(start: int, end: int, location: str) -> None:
+    """A location is a file, a line or a range of lines."""
     item = FusedItem("t", Finding("a.py", start_line=start, end_line=end), "s")
 
-    assert framed(f"1. {place} — s (t 0.00)") == render_context([item], NONCE, WIDE).text
+    assert framed(f"1. {location} — s (t 0.00)") == render_context([item], NONCE, WIDE).text
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_places(start: int, end: int, place: str) -> None:
         pytest.param("x\ny\n\n", 1, ["1| x", "2| y"], id="empty lines at the end"),
         pytest.param("x\ny", 0, ["1| x", "2| y"], id="a whole file starts at line 1"),
         pytest.param("x\n  \n", 1, ["1| x", "2|"], id="a blank line at the end"),
-        pytest.param("MAX\n", 1, ["1| MAX"], id="only line ends go"),
+        pytest.param("MAX\n", 1, ["1| MAX"], id="only line ends are stripped"),
         pytest.param("\nx", 5, ["5|", "6| x"], id="an empty line at the start"),
         pytest.param("x\n" * 9, 1, [f"{n}| x" for n in range(1, 10)], id="nine lines are one digit"),
     ],
@@ -84,13 +84,13 @@ def test_places(start: int, end: int, place: str) -> None:
 def test_source_lines(text: str, start: int, lines: list[str]) -> None:
     """Source lines have their numbers, aligned right."""
     item = FusedItem("t", Finding("a.py", start_line=start, text=text), "s")
-    place = f"a.py:{start}" if start else "a.py"
+    location = f"a.py:{start}" if start else "a.py"
 
-    assert framed(f"1. {place} — s (t 0.00)", *lines) == render_context([item], NONCE, WIDE).text
+    assert framed(f"1. {location} — s (t 0.00)", *lines) == render_context([item], NONCE, WIDE).text
 
 
-def test_a_conflict_names_its_opponents() -> None:
-    """A contradicted finding says so and names whom to look at."""
+def test_a_conflict_names_its_evidence() -> None:
+    """A contradicted finding names the contradicting ones."""
     item = replace(FILE, has_conflict=True, evidence_refs=("t:a.py:3", "u:b.py"))
     both = [
         item,
@@ -111,12 +111,15 @@ def test_a_conflict_names_its_opponents() -> None:
     [
         pytest.param([*ONE_SHOWN, *TWO_SHOWN, *FILE_SHOWN], (ONE, TWO, FILE), False, id="all"),
         pytest.param(
-            [*ONE_SHOWN, TWO_SHOWN[0], *FILE_SHOWN], (ONE, drop_source_lines(TWO), FILE), True, id="last lines go first"
+            [*ONE_SHOWN, TWO_SHOWN[0], *FILE_SHOWN],
+            (ONE, drop_source_lines(TWO), FILE),
+            True,
+            id="the last lines are dropped first",
         ),
     ],
 )
 @pytest.mark.parametrize("unit", LengthUnit)
-def test_the_cap_is_used_to_the_last_but_one(
+def test_the_limit_is_used_to_the_last_character(
     lines: list[str], items: tuple[FusedItem, ...], truncated: bool, unit: LengthUnit
 ) -> None:
     """Text that fits exactly is shown; with one character less, something is dropped."""
@@ -126,16 +129,16 @@ def test_the_cap_is_used_to_the_last_but_one(
     assert render_context([ONE, TWO, FILE], NONCE, replace(cap, max_length=cap.max_length - 1)).is_truncated
 
 
-def test_a_later_heading_goes_before_an_earlier_one() -> None:
-    """When the headings do not all fit, the first ones stay."""
+def test_later_headings_are_dropped_first() -> None:
+    """If not all headings fit, the first ones stay."""
     named = [*ONE_NAMED, TWO_SHOWN[0]]
     kept = render_context([ONE, TWO, FILE], NONCE, TextLimit(size(*named) + 1))
 
     assert (True, ["a.py", "b/ä.py"]) == (kept.is_truncated, [item.finding.path for item in kept.items])
 
 
-def test_a_text_that_does_not_fit_takes_no_room() -> None:
-    """A later, shorter text is shown if an earlier one is too long."""
+def test_dropped_lines_take_no_room() -> None:
+    """Later, shorter lines are shown if earlier ones are too long."""
     long = replace(ONE, finding=replace(ONE.finding, text="x" * 500))
     lines = [*ONE_NAMED, *TWO_SHOWN]
 
@@ -145,7 +148,7 @@ def test_a_text_that_does_not_fit_takes_no_room() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "y"])
-def test_the_cap_counts_every_digit(text: str) -> None:
+def test_the_limit_counts_every_digit(text: str) -> None:
     """Ten findings fit to the last character, where their numbers have two digits."""
     items = [FusedItem("t", Finding(f"{letter}.py", start_line=1, text=text), "s") for letter in "abcdefghij"]
     entries = [
@@ -167,7 +170,7 @@ def test_nothing_fits() -> None:
 
 
 def test_half_a_conflict_is_not_shown() -> None:
-    """A finding whose opponent has no room goes with it."""
+    """A contradicted finding without room for the contradicting one is dropped, too."""
     pair = fuse_findings(
         [
             ("t", Finding("a.py", "long " * 40, start_line=1, score=0.9, claim="c")),
@@ -230,14 +233,14 @@ MANY = FusedItem(
 MANY_HEADING = "1. a.py:9 a — name a (ci_search 0.00)"
 
 
-def test_further_places_stand_below_their_row() -> None:
-    """Each with its name and lines; what has no lines to show is named at the end."""
+def test_further_locations_are_below_their_item() -> None:
+    """Each further location has its name and lines; those without lines are named at the end."""
     lines = [MANY_HEADING, "9| A = 1", "+ b:20-21", "20| B = 1", "21| B = 2", "+ lines:30", "30| C", "+ d:40"]
 
     assert RenderedContext(framed(*lines), (MANY,)) == render_context([MANY], NONCE, WIDE)
 
 
-def test_the_lines_of_most_worth_are_shown_first() -> None:
+def test_the_most_valuable_lines_are_shown() -> None:
     """If space is short, the least valuable lines are dropped and their locations named; that is no truncation."""
     lines = [MANY_HEADING, "9| A = 1", "+ b:20-21", "20| B = 1", "21| B = 2", "+ lines:30, d:40"]
     least = [MANY_HEADING, "+ b:20-21", "20| B = 1", "21| B = 2", "+ lines:30, d:40"]
@@ -248,7 +251,7 @@ def test_the_lines_of_most_worth_are_shown_first() -> None:
         assert not rendered.is_truncated
 
 
-def test_lines_that_belong_to_an_answer_come_before_all_others() -> None:
+def test_lines_of_an_answer_precede_all_others() -> None:
     """Lines of an answer are shown first; dropping them is a truncation."""
     both = render_context([MANY, TWO], NONCE, TextLimit(size(MANY_HEADING, "+ b:20, lines:30, d:40", *TWO_SHOWN) + 1))
 
@@ -260,7 +263,7 @@ def test_lines_that_belong_to_an_answer_come_before_all_others() -> None:
 
 
 def test_the_same_lines_are_shown_once() -> None:
-    """A row whose lines another row shows has none of its own, unless they belong to its answer."""
+    """An item whose lines another item shows has none of its own, unless they belong to its answer."""
     inside = Finding("a.py", symbol="c", start_line=20, end_line=20, why="calls b", text="B = 1", optional_score=0.1)
     other = FusedItem("ci_graph_rag", inside, "calls b")
 
@@ -271,13 +274,13 @@ def test_the_same_lines_are_shown_once() -> None:
     ).text.count("20| B = 1")
 
 
-def test_no_lines_at_all_is_a_truncation() -> None:
+def test_headings_alone_are_a_truncation() -> None:
     """A limit that leaves only names counts as truncation."""
     assert render_context([MANY], NONCE, TextLimit(size(MANY_HEADING, "+ b:20, lines:30, d:40"))).is_truncated
 
 
 def test_an_answer_of_a_users_own_tool() -> None:
-    """It is named as what it is, in the frame and in its heading, and its lines have no numbers of a file."""
+    """An answer is named in the frame and in its heading, and its lines have no numbers."""
     answer = FusedItem(
         "docs.search", Finding("mcp:docs/search", kind=ANSWER_KIND, score=0.5, why="w", text="one\n\ntwo"), "s"
     )

@@ -110,8 +110,8 @@ def test_timestamp(moment: datetime, shown: str) -> None:
     assert shown == format_timestamp(moment)
 
 
-def test_hash_of() -> None:
-    """The hash is SHA-256 over the parts with their lengths, so that no two lists of parts are the same text."""
+def test_short_hash() -> None:
+    """The hash is SHA-256 over the parts with their lengths, so that no two lists of parts have the same input."""
     assert "e3b0c44298fc" == short_hash(length=12)
     assert "3c9d591045bc" == short_hash("a", "b", length=12)
     assert short_hash("ab", "c", length=12) != short_hash("a", "bc", length=12)
@@ -133,7 +133,7 @@ def test_run_id(moment: ReportStamp, plan: ToolPlan, pattern: str) -> None:
     assert pattern == make_run_id(moment, "p", "i", plan)
 
 
-def test_times_are_utc_wherever_we_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_utc_in_any_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time zone of the machine has no influence."""
     here = make_run_id(NOW, "p", "i", PLAN), format_timestamp(NOW.now)
     monkeypatch.setenv("TZ", "Asia/Shanghai")
@@ -220,7 +220,7 @@ def test_a_whole_report() -> None:
 
 
 def test_texts_of_an_empty_report() -> None:
-    """Where nothing was looked up, the texts say so or nothing."""
+    """The texts of an empty report say that nothing was looked up."""
     report = assemble_empty_report(
         "id", CLIENT, INPUTS, [Limit.of(LimitCode.CORE_UNAVAILABLE, "x"), Limit.of(LimitCode.NO_GIT_ROOT)], NOW
     )
@@ -244,7 +244,7 @@ def test_no_limits_no_text() -> None:
 
 
 def test_a_plan_has_no_time() -> None:
-    """In plan mode a report is made at the epoch, whatever the moment says."""
+    """In plan mode a report is dated at the epoch."""
     assert "1970-01-01T00:00:00Z" == built(stamp=ReportStamp(NOW.now, "ab", is_plan_mode=True)).created_at
 
 
@@ -263,7 +263,7 @@ def test_a_plan_has_no_time() -> None:
     ],
 )
 def test_limits_of(code: ErrorCode, limit: str) -> None:
-    """Each error becomes one limit that names all tools that had it."""
+    """Each error becomes one limit that names all its tools."""
     assert [limit] == [
         limit.text for limit in limits_from_results([result("a", code), result("ok"), result("b", code)])
     ]
@@ -301,7 +301,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize("code", HARMLESS)
 def test_not_degraded(code: LimitCode) -> None:
-    """Some limits take nothing away that was asked for."""
+    """Some limits do not degrade the report."""
     assert Degraded() == built((Limit.of(code),), (result("a"),)).degraded
 
 
@@ -317,7 +317,7 @@ def test_not_degraded(code: LimitCode) -> None:
     ],
 )
 def test_degraded_in_part(code: LimitCode, error: str | None) -> None:
-    """What fell short is named with its error; what is left is part of the results, or the plan alone."""
+    """A degrading limit is the reason, with its error; the report is partial, or has the plan only."""
     limits = (Limit.of(LimitCode.NO_GIT_ROOT), Limit.of(code, "x"), Limit.of(LimitCode.TOOL_TIMEOUT, "y"))
     partial = Degraded(is_degraded=True, reason=limits[1].text, degraded_to="partial", error=error)
 
@@ -337,8 +337,8 @@ def test_degraded_in_part(code: LimitCode, error: str | None) -> None:
         (LimitCode.SWITCHED_OFF, None),
     ],
 )
-def test_degraded_to_nothing(code: LimitCode, error: str | None) -> None:
-    """What empties a report outweighs what only shortens it."""
+def test_degraded_to_empty(code: LimitCode, error: str | None) -> None:
+    """A limit that empties the report takes precedence over one that makes it partial."""
     values = {"origin": "o"} if code is LimitCode.SWITCHED_OFF else {}
     limit = Limit.of(code, "x", **values)
     limits = (Limit.of(LimitCode.TOOL_TIMEOUT), limit, Limit.of(LimitCode.CONFIG_INVALID, "y"))
@@ -351,7 +351,7 @@ def test_degraded_to_nothing(code: LimitCode, error: str | None) -> None:
 
 @pytest.mark.parametrize(("moment", "mode"), [(NOW, "run"), (PLANNED, "plan")])
 def test_legacy_layers(moment: ReportStamp, mode: str) -> None:
-    """Old consumers find their five layers filled, and the policy is named."""
+    """In legacy mode the five old layers are filled, and the policy is named."""
     report = built(is_legacy=True, stamp=moment)
 
     assert (
@@ -372,7 +372,7 @@ def test_legacy_layers(moment: ReportStamp, mode: str) -> None:
 
 
 def test_no_legacy_layers() -> None:
-    """Without the switch the five layers are empty."""
+    """Otherwise the five layers are empty."""
     report = built()
 
     assert ({}, {}, {}, [], {}) == (
