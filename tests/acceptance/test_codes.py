@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from fakes.provider import FakeProvider, answers, fails, hangs
 from fakes.runner import run_of
 from own_servers import PATIENT_TURN, odd, provider, settings
-from processes import run, upbeat
+from processes import Fork, environment, upbeat
 from repositories import PROMPT, make_repository, write
 from turns import application, hook, limit_codes, turn
 
+from upbeat.adapters.cli import prepare
+from upbeat.adapters.cli.main import main
 from upbeat.adapters.cli.prepare import empty_report
 from upbeat.adapters.mcp_client.declarations import PinStore
 from upbeat.adapters.system.tool_runner import CompositeProvider
@@ -120,22 +122,32 @@ def linked(repo: Path) -> Path:
     return repo
 
 
+REPORTS: dict[ErrorCode, TurnReport] = {}
+
+
+def report_of(code: ErrorCode, repo: Path) -> TurnReport:
+    """Return the report of the scenario for ``code``, which runs once."""
+    if code not in REPORTS:
+        REPORTS[code] = ERRORS[code](repo)
+    return REPORTS[code]
+
+
 LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.TIER2_DISABLED: lambda repo: limit_codes(turn(DEEP, repo, request={"is_plan": True})),
     LimitCode.TIER2_CONFIG_IGNORED: lambda repo: limit_codes(configured(repo, "tier_max = 2")),
-    LimitCode.SESSION_UNAVAILABLE: lambda repo: limit_codes(lost_session(repo)),
+    LimitCode.SESSION_UNAVAILABLE: lambda repo: limit_codes(report_of(ErrorCode.SESSION, repo)),
     LimitCode.SINGLE_ENTRY: lambda repo: limit_codes(untrusted(repo)),
-    LimitCode.TOOL_TIMEOUT: lambda repo: limit_codes(ERRORS[ErrorCode.TIMEOUT](repo)),
-    LimitCode.TOOL_FAILED: lambda repo: limit_codes(ERRORS[ErrorCode.UNKNOWN](repo)),
-    LimitCode.BUDGET_EXCEEDED: lambda repo: limit_codes(ERRORS[ErrorCode.BUDGET_EXCEEDED](repo)),
-    LimitCode.OUTPUT_INVALID: lambda repo: limit_codes(ERRORS[ErrorCode.PARSE](repo)),
+    LimitCode.TOOL_TIMEOUT: lambda repo: limit_codes(report_of(ErrorCode.TIMEOUT, repo)),
+    LimitCode.TOOL_FAILED: lambda repo: limit_codes(report_of(ErrorCode.UNKNOWN, repo)),
+    LimitCode.BUDGET_EXCEEDED: lambda repo: limit_codes(report_of(ErrorCode.BUDGET_EXCEEDED, repo)),
+    LimitCode.OUTPUT_INVALID: lambda repo: limit_codes(report_of(ErrorCode.PARSE, repo)),
     LimitCode.CORE_UNAVAILABLE: lambda _repo: limit_codes(empty_report(LimitCode.CORE_UNAVAILABLE, "boom")),
-    LimitCode.TOOL_UNAVAILABLE: lambda repo: limit_codes(turn(PROMPT, repo, FakeProvider({}))),
+    LimitCode.TOOL_UNAVAILABLE: lambda repo: limit_codes(report_of(ErrorCode.TOOL_UNAVAILABLE, repo)),
     LimitCode.LEGACY_MODE: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS_LEGACY="1")),
     LimitCode.CLAMPED: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS_MAX_CONCURRENCY="99")),
     LimitCode.INJECTION_FILTERED: lambda repo: limit_codes(instructed(repo)),
     LimitCode.NO_GIT_ROOT: lambda repo: limit_codes(turn(PROMPT, write(repo.parent / "plain"))),
-    LimitCode.REPO_UNREADABLE: lambda repo: limit_codes(ERRORS[ErrorCode.REPO_ROOT](repo)),
+    LimitCode.REPO_UNREADABLE: lambda repo: limit_codes(report_of(ErrorCode.REPO_ROOT, repo)),
     LimitCode.SWITCHED_OFF: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS="off")),
     LimitCode.NOT_ABOUT_CODE: lambda repo: limit_codes(turn("hello", repo)),
     LimitCode.NOT_A_USER_PROMPT: lambda repo: skipped(repo, PromptOrigin.SUBAGENT),
@@ -146,17 +158,16 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.INPUT_UNREADABLE: lambda repo: upbeat("prepare", cwd=repo, stdin=b"{").limits,
     LimitCode.PATH_OUTSIDE: lambda repo: limit_codes(turn("fix the bug in ../../x.py", repo)),
     LimitCode.CONFLICT: lambda repo: limit_codes(conflicting(repo)),
-    LimitCode.TOOL_NOT_APPROVED: lambda repo: limit_codes(changed(repo)),
+    LimitCode.TOOL_NOT_APPROVED: lambda repo: limit_codes(report_of(ErrorCode.NOT_APPROVED, repo)),
 }
 
 
 def core_fails(repo: Path) -> int:
-    code = (
-        "import sys\nfrom upbeat.adapters.cli import prepare\nfrom upbeat.adapters.cli.main import main\n"
-        "def fails(*_args): raise RuntimeError('boom')\n"
-        "prepare.prepare_turn = fails\nsys.exit(main(['prepare', '--prompt', 'x']))"
-    )
-    done = run([sys.executable, "-c", code], repo)
+    with (
+        mock.patch.object(prepare, "prepare_turn", side_effect=RuntimeError("boom")),
+        Fork(main, ["prepare", "--prompt", "x"], repo, environment(repo)) as fork,
+    ):
+        done = fork.wait()
     json.loads(done.stdout)
     return done.code
 
@@ -178,10 +189,10 @@ EXITS: dict[ExitCode, Callable[[Path], int]] = {
 @pytest.mark.parametrize("code", ErrorCode)
 def test_every_error_code_is_reached(repo: Path, code: ErrorCode) -> None:
     """A turn can come to each error; a new code without a scenario fails here."""
-    report = ERRORS[code](repo)
-    seen = {result.error.code for result in report.tool_results if result.error} | {report.degraded.error}
+    report = report_of(code, repo)
+    codes = {result.error.code for result in report.tool_results if result.error} | {report.degraded.error}
 
-    assert code in seen
+    assert code in codes
 
 
 @pytest.mark.parametrize("code", LimitCode)

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from fakes.provider import FakeProvider, answers, fails, hangs
-from processes import BIN, ROOT, Finished, run, upbeat
+from processes import BIN, ROOT, Finished, Fork, environment, upbeat
 from repositories import PROMPT, git, make_repository, write
 from turns import context, hook, limit_codes, tools, turn
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.adapters.codex_auto.app.main import main as run_codex_auto
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.event import ClientName, PromptOrigin, PromptSubmitted
 from upbeat.core.contract.finding import Finding, ToolOutput
@@ -51,9 +52,10 @@ def fake_codex(tmp_path: Path) -> Path:
     return folder
 
 
-def codex_auto(repo: Path, fake: Path, *arguments: str, **extra: str) -> Finished:
+def codex_auto(repo: Path, fake: Path, *arguments: str) -> Finished:
     path = f"{fake}:{BIN}:/usr/local/bin:/usr/bin:/bin"
-    return run([str(BIN / "codex-auto"), *arguments], repo, b"", fake, PATH=path, **extra)
+    with Fork(run_codex_auto, arguments, repo, environment(fake, {"PATH": path}), b"") as fork:
+        return fork.wait()
 
 
 def found(path: str, text: str = "", **more: object) -> ToolOutput:
