@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from upbeat.adapters.clients.registry import find_client
 from upbeat.core.contract.effect import Effect
@@ -29,6 +32,7 @@ ROOT = "/repo"
 NONCE = "0123456789ab"
 HERE = EventSource(ClientName.CLAUDE_CODE, ROOT, "s")
 IN_CODEX = EventSource(ClientName.CODEX_CLI, ROOT, "s")
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
 IN_AGENT = EventSource(ClientName.CLAUDE_CODE, ROOT, "s", "agent-1")
 
 
@@ -95,13 +99,53 @@ def said_by(policy: Policy, event: Event, language: str = "en", **known: Any) ->
     return asked(policy, event, view_of(policy, language=language, **known)).effects
 
 
+def silent(cases: Mapping[str, Any] | Sequence[Any], play: Callable[[Any], Sequence[Effect]]) -> Callable[..., None]:
+    """A test for each of ``cases``: played, it has no effect."""
+
+    @pytest.mark.parametrize("case", cases.values() if isinstance(cases, Mapping) else cases, ids=_ids(cases))
+    def test_silence(case: Any) -> None:
+        """The policy does nothing."""
+        assert [] == list(play(case))
+
+    return test_silence
+
+
+def says(cases: Mapping[str, tuple[Any, str]], play: Callable[[Any, str], Sequence[Effect]]) -> Callable[..., None]:
+    """A test for each of ``cases``: played, it has one effect with these words, and one in Chinese."""
+
+    @pytest.mark.parametrize(("case", "words"), cases.values(), ids=_ids(cases))
+    def test_text(case: Any, words: str) -> None:
+        """The policy has one effect, whose text is in the language of the user."""
+        [english], [chinese] = play(case, "en"), play(case, "zh")
+
+        assert words in english.text
+        assert CHINESE.search(chinese.text)
+        assert chinese != english
+
+    return test_text
+
+
+def _ids(cases: Mapping[str, Any] | Sequence[Any]) -> list[str] | None:
+    return list(cases) if isinstance(cases, Mapping) else None
+
+
 class Talk:
     """A session in which one policy is asked event after event, and remembers."""
 
-    def __init__(self, policy: Policy, found: Mapping[Query, Any] | None = None, language: str = "en") -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        found: Mapping[Query, Any] | None = None,
+        language: str = "en",
+        state: SessionState | None = None,
+    ) -> None:
         self.policy, self.found, self.language = policy, found or {}, language
-        self.state = SessionState()
+        self.state = state or SessionState()
         self.at = 1000.0
+
+    def say_all(self, events: Iterable[Event]) -> list[Effect]:
+        """The effects at all of ``events``."""
+        return [effect for event in events for effect in self.say(event)]
 
     def say(self, event: Event) -> tuple[Effect, ...]:
         """The effects at ``event``; its notes are kept."""
@@ -111,7 +155,7 @@ class Talk:
         word = asked(self.policy, event, view)
         if word.notes is not None:
             page = PolicyNotes(self.policy.name, word.notes, self.policy.survives_compaction)
-            self.state = SessionState(policy_notes=(page,))
+            self.state = replace(self.state, policy_notes=(page,))
         return word.effects
 
 

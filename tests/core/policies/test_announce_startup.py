@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, asked, said_by, view_of
+from policy_play import HERE, IN_AGENT, IN_CODEX, ROOT, asked, said_by, silent
 
 from upbeat.core.contract.effect import NotifyUser
 from upbeat.core.contract.event import SessionStarted
@@ -14,16 +14,10 @@ from upbeat.core.workflow.decision import LoopLimits
 STARTED = SessionStarted(HERE, "startup")
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        *(SessionStarted(HERE, how) for how in ("resume", "clear", "compact", "fork", "")),
-        SessionStarted(IN_AGENT, "startup"),
-    ],
+SAYS_NOTHING = [SessionStarted(HERE, trigger) for trigger in ("resume", "clear", "compact", "fork", "")]
+test_says_nothing_for = silent(
+    [*SAYS_NOTHING, SessionStarted(IN_AGENT, "startup")], lambda event: said_by(POLICY, event)
 )
-def test_says_nothing_for(event: SessionStarted) -> None:
-    """Nothing is said where a session goes on, nor in an agent."""
-    assert () == said_by(POLICY, event)
 
 
 @pytest.mark.parametrize("event", [STARTED, SessionStarted(IN_CODEX, "startup")])
@@ -41,11 +35,3 @@ def test_it_does_not_promise_what_is_off() -> None:
     [effect] = asked(POLICY, STARTED, PolicyContext(root=ROOT, loop_limits=LoopLimits(is_enabled=False))).effects
 
     assert "turns are not continued (loop.enabled)" in effect.text
-
-
-def test_its_user_asks_for_it() -> None:
-    """It is off by default, and remembers nothing."""
-    assert (False, None) == (
-        POLICY.is_enabled_by_default,
-        asked(POLICY, STARTED, view_of(POLICY)).notes,
-    )

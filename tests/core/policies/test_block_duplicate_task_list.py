@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, ROOT, call, queried, said_by, starting
+from policy_play import HERE, ROOT, call, queried, said_by, silent, starting
 
 from upbeat.core.contract.event import Event, ToolKind
 from upbeat.core.policies.block_duplicate_task_list import POLICY
@@ -29,10 +29,7 @@ SAYS_NOTHING: dict[str, tuple[Event, SessionState, dict[ExistingPathsQuery, froz
 }
 
 
-@pytest.mark.parametrize(("event", "state", "found"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(event: Event, state: SessionState, found: dict[ExistingPathsQuery, frozenset[str]]) -> None:
-    """Says nothing unless a workflow runs whose feature has a list."""
-    assert () == said_by(POLICY, event, state=state, found=found)
+test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], state=case[1], found=case[2]))
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "a second list"), ("zh", "另建列表")])
@@ -44,10 +41,7 @@ def test_says(language: str, words: str) -> None:
     assert "`specs/features/in-progress/retries/tasks.md`" in effect.text
 
 
-def test_is_off_and_looks_only_then() -> None:
-    """It is off by default, and looks up one file for one kind of call."""
-    assert (False, (LOOK,), ()) == (
-        POLICY.is_enabled_by_default,
-        queried(POLICY, PLAN, STATE),
-        queried(POLICY, starting(call("Read", ToolKind.READ), HERE), STATE),
-    )
+def test_looks_only_then() -> None:
+    """One file is looked up, for one kind of call."""
+    assert (LOOK,) == queried(POLICY, PLAN, STATE)
+    assert () == queried(POLICY, starting(call("Read", ToolKind.READ), HERE), STATE)

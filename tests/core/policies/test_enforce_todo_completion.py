@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, Talk, asked, call, finished, shell, starting
+from policy_play import HERE, IN_AGENT, Talk, asked, call, finished, shell, silent, starting
 from workflow_play import Play
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
@@ -72,12 +72,7 @@ LETS_GO: dict[str, list[Event]] = {
 }
 
 
-@pytest.mark.parametrize("events", LETS_GO.values(), ids=LETS_GO)
-def test_says_nothing_for(events: list[Event]) -> None:
-    """Lets a turn end that has a reason to."""
-    talk = begun()
-
-    assert () == [talk.say(event) for event in events][-1]
+test_says_nothing_for = silent(LETS_GO, lambda events: begun().say_all(events))
 
 
 def test_says_nothing_without_a_list() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by, says, silent
 
-from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, PromptSubmitted, ToolKind, TurnEnding
 from upbeat.core.policies.report_context_usage import POLICY
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery
@@ -26,35 +24,23 @@ SAYS_NOTHING: dict[str, tuple[Event, ContextUsage | None]] = {
     "a prompt with room": (PROMPT, ContextUsage(139_999, 200_000)),
 }
 
-SAYS: dict[str, tuple[Event, ContextUsage, str]] = {
-    "at the threshold": (DONE, FULL, "70 % full: 140,000 of 200,000 tokens"),
-    "a large window": (DONE, ContextUsage(812_345, 1_000_000), "81 % full: 812,345 of 1,000,000 tokens"),
-    "more than the window": (DONE, ContextUsage(201_000, 200_000), "100 % full: 201,000 of 200,000 tokens"),
-    "a prompt": (PROMPT, FULL, "70 % full"),
-    "a call in an agent": (replace(DONE, source=IN_AGENT), FULL, "70 % full"),
+SAYS: dict[str, tuple[tuple[Event, ContextUsage], str]] = {
+    "at the threshold": ((DONE, FULL), "70 % full: 140,000 of 200,000 tokens"),
+    "a large window": ((DONE, ContextUsage(812_345, 1_000_000)), "81 % full: 812,345 of 1,000,000 tokens"),
+    "more than the window": ((DONE, ContextUsage(201_000, 200_000)), "100 % full: 201,000 of 200,000 tokens"),
+    "a prompt": ((PROMPT, FULL), "70 % full"),
+    "a call in an agent": ((replace(DONE, source=IN_AGENT), FULL), "70 % full"),
     "a call in Codex": (
-        replace(DONE, source=IN_CODEX),
-        ContextUsage(250_000, 258_400),
+        (replace(DONE, source=IN_CODEX), ContextUsage(250_000, 258_400)),
         "96 % full: 250,000 of 258,400",
     ),
 }
 
 
-@pytest.mark.parametrize(("event", "use"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(event: Event, use: ContextUsage | None) -> None:
-    """Nothing is said while there is room, nor where nobody knows."""
-    assert () == said_by(POLICY, event, found={LOOK: use} if use else {})
+test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], found={LOOK: case[1]}))
 
 
-@pytest.mark.parametrize(("event", "use", "words"), SAYS.values(), ids=SAYS)
-def test_says(event: Event, use: ContextUsage, words: str) -> None:
-    """The real numbers are told, in both languages."""
-    [english] = said_by(POLICY, event, found={LOOK: use})
-    [chinese] = said_by(POLICY, event, language="zh", found={LOOK: use})
-
-    assert isinstance(english, InjectContext)
-    assert (words in english.text, f"{use.tokens:,}" in chinese.text) == (True, True)
-    assert chinese.text.startswith("你的上下文窗口已用")
+test_says = says(SAYS, lambda case, language: said_by(POLICY, case[0], language, found={LOOK: case[1]}))
 
 
 def test_once_for_each_agent() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by, says, silent
 
-from upbeat.core.contract.effect import RequestCompaction
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, ToolKind, TurnEnding
 from upbeat.core.policies.suggest_compaction import POLICY
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery
@@ -29,28 +27,20 @@ SAYS_NOTHING: dict[str, tuple[Event, ContextUsage | None]] = {
     "a turn that codex-auto has prepared": (replace(PROMPT, origin=PromptOrigin.WRAPPED), FULL),
 }
 
-SAYS: dict[str, tuple[Event, ContextUsage, str]] = {
-    "at the threshold": (ENDS, FULL, "78 % of the model's context window (156,000 of 200,000 tokens)"),
-    "a prompt": (PROMPT, FULL, "78 %"),
-    "above it, in Codex": (replace(ENDS, source=IN_CODEX), ContextUsage(250_000, 258_400), "96 %"),
+SAYS: dict[str, tuple[tuple[Event, ContextUsage], str]] = {
+    "at the threshold": (
+        (ENDS, FULL),
+        "78 % of the model's context window (156,000 of 200,000 tokens). Now is a good moment for /compact",
+    ),
+    "a prompt": ((PROMPT, FULL), "78 %"),
+    "above it, in Codex": ((replace(ENDS, source=IN_CODEX), ContextUsage(250_000, 258_400)), "96 %"),
 }
 
 
-@pytest.mark.parametrize(("event", "use"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(event: Event, use: ContextUsage | None) -> None:
-    """Nothing is said while there is room, where nobody knows, nor by others than the main agent."""
-    assert () == said_by(POLICY, event, found={LOOK: use} if use else {})
+test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], found={LOOK: case[1]}))
 
 
-@pytest.mark.parametrize(("event", "use", "words"), SAYS.values(), ids=SAYS)
-def test_says(event: Event, use: ContextUsage, words: str) -> None:
-    """The user is notified of the numbers and the command, in both languages."""
-    [english] = said_by(POLICY, event, found={LOOK: use})
-    [chinese] = said_by(POLICY, event, language="zh", found={LOOK: use})
-
-    assert isinstance(english, RequestCompaction)
-    assert (True, True) == (words in english.text, "/compact" in english.text)
-    assert (True, True) == (chinese.text.startswith("对话已占模型上下文窗口的"), "/compact" in chinese.text)
+test_says = says(SAYS, lambda case, language: said_by(POLICY, case[0], language, found={LOOK: case[1]}))
 
 
 def test_once_until_it_is_summarised() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import HERE, IN_AGENT, Talk, call, finished
+from policy_play import HERE, IN_AGENT, Talk, call, finished, silent
 
 from upbeat.core.contract.event import Event, SubagentRequested, ToolKind
 from upbeat.core.policies.suggest_subagents import POLICY, SEARCH_THRESHOLD
@@ -22,17 +22,7 @@ SAYS_NOTHING: dict[str, tuple[Event, ...]] = {
 }
 
 
-@pytest.mark.parametrize("events", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(events: tuple[Event, ...]) -> None:
-    """Says nothing to who searches little, or delegates."""
-    talk = Talk(POLICY)
-
-    assert [talk.say(event) for event in events] == [()] * len(events)
-
-
-def test_is_off() -> None:
-    """It is off until its user wants it."""
-    assert not POLICY.is_enabled_by_default
+test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all(events))
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "searched 5 times"), ("zh", "已亲自搜索 5 次")])

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, queried, said_by
+from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, queried, said_by, silent
 
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SubagentEnding, SubagentReturned, ToolKind
 from upbeat.core.policies.verify_subagent_changes import POLICY
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, MAX_QUERIED_FILES
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.workflow.state import (
-    NEW_SESSION,
     LoopState,
     PolicyNotes,
     RunStatus,
@@ -33,20 +32,6 @@ EDIT = finished(call("Edit", ToolKind.EDIT, paths=(f"{ROOT}/core/a.py",)))
 RUN = WorkflowRun(
     "r1", "standard", (WorkflowStep("DEV", "DEV", 0),), calls=(SubagentCall("c", "DEV", "upbeat:developer", "a1"),)
 )
-
-
-def talk_in(state: SessionState = NEW_SESSION, found: Mapping[Query, Any] = TREE, language: str = "en") -> Talk:
-    talk = Talk(POLICY, found, language)
-    talk.state = state
-    return talk
-
-
-def say(talk: Talk, event: Event) -> Any:
-    """The effects; the run stays what it was."""
-    run, loop = talk.state.run, talk.state.loop
-    effects = talk.say(event)
-    talk.state = replace(talk.state, run=run, loop=loop)
-    return effects
 
 
 SAYS_NOTHING: dict[str, tuple[SessionState, Mapping[Query, Any], tuple[Event, ...]]] = {
@@ -85,35 +70,30 @@ SAYS: dict[str, tuple[Event, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("state", "found", "events"), SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(state: SessionState, found: Mapping[Query, Any], events: tuple[Event, ...]) -> None:
-    """Says nothing where nothing differs, where the workflow judges, and inside agents."""
-    talk = talk_in(state, found)
-
-    assert [say(talk, event) for event in events] == [()] * len(events)
+test_says_nothing_for = silent(SAYS_NOTHING, lambda case: Talk(POLICY, case[1], state=case[0]).say_all(case[2]))
 
 
 def test_a_judged_agent_is_judged_once_its_step_is_over() -> None:
     """Its step ends when it stops; its call returns afterwards, when the run has no such call any more."""
-    talk = talk_in(SessionState(run=RUN))
-    say(talk, STOPPED)
+    talk = Talk(POLICY, TREE, state=SessionState(run=RUN))
+    talk.say(STOPPED)
     talk.state = replace(talk.state, run=replace(RUN, calls=()))
 
-    assert (say(talk, BACK), queried(POLICY, BACK, talk.state)) == ((), ())
+    assert (talk.say(BACK), queried(POLICY, BACK, talk.state)) == ((), ())
 
 
 @pytest.mark.parametrize("events", SAYS.values(), ids=SAYS)
 @pytest.mark.parametrize(("language", "words"), [("en", "1 subagent(s) returned"), ("zh", "1 个子代理已返回")])
 def test_says(events: tuple[Event, ...], language: str, words: str) -> None:
     """Shows the tree in a frame, once for each agent, in both languages."""
-    talk = talk_in(language=language)
-    *before, [effect] = (say(talk, event) for event in events)
+    talk = Talk(POLICY, TREE, language)
+    *before, [effect] = (talk.say(event) for event in events)
 
     assert before == [()] * len(before)
     assert words in effect.text
     assert f'<upbeat-data id="{NONCE}" source="git status">' in effect.text
     assert "\ncore/a.py +3 -1\nnew.bin\n</upbeat-data" in effect.text
-    assert say(talk, READ) == ()
+    assert talk.say(READ) == ()
 
 
 def test_looks_only_when_it_will_speak() -> None:
@@ -158,10 +138,10 @@ def test_a_path_is_data() -> None:
 @pytest.mark.parametrize(("language", "words"), [("en", "You changed core/a.py"), ("zh", "你亲自修改了 core/a.py")])
 def test_warns_who_edits_in_a_workflow(language: str, words: str) -> None:
     """Who conducts a workflow and changes code is told what that means, once in each run."""
-    talk = talk_in(SessionState(run=RUN), language=language)
-    [effect] = say(talk, EDIT)
-    again = say(talk, EDIT)
+    talk = Talk(POLICY, TREE, language, SessionState(run=RUN))
+    [effect] = talk.say(EDIT)
+    again = talk.say(EDIT)
     talk.state = replace(talk.state, run=replace(RUN, id="r2"))
 
     assert words in effect.text
-    assert (again, len(say(talk, EDIT))) == ((), 1)
+    assert (again, len(talk.say(EDIT))) == ((), 1)

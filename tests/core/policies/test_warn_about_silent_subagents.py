@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, Talk, call, finished
+from policy_play import HERE, IN_AGENT, Talk, call, finished, silent
 
 from upbeat.core.contract.event import (
     Event,
@@ -41,12 +41,7 @@ SAYS_NOTHING: dict[str, list[Event]] = {
 }
 
 
-@pytest.mark.parametrize("events", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(events: list[Event]) -> None:
-    """Nobody is reminded of an agent that was heard of."""
-    talk = begun()
-
-    assert () == [talk.say(event) for event in events][-1]
+test_says_nothing_for = silent(SAYS_NOTHING, lambda events: begun().say_all(events))
 
 
 @pytest.mark.parametrize("event", [WORKS, PromptSubmitted(HERE, "and now?")], ids=["a call", "a prompt"])
