@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 
 from upbeat.adapters.clients.registry import find_client
 from upbeat.core.contract.effect import Effect
@@ -115,12 +116,13 @@ def says(cases: Mapping[str, tuple[Any, str]], play: Callable[[Any, str], Sequen
 
     @pytest.mark.parametrize(("case", "words"), cases.values(), ids=_ids(cases))
     def test_text(case: Any, words: str) -> None:
-        """The policy has one effect, whose text is in the language of the user."""
+        """The policy has one effect, whose text is complete and in the language of the user."""
         [english], [chinese] = play(case, "en"), play(case, "zh")
 
         assert words in english.text
         assert CHINESE.search(chinese.text)
         assert chinese != english
+        assert "{" not in english.text + chinese.text
 
     return test_text
 
@@ -159,18 +161,8 @@ class Talk:
         return word.effects
 
 
-def _rows(name: str) -> list[list[str]]:
-    text = (Path(__file__).parent / "core/destructive" / name).read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines() if not line.startswith("# ")]
-
-
-def hazard_rows(module: str) -> list[tuple[str, str]]:
-    """The lines of ``module`` with the kind and severity of their first hazard."""
-    return [(line, expected) for name, line, expected in _rows("hazards.tsv") if name == module]
-
-
 DESTRUCTIVE_LINES = {
-    effect: [line.replace("§", "\n") for kind, line in _rows("lines.tsv") if kind == effect]
-    for effect in ("none", "deny", "ask")
+    effect: [line for (line,) in rows]
+    for effect, rows in read_groups(Path(__file__).parent / "core/destructive/lines.tsv").items()
 }
 """Effect of block-destructive-commands -> shell lines that have it in a repository with three changed files."""

@@ -22,23 +22,6 @@ WAITS = {
     "npm init": TtyRequirement(InteractionKind.CONFIRMATION, "npm init", "-y"),
     "top": TtyRequirement(InteractionKind.FULL_SCREEN, "top", "top -b -n 1"),
 }
-EXITS = [
-    "vim --version",
-    "git commit -am 'Fix it'",
-    "git commit --amend --no-edit",
-    "GIT_EDITOR=: git rebase --continue",
-    "git rebase main",
-    "yes | git add -p",
-    "python3 a.py",
-    "python3 -c 'print(1)'",
-    "python3 < a.py",
-    "ssh host uptime",
-    "apt-get install -y jq",
-    "npm init -y",
-    "top -b -n 1",
-    "less a.txt",
-    "$EDITOR a.txt",
-]
 
 
 def requirement(line: str) -> TtyRequirement | None:
@@ -50,12 +33,6 @@ def requirement(line: str) -> TtyRequirement | None:
 def test_waits(line: str, expected: TtyRequirement) -> None:
     """A command that waits is found by the quick check, too, with its kind, its name and a workaround."""
     assert (expected, True) == (requirement(line), PROGRAM_PATTERN.search(line) is not None)
-
-
-@pytest.mark.parametrize("line", EXITS)
-def test_exits(line: str) -> None:
-    """A command that exits by itself, or that reads from a pipe, requires no terminal."""
-    assert None is requirement(line)
 
 
 @pytest.mark.parametrize("kind", InteractionKind)
