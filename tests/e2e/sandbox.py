@@ -112,6 +112,12 @@ def _write_codex_settings(sandbox: Sandbox) -> None:
     (sandbox.codex_home / "config.toml").write_text(settings, encoding="utf-8")
 
 
+def add_codex_settings(sandbox: Sandbox, *lines: str) -> None:
+    """Put ``lines`` before the tables of Codex's settings."""
+    path = sandbox.codex_home / "config.toml"
+    path.write_text("\n".join([*lines, path.read_text(encoding="utf-8")]), encoding="utf-8")
+
+
 def _write_claude_settings(sandbox: Sandbox) -> None:
     onboarding = {
         "hasCompletedOnboarding": True,

@@ -20,6 +20,8 @@ KEYSTROKE_PAUSE = 0.7
 """Codex takes text and Enter that arrive together for a paste and does not submit it."""
 
 ENTER, ESCAPE, CTRL_C, CTRL_D = "\r", "\x1b", "\x03", "\x04"
+NO_CURSOR = {"PROMPT_TOOLKIT_NO_CPR": "1"}
+"""For codex-auto on a terminal that does not answer where its cursor is."""
 PASTE = "\x1b[200~{}\x1b[201~"
 
 
@@ -92,6 +94,15 @@ class Terminal:
         """Paste ``text`` and press Enter. (Typed at this speed, Codex loses a ``?`` to its shortcut help.)"""
         self.send(PASTE.format(text))
         self.send(ENTER)
+
+    def talk(self, *turns: tuple[str, str]) -> None:
+        """Submit each prompt to codex-auto and wait for the words behind it; then leave with Ctrl-D."""
+        for prompt, words in turns:
+            self.wait_for("›")
+            self.submit(prompt)
+            self.wait_for(words)
+        self.send(CTRL_D)
+        assert 0 == self.wait_for_exit()
 
     def wait_for(self, text: str, patience: float = PATIENCE) -> str:
         """The screen, as soon as ``text`` is on it."""

@@ -14,7 +14,7 @@ import pytest
 from .codex_trust import trust_all_hooks
 from .received import Request, Said
 from .runs import Finished, ScriptRules, run
-from .sandbox import Sandbox
+from .sandbox import Sandbox, add_codex_settings
 
 pytestmark = pytest.mark.e2e
 
@@ -56,20 +56,14 @@ class Played:
         return float(last - first)
 
 
-def play(sandbox: Sandbox, steps: Steps, script: ScriptRules = (), timeout: float = 90, **env: str) -> Played:
+def play(sandbox: Sandbox, steps: Steps, script: ScriptRules = (), exit_code: int = 0) -> Played:
     """Run ``steps`` to their end; nothing may be left behind."""
     path = sandbox.root / "steps.json"
     path.write_text(json.dumps(steps), encoding="utf-8")
-    finished = run(sandbox, [sys.executable, str(DRIVER), str(path)], script=script, env=env, timeout=timeout)
-    assert (0, "") == (finished.exit_code, finished.stderr)
+    finished = run(sandbox, [sys.executable, str(DRIVER), str(path)], script=script)
+    assert (exit_code, "") == (finished.exit_code, finished.stderr)
     assert [] == finished.launch.left_behind()
     return Played(finished)
-
-
-def config(sandbox: Sandbox, *lines: str) -> None:
-    """Put ``lines`` before the tables of Codex's settings."""
-    path = sandbox.codex_home / "config.toml"
-    path.write_text("\n".join([*lines, path.read_text(encoding="utf-8")]), encoding="utf-8")
 
 
 def kinds(said: list[Said], *markers: str) -> list[tuple[str, str]]:
@@ -96,7 +90,7 @@ def test_three_turns_on_one_process(sandbox: Sandbox) -> None:
     assert {("upbeat_context", "agent")} == {(item["name"], item["namespace"]) for item in carriers}
 
 
-def test_words_are_streamed(sandbox: Sandbox) -> None:
+def test_a_message_is_streamed(sandbox: Sandbox) -> None:
     """The pieces of a message come while the model writes, well before its end."""
     script = [{"reply": [{"text": "one two three four", "every": 0.3}]}]
     played = play(sandbox, [{"prompt": "count"}], script)
@@ -161,8 +155,8 @@ def test_commands_are_asked_about(sandbox: Sandbox, answer: str, is_run: bool) -
     assert "Completed" == played.ending(1)["event"]
 
 
-def test_commands_without_a_person(sandbox: Sandbox) -> None:
-    """Where nobody can be asked, the answer is no, the turn goes on, and it is told."""
+def test_commands_are_declined_where_nobody_can_be_asked(sandbox: Sandbox) -> None:
+    """The turn goes on, and the decision is reported."""
     played = play(sandbox, [{"prompt": "make the file"}], [{"when": "make the file", "reply": [COMMAND]}])
 
     [answered] = played.of(0, "ApprovalDecided")
@@ -188,7 +182,7 @@ def test_tools_of_servers_are_asked_about(sandbox: Sandbox) -> None:
     """A tool that is not read-only is asked about, once a session if the user wants it so."""
     server = sandbox.root / "server.py"
     server.write_text(MCP_SERVER)
-    config(sandbox, f'mcp_servers.mem = {{command = "python3", args = ["{server}"]}}')
+    add_codex_settings(sandbox, f'mcp_servers.mem = {{command = "python3", args = ["{server}"]}}')
     call = {"tool": "save", "namespace": "mcp__mem", "input": {"x": "1"}}
     script = [{"when": f"save {number}", "reply": [call]} for number in (1, 2)]
     steps: Steps = [{"prompt": "save 1", "answers": ["accept_session"]}, {"prompt": "save 2", "answers": []}]
@@ -201,8 +195,8 @@ def test_tools_of_servers_are_asked_about(sandbox: Sandbox) -> None:
     assert [] == played.of(1, "ApprovalRequest")
 
 
-def test_death_in_a_turn(sandbox: Sandbox) -> None:
-    """The turn has failed and is not sent again; the next one goes on with the thread in a new process."""
+def test_a_server_that_dies_fails_the_turn(sandbox: Sandbox) -> None:
+    """The turn is not sent again, and the next one continues the thread in a new process."""
     steps: Steps = [
         {"prompt": "prompt-one", "context": CONTEXT},
         {"prompt": "doomed", "on": {"Delta": "kill"}},
@@ -219,36 +213,19 @@ def test_death_in_a_turn(sandbox: Sandbox) -> None:
     assert [CARRIED, USER] == kinds(last.conversation(), BLOCK, "prompt-two")[-2:]
 
 
-def test_death_while_a_command_runs(sandbox: Sandbox) -> None:
-    """A command that Codex had started does not outlive it."""
+@pytest.mark.parametrize("end", ["kill", "close", "SIGKILL"])
+def test_a_command_does_not_outlive_its_turn(sandbox: Sandbox, end: str) -> None:
+    """It ends with the server, with a reader that closes the turn, and with codex-auto itself."""
     sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
-    steps: Steps = [{"prompt": "sleep now", "on": {"ItemStarted": "kill"}}, {"prompt": "after"}]
-    played = play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}])
+    steps: Steps = [{"prompt": "sleep now", "on": {"ItemStarted": end}}, {"prompt": "after"}]
+    code = 128 + signal.SIGKILL if end == "SIGKILL" else 0
+    played = play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}], exit_code=code)
 
-    assert "Completed" == played.ending(1)["event"]
-
-
-def test_leaving_while_a_command_runs(sandbox: Sandbox) -> None:
-    """Whoever stops reading a turn, and then closes, leaves nothing running."""
-    sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
-    steps: Steps = [{"prompt": "sleep now", "on": {"ItemStarted": "close"}}]
-    play(sandbox, steps, [{"when": "sleep now", "reply": [sleeping]}])
+    assert code or "Completed" == played.ending(1)["event"]
 
 
-def test_death_of_the_wrapper(sandbox: Sandbox) -> None:
-    """When codex-auto is killed in the middle of a command, Codex and the command end, too."""
-    sleeping = {"tool": "exec_command", "input": {"cmd": "sleep 1000"}}
-    path = sandbox.root / "steps.json"
-    path.write_text(json.dumps([{"prompt": "sleep now", "on": {"ItemStarted": "SIGKILL"}}]), encoding="utf-8")
-    command = [sys.executable, str(DRIVER), str(path)]
-    finished = run(sandbox, command, script=[{"when": "sleep now", "reply": [sleeping]}])
-
-    assert 128 + signal.SIGKILL == finished.exit_code
-    assert [] == finished.launch.left_behind()
-
-
-def test_threads_of_other_ways(sandbox: Sandbox) -> None:
-    """A thread of codex exec is listed and goes on here, and can be forked."""
+def test_a_thread_of_codex_exec_is_continued_and_forked(sandbox: Sandbox) -> None:
+    """It is listed with its first prompt."""
     done = run(sandbox, ["codex", "exec", "--json", "-"], stdin="from exec")
     thread = done.json_lines()[0]["thread_id"]
     steps: Steps = [{"threads": True}, {"prompt": "from here", "thread": thread}, {"fork": True}, {"prompt": "forked"}]
@@ -263,7 +240,7 @@ def test_threads_of_other_ways(sandbox: Sandbox) -> None:
 
 
 def test_threads_that_cannot_be_resumed(sandbox: Sandbox) -> None:
-    """Each has its reason, nothing is sent, and no new thread takes its place."""
+    """Each has its reason, nothing is sent, and no new thread replaces it."""
     missing = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
     archived = run(sandbox, ["codex", "exec", "--json", "-"], stdin="one").json_lines()[0]["thread_id"]
     assert 0 == run(sandbox, ["codex", "archive", archived]).exit_code
@@ -275,7 +252,7 @@ def test_threads_that_cannot_be_resumed(sandbox: Sandbox) -> None:
 
 
 def test_a_thread_that_is_open_elsewhere(sandbox: Sandbox) -> None:
-    """Another program's thread is refused with that reason."""
+    """A thread that another program has open is refused with that reason."""
     thread = run(sandbox, ["codex", "exec", "--json", "-"], stdin="one").json_lines()[0]["thread_id"]
     steps = sandbox.root / "held.json"
     steps.write_text(json.dumps([{"prompt": "hold", "thread": thread}]), encoding="utf-8")
@@ -289,8 +266,8 @@ def test_a_thread_that_is_open_elsewhere(sandbox: Sandbox) -> None:
     assert "active_writer" == Played(finished).ending(0)["reason"]
 
 
-def test_our_own_hook_stays_silent(sandbox: Sandbox) -> None:
-    """With the plugin installed and trusted, the turn has its context once: the wrapper's, as tool output."""
+def test_the_plugins_hook_stays_silent(sandbox: Sandbox) -> None:
+    """With trusted hooks the turn has its context once: that of codex-auto, as tool output."""
     assert 0 == run(sandbox, ["upbeat", "install", "codex", "--yes"]).exit_code
     statuses = trust_all_hooks(sandbox)
     assert {"trusted"} == set(statuses.values())
@@ -332,7 +309,7 @@ def test_missing_key(sandbox: Sandbox) -> None:
 
 def test_bad_configuration(sandbox: Sandbox) -> None:
     """Codex names the file and the line; nothing is sent, and the server stays for when it is fixed."""
-    config(sandbox, "model = [")
+    add_codex_settings(sandbox, "model = [")
     played = play(sandbox, [{"prompt": "hello"}, {"prompt": "again"}])
 
     assert ["codex_config"] * 2 == [played.ending(step)["reason"] for step in (0, 1)]

@@ -19,15 +19,13 @@ from .received import OPENING, Request, Said
 from .runs import Finished, run
 from .sample_repository import SECRETS
 from .sandbox import Sandbox
-from .terminal import CTRL_C, CTRL_D, Terminal
+from .terminal import CTRL_C, CTRL_D, NO_CURSOR, Terminal
 
 ABOUT_CODE = "where does total_price of the Cart take the discount off?"
 ALSO_ABOUT_CODE = "who calls save_order in shop/storage.py?"
 FOUND = "def total_price(cart):"
 EXEC = ("codex-auto", "--transport", "exec")
 OFF = {"CI_AUTO_TOOLS": "off"}
-PTY = {"PROMPT_TOOLKIT_NO_CPR": "1"}
-"""The screen of these tests answers no questions about the cursor."""
 
 Body = dict[str, Any]
 
@@ -63,21 +61,13 @@ def once(sandbox: Sandbox, *arguments: str, script: Any = (), cwd: Path | None =
 
 def test_three_turns_and_a_restart_are_one_thread(sandbox: Sandbox) -> None:
     """AC-001, AC-002: the context stands once, in the user's message, before the prompt; the history grows."""
-    with Terminal(sandbox, [*EXEC], **PTY) as terminal:
-        for number, prompt in enumerate((ABOUT_CODE, ALSO_ABOUT_CODE, "thank you"), start=1):
-            terminal.wait_for("›")
-            terminal.submit(prompt)
-            terminal.wait_for(f"Stub answer {number}.")
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
+    prompts = (ABOUT_CODE, ALSO_ABOUT_CODE, "thank you")
+    with Terminal(sandbox, [*EXEC], **NO_CURSOR) as terminal:
+        terminal.talk(*((prompt, f"Stub answer {number}.") for number, prompt in enumerate(prompts, start=1)))
     first, second, third = terminal.launch.turns()
     thread_id = session(sandbox)
-    with Terminal(sandbox, [*EXEC], **PTY) as later:
-        later.wait_for("›")
-        later.submit("and once more")
-        later.wait_for("Stub answer 1.")
-        later.send(CTRL_D)
-        assert later.wait_for_exit() == 0
+    with Terminal(sandbox, [*EXEC], **NO_CURSOR) as later:
+        later.talk(("and once more", "Stub answer 1."))
     [fourth] = later.launch.turns()
     asked = the_one_with(first, ABOUT_CODE)
 
@@ -135,7 +125,7 @@ def test_ctrl_c_stops_a_turn_and_the_next_one_goes_on(
         pytest.skip("the npm launcher needs node")
     program = ["--codex", launcher_of(client_programs)] if by_npm else []
     script = [{"when": "wait for it", "reply": [{"text": "half"}, {"wait": 60}, {"text": "late"}]}]
-    with Terminal(sandbox, [*EXEC, *program], script, **PTY, **OFF) as terminal:
+    with Terminal(sandbox, [*EXEC, *program], script, **NO_CURSOR, **OFF) as terminal:
         terminal.wait_for("›")
         terminal.submit("wait for it")
         terminal.wait_until(lambda: len(terminal.launch.turns()) == 1, "request")
@@ -158,7 +148,7 @@ def test_ctrl_c_ends_a_command_of_codex(sandbox: Sandbox, transport: str) -> Non
     """A shell command that Codex runs ends with the turn, by either transport."""
     call = {"tool": "exec_command", "input": {"cmd": "sleep 345", "yield_time_ms": 29000}}
     command = ["codex-auto", "--transport", transport]
-    with Terminal(sandbox, command, [{"reply": [call]}], **PTY, **OFF) as terminal:
+    with Terminal(sandbox, command, [{"reply": [call]}], **NO_CURSOR, **OFF) as terminal:
         terminal.wait_for("›")
         terminal.submit("run it")
         terminal.wait_for("$ sleep 345")
@@ -184,7 +174,7 @@ def _runs(*argv: str) -> bool:
     return any(found)
 
 
-def test_a_lost_thread_is_said_and_replaced(sandbox: Sandbox) -> None:
+def test_a_lost_thread_is_reported_and_replaced(sandbox: Sandbox) -> None:
     """AC-002: when Codex has no rollout any more, nothing was sent to the old thread, and the new one is stored."""
     once(sandbox, "first", **OFF)
     lost = session(sandbox)
@@ -244,8 +234,8 @@ def test_outside_git_it_works_and_says_so(sandbox: Sandbox) -> None:
     assert "--skip-git-repo-check" in done.stderr
 
 
-def test_a_failed_turn_is_told_with_its_code(sandbox: Sandbox) -> None:
-    """AC-012: what the provider refused is exit 1 and a sentence, and the prompt was sent once."""
+def test_a_failed_turn_has_an_exit_code_and_a_message(sandbox: Sandbox) -> None:
+    """AC-012: what the provider refused is exit code 1 and a sentence, and the prompt was sent once."""
     error = {"error": {"type": "invalid_request_error", "message": "no such thing"}}
     done = once(sandbox, "hello", script=[{"reply": [{"error": 400, "body": error}]}], **OFF)
 

@@ -9,10 +9,9 @@ import pytest
 
 from .received import Request
 from .runs import Finished, ScriptRules
-from .sandbox import Sandbox
-from .terminal import CTRL_D, Terminal
-from .test_app_server import config
-from .test_codex_auto import PTY, once, session
+from .sandbox import Sandbox, add_codex_settings
+from .terminal import NO_CURSOR, Terminal
+from .test_codex_auto import once, session
 
 pytestmark = pytest.mark.e2e
 
@@ -31,14 +30,9 @@ def compactions(done: Finished | Terminal) -> int:
 
 
 def talked(sandbox: Sandbox, prompts: list[tuple[str, str]], script: ScriptRules = (), **env: str) -> Terminal:
-    """A talk over the app-server: each prompt, and the words that are waited for behind it."""
-    with Terminal(sandbox, ["codex-auto", "--transport", "app-server"], script=script, **(PTY | env)) as terminal:
-        for prompt, words in prompts:
-            terminal.wait_for("›")
-            terminal.submit(prompt)
-            terminal.wait_for(words)
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
+    """A conversation over the app-server: each prompt, and the words that are waited for behind it."""
+    with Terminal(sandbox, ["codex-auto", "--transport", "app-server"], script, **NO_CURSOR, **env) as terminal:
+        terminal.talk(*prompts)
     assert [] == terminal.launch.left_behind()
     return terminal
 
@@ -84,8 +78,8 @@ def test_a_thread_that_is_too_long_goes_on_by_app_server(sandbox: Sandbox) -> No
     assert "Continue with my last request: question-two" in json.dumps(talk.launch.turns()[-1].body)
 
 
-def test_it_is_tried_twice(sandbox: Sandbox) -> None:
-    """A thread that does not fit whatever is tried fails, with how to fix it."""
+def test_recovery_is_tried_twice(sandbox: Sandbox) -> None:
+    """A thread that does not fit after two attempts fails, with how to fix it."""
     once(sandbox, "question-one")
     done = once(sandbox, "question-two", script=[{"kind": "main", "times": 0, "reply": FULL}])
 
@@ -93,8 +87,8 @@ def test_it_is_tried_twice(sandbox: Sandbox) -> None:
     assert "start another one with /new" in done.stderr
 
 
-def test_a_refused_history_is_left(sandbox: Sandbox) -> None:
-    """The prompt goes to a new thread, and that is said."""
+def test_a_refused_history_is_replaced(sandbox: Sandbox) -> None:
+    """The prompt goes to a new thread, and the user is told."""
     once(sandbox, "question-one")
     former = session(sandbox)
     script: list[dict[str, Any]] = [{"when": "question-two", "reply": [{"error": 400, "body": REFUSED}]}]
@@ -108,16 +102,16 @@ def test_a_refused_history_is_left(sandbox: Sandbox) -> None:
 
 def test_a_nearly_full_thread_is_summarised_first(sandbox: Sandbox) -> None:
     """From 78 per cent of the window on, before the next turn, once."""
-    config(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
+    add_codex_settings(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
     talk = talked(sandbox, [("question-one", "answer 1"), ("question-two", "answer 2"), ("question-three", "answer 3")])
 
     assert 1 <= compactions(talk)
     assert "Codex summarizes it before this turn" in talk.shown
 
 
-def test_the_list_of_the_model_sends_a_turn_on(sandbox: Sandbox) -> None:
-    """By codex-auto alone, without hooks: the model's open tasks are named to it, until they are done."""
-    config(sandbox, "tools.update_plan.enabled = true")
+def test_open_tasks_of_the_model_continue_a_turn(sandbox: Sandbox) -> None:
+    """By codex-auto alone, without hooks: the model is reminded of its open tasks until they are done."""
+    add_codex_settings(sandbox, "tools.update_plan.enabled = true")
     plan = {"plan": [{"step": "write tests", "status": "pending"}, {"step": "rename", "status": "completed"}]}
     done_plan = {"plan": [{"step": "write tests", "status": "completed"}, {"step": "rename", "status": "completed"}]}
     script = [

@@ -113,7 +113,7 @@ FAILURES: dict[str, tuple[dict[str, Any], FailureReason, float]] = {
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_failure_is_one_sentence_in_time(sandbox: Sandbox, transport: str, failure: str) -> None:
-    """The reason and how to fix it; the prompt is not sent again by us."""
+    """It has the reason and how to fix it; upbeat does not send the prompt again."""
     action, why, seconds = FAILURES[failure]
     began = time.monotonic()
     done = run(

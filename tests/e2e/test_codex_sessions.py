@@ -13,11 +13,10 @@ from upbeat.adapters.codex_auto.sessions.store import SessionStore, StoredSessio
 from .received import OPENING
 from .runs import run
 from .sandbox import Sandbox
-from .terminal import CTRL_D, Terminal
+from .terminal import CTRL_D, NO_CURSOR, Terminal
 
 ABOUT_CODE = "where does total_price of the Cart take the discount off?"
 OFF = {"CI_AUTO_TOOLS": "off"}
-PTY = {"PROMPT_TOOLKIT_NO_CPR": "1"}
 
 
 def threads(sandbox: Sandbox) -> dict[str, str]:
@@ -52,7 +51,7 @@ def _without_ids(line: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_terminal_gets_the_app_server_and_a_script_goes_on_with_exec(sandbox: Sandbox) -> None:
     """It is said which; the context is no part of the user's message; the thread is the same on both ways."""
-    with Terminal(sandbox, ["codex-auto"], **PTY) as terminal:
+    with Terminal(sandbox, ["codex-auto"], **NO_CURSOR) as terminal:
         terminal.wait_for("›")
         terminal.submit(ABOUT_CODE)
         terminal.wait_for("Stub answer 1.")
@@ -73,7 +72,7 @@ def test_a_terminal_gets_the_app_server_and_a_script_goes_on_with_exec(sandbox: 
 @pytest.mark.parametrize("transport", ["exec", "app-server"])
 def test_a_fork_knows_what_was_said_and_its_origin_goes_on(sandbox: Sandbox, transport: str) -> None:
     """/fork, then /resume back: two threads, each with its own next message."""
-    with Terminal(sandbox, ["codex-auto", "--transport", transport], **PTY, **OFF) as terminal:
+    with Terminal(sandbox, ["codex-auto", "--transport", transport], **NO_CURSOR, **OFF) as terminal:
         terminal.wait_for("›")
         terminal.submit("primo words")
         terminal.wait_for("Stub answer 1.")
@@ -144,7 +143,7 @@ def test_a_lease_of_the_killed_is_taken_over(sandbox: Sandbox) -> None:
 
 def test_a_terminal_that_is_told_to_end_leaves_no_server(sandbox: Sandbox) -> None:
     """SIGTERM while the user thinks: the app-server ends too, and the session is free."""
-    with Terminal(sandbox, ["codex-auto"], **PTY, **OFF) as terminal:
+    with Terminal(sandbox, ["codex-auto"], **NO_CURSOR, **OFF) as terminal:
         terminal.wait_for("›")
         terminal.submit("hello")
         terminal.wait_for("Stub answer 1.")

@@ -71,8 +71,8 @@ def test_a_single_step_is_done_by_the_agent_itself(sandbox: Sandbox, way: str) -
 
 
 @pytest.mark.parametrize(("way", "role"), [("exec", "user"), ("app-server", "developer")])
-def test_what_upbeat_says_of_the_workflow_has_authority(sandbox: Sandbox, way: str, role: str) -> None:
-    """It is no data: it stands with the prompt, or is a developer's message; what was found is framed apart."""
+def test_instructions_of_the_workflow_are_no_data(sandbox: Sandbox, way: str, role: str) -> None:
+    """They are in the prompt or in a developer's message, and untrusted findings are framed apart."""
     done = once(sandbox, way, SINGLE, [{"reply": [{"text": DEV_PASSED}]}])
     [carrier] = done.turns[0].texts_with("Run this workflow now")
 
@@ -82,7 +82,7 @@ def test_what_upbeat_says_of_the_workflow_has_authority(sandbox: Sandbox, way: s
 
 @pytest.mark.parametrize("way", WAYS)
 def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) -> None:
-    """Agents, their verdicts and the tests that really ran are seen from outside; each step starts once."""
+    """Agents, their verdicts and the tests that ran are observed without hooks; each step starts once."""
     done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
     records = read_log(sandbox.home)
     seen = [fact["evidence"] for fact in facts(records, "command_ran")]
@@ -96,8 +96,8 @@ def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) ->
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_hooks_beside_it_change_nothing(sandbox: Sandbox, way: str) -> None:
-    """With the plugin trusted, every call is told twice, under one id: the same course, and each step starts once."""
+def test_trusted_hooks_change_nothing(sandbox: Sandbox, way: str) -> None:
+    """Every call is then reported twice, under one id: the course is the same, and each step starts once."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
     done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
@@ -111,8 +111,8 @@ def test_hooks_beside_it_change_nothing(sandbox: Sandbox, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_tests_that_failed_are_not_believed(sandbox: Sandbox, way: str) -> None:
-    """The tester says PASS, and its command ended with 1: the step is not passed, and the turn is continued."""
+def test_a_pass_with_failed_tests_is_unclear(sandbox: Sandbox, way: str) -> None:
+    """The tester says PASS, and its command ended with 1: the step does not pass, and the turn is continued."""
     rounds: list[Round] = [
         [part("debugger", "Find it.")],
         [part("developer", "Fix it.", "PASS", write_test(RED))],
@@ -136,8 +136,8 @@ def test_a_loop_without_progress_ends(sandbox: Sandbox, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_agent_that_is_left_alone(sandbox: Sandbox, way: str) -> None:
-    """codex exec drops agents that still work when a turn ends, so their step is done again; the server keeps them."""
+def test_an_agent_that_outlives_its_turn(sandbox: Sandbox, way: str) -> None:
+    """codex exec drops agents that still work when a turn ends, so their step is repeated; the server keeps them."""
     spawn = {"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": "[stage:DEV] Take your time."}}
     script = [
         {"said": ["Take your time."], "times": 0, "reply": [{"wait": 3}, {"text": "That took long."}]},
@@ -182,8 +182,8 @@ def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_another_run_goes_on_where_it_was(sandbox: Sandbox, way: str) -> None:
-    """The workflow is the thread's: after a restart the next prompt finds it."""
+def test_another_run_continues_the_workflow(sandbox: Sandbox, way: str) -> None:
+    """The workflow belongs to the thread: after a restart the next prompt finds it."""
     once(sandbox, way, SINGLE, [{"reply": [{"text": "Per host or in all?"}]}])
     done = once(sandbox, way, "implement it per host", [{"reply": [{"text": DEV_PASSED}]}])
 

@@ -59,7 +59,7 @@ BY_CANARY = dict.fromkeys(HOOK_POINTS - {"agents"}, "canary") | {"agents": "infe
 
 @pytest.mark.parametrize("program", ["claude", "claude-oldest"])
 def test_claude_code_is_active(sandbox: Sandbox, program: str) -> None:
-    """After the installation nothing is proved; the canary proves it, at no provider, and leaves only its record."""
+    """After the installation nothing is proved; the canary proves it without a provider, and leaves only its record."""
     (sandbox.bin / program).rename(sandbox.bin / "claude")
     install(sandbox, "claude")
     _, before = asked(sandbox, "claude")
@@ -77,7 +77,7 @@ def test_claude_code_is_active(sandbox: Sandbox, program: str) -> None:
 
 
 def test_codex_is_active_once_its_user_trusts_the_hooks(sandbox: Sandbox) -> None:
-    """Untrusted hooks are inactive, whatever a canary does; trusted ones are, and nobody else writes trust."""
+    """Untrusted hooks are inactive, also after a canary; trusted ones are active, and only the user writes trust."""
     install(sandbox, "codex")
     config = sandbox.codex_home / "config.toml"
     settings = config.read_text()
@@ -96,7 +96,7 @@ def test_codex_is_active_once_its_user_trusts_the_hooks(sandbox: Sandbox) -> Non
 
 
 def test_a_changed_hook_has_lost_its_trust(sandbox: Sandbox) -> None:
-    """A hook that was edited after it was trusted is inactive, and is named; what it was before is active again."""
+    """A hook that was edited after it was trusted is inactive; restored, it is active again."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
     [hooks] = (sandbox.codex_home / "plugins/cache").rglob("hooks.json")
@@ -174,7 +174,7 @@ OBSTACLES: dict[str, tuple[Callable[[Sandbox], None], str]] = {
 
 @pytest.mark.parametrize("name", OBSTACLES)
 def test_claude_code_is_inactive(sandbox: Sandbox, name: str) -> None:
-    """With each thing in the way nothing is active, the reason is said, and the canary agrees: no hook arrives."""
+    """With each obstacle nothing is active, the reason is reported, and the canary agrees: no hook arrives."""
     put, reason = OBSTACLES[name]
     install(sandbox, "claude")
     put(sandbox)
@@ -195,8 +195,8 @@ def test_settings_that_name_a_provider_do_not_mislead_the_canary(sandbox: Sandbo
     assert ({}, []) == (inactive_points(found, "claude-code"), done.requests)
 
 
-def test_nothing_is_installed(sandbox: Sandbox) -> None:
-    """Clients that are here without upbeat are named, and there is nothing to check."""
+def test_clients_without_upbeat_are_named(sandbox: Sandbox) -> None:
+    """There is nothing to check."""
     done = run(sandbox, ["upbeat", "doctor"])
 
     assert 0 == done.exit_code

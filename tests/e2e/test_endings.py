@@ -17,8 +17,8 @@ ROUNDS: list[Round] = ["I have begun.", MET]
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("prompt", ["[goal: all tests pass]", "/upbeat:goal all tests pass"])
-def test_a_goal_sends_the_turn_on_until_it_is_met(sandbox: Sandbox, client: str, prompt: str) -> None:
-    """The turn goes on once, and ends with the line that says how the goal was checked."""
+def test_a_goal_continues_the_turn_until_it_is_met(sandbox: Sandbox, client: str, prompt: str) -> None:
+    """The turn is continued once, and ends with a line that says how the goal was checked."""
     prepare(sandbox, client)
     written = prompt.replace("/", "$", 1) if client == "codex" else prompt
     done = carry_out(sandbox, client, written, ROUNDS)
@@ -31,8 +31,8 @@ def test_a_goal_sends_the_turn_on_until_it_is_met(sandbox: Sandbox, client: str,
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_quiet_lets_the_workflow_rest(sandbox: Sandbox, client: str) -> None:
-    """A session that was told to be quiet ends its turn, though a workflow has work left; the next prompt goes on."""
+def test_quiet_ends_the_turn(sandbox: Sandbox, client: str) -> None:
+    """A quiet session ends its turn, though its workflow has work left."""
     prepare(sandbox, client)
     carry_out(sandbox, client, "[workflow:single] add retries to save_order", ["Which database?"])
     session = read_log(sandbox.home)[-1]["session_id"]

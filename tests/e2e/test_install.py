@@ -153,7 +153,7 @@ def test_an_upgrade_of_codex_keeps_trust_and_state(sandbox: Sandbox) -> None:
 
 
 def test_an_upgrade_that_changes_hooks_is_reviewed(sandbox: Sandbox) -> None:
-    """Where a file of the plugin changes, Codex wants its user to look again: that trust is never ours to give."""
+    """Where a file of the plugin changes, Codex asks its user to review it: upbeat never grants that trust."""
     upbeat(sandbox, "install", "codex", "--yes")
     trust_all_hooks(sandbox)
     told = upbeat(sandbox, "install", "codex", "--yes", "--route", "command")

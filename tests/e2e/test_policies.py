@@ -17,8 +17,7 @@ import pytest
 from processes import read_log
 
 from .runs import Finished, run
-from .sandbox import Sandbox
-from .test_app_server import config
+from .sandbox import Sandbox, add_codex_settings
 from .workflow_sessions import CLAUDES, CLIENTS, Played, command_of, on_all, prepare, set_up, shell_call
 
 pytestmark = pytest.mark.e2e
@@ -66,8 +65,8 @@ def played(fresh: Callable[[], Sandbox]) -> dict[str, Played]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_deny(played: dict[str, Played], client: str) -> None:
-    """What destroys a home does not run, and the model reads why; what only says so in quotes runs."""
+def test_a_destructive_command_is_denied(played: dict[str, Played], client: str) -> None:
+    """It does not run, and the model reads why; a command that only quotes it runs."""
     found = played[client]
 
     assert (0, True) == (found.done.exit_code, "All is done." in found.done.stdout)
@@ -77,8 +76,8 @@ def test_deny(played: dict[str, Played], client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_ask(played: dict[str, Played], client: str) -> None:
-    """With nobody there to ask, a question is a denial in either client; in Codex it always is, and recorded so."""
+def test_a_question_that_nobody_can_answer_is_a_denial(played: dict[str, Played], client: str) -> None:
+    """In Codex it always is, and it is recorded so."""
     found = played[client]
     degraded = "denied, because the client cannot ask the user" if client == "codex" else ""
 
@@ -87,8 +86,8 @@ def test_ask(played: dict[str, Played], client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLAUDES)
-def test_inject_after_an_edit_that_was_refused(sandbox: Sandbox, client: str) -> None:
-    """Claude Code refuses an edit before it begins, and tells of that at the end of the batch only: that is enough."""
+def test_a_rejected_edit_gets_a_hint(sandbox: Sandbox, client: str) -> None:
+    """Claude Code rejects an edit before it starts, and reports that only at the end of the batch."""
     path = str(sandbox.repository / "README.md")
     edit = {"file_path": path, "old_string": "nothing like this", "new_string": "x"}
     script = [
@@ -111,8 +110,8 @@ def dumped(sandbox: Sandbox, client: str) -> Finished:
     return run(sandbox, command, stdin="dump it", script=script, env={"MAX_MCP_OUTPUT_TOKENS": "200000"})
 
 
-def test_changed_answer(sandbox: Sandbox) -> None:
-    """Of what a tool says beyond the limit the client gets both ends: that is what it keeps for its model."""
+def test_a_long_output_is_shortened(sandbox: Sandbox) -> None:
+    """The client gets both ends of an output beyond the limit, and keeps these for its model."""
     last = dumped(sandbox, "claude").turns[-1]
     [preview] = [said.text for said in last.conversation() if "BEGIN word" in said.text]
     kept = Path(re.search(r"saved to: (.+?\.json)", preview)[1]).read_text(encoding="utf-8")  # type: ignore[index]
@@ -126,7 +125,7 @@ AMEND = "git -c user.name=amender -c user.email=a@b commit --allow-empty --amend
 
 
 @pytest.mark.parametrize("client", CLAUDES)
-def test_changed_input(sandbox: Sandbox, client: str) -> None:
+def test_an_interactive_command_is_changed(sandbox: Sandbox, client: str) -> None:
     """A command that would open an editor runs without one, with everything else of the call as it was."""
     script = [{"reply": [shell_call(client, AMEND)]}, {"reply": [{"text": "Done."}]}]
     run(sandbox, command_of(client), stdin="amend it", script=script)
@@ -136,8 +135,8 @@ def test_changed_input(sandbox: Sandbox, client: str) -> None:
     assert [("rewrite_input", "")] == effects(read_log(sandbox.home), "policy block-interactive-commands")
 
 
-def test_changed_input_is_advice_in_codex(sandbox: Sandbox) -> None:
-    """Codex takes a changed input only with a permission that upbeat cannot grant: its model is instructed instead."""
+def test_codex_is_advised_to_change_an_interactive_command(sandbox: Sandbox) -> None:
+    """It accepts a changed input only with a permission that upbeat cannot grant."""
     prepare(sandbox, "codex")
     script = [{"reply": [shell_call("codex", AMEND)]}, {"reply": [{"text": "Done."}]}]
     done = run(sandbox, command_of("codex"), stdin="amend it", script=script)
@@ -149,7 +148,7 @@ def test_changed_input_is_advice_in_codex(sandbox: Sandbox) -> None:
 
 def test_compaction_is_suggested_to_the_user_in_codex(sandbox: Sandbox) -> None:
     """When the window is nearly full, the model gets the client's own numbers, and the user a request to compact."""
-    config(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
+    add_codex_settings(sandbox, "model_context_window = 14000", "model_auto_compact_token_limit = 1000000")
     prepare(sandbox, "codex")
     run(sandbox, command_of("codex"), stdin="hello there")
     session = read_log(sandbox.home)[-1]["session_id"]
@@ -161,8 +160,8 @@ def test_compaction_is_suggested_to_the_user_in_codex(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_is_switched_off_says_nothing(sandbox: Sandbox, client: str) -> None:
-    """A policy that its user has switched off is not asked, on any client."""
+def test_a_disabled_policy_does_nothing(sandbox: Sandbox, client: str) -> None:
+    """It is not asked on any client."""
     prepare(sandbox, client)
     set_up(sandbox, '[policies]\noff = ["block-destructive-commands"]\n')
     script = [{"reply": [shell_call(client, "rm -rf ~/nothing-there/*")]}, {"reply": [{"text": "Done."}]}]

@@ -106,8 +106,8 @@ def count(done: Finished, text: str) -> int:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_is_denied_does_not_happen(played: dict[str, Played], client: str) -> None:
-    """Neither the command, nor the same within another shell, nor one that cannot be read; the others run."""
+def test_a_denied_command_does_not_run(played: dict[str, Played], client: str) -> None:
+    """Neither does the same within another shell, nor one that cannot be parsed; the others run."""
     repository, done = played[client].sandbox.repository, played[client].done
 
     assert (0, True) == (done.exit_code, "All is done." in done.stdout)
@@ -119,14 +119,14 @@ def test_what_is_denied_does_not_happen(played: dict[str, Played], client: str) 
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_is_injected_reaches_the_model_once(played: dict[str, Played], client: str) -> None:
-    """Beside the result of the first command that matches, and not beside the second."""
+def test_a_rule_injects_its_text_once(played: dict[str, Played], client: str) -> None:
+    """It is beside the result of the first command that matches, and not beside the second."""
     assert 1 == count(played[client].done, INJECTED)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_strangers_words_do_not(played: dict[str, Played], client: str) -> None:
-    """A rule that nobody has trusted denies in our words: nothing of its file but the name is sent."""
+def test_an_untrusted_rule_injects_nothing(played: dict[str, Played], client: str) -> None:
+    """It denies in upbeat's words: nothing of its file but the name is sent."""
     done = played[client].done
 
     assert 1 == count(done, "The rule .upbeat/rules/strange.md of this repository forbids this.")
@@ -134,14 +134,14 @@ def test_a_strangers_words_do_not(played: dict[str, Played], client: str) -> Non
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_rules_of_another_program_are_shown(played: dict[str, Played], client: str) -> None:
-    """What Cursor would tell its agent about a file is told, once that file is touched."""
+def test_guidance_of_another_program_is_added(played: dict[str, Played], client: str) -> None:
+    """What Cursor would tell its agent about a file is added once that file is touched."""
     assert 1 == count(played[client].done, "Use tabs in this shop.")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_the_rules_said_is_recorded(played: dict[str, Played], client: str) -> None:
-    """Each rule's word is in the journal, the third outcome among them, with file and line."""
+def test_decisions_of_rules_are_recorded(played: dict[str, Played], client: str) -> None:
+    """Each rule's decision is in the journal with file and line, also that one could not be evaluated."""
     found = played[client]
     places = {
         one["component"]: one["config_location"].removeprefix(str(found.sandbox.home))

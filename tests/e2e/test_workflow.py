@@ -66,7 +66,7 @@ def passed(*keys: str) -> list[str]:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_standard_runs_to_its_end(standard: dict[str, Played], client: str) -> None:
-    """All eight steps pass in order, and the last turn is let go at once."""
+    """All eight steps pass in order, and the last turn ends at once."""
     played = standard[client]
 
     steps = [*passed("PLAN"), *passed("ARCH"), *passed("TEST"), *passed("DEV"), *passed("REVIEW", "TEST:2")]
@@ -90,8 +90,8 @@ def test_status_says_complete(standard: dict[str, Played], client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_each_agent_is_told_its_step_once(standard: dict[str, Played], client: str) -> None:
-    """The context of the step stands before the prompt, once, and names what the steps before found."""
+def test_each_agent_gets_the_context_of_its_step_once(standard: dict[str, Played], client: str) -> None:
+    """It is before the prompt, and names what earlier steps reported."""
     done = standard[client].done
 
     heads = {each.prompt: told(done, each.prompt) for this in STANDARD if not isinstance(this, str) for each in this}

@@ -10,7 +10,7 @@ import pytest
 from processes import read_log
 
 from .codex_trust import trust_all_hooks
-from .sandbox import Sandbox
+from .sandbox import Sandbox, add_codex_settings
 from .terminal import CTRL_C, CTRL_D, ESCAPE, Terminal
 from .workflow_scripts import Round
 from .workflow_sessions import (
@@ -69,7 +69,7 @@ def names(records: list[Record]) -> set[str]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_every_registered_hook_is_seen(seen: dict[str, Played], client: str) -> None:
+def test_every_registered_hook_is_recorded(seen: dict[str, Played], client: str) -> None:
     """Each hook that the plugin registers has left its events, and nothing else has."""
     played = seen[client]
     hooks = registered(played.sandbox, client) - IN_TERMINALS
@@ -79,8 +79,8 @@ def test_every_registered_hook_is_seen(seen: dict[str, Played], client: str) -> 
     assert set() == found - {event for events in SEEN_AS.values() for event in events}
 
 
-def test_interrupt_of_codex_is_seen(sandbox: Sandbox) -> None:
-    """A turn that its user breaks off is let go: nothing is continued."""
+def test_an_interrupt_of_codex_is_recorded(sandbox: Sandbox) -> None:
+    """A turn that its user interrupts is not continued."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
     slow = [{"reply": [{"text": "Thinking"}, {"wait": 60}]}]
@@ -113,10 +113,7 @@ QUESTION = {"questions": [{"question": "Which one?", "header": "One", "options":
 def test_codex_gets_the_state_back_after_a_compaction(sandbox: Sandbox) -> None:
     """Codex compacts in the middle of the turn; its next request has the state, within 2,000 characters."""
     prepare(sandbox, "codex")
-    settings = sandbox.codex_home / "config.toml"
-    settings.write_text(
-        "model_auto_compact_token_limit = 14000\n" + settings.read_text(encoding="utf-8"), encoding="utf-8"
-    )
+    add_codex_settings(sandbox, "model_auto_compact_token_limit = 14000")
     large = {"tool": "exec_command", "input": {"cmd": "seq 1 9000", "max_output_tokens": 9000}}
     rounds: list[Round] = [ROUNDS[0], "Shall I go on?"]
     first = ({"said": ['"completed":"On'], "reply": [{"text": "Now for much text."}, large]},)

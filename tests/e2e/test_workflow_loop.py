@@ -79,7 +79,7 @@ def root_turns(played: Played) -> list[Request]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_idle_turn_is_sent_on(idle: dict[str, Played], client: str) -> None:
+def test_an_idle_turn_is_continued(idle: dict[str, Played], client: str) -> None:
     """Each time the model reads once, as the user's words, what comes next."""
     turns = root_turns(idle[client])
 
@@ -101,16 +101,16 @@ def test_idle_turns_end_by_themselves(idle: dict[str, Played], client: str) -> N
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_question_is_let_go(stopped: dict[str, list[Played]], client: str) -> None:
-    """A turn that ends in a question to the user ends."""
+def test_a_turn_that_ends_in_a_question_ends(stopped: dict[str, list[Played]], client: str) -> None:
+    """It is not continued."""
     asked, _ = stopped[client]
 
     assert (["allow_end"], 1) == (said(asked.records, "loop"), len(root_turns(asked)))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_stop_wins(stopped: dict[str, list[Played]], client: str) -> None:
-    """`stop` in the resumed session ends the workflow, and the turn is let go with all its work left."""
+def test_stop_ends_the_workflow(stopped: dict[str, list[Played]], client: str) -> None:
+    """In the resumed session the turn ends with all its work left."""
     _, answered = stopped[client]
 
     assert 1 == len(root_turns(answered))
@@ -120,7 +120,7 @@ def test_stop_wins(stopped: dict[str, list[Played]], client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_answers_without_worth_are_sent_back_once(unsure: dict[str, Played], client: str) -> None:
+def test_an_unclear_answer_is_returned_once(unsure: dict[str, Played], client: str) -> None:
     """The reviewer is asked for its verdict and gives it; the tester is asked to run the tests and does not."""
     played = unsure[client]
 
@@ -143,7 +143,7 @@ def asked(played: Played) -> list[str]:
 
 
 def test_the_journals_of_the_clients_are_equal(unsure: dict[str, Played], idle: dict[str, Played]) -> None:
-    """Whom it sends back and continues is the same in every client."""
+    """Which agents are asked again, and which turns are continued, is the same in every client."""
     for runs in (unsure, idle):
         assert [course(runs["claude"].records)] * 3 == [course(runs[client].records) for client in CLIENTS]
 

@@ -52,8 +52,8 @@ def of_session(records: list[Mapping[str, Any]], session: str) -> list[Mapping[s
 
 
 @pytest.mark.parametrize(("first", "second", "name"), [("claude", "codex", "codex"), ("codex", "claude", "claude")])
-def test_another_client_goes_on(sandbox: Sandbox, first: str, second: str, name: str) -> None:
-    """What one client began another one ends: it knows the steps, guards them, has the evidence, and completes."""
+def test_another_client_continues_the_workflow(sandbox: Sandbox, first: str, second: str, name: str) -> None:
+    """It knows the finished steps, guards the others, has the evidence, and completes."""
     prepare(sandbox, "codex")
     carry_out(sandbox, first, "[workflow:standard] add retries to save_order", BEGUN)
     former = read_log(sandbox.home)[-1]["session_id"]
@@ -82,8 +82,8 @@ OFFER = "upbeat: workflow standard "
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
-    """A client that is killed in the middle of a step, and resumed, does that step again and nothing else."""
+def test_a_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
+    """Resumed, it repeats the interrupted step and nothing else."""
     prepare(sandbox, client)
     cut_off: list[Round] = [
         [part("tester", "Write the behaviour down.")],

@@ -107,8 +107,8 @@ def test_failed_last_stage_is_not_complete(failed: dict[str, Played], client: st
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_who_repairs_knows_what_failed(failed: dict[str, Played], client: str) -> None:
-    """The debugger's task names the failed step with the tester's own words."""
+def test_the_debugger_knows_what_failed(failed: dict[str, Played], client: str) -> None:
+    """Its task names the failed step with the tester's own words."""
     [head] = subagent_turns(failed[client].done, "Find the cause.")[0].texts_with("upbeat · workflow ")
 
     assert "Earlier attempts failed. Address this first:\n- TEST:2: On «TEST THE CODE.»: see above." in head.text
@@ -130,8 +130,8 @@ def test_double_failure(twice_bad: dict[str, Played], client: str) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_developer_gets_both_reasons(twice_bad: dict[str, Played], client: str) -> None:
-    """Who fixes it reads what the reviewer and what the tester found."""
+def test_the_developer_gets_both_reasons(twice_bad: dict[str, Played], client: str) -> None:
+    """It reads what the reviewer and what the tester reported."""
     [head] = subagent_turns(twice_bad[client].done, "Fix it.")[0].texts_with("upbeat · workflow ")
 
     assert "- TEST: On «TEST THE CODE.»: see above.\n- REVIEW: On «REVIEW THE CODE.»: see above." in head.text
@@ -159,7 +159,7 @@ def test_skipping_is_denied(skipped: dict[str, Played], client: str) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_other_agents_are_left_alone(skipped: dict[str, Played], client: str) -> None:
-    """An agent that is none of the workflow's gets its prompt byte by byte."""
+    """An agent that is not the workflow's gets its prompt byte by byte."""
     first = subagent_turns(skipped[client].done, "Count the files.")[0]
 
     assert ["Count the files."] == [said.text for said in first.texts_with("Count the files.")]

@@ -112,7 +112,7 @@ def test_a_real_server_answers(repo: Path, tmp_path: Path) -> None:
         pipe.answer("ping")
         served = shim(payload(repo), tmp_path, CI_AUTO_TOOLS="off")
         other = shim(payload(repo), tmp_path, "codex-cli", CI_AUTO_TOOLS="off")
-        large = shim(payload(repo, PROMPT + " some more words." * 260_000), tmp_path)
+        large = shim(payload(repo, padding="x" * 5_000_000), tmp_path)
 
     assert "send_with_retry" in context(served)
     assert b"" == other.stdout
