@@ -31,8 +31,11 @@ EACH_TURN = (
     *("AGENTS.md", "CLAUDE.md", ".gitmodules", "shop/evil.py"),
 )
 PROGRAMS = ("git", "rg", "python3", "python", "sh", "node", "codex", "claude", "tmux", "notify-send", "osascript", "ps")
-MODULES = ("sitecustomize", "usercustomize", "json", "re", "apsw", "tomli", "pathspec", "conftest", "setup", "mcp")
-PACKAGES = ("core", "adapters", "upbeat", "config", "re2", "dulwich", "tree_sitter", "core/contract", "adapters/cli")
+MODULES = (
+    *("sitecustomize", "usercustomize", "site", "posix", "json", "re", "typing", "logging", "conftest", "setup"),
+    *("apsw", "dulwich", "mcp", "pathspec", "pydantic", "tomli"),
+)
+PACKAGES = ("core", "adapters", "upbeat", "config", "re2", "tree_sitter", "core/contract", "adapters/cli")
 
 SHELL_ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
