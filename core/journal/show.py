@@ -262,7 +262,7 @@ def _explanation_lines(explanation: Mapping[str, Any], language: str) -> Iterato
         if record.get(name):
             yield f"{text}: {_format_fields(record[name])}"
     if explanation["facts"]:
-        yield f"{texts['facts']}: {', '.join(fact.replace('_', ' ') for fact in explanation['facts'])}"
+        yield f"{texts['facts']}: {_in_words(', '.join(explanation['facts']), language)}"
     yield ""
     for part in explanation["explanations"]:
         yield from _part_lines(part, texts, language)

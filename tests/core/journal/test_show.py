@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields, replace
 
 import pytest
 from journal_values import BARE, ENTRY, RUN
 
-from upbeat.core.journal.codec import encode_record
+from upbeat.core.journal.codec import FACT_KINDS, encode_record
 from upbeat.core.journal.record import (
     SESSION_RENAMED,
     ChainBreak,
@@ -248,6 +249,15 @@ effects:
 total: 3.2 ms, 0 characters injected"""
 
     assert expected == format_explanation(ENTRY, "en")
+
+
+def test_facts_in_words() -> None:
+    """Every kind of fact has words in Chinese; in English, they are the words of its name."""
+    kinds = list(FACT_KINDS.values())
+    entry = JournalEntry(1, {"facts": [{"kind": kind} for kind in kinds]}, "", "")
+
+    assert ", ".join(kinds).replace("_", " ") in format_explanation(entry, "en")
+    assert not set(kinds) & set(re.split(r"[:, \n]+", format_explanation(entry, "zh")))
 
 
 @pytest.mark.parametrize(
