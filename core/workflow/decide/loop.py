@@ -114,7 +114,7 @@ def _say_what_waits(run: WorkflowRun, state: SessionState, inputs: WorkflowInput
         attempts=format_count("time", step.attempts if step else 0, inputs.language),
     )
     why = make_explanation("loop", "waits_for_user", f"{run.reason} has used all its attempts")
-    return WorkflowDecision((LoopEnded(RunStatus.NEEDS_HUMAN),), (NotifyUser(text),), (why,))
+    return WorkflowDecision((LoopEnded(RunStatus.NEEDS_HUMAN.value),), (NotifyUser(text),), (why,))
 
 
 def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:

@@ -60,43 +60,6 @@ def test_each_workflow(name: str, groups: str, files: str) -> None:
     assert files == " ".join(workflow.files)
 
 
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        ("DEV", Stage("DEV", "developer")),
-        (
-            "REVIEW",
-            Stage("REVIEW", "code-reviewer", (StepVerdict.PASS, StepVerdict.REJECT), {StepVerdict.REJECT: (("DEV",),)}),
-        ),
-        (
-            "TEST",
-            Stage(
-                "TEST",
-                "tester",
-                (StepVerdict.PASS, StepVerdict.FAIL),
-                {StepVerdict.FAIL: (("DEBUG",), ("DEV",))},
-                spec_before="DEV",
-                required_evidence="tests",
-            ),
-        ),
-        (
-            "RETRO",
-            Stage(
-                "RETRO",
-                "retrospective",
-                (StepVerdict.PASS, StepVerdict.ISSUES),
-                {StepVerdict.ISSUES: (("DEV",), ("REVIEW", "TEST"))},
-                continues_on_failure=True,
-            ),
-        ),
-    ],
-    ids=str,
-)
-def test_some_stages(key: str, expected: Stage) -> None:
-    """Stages have all their attributes."""
-    assert replace(expected, text=BASE.stages[key].text) == BASE.stages[key]
-
-
 def test_texts_are_in_both_languages() -> None:
     """Every workflow and every stage has a sentence in each language."""
     entries = [*BASE.workflows.values(), *BASE.stages.values()]
