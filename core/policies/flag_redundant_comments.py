@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, FileEdit, ToolFinished
+from upbeat.core.package_data import load_toml
 from upbeat.core.policy.comments import Comment, find_comments
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 
@@ -58,54 +59,9 @@ _DEFINITION = re.compile(
     r"|(?!if|for|while|switch|else|return|with|match)[\w*]++ [\w *]*+\([^;=]*+$"
 )
 """The beginning of a definition: a comment above it is documentation."""
-_STOP_WORDS = frozenset(
-    [
-        *("a", "an", "the", "this", "that", "these", "those", "our", "its", "it", "we", "us", "new", "current"),
-        *(
-            "given",
-            "to",
-            "of",
-            "for",
-            "in",
-            "on",
-            "at",
-            "by",
-            "as",
-            "with",
-            "from",
-            "into",
-            "and",
-            "is",
-            "are",
-            "be",
-            "all",
-        ),
-    ]
-)
-_ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "=": ("set", "assign", "initialize", "init", "initialise", "create", "define", "store", "save", "declare"),
-    "+=": ("increment", "add", "increase", "append"),
-    "-=": ("decrement", "subtract", "decrease"),
-    "++": ("increment", "increase"),
-    "--": ("decrement", "decrease"),
-    "(": ("call", "invoke", "run", "execute"),
-    "return": ("return", "returns"),
-    "for": ("loop", "iterate", "over", "through"),
-    "if": ("check", "if", "whether"),
-    "import": ("import", "imports"),
-    "print": ("print", "output", "display", "log"),
-    "class": ("class", "define"),
-    "def": ("function", "method", "define"),
-    "func": ("function", "method", "define"),
-    "function": ("function", "method", "define"),
-    "raise": ("raise", "throw", "error"),
-    "throw": ("throw", "raise", "error"),
-    "==": ("equal", "equals"),
-    "None": ("none", "null"),
-    "null": ("null", "none"),
-}
-"""Operator or keyword -> the words that only restate it."""
-
+_WORDS = load_toml(__package__, "comment_words.toml")
+_STOP_WORDS = frozenset(_WORDS["stop_words"].split())
+_ACTIONS: Mapping[str, str] = _WORDS["actions"]
 _MAX_WORDS = 7
 
 
@@ -148,7 +104,7 @@ def restates_code(comment: str, code: str) -> bool:
         return False
     code = code[:_MAX_SCANNED_CHARS]
     signs = {sign for sign in _ACTIONS if (sign in _CODE_WORD.findall(code) if sign.isalpha() else sign in code)}
-    actions = {_stem(word) for sign in signs for word in _ACTIONS[sign]}
+    actions = {_stem(word) for sign in signs for word in _ACTIONS[sign].split()}
     called = {_stem((low or high).lower()) for low, high in _CALLED_NAME.findall(code)}
     names = {_stem(part.lower()) for part in _PARTS.findall(code)}
     first, *others = (_stem(word) for word in words)

@@ -9,6 +9,7 @@ from typing import Any
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned
+from upbeat.core.package_data import load_toml
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 
 _TEXTS = PolicyTexts("recover-from-failed-delegation")
@@ -26,36 +27,10 @@ _MISSING_FIELD = re.compile(
 )
 
 
-_CAUSES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"thread limit|concurren\w* (?:limit|agents)|too many (?:agents|subagents|tasks)", re.IGNORECASE),
-        "cause_limit",
-    ),
-    (
-        re.compile(r"depth|nested|within a subagent|inside (?:a )?subagent|cannot spawn", re.IGNORECASE),
-        "cause_depth",
-    ),
-    (
-        re.compile(r"denied by (?:a )?permission|permission rule|not allowed|not permitted", re.IGNORECASE),
-        "cause_permission",
-    ),
-    (
-        re.compile(r"worktree|not (?:in )?a git repo", re.IGNORECASE),
-        "cause_worktree",
-    ),
-    (
-        re.compile(r"requires? (?:the )?MCP servers?|MCP server\w* .{0,80}(?:missing|not connected)", re.IGNORECASE),
-        "cause_servers",
-    ),
-    (
-        re.compile(r"prompt is too long|context.{0,20}(?:length|window)|too many tokens", re.IGNORECASE),
-        "cause_length",
-    ),
-    (
-        re.compile(r"overloaded|rate.?limit|API error|timed? ?out|connection|50\d\b|429\b", re.IGNORECASE),
-        "cause_connection",
-    ),
-)
+_CAUSES = {
+    key: re.compile(pattern, re.IGNORECASE)
+    for key, pattern in load_toml(__package__, "errors.toml")["recover-from-failed-delegation"].items()
+}
 _MAX_NEAREST = 3
 
 
@@ -76,7 +51,7 @@ def _explain_error(event: SubagentReturned, language: str) -> str:
         return _explain_unknown_agent(unknown[1] or _requested_agent(event.call.input), error, language)
     if names := tuple(dict.fromkeys(_MISSING_FIELD.findall(error[:1000]))):
         return _TEXTS.get("missing_field", language).format(names=", ".join(f"`{name}`" for name in names[:5]))
-    return next((_TEXTS.get(key, language) for pattern, key in _CAUSES if pattern.search(error[:1000])), "")
+    return next((_TEXTS.get(key, language) for key, pattern in _CAUSES.items() if pattern.search(error[:1000])), "")
 
 
 def _explain_unknown_agent(asked: str, error: str, language: str) -> str:

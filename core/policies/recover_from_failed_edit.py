@@ -6,32 +6,15 @@ import re
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, ToolFinished
+from upbeat.core.package_data import load_toml
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 
 _TEXTS = PolicyTexts("recover-from-failed-edit")
 
-_CAUSES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"(old|new)_string.{0,40}(same|identical|exactly)|no changes to make", re.IGNORECASE),
-        "cause_same",
-    ),
-    (
-        re.compile(r"\b\d+ matches\b|multiple (matches|times)|not unique|more than once", re.IGNORECASE),
-        "cause_several",
-    ),
-    (
-        re.compile(r"modified since|has changed since|not been read|read it first", re.IGNORECASE),
-        "cause_changed",
-    ),
-    (
-        re.compile(r"invalid (patch|hunk)|not a valid (patch|hunk)", re.IGNORECASE),
-        "cause_malformed",
-    ),
-    (
-        re.compile(r"not found|no match|failed to find|could not find|unexpected context", re.IGNORECASE),
-        "cause_missing",
-    ),
-)
+_CAUSES = {
+    key: re.compile(pattern, re.IGNORECASE)
+    for key, pattern in load_toml(__package__, "errors.toml")["recover-from-failed-edit"].items()
+}
 _FAILED_PATCH = re.compile(r"(?:Script error:\s*)?apply_patch verification failed|Exit code: [1-9]")
 """Beginning of the output of a patch that did not apply, for clients that report it only as text."""
 
@@ -45,7 +28,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     if not event.has_failed and not _FAILED_PATCH.match(event.output):
         return NO_RESULT
     error = event.output[:MAX_SCANNED_CHARS].partition("\nString: ")[0]
-    cause = next((key for pattern, key in _CAUSES if pattern.search(error)), "")
+    cause = next((key for key, pattern in _CAUSES.items() if pattern.search(error)), "")
     if not cause:
         return NO_RESULT
     path = ", ".join(event.call.paths[:3]) or event.call.tool

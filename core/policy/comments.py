@@ -7,7 +7,7 @@ without quotes; documentation (``///``, ``/**``, triple-quoted text) does not co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_CHARS = 40_000
@@ -15,16 +15,12 @@ MAX_CHARS = 40_000
 MAX_COMMENTS = 200
 
 _HASH, _SLASHES, _DASHES = "#", "//", "--"
-_MARKERS_BY_SUFFIX: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("py", "pyi", "rb", "sh", "bash", "zsh", "yml", "yaml", "toml", "pl", "ex", "exs", "jl", "r"), _HASH
-    ),
-    **dict.fromkeys(
-        ("js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "kts", "go", "rs", "c", "h", "cc"), _SLASHES
-    ),
-    **dict.fromkeys(("cpp", "hpp", "cs", "swift", "scala", "php", "dart", "groovy", "scss", "proto", "zig"), _SLASHES),
-    **dict.fromkeys(("sql", "lua", "hs"), _DASHES),
+_SUFFIXES_BY_MARKER = {
+    _HASH: "py pyi rb sh bash zsh yml yaml toml pl ex exs jl r",
+    _SLASHES: "js jsx mjs cjs ts tsx java kt kts go rs c h cc cpp hpp cs swift scala php dart groovy scss proto zig",
+    _DASHES: "sql lua hs",
 }
+_MARKERS_BY_SUFFIX = {suffix: marker for marker, names in _SUFFIXES_BY_MARKER.items() for suffix in names.split()}
 _COMMENT_PATTERNS = {
     _HASH: re.compile(r"^([^\n'\"#]*)#(?![!{\[:])(.*)$", re.MULTILINE),
     _SLASHES: re.compile(r"^([^\n'\"`/]*)(?://(?![/!])(.*)|/\*(?![*!])(.*)\*/[ \t]*)$", re.MULTILINE),
@@ -57,8 +53,10 @@ def _iter_comments(text: str, marker: str) -> Iterator[Comment]:
     run: list[tuple[int, str]] = []
     end, line, start, count = -1, 1, 0, 0
     for match in _COMMENT_PATTERNS[marker].finditer(text):
-        if _is_quoted(text, match.start(), marker):
-            continue
+        if marker is _HASH and any(
+            text.count(fence, 0, match.start()) % 2 for fence in _TRIPLE_QUOTES if fence in text
+        ):
+            continue  # in triple-quoted text
         line, start = line + text.count("\n", start, match.start()), match.start()
         comment, code = (match[2] or match[3 if marker is _SLASHES else 2] or "").strip(), match[1].strip()
         if run and (code or match.start() != end + 1):
@@ -85,8 +83,3 @@ def _join_comment_lines(comment_lines: list[tuple[int, str]], text: str, end: in
         rest.partition("\n")[0].strip(),
         len(comment_lines),
     )
-
-
-def _is_quoted(text: str, position: int, marker: str) -> bool:
-    """Return whether ``position`` is in triple-quoted text."""
-    return marker is _HASH and any(text.count(fence, 0, position) % 2 for fence in _TRIPLE_QUOTES if fence in text)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from upbeat.core.contract.event import Event, ToolFinished, ToolKind, ToolStarting
+from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand, parse_commands
 
 _FILE_TOOL_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.SHELL})
@@ -19,42 +20,11 @@ MAX_FILES = 20
 MAX_LINE_CHARS = 4000
 """Longer command lines are not parsed."""
 
-_OPTIONS_WITH_VALUE: Mapping[str, str] = {
-    "cat": "",
-    "tac": "",
-    "nl": "-b -d -f -h -i -l -n -s -v -w",
-    "less": "-b -h -j -k -o -O -p -P -t -T -x -y -z",
-    "more": "-n",
-    "head": "-n -c --lines --bytes",
-    "tail": "-n -c --lines --bytes -s --pid",
-    "bat": "-r --line-range -l --language -H --highlight-line --style --theme --color --paging --wrap",
-    "batcat": "-r --line-range -l --language -H --highlight-line --style --theme --color --paging --wrap",
-    "sed": "-e --expression -f --file -l --line-length",
-    "awk": "-F -v -f --file --field-separator --assign",
-    "gawk": "-F -v -f --file --field-separator --assign",
-    "mawk": "-F -v -f",
-    "grep": "-e --regexp -f --file -A -B -C -m --max-count -d -D --include --exclude --exclude-dir",
-    "egrep": "-e -f -A -B -C -m",
-    "fgrep": "-e -f -A -B -C -m",
-    "rg": "-e --regexp -f --file -g --glob -t --type -T -A -B -C -m --max-count -M -j -r --replace --sort --iglob",
-}
-"""Program that reads files -> its options that take a value."""
-
-_SCRIPT_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "sed": ("-e", "--expression", "-f", "--file"),
-    "awk": ("-f", "--file"),
-    "gawk": ("-f", "--file"),
-    "mawk": ("-f",),
-    "grep": ("-e", "--regexp", "-f", "--file"),
-    "egrep": ("-e", "-f"),
-    "fgrep": ("-e", "-f"),
-    "rg": ("-e", "--regexp", "-f", "--file", "--files"),
-}
-"""Program whose first argument is a script or a pattern -> the options that replace it."""
-
+_READERS: Mapping[str, Mapping[str, str]] = load_toml(__package__, "file_readers.toml")
+_VALUE_OPTIONS, _SCRIPT_OPTIONS = _READERS["value_options"], _READERS["script_options"]
 _SEARCHES = frozenset({"grep", "egrep", "fgrep", "rg"})
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
-_READER_PATTERN = re.compile(rf"(?:^|[\s;&|(/'\"])(?:{'|'.join(sorted(_OPTIONS_WITH_VALUE, key=len, reverse=True))})\s")
+_READER_PATTERN = re.compile(rf"(?:^|[\s;&|(/'\"])(?:{'|'.join(sorted(_VALUE_OPTIONS, key=len, reverse=True))})\s")
 _NEEDS_EXPANSION = re.compile(r"[$`*?\[{<>\n\0]|^[~-]")
 
 
@@ -78,14 +48,14 @@ def paths_read_by(command: str, cwd: str) -> tuple[str, ...]:
 def _paths_in(commands_in_line: Iterable[SimpleCommand], cwd: str) -> Iterator[str]:
     for command in commands_in_line:
         program, *given = command.words or ("",)
-        if program in _OPTIONS_WITH_VALUE and not _NEEDS_EXPANSION.search(command.working_dir):
+        if program in _VALUE_OPTIONS and not _NEEDS_EXPANSION.search(command.working_dir):
             folder = posixpath.join(cwd, command.working_dir)
             yield from (posixpath.normpath(posixpath.join(folder, name)) for name in _file_arguments(program, given))
 
 
 def _file_arguments(program: str, given: Sequence[str]) -> Iterator[str]:
     """Yield the words that name files."""
-    valued, scripted = _OPTIONS_WITH_VALUE[program].split(), _SCRIPT_OPTIONS.get(program, ())
+    valued, scripted = _VALUE_OPTIONS[program].split(), _SCRIPT_OPTIONS.get(program, "").split()
     needs_script = program in _SCRIPT_OPTIONS and not any(word.partition("=")[0] in scripted for word in given)
     is_recursive = program in _SEARCHES and any(_RECURSIVE.fullmatch(word) for word in given)
     is_over = False

@@ -10,61 +10,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from upbeat.core.package_data import load_toml
+
 MAX_WRAPPERS = 8
 """Maximum number of nested wrappers."""
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 
-_WRAPPERS: dict[str, str] = {
-    "time": "",
-    "nice": "-n --adjustment",
-    "ionice": "-c -n -p",
-    "nohup": "",
-    "command": "",
-    "exec": "-a",
-    "sudo": "-u -g -C -D -h -p -r -t -U --user --group",
-    "doas": "-u -C",
-    "stdbuf": "-i -o -e",
-    "unbuffer": "",
-    "caffeinate": "-t -w",
-    "xvfb-run": "-n -s -e -f -p -w --server-args --server-num",
-    "npx": "-p --package",
-    "bunx": "",
-    "pnpx": "",
-    "uvx": "--from --with --python -p",
-    "chronic": "",
-    "env": "-u --unset -C --chdir",
-}
-"""Program -> its options that take a value; the first other word is the program that it runs."""
-
-_RUN_SUBCOMMANDS: dict[tuple[str, str], str] = {
-    ("uv", "run"): "--with --python -p --extra --group --project --directory --package --env-file --with-requirements",
-    ("uv", "tool"): "--from --with",
-    ("poetry", "run"): "",
-    ("pipenv", "run"): "",
-    ("pdm", "run"): "-p --project",
-    ("hatch", "run"): "",
-    ("rye", "run"): "",
-    ("pixi", "run"): "-e --environment --manifest-path",
-    ("conda", "run"): "-n --name -p --prefix --cwd",
-    ("mamba", "run"): "-n --name -p --prefix --cwd",
-    ("bundle", "exec"): "",
-    ("npm", "exec"): "-p --package -w --workspace",
-    ("pnpm", "exec"): "--filter -F -C --dir",
-    ("pnpm", "dlx"): "--package",
-    ("yarn", "exec"): "",
-    ("yarn", "dlx"): "-p --package",
-    ("bun", "x"): "",
-    ("mise", "exec"): "",
-    ("mise", "x"): "",
-    ("asdf", "exec"): "",
-    ("direnv", "exec"): "",
-    ("dotenv", "run"): "-f --file",
-    ("rtx", "exec"): "",
-    ("upbeat", "exec"): "",
-}
-"""Program and subcommand that run another command -> their options that take a value."""
+_OPTIONS: Mapping[str, Mapping[str, str]] = load_toml(__package__, "wrappers.toml")
+_WRAPPERS, _SUBCOMMANDS, _RUNNER_OPTIONS = (_OPTIONS[table] for table in ("wrappers", "subcommands", "runners"))
 
 
 def unwrap(words: Sequence[str]) -> tuple[str, ...]:
@@ -97,8 +52,8 @@ def _wrapped_command(words: list[str]) -> list[str] | None:
         return skip_options(words[1:], "-k --kill-after -s --signal")[1:]
     if (program, second) == ("direnv", "exec"):
         return words[3:]
-    if (program, second) in _RUN_SUBCOMMANDS:
-        return skip_options(words[2:], _RUN_SUBCOMMANDS[program, second])
+    if (subcommand := f"{program} {second}") in _SUBCOMMANDS:
+        return skip_options(words[2:], _SUBCOMMANDS[subcommand])
     if program == "command" and second in ("-v", "-V"):
         return None
     if program in _WRAPPERS and len(words) > 1:
@@ -213,18 +168,13 @@ def _parallel_script(words: tuple[str, ...]) -> NestedCommands | None:
 
 
 _EXEC_OPTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
-_XARGS_VALUE_OPTIONS = (
-    "-a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-lines --max-args --max-procs --max-chars "
-    "--process-slot-var"
-)
-_SSH_VALUE_OPTIONS = "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"
 _RUNNERS: Mapping[str, Callable[[tuple[str, ...]], NestedCommands | None]] = {
     "eval": _runs_joined_text(""),
-    "xargs": _runs_after_options(_XARGS_VALUE_OPTIONS),
+    "xargs": _runs_after_options(_RUNNER_OPTIONS["xargs"]),
     "find": _find_exec_commands,
     "fd": _find_exec_commands,
     "fdfind": _find_exec_commands,
-    "ssh": _runs_joined_text(_SSH_VALUE_OPTIONS, 1, has_own_effect=True),
+    "ssh": _runs_joined_text(_RUNNER_OPTIONS["ssh"], 1, has_own_effect=True),
     "su": _runs_script_option("-c", "--command"),
     "runuser": _runs_script_option("-c", "--command"),
     "watch": _runs_joined_text("-n --interval"),
