@@ -12,7 +12,6 @@ Source: rollouts of 0.169.0; the ``…_end`` lines are from earlier versions.
 from __future__ import annotations
 
 import re
-import shlex
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,8 @@ from typing import Any
 
 from upbeat.adapters.clients.session_files import MAX_BYTES, Recording, list_recordings, worktree_root
 from upbeat.adapters.codex.codec import CODEX_CODEC
+from upbeat.adapters.codex.tools import shell_line
+from upbeat.adapters.codex.transcript import is_rollout
 from upbeat.adapters.hooks.codec import SHELL_TOOL, as_mapping, join_text_blocks, optional_text
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event
@@ -56,7 +57,7 @@ class CodexHistory:
 
     def recordings(self, since: float) -> list[Recording]:
         """Return the rollouts changed after ``since`` (seconds since the epoch), most recent first."""
-        return list_recordings(self._sessions, MAX_DEPTH, _is_rollout, since)
+        return list_recordings(self._sessions, MAX_DEPTH, is_rollout, since)
 
     def read_events(self, path: str, since: str) -> Iterator[HistoryItem]:
         """Yield the items of one rollout after ``since`` (UTC, ISO 8601), in order."""
@@ -188,9 +189,9 @@ def _parse_call(payload: Mapping[str, Any]) -> _Call | None:
     name, space = optional_text(payload, "name"), optional_text(payload, "namespace")
     given = as_mapping(payload.get("arguments"))
     if payload.get("type") == "local_shell_call":
-        return _Call(SHELL_TOOL, {"command": _shell_line(as_mapping(payload.get("action")).get("command"))})
+        return _Call(SHELL_TOOL, {"command": shell_line(as_mapping(payload.get("action")).get("command"))})
     if name in _SHELLS:
-        return _Call(SHELL_TOOL, {"command": _shell_line(given.get("cmd") or given.get("command"))})
+        return _Call(SHELL_TOOL, {"command": shell_line(given.get("cmd") or given.get("command"))})
     if name == "apply_patch":
         return _Call(name, {"command": optional_text(payload, "input") or optional_text(given, "input")})
     if not name or name in _IGNORED_TOOLS:
@@ -206,7 +207,7 @@ def _parse_item_call(item: Mapping[str, Any]) -> _Call | None:
     """Return the call of an item for which the model has no item."""
     match item.get("type"):
         case "CommandExecution":
-            return _Call(SHELL_TOOL, {"command": _shell_line(item.get("command"))})
+            return _Call(SHELL_TOOL, {"command": shell_line(item.get("command"))})
         case "FileChange":
             changes = as_mapping(item.get("changes"))
             parts = [_patch_text(path, change) for path, change in changes.items() if isinstance(change, dict)]
@@ -219,16 +220,6 @@ def _patch_text(path: str, change: Mapping[str, Any]) -> str:
     kind = {"add": "Add", "delete": "Delete"}.get(optional_text(change, "type"), "Update")
     added = "\n".join(f"+{line}" for line in optional_text(change, "content").splitlines()) if kind == "Add" else ""
     return f"*** {kind} File: {path}\n{added or optional_text(change, 'unified_diff')}".rstrip()
-
-
-def _shell_line(command: object) -> str:
-    """Return a command as a shell line; of a list that starts a shell, the script that it runs."""
-    if isinstance(command, str):
-        return command
-    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
-        return ""
-    is_shell = len(command) == 3 and Path(command[0]).name in ("bash", "sh", "zsh") and command[1] in ("-c", "-lc")
-    return str(command[2]) if is_shell else shlex.join(command)
 
 
 def _reported_status(item: Mapping[str, Any]) -> CallStatus:
@@ -266,8 +257,3 @@ def _output_text(output: object) -> str:
     if isinstance(output, Mapping):
         return optional_text(output, "content") or join_text_blocks(output.get("content"))
     return join_text_blocks(output)
-
-
-def _is_rollout(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.startswith("rollout-") and name.endswith(".jsonl")

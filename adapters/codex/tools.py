@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,10 +19,31 @@ _KIND_BY_TOOL: Mapping[str, ToolKind] = {
     "request_user_input": ToolKind.ASK_USER,
     "web_search": ToolKind.FETCH,
 }
+_SHELLS = ("bash", "sh", "zsh")
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
 MAX_PATCH_CHARS = 1_000_000
 """A longer patch is not parsed."""
+
+
+def shell_line(command: object) -> str:
+    """Return a command as a shell line; of a list that starts a shell, the script that it runs."""
+    if isinstance(command, str):
+        return command
+    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+        return ""
+    is_shell = len(command) == 3 and os.path.basename(command[0]) in _SHELLS and command[1] in ("-c", "-lc")
+    return str(command[2]) if is_shell else shlex.join(command)
+
+
+def unwrap_shell_command(line: str) -> str:
+    """Return the script that a shell was started for: ``ls`` for ``/bin/bash -lc 'ls'``; other lines unchanged."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return line
+    script = shell_line(words)
+    return line if script == shlex.join(words) else script
 
 
 def describe_call(call: Call, cwd: str) -> Call:

@@ -9,13 +9,12 @@ count toward it if their rollouts are in the same folder.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from upbeat.adapters.system.files.tail import read_lines_backwards, stat_regular_file
+from upbeat.adapters.system.files.tail import parse_json_object, read_lines_backwards, stat_regular_file
 from upbeat.core.contract.event import EventSource
 from upbeat.core.policy.queries import ContextUsage
 
@@ -41,7 +40,7 @@ class CodexRollouts:
         for line in _lines(source.transcript_path):
             if b'"token_count"' in line and (use := _context_usage(_payload(line))):
                 return use
-            if b'"compacted"' in line and _kind(line) == "compacted":
+            if b'"compacted"' in line and parse_json_object(line).get("type") == "compacted":
                 return None
         return None
 
@@ -62,12 +61,12 @@ class CodexRollouts:
     def agent_id_of(self, source: EventSource, call_id: str) -> str:
         """Return the thread id of the agent that the call ``call_id`` started; empty if it is unknown."""
         for item in _items(source.transcript_path, _SPAWN_MARKERS):
-            if item.get("id") == call_id and (threads := _started_threads(item)):
+            if item.get("id") == call_id and (threads := started_threads(item)):
                 return threads[0]
         return ""
 
 
-def _started_threads(item: Mapping[str, Any]) -> list[str]:
+def started_threads(item: Mapping[str, Any]) -> list[str]:
     """Return the threads that an item reports as started."""
     match item:
         case {"type": "SubAgentActivity", "kind": "started", "agent_thread_id": str(thread)}:
@@ -92,7 +91,7 @@ def _tokens_in(path: str) -> int | None:
     for line in _lines(path):
         if b"token_usage" in line and (tokens := _payload_tokens(_payload(line))) is not None:
             return tokens
-    status = stat_regular_file(path) if _is_rollout(path) else None
+    status = stat_regular_file(path) if is_rollout(path) else None
     return 0 if status and status[0] <= MAX_BYTES else None
 
 
@@ -128,7 +127,7 @@ def _session_rollout(source: EventSource) -> str:
 
 def _subagent_rollouts(path: str) -> list[str]:
     """Return the rollouts of the agents that the thread of ``path`` started."""
-    threads = dict.fromkeys(thread for item in _items(path, _SPAWN_MARKERS) for thread in _started_threads(item))
+    threads = dict.fromkeys(thread for item in _items(path, _SPAWN_MARKERS) for thread in started_threads(item))
     rollouts = [_sibling_rollout(path, thread) for thread in list(threads)[:MAX_SUBAGENTS] if _THREAD.fullmatch(thread)]
     return [rollout for rollout in rollouts if rollout and rollout != path]
 
@@ -140,32 +139,20 @@ def _sibling_rollout(path: str, thread: str) -> str:
         names = os.listdir(folder)
     except (OSError, ValueError):
         return ""
-    name = next((name for name in names if name.endswith(f"-{thread}.jsonl") and _is_rollout(name)), "")
+    name = next((name for name in names if name.endswith(f"-{thread}.jsonl") and is_rollout(name)), "")
     return os.path.join(folder, name) if name else ""
 
 
-def _is_rollout(path: str) -> bool:
+def is_rollout(path: str) -> bool:
+    """Return whether the name of the file at ``path`` is that of a rollout."""
     name = os.path.basename(path)
     return name.startswith("rollout-") and name.endswith(".jsonl")
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    return read_lines_backwards(path, MAX_BYTES) if _is_rollout(path) else iter(())
+    return read_lines_backwards(path, MAX_BYTES) if is_rollout(path) else iter(())
 
 
 def _payload(line: bytes) -> dict[str, Any]:
-    payload = _parse_line(line).get("payload")
+    payload = parse_json_object(line).get("payload")
     return payload if isinstance(payload, dict) else {}
-
-
-def _kind(line: bytes) -> str:
-    kind = _parse_line(line).get("type")
-    return kind if isinstance(kind, str) else ""
-
-
-def _parse_line(line: bytes) -> dict[str, Any]:
-    try:
-        value: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ prompts; an unknown word after a slash is answered with the closest command.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -61,21 +61,6 @@ class CommandContext:
         """Return ``plan`` or ``run``, from ``/plan`` and the settings."""
         return "plan" if self.is_plan_only or is_plan_mode(repo_context) else "run"
 
-    def print_lines(self, lines: Iterable[str]) -> None:
-        """Print ``lines``, each clipped to the width of the terminal."""
-        self.printer.print_lines(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
-    """One command.
-
-    ``handler`` gets the argument and returns an ending if Codex ran; the message ``command_help`` describes it.
-    """
-
-    name: str
-    handler: Callable[[CommandContext, str], Ending | None]
-
 
 def parse_slash_command(text: str) -> tuple[str, str] | None:
     """Return the name and the argument if ``text`` is a command, known or not; None for a prompt."""
@@ -88,7 +73,7 @@ def parse_slash_command(text: str) -> tuple[str, str] | None:
 
 def is_slash_command(name: str) -> bool:
     """Return whether ``name`` is a command."""
-    return name in _BY_NAME
+    return name in SLASH_COMMANDS
 
 
 def is_quit_command(name: str) -> bool:
@@ -106,10 +91,10 @@ def expand_to_prompt(name: str, argument: str) -> str:
 
 def execute_command(context: CommandContext, name: str, argument: str) -> Ending | None:
     """Run the command ``name``, or suggest the closest one."""
-    command = _BY_NAME.get(name)
-    if command:
-        return command.handler(context, argument)
-    close = get_close_matches(name, _BY_NAME, n=1) or [known for known in _BY_NAME if name and known.startswith(name)]
+    if handler := SLASH_COMMANDS.get(name):
+        return handler(context, argument)
+    prefixed = [command for command in SLASH_COMMANDS if name and command.startswith(name)]
+    close = get_close_matches(name, SLASH_COMMANDS, n=1) or prefixed
     if close:
         context.printer.print_line(context.texts["suggest_command"].format(word=f"/{name}", close=f"/{close[0]}"))
     else:
@@ -119,15 +104,15 @@ def execute_command(context: CommandContext, name: str, argument: str) -> Ending
 
 def command_help(texts: Texts) -> list[tuple[str, str]]:
     """Return the name and the description of each command, in the order of the table."""
-    return [(command.name, texts.group("command_help")[command.name]) for command in SLASH_COMMANDS]
+    return [(name, texts.group("command_help")[name]) for name in SLASH_COMMANDS]
 
 
 # --- handlers ---
 
 
 def _help(context: CommandContext, _argument: str) -> None:
-    width = max(len(command.name) for command in SLASH_COMMANDS) + 3
-    context.print_lines(f"{f'/{name}':<{width}}{does}" for name, does in command_help(context.texts))
+    width = max(map(len, SLASH_COMMANDS)) + 3
+    context.printer.print_lines(f"{f'/{name}':<{width}}{does}" for name, does in command_help(context.texts))
     context.printer.print_line("")
     context.printer.print_line(context.texts["key_help"])
 
@@ -147,38 +132,34 @@ def _context(context: CommandContext, prompt: str) -> None:
     """Show the context of the last turn, or of a prompt, which is looked up but not sent."""
     show, texts = context.printer, context.texts
     if not prompt:
-        context.print_lines(explain.explain_context(show.report, texts) if show.report else [texts["no_turn_yet"]])
+        show.print_lines(explain.explain_context(show.report, texts) if show.report else [texts["no_turn_yet"]])
         return
     if problem := prompt_problem(prompt, texts):
         show.print_line(problem, Style.RED)
     elif context.mode(context.conversation.resolve_context()) == "plan":
         show.print_line(texts["context_in_plan"])
     else:
-        context.print_lines(
-            explain.explain_context(context.conversation.preparer.prepare(prompt, is_plan_only=False), texts)
-        )
+        report = context.conversation.preparer.prepare(prompt, is_plan_only=False)
+        show.print_lines(explain.explain_context(report, texts))
         show.print_line(texts["context_preview"], Style.DIM)
 
 
 def _why(context: CommandContext, _argument: str) -> None:
-    settings = context.conversation.resolve_context().settings
-    if context.printer.report:
-        context.print_lines(explain.explain_preparation(context.printer.report, settings, context.texts))
+    printer, texts, settings = context.printer, context.texts, context.conversation.resolve_context().settings
+    if printer.report:
+        printer.print_lines(explain.explain_preparation(printer.report, settings, texts))
     else:
-        context.print_lines([context.texts["no_turn_yet"], *explain.describe_changed_settings(settings, context.texts)])
+        printer.print_lines([texts["no_turn_yet"], *explain.describe_changed_settings(settings, texts)])
     session_id = context.conversation.workflow.journal_session_id
     if context.explain_session and session_id and (text := context.explain_session(session_id)):
-        context.print_lines(["", *text.split("\n")])
+        printer.print_lines(["", *text.split("\n")])
 
 
 def _tools(context: CommandContext, _argument: str) -> None:
     from upbeat.adapters.wiring import build_application
 
-    context.print_lines(
-        explain.describe_tools(
-            context.conversation.resolve_context().settings, build_application().tool_provider.tools(), context.texts
-        )
-    )
+    settings, available = context.conversation.resolve_context().settings, build_application().tool_provider.tools()
+    context.printer.print_lines(explain.describe_tools(settings, available, context.texts))
 
 
 def _workflow(context: CommandContext, argument: str) -> None:
@@ -189,7 +170,7 @@ def _workflow(context: CommandContext, argument: str) -> None:
         case "list":
             found = explain.workflow_descriptions(bridge.load_registry(conversation.root), context.language)
             width = max((len(name) for name, _ in found), default=0) + 2
-            context.print_lines(f"{name:<{width}}{text}" for name, text in found)
+            context.printer.print_lines(f"{name:<{width}}{text}" for name, text in found)
         case "stop" if context.mode(conversation.resolve_context()) == "run":
             if holder := conversation.sessions.claim():
                 context.printer.print_line(
@@ -230,7 +211,7 @@ def _resume(context: CommandContext, choice: str) -> None:
         context.printer.print_line(context.conversation.switch_session(choice))
         return
     known = context.conversation.list_sessions()
-    context.print_lines(
+    context.printer.print_lines(
         _format_session(number, session, context.texts) for number, session in enumerate(known, start=1)
     )
     context.printer.print_line(context.texts["resume_usage"] if known else context.texts["resume_none"], Style.DIM)
@@ -270,7 +251,7 @@ def _model(context: CommandContext, name: str) -> None:
             return
         context.printer.print_line(context.texts["model_list"])
         current = server.model or next((model.name for model in models if model.is_default), "")
-        context.print_lines(
+        context.printer.print_lines(
             f"{'*' if model.name == current else ' '} {model.name}  {model.description}" for model in models
         )
 
@@ -279,19 +260,19 @@ def _quit(_context: CommandContext, _argument: str) -> None:
     """Exist for completion and help: the loop ends before it gets here."""
 
 
-SLASH_COMMANDS: tuple[SlashCommand, ...] = (
-    SlashCommand("new", _new),
-    SlashCommand("resume", _resume),
-    SlashCommand("fork", _fork),
-    SlashCommand("plan", _plan),
-    SlashCommand("context", _context),
-    SlashCommand("why", _why),
-    SlashCommand("tools", _tools),
-    SlashCommand("workflow", _workflow),
-    SlashCommand("status", _status),
-    SlashCommand("compact", _compact),
-    SlashCommand("model", _model),
-    SlashCommand("quit", _quit),
-    SlashCommand("help", _help),
-)
-_BY_NAME = {command.name: command for command in SLASH_COMMANDS}
+SLASH_COMMANDS: dict[str, Callable[[CommandContext, str], Ending | None]] = {
+    "new": _new,
+    "resume": _resume,
+    "fork": _fork,
+    "plan": _plan,
+    "context": _context,
+    "why": _why,
+    "tools": _tools,
+    "workflow": _workflow,
+    "status": _status,
+    "compact": _compact,
+    "model": _model,
+    "quit": _quit,
+    "help": _help,
+}
+"""The handlers by name: each gets the argument, and returns an ending if Codex ran. ``command_help`` describes them."""

@@ -11,24 +11,24 @@ Source: recordings of 0.169.0, with both of its kinds of subagents.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import shlex
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from upbeat.adapters.codex.transport.json_lines import JsonObject, LineBuffer, object_field, string_field
+from upbeat.adapters.codex.tools import shell_line
+from upbeat.adapters.codex.transcript import started_threads
+from upbeat.adapters.codex.transport.json_lines import JsonObject, exit_code_field, object_field, string_field
+from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines, stat_regular_file
 
-_CHUNK_BYTES = 1 << 20
+MAX_BYTES = 1 << 28
+"""Bytes of one file that are read at a time."""
+
 _RELEVANT_MARKERS = (b'"item_completed"', b'"function_call"', b'"task_complete"', b'"turn_aborted"')
 """Every relevant line contains one of these."""
 _SEALED_NAMESPACE = "collaboration"
 """The namespace of subagents whose task only the provider can read."""
-_SHELLS = ("bash", "sh", "zsh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,7 @@ class _RolloutFile:
     call_id: str = ""
     """The call that started the subagent; empty for the thread itself."""
     path: Path | None = None
-    offset: int = 0
-    line_buffer: LineBuffer = field(default_factory=LineBuffer)
+    bookmark: Bookmark = field(default_factory=Bookmark)
     own_turns: set[str] = field(default_factory=set)
     """Its own turns; all others were copied."""
 
@@ -108,9 +107,9 @@ class RolloutReader:
             return
         file = _RolloutFile(thread_id)
         self._files, self._calls = {thread_id: file}, {}
-        if not is_new and (path := self._locate_file(file)):
-            with contextlib.suppress(OSError):
-                file.offset = path.stat().st_size
+        if not is_new and (path := self._locate_file(file)) and (status := stat_regular_file(str(path))):
+            size, file_id = status
+            file.bookmark = Bookmark(file_id, size)
 
     def rollout_path(self, thread_id: str) -> str:
         """Return the file of ``thread_id`` if it is followed and exists; otherwise an empty string."""
@@ -125,34 +124,23 @@ class RolloutReader:
             yield from self._read_file(file)
 
     def _read_file(self, file: _RolloutFile) -> Iterator[RolloutEvent]:
-        for line in self._new_lines(file):
-            if any(mark in line for mark in _RELEVANT_MARKERS) and (payload := _parse_payload(line)):
-                yield from self._agent_events(file, payload) if file.call_id else self._root_events(payload)
-
-    def _new_lines(self, file: _RolloutFile) -> Iterator[bytes]:
         path = self._locate_file(file)
         if path is None:
             return
-        try:
-            if path.stat().st_size <= file.offset:
-                return
-            with path.open("rb") as stream:
-                stream.seek(file.offset)
-                while chunk := stream.read(_CHUNK_BYTES):
-                    file.offset += len(chunk)
-                    yield from file.line_buffer.feed(chunk)
-        except OSError:
-            return
+        for line in read_new_lines(str(path), file.bookmark, MAX_BYTES):
+            if any(mark in line for mark in _RELEVANT_MARKERS):
+                payload = object_field(parse_json_object(line), "payload")
+                yield from self._agent_events(file, payload) if file.call_id else self._root_events(payload)
 
     def _root_events(self, payload: JsonObject) -> Iterator[RolloutEvent]:
         if payload.get("type") == "function_call":
             if payload.get("name") == "spawn_agent":
-                arguments = _parse_object(payload.get("arguments"))
+                arguments = parse_json_object(string_field(payload, "arguments").encode("utf-8", "replace"))
                 self._calls[string_field(payload, "call_id")] = {**arguments, "namespace": payload.get("namespace")}
             return
         item = object_field(payload, "item")
         yield from _item_events("", payload)
-        agent_id = _spawned_agent_id(item)
+        agent_id = next(iter(started_threads(item)), "")
         if agent_id and agent_id not in self._files:
             call_id = string_field(item, "id")
             self._files[agent_id] = _RolloutFile(agent_id, call_id)
@@ -207,44 +195,14 @@ def _item_events(agent_id: str, payload: JsonObject) -> Iterator[RolloutEvent]:
     item = object_field(payload, "item")
     call_id = string_field(item, "id")
     if item.get("type") == "CommandExecution":
-        code, at = item.get("exit_code"), payload.get("completed_at_ms")
+        at = payload.get("completed_at_ms")
         yield RecordedCommand(
             agent_id,
             call_id,
-            _unwrap_command(item.get("command")),
+            shell_line(item.get("command")),
             string_field(item, "aggregated_output"),
-            code if isinstance(code, int) else None,
+            exit_code_field(item, "exit_code"),
             at / 1000 if isinstance(at, int) else 0.0,
         )
     elif item.get("type") == "FileChange":
         yield RecordedFileChange(agent_id, call_id)
-
-
-def _spawned_agent_id(item: JsonObject) -> str:
-    """Return the subagent that ``item`` started; empty for other items."""
-    if item.get("type") == "CollabAgentToolCall" and item.get("tool") == "spawn_agent":
-        receivers = item.get("receiver_thread_ids")
-        return str(receivers[0]) if isinstance(receivers, list) and receivers else ""
-    if item.get("type") == "SubAgentActivity" and item.get("kind") == "started":
-        return string_field(item, "agent_thread_id")
-    return ""
-
-
-def _unwrap_command(words: Any) -> str:
-    """Return the command that a shell was started for, or the whole line."""
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return ""
-    is_shell = len(words) == 3 and Path(words[0]).name in _SHELLS and words[1] in ("-c", "-lc")
-    return str(words[2]) if is_shell else shlex.join(words)
-
-
-def _parse_payload(line: bytes) -> JsonObject:
-    return object_field(_parse_object(line), "payload")
-
-
-def _parse_object(text: Any) -> JsonObject:
-    try:
-        value = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

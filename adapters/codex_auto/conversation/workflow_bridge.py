@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from upbeat.adapters.codex.tools import unwrap_shell_command
 from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.conversation.rollouts import (
     AgentFinished,
@@ -20,7 +21,7 @@ from upbeat.adapters.codex_auto.conversation.rollouts import (
     RolloutEvent,
     RolloutReader,
 )
-from upbeat.adapters.codex_auto.view.show import TurnPrinter, unwrap_shell_command
+from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.adapters.hooks.codec import UNSUPPORTED
 from upbeat.core.contract.effect import ContinueTurn, Decision, Deny, Effect, EndTurn, InjectContext, NotifyUser
 from upbeat.core.contract.event import (
@@ -139,9 +140,7 @@ class WorkflowBridge:
         An empty one stands for a thread that Codex is about to start.
         """
         if self._session_id and thread_id == self._thread_id:
-            if (
-                not thread_id and self.state.shown_excerpts
-            ):  # the last turn ended before Codex had a thread: this is a new one
+            if not thread_id and self.state.shown_excerpts:  # the last turn had no thread yet: this is a new one
                 self._session_context = _injected_texts(self._decide(SessionStarted(self._source(), "clear")))
             self._poll_rollouts()
             return
@@ -205,8 +204,11 @@ class WorkflowBridge:
                 self._session_context = _injected_texts(self._decide(SessionStarted(self._source(), "compact")))
             case base.TransportNotice(base.TransportNoticeKind.RESTARTED):
                 self._decide(SessionStarted(self._source(), "resume"))  # agents that still worked are gone
-            case base.CommandFinished() | base.FilesChanged() if not self._has_rollout():
-                self._report_item(event)
+            case base.FilesChanged() if not self._rollout_path:
+                self._report_file_change(self._unique_call_id(event.item_id))
+            case base.CommandFinished() if not self._rollout_path and event.exit_code is not None:
+                command = unwrap_shell_command(event.command)
+                self._report_command(self._unique_call_id(event.item_id), command, event.output, event.exit_code)
             case base.PlanUpdated():
                 self._report_plan(event)
             case base.ToolCall() if event.tool not in _SPAWN_TOOLS:
@@ -224,14 +226,14 @@ class WorkflowBridge:
         continuation = ""
         match ending:
             case base.Completed():
-                running = 0 if self._agents_end_with_turn else None
-                event = TurnEnding(
-                    self._source(),
-                    self._last_message,
-                    was_continued=self._is_continuation,
-                    background_task_count=running,
+                decision = self._decide(
+                    TurnEnding(
+                        self._source(),
+                        self._last_message,
+                        was_continued=self._is_continuation,
+                        background_task_count=0 if self._agents_end_with_turn else None,
+                    )
                 )
-                decision = self._decide(event)
                 effects = decision.effects if decision else ()
                 continuation = "\n".join(effect.text for effect in effects if isinstance(effect, ContinueTurn))
             case base.Failed():
@@ -272,57 +274,32 @@ class WorkflowBridge:
 
     # --- events of Codex ---
 
-    def _has_rollout(self) -> bool:
-        """Return whether Codex records the thread; otherwise its events are used."""
-        return self._rollouts is not None and bool(self._rollouts.rollout_path(self._thread_id))
+    @property
+    def _rollout_path(self) -> str:
+        """The file in which Codex records the thread; empty if it does not: then its events are used."""
+        return self._rollouts.rollout_path(self._thread_id) if self._rollouts else ""
 
     def _poll_rollouts(self) -> None:
         if self._rollouts and self._thread_id:
             for event in self._rollouts.poll():
                 self._handle_rollout_event(event)
 
-    def _handle_rollout_event(self, rollout_event: RolloutEvent) -> None:
-        match rollout_event:
+    def _handle_rollout_event(self, event: RolloutEvent) -> None:
+        match event:
             case RecordedCommand():
-                age = self._runtime.clock.now().timestamp() - rollout_event.ended_at
-                if rollout_event.exit_code is not None and age <= MAX_EVIDENCE_AGE_SECONDS:
-                    self._report_command(
-                        rollout_event.call_id,
-                        rollout_event.command,
-                        rollout_event.output,
-                        rollout_event.exit_code,
-                        rollout_event.agent_id,
-                    )
+                age = self._runtime.clock.now().timestamp() - event.ended_at
+                if event.exit_code is not None and age <= MAX_EVIDENCE_AGE_SECONDS:
+                    self._report_command(event.call_id, event.command, event.output, event.exit_code, event.agent_id)
             case RecordedFileChange():
-                self._report_file_change(rollout_event.call_id, rollout_event.agent_id)
+                self._report_file_change(event.call_id, event.agent_id)
             case AgentSpawned():
-                call = Call(rollout_event.call_id, "spawn_agent", {"message": rollout_event.prompt})
-                self._decide(
-                    SubagentRequested(
-                        self._source(),
-                        call,
-                        rollout_event.agent_type,
-                        rollout_event.prompt,
-                        rollout_event.title,
-                        is_prompt_hidden=rollout_event.is_sealed,
-                    )
-                )
-                self._decide(SubagentReturned(self._source(), call, rollout_event.agent_id))
+                source, call = self._source(), Call(event.call_id, "spawn_agent", {"message": event.prompt})
+                about = (event.agent_type, event.prompt, event.title)
+                self._decide(SubagentRequested(source, call, *about, is_prompt_hidden=event.is_sealed))
+                self._decide(SubagentReturned(source, call, event.agent_id))
             case AgentFinished():
-                call = Call(rollout_event.call_id, "spawn_agent", {})
-                failed = rollout_event.message is None
-                self._decide(
-                    SubagentReturned(
-                        self._source(), call, rollout_event.agent_id, rollout_event.message, has_failed=failed
-                    )
-                )
-
-    def _report_item(self, event: base.CommandFinished | base.FilesChanged) -> None:
-        call_id = self._unique_call_id(event.item_id)
-        if isinstance(event, base.FilesChanged):
-            self._report_file_change(call_id)
-        elif event.exit_code is not None:
-            self._report_command(call_id, unwrap_shell_command(event.command), event.output, event.exit_code)
+                call, failed = Call(event.call_id, "spawn_agent", {}), event.message is None
+                self._decide(SubagentReturned(self._source(), call, event.agent_id, event.message, has_failed=failed))
 
     def _report_command(self, call_id: str, command: str, output: str, exit_code: int, agent_id: str = "") -> None:
         source, call = self._source(agent_id=agent_id), Call(call_id, "Bash", {"command": command})
@@ -381,8 +358,7 @@ class WorkflowBridge:
 
     def _source(self, session_id: str = "", agent_id: str = "") -> EventSource:
         session = session_id or self._session_id
-        transcript = self._rollouts.rollout_path(self._thread_id) if self._rollouts and self._thread_id else ""
-        return EventSource(ClientName.CODEX_CLI, self._location.cwd, session, agent_id, transcript)
+        return EventSource(ClientName.CODEX_CLI, self._location.cwd, session, agent_id, self._rollout_path)
 
 
 def _injected_texts(decision: Decision | None) -> tuple[str, ...]:

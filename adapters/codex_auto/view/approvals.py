@@ -16,9 +16,10 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import Output
 
+from upbeat.adapters.codex.tools import unwrap_shell_command
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter, unwrap_shell_command
+from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 
 MAX_APPROVAL_DIFF_LINES = 400
 """Lines of one diff that are shown for an approval."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from upbeat.adapters.codex.tools import unwrap_shell_command
 from upbeat.adapters.codex.transport.base import (
     ApprovalDecided,
     ApprovalDecision,
@@ -51,7 +51,6 @@ _BREAK_UNIT = re.compile(
 """What a line may break after: a word, or a character of a script without spaces."""
 _MARK_BY_KIND = {"add": "+", "update": "~", "delete": "-"}
 _MARK_BY_STATUS = {"completed": "☑", "inProgress": "▸"}
-_SHELLS = ("bash", "sh", "zsh")
 
 
 class Style:
@@ -357,13 +356,3 @@ def _terminal_width(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
     except (OSError, ValueError):
         return _DEFAULT_WIDTH
-
-
-def unwrap_shell_command(line: str) -> str:
-    """Return the command that a shell was started for: ``ls`` for ``/bin/bash -lc 'ls'``."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return line
-    is_shell = len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-c", "-lc")
-    return words[2] if is_shell else line

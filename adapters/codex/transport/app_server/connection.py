@@ -125,27 +125,8 @@ def parse_rpc_message(line: bytes) -> RpcMessage:
     return RpcResult(number, object_field(raw, "result"))
 
 
-def encode_request(request_id: int, method: str, fields: JsonObject) -> bytes:
-    """Encode a request; its response has the same ``request_id``."""
-    return _encode_line({"id": request_id, "method": method, "params": fields})
-
-
-def encode_notification(method: str) -> bytes:
-    """Encode a notification."""
-    return _encode_line({"method": method})
-
-
-def encode_response(request_id: int | str, fields: JsonObject) -> bytes:
-    """Encode the response to a request of the server."""
-    return _encode_line({"id": request_id, "result": fields})
-
-
-def encode_error_response(request_id: int | str, text: str) -> bytes:
-    """Encode the response to a request of the server that is not supported."""
-    return _encode_line({"id": request_id, "error": {"code": METHOD_NOT_FOUND, "message": text}})
-
-
-def _encode_line(message: JsonObject) -> bytes:
+def encode_rpc_message(message: JsonObject) -> bytes:
+    """Encode ``message`` as one line, with its end."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
@@ -189,20 +170,20 @@ class AppServerConnection:
                 future.set_exception(ConnectionLost(self._exit_reason))
                 return future
             self._pending[number] = future
-        self._send(encode_request(number, method, fields))
+        self._send({"id": number, "method": method, "params": fields})
         return future
 
     def notify(self, method: str) -> None:
         """Send a notification."""
-        self._send(encode_notification(method))
+        self._send({"method": method})
 
     def respond(self, request: RpcRequest, fields: JsonObject) -> None:
         """Respond to a request of the server."""
-        self._send(encode_response(request.request_id, fields))
+        self._send({"id": request.request_id, "result": fields})
 
     def respond_with_error(self, request: RpcRequest, text: str) -> None:
         """Refuse a request of the server."""
-        self._send(encode_error_response(request.request_id, text))
+        self._send({"id": request.request_id, "error": {"code": METHOD_NOT_FOUND, "message": text}})
 
     def clear_wakeup(self) -> None:
         """Reset ``fileno`` without taking messages."""
@@ -211,10 +192,7 @@ class AppServerConnection:
     def take_messages(self) -> list[IncomingMessage]:
         """Return the messages since the last call."""
         _drain(self._inbox_wakeup_reader)
-        taken = []
-        while self._inbox:
-            taken.append(self._inbox.popleft())
-        return taken
+        return [self._inbox.popleft() for _ in range(len(self._inbox))]
 
     def close(self) -> None:
         """End the server, gracefully first, and all its processes."""
@@ -229,8 +207,8 @@ class AppServerConnection:
         _wake(self._wakeup_writer)
         self._thread.join(sum(seconds for _, seconds in stages) + 5)
 
-    def _send(self, line: bytes) -> None:
-        self._outbox.append(memoryview(line))
+    def _send(self, message: JsonObject) -> None:
+        self._outbox.append(memoryview(encode_rpc_message(message)))
         _wake(self._wakeup_writer)
 
     # --- for the thread ---
@@ -305,7 +283,6 @@ class _ProcessIO:
         self._family = family
         self._outbox = outbox
         self._receive = receive
-        self._wakeup_fd = wakeup_fd
         self._lines = LineBuffer()
         self._stderr = bytearray()
         self._stages: list[tuple[int, float]] = []
@@ -317,7 +294,7 @@ class _ProcessIO:
             os.set_blocking(stream.fileno(), False)
         self._selector.register(process.stdout, EVENT_READ, self._read_lines)
         self._selector.register(process.stderr, EVENT_READ, self._read_errors)
-        self._selector.register(wakeup_fd, EVENT_READ, self._drain_wakeup)
+        self._selector.register(wakeup_fd, EVENT_READ, lambda: _drain(wakeup_fd))
 
     def step(self, *, has_running_commands: bool) -> None:
         """Process what is ready, or wait briefly."""
@@ -330,7 +307,10 @@ class _ProcessIO:
             key.data()
         self._watch_writing()
         if self._is_stopping:
-            self._continue_stopping(is_quiet=not ready)
+            if not ready and self._process.poll() is not None and not self._family.is_alive():
+                self.is_over = True
+            elif monotonic() > self._deadline:
+                self._next_stage()
         elif self._process.poll() is not None:  # its child processes may hold the pipes
             self.stop(((0, _EOF_SECONDS), *STOP_SIGNALS[1:]))
 
@@ -356,12 +336,6 @@ class _ProcessIO:
         lines = self._stderr.decode("utf-8", "replace").split("\n")
         lines = [line for line in lines if line.strip() and not _LOG_LINE.match(line)]
         return "\n".join([f"exit code {code}", *lines[-_MAX_ERROR_LINES:]])
-
-    def _continue_stopping(self, *, is_quiet: bool) -> None:
-        if is_quiet and self._process.poll() is not None and not self._family.is_alive():
-            self.is_over = True
-        elif monotonic() > self._deadline:
-            self._next_stage()
 
     def _next_stage(self) -> None:
         if not self._stages:
@@ -416,9 +390,6 @@ class _ProcessIO:
         del self._stderr[:-_MAX_STDERR_BYTES]
         if chunk == b"":
             self._close_stream(self._process.stderr)
-
-    def _drain_wakeup(self) -> None:
-        _drain(self._wakeup_fd)
 
     def _close_stream(self, stream: object) -> None:
         if stream in self._selector.get_map():
