@@ -27,7 +27,7 @@ from upbeat.adapters.doctor.canary import (
 )
 from upbeat.adapters.install.plugin import NAME
 from upbeat.adapters.system.environment import child_variables
-from upbeat.adapters.system.files.json_file import read_json_object
+from upbeat.adapters.system.files.bounded_read import read_json_object
 from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.adapters.system.process.run import run_program
 

@@ -31,7 +31,7 @@ from upbeat.adapters.install.plugin_state import (
     plugin_faults,
 )
 from upbeat.adapters.system.environment import Environment, child_variables
-from upbeat.adapters.system.files.json_file import read_json_object
+from upbeat.adapters.system.files.bounded_read import read_json_object
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.process.find_program import get_version
 from upbeat.core.doctor.findings import ClientSnapshot, Fault, Reason, UnrecordedSession

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from upbeat.adapters.cli.command_line import Subcommand, add_json_option, print_json, run_subcommand
-from upbeat.adapters.system.config.learned import USER_IDENTITY, ObservationFiles, project_identity
+from upbeat.adapters.system.config.learned import EVERY_PROJECT, LocalLearnedHabits
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.core.learned.model import APPLY_THRESHOLD, Habit, decay_habits, suggest_automations
@@ -24,16 +24,16 @@ def run(arguments: Sequence[str]) -> int:
     return run_subcommand("learned", __doc__, SUBCOMMANDS, arguments)
 
 
-def _open(options: argparse.Namespace) -> tuple[ObservationFiles, str]:
-    """Return the files, and the identity of the list that is meant."""
+def _open(options: argparse.Namespace) -> tuple[LocalLearnedHabits, str]:
+    """Return the learned habits, and the root of the project that is meant."""
     environment = read_environment()
-    identity = USER_IDENTITY if options.is_global else project_identity(resolve_root(options.repo, environment))
-    return ObservationFiles(environment.state_home), identity
+    root = EVERY_PROJECT if options.is_global else resolve_root(options.repo, environment)
+    return LocalLearnedHabits(environment.state_home), root
 
 
 def _load(options: argparse.Namespace) -> Sequence[Habit]:
-    files, identity = _open(options)
-    return decay_habits(files.load(identity), time.time())
+    learned, root = _open(options)
+    return decay_habits(learned.load(root), time.time())
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -66,15 +66,15 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _forget(options: argparse.Namespace) -> int:
-    files, identity = _open(options)
-    if not files.forget(identity, options.id):
+    learned, root = _open(options)
+    if not learned.forget(root, options.id):
         return _report_missing(options.id)
     return _report_done(options, {"forgotten": options.id}, f"forgot {options.id}")
 
 
 def _clear(options: argparse.Namespace) -> int:
-    files, identity = _open(options)
-    count = files.clear(identity)
+    learned, root = _open(options)
+    count = learned.clear(root)
     return _report_done(options, {"cleared": count}, f"forgot {count} habit{'s' if count != 1 else ''}")
 
 

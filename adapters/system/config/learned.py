@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from upbeat.core.learned.model import Habit, HabitObservation, HabitType, promot
 from upbeat.core.sanitize.text import sanitize_text
 
 FOLDER = "upbeat/observations"
-USER_IDENTITY = ""
-"""The identity of the list of habits that hold in every project."""
+EVERY_PROJECT = ""
+"""In place of a root: the list of habits that hold in every project."""
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_TEXT_CHARS = 200
@@ -35,67 +35,67 @@ def project_identity(root: str) -> str:
     """Return the identity of the project at ``root``: its shared git directory, or the folder itself without git.
 
     The worktrees of a repository are one project. This starts no process and reads no history, because it runs in
-    every turn.
+    every turn. ``EVERY_PROJECT`` is its own identity.
     """
-    return find_root(root).common_dir or os.path.realpath(root)
+    return root and (find_root(root).common_dir or os.path.realpath(root))
 
 
-class ObservationFiles:
-    """The files in ``<state_home>/upbeat/observations``."""
+class LocalLearnedHabits:
+    """Implements ``core.engine.ports.LearnedHabits`` on the files in ``<state_home>/upbeat/observations``.
+
+    A ``root`` is that of a project, or ``EVERY_PROJECT``.
+    """
 
     def __init__(self, state_home: Path) -> None:
         self._folder = state_home / FOLDER
 
-    def load(self, identity: str) -> tuple[Habit, ...]:
-        """Return the habits of the project (or ``USER_IDENTITY``); none if the file cannot be read."""
+    def load(self, root: str) -> tuple[Habit, ...]:
+        """Return the habits of the project; none if the file cannot be read."""
         try:
-            return _parse_observations(_read_stored(self._path(identity)) or {})
+            return _parse_observations(_read_stored(self._path(root)) or {})
         except OSError:
             return ()
 
-    def record(self, identity: str, observations: Sequence[HabitObservation], now: float) -> bool:
-        """Add observations to the project, and established habits to the user's list; return False on failure."""
+    def record(self, root: str, observations: Sequence[HabitObservation], now: float) -> None:
+        """Add observations to the project, and established habits to the user's list. Never raises."""
         if not observations:
-            return True
+            return
         sanitized = [_sanitize_observation(observation) for observation in observations]
-        try:
-            with self._locked():
-                habits = update_habits(self._load_for_update(identity), sanitized, now)
-                self._save(identity, habits)
-                user_habits = self._load_for_update(USER_IDENTITY)
-                promoted = promote_habits(user_habits, habits, now)
-                if promoted != user_habits:
-                    self._save(USER_IDENTITY, promoted)
-        except OSError:
-            return False
-        return True
+        with suppress(OSError), self._locked():
+            habits = update_habits(self._load_for_update(root), sanitized, now)
+            self._save(root, habits)
+            user_habits = self._load_for_update(EVERY_PROJECT)
+            promoted = promote_habits(user_habits, habits, now)
+            if promoted != user_habits:
+                self._save(EVERY_PROJECT, promoted)
 
-    def forget(self, identity: str, observation_id: str) -> bool:
+    def forget(self, root: str, habit_id: str) -> bool:
         """Remove a habit from the project and the user's list; return whether there was one. Raises OSError."""
         is_removed = False
         with self._locked():
-            for name in dict.fromkeys((identity, USER_IDENTITY)):
-                habits = self.load(name)
-                rest = remove_habit(habits, observation_id)
+            for place in dict.fromkeys((root, EVERY_PROJECT)):
+                habits = self.load(place)
+                rest = remove_habit(habits, habit_id)
                 if rest != habits:
-                    self._save(name, rest)
+                    self._save(place, rest)
                     is_removed = True
         return is_removed
 
-    def clear(self, identity: str) -> int:
+    def clear(self, root: str) -> int:
         """Remove all habits of a project; return their number. Raises OSError."""
         with self._locked():
-            count = len(self.load(identity))
-            self._path(identity).unlink(missing_ok=True)
+            count = len(self.load(root))
+            self._path(root).unlink(missing_ok=True)
         return count
 
-    def _path(self, identity: str) -> Path:
+    def _path(self, root: str) -> Path:
+        identity = project_identity(root)
         name = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:32] if identity else "everywhere"
         return self._folder / f"{name}.json"
 
-    def _load_for_update(self, identity: str) -> tuple[Habit, ...]:
+    def _load_for_update(self, root: str) -> tuple[Habit, ...]:
         """Return the habits; rename an invalid file first. Raises OSError if the file cannot be read."""
-        path = self._path(identity)
+        path = self._path(root)
         try:
             document = _read_stored(path)
         except FileNotFoundError:
@@ -105,32 +105,18 @@ class ObservationFiles:
             return ()
         return _parse_observations(document)
 
-    def _save(self, identity: str, habits: Iterable[Habit]) -> None:
-        path = self._path(identity)
+    def _save(self, root: str, habits: Iterable[Habit]) -> None:
         document = {
             "schema_version": SCHEMA_VERSION,
-            "identity": sanitize_text(identity).text,
+            "identity": sanitize_text(project_identity(root)).text,
             "observations": [asdict(habit) for habit in habits],
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
-        atomic.write_file(path, text.encode("utf-8", "replace"), is_private=True)
+        atomic.write_file(self._path(root), text.encode("utf-8", "replace"), is_private=True)
 
     def _locked(self) -> AbstractContextManager[None]:
         """Hold the lock of all lists. Raises TimeoutError if another process keeps it."""
-        return lock_private_file(self._path(USER_IDENTITY), LOCK_SECONDS)
-
-
-class LocalLearnedHabits:
-    """Implements ``core.engine.ports.Memory`` on the files of ``ObservationFiles``."""
-
-    def __init__(self, state_home: Path) -> None:
-        self._files = ObservationFiles(state_home)
-
-    def load(self, root: str) -> tuple[Habit, ...]:
-        return self._files.load(project_identity(root))
-
-    def record(self, root: str, observations: Sequence[HabitObservation], now: float) -> None:
-        self._files.record(project_identity(root), observations, now)
+        return lock_private_file(self._path(EVERY_PROJECT), LOCK_SECONDS)
 
 
 def _read_stored(path: Path) -> dict[str, Any] | None:

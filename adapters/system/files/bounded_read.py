@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from upbeat.adapters.system.config.trust import digest_of
 from upbeat.adapters.system.files.safe_open import (
@@ -22,9 +22,11 @@ from upbeat.adapters.system.files.safe_open import (
     is_below,
     open_file,
     read_bytes,
+    read_file,
     real_path,
     scan_folder,
 )
+from upbeat.adapters.system.files.tail import parse_json_object
 
 T = TypeVar("T")
 OUTSIDE_PROBLEM = "leads out of the repository; not read"
@@ -33,6 +35,7 @@ RECENT_NS = 50_000_000
 """Nanoseconds; the time stamps of file systems have steps of some milliseconds."""
 MAX_ENTRIES = 20_000
 """Entries to read per folder."""
+MAX_SETTINGS_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,19 @@ def read_content(path: Path, containing_root: str | None, max_bytes: int) -> Fil
     finally:
         os.close(descriptor)
     return FileContent(problem=f"larger than {max_bytes} bytes; not read")
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file of the user; empty if there is none or the file cannot be read."""
+    return parse_json_object(read_settings_bytes(path))
+
+
+def read_settings_bytes(path: Path) -> bytes:
+    """Return the first ``MAX_SETTINGS_BYTES`` of a regular file of the user; empty if it cannot be read."""
+    try:
+        return read_file(os.path.realpath(path), MAX_SETTINGS_BYTES)
+    except (OSError, ValueError):
+        return b""
 
 
 def open_path(path: str | Path, containing_root: str | None) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.cli.learned import run
-from upbeat.adapters.system.config.learned import ObservationFiles, project_identity
+from upbeat.adapters.system.config.learned import LocalLearnedHabits
 from upbeat.core.learned.model import HabitObservation, HabitType, habit_id_of
 
 FIX = HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "run uv run pytest", "tests")
@@ -28,8 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def learn(folder: Path, *sightings: HabitObservation) -> None:
-    files = ObservationFiles(folder.parent / "state")
-    files.record(project_identity(str(folder)), sightings, time.time())
+    LocalLearnedHabits(folder.parent / "state").record(str(folder), sightings, time.time())
 
 
 def test_list_of_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,162 +14,168 @@ import pytest
 from repositories import git, make_repository
 
 from upbeat.adapters.system.config import learned
-from upbeat.adapters.system.config.learned import USER_IDENTITY, ObservationFiles, project_identity
+from upbeat.adapters.system.config.learned import EVERY_PROJECT, LocalLearnedHabits, project_identity
 from upbeat.core.learned.model import HabitObservation, HabitType, habit_id_of, update_habits
 
 FIX = HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "run uv run pytest", "tests")
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> ObservationFiles:
+def files(tmp_path: Path) -> LocalLearnedHabits:
     """Observations in a fresh state folder."""
-    return ObservationFiles(tmp_path)
+    return LocalLearnedHabits(tmp_path)
 
 
 def stored(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "upbeat/observations").glob("*.json"))
 
 
-def test_record_and_load(files: ObservationFiles) -> None:
+def test_record_and_load(files: LocalLearnedHabits) -> None:
     """What was recorded is there again, of its own project only."""
-    files.record("shop", [FIX], 1.0)
-    files.record("shop", [FIX], 2.0)
+    files.record("/shop", [FIX], 1.0)
+    files.record("/shop", [FIX], 2.0)
 
-    assert update_habits(update_habits((), [FIX], 1.0), [FIX], 2.0) == files.load("shop")
-    assert () == files.load("other")
+    assert update_habits(update_habits((), [FIX], 1.0), [FIX], 2.0) == files.load("/shop")
+    assert () == files.load("/other")
 
 
-def test_what_is_sure_graduates(files: ObservationFiles) -> None:
+def test_what_is_sure_graduates(files: LocalLearnedHabits) -> None:
     """What has become sure in a project is on the user's own list."""
-    files.record("shop", [FIX] * 8, 1.0)
-    before = files.load(USER_IDENTITY)
-    files.record("shop", [FIX], 1.0)
+    files.record("/shop", [FIX] * 8, 1.0)
+    before = files.load(EVERY_PROJECT)
+    files.record("/shop", [FIX], 1.0)
 
     assert () == before
-    assert [(habit_id_of(FIX), 0.7)] == [(habit.id, habit.confidence) for habit in files.load(USER_IDENTITY)]
+    assert [(habit_id_of(FIX), 0.7)] == [(habit.id, habit.confidence) for habit in files.load(EVERY_PROJECT)]
 
 
-def test_files_are_private_and_redacted(files: ObservationFiles, tmp_path: Path) -> None:
+def test_files_are_private_and_redacted(files: LocalLearnedHabits, tmp_path: Path) -> None:
     """Only the user may read them, and no secret, control or line end gets in."""
     secret = "ghp_" + "a1B2" * 9
-    files.record("shop", [replace(FIX, action=f"export TOKEN={secret}\n\x1b[31mrun")], 1.0)
+    files.record("/shop", [replace(FIX, action=f"export TOKEN={secret}\n\x1b[31mrun")], 1.0)
     (path,) = stored(tmp_path)
 
     assert (0o600, 0o700) == (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777)
     assert secret not in path.read_text()
     assert "\\u001b" not in path.read_text()
-    assert "\n" not in files.load("shop")[0].action
+    assert "\n" not in files.load("/shop")[0].action
 
 
-def test_nothing_to_record_writes_nothing(files: ObservationFiles, tmp_path: Path) -> None:
+def test_nothing_to_record_writes_nothing(files: LocalLearnedHabits, tmp_path: Path) -> None:
     """Without sightings no folder is made."""
-    assert files.record("shop", [], 1.0)
+    files.record("/shop", [], 1.0)
+
     assert [] == list(tmp_path.iterdir())
 
 
-def test_forget_and_clear(files: ObservationFiles) -> None:
+def test_forget_and_clear(files: LocalLearnedHabits) -> None:
     """One is forgotten everywhere; a project is cleared and the user's own list stays."""
     other = replace(FIX, trigger="npm test fails")
-    files.record("shop", [FIX] * 9 + [other] * 9, 1.0)
+    files.record("/shop", [FIX] * 9 + [other] * 9, 1.0)
 
-    assert files.forget("shop", habit_id_of(FIX))
-    assert not files.forget("shop", habit_id_of(FIX))
+    assert files.forget("/shop", habit_id_of(FIX))
+    assert not files.forget("/shop", habit_id_of(FIX))
     assert (
         [habit_id_of(other)]
-        == [habit.id for habit in files.load("shop")]
-        == [habit.id for habit in files.load(USER_IDENTITY)]
+        == [habit.id for habit in files.load("/shop")]
+        == [habit.id for habit in files.load(EVERY_PROJECT)]
     )
-    assert (1, 0) == (files.clear("shop"), files.clear("shop"))
-    assert [habit_id_of(other)] == [habit.id for habit in files.load(USER_IDENTITY)]
+    assert (1, 0) == (files.clear("/shop"), files.clear("/shop"))
+    assert [habit_id_of(other)] == [habit.id for habit in files.load(EVERY_PROJECT)]
 
 
 BROKEN = ["", "{", "[]", '{"observations": 3}', "\ufeff{}", '{"observations": {}}', "[" * 9000]
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_broken_file_is_set_aside(files: ObservationFiles, tmp_path: Path, text: str) -> None:
+def test_broken_file_is_set_aside(files: LocalLearnedHabits, tmp_path: Path, text: str) -> None:
     """A file that cannot be understood is kept beside, and a new one begun."""
-    files.record("shop", [FIX], 1.0)
+    files.record("/shop", [FIX], 1.0)
     (path,) = stored(tmp_path)
     path.write_text(text)
 
-    assert () == files.load("shop")
-    assert files.record("shop", [FIX], 1.0)
-    assert (1, text) == (len(files.load("shop")), path.with_suffix(".broken").read_text())
+    assert () == files.load("/shop")
+    files.record("/shop", [FIX], 1.0)
+
+    assert (1, text) == (len(files.load("/shop")), path.with_suffix(".broken").read_text())
 
 
 def test_a_file_that_the_disk_does_not_give_is_kept(
-    files: ObservationFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: LocalLearnedHabits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is neither set aside nor written over: what was known is known again once it can be read."""
-    files.record("shop", [FIX], 1.0)
-    known = files.load("shop")
+    files.record("/shop", [FIX], 1.0)
+    known = files.load("/shop")
 
     def refuse(path: Path) -> bytes:
         raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "read_bytes", refuse)
-        assert (False, ()) == (files.record("shop", [FIX], 2.0), files.load("shop"))
+        files.record("/shop", [FIX], 2.0)
+        assert () == files.load("/shop")
 
-    assert known == files.load("shop")
+    assert known == files.load("/shop")
     assert [] == list((tmp_path / "upbeat/observations").glob("*.broken"))
 
 
-def test_odd_rows_are_passed_over(files: ObservationFiles, tmp_path: Path) -> None:
+def test_odd_rows_are_passed_over(files: LocalLearnedHabits, tmp_path: Path) -> None:
     """Rows of a later version, or with values that cannot be, do not count."""
-    files.record("shop", [FIX], 1.0)
+    files.record("/shop", [FIX], 1.0)
     (path,) = stored(tmp_path)
     document = json.loads(path.read_text())
     row = document["observations"][0]
     odd = [row | {"type": "later"}, row | {"confidence": 7}, row | {"count": "x"}, row | {"last_seen": 1e400}, 3, {}]
     path.write_text(json.dumps(document | {"observations": [*odd, row]}))
 
-    assert update_habits((), [FIX], 1.0) == files.load("shop")
+    assert update_habits((), [FIX], 1.0) == files.load("/shop")
 
 
-def test_writers_wait_for_each_other(files: ObservationFiles) -> None:
+def test_writers_wait_for_each_other(files: LocalLearnedHabits, monkeypatch: pytest.MonkeyPatch) -> None:
     """What several write at the same time is all there."""
+    monkeypatch.setattr(learned, "LOCK_SECONDS", 20)
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda _: files.record("shop", [FIX], 1.0), range(12)))
+        list(pool.map(lambda _: files.record("/shop", [FIX], 1.0), range(12)))
 
-    assert [True] * 12 == done
-    assert 12 == files.load("shop")[0].count
+    assert 12 == files.load("/shop")[0].count
 
 
 def test_a_lock_that_is_kept_costs_no_turn(
-    files: ObservationFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: LocalLearnedHabits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another process holds the lock, recording gives up soon, and a command says so."""
     monkeypatch.setattr(learned, "LOCK_SECONDS", 0.05)
-    files.record("shop", [FIX], 1.0)
+    files.record("/shop", [FIX], 1.0)
     descriptor = os.open(tmp_path / "upbeat/observations/everywhere.json.lock", os.O_RDWR)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
-        assert not files.record("shop", [FIX], 1.0)
+        files.record("/shop", [FIX], 1.0)
+        assert 1 == files.load("/shop")[0].count
         with pytest.raises(TimeoutError, match="try again"):
-            files.clear("shop")
+            files.clear("/shop")
     finally:
         os.close(descriptor)
 
 
 def test_nowhere_to_write(tmp_path: Path) -> None:
-    """Where nothing can be written, recording says so and raises nothing."""
+    """Where nothing can be written, recording raises nothing."""
     (tmp_path / "upbeat").write_text("a file in the way")
+    files = LocalLearnedHabits(tmp_path)
+    files.record("/shop", [FIX], 1.0)
 
-    assert not ObservationFiles(tmp_path).record("shop", [FIX], 1.0)
+    assert () == files.load("/shop")
 
 
-def test_link_in_place_of_a_file_is_not_followed(files: ObservationFiles, tmp_path: Path) -> None:
+def test_link_in_place_of_a_file_is_not_followed(files: LocalLearnedHabits, tmp_path: Path) -> None:
     """A link in place of the file is neither read nor written through."""
-    files.record("shop", [FIX], 1.0)
+    files.record("/shop", [FIX], 1.0)
     (path,) = stored(tmp_path)
     (tmp_path / "target").write_text("keep")
     path.unlink()
     path.symlink_to(tmp_path / "target")
 
-    assert () == files.load("shop")
-    files.record("shop", [FIX], 1.0)
+    assert () == files.load("/shop")
+    files.record("/shop", [FIX], 1.0)
     assert "keep" == (tmp_path / "target").read_text()
 
 
