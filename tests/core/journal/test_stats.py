@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from upbeat.core.journal.stats import (
     stats_lines,
     wilson_interval,
 )
+from upbeat.core.messages.catalogue import LANGUAGES
 
 
 def only(*bodies: Body) -> SourceStats:
@@ -242,56 +244,14 @@ def test_any_record_can_be_counted(bodies: list[Body]) -> None:
     assert "1.0" == stats_document(found)["schema_version"]
 
 
-TEXTS = {
-    "en": [
-        "all repositories, the last 30 days: 1 session, 2 turns, 1 of them with context (2026-01-02 to 2026-01-02)",
-        "",
-        "turn: 1 time, 5 characters (2 per turn, 5 per session)",
-        "  dropped: 1 held out",
-        (
-            "  a file that it named was opened in 1 of 1 (100 %, 21 to 100), edited in 0 of 1 (0 %, 0 to 79);"
-            " after 1 call (median)"
-        ),
-        "",
-        "holdout (0 percent): a file that was named, or would have been, was",
-        (
-            "  opened in 1 of 1 (100 %, 21 to 100) with the context, in 0 of 1 (0 %, 0 to 79) without:"
-            " too few to compare; 30 of each are needed"
-        ),
-        (
-            "  edited in 0 of 1 (0 %, 0 to 79) with the context, in 0 of 1 (0 %, 0 to 79) without:"
-            " too few to compare; 30 of each are needed"
-        ),
-    ],
-    "zh": [
-        "所有仓库，最近 30 天：1 个会话，2 个回合，其中 1 个带有上下文（2026-01-02 至 2026-01-02）",
-        "",
-        "turn：1 次，5 个字符（每回合 2，每会话 5）",
-        "  已丢弃：1 次留作对照",
-        (
-            "  它提到的文件被打开：1 次中的 1 次（100%，21 至 100）；被修改：1 次中的 0 次（0%，0 至 79）"
-            "；在 1 次调用之后（中位数）"
-        ),
-        "",
-        "对照（0%）：提到的（或本会提到的）文件",
-        (
-            "  被打开：有上下文时 1 次中的 1 次（100%，21 至 100），没有时 1 次中的 0 次（0%，0 至 79）："
-            "数量太少，无法比较；两边各需 30 次"
-        ),
-        (
-            "  被修改：有上下文时 1 次中的 0 次（0%，0 至 79），没有时 1 次中的 0 次（0%，0 至 79）："
-            "数量太少，无法比较；两边各需 30 次"
-        ),
-    ],
-}
-
-
-@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_text(language: str) -> None:
     """The report is the same in both languages, with the singular for one."""
     found = report(told("a.py"), call("read", "/repo/a.py"), held_out("a.py"))
 
-    assert TEXTS[language] == list(stats_lines(found, language))
+    expected = (Path(__file__).parent / f"stats_{language}.txt").read_text(encoding="utf-8").splitlines()
+
+    assert expected == list(stats_lines(found, language))
 
 
 def test_the_text_of_an_empty_report() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from case_files import read_groups
@@ -20,39 +19,7 @@ def cases(claim: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("text", "expected"), CASES[claim])
 
 
-WHOLE = dedent(
-    """\
-    ---
-    feature: retry
-    status: in-progress
-    workflow: standard
-    created: 2026-01-02
-    owner: "me"
-    ---
-
-    # Retry
-
-    - [x] PLAN: cut it
-    - [ ] TEST: write it down
-    - [ ] **TEST:2**: does it hold (parallel)
-        * [X] nested, done
-        1. [ ] nested, open
-
-    ## Dev Phases
-
-    ### Phase 1: parser (sequential)
-
-    - [ ] read | files: `src/a.py`, ./src/b.py
-
-    ### Phase 2: writer (parallel, depends: 1)
-
-    - [ ] write (parallel) | files: src/c/
-
-    ## Notes
-
-    - [ ] tell people
-    """
-)
+WHOLE = (Path(__file__).parent / "tasks_example.md").read_text(encoding="utf-8")
 
 
 def test_a_whole_file() -> None:
