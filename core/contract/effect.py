@@ -12,82 +12,60 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class InjectContext:
+class _TextEffect:
+    """An effect with a text for the model or the user."""
+
+    text: str
+
+
+class InjectContext(_TextEffect):
     """Add ``text`` to the model's context as data, not as an instruction."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class NotifyUser:
+class NotifyUser(_TextEffect):
     """Show ``text`` to the user; the model does not see it."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class Deny:
+class Deny(_TextEffect):
     """Block the call; ``text`` gives the model the reason and an alternative."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class RequestApproval:
+class RequestApproval(_TextEffect):
     """Ask the user to approve the call; ``text`` says what to consider."""
 
-    text: str
-
 
 @dataclass(frozen=True, slots=True)
-class RewriteInput:
+class RewriteInput(_TextEffect):
     """Run the call with ``fields`` of its input replaced; ``text`` says what changed."""
 
-    text: str
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class RelabelOptions:
+class RelabelOptions(_TextEffect):
     """Show the user other option labels: ``new_labels`` maps each original label to its replacement."""
 
-    text: str
     new_labels: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RewriteOutput:
+class RewriteOutput(_TextEffect):
     """Show the model ``text`` instead of the tool's output."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class PrependPrompt:
+class PrependPrompt(_TextEffect):
     """Prepend ``text`` to the prompt for a subagent; the rest of the call is unchanged."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class ContinueTurn:
+class ContinueTurn(_TextEffect):
     """Continue the turn; ``text`` tells the agent what is left to do."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class EndTurn:
+class EndTurn(_TextEffect):
     """End the turn, whatever else would continue it; ``text`` tells the user why."""
 
-    text: str
 
-
-@dataclass(frozen=True, slots=True)
-class RequestCompaction:
+class RequestCompaction(_TextEffect):
     """Request a compaction of the conversation; ``text`` asks the user if the client offers no way to request one."""
-
-    text: str
 
 
 Effect = (

@@ -245,7 +245,8 @@ def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
     if names := list(dict.fromkeys(item.path for item in items if item.path))[:MAX_RECORDED_FILES]:
         inputs["names"] = names
     milliseconds = (context.runtime.clock.monotonic() - context.started_at) * 1000
-    origin = "; ".join(context.repo_context.settings.changed_origins.values())
+    settings = context.repo_context.settings
+    origin = "; ".join(settings.changed_origins.values()) if settings.origins else ""
     return Explanation("turn", decision, reason, inputs, origin, round(milliseconds, 1))
 
 

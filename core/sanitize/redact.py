@@ -99,7 +99,7 @@ def _iter_secrets(scan: ScannedText) -> Iterator[SecretSpan]:
             if hidden := next(_find_in_plain_text(ScannedText(plain, scan.engine)), None):
                 yield hidden._replace(start=start, end=end)
     if "\n" in scan.text and (joined := join_wrapped_lines(scan.text)):
-        view_scan = ScannedText(joined.view.text, scan.engine)
+        view_scan = ScannedText(joined.text, scan.engine)
         if formats := view_scan.candidate_formats():
             yield from joined.find_split_formats(_FORMAT_RANKS, formats)
         if not view_scan.contexts.isdisjoint(CONTEXTS_OVER_LINES):

@@ -1,6 +1,7 @@
 """Find secrets by their context: after a telling name, authentication scheme or flag, or inside a URL.
 
-Every search begins where the text was found to have such a context, and each pattern has an upper bound.
+Every search begins where the text was found to have such a context, and each pattern has an upper bound. What is judged
+repeats in most texts, so each search judges the same value once; no value is kept beyond it.
 
 Not secrets: values shorter than six characters (eight for tokens); prose; references and templates (``$TOKEN``,
 ``{{ token }}``, ``<token>``); one repeated character (``xxxx``, ``****``); names made of ordinary words without digits
@@ -13,6 +14,7 @@ import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64
 from collections.abc import Iterator
+from functools import cache
 
 from upbeat.core.package_data import load_rows, load_toml
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan
@@ -74,13 +76,10 @@ _MAX_HEADER_LENGTH = 48
 
 def _find_in_headers(scan: ScannedText) -> Iterator[SecretSpan]:
     """Yield credentials after ``Bearer``, ``Basic`` and the like."""
-    text = scan.text
-    judgments: dict[tuple[str, str], bool] = {}
+    text, judge = scan.text, cache(_is_credential)
     for match in scan.find_matches(_SCHEME, "auth scheme", text):
-        case = text[max(match.start() - _MAX_HEADER_LENGTH, 0) : match.start()], match[0]
-        if case not in judgments:
-            judgments[case] = _is_credential(*case, match[1])
-        if judgments[case]:
+        before = text[max(match.start() - _MAX_HEADER_LENGTH, 0) : match.start()]
+        if judge(before, match[0], match[1]):
             is_basic = match[0][:5].lower() == "basic"
             yield SecretSpan(*match.span(1), _BASE_RANK - 1, "basic-auth" if is_basic else "bearer-token")
 
@@ -128,8 +127,7 @@ _REST = re.compile(r"[^\s\"'`<>“”「」『』，。；、！？（）]{0,256
 
 def _find_in_assignments(scan: ScannedText) -> Iterator[SecretSpan]:
     """Yield values of telling names: in code, JSON, YAML, environment files, headers and prose."""
-    text = scan.text
-    judgments: dict[tuple[str, bool, bool], bool] = {}
+    text, judge = scan.text, cache(is_secret)
     for match in scan.find_matches(_ASSIGNMENT, "assignment", scan.lowered):
         name, group = match["name"], match.lastgroup or "bare"
         start, end = match.span(group)
@@ -139,10 +137,7 @@ def _find_in_assignments(scan: ScannedText) -> Iterator[SecretSpan]:
         elif group == "bare" and text[end : end + 1] in ("(", "[", "{") and text[start:end].isidentifier():
             continue
         is_user_chosen = name.startswith(_PASSWORD_NAMES) and "key" not in name and match["comma"] is None
-        case = text[start:end], is_user_chosen, is_literal
-        if case not in judgments:
-            judgments[case] = is_secret(case[0], is_user_chosen=is_user_chosen, is_literal=is_literal)
-        if judgments[case]:
+        if judge(text[start:end], is_user_chosen=is_user_chosen, is_literal=is_literal):
             yield SecretSpan(start, end, _BASE_RANK + 1, _secret_kind(name))
 
 
@@ -171,22 +166,15 @@ _CLOSING = ".:!?"
 
 def _find_in_prose(scan: ScannedText) -> Iterator[SecretSpan]:
     """Yield values that a user writes after a name and a blank or ``to``: only those that cannot be words."""
-    text = scan.text
-    judgments: dict[tuple[str, bool, bool], bool] = {}
+    judge, judge_strictly = cache(is_secret), cache(is_clearly_secret)
     for match in scan.find_matches(_LABELLED_IN_PROSE, "prose label", scan.lowered):
         start, end = match.span("value")
-        value = text[start:end].rstrip(_CLOSING)
-        name = match["name"]
-        is_assigned = name == "pw" and match["link"].strip() in (":", "=")
-        is_password = name.startswith(("pass", "pw"))
-        case = value, is_assigned, is_password
-        if case not in judgments:
-            judgments[case] = (
-                is_secret(value, is_user_chosen=True, is_literal=False)
-                if is_assigned
-                else is_clearly_secret(value, is_user_chosen=is_password)
-            )
-        if judgments[case]:
+        value, name = scan.text[start:end].rstrip(_CLOSING), match["name"]
+        if name == "pw" and match["link"].strip() in (":", "="):
+            is_found = judge(value, is_user_chosen=True, is_literal=False)
+        else:
+            is_found = judge_strictly(value, is_user_chosen=name.startswith(("pass", "pw")))
+        if is_found:
             yield SecretSpan(start, start + len(value), _BASE_RANK + 2, _secret_kind(name))
 
 

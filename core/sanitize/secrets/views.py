@@ -132,17 +132,16 @@ _MAX_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedText:
-    """A text without the line ends that may be inside a secret, and their offsets."""
+class JoinedText(DecodedView):
+    """A text without the line ends that may be inside a secret; its pieces begin where lines were joined."""
 
     original_text: str
-    view: DecodedView
 
     def find_split_formats(
         self, ranks: Mapping[SecretFormat, int], formats: Sequence[SecretFormat]
     ) -> Iterator[SecretSpan]:
         """Yield the secrets with a published format that are broken over lines."""
-        text = self.view.text
+        text = self.text
         for candidate in formats:
             pattern = candidate.unanchored_pattern
             for match in pattern.finditer(text) if not candidate.is_unbounded else ():
@@ -163,15 +162,15 @@ class JoinedText:
                 else:
                     is_valid = bool(full_end and pattern.match(text, match.start(), full_end))
                 if is_valid:
-                    yield self._original_span(SecretSpan(start, full_end, ranks[candidate], candidate.kind))
+                    yield self._original_part(SecretSpan(start, full_end, ranks[candidate], candidate.kind))
 
     def select_split_spans(self, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]:
         """Yield those of ``spans``, secrets of the view found by context, that are broken over lines."""
         for span in spans:
             if span.kind == "url-password" and self._joints(span.start, span.end):
-                yield self._original_span(span)
+                yield self._original_part(span)
             elif end := self._split_secret_end(span.start, span.end, span.start):
-                yield self._original_span(span._replace(end=end))
+                yield self._original_part(span._replace(end=end))
 
     def _split_secret_end(
         self,
@@ -195,26 +194,24 @@ class JoinedText:
                 break
             if suffix_length and line_end - suffix_start == suffix_length:
                 return line_end
-            if not _CLOSING_ONLY.match(self.original_text, self.view.original_offset(line_end - 1) + 1):
+            if not _CLOSING_ONLY.match(self.original_text, self.original_offset(line_end - 1) + 1):
                 break
-            is_part = partial_match and not partial_match[0].match(self.view.text, partial_match[1], joint)
-            if is_part or not is_made_of_words(self.view.text[joint:line_end]):
+            is_part = partial_match and not partial_match[0].match(self.text, partial_match[1], joint)
+            if is_part or not is_made_of_words(self.text[joint:line_end]):
                 done = line_end
         return done
 
     def _joints(self, start: int, end: int) -> Sequence[int]:
         """Return the joints of lines between two offsets of the view."""
-        first = bisect_right(self.view.view_offsets, start)
-        last = bisect_left(self.view.view_offsets, end, first, min(first + _MAX_LINES, len(self.view.view_offsets)))
-        return self.view.view_offsets[first:last]
+        first = bisect_right(self.view_offsets, start)
+        last = bisect_left(self.view_offsets, end, first, min(first + _MAX_LINES, len(self.view_offsets)))
+        return self.view_offsets[first:last]
 
     def _is_joint_at(self, offset: int) -> bool:
-        return self.view.view_offsets[bisect_right(self.view.view_offsets, offset) - 1] == offset
+        return self.view_offsets[bisect_right(self.view_offsets, offset) - 1] == offset
 
-    def _original_span(self, span: SecretSpan) -> SecretSpan:
-        return span._replace(
-            start=self.view.original_offset(span.start), end=self.view.original_offset(span.end - 1) + 1
-        )
+    def _original_part(self, span: SecretSpan) -> SecretSpan:
+        return span._replace(start=self.original_offset(span.start), end=self.original_offset(span.end - 1) + 1)
 
 
 def join_wrapped_lines(text: str) -> JoinedText | None:
@@ -240,7 +237,7 @@ def join_wrapped_lines(text: str) -> JoinedText | None:
         line_start, previous = line_end + 1, line
     if not pieces:
         return None
-    return JoinedText(text, DecodedView("".join([*pieces, text[piece_start:]]), view_offsets, original_offsets))
+    return JoinedText("".join([*pieces, text[piece_start:]]), view_offsets, original_offsets, text)
 
 
 def _strip_joint(previous: str, line: str) -> tuple[str, str]:

@@ -60,4 +60,4 @@ def test_join_wrapped_lines(text: str, joined: str | None) -> None:
     """Lines are joined where a secret could continue: without quotes, operators and line prefixes."""
     lines = join_wrapped_lines(text)
 
-    assert joined == (lines.view.text if lines else None)
+    assert joined == (lines.text if lines else None)
