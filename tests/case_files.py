@@ -24,8 +24,9 @@ def read_groups(path: Path) -> dict[str, list[tuple[str, ...]]]:
 
 
 def _decode(field: str) -> str:
-    return re.sub(r"\\(?:u([0-9a-f]{4,5})|(.))", _decode_escape, field)
+    return re.sub(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))", _decode_escape, field)
 
 
 def _decode_escape(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16)) if match[1] else _ESCAPES.get(match[2], match[2])
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else _ESCAPES.get(match[3], match[3])

@@ -6,54 +6,12 @@ import base64
 import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
-PLAIN = {
-    "json": '{{"name": "api", "value": "{}", "retries": 3}}',
-    "json in json": '"{{\\"value\\": \\"{}\\"}}"',
-    "yaml": "service:\n  value: {}\n  retries: 3",
-    "yaml quoted": "service:\n  value: '{}'\n",
-    "yaml list": "args:\n  - {}\n  - --verbose",
-    "env": "HOST=db1\nVALUE={}\nPORT=1",
-    "export": "export VALUE='{}'",
-    "toml": '[a]\nvalue = "{}"',
-    "ini": "[a]\nvalue = {}\nother = 1",
-    "properties": "app.value={}\napp.other=1",
-    "xml": "<value>{}</value>",
-    "xml attribute": '<add name="v" value="{}"/>',
-    "python": 'def connect():\n    return client("{}", timeout=3)',
-    "python triple": 'VALUE = """{}"""',
-    "javascript": "const v = `{}`; // keep",
-    "typescript": "export const v: string = '{}';",
-    "go": 'var v = "{}"\nfunc main() {{}}',
-    "java": 'private static final String V = "{}";',
-    "rust": 'let v = "{}".to_string();',
-    "csharp": 'var v = @"{}";',
-    "ruby": "v = '{}'.freeze",
-    "php": "$v = '{}';",
-    "c": 'static const char v[] = "{}";',
-    "shell": "run --input {} --times 3",
-    "shell header": "curl -H 'X-Value: {}' https://h.example/x",
-    "heredoc": "cat <<EOF\n{}\nEOF",
-    "dockerfile": "ENV VALUE {}\nRUN make",
-    "make": "VALUE := {}\nall:",
-    "url": "https://h.example/x?v={}&page=2",
-    "url path": "https://h.example/x/{}/y",
-    "diff added": "@@ -1,2 +1,3 @@\n a = 1\n+v = '{}'\n b = 2",
-    "diff removed": "-v: {}\n+v: none",
-    "log": "2026-01-02T03:04:05Z INFO sent v={} in 3 ms",
-    "traceback": '  File "a.py", line 3, in f\nValueError: bad value {}',
-    "table": "| name | value |\n|---|---|\n| a | {} |",
-    "prose": "Please use {} for the tests, and tell nobody.",
-    "prose zh": "请用{}来测试，不要告诉别人。",
-    "prose zh quoted": "值是“{}”，请保密。",
-    "markdown": "Run it with `{}` first.",
-    "comment": "# old value: {}\nx = 1",
-    "numbered": "11: a = 1\n12: v = '{}'\n13: b = 2",
-    "csv": "1,jane,{},active",
-    "escaped lines": '"first\\n{}\\nlast"',
-    "sql": "INSERT INTO t VALUES (1, '{}');",
-}
+from case_files import read_cases
+
+PLAIN = dict(read_cases(Path(__file__).with_name("contexts.tsv")))
 """Texts with a place for one secret."""
 
 UNSEEN = ("\u200b", "\u200d", "\ufeff", "\u00ad", "\u2060", "\u202e", "\u2066", "\U000e0041", "\ufe0f", "\x00", "\x08")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+
+from case_files import read_groups
 
 from .contexts import LIMIT, PLACINGS
 from .formats import ALPHABETS, drawn, issue, templates
@@ -13,39 +16,9 @@ STRUCTURED, ASSIGNED, FREE = "structured", "assigned", "free-standing"
 SHARES = {STRUCTURED: 6000, ASSIGNED: 3000, FREE: 1000}
 """How many of each there are among ten thousand."""
 
-NAMES = (
-    *("password", "DB_PASSWORD", "db_passwd", "dbPassword", "redis_pwd", "passphrase", "smtp_pass", "secret"),
-    *("client_secret", "SECRET_KEY", "token", "authToken", "ACCESS_TOKEN", "refresh_token", "api_key", "apiKey"),
-    *("X-Api-Key", "aws_secret_access_key", "private_key", "encryption-key", "credentials", "jwtSecret", "API_TOKEN"),
-    *("AWS_SESSION_TOKEN", "COHERE_API_KEY", "MISTRAL_API_KEY", "LINODE_TOKEN", "HUAWEI_SECRET_KEY", "webhook_secret"),
-)
-ASSIGNMENTS = {
-    "python": '{name} = "{value}"',
-    "single quotes": "{name}='{value}'",
-    "json": '"{name}": "{value}",',
-    "yaml": "{name}: {value}",
-    "yaml quoted": '{name}: "{value}"',
-    "env": "{name}={value}",
-    "export": "export {name}={value}",
-    "javascript": 'const {name} = "{value}";',
-    "annotated": '{name}: str = "{value}"',
-    "java": 'String {name} = "{value}";',
-    "php": "'{name}' => '{value}',",
-    "escaped": '\\"{name}\\": \\"{value}\\"',
-    "environ": 'os.environ["{name}"] = "{value}"',
-    "flag": "tool --{name} {value}",
-    "docker": "docker run -e {name}={value} image",
-    "diff": "+{name}: {value}",
-    "kubernetes": "  - name: {name}\n    value: {value}",
-    "xml": "<{name}>{value}</{name}>",
-    "url": "https://h.example/x?{name}={value}&y=1",
-    "connection": "Server=h;{name}={value};Port=1",
-    "compared": "if {name} == '{value}':",
-    "default": 'getenv("{name}", "{value}")',
-    "prose": "the {name} is {value}",
-    "blank": "set {name} {value} in the shell",
-    "zh": "{name}：{value}，请保密",
-}
+_ROWS = read_groups(Path(__file__).with_name("assignments.tsv"))
+NAMES = tuple(name for (name,) in _ROWS["name"])
+ASSIGNMENTS = dict(_ROWS["assignment"])
 VALUES = tuple((shape[0], int(shape[1:])) for shape in ["A12", "A20", "A32", "H32", "H64", "B40", "W43", "a10", "a24"])
 _SYMBOLS = ALPHABETS["A"] + "!@#%^*_-+"
 FREE_SHAPES = tuple(
