@@ -51,8 +51,9 @@ class SourceCache:
     """Files that were read before, by root and path; valid as long as time and size stay the same."""
 
     def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
+        self.size = 0
+        """Bytes held."""
         self._max_bytes = max_bytes
-        self._size = 0
         self._files: OrderedDict[tuple[str, str], SourceFile] = OrderedDict()
         self._lock = Lock()
 
@@ -65,20 +66,15 @@ class SourceCache:
         """Cache ``source``; files of other roots are evicted first, those of this root never."""
         with self._lock:
             old = self._files.pop((root, source.path), None)
-            self._size -= len(old.lowercase_bytes) if old else 0
-            while self._files and self._size + len(source.lowercase_bytes) > self._max_bytes:
+            self.size -= len(old.lowercase_bytes) if old else 0
+            while self._files and self.size + len(source.lowercase_bytes) > self._max_bytes:
                 oldest = next(iter(self._files))
                 if oldest[0] == root:
                     return
-                self._size -= len(self._files.pop(oldest).lowercase_bytes)
+                self.size -= len(self._files.pop(oldest).lowercase_bytes)
             if len(source.lowercase_bytes) <= self._max_bytes:
                 self._files[(root, source.path)] = source
-                self._size += len(source.lowercase_bytes)
-
-    @property
-    def size(self) -> int:
-        """Return the bytes held."""
-        return self._size
+                self.size += len(source.lowercase_bytes)
 
 
 class WorkingTree:

@@ -94,18 +94,13 @@ def find_definitions(code: CodeBase, symbol: str, files: tuple[str, ...] = ()) -
         if parsed:
             symbols += _definitions_in(path, parsed, name)
     if owner:
-        symbols = [place for place in symbols if owner == _owner(place)] or symbols
-    symbols.sort(key=lambda place: (place.path not in files, _role_rank(place.path)))
+        owners = [
+            place.definition.parent.rpartition(".")[2] or place.path.rpartition("/")[2].partition(".")[0]
+            for place in symbols
+        ]
+        symbols = [place for place, name in zip(symbols, owners, strict=True) if name == owner] or symbols
+    symbols.sort(key=lambda place: (place.path not in files, classify_file(place.path).role is not FileRole.SOURCE))
     return symbols[:MAX_DEFINITIONS_PER_NAME]
-
-
-def _owner(symbol: SymbolLocation) -> str:
-    """Return the name of the class around ``symbol``, or of its module."""
-    return symbol.definition.parent.rpartition(".")[2] or symbol.path.rpartition("/")[2].partition(".")[0]
-
-
-def _role_rank(path: str) -> int:
-    return 0 if classify_file(path).role is FileRole.SOURCE else 1
 
 
 def find_callers(code: CodeBase, symbol: SymbolLocation, *, calls_only: bool = True) -> list[Edge]:
@@ -236,13 +231,9 @@ def _location(path: str, parsed: ParsedFile, position: int) -> SymbolLocation:
 
 
 def _sort_key(edge: Edge) -> tuple[object, ...]:
-    return (
-        -edge.confidence,
-        _role_rank(edge.endpoint.path),
-        edge.endpoint.path,
-        edge.endpoint.definition.start_line,
-        edge.line,
-    )
+    path, definition = edge.endpoint.path, edge.endpoint.definition
+    is_other = classify_file(path).role is not FileRole.SOURCE
+    return (-edge.confidence, is_other, path, definition.start_line, edge.line)
 
 
 def edge_finding(

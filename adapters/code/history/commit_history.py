@@ -8,7 +8,6 @@ of another version or branch, is read again from git; a failure to store one cos
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import os
@@ -60,7 +59,6 @@ MAX_STORED_HISTORIES = 4
 MAX_CACHED_HISTORIES = 3
 HISTORY_GLOB = "history-*.json"
 MAX_READ_BYTES = 64_000_000
-_DIGEST_BYTES = 16
 
 
 class CommitHistory:
@@ -307,10 +305,9 @@ def decode_commits(data: bytes) -> tuple[str, tuple[Commit, ...]] | None:
 
 
 def store_blob(path: Path, data: bytes) -> None:
-    """Replace ``path`` with ``data``, compressed and with a digest. Raises OSError."""
+    """Replace ``path`` with ``data``, compressed, which includes a checksum. Raises OSError."""
     ensure_private_folder(path.parent)
-    packed = zlib.compress(data, 1)
-    atomic.write_file(path, _digest(packed) + packed, is_private=True, is_durable=False)
+    atomic.write_file(path, zlib.compress(data, 1), is_private=True, is_durable=False)
 
 
 def load_blob(path: Path) -> bytes | None:
@@ -318,16 +315,11 @@ def load_blob(path: Path) -> bytes | None:
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             data = file.read(MAX_READ_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-    except OSError:
-        return None
-    if len(data) <= _DIGEST_BYTES or _digest(data[_DIGEST_BYTES:]) != data[:_DIGEST_BYTES]:
-        return None
-    try:
         unpack = zlib.decompressobj()
-        content = unpack.decompress(data[_DIGEST_BYTES:], MAX_READ_BYTES)
-    except zlib.error:
+        content = unpack.decompress(data, MAX_READ_BYTES)
+    except (OSError, zlib.error):
         return None
-    return content if unpack.eof else None
+    return content if unpack.eof and not unpack.unused_data else None
 
 
 def _newest_files(folder: Path) -> list[Path]:
@@ -337,7 +329,3 @@ def _newest_files(folder: Path) -> list[Path]:
         with contextlib.suppress(OSError):
             files.append((-path.lstat().st_mtime_ns, path))
     return [path for _, path in sorted(files)]
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()

@@ -107,7 +107,14 @@ class IndexStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / DATABASE_FILE
-        self._database = _open_database(self.path)
+        self._database = Database(self.path, busy_timeout=0.5)
+        try:
+            if self._database.scalar("PRAGMA user_version") != VERSION:
+                raise StorageError(StorageErrorKind.DAMAGED, f"{self.path} has another version")
+            self._database.ensure_journal_mode()
+        except StorageError:
+            self._database.close()
+            raise
         self._word_ids: dict[str, int] = {}
         self._document_cache: LruCache[int, StoredDocument] = LruCache(CACHE_BYTES)
         self._line_cache: LruCache[int, WordLines] = LruCache(CACHE_BYTES)
@@ -443,15 +450,3 @@ def remove_index(folder: Path) -> None:
     """Remove the index. Requires ``exclusive_writer``."""
     for companion in DATABASE_SUFFIXES:
         (folder / (DATABASE_FILE + companion)).unlink(missing_ok=True)
-
-
-def _open_database(path: Path) -> Database:
-    database = Database(path, busy_timeout=0.5)
-    try:
-        if database.scalar("PRAGMA user_version") != VERSION:
-            raise StorageError(StorageErrorKind.DAMAGED, f"{path} has another version")
-        database.ensure_journal_mode()
-    except StorageError:
-        database.close()
-        raise
-    return database

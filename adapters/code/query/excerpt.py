@@ -9,7 +9,7 @@ import math
 import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -148,7 +148,7 @@ def _select_shown(passages: Sequence[_Passage]) -> None:
 def _file_finding(
     file: RankedFile, passages: Sequence[_Passage], search_query: SearchQuery, corpus: CorpusStatistics
 ) -> Finding:
-    """Return the file's finding: its best passage, then the others that are shown, then those that are only named."""
+    """Return the finding: its best passage, the others that are shown, in file order, and the best that are named."""
     features = file.features
     role = classify_file(features.path).role
     path = printable_path(features.path)
@@ -156,6 +156,8 @@ def _file_finding(
         why = _reason(file, None, search_query, corpus)
         return Finding(path, kind="doc" if role is FileRole.DOCS else "file", score=file.score, why=why)
     main, *others = passages
+    shown = sorted((item for item in others if item.is_shown), key=lambda item: item.start)
+    named = [item for item in others if not item.is_shown and item.symbol and item.share >= MIN_NAMED_SHARE]
     definition = features.document.definitions[main.hits.position] if main.hits.position >= 0 else None
     start, end = (main.start, main.end) if main.is_shown else main.lines
     return Finding(
@@ -169,17 +171,10 @@ def _file_finding(
         why=_reason(file, main.hits, search_query, corpus),
         text=main.text if main.is_shown else "",
         optional_score=main.value,
-        more_excerpts=_further_excerpts(others),
-    )
-
-
-def _further_excerpts(passages: Sequence[_Passage]) -> tuple[Excerpt, ...]:
-    """Return the further passages that are shown, in file order, and the best of the others by name."""
-    shown = sorted((item for item in passages if item.is_shown), key=lambda item: item.start)
-    named = [item for item in passages if not item.is_shown and item.symbol and item.share >= MIN_NAMED_SHARE]
-    return (
-        *(Excerpt(item.symbol, item.start, item.end, item.text, item.value) for item in shown),
-        *(Excerpt(item.symbol, item.start, item.end) for item in named[:MAX_NAMED_PASSAGES]),
+        more_excerpts=(
+            *(Excerpt(item.symbol, item.start, item.end, item.text, item.value) for item in shown),
+            *(Excerpt(item.symbol, item.start, item.end) for item in named[:MAX_NAMED_PASSAGES]),
+        ),
     )
 
 
@@ -283,6 +278,10 @@ def _definition_signals(
     ``is_qualified`` says that the query names it with its owner (``Session.send``).
     """
     gains = corpus.term_gains
+    terms_by_line: dict[int, tuple[str, ...]] = defaultdict(tuple)
+    for line, terms in hits.line_terms:
+        if terms_by_line[line] != terms:
+            terms_by_line[line] += terms
     name = features.document.definitions[hits.position].name if hits.position >= 0 else ""
     words = terms_in(name)
     return {
@@ -290,17 +289,10 @@ def _definition_signals(
         "title": score_terms(features, hits, corpus.title_gains),
         "name": search_query.names.get(name, 0.0),
         "name_words": sum(term in search_query.terms for term in words) / (len(words) or 1),
-        "line": _best_line_gain(hits, gains),
+        "line": max(
+            (sum(gains.get(term, 0.0) for term in {*terms}) for terms in {*terms_by_line.values()}), default=0.0
+        ),
         "term_volume": sum(gains.get(term, 0.0) * math.log1p(count) for term, count in hits.terms.items()),
         "is_qualified": float(hits.position in features.qualified_positions),
         "is_outside": float(hits.position < 0),
     }
-
-
-def _best_line_gain(hits: DefinitionHits, gains: Mapping[str, float]) -> float:
-    """Return the summed gains of the terms on the best line."""
-    lines: dict[int, tuple[str, ...]] = {}
-    for line, terms in hits.line_terms:
-        known = lines.get(line)
-        lines[line] = terms if known is None or known == terms else known + terms
-    return max([sum([gains.get(term, 0.0) for term in {*terms}]) for terms in {*lines.values()}], default=0.0)

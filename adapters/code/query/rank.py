@@ -214,6 +214,11 @@ def compute_file_signals(
     in_stem = [term for term in stem_terms if term in search_query.terms]
     share = len(in_stem) / (len(stem_terms) or 1)
     rare = corpus.name_idf
+    names = search_query.names
+    uses = [
+        (names[name], names[name] * rare.get(name, 0.0) * count * 2 / (count + 1.0))
+        for name, count in features.name_counts.items()
+    ]
     return {
         "body": weighted_total(corpus.term_gains, saturated),
         "title": weighted_total(corpus.title_gains, saturated),
@@ -235,10 +240,11 @@ def compute_file_signals(
         "stem_title": weighted_total(corpus.title_gains, dict.fromkeys(in_stem, share)),
         "qualified_names": math.log1p(len(features.qualified_positions)),
         "names_defined": sum(w * rare.get(n, 0.0) for n, w in features.defined_names.items() if w >= MIN_NAME_LIKENESS),
-        **_usage_signals(features, search_query, rare),
+        "names_used": sum(worth for likeness, worth in uses if likeness >= MIN_NAME_LIKENESS),
+        "words_used": sum(worth for likeness, worth in uses if likeness < MIN_NAME_LIKENESS),
         "joined_names_used": sum(w * rare.get(n, 0.0) for n, w in features.joined_names.items()),
         "joined_stem_match": search_query.joined_names.get(joined_key(stem), 0.0),
-        "stem_is_name": max(search_query.names.get(stem, 0.0), search_query.names.get(stem.capitalize(), 0.0)),
+        "stem_is_name": max(names.get(stem, 0.0), names.get(stem.capitalize(), 0.0)),
         "name_match": name_match,
     }
 
@@ -266,19 +272,6 @@ def compute_detail_signals(
             }
         )
     return rows
-
-
-def _usage_signals(features: FileFeatures, search_query: SearchQuery, name_idf: dict[str, float]) -> dict[str, float]:
-    """Return signals for words of the query that the file uses as written: identifiers, and other words."""
-    names = words = 0.0
-    for name, count in features.name_counts.items():
-        likeness = search_query.names[name]
-        worth = likeness * name_idf.get(name, 0.0) * count * 2 / (count + 1.0)
-        if likeness >= MIN_NAME_LIKENESS:
-            names += worth
-        else:
-            words += worth
-    return {"names_used": names, "words_used": words}
 
 
 def _first_pass_score(features: FileFeatures, search_query: SearchQuery, corpus: CorpusStatistics) -> float:

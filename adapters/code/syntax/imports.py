@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import eq
 from posixpath import normpath
 
 
@@ -192,7 +193,10 @@ _KIND = {extension: kind for kind in _KINDS for extension in kind}
 
 @lru_cache(maxsize=16384)
 def may_import(importer: str, statement: Import, target: str) -> bool:
-    """Return whether ``statement`` in the file ``importer`` can mean the file ``target`` (both relative paths)."""
+    """Return whether ``statement`` in the file ``importer`` can mean the file ``target`` (both relative paths).
+
+    The module ends with the file or the file with the module; a relative module must match completely.
+    """
     if _importable_extensions(importer) != _importable_extensions(target):
         return False
     folder = importer.rpartition("/")[0]
@@ -201,7 +205,12 @@ def may_import(importer: str, statement: Import, target: str) -> bool:
     if not parts:
         return False
     tails = [parts, *((*parts, name) for name in statement.names if name != "*")]
-    return any(_have_common_suffix(tail, whole) for tail in tails for whole in (goal, package) if whole)
+    return any(
+        tail[1:] == whole if tail[0] == "" else all(map(eq, reversed(tail), reversed(whole)))
+        for tail in tails
+        for whole in (goal, package)
+        if whole
+    )
 
 
 def _importable_extensions(path: str) -> tuple[str, ...]:
@@ -232,11 +241,3 @@ def _module_parts(module: str, folder: str) -> tuple[str, ...]:
     while parts and parts[0] in _LEADING:
         parts = parts[1:]
     return tuple(part for part in parts if part)
-
-
-def _have_common_suffix(module: tuple[str, ...], target: tuple[str, ...]) -> bool:
-    """Return whether one ends with the other; a module that begins with "" must match completely."""
-    if module[0] == "":
-        return module[1:] == target
-    size = min(len(module), len(target))
-    return bool(size) and module[-size:] == target[-size:]

@@ -14,7 +14,6 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from upbeat.adapters.code.files.file_types import LANGUAGE_BY_EXTENSION
 from upbeat.core.package_data import load_rows
 
 CONTAINER_KINDS = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "type"})
@@ -103,8 +102,3 @@ def grammar_name(path: str, data: bytes) -> str:
     if extension == "h" and _CPP_HEADER.search(data, 0, SNIFF_BYTES):
         return "cpp"
     return _load_tables()[1].get(extension, "")
-
-
-def outline_language(path: str) -> str:
-    """Return the language family by which ``outline`` reads the file at ``path``; empty for what is not code."""
-    return LANGUAGE_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "") if "." in path else ""

@@ -16,6 +16,7 @@ from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
 from upbeat.adapters.code.syntax.imports import Import, parse_import
 from upbeat.adapters.code.syntax.languages import (
@@ -25,7 +26,6 @@ from upbeat.adapters.code.syntax.languages import (
     Grammar,
     grammar_name,
     load_grammar,
-    outline_language,
 )
 from upbeat.adapters.code.syntax.outline import Outline
 from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, References
@@ -89,7 +89,7 @@ def parse_source(
     data = data[:MAX_PARSED_BYTES]
     name = grammar_name(path, data)
     if b"\0" in data:  # never code, and the scanner of one grammar hangs on it
-        return ParsedFile(name or outline_language(path))
+        return ParsedFile(name or classify_file(path).language)
     loaded = _load_grammar(name) if name else None
     if loaded:
         try:
@@ -97,7 +97,7 @@ def parse_source(
         except _ParseAborted:
             pass
     if cancelled is not None and cancelled.is_set():
-        return ParsedFile(name or outline_language(path))
+        return ParsedFile(name or classify_file(path).language)
     return _parse_with_patterns(path, data[:MAX_PATTERN_BYTES] if name else data)
 
 
@@ -399,7 +399,7 @@ def _last_name(node: Node, names: frozenset[str]) -> Node | None:
 
 def _parse_with_patterns(path: str, data: bytes) -> ParsedFile:
     """Parse a file without a grammar, or one whose grammar takes too long."""
-    family = outline_language(path)
+    family = classify_file(path).language
     if not family:
         return ParsedFile("")
     outline = Outline(data.decode("utf-8", "replace"), family)

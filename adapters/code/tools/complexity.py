@@ -42,7 +42,14 @@ def report_complexity(code: CodeBase, files: tuple[str, ...], symbols: tuple[str
     data: dict[str, Any] = {"files": results, "not_measured": unknown}
     if len(results) == 1:
         data = results[0] | data
-    return ToolOutput(_summary(results, unknown), tuple(rows), data, truncated=code.is_past_deadline())
+    parts = [
+        f"{result['file']}: complexity {result['metrics']['cyclomatic_complexity']},"
+        f" {result['metrics']['lines_of_code']} lines of code"
+        for result in results[:3]
+    ]
+    if unknown:
+        parts.append(f"not measured: {', '.join(unknown[:3])}")
+    return ToolOutput("; ".join(parts), tuple(rows), data, truncated=code.is_past_deadline())
 
 
 def _file_data(path: str, metrics: FileMetrics) -> dict[str, Any]:
@@ -84,14 +91,3 @@ def _function_findings(path: str, metrics: FileMetrics, names: set[str]) -> list
         )
         for item in (notable or ranked[:1])[:MAX_ROWS_PER_FILE]
     ]
-
-
-def _summary(results: list[dict[str, Any]], unknown: list[str]) -> str:
-    parts = [
-        f"{result['file']}: complexity {result['metrics']['cyclomatic_complexity']},"
-        f" {result['metrics']['lines_of_code']} lines of code"
-        for result in results[:3]
-    ]
-    if unknown:
-        parts.append(f"not measured: {', '.join(unknown[:3])}")
-    return "; ".join(parts) or "no file was named"

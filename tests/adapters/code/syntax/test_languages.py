@@ -9,7 +9,6 @@ from upbeat.adapters.code.syntax.languages import (
     DefinitionRule,
     grammar_name,
     load_grammar,
-    outline_language,
 )
 from upbeat.adapters.code.syntax.parse import parse_source
 from upbeat.core.package_data import load_rows
@@ -32,18 +31,18 @@ def test_every_grammar_is_installed(name: str) -> None:
 
 
 PATHS = [
-    ("a/b.py", b"", "python", "python"),
-    ("a.TSX", b"", "tsx", "javascript"),
-    ("list.h", b"int x;", "c", "c"),
-    ("list.h", b"namespace x {", "cpp", "c"),
-    ("README", b"", "", ""),
+    ("a/b.py", b"", "python"),
+    ("a.TSX", b"", "tsx"),
+    ("list.h", b"int x;", "c"),
+    ("list.h", b"namespace x {", "cpp"),
+    ("README", b"", ""),
 ]
 
 
-@pytest.mark.parametrize(("path", "data", "grammar", "family"), PATHS)
-def test_a_path_has_a_grammar_and_a_family(path: str, data: bytes, grammar: str, family: str) -> None:
+@pytest.mark.parametrize(("path", "data", "grammar"), PATHS)
+def test_a_path_has_a_grammar(path: str, data: bytes, grammar: str) -> None:
     """The extension decides; a header is C++ when its text says so."""
-    assert (grammar, family) == (grammar_name(path, data), outline_language(path))
+    assert grammar == grammar_name(path, data)
 
 
 def test_a_language_extends_its_base() -> None:
