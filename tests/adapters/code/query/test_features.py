@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+from fakes.source_tree import FILES
+
+from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.index.document import (
     StoredDocument,
     WordLines,
@@ -9,7 +13,7 @@ from upbeat.adapters.code.index.document import (
     encode_indexed_document,
     encode_lines,
 )
-from upbeat.adapters.code.query.features import FeatureExtractor
+from upbeat.adapters.code.query.features import FeatureExtractor, FileFeatures
 from upbeat.adapters.code.query.parse_query import parse_search_query
 
 UPLOADS = """
@@ -21,25 +25,50 @@ def save_upload(chunk):
 def upload_size_limit(chunk):
     return 3
 """
+QUERIES = [
+    "file upload permissions are wrong: FILE_UPLOAD_PERMISSIONS",
+    "FileSystemStorage.save loses content; the name must be given",
+    "cannot connect to the broker\n\n    skip_whitespace(token)",
+    "the fileuploads and shoppingcart total, 会话 登录",
+    'upload_size_limit is ignored: "over its limit" for a chunk',
+]
+COMPARED = (
+    *("term_counts", "name_counts", "joined_names", "defined_names", "terms_by_defined_name", "compounds"),
+    *("qualified_positions", "lines_of_terms", "phrases", "literals", "text_lines"),
+)
 
 
-def test_a_document_says_the_same_as_the_text() -> None:
-    """Lines, literals and long names are the same from what the index keeps."""
-    question = parse_search_query('upload_size_limit is ignored: "over its limit" for a chunk')
-    document = build_document(UPLOADS, "python")
-    words = dict(enumerate(document.words))
-    stored, lines = StoredDocument(encode_indexed_document(document, list(words))), WordLines(encode_lines(document))
+def features_from_index(path: str, text: str, query: str) -> FileFeatures:
+    """Return the features of ``text`` from the document and the lines that an index stores."""
+    document = build_document(text, classify_file(path).language)
+    words = dict(enumerate(document.words, 7))
+    extractor = FeatureExtractor(parse_search_query(query))
+    extractor.add_words(words)
+    features = extractor.extract_summary(path, StoredDocument(encode_indexed_document(document, list(words))))
+    extractor.add_details(features, WordLines(encode_lines(document)), lambda: text)
+    extractor.add_line_terms(features, text)
+    return features
 
-    read = FeatureExtractor(question).extract("a.py", UPLOADS)
-    reader = FeatureExtractor(question)
-    reader.add_words(words)
-    kept = reader.extract_summary("a.py", stored)
-    reader.add_details(kept, lines, lambda: UPLOADS)
 
-    assert (read.lines_of_terms, read.literals, read.compounds, read.terms_by_defined_name) == (
-        kept.lines_of_terms,
-        kept.literals,
-        kept.compounds,
-        kept.terms_by_defined_name,
-    )
-    assert ["over its limit"] == kept.literals
+@pytest.mark.parametrize("path", [*FILES, "uploads.py"])
+def test_a_document_has_the_features_of_its_text(path: str) -> None:
+    """All hits of terms, names, phrases and literals are the same, for every kind of file."""
+    text = FILES.get(path, UPLOADS)
+    for query in QUERIES:
+        expected = FeatureExtractor(parse_search_query(query)).extract(path, text)
+        features = features_from_index(path, text, query)
+
+        assert {name: getattr(expected, name) for name in COMPARED} == {
+            name: getattr(features, name) for name in COMPARED
+        }
+        assert expected.document.length == features.document.length
+        assert expected.definition_hits.keys() == features.definition_hits.keys()
+        for position, hits in expected.definition_hits.items():
+            others = features.definition_hits[position]
+            assert (hits.terms, hits.exact_names) == (others.terms, others.exact_names)
+            assert sorted(hits.line_terms) == sorted(others.line_terms)
+
+
+def test_a_literal_of_the_query_is_found() -> None:
+    """A quoted text is found in a file that contains it."""
+    assert ["over its limit"] == features_from_index("a.py", UPLOADS, QUERIES[-1]).literals
