@@ -6,6 +6,7 @@ server must answer ``initialize`` before pydantic is loaded.
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.core.engine.pipeline import Runtime
     from upbeat.core.engine.ports import ToolProvider, Transcripts
+
+YOUNG_THRESHOLD = 200_000
+"""New objects before a long-lived process collects: more than one turn allocates, so that no turn is interrupted."""
+OLDER_THRESHOLD = 20
+"""Collections before it collects older objects too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,6 @@ def build_application(
     from upbeat.adapters.system.config.resolver import LocalContextResolver
     from upbeat.adapters.system.config.rules import RuleFiles
     from upbeat.adapters.system.config.workflows import LocalWorkflows
-    from upbeat.adapters.system.gc_tuning import tune_garbage_collection
     from upbeat.adapters.system.tool_runner import CompositeProvider, ThreadRunner
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
     from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
@@ -111,8 +116,9 @@ def build_application(
         client_traits={client.id: client.traits for client in CLIENTS},
         index=index_manager if is_long_lived else None,
     )
-    if is_long_lived:
-        tune_garbage_collection()
+    if is_long_lived:  # collect seldom, and not what is loaded by now
+        gc.freeze()
+        gc.set_threshold(YOUNG_THRESHOLD, OLDER_THRESHOLD, OLDER_THRESHOLD)
     return Application(environment, runtime, provider, servers, index_manager)
 
 

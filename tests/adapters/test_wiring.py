@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,12 +12,27 @@ from journal_values import record
 from own_servers import odd, settings
 
 from upbeat.adapters.system.environment import Environment, read_environment
-from upbeat.adapters.wiring import ServerLifetime, build_application, build_journal
+from upbeat.adapters.wiring import (
+    OLDER_THRESHOLD,
+    YOUNG_THRESHOLD,
+    ServerLifetime,
+    build_application,
+    build_journal,
+)
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
     return read_environment({"HOME": str(tmp_path / "home")})
+
+
+@pytest.fixture(autouse=True)
+def collection_as_before() -> Iterator[None]:
+    """Garbage collection is reset after each test."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("is_long_lived", [False, True])
@@ -53,3 +70,17 @@ def test_servers_start_only_for_turns_that_may_query_them(environment: Environme
     assert {} == application.user_servers._connections
 
     application.close()
+
+
+def test_a_long_lived_process_collects_seldom(environment: Environment) -> None:
+    """What is loaded is excluded from collections; cycles are still found before more than the bound exist."""
+    build_application(environment, is_long_lived=True).close()
+
+    assert gc.get_freeze_count() > 10_000
+    assert (True, (YOUNG_THRESHOLD, OLDER_THRESHOLD, OLDER_THRESHOLD)) == (gc.isenabled(), gc.get_threshold())
+
+    for _ in range(3 * YOUNG_THRESHOLD):
+        cycle: list[object] = []
+        cycle.append(cycle)
+
+    assert gc.get_count()[0] <= YOUNG_THRESHOLD

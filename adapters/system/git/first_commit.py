@@ -46,9 +46,11 @@ def _oldest_commit(info: RootInfo) -> str | None:
     commit = read_head(info)
     if not commit:
         return None
+    from dulwich.object_format import SHA1, SHA256
+    from dulwich.object_store import DiskObjectStore
     from dulwich.objects import ObjectID
 
-    store = _store(info, commit)
+    store = DiskObjectStore(f"{info.common_dir}/objects", object_format=SHA1 if len(commit) == 40 else SHA256)
     try:
         shallow = set(read_small(info.common_dir, "shallow").split())
         graph = store.get_commit_graph()
@@ -63,17 +65,6 @@ def _oldest_commit(info: RootInfo) -> str | None:
         return commit
     finally:
         store.close()
-
-
-def _store(info: RootInfo, commit: str) -> DiskObjectStore:
-    from dulwich.object_store import DiskObjectStore
-
-    path = f"{info.common_dir}/objects"
-    if len(commit) == 40:
-        return DiskObjectStore(path)
-    from dulwich.object_format import SHA256
-
-    return DiskObjectStore(path, object_format=SHA256)
 
 
 def _raw_commit(info: RootInfo, store: DiskObjectStore, commit: str) -> bytes:

@@ -12,6 +12,7 @@ import contextlib
 import os
 import select
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -34,12 +35,7 @@ _EXIT_GRACE_SECONDS = 2.0
 _CHUNK_BYTES = 1 << 20
 
 
-class _NeverCancelled:
-    def is_set(self) -> bool:
-        return False
-
-
-NEVER_CANCELLED: Cancellation = _NeverCancelled()
+NEVER_CANCELLED: Cancellation = threading.Event()
 
 
 @dataclass(frozen=True, slots=True)
