@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
@@ -55,16 +54,15 @@ while True:
 
 @dataclass
 class Raced:
-    """How often was read, how often a secret was seen, how often something came, and how long the slowest took."""
+    """How often was read, how often a secret was seen, and how often something came."""
 
     tries: int = 0
     escapes: int = 0
     read: int = 0
-    slowest: float = 0.0
 
 
 def race(base: Path, tries: int) -> tuple[Raced, Raced]:
-    """What the readers saw in ``tries`` readings, and what the one that looks first saw in as many."""
+    """Return what the readers saw in ``tries`` readings, and what the one that looks first saw in as many."""
     root, outside = base / "repo", base / "outside"
     for folder in (root / FOLDER, outside):
         folder.mkdir(parents=True)
@@ -74,79 +72,68 @@ def race(base: Path, tries: int) -> tuple[Raced, Raced]:
     (outside / f"{CANARY}.toml").touch()
     with _swapping(root, outside):
         ours = _tried(_readers(str(root)), tries)
-        naive = _tried({"naive": lambda: _naive(root, INNER), "naive file": lambda: _naive(root, FILE)}, tries)
+        naive = _tried([_or_nothing(partial(_naive, root, name)) for name in (INNER, FILE)], tries)
     return ours, naive
 
 
-def _tried(readers: Mapping[str, Callable[[], str]], tries: int) -> Raced:
+def _tried(readers: Sequence[Callable[[], str]], tries: int) -> Raced:
     seen = Raced()
     while seen.tries < tries:
-        for reader in readers.values():
-            began = time.monotonic()
+        for reader in readers:
             text = reader()
-            seen.slowest = max(seen.slowest, time.monotonic() - began)
             seen.tries += 1
             seen.escapes += CANARY in text
             seen.read += bool(text)
     return seen
 
 
-def _readers(root: str) -> dict[str, Callable[[], str]]:
-    """Everything of upbeat that opens a file or lists a folder of a repository, by what it gives of them."""
+def _readers(root: str) -> list[Callable[[], str]]:
+    """Return everything of upbeat that opens a file or lists a folder of a repository, by what it gives of them."""
+    file, inner = Path(root, FILE), Path(root, INNER)
+    return [
+        _or_nothing(lambda: read_file(INNER, 1000, root).decode()),
+        _or_nothing(lambda: read_file(FILE, 1000, root).decode()),
+        lambda: read_text(file, root, 1000).text,
+        lambda: read_text(inner, root, 1000).text,
+        lambda: str(dict(read_toml(file, FILE, root).values) or ""),
+        lambda: (WorkingTree(root, SourceCache()).read_bytes(FILE) or b"").decode(),
+        lambda: (WorkingTree(root, SourceCache()).read_bytes(INNER) or b"").decode(),
+        lambda: " ".join(list_folder(f"{root}/{FOLDER}", root, 10).names),
+        _or_nothing(lambda: repr(documents_in(root, FOLDER, ".toml") or "")),
+        _or_nothing(lambda: repr(documents_above(root, str(inner), (FILE,)) or "")),
+    ]
 
-    def source(path: str) -> str:
-        found = WorkingTree(root, SourceCache()).read_bytes(path)
-        return (found or b"").decode()
 
-    def plain(path: str) -> str:
+def _or_nothing(reader: Callable[[], str]) -> Callable[[], str]:
+    """Return ``reader`` with nothing in place of an error of the system."""
+
+    def read() -> str:
         with contextlib.suppress(OSError):
-            return read_file(path, 1000, root).decode()
+            return reader()
         return ""
 
-    def nothing(find: Callable[[], object]) -> str:
-        with contextlib.suppress(OSError):
-            return repr(find())
-        return ""
-
-    return {
-        "opening": lambda: plain(INNER),
-        "opening a file": lambda: plain(FILE),
-        "text": lambda: read_text(Path(root, FILE), root, 1000).text,
-        "inner text": lambda: read_text(Path(root, INNER), root, 1000).text,
-        "settings": lambda: str(dict(read_toml(Path(root, FILE), FILE, root).values) or ""),
-        "source": lambda: source(FILE),
-        "inner source": lambda: source(INNER),
-        "list": lambda: " ".join(list_folder(f"{root}/{FOLDER}", root, 10).names),
-        "documents": lambda: nothing(lambda: documents_in(root, FOLDER, ".toml") or ""),
-        "documents above": lambda: nothing(lambda: documents_above(root, f"{root}/{INNER}", (FILE,)) or ""),
-    }
+    return read
 
 
 def _naive(root: Path, name: str) -> str:
-    """Looks where the path leads, then opens it: the mistake that is tried for."""
+    """Look where the path leads, then open it: the mistake that is tried for."""
     path = root / name
-    with contextlib.suppress(OSError):
-        if os.path.isfile(path) and Path(os.path.realpath(path)).is_relative_to(root):
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-            try:
-                return os.read(descriptor, 1000).decode()
-            finally:
-                os.close(descriptor)
+    if os.path.isfile(path) and Path(os.path.realpath(path)).is_relative_to(root):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        with open(descriptor, "rb", buffering=0) as file:
+            return file.read(1000).decode()
     return ""
 
 
 @contextmanager
 def _swapping(root: Path, outside: Path) -> Iterator[None]:
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", SWAPPER, str(root), str(outside)], stdout=subprocess.PIPE
-    )
-    assert process.stdout
-    try:
-        process.stdout.readline()
-        yield
-        if process.poll() is not None:
-            raise RuntimeError("the swapping process has ended; there was no race")
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+    command = [sys.executable, "-I", "-S", "-c", SWAPPER, str(root), str(outside)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            yield
+            if process.poll() is not None:
+                raise RuntimeError("the swapping process has ended; there was no race")
+        finally:
+            process.kill()

@@ -1,7 +1,6 @@
 """Runs one process and all that it starts under strace, and says what they ran, opened and connected to.
 
-The operating system says it, so nothing that a program does is missed. Without strace it raises: a promise that was not
-looked at does not hold.
+The operating system says it, so nothing that a program does is missed.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -35,97 +33,69 @@ class Seen:
     programs: tuple[tuple[str, str], ...] = ()
     opened: frozenset[str] = frozenset()
     connected: tuple[str, ...] = ()
-    code: int = 0
     output: bytes = b""
-    seconds: float = 0.0
 
 
 def watch(call: Call, place: Place) -> Seen:
-    """Run ``call`` in ``place`` to its end. Raises RuntimeError without strace, TimeoutError for what does not end."""
-    strace = shutil.which("strace")
-    if not strace:
-        raise RuntimeError("strace is not here: apt-get install -y strace")
+    """Run ``call`` in ``place`` to its end. Raises TimeoutError for what does not end."""
     with tempfile.TemporaryDirectory(prefix="watched-") as folder:
         log = Path(folder) / "log"
-        options = (
-            "-f",
-            "--seccomp-bpf",
-            "-qq",
-            "-y",
-            "-s",
-            "4096",
-            "-e",
-            f"trace={TRACED}",
-            "-e",
-            "signal=none",
-            "-o",
-            str(log),
-        )
-        variables = place.environment()
-        names = [f"-E{name}={value}" for name, value in variables.items()]  # strace itself is not to be led astray
-        began = time.monotonic()
-        code, output = _run([strace, *options, *names, "--", *call.command], call, str(place.root / place.cwd))
-        seen = _parsed(log.read_text(encoding="utf-8", errors="surrogateescape"))
-    return Seen(seen.programs[1:], seen.opened, seen.connected, code, output, time.monotonic() - began)
+        options = f"-f --seccomp-bpf -qq -y -s 4096 -e trace={TRACED} -e signal=none -o {log}".split()
+        variables = [f"-E{name}={value}" for name, value in place.environment().items()]  # strace itself is not misled
+        output = _run(["strace", *options, *variables, "--", *call.command], call, str(place.root / place.cwd))
+        return _parsed(log.read_text(encoding="utf-8", errors="surrogateescape"), output)
 
 
-def _run(command: list[str], call: Call, cwd: str) -> tuple[int, bytes]:
+def _run(command: list[str], call: Call, cwd: str) -> bytes:
     pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        command,
-        cwd=cwd,
-        env={"PATH": "/usr/bin:/bin"},
-        stdin=pipe,
-        stdout=pipe,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    with process:
+    env = {"PATH": "/usr/bin:/bin"}
+    with subprocess.Popen(
+        command, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, start_new_session=True
+    ) as process:
         try:
             before = _answers(process, call) if call.answers else b""
-            rest, _ = process.communicate(None if call.answers else call.stdin, timeout=call.patience)
+            return before + process.communicate(None if call.answers else call.stdin, timeout=call.patience)[0]
         except subprocess.TimeoutExpired as error:
             os.killpg(process.pid, signal.SIGKILL)
             raise TimeoutError(f"{' '.join(call.command[:5])} does not end") from error
-    return process.returncode, before + rest
 
 
 def _answers(process: subprocess.Popen[bytes], call: Call) -> bytes:
-    """What a server says until it has answered everything."""
+    """Return what a server says until it has answered everything."""
     assert process.stdin
     assert process.stdout
     process.stdin.write(call.stdin)
     process.stdin.flush()
-    said, end = b"", time.monotonic() + call.patience
-    while said.count(b"\n") < call.answers and time.monotonic() < end:
+    output, end = b"", time.monotonic() + call.patience
+    while output.count(b"\n") < call.answers and time.monotonic() < end:
         if select.select([process.stdout], [], [], 1.0)[0]:
             part = os.read(process.stdout.fileno(), 1 << 16)
             if not part:
                 break
-            said += part
-    return said
+            output += part
+    return output
 
 
-def _parsed(text: str) -> Seen:
+def _parsed(text: str, output: bytes) -> Seen:
     programs: list[tuple[str, str]] = []
     opened: set[str] = set()
     connected: list[str] = []
     for line in text.split("\n"):
-        if found := _EXEC.search(line):
-            programs.append((_plain(found[1]), _plain(found[3])))
-        elif found := _OPENED.search(line):
-            opened.add(_plain(found[1]))
-        elif found := _CONNECT.search(line):
-            connected.append(_plain(found[1]))
-    return Seen(tuple(programs), frozenset(opened), tuple(connected))
+        if match := _EXEC.search(line):
+            programs.append((_plain(match[1]), _plain(match[3])))
+        elif match := _OPENED.search(line):
+            opened.add(_plain(match[1]))
+        elif match := _CONNECT.search(line):
+            connected.append(_plain(match[1]))
+    return Seen(tuple(programs[1:]), frozenset(opened), tuple(connected), output)
 
 
 def _plain(text: str) -> str:
-    """``text`` without the escapes of strace."""
+    """Return ``text`` without the escapes of strace."""
 
-    def one(found: re.Match[str]) -> str:
-        escaped = found[1]
+    def character(match: re.Match[str]) -> str:
+        escaped = match[1]
         return chr(int(escaped, 8)) if escaped[0] in "01234567" else _PLAIN.get(escaped, escaped)
 
-    plain = _ESCAPE.sub(one, text)
+    plain = _ESCAPE.sub(character, text)
     return os.fsdecode(plain.encode("latin-1")) if plain.isascii() or max(plain) <= "\xff" else plain
