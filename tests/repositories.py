@@ -63,3 +63,24 @@ def make_repository(folder: Path, files: Mapping[str, str] = FILES) -> Path:
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "first")
     return folder
+
+
+def make_small_repository(folder: Path, *names: str) -> Path:
+    """Make a git repository with one commit of files with these names (default: ``a.py``)."""
+    return make_repository(folder, {name: f"# {folder.name}\n" for name in names or ("a.py",)})
+
+
+def commit(folder: Path, message: str) -> str:
+    """Commit everything in ``folder``, or nothing; return the commit's id."""
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def make_with_submodule(folder: Path) -> Path:
+    """Make the repository ``outer`` below ``folder`` with the repository ``inner`` as a submodule."""
+    make_small_repository(folder / "inner", "in.py", "deep/in 2.py")
+    outer = make_small_repository(folder / "outer")
+    git(outer, "submodule", "--quiet", "add", str(folder / "inner"), "libs/inner part")
+    commit(outer, "with a submodule")
+    return outer

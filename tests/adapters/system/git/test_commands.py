@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from plain_git import git, make_repository, make_with_submodule
 from processes import run as run_process
+from repositories import git, make_small_repository, make_with_submodule
 
 from upbeat.adapters.system.git.commands import TreeListing, list_files, run_git
 
@@ -18,7 +18,7 @@ NAMES = ["a b.py", "目录/文件.py", "line\nbreak.py", 'quote".py', "tab\there
 
 def test_list_files_gives_tracked_and_untracked_but_not_ignored(here: Path) -> None:
     """Tracked and new files are listed, ignored and deleted ones are the reader's business or not listed."""
-    repository = make_repository(here / "r", "kept.py", ".gitignore", *NAMES)
+    repository = make_small_repository(here / "r", "kept.py", ".gitignore", *NAMES)
     (repository / ".gitignore").write_text("*.log\nbuild/\n")
     (repository / "new.py").write_text("")
     (repository / "x.log").write_text("")
@@ -32,7 +32,7 @@ def test_list_files_gives_tracked_and_untracked_but_not_ignored(here: Path) -> N
 
 def test_list_files_keeps_undecodable_names(here: Path) -> None:
     """A name that is no UTF-8 leads back to its file."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
     Path(os.fsdecode(os.fsencode(repository) + b"/\xff\xfe.py")).write_text("")
 
     assert [b"\xff\xfe.py", b"a.py"] == sorted(map(os.fsencode, list_files(str(repository)).files), reverse=True)
@@ -41,7 +41,7 @@ def test_list_files_keeps_undecodable_names(here: Path) -> None:
 def test_list_files_goes_into_submodules(here: Path) -> None:
     """The files of submodules and of untracked repositories inside are part of the tree."""
     outer = make_with_submodule(here)
-    make_repository(outer / "nested.repo", "n.py")
+    make_small_repository(outer / "nested.repo", "n.py")
     expected = (".gitmodules", "a.py", "libs/inner part/deep/in 2.py", "libs/inner part/in.py", "nested.repo/n.py")
 
     assert TreeListing(expected, is_from_git=True) == list_files(str(outer))
@@ -49,7 +49,7 @@ def test_list_files_goes_into_submodules(here: Path) -> None:
 
 def test_list_files_of_a_subfolder_and_a_worktree(here: Path) -> None:
     """A subfolder is listed from its own point of view, a worktree as a tree."""
-    repository = make_repository(here / "r", "src/a.py", "b.py")
+    repository = make_small_repository(here / "r", "src/a.py", "b.py")
     git(repository, "worktree", "add", "-q", str(here / "other"))
 
     assert TreeListing(("a.py",), is_from_git=True) == list_files(str(repository / "src"))
@@ -68,7 +68,7 @@ def test_list_files_walks_without_git(here: Path) -> None:
 
 def test_list_files_walks_an_ignored_folder(here: Path) -> None:
     """Inside a folder that its repository ignores, there are files all the same."""
-    repository = make_repository(here / "r", ".gitignore")
+    repository = make_small_repository(here / "r", ".gitignore")
     (repository / ".gitignore").write_text("scratch/\n")
     (repository / "scratch").mkdir()
     (repository / "scratch" / "a.py").write_text("")
@@ -86,7 +86,7 @@ def test_list_files_walks_under_a_broken_repository(here: Path) -> None:
 
 def test_list_files_starts_nothing_of_the_repository(here: Path) -> None:
     """Monitors, hooks and filters that the repository configures do not run."""
-    repository = make_repository(here / "r", "a.py", ".gitattributes")
+    repository = make_small_repository(here / "r", "a.py", ".gitattributes")
     trap = here / "trap"
     trap.write_text(f"#!/bin/sh\ntouch '{here}/ran'\n")
     trap.chmod(0o755)
@@ -101,8 +101,8 @@ def test_list_files_starts_nothing_of_the_repository(here: Path) -> None:
 
 def test_git_settings_of_the_caller_do_not_leak(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """GIT_DIR and its kin, as a git hook sets them, do not move the question to another repository."""
-    repository = make_repository(here / "r", "mine.py")
-    other = make_repository(here / "other", "theirs.py")
+    repository = make_small_repository(here / "r", "mine.py")
+    other = make_small_repository(here / "other", "theirs.py")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
 
@@ -111,7 +111,7 @@ def test_git_settings_of_the_caller_do_not_leak(here: Path, monkeypatch: pytest.
 
 def test_git_of_the_working_directory_is_not_started(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program called git in the repository is not the git that is started."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
     (repository / "git").write_text(f"#!/bin/sh\ntouch '{here}/ran'\n")
     (repository / "git").chmod(0o755)
     monkeypatch.chdir(repository)
@@ -123,7 +123,7 @@ def test_git_of_the_working_directory_is_not_started(here: Path, monkeypatch: py
 
 def test_run_ends_at_its_deadline_with_all_that_it_started(here: Path) -> None:
     """A command that hangs is killed at its deadline, its children too."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
     git(repository, "config", "alias.hang", f"!sleep 30 & echo $! > '{here}/pid'; wait")
 
     assert run_git(str(repository), ("hang",), timeout_seconds=0.5) is None
@@ -140,7 +140,7 @@ def test_run_stops_when_cancelled(here: Path) -> None:
     cancelled = threading.Event()
     cancelled.set()
 
-    assert run_git(str(make_repository(here / "r")), ("ls-files",), cancelled) is None
+    assert run_git(str(make_small_repository(here / "r")), ("ls-files",), cancelled) is None
 
 
 def test_run_says_nothing_for_a_failing_command(here: Path) -> None:
@@ -151,7 +151,7 @@ def test_run_says_nothing_for_a_failing_command(here: Path) -> None:
 
 def test_no_git_outlives_its_process(here: Path) -> None:
     """A git that waits for a FIFO, in a thread that nobody waits for, ends with the process that asked it."""
-    repository = make_repository(here / "repo")
+    repository = make_small_repository(here / "repo")
     commit = git(repository, "rev-parse", "HEAD")
     (repository / ".git/objects" / commit[:2] / commit[2:]).unlink()
     os.mkfifo(repository / ".git/objects" / commit[:2] / commit[2:])

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from plain_git import commit, git, make_repository
+from repositories import commit, git, make_small_repository
 
 from upbeat.adapters.system.git.first_commit import first_commit
 from upbeat.adapters.system.git.root import find_root, head_branch
@@ -15,7 +15,7 @@ from upbeat.adapters.system.git.root import find_root, head_branch
 
 def test_first_commit_follows_first_parents(here: Path) -> None:
     """first_commit is the root of the main line, not that of a history merged into it."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
     first = git(repository, "rev-parse", "HEAD")
     git(repository, "checkout", "-q", "--orphan", "side")
     commit(repository, "another root")
@@ -34,7 +34,7 @@ def test_first_commit_follows_first_parents(here: Path) -> None:
 
 def test_first_commit_is_the_same_everywhere(here: Path) -> None:
     """A subfolder, a worktree and a bare clone have the identity of their repository."""
-    repository = make_repository(here / "r", "src/a.py")
+    repository = make_small_repository(here / "r", "src/a.py")
     first = git(repository, "rev-parse", "HEAD")
     commit(repository, "second")
     git(repository, "worktree", "add", "-q", str(here / "other"))
@@ -47,7 +47,7 @@ def test_first_commit_is_the_same_everywhere(here: Path) -> None:
 
 def test_first_commit_of_a_shallow_clone(here: Path) -> None:
     """A shallow clone answers with the oldest commit it has."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
     commit(repository, "second")
     third = commit(repository, "third")
     git(here, "clone", "-q", "--depth", "1", f"file://{repository}", str(here / "shallow"))
@@ -57,7 +57,7 @@ def test_first_commit_of_a_shallow_clone(here: Path) -> None:
 
 def test_first_commit_of_a_detached_head(here: Path) -> None:
     """A detached HEAD has a first commit too."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
     first = git(repository, "rev-parse", "HEAD")
     git(repository, "checkout", "-q", "--detach")
 
@@ -67,12 +67,12 @@ def test_first_commit_of_a_detached_head(here: Path) -> None:
 def test_first_commit_says_nothing_where_there_is_none(here: Path) -> None:
     """Without git, before the first commit, and in damaged repositories there is no first commit."""
     git(here, "init", "-q", "empty")
-    damaged = make_repository(here / "damaged")
+    damaged = make_small_repository(here / "damaged")
     for path in (damaged / ".git" / "objects").rglob("*"):
         if path.is_file():
             path.chmod(0o600)
             path.write_bytes(b"garbage")
-    odd = make_repository(here / "odd")
+    odd = make_small_repository(here / "odd")
     (odd / ".git" / "HEAD").write_bytes(b"\xff\x00nonsense")
 
     assert [None] * 4 == [first_commit(str(place)) for place in (here / "nothing", here / "empty", damaged, odd)]
@@ -80,7 +80,7 @@ def test_first_commit_says_nothing_where_there_is_none(here: Path) -> None:
 
 def test_first_commit_starts_no_process(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """find_root, first_commit and head start nothing, so plan mode may use them."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
 
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("a process was started")

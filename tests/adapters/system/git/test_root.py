@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from plain_git import git, make_repository, make_with_submodule
+from repositories import git, make_small_repository, make_with_submodule
 
 from upbeat.adapters.system.git.commands import TreeListing, list_files, run_git
 from upbeat.adapters.system.git.first_commit import first_commit
@@ -23,7 +23,7 @@ from upbeat.adapters.system.git.root import (
 
 def test_find_root_walks_up(here: Path) -> None:
     """find_root finds the working tree from a folder deep inside, through a link too."""
-    repository = make_repository(here / "my 项目", "src/deep/a.py")
+    repository = make_small_repository(here / "my 项目", "src/deep/a.py")
     (here / "link").symlink_to(repository / "src")
     expected = RootInfo(RepositoryKind.GIT, str(repository), str(repository / ".git"), str(repository / ".git"))
 
@@ -40,7 +40,7 @@ def test_find_root_without_git(here: Path) -> None:
 
 def test_find_root_of_a_worktree(here: Path) -> None:
     """A linked worktree has its own HEAD and shares the objects."""
-    repository = make_repository(here / "main")
+    repository = make_small_repository(here / "main")
     git(repository, "worktree", "add", "-q", str(here / "other"))
     git_dir = str(repository / ".git" / "worktrees" / "other")
 
@@ -51,7 +51,7 @@ def test_find_root_of_a_worktree(here: Path) -> None:
 
 def test_find_root_of_a_worktree_of_a_bare_repository(here: Path) -> None:
     """A worktree of a bare repository is a working tree; the folder that points to the bare one is not."""
-    make_repository(here / "origin")
+    make_small_repository(here / "origin")
     git(here, "clone", "-q", "--bare", str(here / "origin"), str(here / "all" / ".bare"))
     (here / "all" / ".git").write_text("gitdir: ./.bare\n")
     git(here / "all", "worktree", "add", "-q", str(here / "all" / "main"), "main")
@@ -83,7 +83,7 @@ def test_find_root_of_a_bare_repository(here: Path) -> None:
 
 def test_find_root_inside_dot_git(here: Path) -> None:
     """Below .git, the working tree is the one around it."""
-    repository = make_repository(here / "r")
+    repository = make_small_repository(here / "r")
 
     assert str(repository) == find_root(str(repository / ".git" / "hooks")).worktree
 
@@ -98,7 +98,7 @@ BROKEN = [
 @pytest.mark.parametrize(("content", "what"), BROKEN)
 def test_find_root_stops_at_a_broken_git_file(here: Path, content: str, what: str) -> None:
     """A broken .git file hides the repository above it, as it does for git."""
-    inner = make_repository(here / "outer") / "inner"
+    inner = make_small_repository(here / "outer") / "inner"
     inner.mkdir()
     (inner / ".git").write_text(content)
 
@@ -128,7 +128,7 @@ def test_find_root_never_waits_for_a_pipe(here: Path) -> None:
 
 def private(here: Path) -> Path:
     """A repository that is nobody's business."""
-    return make_repository(here / "private")
+    return make_small_repository(here / "private")
 
 
 def point_to_private(here: Path, repository: Path) -> None:
@@ -158,7 +158,7 @@ def made_up_worktree(here: Path, repository: Path) -> None:
 @pytest.mark.parametrize("change", [point_to_private, link_to_private, share_with_private, made_up_worktree])
 def test_a_git_that_leads_to_another_repository(here: Path, change: Callable[[Path, Path], None]) -> None:
     """It is the root of its tree, and nothing of the other repository is asked: no files, no branch, no commit."""
-    repository = make_repository(here / "repo", "a.py")
+    repository = make_small_repository(here / "repo", "a.py")
     change(here, repository)
     found = find_root(str(repository))
 
@@ -215,7 +215,7 @@ def pipe_of_index(here: Path, git_dir: Path) -> None:
 )
 def test_a_git_that_would_read_elsewhere(here: Path, change: Callable[[Path, Path], None]) -> None:
     """Git is not asked about it, and nothing of what it would have read is told."""
-    repository = make_repository(here / "repo", "a.py")
+    repository = make_small_repository(here / "repo", "a.py")
     before = run_git(str(repository), ("log", "-1"))
     change(here, repository / ".git")
 
@@ -226,7 +226,7 @@ def test_a_git_that_would_read_elsewhere(here: Path, change: Callable[[Path, Pat
 
 def test_includes_of_its_own(here: Path) -> None:
     """A configuration that is put together from files of the repository is read as any other."""
-    repository = make_repository(here / "repo", "a.py")
+    repository = make_small_repository(here / "repo", "a.py")
     (repository / "shared.config").write_text("[core]\nabbrev = 7\n")
     git(repository, "config", "include.path", "../shared.config")
 
@@ -235,7 +235,7 @@ def test_includes_of_its_own(here: Path) -> None:
 
 def test_borrowed_objects(here: Path) -> None:
     """Objects of another repository are not looked at; the names of files are listed by git all the same."""
-    other = make_repository(here / "other", "a.py")
+    other = make_small_repository(here / "other", "a.py")
     git(here, "clone", "-q", "--shared", str(other), "repo")
 
     assert None is run_git(str(here / "repo"), ("log", "-1"))
@@ -244,7 +244,7 @@ def test_borrowed_objects(here: Path) -> None:
 
 def test_configuration_that_names_other_files(here: Path) -> None:
     """A working tree and an ignore file elsewhere, as the configuration has them, count for nothing."""
-    repository = make_repository(here / "repo", "a.py")
+    repository = make_small_repository(here / "repo", "a.py")
     (here / "elsewhere").mkdir()
     (here / "elsewhere/b.py").touch()
     (here / "ignored").write_text("*.py\n")
@@ -257,9 +257,9 @@ def test_configuration_that_names_other_files(here: Path) -> None:
 
 def test_a_submodule_that_became_a_link(here: Path) -> None:
     """Where a link has taken the place of a folder with a repository in it, git is not used behind the link."""
-    repository = make_repository(here / "repo", "a.py")
-    make_repository(here / "elsewhere/inner", "secret.py")
-    make_repository(repository / "libs/inner", "x.py")
+    repository = make_small_repository(here / "repo", "a.py")
+    make_small_repository(here / "elsewhere/inner", "secret.py")
+    make_small_repository(repository / "libs/inner", "x.py")
     (repository / ".gitmodules").write_text('[submodule "i"]\n\tpath = libs/inner\n\turl = .\n')
     git(repository, "add", "-A")
     (repository / "libs").rename(here / "moved")
@@ -270,8 +270,8 @@ def test_a_submodule_that_became_a_link(here: Path) -> None:
 
 def test_git_of_the_repository_is_not_run(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search path that begins in the repository, or in the one around a submodule, leads to the next git."""
-    repository = make_repository(here / "repo", "a.py")
-    inner = make_repository(repository / "inner", "b.py")
+    repository = make_small_repository(here / "repo", "a.py")
+    inner = make_small_repository(repository / "inner", "b.py")
     (repository / "bin").mkdir()
     (repository / "bin/git").write_text(f"#!/bin/sh\n: > {here}/sprung\n")
     (repository / "bin/git").chmod(0o755)
@@ -286,7 +286,7 @@ def test_git_of_the_repository_is_not_run(here: Path, monkeypatch: pytest.Monkey
 def test_an_empty_folder_holds_nothing(here: Path) -> None:
     """What Codex's sandbox leaves in a folder that it may write, an empty ``.git``, makes no repository of it."""
     (here / ".git").mkdir()
-    repository = make_repository(here / "a/repo")
+    repository = make_small_repository(here / "a/repo")
     (repository / "inner/.git").mkdir(parents=True)
 
     assert str(repository) == outermost_repository(str(repository / "inner"))
