@@ -67,7 +67,7 @@ def make_repository(folder: Path, files: Mapping[str, str] = FILES) -> Path:
 
 def make_small_repository(folder: Path, *names: str) -> Path:
     """Make a git repository with one commit of files with these names (default: ``a.py``)."""
-    return make_repository(folder, {name: f"# {folder.name}\n" for name in names or ("a.py",)})
+    return make_repository(folder, dict.fromkeys(names or ("a.py",), f"# {folder.name}\n"))
 
 
 def commit(folder: Path, message: str) -> str:

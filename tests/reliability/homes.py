@@ -10,50 +10,14 @@ import json
 import os
 import random
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 Picture = dict[str, tuple[Any, ...]]
 
-FOREIGN_HOOKS = {"Stop": [{"hooks": [{"type": "command", "command": "notify-send 'done' # émoji 店"}]}]}
-SETTINGS: tuple[Callable[[random.Random], dict[str, Any]], ...] = (
-    lambda _chance: {},
-    lambda _chance: {"model": "opus", "permissions": {"allow": ["Bash(git *)"], "deny": []}},
-    lambda _chance: {"hooks": FOREIGN_HOOKS, "env": {"API_KEY": "sk-ant-api03-" + "x" * 40}},
-    lambda _chance: {"enabledPlugins": {"lint@tools": True, "other@tools": False}, "a": 1.5e3, "b": None},
-    lambda _chance: {"enabledPlugins": {}, "extraKnownMarketplaces": {"t": {"source": {"source": "github"}}}},
-    lambda _chance: {"enabledPlugins": {"upbeat@upbeat": False}, "statusLine": {"type": "command"}},
-    lambda chance: {f"key {number}": [chance.random(), "\u2028", {}] for number in range(chance.randrange(30))},
-)
-CONFIGS = (
-    "",
-    'model = "gpt-5.5"\n',
-    '# mine\nmodel = "gpt-5.5" # why\n\n[hooks]\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "notify"\n',
-    '[plugins."lint@tools"]\nenabled = false\n\n[marketplaces.tools]\nsource_type = "git"\n',
-    'plugins."lint@tools".enabled = true\nnotify = ["a",\n  "b", # c\n]\n',
-    "text = '''\n[plugins.\"upbeat@upbeat\"]\nenabled = false\n'''\nn = nan\nd = 2026-11-22T09:00:00Z\n",
-    '[plugins."upbeat@upbeat"]\nenabled = false # off\n\n[z]\nkey = "sk-proj-' + "x" * 48 + '"\n',
-    '[hooks.state."other@m:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n[projects."/w"]\nx = 1\n',
-)
-BAD_SETTINGS = (
-    "{",
-    "[]",
-    '{"a": 1, "a": 2}',
-    '{"enabledPlugins": []}',
-    "{'a': 1}",
-    '{"a": 1}}',
-    "null",
-    '{"a": "\x01"}',
-)
-BAD_CONFIGS = (
-    "a = ",
-    "a = 1\na = 2\n",
-    "plugins = 1\n",
-    'plugins = {"x@y" = {enabled = true}}\n',
-    "[[marketplaces]]\n",
-)
+CORPUS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 HARM = ("bad text", "not UTF-8", "read-only file", "read-only folder", "hard link", "folder", "circle", "to nowhere")
 
 
@@ -178,15 +142,21 @@ def _make_file(chance: random.Random, root: Path, file: Path, client: str, harm:
 
 def _content(chance: random.Random, client: str, harm: str) -> bytes:
     if harm == "bad text":
-        return chance.choice(BAD_SETTINGS if client == "claude" else BAD_CONFIGS).encode()
+        return chance.choice(CORPUS["bad settings" if client == "claude" else "bad configs"]).encode()
     if harm == "not UTF-8":
         return ('{"a": "é"}' if client == "claude" else 'a = "é"\n').encode(chance.choice(["latin-1", "utf-16"]))
     if client == "claude":
         text = chance.choice(["", "\n"]) if chance.random() < 0.1 else ""
-        text = text or written_json(chance, chance.choice(SETTINGS)(chance))
+        text = text or written_json(chance, _settings(chance))
     else:
-        text = "".join(chance.sample(CONFIGS, 1)) + chance.choice(["", "\n", "[last]\nx = 1"])
+        text = chance.choice(CORPUS["configs"]) + chance.choice(["", "\n", "[last]\nx = 1"])
     if chance.random() < 0.3:
         text = text.replace("\n", "\r\n")
     mark = b"\xef\xbb\xbf" if chance.random() < 0.15 else b""
     return mark + text.encode("utf-8")
+
+
+def _settings(chance: random.Random) -> dict[str, Any]:
+    made_up = {f"key {number}": [chance.random(), "\u2028", {}] for number in range(chance.randrange(30))}
+    settings: dict[str, Any] = chance.choice([*CORPUS["settings"], made_up])
+    return settings
