@@ -116,18 +116,3 @@ def test_json_in_plan_mode_is_a_plan(bench: Workbench) -> None:
     assert "1970-01-01T00:00:00Z" == first["report"]["created_at"]
     assert (0, "completed") == (last["exit_code"], last["status"])
     assert [] == bench.calls()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--json", "--transport", "app-server", "x"], "lines of codex exec"),
-        (["--json", "--plan", "x"], "omit --json"),
-    ],
-)
-def test_json_that_cannot_be_is_told(bench: Workbench, arguments: list[str], told: str) -> None:
-    """A usage error has nothing on standard output."""
-    done = bench.run(*arguments)
-
-    assert (2, b"") == (done.code, done.stdout)
-    assert told in done.stderr

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.codex.terminal import ALT_ENTER, CTRL_C, ENTER, UP, Terminal
+from fakes.codex.terminal import CTRL_C, ENTER, UP, Terminal
 from fakes.codex.workbench import Workbench, make_workbench
 from repositories import PROMPT
 
@@ -119,14 +119,6 @@ def test_ctrl_c_at_the_prompt_does_not_leave(bench: Workbench) -> None:
     assert ["sent"] == bench.prompts()
 
 
-def test_several_lines_are_one_prompt(bench: Workbench) -> None:
-    """Alt-Enter and a paste in brackets make lines; Enter sends them together."""
-    with Terminal(bench, **OFF) as terminal:
-        terminal.ask("one" + ALT_ENTER + "two \x1b[200~three\nfour\x1b[201~", "plain answer")
-
-    assert ["one\ntwo three\nfour"] == bench.prompts()
-
-
 def test_slash_commands_are_answered_here(bench: Workbench) -> None:
     """Commands and unknown words are not sent; a path is a prompt."""
     with Terminal(bench, **OFF) as terminal:
@@ -154,17 +146,6 @@ def test_plan_mode_can_be_switched(bench: Workbench) -> None:
         terminal.ask("really", "plain answer")
 
     assert ["really"] == bench.prompts()
-
-
-def test_commands_are_completed(bench: Workbench) -> None:
-    """A slash and Tab offer the commands."""
-    with Terminal(bench, **OFF) as terminal:
-        terminal.send("/st")
-        terminal.wait_for("/status")
-        terminal.send("\t")
-        terminal.wait_for("› /status")
-        terminal.send(ENTER)
-        terminal.wait_for("codex exec --json -")
 
 
 def test_the_toolbar_names_place_session_and_mode(bench: Workbench) -> None:

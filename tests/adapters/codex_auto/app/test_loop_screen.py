@@ -101,17 +101,6 @@ def test_every_kind_of_terminal_will_do(bench: Workbench, extra: dict[str, str])
     assert ["hello"] == bench.prompts()
 
 
-@pytest.mark.parametrize(("language", "texts"), LANGUAGES)
-def test_help_lists_the_commands(bench: Workbench, language: str, texts: Texts) -> None:
-    """All of them, with their help, in the language of the user."""
-    with Terminal(bench, columns=120, LANG=language, **OFF) as terminal:
-        terminal.send("/help" + ENTER)
-        terminal.wait_for(texts.group("command_help")["quit"])
-        rows = [line.split(maxsplit=1) for line in terminal.shown.split("\n") if line.startswith("/")]
-
-    assert [[f"/{name}", does] for name, does in texts.group("command_help").items()] == rows
-
-
 def test_files_are_completed(bench: Workbench) -> None:
     """Behind an @, from the repository's own list, while one types."""
     with Terminal(bench, **OFF) as terminal:

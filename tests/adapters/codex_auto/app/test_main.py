@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fakes.codex.workbench import CODEX_AUTO, Turn, Workbench, make_workbench
+from own_servers import PATIENT_TURN, odd, settings
 from processes import read_log
 from repositories import PROMPT
 
@@ -74,10 +76,7 @@ def test_turns_of_different_processes_are_one_thread(bench: Workbench) -> None:
     [
         ([{"fail": "Quota exceeded."}], 1, "turn failed: Codex reports"),
         ([{"say": "half"}, {"end": 0}], 1, "Codex exited during the turn"),
-        ([{"refuse": "Error: thread x already has an active writer"}], 1, "another program has this session open"),
-        ([{"refuse": "Error: session x is archived"}], 1, "codex unarchive"),
         ([{"refuse": "Error loading config.toml:\nf:1:9: bad"}], 1, "f:1:9: bad"),
-        ([{"refuse": "error: unexpected argument", "code": 2}], 1, "rejects a flag"),
         ([{"warn": "odd"}], 0, "the turn ended without an answer"),
     ],
 )
@@ -88,27 +87,6 @@ def test_each_end_of_a_turn_has_its_code_and_sentence(bench: Workbench, turn: Tu
 
     assert code == done.code
     assert told in done.stderr
-
-
-def test_a_held_thread_is_not_replaced(bench: Workbench) -> None:
-    """AC-002: while another program holds the thread nothing is started instead of it."""
-    bench.remember(bench.add_thread(THREAD))
-    bench.script([{"refuse": f"Error: thread {THREAD} already has an active writer"}])
-    bench.run("--once", "x", **OFF)
-
-    assert 1 == len(bench.calls())
-    assert THREAD == bench.sessions()["default"]
-
-
-def test_a_lost_thread_is_said(bench: Workbench) -> None:
-    """AC-002: a rollout that is gone means a new thread and a visible limit."""
-    bench.remember(THREAD)
-    done = bench.run("--once", "x", **OFF)
-
-    assert 0 == done.code
-    assert "[Limits] session continuity unavailable; fallback to stateless exec: " in done.stderr
-    assert "no rollout found" in done.stderr
-    assert [None, "x"] == bench.prompts()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +112,7 @@ def test_mistakes_are_told_and_nothing_is_started(
 
     assert (2, b"") == (done.code, done.stdout)
     assert told in done.stderr
-    assert [] == bench.calls()
+    assert ([], ()) == (bench.calls(), bench.store.read(0))
 
 
 def test_a_wrong_configuration_is_all_told_and_stops_a_script(bench: Workbench) -> None:
@@ -225,24 +203,6 @@ def test_a_plan_exits_as_prepare_does(bench: Workbench, prompt: str, extra: dict
 # --- ends from outside ---
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["INT", "TERM", "HUP"]
-)
-def test_a_signal_ends_codex_first(bench: Workbench, number: signal.Signals, code: int) -> None:
-    """The exit code names the signal, no process is left, and the thread is kept with how to go on."""
-    bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}])
-    with bench.start("--once", "x", **OFF) as fork:
-        wait_for_call(bench)
-        time.sleep(0.2)
-        fork.send(number)
-        done = fork.wait(10)
-    thread_id = bench.sessions()["default"]
-
-    assert code == done.code
-    assert [] == bench.processes()
-    assert f"codex resume {thread_id}" in done.stderr
-
-
 def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
     """SIGKILL cannot be answered; the kernel ends Codex then."""
     bench.script([{"sleep": 60}])
@@ -312,3 +272,34 @@ def test_a_hostile_repository_is_not_imported(bench: Workbench) -> None:
         out, _ = process.communicate()
 
     assert (0, b"plain answer\n") == (process.returncode, out)
+
+
+# --- the user's own servers ---
+
+
+def test_a_turn_of_a_script(tmp_path: Path) -> None:
+    """What a server says goes to Codex with the prompt; of the server nothing is left."""
+    bench = make_workbench(tmp_path / "b")
+    file = tmp_path / "starts"
+    settings(bench.home, PATIENT_TURN + odd("stubborn", str(file)))
+    bench.script([{"say": "it is in retry.py"}])
+    done = bench.run("--once", PROMPT)
+
+    assert 0 == done.code, done.stderr
+    assert "mcp:odd/search — answer of your server odd (odd.search 0.50)\n| found" in bench.prompts()[0]
+
+    (pid,) = map(int, file.read_text().split())
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_plan_starts_nothing(tmp_path: Path) -> None:
+    """A plan names the tool and starts no server."""
+    bench = make_workbench(tmp_path / "b")
+    file = tmp_path / "starts"
+    settings(bench.home, odd("fine", str(file)))
+    done = bench.run("--plan", PROMPT)
+
+    assert b'"odd.search"' in done.stdout
+    assert not file.exists()

@@ -34,7 +34,9 @@ def test_no_loop_is_one_turn(bench: Workbench) -> None:
     assert (0, 1) == (done.code, len(bench.calls()))
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["INT", "TERM", "HUP"]
+)
 @pytest.mark.parametrize("json_lines", [True, False], ids=["json", "text"])
 def test_a_signal_leaves_no_process_and_says_how_to_go_on(
     bench: Workbench, number: signal.Signals, code: int, json_lines: bool
@@ -93,27 +95,3 @@ def test_a_killed_one_holds_nobody_up(bench: Workbench) -> None:
     assert (0, b"on\n") == (done.code, done.stdout)
     assert f"session default was left open by process {fork.pid}, which is no longer running" in done.stderr
     assert bench.sessions()["default"] == bench.calls()[-1]["argv"][-2]
-
-
-def test_a_thread_that_codex_never_wrote_down_is_begun_anew(bench: Workbench) -> None:
-    """Killed right after it had named the thread, Codex has an empty file of it; nothing is lost, and that is told."""
-    bench.remember(bench.add_thread(THREAD))
-    refusal = f"Error: thread/resume failed: failed to read session metadata: rollout at /x/{THREAD}.jsonl is empty"
-    bench.script([{"refuse": refusal}], [{"say": "on"}])
-    done = bench.run("--once", "x", **OFF)
-
-    assert (0, b"on\n") == (done.code, done.stdout)
-    assert ".jsonl is empty; starting a new thread" in done.stderr
-    assert bench.sessions()["default"] != THREAD
-
-
-def test_scripts_get_exec_and_may_ask_for_it(bench: Workbench) -> None:
-    """Without a terminal, auto is exec; an app-server that is asked for and not there is told, and nothing is sent."""
-    for choice in ("auto", "exec"):
-        assert 0 == bench.run("--once", "x", "--transport", choice, **OFF).code
-    done = bench.run("--once", "x", "--transport", "app-server", **OFF)
-
-    assert [["exec", "--json"], ["exec", "--json"]] == [call["argv"][:2] for call in bench.calls()]
-    assert (2, b"") == (done.code, done.stdout)
-    assert "codex app-server is unavailable (error: unrecognized subcommand 'app-server')" in done.stderr
-    assert [] == [row for row in bench.store.read(0) if row.holder]

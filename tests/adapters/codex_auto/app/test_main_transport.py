@@ -19,7 +19,6 @@ from upbeat.adapters.codex_auto.app.options import Options
 from upbeat.adapters.codex_auto.conversation.turns import OpenedTransport
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.adapters.system.environment import read_environment
-from upbeat.core.contract.codes import LimitCode
 from upbeat.core.errors import RequestError
 
 SERVER = workbench.PROGRAM.with_name("app_server.py")
@@ -98,10 +97,3 @@ def test_an_app_server_requested_by_name_is_not_replaced(bench: Workbench, signa
     """A requested app-server that is unavailable is an error that names the remedy."""
     with pytest.raises(RequestError, match="use --transport exec"):
         opened(bench, signals, Options(transport="app-server"), is_interactive=True)
-
-
-def test_outside_git_the_check_of_codex_is_skipped(tmp_path: Path, signals: SignalHandler) -> None:
-    """Without Git, exec skips the check of Codex, and a limit reports that."""
-    result = opened(make_workbench(tmp_path / "b", git=False), signals, Options())
-
-    assert [LimitCode.NO_GIT_ROOT] == [limit.code for limit in result.limits]

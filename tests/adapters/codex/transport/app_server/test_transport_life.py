@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 from fakes.codex.app_server_bench import DONE, THREAD, Bench, to_ourselves, without_place
 
 from upbeat.adapters.codex.transport.app_server import connection, turn
 from upbeat.adapters.codex.transport.app_server.transport import (
+    AppServerFlags,
     AppServerUnavailable,
     ModelInfo,
     ThreadInfo,
+    translate_flags,
 )
 from upbeat.adapters.codex.transport.base import (
     CodexRequestError,
@@ -215,3 +220,23 @@ def test_the_plan_names_the_methods(bench: Bench) -> None:
     transport = bench.open()
     assert "codex app-server  # thread/start, turn/start" == transport.planned_command("")
     assert f"codex app-server  # thread/resume {THREAD}, turn/start" == transport.planned_command(THREAD)
+
+
+# --- flags ---
+
+
+CASES = read_groups(Path(__file__).with_name("transport_flags_cases.tsv"))
+
+
+@pytest.mark.parametrize(("flags", "arguments", "parameters"), CASES["translated"])
+def test_supported_flags_are_translated(flags: str, arguments: str, parameters: str) -> None:
+    """A supported flag becomes an argument of the server or a parameter of each thread."""
+    translated = AppServerFlags(tuple(json.loads(arguments)), json.loads(parameters))
+
+    assert translated == translate_flags(json.loads(flags))
+
+
+@pytest.mark.parametrize(("flags", "problem"), CASES["unsupported"])
+def test_an_unsupported_flag_is_named(flags: str, problem: str) -> None:
+    """No flag is dropped silently."""
+    assert AppServerFlags(problem=problem) == translate_flags(json.loads(flags))
