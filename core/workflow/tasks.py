@@ -109,7 +109,10 @@ class TasksFile:
         parser = _TasksParser()
         for line in _iter_content_lines(lines):
             parser.feed(line)
-        front_matter = _parse_front_matter(lines[: _count_front_matter_lines(lines)])
+        front_matter: dict[str, str] = {}  # of duplicate fields, the first counts
+        for line in lines[1 : max(_count_front_matter_lines(lines) - 1, 1)]:
+            if field := _FIELD.match(line.text):
+                front_matter.setdefault(field[1], field[2].rstrip().strip("\"'"))
         return cls(text, front_matter, tuple(parser.checkboxes), parser.phases)
 
     @property
@@ -180,15 +183,6 @@ def _count_front_matter_lines(lines: Sequence[_Line]) -> int:
     if not lines or lines[0].text.removeprefix(_BOM).rstrip() != "---":
         return 0
     return next((line.number for line in lines[1:] if line.text.rstrip() == "---"), 0)
-
-
-def _parse_front_matter(lines: Sequence[_Line]) -> dict[str, str]:
-    """Return the fields of the front matter; of duplicates, the first counts."""
-    fields: dict[str, str] = {}
-    for line in lines[1:-1]:
-        if match := _FIELD.match(line.text):
-            fields.setdefault(match[1], match[2].rstrip().strip("\"'"))
-    return fields
 
 
 def _iter_content_lines(lines: Sequence[_Line]) -> Iterator[_Line]:

@@ -201,23 +201,17 @@ def start_run(workflow_name: str, goal: str, inputs: WorkflowInputs) -> Workflow
         )
         why = make_explanation("workflow", "unknown", f"no workflow {workflow_name[:40]}")
         return WorkflowDecision(effects=(NotifyUser(text),), explanations=(why,))
-    feature = _choose_feature(goal, inputs.features_in_progress)
+    features = inputs.features_in_progress
+    named = [match[1] for match in _FEATURE_NAME.finditer(goal) if match[1] in features]
+    feature = named[0] if named else features[0] if len(features) == 1 and not goal else ""
     run = replace(
         create_run(workflow, inputs.registry.stages, inputs.run_id, goal[:MAX_GOAL_CHARS], feature),
-        preexisting_features=inputs.features_in_progress,
+        preexisting_features=features,
     )
     why = make_explanation(
         "workflow", "start", f"workflow {workflow_name}", workflow.origin, goal=goal[:200], feature=run.feature
     )
     return WorkflowDecision((WorkflowStarted(run, inputs.now, inputs.tokens or 0),), explanations=(why,))
-
-
-def _choose_feature(goal: str, features: tuple[str, ...]) -> str:
-    """Return the feature in progress that the goal names; without a goal, the only feature in progress."""
-    named = [match[1] for match in _FEATURE_NAME.finditer(goal) if match[1] in features]
-    if named:
-        return named[0]
-    return features[0] if len(features) == 1 and not goal else ""
 
 
 def _on_other_prompt(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
