@@ -8,7 +8,7 @@ from typing import Any
 
 from upbeat.core.contract.effect import Deny, Effect
 from upbeat.core.contract.event import Call, ClientName, Event, EventSource, ToolFinished, ToolKind, ToolStarting
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 AT = "2026-11-22T04:00:00.000Z"
 SESSION = "6ffe2b4e-dbe5-4e3c-8540-04a1c9716b3e"

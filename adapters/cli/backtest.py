@@ -25,8 +25,7 @@ from upbeat.adapters.wiring import build_history
 from upbeat.core.errors import JournalError, UserError
 from upbeat.core.policies import POLICIES_BY_NAME
 from upbeat.core.policy.definition import Policy
-from upbeat.core.rules.backtest import Backtest, BacktestReport, backtest_to_dict
-from upbeat.core.rules.backtest_evaluators import policy_evaluator, rules_evaluator
+from upbeat.core.rules.backtest import Backtest, BacktestReport, backtest_to_dict, policy_evaluator, rules_evaluator
 from upbeat.core.rules.backtest_format import format_backtest
 from upbeat.core.rules.formats.markdown import parse_rule_file
 from upbeat.core.rules.rule import Owner, Rule

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from upbeat.core.contract.client import ClientTraits
     from upbeat.core.doctor.findings import ClientSnapshot
     from upbeat.core.engine.ports import Transcripts
-    from upbeat.core.rules.recorded_events import HistoryItem
+    from upbeat.core.rules.backtest import HistoryItem
     from upbeat.core.tool_servers import LaunchSpec
 
 

@@ -18,7 +18,7 @@ from upbeat.adapters.system.environment import Environment
 from upbeat.core.contract.event import Call, ClientName, Event, SubagentReturned, ToolFinished, ToolKind
 from upbeat.core.journal.record import JournalEntry
 from upbeat.core.journal.replay import decode_event
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 
 @dataclass(frozen=True, slots=True)

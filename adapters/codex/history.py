@@ -26,7 +26,7 @@ from upbeat.adapters.hooks.codec import SHELL_TOOL, as_mapping, join_text_blocks
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event
 from upbeat.core.errors import ClientError
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 MAX_PENDING = 500
 """Pending calls of one rollout."""

@@ -27,10 +27,9 @@ from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
 from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.ports import RepoContext, Transaction
 from upbeat.core.policies import POLICIES
-from upbeat.core.policy.definition import Policy, PolicyContext
+from upbeat.core.policy.definition import Policy, PolicyContext, SideEffect
 from upbeat.core.policy.evaluate import PolicyOutcome, collect_queries, enabled_policies, evaluate_policies
 from upbeat.core.policy.queries import Query
-from upbeat.core.policy.side_effects import SideEffect
 from upbeat.core.prompt.analysis import Intent
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.rules import ruleset

@@ -52,7 +52,7 @@ from upbeat.core.journal.record import SESSION_RENAMED, Record
 from upbeat.core.learned.detect import detect_habits
 from upbeat.core.learned.model import reliable_habits
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.policy.side_effects import SideEffect
+from upbeat.core.policy.definition import SideEffect
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.inline import sanitize_inline
 from upbeat.core.sanitize.truncate import TextLimit

@@ -16,8 +16,8 @@ from upbeat.core.settings import Settings
 if TYPE_CHECKING:
     from upbeat.core.journal.record import Record
     from upbeat.core.learned.model import Habit, HabitObservation
+    from upbeat.core.policy.definition import SideEffect
     from upbeat.core.policy.queries import ContextUsage, Query
-    from upbeat.core.policy.side_effects import SideEffect
     from upbeat.core.rules.ruleset import RuleSet
     from upbeat.core.workflow.registry import Registry
     from upbeat.core.workflow.state import PeerSession, SessionState

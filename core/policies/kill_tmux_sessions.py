@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator
 
 from upbeat.core.contract.event import SessionEnded, ToolFinished, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
-from upbeat.core.policy.side_effects import KillTmuxSessions, TmuxSession
+from upbeat.core.policy.definition import (
+    NO_RESULT,
+    Handler,
+    KillTmuxSessions,
+    Policy,
+    PolicyContext,
+    PolicyResult,
+    TmuxSession,
+)
 from upbeat.core.shell import parse_commands
 
 NAME = "kill-tmux-sessions"

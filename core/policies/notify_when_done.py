@@ -5,8 +5,7 @@ from __future__ import annotations
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policies import enforce_todo_completion, pursue_goal
 from upbeat.core.policy.continuation import is_continuation_off
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-from upbeat.core.policy.side_effects import Notify
+from upbeat.core.policy.definition import NO_RESULT, Handler, Notify, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.policy.task_list import open_tasks
 from upbeat.core.workflow.decide.loop import ends_in_question
 

@@ -17,10 +17,40 @@ from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event, PromptOrigin, ToolKind
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.queries import Query
-from upbeat.core.policy.side_effects import SideEffect
 from upbeat.core.sanitize.inline import SafeTemplate
 from upbeat.core.workflow.decision import LoopLimits
 from upbeat.core.workflow.state import SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Show a desktop notification."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TmuxSession:
+    """A tmux session that the agent may have started: only if it was created in this interval.
+
+    ``since`` and ``until`` are in seconds since the epoch, inclusive.
+    """
+
+    name: str
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class KillTmuxSessions:
+    """Kill these tmux sessions if they are the agent's and nobody is attached."""
+
+    sessions: tuple[TmuxSession, ...]
+
+
+SideEffect = Notify | KillTmuxSessions
+"""What a policy may have done after the decision is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

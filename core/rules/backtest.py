@@ -1,15 +1,16 @@
 """Replay recorded events against a rule and count what it would have done, with the actual outcome of each call.
 
 Invariant: pure and streaming; memory is bounded however long the history is. A call in several records counts once: an
-id of sixteen characters or more is globally unique, a shorter one only within its session.
+id of sixteen characters or more is globally unique, a shorter one only within its session. Only what depends on the
+event alone is replayed; a policy with queries or notes is rejected with a reason.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -35,7 +36,10 @@ from upbeat.core.contract.event import (
 )
 from upbeat.core.errors import UserError
 from upbeat.core.journal.codec import make_text_storable, truncate_with_mark
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.policy.definition import Policy, PolicyContext
+from upbeat.core.policy.evaluate import evaluate_policies
+from upbeat.core.rules.match import evaluate_rule
+from upbeat.core.rules.rule import MatchResult, Owner, Rule
 
 SCHEMA_VERSION = "1.0"
 MAX_EXAMPLES = 5
@@ -47,6 +51,37 @@ MAX_KNOWN_CALLS = 1_000_000
 _MIN_GLOBAL_ID_CHARS = 16
 _STARTS = (ToolStarting, UserQuestionRequested, SubagentRequested)
 _ENDS = (ToolFinished, SubagentReturned)
+
+
+class CallStatus(StrEnum):
+    """The outcome of a call."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    DENIED = "denied"
+    """It did not run: the user, a rule or a hook denied it."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """An event as a hook would have reported it. ``timestamp`` is UTC, ISO 8601; ``root`` is the repository."""
+
+    event: Event
+    timestamp: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCallEnd:
+    """The outcome of the call ``call_id`` of a session."""
+
+    session_id: str
+    call_id: str
+    status: CallStatus
+
+
+HistoryItem = RecordedEvent | RecordedCallEnd
 
 
 class BacktestDecision(StrEnum):
@@ -82,6 +117,46 @@ class NotReplayableError(UserError):
 
 class RuleEvaluationError(Exception):
     """The rule failed at one event; the replay continues."""
+
+
+def policy_evaluator(policy: Policy, language: str) -> BacktestEvaluator:
+    """Return an evaluator of ``policy``.
+
+    Raises:
+        NotReplayableError: The policy has queries; raised by the evaluator when the policy takes notes.
+    """
+    if any(handler.queries for handler in policy.handlers.values()):
+        raise NotReplayableError(
+            f"the policy {policy.name} depends on the file system at the time, so it cannot be backtested"
+        )
+
+    def evaluate(event: Event, root: str, at: float) -> tuple[Effect, ...]:
+        effects: tuple[Effect, ...] = ()
+        for outcome in evaluate_policies(event, PolicyContext(now=at, language=language, root=root), (policy,)):
+            if outcome.failure:
+                raise RuleEvaluationError(outcome.failure)
+            if outcome.result.notes is not None:
+                raise NotReplayableError(
+                    f"the policy {policy.name} keeps notes between events, so it cannot be backtested"
+                )
+            effects += outcome.result.effects
+        return effects
+
+    return evaluate
+
+
+def rules_evaluator(rules: Iterable[Rule], language: str) -> BacktestEvaluator:
+    """Return an evaluator of the rules of one file, as enabled rules of the user."""
+    own = tuple(replace(rule, owner=Owner.USER, is_enabled=True) for rule in rules)
+
+    def evaluate(event: Event, root: str, _at: float) -> tuple[Effect, ...]:
+        outcomes = [evaluate_rule(rule, event, root, language=language) for rule in own]
+        effects = tuple(outcome.effect for outcome in outcomes if outcome.effect)
+        if not effects and any(outcome.match_result is MatchResult.UNKNOWN for outcome in outcomes):
+            raise RuleEvaluationError("; ".join(outcome.reason for outcome in outcomes if outcome.reason))
+        return effects
+
+    return evaluate
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from upbeat.core.contract.event import EventSource
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import ClientError
 from upbeat.core.policies import POLICIES_BY_NAME
+from upbeat.core.policy.definition import SideEffect
 from upbeat.core.policy.queries import (
     ChangedFile,
     ChangedFilesQuery,
@@ -38,7 +39,6 @@ from upbeat.core.policy.queries import (
     Query,
     TextDocument,
 )
-from upbeat.core.policy.side_effects import SideEffect
 from upbeat.core.sanitize.truncate import LengthUnit, measure_text
 
 RECORDED = Path(__file__).parents[1] / "recorded"

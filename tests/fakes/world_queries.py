@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from upbeat.core.contract.event import EventSource
+from upbeat.core.policy.definition import SideEffect
 from upbeat.core.policy.queries import Query
-from upbeat.core.policy.side_effects import SideEffect
 
 
 @dataclass

@@ -30,7 +30,7 @@ from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.workspace import side_effects
 from upbeat.adapters.wiring import build_application
 from upbeat.core.policies import POLICIES
-from upbeat.core.policy.side_effects import Notify
+from upbeat.core.policy.definition import Notify
 
 RECORDED = ROOT / "tests" / "recorded" / "claude-code" / "hooks"
 FILES = {"py": "python", "yaml": "yaml", "js": "javascript", "md": "markdown", "json": "json", "sh": "shell header"} | {

@@ -22,7 +22,7 @@ from upbeat.adapters.system.workspace import side_effects
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.contract.report import PlannedTool
 from upbeat.core.engine.ports import Cancellation
-from upbeat.core.policy.side_effects import KillTmuxSessions, TmuxSession
+from upbeat.core.policy.definition import KillTmuxSessions, TmuxSession
 
 from .machine import BareWait, Memory, adopt, left_over
 from .promise import Scenario, Seen, none_of

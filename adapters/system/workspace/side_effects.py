@@ -18,7 +18,7 @@ from upbeat.adapters.system.environment import child_variables
 from upbeat.adapters.system.process.find_program import find_program
 from upbeat.adapters.system.process.run import capture_output
 from upbeat.adapters.system.process.tree import ProcessTree
-from upbeat.core.policy.side_effects import KillTmuxSessions, Notify, SideEffect, TmuxSession
+from upbeat.core.policy.definition import KillTmuxSessions, Notify, SideEffect, TmuxSession
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.sanitize.truncate import truncate_at_word
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from upbeat.core.contract.event import EventSource
+from upbeat.core.policy.definition import SideEffect
 from upbeat.core.policy.queries import (
     ChangedFilesQuery,
     ContextUsageQuery,
@@ -24,7 +25,6 @@ from upbeat.core.policy.queries import (
     PromptFileQuery,
     Query,
 )
-from upbeat.core.policy.side_effects import SideEffect
 from upbeat.core.workflow.specs import FeatureStatus
 
 if TYPE_CHECKING:

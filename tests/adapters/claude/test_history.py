@@ -21,7 +21,7 @@ from upbeat.core.contract.event import (
     ToolStarting,
     TurnEnding,
 )
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 HOME = Path(__file__).parents[2] / "recorded" / "claude-code"
 

@@ -15,7 +15,7 @@ from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.adapters.system.environment import read_environment
 from upbeat.core.contract.event import ToolStarting
 from upbeat.core.journal.record import JournalEntry
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 CALL = {"call_id": "c", "tool": "Read", "input": {"file_path": "a.py"}}
 

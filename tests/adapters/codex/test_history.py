@@ -14,7 +14,7 @@ from journal_values import JSON
 
 from upbeat.adapters.codex.history import CodexHistory
 from upbeat.core.contract.event import PromptSubmitted, ToolFinished, ToolKind, ToolStarting, TurnEnding
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 HOME = Path(__file__).parents[2] / "recorded" / "codex"
 CASES = read_groups(Path(__file__).with_name("history_cases.tsv"))

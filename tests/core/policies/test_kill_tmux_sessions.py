@@ -9,7 +9,7 @@ from policy_play import HERE, asked, finished, shell, starting, view_of
 
 from upbeat.core.contract.event import SessionEnded
 from upbeat.core.policies.kill_tmux_sessions import MAX_SESSIONS, POLICY
-from upbeat.core.policy.side_effects import KillTmuxSessions, TmuxSession
+from upbeat.core.policy.definition import KillTmuxSessions, TmuxSession
 
 SAYS_NOTHING = (
     "tmux new -s work",

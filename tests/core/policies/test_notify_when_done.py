@@ -10,7 +10,7 @@ from workflow_play import Play
 
 from upbeat.core.contract.event import PromptSubmitted, TurnEnding
 from upbeat.core.policies.notify_when_done import MIN_TURN_SECONDS, POLICY
-from upbeat.core.policy.side_effects import Notify, SideEffect
+from upbeat.core.policy.definition import Notify, SideEffect
 from upbeat.core.workflow.state import PolicyNotes, SessionState
 
 ENDS = TurnEnding(HERE, "Done.")

@@ -16,11 +16,14 @@ from upbeat.core.rules.backtest import (
     BacktestEvaluator,
     BacktestReport,
     CallCounts,
+    CallStatus,
+    HistoryItem,
     NotReplayableError,
+    RecordedCallEnd,
+    RecordedEvent,
     RuleEvaluationError,
     backtest_to_dict,
 )
-from upbeat.core.rules.recorded_events import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 
 def report_on(*past: list[HistoryItem], judge: BacktestEvaluator = deny_rm) -> BacktestReport:

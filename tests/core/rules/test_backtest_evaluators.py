@@ -10,8 +10,7 @@ from policy_play import HERE, shell, starting
 from upbeat.core.contract.effect import Deny, NotifyUser
 from upbeat.core.contract.event import Event, ToolStarting
 from upbeat.core.policy.definition import Handler, Policy, PolicyContext, PolicyResult
-from upbeat.core.rules.backtest import NotReplayableError, RuleEvaluationError
-from upbeat.core.rules.backtest_evaluators import policy_evaluator, rules_evaluator
+from upbeat.core.rules.backtest import NotReplayableError, RuleEvaluationError, policy_evaluator, rules_evaluator
 from upbeat.core.rules.pattern import Pattern
 from upbeat.core.rules.rule import Action, Condition, MatchTarget, Owner, Rule
 

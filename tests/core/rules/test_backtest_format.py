@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.core.rules.backtest import BacktestDecision, BacktestExample, BacktestReport, CallCounts, LatencyStats
+from upbeat.core.rules.backtest import (
+    BacktestDecision,
+    BacktestExample,
+    BacktestReport,
+    CallCounts,
+    CallStatus,
+    LatencyStats,
+)
 from upbeat.core.rules.backtest_format import format_backtest
-from upbeat.core.rules.recorded_events import CallStatus
 
 EXAMPLE = BacktestExample(
     "2026-11-22T04:00:00.000Z", "shop", "claude-code", "rm a", BacktestDecision.BLOCKED, CallStatus.SUCCEEDED

@@ -12,7 +12,7 @@ import pytest
 
 from upbeat.adapters.system.workspace.side_effects import MAX_SECONDS, MAX_TEXT_CHARS, perform_side_effect
 from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
-from upbeat.core.policy.side_effects import KillTmuxSessions, Notify, SideEffect, TmuxSession
+from upbeat.core.policy.definition import KillTmuxSessions, Notify, SideEffect, TmuxSession
 
 RECORDS = '#!/bin/sh\nfor word in "$@"; do printf "%s\\n" "$word"; done > {log}.part\nmv {log}.part {log}\n'
 LISTS = """#!/bin/sh
