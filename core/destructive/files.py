@@ -24,6 +24,7 @@ _FIND_FILTERS = word_set(
     """-name -iname -path -ipath -wholename -regex -iregex -mtime -ctime -atime -mmin -cmin -amin -newer -size -empty
     -user -group -perm -maxdepth -prune -links -inum -samefile -xtype -newermt"""
 )
+_EXTREME_MODES = frozenset({"777", "0777", "000", "a+rwx", "a=rwx"})
 _WILDCARD = re.compile(r"[*?{]")
 """A name pattern is deliberate; whole folders are written ``x/*`` and read as ``x``."""
 _SETTINGS_FILE = re.compile(
@@ -113,13 +114,7 @@ def detect_chmod(command: SimpleCommand, location: ShellLocation) -> Hazards:
         for path, place in classify_word(target, location, command.working_dir):
             if place.path_class in (PathClass.SYSTEM, PathClass.HOME):
                 yield Hazard("permissions", Severity.DENY, path)
-            elif place.path_class in (PathClass.PROJECT, PathClass.OUTSIDE) and arguments[0] in (
-                "777",
-                "0777",
-                "000",
-                "a+rwx",
-                "a=rwx",
-            ):
+            elif place.path_class in (PathClass.PROJECT, PathClass.OUTSIDE) and arguments[0] in _EXTREME_MODES:
                 yield Hazard("permissions", Severity.ASK, path)
 
 

@@ -26,22 +26,8 @@ _REQUIRED_SUBSTRINGS = (
     *("podman", "kubectl", "oc ", "k3s", "helm", "terra", "tofu", "pulumi", "aws ", "gcloud", "az ", "gs", "rclone"),
     *("heroku", "fly", "unpublish", "yank", "gh re", "shutdown", "reboot", "halt", "poweroff", "init ", "crontab"),
     *("kill", "user", "iptables", "ufw", "nft", "curl", "wget", "rimraf", "crypt", "btrfs", "zpool", "zfs", "tee"),
-    *(
-        "> /dev/",
-        ">/dev/",
-        "> ~",
-        "> /etc",
-        "> $HOME",
-        "blkdiscard",
-        "mkswap",
-        "chmod",
-        "chown",
-        "apply",
-        "-rf",
-        "-fr",
-        "(){",
-        "() {",
-    ),
+    *("> /dev/", ">/dev/", "> ~", "> /etc", "> $HOME", "blkdiscard", "mkswap", "chmod", "chown", "apply", "-rf"),
+    *("-fr", "(){", "() {"),
 )
 _DESTRUCTIVE_WORDS = re.compile(
     r"(?<![\w.-])(?:rm|rimraf|mkfs|dd|shred|wipefs|find|fd|xargs|rsync|mv|chmod|chown|chgrp|reset|clean|checkout|switch"

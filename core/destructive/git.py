@@ -25,11 +25,15 @@ def detect_git(command: SimpleCommand, location: ShellLocation) -> Hazards:
     rule = _DETECTORS.get(words[0]) if words else None
     if rule is None:
         return
-    at = classify_path(folder or ".", location, command.working_dir)
-    is_here = at.path_class in (PathClass.PROJECT, PathClass.INSIDE) and "ssh" not in command.wrappers
-    if at.path_class is PathClass.DISPOSABLE and words[0] in _LOCAL_SUBCOMMANDS:
+    place = classify_path(folder or ".", location, command.working_dir)
+    is_here = place.path_class in (PathClass.PROJECT, PathClass.INSIDE) and "ssh" not in command.wrappers
+    if place.path_class is PathClass.DISPOSABLE and words[0] in _LOCAL_SUBCOMMANDS:
         return
-    for hazard in rule(SimpleCommand(words, working_dir=_join_folder(command.working_dir, folder)), location):
+    working_dir = command.working_dir
+    if folder not in ("", "."):
+        is_whole = folder.startswith(("/", "~", "$")) or not working_dir
+        working_dir = folder if is_whole else f"{working_dir}/{folder}"
+    for hazard in rule(SimpleCommand(words, working_dir=working_dir), location):
         if is_here or hazard.lost_path is None:
             yield hazard
         else:  # nothing is known of another repository's changes
@@ -54,12 +58,6 @@ def _split_subcommand(command: SimpleCommand) -> tuple[Words, str]:
             folder = words[at + 1]
         at += 2 if words[at] in _GLOBAL_OPTIONS else 1
     return words[at:], folder
-
-
-def _join_folder(folder: str, more: str) -> str:
-    if not more or more == ".":
-        return folder
-    return more if more.startswith(("/", "~", "$")) or not folder else f"{folder}/{more}"
 
 
 def _detect_reset(command: SimpleCommand, _location: ShellLocation) -> Hazards:
@@ -167,8 +165,11 @@ def _branch_of(ref: str) -> str:
 
 
 def _detect_branch(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    """``git branch -D`` and ``git update-ref -d``."""
     options = options_of(command)
-    if "-D" in options or (options & {"-d", "--delete"} and options & {"-f", "--force"}):
+    if command.words[0] == "update-ref" and "-d" in command.words:
+        yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])[:1]))
+    elif "-D" in options or (options & {"-d", "--delete"} and options & {"-f", "--force"}):
         yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])))
 
 
@@ -178,13 +179,11 @@ def _detect_history_rewrite(command: SimpleCommand, _location: ShellLocation) ->
     )
 
 
-def _detect_reflog(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+def _detect_pruned_history(command: SimpleCommand, _location: ShellLocation) -> Hazards:
+    """``git reflog expire`` and ``git gc --prune=now`` remove what could be restored."""
     if command.words[1:2] in (("expire",), ("delete",)) and "--dry-run" not in command.words:
         yield Hazard("git-history", Severity.DENY, f"git reflog {command.words[1]}")
-
-
-def _detect_gc(command: SimpleCommand, _location: ShellLocation) -> Hazards:
-    if "--prune=now" in command.words or "--prune=all" in command.words:
+    elif "--prune=now" in command.words or "--prune=all" in command.words:
         yield Hazard("git-history", Severity.ASK, "git gc --prune=now")
 
 
@@ -208,11 +207,6 @@ def _detect_rm(command: SimpleCommand, location: ShellLocation) -> Hazards:
                 yield Hazard("delete-changes", Severity.ASK, path, place.relative_path, ignores_untracked=True)
 
 
-def _detect_update_ref(command: SimpleCommand, _location: ShellLocation) -> Hazards:
-    if "-d" in command.words:
-        yield Hazard("git-branch", Severity.ASK, " ".join(arguments_of(command.words[1:])[:1]))
-
-
 _DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards]] = {
     "reset": _detect_reset,
     "clean": _detect_clean,
@@ -224,11 +218,11 @@ _DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards]] = {
     "branch": _detect_branch,
     "filter-branch": _detect_history_rewrite,
     "filter-repo": _detect_history_rewrite,
-    "reflog": _detect_reflog,
-    "gc": _detect_gc,
+    "reflog": _detect_pruned_history,
+    "gc": _detect_pruned_history,
     "worktree": _detect_worktree,
     "rm": _detect_rm,
-    "update-ref": _detect_update_ref,
+    "update-ref": _detect_branch,
 }
 _LOCAL_SUBCOMMANDS = frozenset(_DETECTORS) - {"push"}
 """Subcommands that affect only their own repository: a temporary one does not matter."""

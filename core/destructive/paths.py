@@ -88,13 +88,19 @@ MAX_ALTERNATIVES = 20
 
 def classify_word(word: str, location: ShellLocation, working_dir: str = "") -> Iterator[tuple[str, ClassifiedPath]]:
     """Yield each path that ``word`` expands to (``/{bin,usr}`` to two), and its class."""
-    for path in _expand_braces(word):
+    paths, braces = [word], _BRACE_ALTERNATIVES.search(word)
+    if braces and not word[: braces.start()].endswith("$"):
+        alternatives = braces[1].split(",")[:MAX_ALTERNATIVES]
+        paths = [word[: braces.start()] + part + word[braces.end() :] for part in alternatives]
+    for path in paths:
         yield path, classify_path(path, location, working_dir)
 
 
 def classify_path(path: str, location: ShellLocation, working_dir: str = "") -> ClassifiedPath:
     """Classify ``path`` in ``working_dir``, the folder of the command (``SimpleCommand.working_dir``)."""
-    root, cwd = _effective_root_and_cwd(location)
+    cwd = location.cwd
+    is_inside = cwd == location.root or cwd.startswith(f"{location.root}/")
+    root = location.root if location.root and is_inside else cwd  # one of them may be a symlink
     expanded = _expand_known_variables(path, root, cwd)
     if _VARIABLE.search(expanded):
         return ClassifiedPath(_classify_variable(expanded))
@@ -119,20 +125,6 @@ def normalize_path(path: str) -> str:
             parts.append(part)
     joined = "/".join(part for part in parts if part)
     return joined if joined.startswith("~") else f"/{joined}"
-
-
-def _expand_braces(word: str) -> list[str]:
-    """Return ``word`` once for each alternative in its braces."""
-    match = _BRACE_ALTERNATIVES.search(word)
-    if not match or word[: match.start()].endswith("$"):
-        return [word]
-    return [word[: match.start()] + part + word[match.end() :] for part in match[1].split(",")[:MAX_ALTERNATIVES]]
-
-
-def _effective_root_and_cwd(location: ShellLocation) -> tuple[str, str]:
-    """Return root and working directory; if neither contains the other (a symlink), the second for both."""
-    is_inside = location.cwd == location.root or location.cwd.startswith(f"{location.root}/")
-    return (location.root if location.root and is_inside else location.cwd), location.cwd
 
 
 def _expand_known_variables(path: str, root: str, cwd: str) -> str:

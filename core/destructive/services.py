@@ -238,17 +238,10 @@ def detect_downloaded_script(command: SimpleCommand, _location: ShellLocation) -
     if command.piped_from[:1] and command.piped_from[0] in _DOWNLOADERS:
         rest = [word for word in words[1:] if not word.startswith("-") and word != "/dev/stdin"]
         if not rest or "-s" in words or words[1:2] == ("-",):
-            yield Hazard(
-                "unreviewed-script",
-                Severity.ASK,
-                " ".join((*command.piped_from[:1], *_first_address(command.piped_from))),
-            )
+            addresses = [word for word in command.piped_from if "://" in word or "." in word]
+            yield Hazard("unreviewed-script", Severity.ASK, " ".join((*command.piped_from[:1], *addresses[:1])))
     elif script := next((word for word in words[1:] if _DOWNLOAD_SUBSTITUTION.match(word.lstrip())), ""):
         yield Hazard("unreviewed-script", Severity.ASK, script[:100])
-
-
-def _first_address(words: Words) -> list[str]:
-    return [word for word in words if "://" in word or "." in word][:1]
 
 
 SERVICE_DETECTORS: Mapping[str, Callable[[SimpleCommand, ShellLocation], Hazards]] = {

@@ -23,12 +23,11 @@ def format_count(files: Sequence[ChangedFile]) -> str:
 
 def format_changed_files(files: Sequence[ChangedFile], language: str) -> str:
     """Return the first ``MAX_LISTED_FILES`` with added and removed lines, and the number of the rest."""
-    lines = [_line(file) for file in files[:MAX_LISTED_FILES]]
+    lines: list[str] = []
+    for file in files[:MAX_LISTED_FILES]:
+        path = sanitize_inline(file.path, MAX_PATH_CHARS)
+        has_counts = file.added is not None and file.removed is not None
+        lines.append(f"{path} +{file.added} -{file.removed}" if has_counts else path)
     if len(files) > MAX_LISTED_FILES:
         lines.append(_TEXTS.get("more", language).format(count=len(files) - MAX_LISTED_FILES))
     return "\n".join(lines)
-
-
-def _line(file: ChangedFile) -> str:
-    path = sanitize_inline(file.path, MAX_PATH_CHARS)
-    return path if file.added is None or file.removed is None else f"{path} +{file.added} -{file.removed}"

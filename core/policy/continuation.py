@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from upbeat.core.contract.event import (
@@ -94,7 +94,7 @@ def load_continuation(notes: Iterable[str]) -> ContinuationState:
     try:
         stored: Any = json.loads(note[len(_NOTE) :])
         return ContinuationState(
-            **{name: value for name, value in stored.items() if name in _FIELD_NAMES and _has_field_type(name, value)}
+            **{name: value for name, value in stored.items() if type(value) in _FIELD_TYPES.get(name, ())}
         )
     except (ValueError, AttributeError):
         return ContinuationState()
@@ -190,8 +190,4 @@ def _is_question(event: PromptSubmitted) -> bool:
 
 
 _DEFAULTS = asdict(ContinuationState())
-_FIELD_NAMES = frozenset(field.name for field in fields(ContinuationState))
-
-
-def _has_field_type(name: str, value: object) -> bool:
-    return type(value) is type(_DEFAULTS[name]) or (type(value) is int and type(_DEFAULTS[name]) is float)
+_FIELD_TYPES = {name: (float, int) if isinstance(value, float) else (type(value),) for name, value in _DEFAULTS.items()}

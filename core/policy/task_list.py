@@ -37,9 +37,17 @@ def update_task_list(notes: tuple[str, ...], event: Event) -> tuple[str, ...]:
         return notes
     others = tuple(note for note in notes if not note.startswith((_OPEN, _DONE)))
     before = [_parse_note(note) for note in notes if note.startswith((_OPEN, _DONE))]
-    told = event.call.tasks
-    after = _limit_tasks(_replace_list(told) if event.call.is_full_task_list else _merge_tasks(before, told))
-    return notes if after == before else (*others, *map(_format_note, after))
+    written = event.call.tasks[: 4 * MAX_TASKS]
+    if event.call.is_full_task_list:
+        listed = (_ListedTask("", _shorten(task.text), bool(task.is_done)) for task in written)
+        after = [task for task in listed if task.text]
+    else:
+        after = _merge_tasks(before, written)
+    if len(after) > MAX_TASKS:
+        after = [task for task in after if not task.is_done][:MAX_TASKS]
+    if after == before:
+        return notes
+    return (*others, *(f"{_DONE if task.is_done else _OPEN}#{task.id} {task.text}" for task in after))
 
 
 def open_tasks(notes: Iterable[str]) -> tuple[str, ...]:
@@ -52,16 +60,14 @@ def count_done_tasks(notes: Iterable[str]) -> int:
     return sum(note.startswith(_DONE) for note in notes)
 
 
-def _replace_list(tasks: Sequence[Task]) -> list[_ListedTask]:
-    kept = (_ListedTask("", _shorten(task.text), bool(task.is_done)) for task in tasks[: 4 * MAX_TASKS])
-    return [task for task in kept if task.text]
-
-
 def _merge_tasks(before: Sequence[_ListedTask], tasks: Sequence[Task]) -> list[_ListedTask]:
     """Return the list after tasks with ids were added or changed."""
     known = {task.id: task for task in before if task.id}
-    for task in tasks[: 4 * MAX_TASKS]:
-        name, text = _clean_id(task.id), _shorten(task.text)
+    for task in tasks:
+        name = "".join(
+            char for char in task.id[:40] if char.isalnum() or char in "-_."
+        )  # one word: it precedes the text
+        text = _shorten(task.text)
         old = known.get(name)
         if not name or (old is None and not text):
             continue
@@ -70,25 +76,10 @@ def _merge_tasks(before: Sequence[_ListedTask], tasks: Sequence[Task]) -> list[_
     return list(known.values()) if known else list(before)
 
 
-def _limit_tasks(tasks: list[_ListedTask]) -> list[_ListedTask]:
-    if len(tasks) <= MAX_TASKS:
-        return tasks
-    return [task for task in tasks if not task.is_done][:MAX_TASKS]
-
-
 def _shorten(text: str) -> str:
     return sanitize_inline(text, MAX_TASK_CHARS)
-
-
-def _clean_id(raw_id: str) -> str:
-    """Return the id of a task as one word: it precedes the text in a note."""
-    return "".join(char for char in raw_id[:40] if char.isalnum() or char in "-_.")
 
 
 def _parse_note(note: str) -> _ListedTask:
     name, _, text = note[len(_OPEN) :].partition(" ")
     return _ListedTask(name.removeprefix("#"), text, note.startswith(_DONE))
-
-
-def _format_note(task: _ListedTask) -> str:
-    return f"{_DONE if task.is_done else _OPEN}#{task.id} {task.text}"

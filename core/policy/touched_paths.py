@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from upbeat.core.contract.event import Event, ToolFinished, ToolKind, ToolStarting
 from upbeat.core.package_data import load_toml
-from upbeat.core.shell import SimpleCommand, parse_commands
+from upbeat.core.shell import parse_commands
 
 _FILE_TOOL_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.SHELL})
 MAX_FILES = 20
@@ -42,15 +42,14 @@ def paths_read_by(command: str, cwd: str) -> tuple[str, ...]:
     """Return the absolute paths of the files that the shell line ``command`` reads in ``cwd``."""
     if len(command) > MAX_LINE_CHARS or not _READER_PATTERN.search(command):
         return ()
-    return tuple(dict.fromkeys(_paths_in(parse_commands(command).items, cwd)))[:MAX_FILES]
-
-
-def _paths_in(commands_in_line: Iterable[SimpleCommand], cwd: str) -> Iterator[str]:
-    for command in commands_in_line:
-        program, *given = command.words or ("",)
-        if program in _VALUE_OPTIONS and not _NEEDS_EXPANSION.search(command.working_dir):
-            folder = posixpath.join(cwd, command.working_dir)
-            yield from (posixpath.normpath(posixpath.join(folder, name)) for name in _file_arguments(program, given))
+    paths: dict[str, None] = {}
+    for simple in parse_commands(command).items:
+        program, *arguments = simple.words or ("",)
+        if program in _VALUE_OPTIONS and not _NEEDS_EXPANSION.search(simple.working_dir):
+            folder = posixpath.join(cwd, simple.working_dir)
+            for name in _file_arguments(program, arguments):
+                paths[posixpath.normpath(posixpath.join(folder, name))] = None
+    return tuple(paths)[:MAX_FILES]
 
 
 def _file_arguments(program: str, given: Sequence[str]) -> Iterator[str]:

@@ -78,14 +78,11 @@ def find_tty_requirement(command: SimpleCommand) -> TtyRequirement | None:
         return TtyRequirement(InteractionKind.FULL_SCREEN, "watch")
     program = command.words[0]
     if program in _EDITOR_PROGRAMS:
-        return (
-            None
-            if options_of(command) & _BATCH_OPTIONS or _BATCH_OPTIONS & set(command.words)
-            else TtyRequirement(InteractionKind.EDITOR, program)
-        )
+        is_batch = (options_of(command) | set(command.words)) & _BATCH_OPTIONS
+        return None if is_batch else TtyRequirement(InteractionKind.EDITOR, program)
     if program in _FULL_SCREEN_PROGRAMS:
-        return None if {"--version", "--help", "-V", "-h"} & set(command.words) or _has_input(command) else (
-            TtyRequirement(InteractionKind.FULL_SCREEN, program))  # fmt: skip
+        exits = _has_input(command) or {"--version", "--help", "-V", "-h"} & set(command.words)
+        return None if exits else TtyRequirement(InteractionKind.FULL_SCREEN, program)
     rule = _DETECTORS.get(re.sub(r"(?<=python)[\d.]+$", "", program))
     return rule(command) if rule else None
 
@@ -136,36 +133,40 @@ def _option_letters(words: tuple[str, ...], value_options: str) -> set[str]:
 
 
 def _detect_commit(words: tuple[str, ...]) -> TtyRequirement | None:
-    given = _option_letters(words, "mFCctuS")
-    told = {"m", "F", "C", "--message", "--file", "--reuse-message", "--no-edit", "--dry-run", "h", "--help"}
-    if not given & {"e", "--edit", "c", "--reedit-message"} and given & (told | {"--fixup", "--short", "--porcelain"}):
+    options = _option_letters(words, "mFCctuS")
+    has_message = options & (
+        word_set("m F C h --message --file --reuse-message --no-edit --dry-run --help")
+        | {"--fixup", "--short", "--porcelain"}
+    )
+    opens_editor = options & {"e", "--edit", "c", "--reedit-message"}
+    if has_message and not opens_editor:
         return None
-    if "--amend" in given or given & {"--squash", "c", "--reedit-message", "e", "--edit"}:
-        way = "--no-edit" if "--amend" in given else "GIT_EDITOR=: git …"
-        return TtyRequirement(
-            InteractionKind.GIT_EDITOR, "git commit --amend" if "--amend" in given else "git commit", way
-        )
+    if "--amend" in options:
+        return TtyRequirement(InteractionKind.GIT_EDITOR, "git commit --amend", "--no-edit")
+    if opens_editor or "--squash" in options:
+        return TtyRequirement(InteractionKind.GIT_EDITOR, "git commit", "GIT_EDITOR=: git …")
     return TtyRequirement(
         InteractionKind.GIT_MESSAGE, "git commit", "-m 'TEXT', or --no-edit for a message that git has prepared"
     )
 
 
 def _detect_rebase(words: tuple[str, ...]) -> TtyRequirement | None:
-    given = _option_letters(words, "xsXC")
-    if given & {"i", "--interactive", "--edit-todo"}:
-        if "--autosquash" in given:
+    options = _option_letters(words, "xsXC")
+    if options & {"i", "--interactive", "--edit-todo"}:
+        if "--autosquash" in options:
             return TtyRequirement(InteractionKind.GIT_EDITOR, "git rebase -i --autosquash", "GIT_EDITOR=: git …")
         return TtyRequirement(InteractionKind.GIT_REBASE_TODO, "git rebase -i")
-    if "--continue" in given:
+    if "--continue" in options:
         return TtyRequirement(InteractionKind.GIT_EDITOR, "git rebase --continue", "GIT_EDITOR=: git …")
     return None
 
 
 def _detect_tag(words: tuple[str, ...]) -> TtyRequirement | None:
-    given = _option_letters(words, "mFun")
-    if given & {"a", "s", "--annotate", "--sign"} and not given & {"m", "F", "--message", "--file", "l", "d", "v"}:
-        return TtyRequirement(InteractionKind.GIT_MESSAGE, "git tag -a", "-m 'TEXT'")
-    return None
+    options = _option_letters(words, "mFun")
+    has_message = options & {"m", "F", "--message", "--file", "l", "d", "v"}
+    if has_message or not options & {"a", "s", "--annotate", "--sign"}:
+        return None
+    return TtyRequirement(InteractionKind.GIT_MESSAGE, "git tag -a", "-m 'TEXT'")
 
 
 def _detect_config(words: tuple[str, ...]) -> TtyRequirement | None:
@@ -207,13 +208,13 @@ def _matches_option(word: str, options: list[str]) -> bool:
 def _detect_package_manager(command: SimpleCommand) -> TtyRequirement | None:
     program = command.words[0]
     name = {"apt-get": "apt", "yum": "dnf"}.get(program, program)
-    verbs, told, way = _PACKAGE_MANAGERS[name]
-    given = options_of(command)
-    if _has_input(command) or told & given or (name == "apt" and ("-qq" in command.words or "-y" in given)):
+    verbs, answers, workaround = _PACKAGE_MANAGERS[name]
+    options = options_of(command)
+    if _has_input(command) or answers & options or (name == "apt" and ("-qq" in command.words or "-y" in options)):
         return None
     verb = next((word for word in command.words[1:] if not word.startswith("-")), "")
-    asks = verb in verbs or (name == "pacman" and bool(given & {"-S", "-R", "-U"}) and not given & {"-s", "-i"})
-    return TtyRequirement(InteractionKind.CONFIRMATION, f"{program} {verb}".strip(), way) if asks else None
+    asks = verb in verbs or (name == "pacman" and bool(options & {"-S", "-R", "-U"}) and not options & {"-s", "-i"})
+    return TtyRequirement(InteractionKind.CONFIRMATION, f"{program} {verb}".strip(), workaround) if asks else None
 
 
 def _detect_init(command: SimpleCommand) -> TtyRequirement | None:
@@ -225,17 +226,15 @@ def _detect_init(command: SimpleCommand) -> TtyRequirement | None:
 
 
 def _detect_top(command: SimpleCommand) -> TtyRequirement | None:
-    is_none = options_of(command) & word_set("-b -l -v -h --batch --version --help") or re.match(
-        r"-?b", (*command.words, "", "")[1])  # fmt: skip
-    return None if is_none else TtyRequirement(InteractionKind.FULL_SCREEN, "top", "top -b -n 1")
+    is_batch = options_of(command) & word_set("-b -l -v -h --batch --version --help")
+    if is_batch or "".join(command.words[1:2]).startswith("b"):
+        return None
+    return TtyRequirement(InteractionKind.FULL_SCREEN, "top", "top -b -n 1")
 
 
 def _detect_tmux(command: SimpleCommand) -> TtyRequirement | None:
-    return (
-        TtyRequirement(InteractionKind.FULL_SCREEN, "tmux attach")
-        if command.words[1:2] in (("attach",), ("a",), ("attach-session",))
-        else None
-    )
+    is_attaching = command.words[1:2] in (("attach",), ("a",), ("attach-session",))
+    return TtyRequirement(InteractionKind.FULL_SCREEN, "tmux attach") if is_attaching else None
 
 
 _SSH_VALUES = word_set("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")

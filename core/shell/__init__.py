@@ -1,13 +1,13 @@
-"""Reads lines of shell: what they may run, and what their exit code 0 proves. Nothing here runs any of it.
+"""Parse shell lines: what they may run, and what their exit code 0 proves. Nothing here runs any of it.
 
 ::
 
-    commands('cd src && sudo rm -rf "$X"').items   (Command(("cd", "src")),
-                                                    Command(("rm", "-rf", "$X"), wrappers=("sudo",)))
-    commands("eval $X").gaps                       ("a script that is not in the line",)
-    read_line("make && pytest || true").proven     (): its exit code 0 proves nothing
+    parse_commands('cd src && sudo rm -rf "$X"').items   (SimpleCommand(("cd", "src")),
+                                                          SimpleCommand(("rm", "-rf", "$X"), wrappers=("sudo",)))
+    parse_commands("eval $X").gaps                       ("a script that is not in the line",)
+    prove_success("make && pytest || true").proven       (): its exit code 0 proves nothing
 
-What has gaps may run more than ``items``: whoever needs to know it all has to say that he could not tell.
+A line with gaps may run more than ``items``.
 """
 
 from upbeat.core.shell.commands import ParsedCommands, Redirect, SimpleCommand, parse_commands

@@ -54,10 +54,10 @@ class Redirect:
 class SimpleCommand:
     """One simple command. ``words``: the program, without its folders, and its arguments, without quotes.
 
-    ``words`` is empty where a line only redirects. ``wrappers`` are the programs that run it, the outermost first:
-    ``sudo``, ``xargs``, ``find``, ``bash``. ``fed_by`` are the words of the command whose output it reads, ``text``
-    is what it reads, where the line tells that (a here-document, what is echoed). ``folder`` is where it runs, as far
-    as the line tells: empty for where the line begins, else a path as written; ``?`` when nobody knows.
+    ``words`` is empty if a line only redirects. ``wrappers`` are the programs that run it, the outermost first:
+    ``sudo``, ``xargs``, ``find``, ``bash``. ``piped_from`` are the words of the command whose output it reads,
+    ``stdin_text`` is that input if the line contains it (a here-document, echoed text). ``working_dir`` is where it
+    runs: empty for where the line begins, else a path as written; ``?`` if it is unknown.
     """
 
     words: Words
@@ -86,14 +86,14 @@ class ParsedCommands:
 @lru_cache(maxsize=32)
 def parse_commands(line: str) -> ParsedCommands:
     """Return what ``line`` may run. Any text is allowed; never raises."""
-    reading = _CommandVisitor()
-    reading.visit_script(line, _ParseContext())
-    return ParsedCommands(tuple(reading.items), tuple(dict.fromkeys(reading.gaps)))
+    visitor = _CommandVisitor()
+    visitor.visit_script(line, _ParseContext())
+    return ParsedCommands(tuple(visitor.items), tuple(dict.fromkeys(visitor.gaps)))
 
 
 @dataclass(frozen=True, slots=True)
 class _ParseContext:
-    """The context of a statement. ``text`` is its input from a pipe or a here-document, if the line contains it."""
+    """The context of a statement. ``stdin_text`` is its input, if the line contains it."""
 
     depth: int = 0
     script_depth: int = 0
@@ -109,7 +109,7 @@ class _ParseContext:
 
 @dataclass(slots=True)
 class _CommandVisitor:
-    """The results so far; ``known`` holds the variables whose values are known, and the folder under an empty name."""
+    """The results so far. ``variables`` are those with a known value, and the working directory under an empty name."""
 
     items: list[SimpleCommand] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
@@ -152,16 +152,16 @@ class _CommandVisitor:
         for part in node.named_children:
             before = len(self.items)
             self.visit(part, context)
-            found = self.items[before:]
-            fed_by = found[-1].words if found else ()
-            context = replace(context, piped_from=fed_by, stdin_text=_known_output(found, context))
+            added = self.items[before:]
+            piped_from = added[-1].words if added else ()
+            context = replace(context, piped_from=piped_from, stdin_text=_known_output(added, context))
 
     def visit_redirected(self, node: Node, context: _ParseContext) -> None:
         """Visit a statement with redirections, which apply to its last command."""
         redirects: list[Redirect] = []
         rest: list[Node] = []
-        for one in node.children_by_field_name("redirect"):
-            context = self._visit_redirect(one, context, redirects, rest)
+        for redirect in node.children_by_field_name("redirect"):
+            context = self._visit_redirect(redirect, context, redirects, rest)
         body = node.child_by_field_name("body")
         before = len(self.items)
         if body:
@@ -171,10 +171,10 @@ class _CommandVisitor:
         if redirects:
             last = self.items[-1]
             self.items[-1] = replace(last, redirects=(*last.redirects, *redirects))
-        found = self.items[before:]
-        fed = replace(context, piped_from=found[-1].words if found else (), stdin_text=_known_output(found, context))
-        for more in rest:
-            self.visit(more, fed if more.type == "pipeline" else context.without_input)
+        added = self.items[before:]
+        piped = replace(context, piped_from=added[-1].words if added else (), stdin_text=_known_output(added, context))
+        for later in rest:
+            self.visit(later, piped if later.type == "pipeline" else context.without_input)
 
     def _visit_redirect(
         self, node: Node, context: _ParseContext, redirects: list[Redirect], later_nodes: list[Node]
@@ -218,9 +218,9 @@ class _CommandVisitor:
     def visit_assignment(self, node: Node, context: _ParseContext) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         text = self.word_text(value, context) if value else ""
-        is_told = value is not None and value.type != "array" and any(child.type == "=" for child in node.children)
+        is_known = value is not None and value.type != "array" and any(child.type == "=" for child in node.children)
         if name:
-            self.set_variable(node_text(name), text if is_told else "")
+            self.set_variable(node_text(name), text if is_known else "")
 
     def visit_declaration(self, node: Node, context: _ParseContext) -> None:
         """Visit ``export A=1`` and similar declarations, which the grammar does not call commands."""
@@ -275,10 +275,10 @@ class _CommandVisitor:
 
     def _expand_shell(self, command: SimpleCommand, inside: _ParseContext) -> None:
         """Visit a shell: its script is in an argument, on its input or in a file."""
-        found = script_of(command.words)
+        script = script_of(command.words)
         rest = [word for word in command.words[1:] if not word.startswith(("-", "+"))]
         reads_input = not rest or "-s" in command.words
-        text = found[0] if found else inside.stdin_text if reads_input else None
+        text = script[0] if script else inside.stdin_text if reads_input else None
         if text is not None:
             self._expand_script(text, command, inside)
             return

@@ -157,10 +157,6 @@ def _find_exec_commands(words: tuple[str, ...]) -> NestedCommands | None:
     return NestedCommands(tuple(found), has_own_effect=True) if found else None
 
 
-def _trap_script(words: tuple[str, ...]) -> NestedCommands | None:
-    return NestedCommands(script=words[1]) if len(words) > 2 and not words[1].startswith("-") else None
-
-
 def _parallel_script(words: tuple[str, ...]) -> NestedCommands | None:
     rest = skip_options(words[1:], "-j --jobs -a -n -N -I -L")
     end = next((at for at, word in enumerate(rest) if word.startswith(":::")), len(rest))
@@ -182,5 +178,5 @@ _RUNNERS: Mapping[str, Callable[[tuple[str, ...]], NestedCommands | None]] = {
     "flock": _runs_after_options("-w --timeout -E", 1),
     "setsid": _runs_after_options(""),
     "builtin": _runs_after_options(""),
-    "trap": _trap_script,
+    "trap": lambda words: NestedCommands(script=words[1]) if words[2:] and not words[1].startswith("-") else None,
 }
