@@ -18,7 +18,6 @@ from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.contract.report import PlannedTool, ToolError, ToolResult, ToolRun
 from upbeat.core.engine.ports import Cancellation, Clock, Repository, ToolProvider
 from upbeat.core.errors import ToolFailure
-from upbeat.core.tool_servers import split_tool_name
 from upbeat.core.turn.report import format_timestamp
 
 log = logging.getLogger(__name__)
@@ -64,7 +63,7 @@ class CompositeProvider:
 
     def call(self, tool: str, args: Mapping[str, Any], root: str, cancelled: Cancellation) -> ToolOutput:
         """Call ``tool`` of its provider. Raises ToolFailure."""
-        provider = self._servers if split_tool_name(tool)[0] else self._embedded
+        provider = self._servers if "." in tool else self._embedded
         return provider.call(tool, args, root, cancelled)
 
 
@@ -95,9 +94,9 @@ class ThreadRunner:
                 active[number] = call
             self._collect(active, runs, answers)
         runs |= {call.index: self._timed_out_run(call) for call in active.values()}
-        unstarted = ToolFailure(ErrorCode.BUDGET_EXCEEDED, NOT_STARTED_MESSAGE)
-        ended_at = format_timestamp(self._clock.now())
-        runs |= {number: ToolRun(failed_result(tool.tool, unstarted, ended_at, 0)) for number, tool in waiting}
+        for number, tool in waiting:
+            unstarted = ToolFailure(ErrorCode.BUDGET_EXCEEDED, NOT_STARTED_MESSAGE)
+            runs[number] = ToolRun(failed_result(tool.tool, unstarted, format_timestamp(self._clock.now()), 0))
         return tuple(runs[number] for number in range(len(tools)))
 
     def _collect(self, active: dict[int, _Call], runs: dict[int, ToolRun], answers: _Answers) -> None:

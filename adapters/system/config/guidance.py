@@ -122,17 +122,17 @@ def _bases(root: str) -> list[str]:
 
 def _find_files(root: str, base: str, user_folders: Mapping[str, Path]) -> tuple[list[str], list[GuidanceFile]]:
     folders, files = _files_of_base(root, base)
-    all_folders, all_files = list(folders), list(files)
     for name, users in user_folders.items() if not base else ():
         kind = GUIDANCE_FORMATS[name]
         below, files_below = _list_tree(str(users), None, kind.suffix)
-        all_folders += below
-        names = ((users / file, f"~/{kind.folder}/{to_display_text(file)}") for file in files_below)
-        all_files += [GuidanceFile(path, name, kind, is_user_owned=True) for path, name in names]
-    return all_folders, all_files
+        folders += below
+        for file in files_below:
+            shown = f"~/{kind.folder}/{to_display_text(file)}"
+            files.append(GuidanceFile(users / file, shown, kind, is_user_owned=True))
+    return folders, files
 
 
-def _files_of_base(root: str, base: str) -> tuple[tuple[str, ...], tuple[GuidanceFile, ...]]:
+def _files_of_base(root: str, base: str) -> tuple[list[str], list[GuidanceFile]]:
     """Return the folders searched below ``base``, and the files in them."""
     folders: list[str] = []
     files: list[GuidanceFile] = []
@@ -149,7 +149,7 @@ def _files_of_base(root: str, base: str) -> tuple[tuple[str, ...], tuple[Guidanc
         folders.append(str(path))
         if path.is_file():
             files.append(GuidanceFile(path, COPILOT_FILE, None))
-    return tuple(folders), tuple(files)
+    return folders, files
 
 
 def _list_tree(folder: str, containing_root: str | None, suffix: str) -> tuple[list[str], list[str]]:
