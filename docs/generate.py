@@ -14,9 +14,10 @@ from upbeat.adapters.cli.main import COMMANDS
 from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.adapters.hooks.codec import Channel
 from upbeat.core.contract import codes
-from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, limit_text
+from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
 from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event
+from upbeat.core.contract.report import Limit
 from upbeat.core.settings import KEYS, SettingKey
 from upbeat.core.tool_servers import SERVER_KEYS, TOOL_KEYS
 from upbeat.core.tool_servers import ServerKey as ServerKey
@@ -208,7 +209,7 @@ def _documented_members() -> dict[tuple[str, str], str]:
 
 
 def _sentence(code: LimitCode) -> str:
-    return limit_text(code, name="NAME", value="VALUE", origin="ORIGIN")
+    return Limit.of(code, name="NAME", value="VALUE", origin="ORIGIN").text
 
 
 def _tool_row(tool: ToolSpec) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum, StrEnum
 
-from upbeat.core.package_data import load_toml
-
 
 class ErrorCode(StrEnum):
     """Why a tool returned no result, or why a turn could not be prepared as requested."""
@@ -48,7 +46,7 @@ class ExitCode(IntEnum):
 
 
 class LimitCode(StrEnum):
-    """Why a report contains less than requested. ``limit_text`` returns the sentence."""
+    """Why a report contains less than requested. ``Limit.of`` returns the sentence."""
 
     TIER2_DISABLED = "tier2_disabled"
     TIER2_CONFIG_IGNORED = "tier2_config_ignored"
@@ -76,10 +74,3 @@ class LimitCode(StrEnum):
     PATH_OUTSIDE = "path_outside"
     CONFLICT = "conflict"
     TOOL_NOT_APPROVED = "tool_not_approved"
-
-
-def limit_text(code: LimitCode, detail: str = "", **values: object) -> str:
-    """Return the stable English sentence of a limit, with ``detail`` after a colon if given."""
-    sentence: str = load_toml(__package__, "limits.toml")[code]
-    sentence = sentence.format(**values) if values else sentence
-    return f"{sentence}: {detail}" if detail else sentence

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from upbeat.core.contract.codes import ErrorCode, LimitCode, limit_text
+from upbeat.core.contract.codes import ErrorCode, LimitCode
 from upbeat.core.contract.event import ClientName
 from upbeat.core.contract.finding import ToolOutput
+from upbeat.core.package_data import load_toml
 
 SCHEMA_VERSION = "1.0"
 RootSource = Literal["git", "no-git-root", "config"]
@@ -190,8 +191,10 @@ class Limit(Model):
 
     @classmethod
     def of(cls, code: LimitCode, detail: str = "", **values: object) -> Limit:
-        """Return the limit with its stable sentence; ``detail`` follows a colon."""
-        return cls(code=code.value, text=limit_text(code, detail, **values))
+        """Return the limit with its stable sentence, filled with ``values``; ``detail`` follows a colon."""
+        sentence: str = load_toml(__package__, "limits.toml")[code]
+        text = sentence.format(**values) if values else sentence
+        return cls(code=code.value, text=f"{text}: {detail}" if detail else text)
 
 
 class Degraded(Model):

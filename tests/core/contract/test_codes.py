@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from case_files import read_cases
 
-from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode, limit_text
+from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
+from upbeat.core.contract.report import Limit
 
 SENTENCES = dict(read_cases(Path(__file__).with_name("limit_sentences.tsv")))
 
@@ -30,12 +31,12 @@ def test_exit_codes_are_as_documented() -> None:
 @pytest.mark.parametrize(("code", "sentence"), SENTENCES.items())
 def test_sentences_are_stable(code: str, sentence: str) -> None:
     """Scripts may search for the sentence of a limit."""
-    assert sentence == limit_text(LimitCode(code))
-    assert f"{sentence}: ci_search {{x}}" == limit_text(LimitCode(code), "ci_search {x}")
+    assert sentence == Limit.of(LimitCode(code)).text
+    assert f"{sentence}: ci_search {{x}}" == Limit.of(LimitCode(code), "ci_search {x}").text
 
 
 def test_sentences_with_values() -> None:
     """Two sentences have values."""
-    assert "depth clamped to 2" == limit_text(LimitCode.CLAMPED, name="depth", value=2)
-    assert "switched off by environment" == limit_text(LimitCode.SWITCHED_OFF, origin="environment")
+    assert "depth clamped to 2" == Limit.of(LimitCode.CLAMPED, name="depth", value=2).text
+    assert "switched off by environment" == Limit.of(LimitCode.SWITCHED_OFF, origin="environment").text
     assert {code.value for code in LimitCode} == {*SENTENCES, "clamped", "switched_off"}
