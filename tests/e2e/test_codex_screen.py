@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.conversation import CHINESE, ENGLISH
 from wcwidth import wcswidth
 
 from upbeat.adapters.codex.transport.base import FailureReason

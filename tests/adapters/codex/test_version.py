@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.conversation import CHINESE, ENGLISH
 from fakes.codex.workbench import Workbench, make_workbench
 
 from upbeat.adapters.codex.version import CodexVersion

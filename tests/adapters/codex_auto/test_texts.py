@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.conversation import CHINESE, ENGLISH
 
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, FailureReason, TransportNoticeKind
 from upbeat.adapters.codex_auto.texts import load_texts

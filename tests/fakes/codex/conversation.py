@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from fakes.codex.texts import ENGLISH
-from fakes.codex.transport import FakeTransport
 from fakes.context import HERE, FakeContextResolver, repo_context
 from fakes.runtime import FakeWorld, fake_world
 
 from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport
-from upbeat.adapters.codex.transport.base import Completed, Ending, Message, ThreadStarted, TokenUsage, TurnEvent
+from upbeat.adapters.codex.transport.base import (
+    CodexRequestError,
+    Completed,
+    Ending,
+    Failed,
+    Message,
+    ThreadStarted,
+    TokenUsage,
+    TurnEvent,
+    TurnInput,
+)
 from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 from upbeat.adapters.codex_auto.conversation.rollouts import RolloutReader
 from upbeat.adapters.codex_auto.conversation.turns import DEFAULT_EFFORT, EffortSettings, OpenedTransport
@@ -23,10 +31,12 @@ from upbeat.adapters.codex_auto.conversation.workflow_bridge import CodexLocatio
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager
 from upbeat.adapters.codex_auto.sessions.session import Lease, Session, process_start_time
 from upbeat.adapters.codex_auto.sessions.store import SessionStore
-from upbeat.adapters.codex_auto.texts import Texts
+from upbeat.adapters.codex_auto.texts import Texts, load_texts
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.core.contract.finding import ToolOutput
 from upbeat.core.engine.ports import RepoContext
+
+ENGLISH, CHINESE = load_texts("en"), load_texts("zh")
 
 FIRST = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 SECOND = "01a1fbb9-0000-7d63-9e7f-2b9d3fbd401a"
@@ -65,6 +75,41 @@ def threads_by_name(store: SessionStore) -> dict[str, list[str]]:
         if row.session:
             found.setdefault(row.name, []).append(row.session.thread_id)
     return found
+
+
+class FakeTransport:
+    """Implements ``base.Transport``: each turn plays the next events of ``turns``; ``asked`` is what was sent."""
+
+    name = "fake"
+
+    def __init__(self, turns: Sequence[Sequence[TurnEvent]] = (), room: int = 1000) -> None:
+        self.turns = list(turns)
+        self.asked: list[TurnInput] = []
+        self._room = room
+        self.forks: list[str | Failed] = []
+        """The results of the next forks: the new thread, or why there is none."""
+        self.forked: list[str] = []
+        self.is_closed = False
+
+    def planned_command(self, thread_id: str, effort: str = "") -> str:
+        return f"fake {thread_id} {effort}".strip()
+
+    def remaining_chars(self, prompt: str) -> int:
+        return self._room - len(prompt)
+
+    def send(self, ask: TurnInput) -> Iterator[TurnEvent]:
+        self.asked.append(ask)
+        yield from self.turns.pop(0)
+
+    def fork(self, thread_id: str) -> str:
+        self.forked.append(thread_id)
+        result = self.forks.pop(0)
+        if isinstance(result, Failed):
+            raise CodexRequestError(result)
+        return result
+
+    def close(self) -> None:
+        self.is_closed = True
 
 
 @dataclass

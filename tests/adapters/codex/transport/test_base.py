@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from case_files import read_groups
-from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.conversation import CHINESE, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
 

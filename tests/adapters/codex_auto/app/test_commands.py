@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 from case_files import read_groups
-from fakes.codex.conversation import open_scene
-from fakes.codex.texts import CHINESE, ENGLISH
-from fakes.codex.transport import FakeTransport
+from fakes.codex.conversation import CHINESE, ENGLISH, FakeTransport, open_scene
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,8 +9,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from fakes.codex.conversation import open_scene
-from fakes.codex.texts import ENGLISH
+from fakes.codex.conversation import ENGLISH, open_scene
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.buffer import Buffer

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.codex.conversation import CHINESE, ENGLISH
 from fakes.codex.terminal import ENTER, Terminal
-from fakes.codex.texts import CHINESE, ENGLISH
 from fakes.codex.workbench import Turn, Workbench, make_workbench
 from wcwidth import wcswidth
 

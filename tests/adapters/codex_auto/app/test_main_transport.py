@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fakes.codex import workbench
-from fakes.codex.texts import ENGLISH
+from fakes.codex.conversation import ENGLISH
 from fakes.codex.workbench import Workbench, make_workbench
 
 from upbeat.adapters.codex.transport.signals import SignalHandler

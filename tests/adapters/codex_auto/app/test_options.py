@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
-from fakes.codex.texts import ENGLISH
+from fakes.codex.conversation import ENGLISH
 
 from upbeat.adapters.codex.transport.exec.transport import MAX_PROMPT_CHARS
 from upbeat.adapters.codex_auto.app.options import Options, parse_options, prompt_problem, read_prompt

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from fakes.codex.app_server_bench import Bench, app_server_bench
-from fakes.codex.conversation import FIRST, SECOND, Scene, open_scene
-from fakes.codex.texts import ENGLISH
+from fakes.codex.conversation import ENGLISH, FIRST, SECOND, Scene, open_scene
 
 from upbeat.adapters.codex.transport.base import (
     CommandFinished,

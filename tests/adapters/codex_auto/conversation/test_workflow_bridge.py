@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from fakes.clock import FakeClock
-from fakes.codex.conversation import Scene, open_scene
+from fakes.codex.conversation import FakeTransport, Scene, open_scene
 from fakes.codex.rollout import AGENT, ROOT, call, command, ended, item, spawned, write
-from fakes.codex.transport import FakeTransport
 from fakes.context import HERE, FakeContextResolver, repo_context
 from fakes.runtime import FakeWorld, fake_world
 

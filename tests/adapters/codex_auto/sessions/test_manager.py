@@ -9,8 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.codex.conversation import FIRST, GONE, NEIGHBOR, SECOND, THIRD, save_session, store_of, threads_by_name
-from fakes.codex.texts import ENGLISH
+from fakes.codex.conversation import (
+    ENGLISH,
+    FIRST,
+    GONE,
+    NEIGHBOR,
+    SECOND,
+    THIRD,
+    save_session,
+    store_of,
+    threads_by_name,
+)
 
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager, SessionSummary, title_of
 from upbeat.adapters.codex_auto.sessions.session import Lease, Session, process_start_time

@@ -10,7 +10,7 @@ from threading import Timer
 
 import pytest
 from case_files import read_cases
-from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.conversation import CHINESE, ENGLISH
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fakes.codex.texts import CHINESE, ENGLISH
+from fakes.codex.conversation import CHINESE, ENGLISH
 from workflow_play import Play, registry
 
 from upbeat.adapters.codex_auto.texts import Texts
