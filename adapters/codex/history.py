@@ -90,7 +90,7 @@ class _RolloutParser:
 
     def parse_line(self, line: bytes) -> Iterator[HistoryItem]:
         value = parse_json_object(line)
-        payload, at = value.get("payload"), optional_text(value, "timestamp")
+        payload, timestamp = value.get("payload"), optional_text(value, "timestamp")
         if not isinstance(payload, dict):
             return
         match value.get("type"):
@@ -101,42 +101,42 @@ class _RolloutParser:
                 self._update_cwd(payload)
             case "turn_context":
                 self._update_cwd(payload)
-            case "response_item" if at >= self.since:
-                yield from self._item_events(payload, at)
-            case "event_msg" if at >= self.since:
-                yield from self._message_events(payload, at)
+            case "response_item" if timestamp >= self.since:
+                yield from self._item_events(payload, timestamp)
+            case "event_msg" if timestamp >= self.since:
+                yield from self._message_events(payload, timestamp)
 
     def _update_cwd(self, payload: Mapping[str, Any]) -> None:
         if (cwd := optional_text(payload, "cwd")).startswith("/"):
             self.cwd = cwd
 
-    def _item_events(self, payload: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
+    def _item_events(self, payload: Mapping[str, Any], timestamp: str) -> Iterator[HistoryItem]:
         kind, name = optional_text(payload, "type"), optional_text(payload, "call_id")
         if kind.endswith("_call_output"):
-            yield from self._call_finished_events(name, payload.get("output"), at)
+            yield from self._call_finished_events(name, payload.get("output"), timestamp)
         elif (
             kind in ("function_call", "custom_tool_call", "local_shell_call")
             and (call := _parse_call(payload))
             and name
         ):
-            yield from self._call_started_events(name, call, at)
+            yield from self._call_started_events(name, call, timestamp)
 
-    def _message_events(self, payload: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
+    def _message_events(self, payload: Mapping[str, Any], timestamp: str) -> Iterator[HistoryItem]:
         match payload.get("type"):
             case "item_completed":
-                yield from self._completed_item_events(as_mapping(payload.get("item")), at)
+                yield from self._completed_item_events(as_mapping(payload.get("item")), timestamp)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end":
                 if call := self.pending.get(optional_text(payload, "call_id")):
                     call.status = _reported_status(payload)
             case "user_message":
-                yield from self._prompt_events("user_message", optional_text(payload, "message"), at)
+                yield from self._prompt_events("user_message", optional_text(payload, "message"), timestamp)
             case "task_complete" if not self.agent and (text := optional_text(payload, "last_agent_message")):
-                yield from self._event(at, "Stop", last_assistant_message=text)
+                yield from self._event(timestamp, "Stop", last_assistant_message=text)
 
-    def _completed_item_events(self, item: Mapping[str, Any], at: str) -> Iterator[HistoryItem]:
+    def _completed_item_events(self, item: Mapping[str, Any], timestamp: str) -> Iterator[HistoryItem]:
         kind, name = optional_text(item, "type"), optional_text(item, "id")
         if kind == "UserMessage":
-            yield from self._prompt_events(kind, join_text_blocks(item.get("content")), at)
+            yield from self._prompt_events(kind, join_text_blocks(item.get("content")), timestamp)
         if kind not in ("CommandExecution", "FileChange", "McpToolCall"):
             return
         status, output = (
@@ -148,22 +148,22 @@ class _RolloutParser:
             return
         call = _parse_item_call(item)
         if call and name.startswith("exec-"):
-            yield from self._call_started_events(name, call, at)
+            yield from self._call_started_events(name, call, timestamp)
             call.status = status
-            yield from self._call_finished_events(name, output, at)
+            yield from self._call_finished_events(name, output, timestamp)
 
-    def _prompt_events(self, source: str, text: str, at: str) -> Iterator[HistoryItem]:
+    def _prompt_events(self, source: str, text: str, timestamp: str) -> Iterator[HistoryItem]:
         self.prompt_source = self.prompt_source or source
         if text and not self.agent and source == self.prompt_source:
-            yield from self._event(at, "UserPromptSubmit", prompt=text)
+            yield from self._event(timestamp, "UserPromptSubmit", prompt=text)
 
-    def _call_started_events(self, name: str, call: _Call, at: str) -> Iterator[HistoryItem]:
+    def _call_started_events(self, name: str, call: _Call, timestamp: str) -> Iterator[HistoryItem]:
         self.pending[name] = call
         while len(self.pending) > MAX_PENDING:
             self.pending.popitem(last=False)
-        yield from self._event(at, "PreToolUse", tool_use_id=name, tool_name=call.tool, tool_input=call.input)
+        yield from self._event(timestamp, "PreToolUse", tool_use_id=name, tool_name=call.tool, tool_input=call.input)
 
-    def _call_finished_events(self, name: str, output: object, at: str) -> Iterator[HistoryItem]:
+    def _call_finished_events(self, name: str, output: object, timestamp: str) -> Iterator[HistoryItem]:
         call = self.pending.pop(name, None)
         if call is None:
             return
@@ -171,17 +171,17 @@ class _RolloutParser:
         status = call.status or _inferred_status(output, text)
         if status is not CallStatus.DENIED:
             fields = {"tool_use_id": name, "tool_name": call.tool, "tool_input": call.input, "tool_response": text}
-            yield from self._event(at, "PostToolUse", **fields)
+            yield from self._event(timestamp, "PostToolUse", **fields)
         yield RecordedCallEnd(self.session, name, status)
 
-    def _event(self, at: str, name: str, **fields: Any) -> Iterator[RecordedEvent]:
+    def _event(self, timestamp: str, name: str, **fields: Any) -> Iterator[RecordedEvent]:
         """Yield the event that a hook with these fields would have reported."""
         payload = {"hook_event_name": name, "session_id": self.session, "agent_id": self.agent, "cwd": self.cwd}
         try:
             event: Event = CODEX_CODEC.decode({**payload, **fields})
         except ClientError:
             return
-        yield RecordedEvent(event, at, worktree_root(self.cwd))
+        yield RecordedEvent(event, timestamp, worktree_root(self.cwd))
 
 
 def _parse_call(payload: Mapping[str, Any]) -> _Call | None:

@@ -64,10 +64,10 @@ class CommandContext:
 
 def parse_slash_command(text: str) -> tuple[str, str] | None:
     """Return the name and the argument if ``text`` is a command, known or not; None for a prompt."""
-    found = _COMMAND_PATTERN.fullmatch(text.rstrip())
-    if found is None:
+    match = _COMMAND_PATTERN.fullmatch(text.rstrip())
+    if match is None:
         return None
-    name, argument = (found[1] or "").lower(), (found[2] or "").strip()
+    name, argument = (match[1] or "").lower(), (match[2] or "").strip()
     return ("workflow", name) if name in _WORKFLOW_SHORTCUTS and not argument else (name, argument)
 
 
@@ -168,9 +168,9 @@ def _workflow(context: CommandContext, argument: str) -> None:
     bridge = conversation.workflow
     match argument:
         case "list":
-            found = explain.workflow_descriptions(bridge.load_registry(conversation.root), context.language)
-            width = max((len(name) for name, _ in found), default=0) + 2
-            context.printer.print_lines(f"{name:<{width}}{text}" for name, text in found)
+            descriptions = explain.workflow_descriptions(bridge.load_registry(conversation.root), context.language)
+            width = max((len(name) for name, _ in descriptions), default=0) + 2
+            context.printer.print_lines(f"{name:<{width}}{text}" for name, text in descriptions)
         case "stop" if context.mode(conversation.resolve_context()) == "run":
             if holder := conversation.sessions.claim():
                 context.printer.print_line(

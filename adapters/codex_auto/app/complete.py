@@ -51,8 +51,8 @@ def path_fragment(text_before_cursor: str, *, is_explicit: bool = False) -> Path
     """Return the path at the end of ``text_before_cursor``; ``is_explicit``: the user pressed Tab."""
     line = text_before_cursor[-_MAX_PATH_CHARS:].rpartition("\n")[2]
     for pattern in (_QUOTED, _AT, _PATH, *((_WORD,) if is_explicit else ())):
-        if found := pattern.search(line):
-            return PathFragment(found[1], len(found[0]))
+        if match := pattern.search(line):
+            return PathFragment(match[1], len(match[0]))
     return None
 
 
@@ -71,10 +71,10 @@ def match_files(files: Sequence[tuple[str, str]], fragment: str, limit: int = MA
     sought = fragment.casefold().removeprefix("./")
     tiers: tuple[list[str], ...] = ([], [], [])
     for path, folded in files:
-        at = folded.find(sought)
-        if at < 0:
+        position = folded.find(sought)
+        if position < 0:
             continue
-        tier = tiers[0 if at == 0 else 1 if folded.startswith(sought, folded.rfind("/") + 1) else 2]
+        tier = tiers[0 if position == 0 else 1 if folded.startswith(sought, folded.rfind("/") + 1) else 2]
         if len(tier) < limit:
             tier.append(path)
     return [path for tier in tiers for path in tier][:limit]

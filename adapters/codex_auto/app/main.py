@@ -266,8 +266,8 @@ def _print_plan(context: RunContext, prompt: str, conversation: Conversation) ->
         LimitCode.CONFIG_INVALID: ExitCode.CONFIG,
         unreadable: ExitCode.UNREADABLE_INPUT,
     }
-    found = {limit.code for limit in report.limits}
-    return next((exit_code for code, exit_code in codes.items() if code in found), ExitCode.OK)
+    reported = {limit.code for limit in report.limits}
+    return next((exit_code for code, exit_code in codes.items() if code in reported), ExitCode.OK)
 
 
 def _open_conversation(context: RunContext) -> Conversation:

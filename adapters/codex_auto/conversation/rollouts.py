@@ -195,14 +195,14 @@ def _item_events(agent_id: str, payload: JsonObject) -> Iterator[RolloutEvent]:
     item = object_field(payload, "item")
     call_id = string_field(item, "id")
     if item.get("type") == "CommandExecution":
-        at = payload.get("completed_at_ms")
+        ended_at_ms = payload.get("completed_at_ms")
         yield RecordedCommand(
             agent_id,
             call_id,
             shell_line(item.get("command")),
             string_field(item, "aggregated_output"),
             exit_code_field(item, "exit_code"),
-            at / 1000 if isinstance(at, int) else 0.0,
+            ended_at_ms / 1000 if isinstance(ended_at_ms, int) else 0.0,
         )
     elif item.get("type") == "FileChange":
         yield RecordedFileChange(agent_id, call_id)

@@ -351,9 +351,11 @@ class WorkflowBridge:
             self.last_error = f"{type(error).__name__}: {error}"
             about = {"traceback": traceback.format_exc(limit=-8)}
         if is_recorded:
-            at = format_timestamp(self._runtime.clock.now())
+            timestamp = format_timestamp(self._runtime.clock.now())
             with self._runtime.journal.transaction() as transaction:
-                transaction.append(Record(at, EVALUATION_FAILED, TRIGGER_NAME, self._session_id, event_fields=about))
+                transaction.append(
+                    Record(timestamp, EVALUATION_FAILED, TRIGGER_NAME, self._session_id, event_fields=about)
+                )
         return None
 
     def _source(self, session_id: str = "", agent_id: str = "") -> EventSource:

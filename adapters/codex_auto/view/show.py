@@ -340,14 +340,14 @@ def wrap_to_width(text: str, width: int) -> str:
 
 
 def _wrap_line(line: str, width: int) -> Iterator[str]:
-    start = at = columns = 0
+    start = end = columns = 0
     for word in _BREAK_UNIT.findall(line):
         size = _display_width(word.rstrip(" "))
-        if columns + size > width and at > start:
-            yield line[start:at].rstrip(" ")
-            start, columns = at, 0
+        if columns + size > width and end > start:
+            yield line[start:end].rstrip(" ")
+            start, columns = end, 0
         columns += size + len(word) - len(word.rstrip(" "))
-        at += len(word)
+        end += len(word)
     yield line[start:]
 
 

@@ -111,12 +111,12 @@ class CodexCommandLine:
 
 def effort_from_flags(flags: Sequence[str]) -> str:
     """Return the effort that ``flags`` set for every turn; empty if none does."""
-    found = ""
+    effort = ""
     for flag in flags:
         before, is_set, value = flag.partition(f"{EFFORT_SETTING}=")
         if is_set and before in ("", "-c", "-c=", "--config="):
-            found = value.strip("\"' ")
-    return found
+            effort = value.strip("\"' ")
+    return effort
 
 
 def flags_problem(flags: Sequence[str]) -> str:
