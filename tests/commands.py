@@ -23,7 +23,7 @@ class Here(Protocol):
 
 
 def in_this_process(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Here:
-    """``Here``, for the fixture of that name."""
+    """Return a ``Here``, for the fixture of that name."""
 
     def call(*arguments: str, cwd: Path, home: Path | None = None, **variables: str) -> Finished:
         monkeypatch.chdir(cwd)
@@ -37,7 +37,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Capture
         except SystemExit as end:
             code = int(end.code or 0)
         sys.stdout.flush()
-        said = capfdbinary.readouterr()
-        return Finished(code, said.out, said.err.decode())
+        streams = capfdbinary.readouterr()
+        return Finished(code, streams.out, streams.err.decode())
 
     return call

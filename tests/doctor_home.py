@@ -80,8 +80,8 @@ class DoctorHome:
     def change(self, path: Path, **more: Any) -> None:
         """Put ``more`` into the JSON object at ``path``."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        found = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps(found | more))
+        fields = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps(fields | more))
 
     def replace(self, path: Path, old: str, new: str) -> None:
         """Replace what must be there."""
@@ -174,7 +174,7 @@ def turn(client: str, cwd: str) -> list[dict[str, Any]]:
     call = {"tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "c-1"}
     done = {**call, "tool_response": {"stdout": "", "stderr": "", "interrupted": False}}
     agent = {"agent_id": "a-1", "agent_type": "upbeat:tester"}
-    told: list[tuple[str, dict[str, Any]]] = [
+    events: list[tuple[str, dict[str, Any]]] = [
         ("SessionStart", {"source": "startup"}),
         ("UserPromptSubmit", {"prompt": "thanks"}),
         ("PreToolUse", call),
@@ -183,4 +183,4 @@ def turn(client: str, cwd: str) -> list[dict[str, Any]]:
         ("SubagentStop", {**agent, "last_assistant_message": "done"}),
         ("Stop", {"last_assistant_message": "done"}),
     ]
-    return [{**common, "hook_event_name": name, **fields} for name, fields in told]
+    return [{**common, "hook_event_name": name, **fields} for name, fields in events]

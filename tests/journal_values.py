@@ -64,7 +64,7 @@ STARTED = WorkflowStarted(RUN, 1.0)
 
 def record(session_id: str = "s-1", root: str = "/repo", event: str = "TurnEnding", **more: Any) -> Record:
     """A record in which the loop sent the turn on."""
-    said = (
+    explanations = (
         Explanation(
             "loop", "continue_turn", "PLAN is not done", {"step": "PLAN", "n": 1}, "/home/auto-tools.toml:3", 1.25
         ),
@@ -73,7 +73,7 @@ def record(session_id: str = "s-1", root: str = "/repo", event: str = "TurnEndin
         "at": "2026-01-02T03:04:05.678Z",
         "client": "claude-code",
         "event_fields": {"stop_hook_active": False},
-        "explanations": said,
+        "explanations": explanations,
         "effects": ({"kind": "continue_turn", "text": "go on\nwith PLAN"},),
         "duration_ms": 3.2,
     }

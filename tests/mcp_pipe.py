@@ -59,14 +59,14 @@ class Pipe:
         self.process.stdin.flush()
 
     def ask(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        """Send a request; its id."""
+        """Send a request; return its id."""
         self._number += 1
         message = {"jsonrpc": "2.0", "id": self._number, "method": method} | ({"params": params} if params else {})
         self.send_bytes(json.dumps(message).encode() + b"\n")
         return self._number
 
     def read(self, seconds: float = 20) -> dict[str, Any]:
-        """The next message; TimeoutError when there is none in time."""
+        """Return the next message. Raises TimeoutError when there is none in time."""
         assert self.process.stdout
         end = time.monotonic() + seconds
         while b"\n" not in self._read:
@@ -78,28 +78,28 @@ class Pipe:
                 raise EOFError("the server closed its stdout")
             self._read += chunk
         line, _, self._read = self._read.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def answer(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The result, or the error, of a request."""
+        """Send a request; return its result, or its error."""
         number = self.ask(method, params)
         message = self.read()
         assert number == message["id"]
-        found: dict[str, Any] = message.get("result") or message.get("error") or {}
-        return found
+        result: dict[str, Any] = message.get("result") or message.get("error") or {}
+        return result
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The result of a tool call."""
+        """Return the result of a tool call."""
         return self.answer("tools/call", {"name": tool, "arguments": arguments})
 
     def hook(self, **fields: str) -> dict[str, Any]:
-        """What the hook tool answers to an event."""
-        found: dict[str, Any] = json.loads(self.call("hook", **fields)["content"][0]["text"])
-        return found
+        """Return what the hook tool answers to an event."""
+        output: dict[str, Any] = json.loads(self.call("hook", **fields)["content"][0]["text"])
+        return output
 
     def close_stdin(self, seconds: float = 10) -> int:
-        """Close stdin and wait for the end; the exit code."""
+        """Close stdin and wait for the end; return the exit code."""
         assert self.process.stdin
         self.process.stdin.close()
         return self.process.wait(seconds)

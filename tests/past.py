@@ -25,10 +25,10 @@ def call(
     """A call of the shell, and what became of it; nothing of its end without ``fate``."""
     made = Call(name, "Bash", {"command": command}, ToolKind.SHELL)
     source = here(session)
-    told: list[HistoryItem] = [RecordedEvent(ToolStarting(source, made, command), AT, "/home/dev/shop")]
+    items: list[HistoryItem] = [RecordedEvent(ToolStarting(source, made, command), AT, "/home/dev/shop")]
     if fate in (CallStatus.SUCCEEDED, CallStatus.FAILED):
-        told.append(RecordedEvent(ToolFinished(source, made, "out", command), AT, "/home/dev/shop"))
-    return [*told, RecordedCallEnd(session, name, fate)] if fate else told
+        items.append(RecordedEvent(ToolFinished(source, made, "out", command), AT, "/home/dev/shop"))
+    return [*items, RecordedCallEnd(session, name, fate)] if fate else items
 
 
 def deny_rm(event: Event, _root: str, _at: float) -> tuple[Effect, ...]:
@@ -41,10 +41,10 @@ def transcript(home: Path, calls: dict[str, tuple[str, str]], session: str = SES
     path = home / ".claude" / "projects" / "-home-dev-shop" / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     lines: list[dict[str, Any]] = []
-    for name, (command, said) in calls.items():
+    for name, (command, output) in calls.items():
         use = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": command}}
-        is_error = said.startswith("Exit code")
-        result = {"type": "tool_result", "tool_use_id": name, "content": said, "is_error": is_error}
+        is_error = output.startswith("Exit code")
+        result = {"type": "tool_result", "tool_use_id": name, "content": output, "is_error": is_error}
         head = {"timestamp": at, "sessionId": session, "cwd": "/home/dev/shop"}
         lines.append({**head, "type": "assistant", "message": {"content": [use], "stop_reason": "tool_use"}})
         lines.append({**head, "type": "user", "message": {"content": [result]}})

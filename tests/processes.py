@@ -52,9 +52,9 @@ class Finished:
     @property
     def report(self) -> dict[str, Any]:
         """The one valid v1 object on stdout."""
-        found: dict[str, Any] = json.loads(self.stdout)
-        REPORT_SCHEMA.validate(found)
-        return found
+        report: dict[str, Any] = json.loads(self.stdout)
+        REPORT_SCHEMA.validate(report)
+        return report
 
     @property
     def limits(self) -> list[str]:
@@ -62,7 +62,7 @@ class Finished:
 
 
 def environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """A whole environment: a home of its own, nothing of the caller's."""
+    """Return a whole environment: a home of its own, nothing of the caller's."""
     return {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"} | dict(extra or {})
 
 
@@ -118,7 +118,7 @@ class Fork:
         if isinstance(stdin, bytes):
             self._streams[0].write(stdin)
             self._streams[0].seek(0)
-        numbers = [one.fileno() for one in self._streams]
+        numbers = [stream.fileno() for stream in self._streams]
         if isinstance(stdin, int):
             numbers[0] = stdin
         self.pid = os.fork()
@@ -139,7 +139,7 @@ class Fork:
         os.kill(self.pid, number)
 
     def wait(self, seconds: float = SECONDS) -> Finished:
-        """What it left. Raises TimeoutError when it does not end within ``seconds``."""
+        """Return what it left. Raises TimeoutError when it does not end within ``seconds``."""
         if self._code is None:
             child = os.pidfd_open(self.pid)
             has_ended = bool(select.select([child], [], [], seconds)[0])
@@ -196,6 +196,6 @@ def _content(stream: IO[bytes]) -> bytes:
 
 
 def read_log(home: Path) -> list[dict[str, Any]]:
-    """The records in the journal below ``home``, the oldest first."""
+    """Return the records in the journal below ``home``, the oldest first."""
     journal = SqliteJournal(home / ".local/state", SystemClock())
     return [dict(entry.body) for entry in journal.records(last=10**6)]

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from upbeat.core.journal.stats import (
-    StatsCollector,
-    StatsReport,
-)
+from upbeat.core.journal.stats import StatsCollector, StatsReport
 
 Body = dict[str, Any]
-
-
 ROOT = "/repo"
 
 
@@ -26,9 +21,9 @@ def prompt(session: str = "s", origin: str = "user") -> Body:
 
 def told(*names: str, part: str = "turn", text: str = "words", session: str = "s", **more: Any) -> Body:
     """A prompt with which ``part`` injects ``text`` about ``names``."""
-    said = [{"component": part, "decision": "inject", "inputs": {"names": list(names)} if names else {}}]
+    explanations = [{"component": part, "decision": "inject", "inputs": {"names": list(names)} if names else {}}]
     effects = [{"kind": "inject_context", "text": text, "part": part}]
-    return prompt(session) | {"explanations": said, "effects": effects, "injected_chars": len(text)} | more
+    return prompt(session) | {"explanations": explanations, "effects": effects, "injected_chars": len(text)} | more
 
 
 def held_out(*names: str, part: str = "turn", session: str = "s") -> Body:
@@ -52,6 +47,6 @@ def shell(command: str, **more: Any) -> Body:
 def report(*bodies: Body) -> StatsReport:
     """The report on records."""
     stats = StatsCollector()
-    for one in bodies:
-        stats.add(one)
+    for record in bodies:
+        stats.add(record)
     return stats.build_report(30)

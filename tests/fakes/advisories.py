@@ -15,13 +15,14 @@ CANARY = "jinja2"
 @contextmanager
 def advisories(known: Mapping[str, Sequence[str]], *, knows_canary: bool = True, status: int = 200) -> Iterator[str]:
     """Serve ``known``, package -> ids, at the address that is given; ``status`` is what every answer has."""
-    told = {**known, **({CANARY: ["PYSEC-2019-217"]} if knows_canary else {})}
+    published = {**known, **({CANARY: ["PYSEC-2019-217"]} if knows_canary else {})}
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             query = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             name = query["package"]["name"]
-            answer = {"vulns": [vulnerability(name, number) for number in told.get(name, ())]} if name in told else {}
+            holes = [vulnerability(name, number) for number in published.get(name, ())]
+            answer = {"vulns": holes} if name in published else {}
             body = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))

@@ -22,13 +22,13 @@ HOME = Path(os.environ.get("CODEX_HOME", "/nowhere"))
 
 def state() -> dict[str, Any]:
     path = HOME / "fake.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    return found
+    fields: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return fields
 
 
 def hooks() -> Iterator[dict[str, Any]]:
     """Every hook of a plugin in the cache, and of ``hooks.json``."""
-    told = state()
+    fake = state()
     files = [(path, "upbeat@upbeat") for path in HOME.glob("plugins/cache/upbeat/upbeat/*/hooks/hooks.json")]
     files += [(path, None) for path in HOME.glob("hooks.json")]
     for path, plugin in files:
@@ -37,14 +37,14 @@ def hooks() -> Iterator[dict[str, Any]]:
                 snake = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
                 key = f"{plugin or path}:hooks/hooks.json:{snake}:{number}:0"
                 digest = hashlib.sha256(json.dumps(group).encode()).hexdigest()
-                trusted = told.get("trusted", {}).get(key)
+                trusted = fake.get("trusted", {}).get(key)
                 yield {
                     "key": key,
                     "eventName": event[:1].lower() + event[1:],
                     "command": group["hooks"][0].get("command", ""),
                     "sourcePath": str(path),
                     "pluginId": plugin,
-                    "enabled": event not in told.get("off", ()),
+                    "enabled": event not in fake.get("off", ()),
                     "isManaged": False,
                     "currentHash": digest,
                     "trustStatus": "trusted" if trusted == digest else "modified" if trusted else "untrusted",
@@ -77,7 +77,7 @@ def main(words: list[str]) -> int:
             serve()
         case ["trust"]:
             (HOME / "fake.json").write_text(
-                json.dumps(state() | {"trusted": {one["key"]: one["currentHash"] for one in hooks()}})
+                json.dumps(state() | {"trusted": {hook["key"]: hook["currentHash"] for hook in hooks()}})
             )
         case _:
             return 2

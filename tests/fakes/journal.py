@@ -41,12 +41,12 @@ class MemoryTransaction:
     def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:
         """``updated_at`` is the time of the session's last record; of records of one time the later counts."""
         draft = self._draft
-        found = [
+        peers = [
             PeerSession(session_id, state, draft.times[session_id])
             for session_id, state in draft.states.items()
             if state.run and draft.roots[session_id] == root
         ]
-        return tuple(sorted(found, key=lambda one: -one.updated_at)[:50])
+        return tuple(sorted(peers, key=lambda peer: -peer.updated_at)[:50])
 
     def append(self, record: Record, state: SessionState | None = None) -> None:
         draft, key = self._draft, record.session_id

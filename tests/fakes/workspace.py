@@ -70,8 +70,8 @@ class FakeMemory:
 
     def load(self, root: str) -> tuple[Habit, ...]:
         return tuple(
-            Habit(str(number), one.type, one.trigger, one.action, one.tag, 0.9, 9, 0.0, 9e9)
-            for number, one in enumerate(self.sightings)
+            Habit(str(number), seen.type, seen.trigger, seen.action, seen.tag, 0.9, 9, 0.0, 9e9)
+            for number, seen in enumerate(self.sightings)
         )
 
     def record(self, root: str, observations: Sequence[HabitObservation], now: float) -> None:

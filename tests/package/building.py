@@ -27,23 +27,23 @@ def build_wheel(checkout: Path) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         [built] = WheelBuilder(str(checkout)).build(directory=folder, versions=["standard"])
         with zipfile.ZipFile(built) as wheel:
-            assert not [one for one in wheel.infolist() if stat.S_ISLNK(one.external_attr >> 16)]
+            assert not [entry for entry in wheel.infolist() if stat.S_ISLNK(entry.external_attr >> 16)]
             return {name: wheel.read(name) for name in wheel.namelist()}
 
 
 @cache
 def sdist_files() -> dict[str, bytes | None]:
-    """What the sdist holds, below its one folder: name -> bytes; None for what is no regular file."""
+    """Return what the sdist holds, below its one folder: name -> bytes; None for what is no regular file."""
     with tempfile.TemporaryDirectory() as folder:
         [built] = SdistBuilder(str(ROOT)).build(directory=folder, versions=["standard"])
         with tarfile.open(built) as sdist:
-            found: dict[str, bytes | None] = {}
+            files: dict[str, bytes | None] = {}
             for member in sdist.getmembers():
                 file = sdist.extractfile(member) if member.isreg() else None
-                found[member.name.partition("/")[2]] = file.read() if file else None
-            return found
+                files[member.name.partition("/")[2]] = file.read() if file else None
+            return files
 
 
 def wheel_contents() -> str:
-    """The golden list, one name a line."""
+    """Return the golden list, one name a line."""
     return "".join(f"{name}\n" for name in sorted(wheel_files()))

@@ -65,7 +65,7 @@ ALL = set(PACKAGES)
 
 
 @pytest.mark.parametrize(
-    ("audit", "allowed", "is_required", "code", "said"),
+    ("audit", "allowed", "is_required", "code", "sentence"),
     [
         (Audit(PACKAGES, ALL), {}, True, 0, "audit: 2 packages looked up, 0 allowed, no other known vulnerability"),
         (Audit(PACKAGES, ALL, [BAD_RICH]), {}, False, 1, "VULNERABLE: rich 15.0.0: PYSEC-1 = CVE-1; fixed in 16"),
@@ -82,15 +82,15 @@ def test_exit_codes(
     allowed: dict[str, str],
     is_required: bool,
     code: int,
-    said: str,
+    sentence: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """1 for a hole that nobody allowed, 2 for not knowing where one must know, 0 otherwise; each says what it is."""
-    found = tell(audit, allowed, is_required=is_required)
+    exit_code = tell(audit, allowed, is_required=is_required)
     printed = capsys.readouterr().out
 
-    assert (code, True) == (found, said in printed), printed
-    assert ("no other known vulnerability" in printed) == (audit.left == [] and found == 0)
+    assert (code, True) == (exit_code, sentence in printed), printed
+    assert ("no other known vulnerability" in printed) == (audit.left == [] and exit_code == 0)
 
 
 def test_what_is_allowed_says_why_and_since_when(tmp_path: Path) -> None:

@@ -124,16 +124,16 @@ def thread_of(session: str) -> str:
 def processes() -> dict[int, list[str]]:
     """The command lines of everything in this namespace but the launcher and us."""
     own = os.readlink("/proc/self/ns/net")
-    found = {}
+    command_lines = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) in (os.getpid(), os.getppid()):
             continue
         try:
             if os.readlink(entry / "ns/net") == own and (argv := (entry / "cmdline").read_bytes()):
-                found[int(entry.name)] = argv.decode("utf-8", "replace").rstrip("\0").split("\0")
+                command_lines[int(entry.name)] = argv.decode("utf-8", "replace").rstrip("\0").split("\0")
         except OSError:
             continue  # it has ended meanwhile
-    return found
+    return command_lines
 
 
 def codex_processes() -> list[int]:

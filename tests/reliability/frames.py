@@ -23,27 +23,10 @@ from upbeat.adapters.codex.transport.app_server.context import context_entries
 from upbeat.adapters.hooks.codec import HookCodec
 from upbeat.adapters.mcp_server.protocol import tool_result
 from upbeat.adapters.system.clock import SystemClock
+from upbeat.core.contract import event as contract
 from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.effect import Decision, InjectContext, RewriteOutput
-from upbeat.core.contract.event import (
-    Call,
-    ClientName,
-    Event,
-    EventSource,
-    FileEdit,
-    PromptSubmitted,
-    SessionStarted,
-    SubagentEnding,
-    SubagentRequested,
-    SubagentReturned,
-    SubagentStarted,
-    Task,
-    ToolFinished,
-    ToolKind,
-    ToolStarting,
-    TurnEnding,
-    UserQuestionRequested,
-)
+from upbeat.core.contract.event import Call, ClientName, Event, EventSource, PromptSubmitted, ToolKind
 from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding, ToolOutput
 from upbeat.core.contract.report import PlannedTool, ToolError, ToolRun
 from upbeat.core.engine.handle import handle_event
@@ -172,54 +155,56 @@ def world_of(fuzz: Fuzzer, clock: Chance) -> FakeWorld:
 def events(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
     """One session, in which everything that the user has not said himself is hostile."""
     inside = replace(source, agent_id="a1")
-    yield SessionStarted(source, "startup")
+    yield contract.SessionStarted(source, "startup")
     yield PromptSubmitted(source, PROMPT)
     yield from _calls(fuzz, source)
     delegated, unknown = (
         _call("Task", ToolKind.DELEGATE, fuzz),
         f"unknown agent {fuzz()}; available agents: a, {fuzz()}",
     )
-    yield SubagentReturned(source, delegated, has_failed=True, error=unknown)
-    yield SubagentReturned(source, delegated, resume_call="send_input", agent_id=fuzz.word())
-    yield SubagentStarted(inside, fuzz.word(), fuzz())
-    yield SubagentStarted(inside, "a1", "plan")
-    yield SubagentEnding(inside, fuzz.word(), fuzz(), fuzz())
+    yield contract.SubagentReturned(source, delegated, has_failed=True, error=unknown)
+    yield contract.SubagentReturned(source, delegated, resume_call="send_input", agent_id=fuzz.word())
+    yield contract.SubagentStarted(inside, fuzz.word(), fuzz())
+    yield contract.SubagentStarted(inside, "a1", "plan")
+    yield contract.SubagentEnding(inside, fuzz.word(), fuzz(), fuzz())
     question = _call("AskUserQuestion", ToolKind.ASK_USER, fuzz)
-    yield UserQuestionRequested(source, replace(question, option_labels=(fuzz(), fuzz())))
+    yield contract.UserQuestionRequested(source, replace(question, option_labels=(fuzz(), fuzz())))
     todos = _call("TodoWrite", ToolKind.TASK_LIST, fuzz)
-    tasks = tuple(Task(fuzz(4), is_done=False) for _ in range(6))
-    yield ToolFinished(source, replace(todos, tasks=tasks, is_full_task_list=True), fuzz())
-    yield TurnEnding(source, fuzz(), background_task_count=0)
-    yield SessionStarted(source, "compact")
+    tasks = tuple(contract.Task(fuzz(4), is_done=False) for _ in range(6))
+    yield contract.ToolFinished(source, replace(todos, tasks=tasks, is_full_task_list=True), fuzz())
+    yield contract.TurnEnding(source, fuzz(), background_task_count=0)
+    yield contract.SessionStarted(source, "compact")
     yield PromptSubmitted(source, "/upbeat:start-feature")
     yield PromptSubmitted(source, "/upbeat:goal all tests of pay.py pass")
-    yield TurnEnding(source, f'<!-- GOAL: {{"result": "MET", "audit": "{fuzz(3)}"}} -->', background_task_count=0)
+    yield contract.TurnEnding(
+        source, f'<!-- GOAL: {{"result": "MET", "audit": "{fuzz(3)}"}} -->', background_task_count=0
+    )
     yield PromptSubmitted(source, "[workflow:standard] fix the retry of specs/features/in-progress/pay")
     yield from _workflow(fuzz, source)
-    yield SessionStarted(source, "compact")
-    yield TurnEnding(source, fuzz(), background_task_count=0)
+    yield contract.SessionStarted(source, "compact")
+    yield contract.TurnEnding(source, fuzz(), background_task_count=0)
 
 
 def _calls(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
     path = f"{ROOT}/src/{fuzz.word()}/{fuzz.word()}.py"
     read = _call("Read", ToolKind.READ, fuzz, (path,))
-    yield ToolFinished(source, read, fuzz())
+    yield contract.ToolFinished(source, read, fuzz())
     long_output = (fuzz() + " lorem ipsum" * 40 + "\n") * 700
-    yield ToolFinished(source, _call(fuzz.word(), ToolKind.SEARCH, fuzz), long_output, raw="x")
-    edits = (FileEdit(path, f"# now returns {fuzz(2)}\nx = 1\n", "x = 1"),)
+    yield contract.ToolFinished(source, _call(fuzz.word(), ToolKind.SEARCH, fuzz), long_output, raw="x")
+    edits = (contract.FileEdit(path, f"# now returns {fuzz(2)}\nx = 1\n", "x = 1"),)
     edited = replace(_call("Edit", ToolKind.EDIT, fuzz, (path,)), edits=edits)
-    yield ToolStarting(source, edited)
-    yield ToolFinished(source, edited, f"String to replace not found in file.\n{fuzz()}", has_failed=True)
-    yield ToolFinished(source, edited, "done")
-    yield ToolStarting(source, _call("Write", ToolKind.WRITE, fuzz, (f"{ROOT}/{fuzz.word()}.py",)))
+    yield contract.ToolStarting(source, edited)
+    yield contract.ToolFinished(source, edited, f"String to replace not found in file.\n{fuzz()}", has_failed=True)
+    yield contract.ToolFinished(source, edited, "done")
+    yield contract.ToolStarting(source, _call("Write", ToolKind.WRITE, fuzz, (f"{ROOT}/{fuzz.word()}.py",)))
     planner = replace(source, agent_id="a1")
-    yield ToolStarting(planner, _call("Write", ToolKind.WRITE, fuzz, (f"{ROOT}/{fuzz.word()}.py",)))
+    yield contract.ToolStarting(planner, _call("Write", ToolKind.WRITE, fuzz, (f"{ROOT}/{fuzz.word()}.py",)))
     quoted = fuzz(3).replace("'", "")
     for words in ("rm -rf /etc/", "git push --force origin ", "vim ", "git reset --hard "):
         line = f"{words}'{quoted}'"
-        yield ToolStarting(source, Call("c", "Bash", {"command": line}, ToolKind.SHELL), line)
+        yield contract.ToolStarting(source, Call("c", "Bash", {"command": line}, ToolKind.SHELL), line)
     failed = _call(fuzz.word(), ToolKind.OTHER, fuzz)
-    yield ToolFinished(source, failed, f"invalid JSON in arguments: {fuzz()}", has_failed=True)
+    yield contract.ToolFinished(source, failed, f"invalid JSON in arguments: {fuzz()}", has_failed=True)
 
 
 def _workflow(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
@@ -227,13 +212,13 @@ def _workflow(fuzz: Fuzzer, source: EventSource) -> Iterator[Event]:
     verdicts = ('{"result": "PASS"}', '{"result": "FAIL"}', '{"result": "REJECT"}', "{}")
     for number, agent in enumerate(("planner", "developer", "reviewer", "tester", "developer")):
         call = Call(f"d{number}", "Task", {"subagent_type": f"upbeat:{agent}", "prompt": "do it"}, ToolKind.DELEGATE)
-        yield SubagentRequested(source, call, f"upbeat:{agent}", "do it")
-        said = f"## Findings\n{fuzz()}\n## Files Modified\n{fuzz()}\nThe test fails: {fuzz()}\n"
+        yield contract.SubagentRequested(source, call, f"upbeat:{agent}", "do it")
+        report = f"## Findings\n{fuzz()}\n## Files Modified\n{fuzz()}\nThe test fails: {fuzz()}\n"
         verdict = fuzz.chance.choice(verdicts)
-        yield SubagentReturned(source, call, f"agent-{number}", f"{said}<!-- VERDICT: {verdict} -->")
+        yield contract.SubagentReturned(source, call, f"agent-{number}", f"{report}<!-- VERDICT: {verdict} -->")
     pytest = Call("c", "Bash", {"command": "pytest"}, ToolKind.SHELL)
-    yield ToolStarting(source, pytest, "pytest")
-    yield ToolFinished(source, pytest, fuzz(), f"pytest {fuzz.word()}", exit_code=1)
+    yield contract.ToolStarting(source, pytest, "pytest")
+    yield contract.ToolFinished(source, pytest, fuzz(), f"pytest {fuzz.word()}", exit_code=1)
 
 
 def _call(tool: str, kind: ToolKind, fuzz: Fuzzer, paths: tuple[str, ...] = ()) -> Call:
@@ -288,12 +273,13 @@ def _texts(output: dict[str, Any]) -> Iterator[str]:
 def _as_entries(decision: Decision, turn: int, read: Read, nonces: set[str]) -> None:
     """As codex-auto sends it: cut into entries, each with a frame of its own."""
     context = decision.report.fused_context.for_model.additional_context if decision.report else ""
-    said = "\n\n".join(one.text for one in decision.effects if isinstance(one, InjectContext) and one.text != context)
+    injected = [effect.text for effect in decision.effects if isinstance(effect, InjectContext)]
+    guidance = "\n\n".join(text for text in injected if text != context)
     if decision.report:
         for entry in context_entries(context, turn, "").values():
             read.take("an entry of codex-auto", entry["value"], nonces)
-    elif said and "<upbeat-data" not in said:
-        for entry in context_entries("", turn, said).values():
+    elif guidance and "<upbeat-data" not in guidance:
+        for entry in context_entries("", turn, guidance).values():
             read.take("guidance of codex-auto", entry["value"], nonces)
 
 

@@ -120,8 +120,8 @@ def timeless(seen: Picture) -> Picture:
     return {name: what[:3] if what[0] == "file" else what[:2] for name, what in seen.items()}
 
 
-def different(one: Picture, other: Picture) -> list[str]:
-    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))[:3]
+def different(before: Picture, after: Picture) -> list[str]:
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))[:3]
 
 
 # Edits by others

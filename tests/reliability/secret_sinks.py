@@ -187,8 +187,8 @@ def _crashes(bench: Workbench, rng: random.Random, sinks: Sinks) -> None:
             application, runtime=replace(application.runtime, runner=mock.Mock(run=mock.Mock(side_effect=fault)))
         )
         fields = {"hook_event_name": "UserPromptSubmit", "session_id": f"crash-{number}", "cwd": str(bench.repository)}
-        told = answer_event("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
-        sinks.note("crash reports", json.dumps(told))
+        answer = answer_event("claude-code", fields | {"prompt": "fix send_with_retry in shop/retry.py"}, broken)
+        sinks.note("crash reports", json.dumps(answer))
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with (
         mock.patch.object(prepare, "prepare_report", side_effect=RuntimeError(_prompt(rng, sinks.planted))),

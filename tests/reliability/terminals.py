@@ -22,7 +22,7 @@ from unittest import mock
 import pyte
 
 from upbeat.adapters.cli.main import main
-from upbeat.adapters.codex.transport import base
+from upbeat.adapters.codex.transport import base as codex
 from upbeat.adapters.codex_auto.app import main as codex_auto
 from upbeat.adapters.codex_auto.app.json_lines import JsonLinesPrinter
 from upbeat.adapters.codex_auto.texts import load_texts
@@ -112,8 +112,8 @@ class Watched(pyte.HistoryScreen):
     def modes(self) -> tuple[object, ...]:
         """All of the terminal but its cells and the row of its cursor."""
         sets = self.charset, self.g0_charset, self.g1_charset, self.margins, tuple(self.savepoints)
-        told = self.title, self.icon_name, tuple(self.sent)
-        return frozenset(self.mode), frozenset(self.tabstops), sets, told, self.cursor.attrs, self.cursor.hidden
+        texts = self.title, self.icon_name, tuple(self.sent)
+        return frozenset(self.mode), frozenset(self.tabstops), sets, texts, self.cursor.attrs, self.cursor.hidden
 
 
 def acted(text: str, *, is_styled: bool = False) -> list[str]:
@@ -157,23 +157,23 @@ def _letters(screen: Watched) -> str:
 # What is printed
 
 
-def of_codex(fuzz: Streams) -> Iterator[base.TurnEvent]:
+def of_codex(fuzz: Streams) -> Iterator[codex.TurnEvent]:
     """One event of each kind that codex-auto shows, full of what a model, a tool or a file may say."""
-    changes = tuple(base.FileDiff(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
+    changes = tuple(codex.FileDiff(kind, f"/repo/{fuzz()}", fuzz()) for kind in ("add", "update", "delete", fuzz()))
     item = fuzz()
-    yield base.Delta(item, fuzz())
-    yield base.Delta(item, fuzz())
-    yield base.Message(fuzz(), item)
-    yield base.Message(f"# {fuzz()}\n\n- `{fuzz()}`\n\n```\n{fuzz()}\n```\n[{fuzz()}](http://{fuzz.name()})")
-    yield base.Reasoning(fuzz())
-    yield base.CommandFinished(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
-    yield base.FilesChanged(item, changes)
-    yield base.ToolCall(item, fuzz(), fuzz())
-    yield base.WarningIssued(fuzz())
-    yield base.Reconnecting(fuzz())
-    yield base.PlanUpdated((base.PlanStep(fuzz(), fuzz()),))
-    yield base.ApprovalDecided(
-        base.ApprovalRequest(base.ApprovalKind.COMMAND, fuzz()), base.ApprovalDecision.DECLINE, is_by_person=False
+    yield codex.Delta(item, fuzz())
+    yield codex.Delta(item, fuzz())
+    yield codex.Message(fuzz(), item)
+    yield codex.Message(f"# {fuzz()}\n\n- `{fuzz()}`\n\n```\n{fuzz()}\n```\n[{fuzz()}](http://{fuzz.name()})")
+    yield codex.Reasoning(fuzz())
+    yield codex.CommandFinished(item, f"/bin/bash -lc '{fuzz()}'", fuzz(), 3)
+    yield codex.FilesChanged(item, changes)
+    yield codex.ToolCall(item, fuzz(), fuzz())
+    yield codex.WarningIssued(fuzz())
+    yield codex.Reconnecting(fuzz())
+    yield codex.PlanUpdated((codex.PlanStep(fuzz(), fuzz()),))
+    yield codex.ApprovalDecided(
+        codex.ApprovalRequest(codex.ApprovalKind.COMMAND, fuzz()), codex.ApprovalDecision.DECLINE, is_by_person=False
     )
 
 
@@ -193,7 +193,7 @@ def codex_auto_shows(fuzz: Streams, language: str, *, is_one: bool) -> tuple[str
     for event in of_codex(fuzz):
         show.show_event(event)
     show.show_continuation(fuzz())
-    show.show_failure(base.Failed(base.FailureReason.TURN_FAILED, fuzz()), fuzz())
+    show.show_failure(codex.Failed(codex.FailureReason.TURN_FAILED, fuzz()), fuzz())
     show.print_lines([fuzz(), join_segments([fuzz(), fuzz()], 80)])
     return answer.getvalue(), aside.getvalue()
 
@@ -209,7 +209,7 @@ def codex_auto_tells(fuzz: Streams) -> str:
     """What ``codex-auto --json`` prints at a terminal: Codex's lines among it."""
     lines, aside = TtyBytes(), StringIO()
     show = JsonLinesPrinter(aside, aside, load_texts("en"), lines_stream=lines)
-    show.show_event(base.RawLine((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
+    show.show_event(codex.RawLine((f'{{"type":"x","text":"{_in_json(fuzz())}"}}').encode("utf-8", "replace")))
     show.show_continuation(fuzz())
     return lines.getvalue().decode() + aside.getvalue()
 
@@ -223,7 +223,7 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
     """Fill the journal with records that hold a stream wherever text from outside goes."""
     journal = SqliteJournal(folder, SystemClock())
     for number in range(records):
-        said = Explanation(fuzz(), fuzz(), fuzz(), {fuzz(): fuzz()}, fuzz())
+        explanation = Explanation(fuzz(), fuzz(), fuzz(), {fuzz(): fuzz()}, fuzz())
         record = Record(
             at="2026-01-02T03:04:05.678Z",
             event=fuzz(2),
@@ -232,7 +232,7 @@ def store(folder: Path, fuzz: Streams, records: int) -> None:
             agent_id=fuzz(1),
             root="/",
             event_fields={"prompt": fuzz(), "paths": [fuzz(), fuzz()], fuzz(1): fuzz()},
-            explanations=(said,),
+            explanations=(explanation,),
             effects=({"kind": fuzz(1), "text": fuzz(), "part": fuzz(1)},),
             turn={"tools": [fuzz()]},
         )
