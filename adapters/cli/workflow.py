@@ -21,7 +21,14 @@ from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, USER_FILE, load_workflows
 from upbeat.adapters.system.environment import read_environment
 from upbeat.core.settings_layers import did_you_mean
-from upbeat.core.workflow.registry import Registry, StageGroups, Workflow, mode_of_step, stage_of_step_key
+from upbeat.core.workflow.registry import (
+    Registry,
+    StageGroups,
+    Workflow,
+    localized_text,
+    mode_of_step,
+    stage_of_step_key,
+)
 from upbeat.core.workflow.registry_file import LoadedRegistry
 
 
@@ -93,11 +100,6 @@ def _print_problems(loaded: LoadedRegistry) -> None:
         print_problems(["a file with a mistake is ignored until you fix it"])
     for name in loaded.untrusted_files:
         print_problems([f"{name} is skipped until you trust it; run `upbeat trust` here"])
-
-
-def localized_text(text: Mapping[str, str], language: str) -> str:
-    """Return the text in ``language``, else in English, else in any language."""
-    return text.get(language) or text.get("en") or next(iter(text.values()), "")
 
 
 def _order(groups: StageGroups) -> str:

@@ -64,7 +64,8 @@ def _detect_shell_search(command: str) -> Iterator[HabitObservation]:
 
 def _detect_resolution(before: Sequence[Evidence], now: Evidence) -> Iterator[HabitObservation]:
     """Yield a command that succeeded after one of its kind failed."""
-    last = next((evidence for evidence in reversed(before) if evidence.kind == now.kind), None)
+    known = (run for run in reversed(before) if run.kind == now.kind and not run.is_hidden)
+    last = next(known, None)
     if last is None or not last.exit_code or now.exit_code != 0:
         return
     failed, worked = _command_name(last.command), _command_name(now.command)

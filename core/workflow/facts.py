@@ -321,11 +321,18 @@ def apply_fact(state: SessionState, fact: Fact) -> SessionState:
             total = state.injected_chars + fact.char_count
             return replace(state, injected_chars_this_turn=this_turn, injected_chars=total)
         case CommandRan():
-            return replace(state, evidence=(*state.evidence, fact.evidence)[-MAX_EVIDENCE:])
+            return replace(state, evidence=_add_evidence(state.evidence, fact.evidence))
         case TurnErrored():  # the model may never have read what the turn showed
             return replace(state, loop=_apply_to_loop(state.loop, fact), shown_excerpts=(), unread_excerpts=())
         case _:
             return _apply_to_workflow(state, fact)
+
+
+def _add_evidence(evidence: tuple[Evidence, ...], latest: Evidence) -> tuple[Evidence, ...]:
+    """Return the latest evidence; of runs with a hidden exit code, one of each kind, so that they displace no proof."""
+    if latest.is_hidden:
+        evidence = tuple(run for run in evidence if not run.is_hidden or run.kind != latest.kind)
+    return (*evidence, latest)[-MAX_EVIDENCE:]
 
 
 def _apply_to_workflow(state: SessionState, fact: Fact) -> SessionState:

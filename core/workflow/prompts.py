@@ -12,7 +12,7 @@ from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.inline import neutralize_markup, sanitize_inline
-from upbeat.core.workflow.registry import Registry, Stage
+from upbeat.core.workflow.registry import Registry, Stage, localized_text
 from upbeat.core.workflow.state import (
     RunStatus,
     SessionState,
@@ -87,7 +87,7 @@ def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, regis
     mode = SafeText(f" ({sanitize_inline(step.mode)})" if step.mode else "")
     lines: list[str] = [messages["step_header"].format(workflow=run.workflow, key=step.key, mode=mode)]
     lines += _goal_lines(run, messages)
-    if text := stage.text.get(language) or stage.text.get("en"):
+    if text := localized_text(stage.text, language):
         lines.append(text)
     if step.attempts:
         lines.append(messages["attempt"].format(number=step.attempts + 1, most=stage.max_attempts))

@@ -82,6 +82,11 @@ def stage_of_step_key(step_key: str) -> str:
     return step_key.partition(":")[0].partition("#")[0]
 
 
+def localized_text(text: Mapping[str, str], language: str) -> str:
+    """Return the text in ``language``, else in English, else in any language."""
+    return text.get(language) or text.get("en") or next(iter(text.values()), "")
+
+
 def mode_of_step(workflow: Workflow, step_key: str, stages: Mapping[str, Stage]) -> str:
     """Return ``spec`` or ``verify`` for a step of a stage with modes; empty for all others."""
     stage = stages.get(stage_of_step_key(step_key))

@@ -18,7 +18,7 @@ from enum import StrEnum
 from itertools import chain, count
 
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.workflow.registry import Registry, Workflow, stage_of_step_key
+from upbeat.core.workflow.registry import Registry, Workflow, localized_text, stage_of_step_key
 
 
 class FeatureStatus(StrEnum):
@@ -116,8 +116,7 @@ def render_new_tasks(
     for group in workflow.groups:
         mark = " (parallel)" if len(group) > 1 else ""
         for key in group:
-            text = registry.stages[stage_of_step_key(key)].text
-            sentence = text.get(language) or text.get("en", "")
+            sentence = localized_text(registry.stages[stage_of_step_key(key)].text, language)
             lines.append(f"- [ ] {key}{' — ' if sentence else ''}{sentence}{mark}")
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ from upbeat.core.contract.report import TurnReport
 from upbeat.core.settings import KEYS_BY_NAME, Settings
 from upbeat.core.turn.plan import TOOLS
 from upbeat.core.workflow.prompts import describe_end_reason, format_progress, format_step_keys
-from upbeat.core.workflow.registry import Registry
+from upbeat.core.workflow.registry import Registry, localized_text
 from upbeat.core.workflow.state import RunStatus, SessionState, StepStatus, current_steps, pending_steps
 from upbeat.core.workflow.tasks import TasksFile
 
@@ -126,5 +126,4 @@ def describe_workflow(state: SessionState, tasks: TasksFile | None, texts: Texts
 
 def workflow_descriptions(registry: Registry, language: str) -> list[tuple[str, str]]:
     """Return the name and the description of each workflow."""
-    texts = ((name, workflow.text) for name, workflow in registry.workflows.items())
-    return [(name, text.get(language) or text.get("en", "")) for name, text in texts]
+    return [(name, localized_text(workflow.text, language)) for name, workflow in registry.workflows.items()]

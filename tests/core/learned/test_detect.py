@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from upbeat.core.contract.event import Call, ClientName, Event, EventSource, PromptSubmitted, ToolFinished
@@ -78,7 +80,7 @@ OBSERVED: list[tuple[Event, tuple[Fact, ...], SessionState, HabitObservation]] =
     (
         shell("pytest"),
         (CommandRan(ran("pytest", 0)),),
-        state(ran("pytest", 1)),
+        state(ran("pytest", 1), replace(ran("pytest | tail", None), is_hidden=True)),
         HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "change the code and run it again", "tests"),
     ),
     (

@@ -125,6 +125,15 @@ def test_lists_are_bounded() -> None:
     ]
 
 
+def test_hidden_runs_displace_no_proof() -> None:
+    """Of runs with a hidden exit code, only the latest of each kind is kept."""
+    good = Evidence("tests", "pytest", "t", 0)
+    runs = [good, *(Evidence("tests", f"pytest | tail -{number}", "t", is_hidden=True) for number in range(30))]
+    state = apply_facts([facts.CommandRan(run) for run in runs], NEW_SESSION)
+
+    assert (good, runs[-1]) == state.evidence
+
+
 def test_a_queued_result_fits_into_a_record() -> None:
     """A result of maximum length is stored whole, with the verdict at its end."""
     assert facts.MAX_UNMATCHED_RESULT_CHARS <= MAX_TEXT_CHARS
