@@ -1,10 +1,12 @@
-"""Read tab-separated files of cases; in a field ``\\n``, ``\\t``, ``\\r``, ``\\\\`` and ``\\u200b`` are escapes."""
+"""Read files of cases; in tab-separated ones ``\\n``, ``\\t``, ``\\r``, ``\\\\`` and ``\\u200b`` are escapes."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -19,6 +21,15 @@ def read_groups(path: Path) -> dict[str, list[tuple[str, ...]]]:
     """Return the rows of ``path`` without comments, by their first column and without it."""
     groups: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
     for group, *row in read_cases(path):
+        groups[group].append(tuple(row))
+    return dict(groups)
+
+
+def read_json_groups(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of ``path``, one JSON list a line, by their first item and without it."""
+    groups: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        group, *row = json.loads(line)
         groups[group].append(tuple(row))
     return dict(groups)
 

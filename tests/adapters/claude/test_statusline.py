@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_json_groups
 
 from upbeat.adapters.claude.statusline import parse_status_payload
 
 RECORDED = Path(__file__).parents[2] / "recorded/claude-code/statusline.json"
+
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
 
 def test_a_recorded_payload() -> None:
@@ -22,16 +25,9 @@ def test_a_recorded_payload() -> None:
 
 @pytest.mark.parametrize(
     ("payload", "expected"),
-    [
-        ({}, ("", None)),
-        ({"session_id": 5, "context_window": None}, ("", None)),
-        ({"session_id": "s", "context_window": {"used_percentage": None}}, ("s", None)),
-        ({"session_id": "s", "context_window": {"used_percentage": True}}, ("s", None)),
-        ({"session_id": "s", "context_window": {"used_percentage": float("nan")}}, ("s", None)),
-        ({"session_id": "s", "context_window": {"used_percentage": 41.5}}, ("s", 41.5)),
-    ],
+    [*CASES["status_lines"], ({"session_id": "s", "context_window": {"used_percentage": float("nan")}}, ["s", None])],
     ids=str,
 )
-def test_missing_values_are_empty(payload: dict[str, Any], expected: tuple[str, float | None]) -> None:
+def test_missing_values_are_empty(payload: dict[str, Any], expected: list[object]) -> None:
     """A missing or unexpected value is empty or None."""
-    assert expected == parse_status_payload(payload)
+    assert expected == list(parse_status_payload(payload))

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_json_groups
 
 from upbeat.adapters.claude.tools import replace_response_text
 
 PICTURE = {"type": "image", "source": {"data": "…"}}
 
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
+
 
 @pytest.mark.parametrize(
     ("tool", "response", "expected"),
     [
-        ("Bash", {"stdout": "a", "stderr": "b", "isImage": False}, {"stdout": "x", "stderr": "", "isImage": False}),
-        (
-            "Read",
-            {"type": "text", "file": {"content": "a", "n": 1}},
-            {"type": "text", "file": {"content": "x", "n": 1}},
-        ),
-        ("Grep", {"mode": "content", "content": "a"}, {"mode": "content", "content": "x"}),
-        ("Grep", {"mode": "files_with_matches", "filenames": ["a"]}, None),
-        ("Glob", {"filenames": ["a"]}, None),
-        ("WebFetch", {"code": 200, "result": "a", "url": "u"}, {"code": 200, "result": "x", "url": "u"}),
-        ("WebFetch", {"code": 200}, None),
-        ("WebSearch", {"results": ["a"]}, None),
+        *CASES["new_responses"],
         ("mcp__a__b", [{"type": "text", "text": "a"}, PICTURE], [{"type": "text", "text": "x"}, PICTURE]),
-        ("mcp__a__b", "a", "x"),
-        ("mcp__a__b", {"odd": 1}, None),
-        ("Edit", {"filePath": "a"}, None),
-        ("Bash", None, None),
     ],
     ids=str,
 )
