@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,6 +162,30 @@ def in_a_fork(work: Callable[..., Result], *arguments: Any) -> Result:
     result: Result = receiver.recv()
     process.join()
     return result
+
+
+def pids_with_home(home: Path) -> list[int]:
+    """Return the processes that were started with ``home`` as HOME, directly or by another one."""
+    entry = f"HOME={home}".encode()
+    pids = []
+    for variables in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if entry in variables.read_bytes().split(b"\0"):
+                pids.append(int(variables.parent.name))
+    return pids
+
+
+def is_gone(pid: int) -> bool:
+    """Return whether a process ends within ten seconds; a zombie has ended."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def _become(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from own_servers import hostile, odd, provider, settings
-from processes import Fork, environment
+from processes import Fork, environment, is_gone, pids_with_home
 
 from upbeat.adapters.cli.main import main
 from upbeat.adapters.mcp_client import ServerLifetime
@@ -68,20 +68,6 @@ def until(
         except ToolFailure as failed:
             said.append(str(failed))
     return said
-
-
-def is_running(pid: int) -> bool:
-    """Whether ``pid`` still runs. One that was killed has a moment: the signal is sent, not yet carried out."""
-    until = time.monotonic() + 5.0
-    while time.monotonic() < until:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return False
-        if state in ("Z", "X"):
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def after(seconds: float) -> threading.Event:
@@ -204,7 +190,7 @@ def test_nobody_is_left(make: Make, tmp_path: Path) -> None:
 
     asked.close()
 
-    assert [] == [pid for pid in family if is_running(pid)]
+    assert all(map(is_gone, family))
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
@@ -214,20 +200,13 @@ def test_no_daemon_is_left(make: Make, tmp_path: Path, monkeypatch: pytest.Monke
     asked = make("fine")
     settings(tmp_path, hostile("forks"))
     ask(asked)
-    family = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _has_home(path, tmp_path)]
+    family = pids_with_home(tmp_path)
 
     assert 11 == len(family)
 
     asked.close()
 
-    assert [] == [pid for pid in family if is_running(pid)]
-
-
-def _has_home(process: Path, home: Path) -> bool:
-    try:
-        return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
+    assert all(map(is_gone, family))
 
 
 def _group(process: Path) -> int:
@@ -306,7 +285,7 @@ def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: s
         fork.wait()
 
         assert leader
-        assert not is_running(leader)
+        assert is_gone(leader)
 
 
 def _started(folder: Path) -> int:

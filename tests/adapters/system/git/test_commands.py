@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from processes import is_gone
 from processes import run as run_process
 from repositories import git, make_small_repository, make_with_submodule
 
@@ -127,12 +128,7 @@ def test_run_ends_at_its_deadline_with_all_that_it_started(here: Path) -> None:
     git(repository, "config", "alias.hang", f"!sleep 30 & echo $! > '{here}/pid'; wait")
 
     assert run_git(str(repository), ("hang",), timeout_seconds=0.5) is None
-    child = int((here / "pid").read_text())
-    for _ in range(100):
-        if not Path(f"/proc/{child}/stat").exists() or " Z " in Path(f"/proc/{child}/stat").read_text():
-            return
-        threading.Event().wait(0.02)
-    raise AssertionError("the child is still running")
+    assert is_gone(int((here / "pid").read_text()))
 
 
 def test_run_stops_when_cancelled(here: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import pids_with_home
 
 from upbeat.adapters.system.process import find_program as program
 from upbeat.adapters.system.process import run
@@ -87,15 +88,7 @@ def test_the_root_of_the_system_is_no_repository(codex: Path, monkeypatch: pytes
 def variables(tmp_path: Path) -> Iterator[dict[str, str]]:
     """An environment by which all is known that was started with it; in the end nothing of it is left."""
     yield {"PATH": os.defpath, "HOME": str(tmp_path)}
-    home = f"HOME={tmp_path}".encode()
-    assert [] == [path.parent.name for path in Path("/proc").glob("[0-9]*/environ") if home in _variables_in(path)]
-
-
-def _variables_in(environ: Path) -> list[bytes]:
-    try:
-        return environ.read_bytes().split(b"\0")
-    except OSError:
-        return []
+    assert [] == pids_with_home(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes.odd_programs import HOWS, write
+from processes import pids_with_home
 
 from upbeat.adapters.system.process import tree
 from upbeat.adapters.system.process.run import capture_output
@@ -63,7 +64,7 @@ def test_nothing_outlives_its_time(tmp_path: Path, how: str) -> None:
     seconds = time.monotonic() - started
 
     assert (None, True) == (output, seconds < 10)
-    assert [] == _left_of(tmp_path)
+    assert [] == pids_with_home(tmp_path)
 
 
 @NEEDS_PROC
@@ -74,7 +75,7 @@ def test_children_do_not_outlive_its_end(tmp_path: Path, ending: str) -> None:
     output = capture_output(["/bin/sh", "-c", script], "/", PATH | {"HOME": str(tmp_path)}, 20)
 
     assert output == (b"hi\n" if ending == "echo hi" else None)
-    assert [] == _left_of(tmp_path)
+    assert [] == pids_with_home(tmp_path)
 
 
 def test_who_leaves_nothing_of_its_group_costs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,15 +84,3 @@ def test_who_leaves_nothing_of_its_group_costs_no_look(monkeypatch: pytest.Monke
     monkeypatch.setattr(tree, "_iter_processes", lambda: looks.append("looked") or iter(()))
 
     assert (b"hi\n", []) == (capture_output(["/bin/echo", "hi"], "/", PATH, 20), looks)
-
-
-def _left_of(home: Path) -> list[str]:
-    return [path.name for path in Path("/proc").glob("[0-9]*") if _has_home(path, home)]
-
-
-def _has_home(process: Path, home: Path) -> bool:
-    """By its HOME all is found that a program has started."""
-    try:
-        return f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from processes import is_gone
 
 from upbeat.adapters.system.process import run
 from upbeat.adapters.system.process.run import MAX_ERROR_CHARS, ProgramResult, run_program
@@ -50,20 +50,6 @@ def test_it_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
 
     assert ended.exit_code is None
     assert is_gone(int(ended.output))
-
-
-def is_gone(pid: int) -> bool:
-    """Whether the process ends within ten seconds; one that nobody has waited for yet has ended, too."""
-    last = time.monotonic() + 10
-    while time.monotonic() < last:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-            os.kill(pid, 0)
-        except (ProcessLookupError, FileNotFoundError):
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_a_long_complaint_is_cut(tmp_path: Path) -> None:
