@@ -65,76 +65,76 @@ def test_the_cache_is_never_larger_than_its_limit(steps: list[tuple[int, int]]) 
     assert cache.size == sum(size for key, size in sizes.items() if cache.get(key) is not None)
 
 
-class Maker:
-    """Makes numbered outputs, each when it is let go; a failing one fails first."""
+class Search:
+    """Computes numbered outputs, each after ``may_finish`` is set; with ``fails_first`` the first one fails."""
 
     def __init__(self, *, fails_first: bool = False) -> None:
-        self.let_go = threading.Event()
-        self.begun = threading.Event()
-        self.made = 0
+        self.may_finish = threading.Event()
+        self.has_started = threading.Event()
+        self.count = 0
         self._fails_first = fails_first
 
     def __call__(self) -> ToolOutput:
-        self.made += 1
-        number = self.made
-        self.begun.set()
-        assert self.let_go.wait(10)
+        self.count += 1
+        number = self.count
+        self.has_started.set()
+        assert self.may_finish.wait(10)
         if self._fails_first and number == 1:
             raise ToolFailure(ErrorCode.TIMEOUT, "cancelled")
         return ToolOutput(str(number))
 
 
-def two(shared: SingleFlight, make: Maker) -> list[str]:
-    """What two callers get of which the second comes while the first one's answer is being made."""
+def ask_twice(flight: SingleFlight, search: Search) -> list[str]:
+    """Return the results of two callers, of which the second comes while the first one's search is in progress."""
     answers: list[str] = []
 
     def ask() -> None:
         try:
-            answers.append(shared.get_or_compute("key", make, NEVER).summary)
+            answers.append(flight.get_or_compute("key", search, NEVER).summary)
         except ToolFailure as failure:
             answers.append(failure.code)
 
     first, second = threading.Thread(target=ask), threading.Thread(target=ask)
     first.start()
-    assert make.begun.wait(10)
+    assert search.has_started.wait(10)
     second.start()
     second.join(0.1)
-    make.let_go.set()
+    search.may_finish.set()
     first.join()
     second.join()
     return sorted(answers)
 
 
-def test_what_is_being_made_is_shared() -> None:
-    """Two that ask the same at the same time cost one search."""
-    make = Maker()
+def test_a_search_in_progress_is_shared() -> None:
+    """Two callers with the same key at the same time cause one search."""
+    search = Search()
 
-    assert (["1", "1"], 1) == (two(SingleFlight(), make), make.made)
-
-
-def test_what_was_made_is_not_kept() -> None:
-    """Who asks later gets a new answer."""
-    shared, make = SingleFlight(), Maker()
-    make.let_go.set()
-
-    assert ["1", "2"] == [shared.get_or_compute("key", make, NEVER).summary for _ in range(2)]
+    assert (["1", "1"], 1) == (ask_twice(SingleFlight(), search), search.count)
 
 
-def test_another_one_s_failure_is_not_shared() -> None:
-    """When the first one is stopped, the second one searches for itself."""
-    make = Maker(fails_first=True)
+def test_a_finished_search_is_not_shared() -> None:
+    """A later caller gets a new result."""
+    flight, search = SingleFlight(), Search()
+    search.may_finish.set()
 
-    assert (["2", "E_TIMEOUT"], 2) == (two(SingleFlight(), make), make.made)
+    assert ["1", "2"] == [flight.get_or_compute("key", search, NEVER).summary for _ in range(2)]
+
+
+def test_a_failure_is_not_shared() -> None:
+    """When the first search fails, the second caller searches itself."""
+    search = Search(fails_first=True)
+
+    assert (["2", "E_TIMEOUT"], 2) == (ask_twice(SingleFlight(), search), search.count)
 
 
 def test_a_waiting_caller_can_be_cancelled() -> None:
     """A caller that waits for another search stops when it is cancelled."""
-    shared, make, cancelled = SingleFlight(), Maker(), threading.Event()
-    worker = threading.Thread(target=lambda: shared.get_or_compute("key", make, NEVER))
+    flight, search, cancelled = SingleFlight(), Search(), threading.Event()
+    worker = threading.Thread(target=lambda: flight.get_or_compute("key", search, NEVER))
     worker.start()
-    assert make.begun.wait(10)
+    assert search.has_started.wait(10)
     cancelled.set()
     with pytest.raises(ToolFailure):
-        shared.get_or_compute("key", make, cancelled)
-    make.let_go.set()
+        flight.get_or_compute("key", search, cancelled)
+    search.may_finish.set()
     worker.join()

@@ -23,7 +23,7 @@ def tree_of(root: Path) -> WorkingTree:
 
 
 def skipped(root: Path, path: str) -> dict[SkipReason, int]:
-    """Why ``path`` is passed over; it is never read as text either."""
+    """Return why ``path`` is skipped; it is never read as text either."""
     tree = tree_of(root)
 
     assert tree.read_source(path) is None
@@ -31,8 +31,8 @@ def skipped(root: Path, path: str) -> dict[SkipReason, int]:
     return dict(tree.skipped)
 
 
-def test_a_file_is_read_lower_cased(root: Path) -> None:
-    """A source is lower-cased bytes; text is what stands in the file."""
+def test_a_source_is_lowercase(root: Path) -> None:
+    """A source has lowercase bytes; the text is that of the file."""
     (root / "目 录").mkdir()
     (root / "目 录" / "a.py").write_text("Token = '登录'\n", encoding="utf-8")
     tree = tree_of(root)
@@ -45,8 +45,8 @@ def test_a_file_is_read_lower_cased(root: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [".env", "deploy/.env.local", "certs/server.pem", "id_rsa", ".ssh/config", "a/.npmrc"])
-def test_secrets_stay_closed(root: Path, path: str) -> None:
-    """A file that holds secrets by its name is not opened."""
+def test_credential_files_are_not_opened(root: Path, path: str) -> None:
+    """A file whose name says that it has credentials is skipped."""
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text("TOKEN=abc")
 
@@ -54,7 +54,7 @@ def test_secrets_stay_closed(root: Path, path: str) -> None:
 
 
 def test_links_are_not_followed(root: Path) -> None:
-    """A link to a file, inside or outside, and a folder that is a link stay closed."""
+    """A link to a file, inside or outside, and a folder that is a link are skipped."""
     outside = root.parent / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text("x = 1")
@@ -66,8 +66,8 @@ def test_links_are_not_followed(root: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../outside.py", "a/../../outside.py"])
-def test_parents_are_not_entered(root: Path, path: str) -> None:
-    """A path that climbs out of the root stays closed."""
+def test_paths_do_not_leave_the_root(root: Path, path: str) -> None:
+    """A path with ``..`` is skipped."""
     (root / "a").mkdir()
     (root.parent / "outside.py").write_text("x = 1")
 
@@ -75,23 +75,23 @@ def test_parents_are_not_entered(root: Path, path: str) -> None:
 
 
 def test_pipes_sockets_and_folders_are_never_opened(root: Path) -> None:
-    """A named pipe does not block, a socket and a folder are passed over."""
+    """A named pipe does not block; a socket and a folder are skipped."""
     os.mkfifo(root / "pipe.py")
     (root / "folder.py").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
-        here = os.getcwd()
+        folder = os.getcwd()
         os.chdir(root)
         try:
             server.bind("socket.py")
         finally:
-            os.chdir(here)
-        found = [skipped(root, path) for path in ("pipe.py", "socket.py", "folder.py")]
+            os.chdir(folder)
+        reasons = [skipped(root, path) for path in ("pipe.py", "socket.py", "folder.py")]
 
-    assert [{SkipReason.SPECIAL: 1}] * 3 == found
+    assert [{SkipReason.SPECIAL: 1}] * 3 == reasons
 
 
 def test_a_device_is_never_opened(root: Path) -> None:
-    """A device file is passed over."""
+    """A device file is skipped."""
     try:
         os.mknod(root / "zero.py", 0o600 | 0o020000, os.makedev(1, 5))
     except PermissionError:
@@ -101,7 +101,7 @@ def test_a_device_is_never_opened(root: Path) -> None:
 
 
 def test_binary_large_and_missing_files_are_counted(root: Path) -> None:
-    """A NUL near the beginning is binary; too large a file is known by path and size only."""
+    """A file with a NUL near its beginning is binary; of a large file only path and size are known."""
     (root / "b.py").write_bytes(b"abc\0def")
     (root / "big.py").write_text("x" * (MAX_FILE_BYTES + 1))
     (root / "fits.py").write_text("x" * MAX_FILE_BYTES)
@@ -124,13 +124,13 @@ def test_unreadable_files_are_counted(root: Path) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_counted(root: Path) -> None:
-    """A NUL or an endless name raises nothing."""
+    """A NUL in a name, and a name that is too long, raise nothing."""
     assert {SkipReason.UNREADABLE: 1} == skipped(root, "a\0b.py")
     assert {SkipReason.UNREADABLE: 1} == skipped(root, "x" * 5000 + ".py")
 
 
-def test_the_cache_answers_until_the_file_changes(root: Path) -> None:
-    """A file that did not change is the same object, one that changed is read anew."""
+def test_the_cache_is_used_until_the_file_changes(root: Path) -> None:
+    """An unchanged file is the same object, a changed one is read again."""
     cache = SourceCache()
     (root / "a.py").write_text("one")
     first = WorkingTree(str(root), cache).read_source("a.py")
@@ -153,8 +153,8 @@ def test_the_cache_is_bounded() -> None:
     assert 8 == cache.size
     cache.put("/two", SourceFile("d", (0, 4), b"yyyy"))
     assert [None, b"xxxx", None, b"yyyy"] == [
-        found.lowercase_bytes if found else None
-        for found in (
+        source.lowercase_bytes if source else None
+        for source in (
             cache.get("/one", "a", (0, 4)),
             cache.get("/one", "b", (0, 4)),
             cache.get("/one", "c", (0, 4)),

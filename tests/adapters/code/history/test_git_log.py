@@ -1,9 +1,9 @@
-"""Reading what git says of the last commits, of any repository, without starting anything of it."""
+"""Recent commits are read from any repository without starting a program that it names."""
 
 from __future__ import annotations
 
 import os
-import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from repositories import git, make_repository, write
 from upbeat.adapters.code.history.git_log import (
     MAX_FILES_PER_COMMIT,
     Commit,
+    count_changes,
     is_ancestor,
     is_fix,
     message_terms,
@@ -24,7 +25,7 @@ from upbeat.adapters.system.git.root import find_root, read_head
 
 
 def commit(root: Path, message: str, files: dict[str, str]) -> str:
-    """The id of a new commit with ``files`` written."""
+    """Commit ``files`` and return the id of the commit."""
     write(root, files)
     git(root, "add", "-A")
     git(root, "commit", "-q", "--allow-empty", "-m", message)
@@ -49,17 +50,13 @@ def test_commits_have_words_and_files(root: Path) -> None:
 
     commits = read(root)
 
-    assert (last, True, ("fix", "upload", "permiss", "fil"), {"a.py", "b c.py"}) == (
-        commits[0].id,
-        commits[0].is_fix,
-        commits[0].terms,
-        set(commits[0].files),
-    )
-    assert [("a.py",)] == [one.files for one in commits[1:]]
+    assert (last, True) == (commits[0].id, commits[0].is_fix)
+    assert ("fix", "upload", "permiss", "fil") == commits[0].terms
+    assert [{"a.py", "b c.py"}, {"a.py"}] == [set(commit.files) for commit in commits]
 
 
 def test_empty_commits_moves_and_deletions(root: Path) -> None:
-    """A commit without files has none, a move tells both names, a deleted file is not named."""
+    """A commit without changes has no files, a moved file has both names, and a deleted one is left out."""
     commit(root, "nothing", {})
     git(root, "mv", "a.py", "b.py")
     git(root, "commit", "-q", "-m", "move")
@@ -67,50 +64,50 @@ def test_empty_commits_moves_and_deletions(root: Path) -> None:
     git(root, "commit", "-q", "-m", "remove")
 
     assert [((), ()), (("b.py",), (("a.py", "b.py"),)), ((), ()), (("a.py",), ())] == [
-        (one.files, one.renamed) for one in read(root)
+        (commit.files, commit.renamed) for commit in read(root)
     ]
 
 
-@pytest.mark.parametrize("name", ["ü ñ.py", 'quote".py', "tab\there.py", "new\nline.py", "\x01odd.py"])
-def test_any_file_name_is_read(root: Path, name: str) -> None:
-    """Names are as git has them, whatever they hold."""
-    commit(root, "odd", {name: "x"})
+def test_any_file_name_is_read(root: Path) -> None:
+    """File names can contain spaces, quotes, tabs, line breaks and control characters."""
+    names = ["ü ñ.py", 'quote".py', "tab\there.py", "new\nline.py", "\x01odd.py"]
+    commit(root, "odd", dict.fromkeys(names, "x"))
 
-    assert (name,) == read(root)[0].files
+    assert sorted(names) == sorted(read(root)[0].files)
 
 
-def test_bulk_changes_name_no_files(root: Path) -> None:
-    """A commit of very many files is kept without them."""
+def test_bulk_changes_have_no_files(root: Path) -> None:
+    """A commit of very many files is returned without them."""
     commit(root, "format", {f"f{number}.py": "x" for number in range(MAX_FILES_PER_COMMIT + 1)})
 
     assert () == read(root)[0].files
 
 
 def test_nothing_after_head_is_read(root: Path) -> None:
-    """Commits of other branches, and those that HEAD was moved back from, are missing."""
+    """Commits that HEAD does not reach, such as those of other branches, are left out."""
     first = git(root, "rev-parse", "HEAD")
     commit(root, "later", {"later.py": "x"})
     git(root, "checkout", "-q", first)
 
-    assert [first] == [one.id for one in read(root)]
+    assert [first] == [commit.id for commit in read(root)]
 
 
-def test_only_what_is_new_is_read(root: Path) -> None:
+def test_only_new_commits_are_read(root: Path) -> None:
     """With a known commit only later ones are returned."""
     first = git(root, "rev-parse", "HEAD")
     last = commit(root, "later", {"later.py": "x"})
 
-    assert [last] == [one.id for one in read(root, known=first)]
+    assert [last] == [commit.id for commit in read(root, known=first)]
 
 
 @pytest.mark.parametrize("head", ["", "HEAD", "--all", "0" * 40, "-" * 40])
-def test_no_history_for_what_is_no_commit(root: Path, head: str) -> None:
-    """What is no id, or an unknown one, has no history."""
+def test_only_a_commit_has_a_history(root: Path, head: str) -> None:
+    """Any other text, and an unknown id, has no history."""
     assert read_commits(find_root(str(root)), head) is None
 
 
 def test_ancestors(root: Path) -> None:
-    """A commit reaches those before it and not those after it."""
+    """A commit reaches earlier ones, and no later ones."""
     info = find_root(str(root))
     first, last = read_head(info), commit(root, "later", {"b.py": "x"})
 
@@ -119,22 +116,8 @@ def test_ancestors(root: Path) -> None:
     assert not is_ancestor(info, "--help", last)
 
 
-def test_head_is_found_without_a_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loose and packed branches, detached heads, linked working trees and unborn branches."""
-    here = git(root, "rev-parse", "HEAD")
-    git(root, "worktree", "add", "-q", "../linked", "-b", "other")
-    heads = [read_head(find_root(str(root))), read_head(find_root(str(root.parent / "linked")))]
-    git(root, "pack-refs", "--all")
-    monkeypatch.setattr(subprocess, "Popen", None)
-    heads.append(read_head(find_root(str(root))))
-    (root / ".git" / "HEAD").write_text(here + "\n")
-    heads.append(read_head(find_root(str(root))))
-
-    assert [here] * 4 == heads
-
-
 def test_a_hostile_repository_starts_nothing(root: Path) -> None:
-    """No signature check, pager, external diff, text conversion, hook or monitor that it names is started."""
+    """No signature check, pager, external diff, text conversion, hook or monitor of it is started."""
     marker = root.parent / "marker"
     script = root.parent / "evil.sh"
     script.write_text(f"#!/bin/sh\ntouch {marker}\n")
@@ -158,28 +141,21 @@ FIXES = ["fix the cart", "Fixed #12 -- x", "fix(api): y", "Bug 7: z", "crash on 
 OTHERS = ["add a prefix", "tidy\n\nfixes nothing", "", "affix", "update docs", "debugger"]
 
 
-@pytest.mark.parametrize("message", FIXES)
-def test_fix_is(message: str) -> None:
-    """A first line that mentions a fix is a fix."""
-    assert is_fix(message)
-
-
-@pytest.mark.parametrize("message", OTHERS)
-def test_fix_is_not(message: str) -> None:
-    """Other words, and lines after the first, are none."""
-    assert not is_fix(message)
+def test_a_fix_is_recognized_by_its_first_line() -> None:
+    """A first line that mentions a fix is one; other words, and later lines, are not."""
+    assert FIXES == [message for message in (*FIXES, *OTHERS) if is_fix(message)]
 
 
 def test_terms_leave_out_trailers() -> None:
-    """Trailers are ignored; Chinese is split into pairs."""
+    """Trailers are left out; Chinese text is split into pairs."""
     message = "Retry uploads\n\nSigned-off-by: Ann Other <a@example.org>\n(cherry picked from commit abc)\n重试上传"
 
     assert ("retr", "upload", "重试", "试上", "上传") == message_terms(message)
 
 
 @given(st.binary(max_size=300))
-def test_any_output_is_read(output: bytes) -> None:
-    """Whatever git prints, the answer is a list of commits."""
+def test_any_output_is_parsed(output: bytes) -> None:
+    """Any bytes give commits, or none."""
     assert isinstance(parse_log(output), tuple)
 
 
@@ -193,22 +169,22 @@ def test_any_output_is_read(output: bytes) -> None:
         max_size=5,
     )
 )
-def test_what_git_prints_is_read_back(commits: list[tuple[int, str, list[str]]]) -> None:
-    """Time, message and files come out as they went in."""
+def test_a_log_is_parsed(commits: list[tuple[int, str, list[str]]]) -> None:
+    """Time, message and files are those of the commits."""
     parts = []
     for number, (time, message, files) in enumerate(commits):
         parts.append(b"\x01%040x\0%d\0%s\0\0" % (number, time, message.encode()))
-        parts += [(b"\n" if at == 0 else b"") + b"M\0" + name.encode() + b"\0" for at, name in enumerate(files)]
+        parts += [(b"" if index else b"\n") + b"M\0" + name.encode() + b"\0" for index, name in enumerate(files)]
 
     parsed = parse_log(b"".join(parts))
 
     assert [(time, message_terms(message), tuple(files)) for time, message, files in commits] == [
-        (one.time, one.terms, one.files) for one in parsed
+        (commit.time, commit.terms, commit.files) for commit in parsed
     ]
 
 
-def test_secrets_of_messages_are_not_kept() -> None:
-    """No part of a token in a message is a term of it."""
+def test_secrets_in_messages_are_redacted() -> None:
+    """No part of a token in a message is a term."""
     log = (
         b"\x01" + b"a" * 40 + b"\x001700000000\x00Set ghp_9aF3kQ7mZx2Lr8Tn5Vb1Wc6Yd4Ueqwertyui for the broker\n\x00\x00"
     )
@@ -216,3 +192,45 @@ def test_secrets_of_messages_are_not_kept() -> None:
     terms = parse_log(log)[0].terms
 
     assert (True, False) == ("set" in terms, any("qwerty" in term for term in terms))
+
+
+NEVER = threading.Event()
+
+
+def test_churn_counts_commits(tmp_path: Path) -> None:
+    """Each commit counts once for each file, also for one with an unusual name or deleted since."""
+    root = make_repository(tmp_path, {"a.py": "1", "ä b.py": "1", "gone.py": "1"})
+    write(root, {"a.py": "2"})
+    git(root, "rm", "-q", "gone.py")
+    git(root, "commit", "-qam", "second")
+
+    assert {"a.py": 2, "ä b.py": 1, "gone.py": 2} == count_changes(str(root), 30, NEVER, 5)
+
+
+def test_churn_is_relative_to_the_folder(tmp_path: Path) -> None:
+    """In a subfolder only its files count, under their names there."""
+    root = make_repository(tmp_path, {"a.py": "1", "web/b.ts": "1"})
+
+    assert {"b.ts": 1} == count_changes(str(root / "web"), 30, NEVER, 5)
+
+
+def test_churn_counts_days_from_the_newest_commit(tmp_path: Path) -> None:
+    """Older commits do not count."""
+    root = make_repository(tmp_path, {"a.py": "1"})
+    write(root, {"a.py": "2"})
+    git(root, "add", "-A")
+    tree = git(root, "write-tree")
+    newest = git(root, "commit-tree", tree, "-p", "HEAD", "-m", "later")
+    raw = git(root, "cat-file", "commit", newest).replace(" 1767225600 ", " 1777225600 ")
+    (root / "raw").write_text(raw + "\n")
+    git(root, "reset", "-q", "--hard", git(root, "hash-object", "-t", "commit", "-w", "raw"))
+
+    assert ({"a.py": 1}, {"a.py": 2}) == (
+        count_changes(str(root), 30, NEVER, 5),
+        count_changes(str(root), 300, NEVER, 5),
+    )
+
+
+def test_churn_without_git(tmp_path: Path) -> None:
+    """Without a repository there is no count."""
+    assert count_changes(str(tmp_path), 30, NEVER, 5) is None

@@ -1,4 +1,4 @@
-"""Rows show the lines that answer best, and say which lines those are."""
+"""Findings have the lines that answer best: of a file, the definitions that the query means come first."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from upbeat.adapters.code.query.excerpt import (
     build_findings,
     heaviest_window,
     printable_path,
+    rank_definitions,
 )
-from upbeat.adapters.code.query.features import FeatureExtractor
-from upbeat.adapters.code.query.parse_query import parse_search_query
-from upbeat.adapters.code.query.rank import RankedFile, compute_corpus_statistics
+from upbeat.adapters.code.query.features import FeatureExtractor, FileFeatures
+from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
+from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, compute_corpus_statistics
 from upbeat.adapters.code.query.retrieval import RetrievalResult
 
 WEIGHTS = st.dictionaries(st.integers(1, 80), st.floats(0.1, 5), max_size=20)
@@ -22,74 +23,145 @@ WEIGHTS = st.dictionaries(st.integers(1, 80), st.floats(0.1, 5), max_size=20)
 
 @given(st.integers(1, 60), st.integers(0, 80), WEIGHTS, st.integers(1, 25))
 def test_window_is_the_heaviest(first: int, more: int, weights: dict[int, float], size: int) -> None:
-    """window stays inside, has the size asked for, and no other window of that size weighs more."""
+    """The window is inside the range, has the given size, and no other of that size is heavier."""
     last = first + more
     start, end = heaviest_window(first, last, weights, size)
 
-    def weight(at: int) -> float:
-        return sum(weights.get(line, 0.0) for line in range(at, at + size))
+    def weight(line: int) -> float:
+        return sum(weights.get(number, 0.0) for number in range(line, line + size))
 
     assert first <= start <= end <= last
     assert end - start + 1 == min(size, more + 1)
     if more + 1 > size:
-        assert weight(start) >= max(weight(at) for at in range(first, last - size + 2)) - 1e-6
+        assert weight(start) >= max(weight(line) for line in range(first, last - size + 2)) - 1e-6
 
 
 def test_window_prefers_the_earliest() -> None:
-    """Of equal windows the first is taken."""
+    """Of equally heavy windows, the first is chosen."""
     assert (1, 20) == heaviest_window(1, 100, {5: 1.0, 50: 1.0})
     assert (1, 20) == heaviest_window(1, 100, {})
 
 
 @given(st.text(max_size=50))
-def test_shown_names_are_printable(name: str) -> None:
-    """shown has no control, format or undecodable character, and leaves printable names alone."""
+def test_printable_paths_are_printable(name: str) -> None:
+    """There is no control, format or undecodable character; printable names stay as they are."""
     assert all(character.isprintable() or character.isspace() for character in printable_path(name))
     assert "\n" not in printable_path(name)
     if name.isprintable():
         assert name == printable_path(name)
 
 
-def test_shown_escapes() -> None:
-    """Control characters, bidi controls and bytes that are no text become escapes."""
+def test_unprintable_characters_are_escaped() -> None:
+    """Control characters, bidirectional controls and undecodable bytes become escapes."""
     assert "a\\nb\\u202e\\xff\\x1b.py" == printable_path("a\nb\u202e\udcff\x1b.py")
     assert "目录/my file.py" == printable_path("目录/my file.py")
 
 
-def worths(query: str, *paths: str) -> list[float]:
-    """What the best place of each of ``paths`` is worth, where all have the same text and score."""
-    question = parse_search_query(query)
-    profiles = [
-        FeatureExtractor(question).extract(path, "def total_price(cart):\n    return cart.price\n") for path in paths
-    ]
-    corpus = compute_corpus_statistics(profiles, question, RetrievalResult(scanned_count=10))
-    return [
-        row.optional_score for row in build_findings([RankedFile(one, 1.0, 1.0) for one in profiles], question, corpus)
-    ]
+def extract(query: str, texts: dict[str, str]) -> tuple[SearchQuery, list[FileFeatures], CorpusStatistics]:
+    """Return the parsed query, the features of ``texts``, and their statistics."""
+    search_query = parse_search_query(query)
+    extractor = FeatureExtractor(search_query)
+    features = [extractor.extract(path, text) for path, text in texts.items()]
+    corpus = compute_corpus_statistics(features, search_query, RetrievalResult(scanned_count=10))
+    return search_query, features, corpus
+
+
+def passage_values(query: str, *paths: str) -> list[float]:
+    """Return the value of the best passage of each of ``paths``, which have the same text and score."""
+    text = "def total_price(cart):\n    return cart.price\n"
+    search_query, features, corpus = extract(query, dict.fromkeys(paths, text))
+    ranked = [RankedFile(file, 1.0, 1.0) for file in features]
+    return [finding.optional_score for finding in build_findings(ranked, search_query, corpus)]
 
 
 @pytest.mark.parametrize("path", ["tests/test_cart.py", "vendor/cart.py", "examples/cart.py"])
-def test_what_lies_aside_is_worth_little(path: str) -> None:
-    """Lines of a named test do not take the room of the sources that it calls."""
-    source, aside = worths(f"total_price is wrong, see {path}", "shop/cart.py", path)
-    assert aside == pytest.approx(OFF_TARGET_VALUE * source, rel=0.01)
+def test_tests_and_examples_have_low_values(path: str) -> None:
+    """Lines of a named test do not displace the sources that it calls."""
+    source, other = passage_values(f"total_price is wrong, see {path}", "shop/cart.py", path)
+    assert other == pytest.approx(OFF_TARGET_VALUE * source, rel=0.01)
 
 
-def test_what_is_asked_for_is_worth_as_much() -> None:
-    """A question for tests is answered with their lines."""
-    source, test = worths("extend the tests of total_price", "shop/cart.py", "tests/test_cart.py")
+def test_requested_tests_have_full_values() -> None:
+    """A query for tests is answered with their lines."""
+    source, test = passage_values("extend the tests of total_price", "shop/cart.py", "tests/test_cart.py")
     assert source == test
 
 
-def test_a_row_says_little_of_why() -> None:
-    """A row names two words and two names that it was found by: its lines say the rest."""
-    question = parse_search_query("`total_price` `cart_rows` `tax_rate` are wrong: price, cart, rows, tax, rate, total")
+def test_a_reason_has_two_words_and_two_names() -> None:
+    """A finding lists at most two words and two names that matched; its lines show the rest."""
+    query = "`total_price` `cart_rows` `tax_rate` are wrong: price, cart, rows, tax, rate, total"
     text = "def total_price(cart_rows, tax_rate):\n    return sum(cart_rows) * tax_rate\n"
-    profile = FeatureExtractor(question).extract("shop/cart.py", text)
-    row = build_findings(
-        [RankedFile(profile, 1.0, 0.0)],
-        question,
-        compute_corpus_statistics([profile], question, RetrievalResult(scanned_count=10)),
-    )[0]
-    names, words = row.why.split("; ")
+    search_query, (features,), corpus = extract(query, {"shop/cart.py": text})
+    finding = build_findings([RankedFile(features, 1.0, 0.0)], search_query, corpus)[0]
+    names, words = finding.why.split("; ")
+
     assert (2, 2) == (names.count(",") + 1, words.count(",") + 1)
+
+
+TEXT = '''
+"""The cart of the shop, with its discounts and the total price of the cart."""
+LIMIT = 10  # discounts of a cart
+
+
+class Cart:
+    """A cart of goods."""
+
+    def add(self, good):
+        self.goods.append(good)
+
+    def total_price(self):
+        """The price of all goods after discounts."""
+        return sum(good.price for good in self.goods) - self.discount()
+
+    def discount(self):
+        return LIMIT if len(self.goods) > LIMIT else 0
+
+
+def unrelated(queue):
+    return queue.pop()
+'''
+
+
+def ranked(query: str) -> list[tuple[str, float]]:
+    """Return the symbols in ``TEXT`` for ``query``, best first; the empty one is outside of all definitions."""
+    search_query, (features,), corpus = extract(query, {"shop/cart.py": TEXT})
+    definitions = features.document.definitions
+    return [
+        (definitions[hits.position].symbol if hits.position >= 0 else "", share)
+        for share, hits in rank_definitions(features, search_query, corpus)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "symbol"),
+    [
+        ("total_price is wrong after a discount", "Cart.total_price"),
+        ("Cart.add loses a good", "Cart.add"),
+        ("a good is appended twice", "Cart.add"),
+    ],
+)
+def test_the_best_definition_is_first(query: str, symbol: str) -> None:
+    """A definition that is named, named with its owner, or described ranks before the rest of its file."""
+    assert symbol == ranked(query)[0][0]
+
+
+def test_shares_fall_from_one() -> None:
+    """The best definition has a share of 1, the others have less; one without a hit is left out."""
+    symbols = ranked("the total price of a cart after discounts")
+    shares = [share for _, share in symbols]
+
+    assert 1.0 == shares[0]
+    assert shares == sorted(shares, reverse=True)
+    assert all(0 < share <= 1 for share in shares)
+    assert "unrelated" not in [symbol for symbol, _ in symbols]
+
+
+def test_lines_outside_of_definitions_rank_late() -> None:
+    """Comments and constants at the top repeat the words of a file, and are rarely meant."""
+    assert "" != ranked("discounts of the cart")[0][0]
+    assert "" in [symbol for symbol, _ in ranked("discounts of the cart")]
+
+
+def test_a_file_without_hits_has_no_definitions() -> None:
+    """A query without a word of the file has no definitions in it."""
+    assert [] == ranked("zebra crossing")

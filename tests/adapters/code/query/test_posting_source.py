@@ -51,7 +51,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PostingSo
 
 
 def test_a_group_has_the_files_of_its_roles(source: PostingSource) -> None:
-    """Count and length are those of the readable files, whatever else the source knows."""
+    """Count and length are those of the readable files with the roles."""
     group = source.group(frozenset({FileRole.SOURCE}))
 
     assert (3, sum(len(text) for path, text in FILES.items() if path.startswith("shop"))) == (

@@ -48,23 +48,23 @@ def signals(query: str, **texts: str) -> dict[str, dict[str, float]]:
     }
 
 
-def test_terms_on_one_line_are_worth_more_than_apart() -> None:
-    """The best line is the one where most of the question meets."""
+def test_terms_on_one_line_count_more() -> None:
+    """The best line is the one with most of the query."""
     signal = signals("alpha beta gamma", near="x\nalpha beta gamma", apart="alpha\nbeta\ngamma")
 
     assert signal["near"]["line"] > signal["apart"]["line"] > 0
 
 
-def test_a_definition_counts_by_what_its_name_holds() -> None:
-    """A name that the question covers wholly is worth more than its parts in several names."""
+def test_a_definition_counts_by_its_name() -> None:
+    """A name that the query covers completely counts more than its parts in several names."""
     signal = signals("the size limit of an upload", uploads=UPLOADS, other=OTHER)
 
     assert signal["uploads"]["definition"] > signal["other"]["definition"] > 0
     assert signal["uploads"]["compound"] > signal["other"]["compound"] == 0
 
 
-def test_a_literal_is_matched_as_it_is_written() -> None:
-    """What stands in quotes is looked for as a whole, in its own case."""
+def test_a_literal_is_matched_as_written() -> None:
+    """A quoted text is matched as a whole, with its case."""
     query = 'it says "the upload is over its limit" wrongly'
     signal = signals(query, uploads=UPLOADS, lower=UPLOADS.replace("upload is over", "Upload is over"), other=OTHER)
 
@@ -72,8 +72,8 @@ def test_a_literal_is_matched_as_it_is_written() -> None:
     assert (0, 0) == (signal["lower"]["literals"], signal["other"]["literals"])
 
 
-def test_names_of_code_and_words_are_told_apart() -> None:
-    """What looks like an identifier and what may be any word give two numbers."""
+def test_identifiers_and_other_words_have_their_own_signals() -> None:
+    """A word that looks like an identifier is a name, any other is a word."""
     signal = signals("save_upload gets no chunk", uploads=UPLOADS, other=OTHER)
 
     assert signal["uploads"]["names_used"] > 0 < signal["uploads"]["words_used"]
@@ -82,15 +82,15 @@ def test_names_of_code_and_words_are_told_apart() -> None:
 
 
 def test_scale_divides_by_the_largest() -> None:
-    """Every number is a share of the largest of its name; what nobody has stays nothing."""
+    """Each signal is divided by its maximum; one that is 0 everywhere stays 0."""
     rows = [{"body": 2.0, "title": 0.0}, {"body": 8.0, "title": 0.0}]
     rank.scale_columns(rows)
 
     assert [{"body": 0.25, "title": 0.0}, {"body": 1.0, "title": 0.0}] == rows
 
 
-def test_siblings_are_the_others_of_the_folder() -> None:
-    """A file's siblings are the best three others in its folder, on average."""
+def test_siblings_are_other_files_of_the_folder() -> None:
+    """The signal is the average of the best three other files in the folder."""
     paths = ["a/1", "a/2", "b/3"]
     rows = [{"body": 0.9}, {"body": 0.6}, {"body": 0.3}]
     rank.add_sibling_signal(paths, rows)
@@ -116,8 +116,8 @@ def test_other_roles_rank_behind_sources_unless_they_are_meant() -> None:
     assert [0.0, 0.0, rank.REQUESTED_ROLE_PENALTY, 0.0, 1.0] == [row["role_penalty"] for row in rows]
 
 
-def test_the_past_counts_for_less_in_long_queries() -> None:
-    """Beyond the usual length of a message its weight falls, most for what all messages say together."""
+def test_history_counts_less_for_long_queries() -> None:
+    """Beyond the usual length of a message its weight falls, most for the signal of all messages."""
     short = [{"history_similar": 1.0, "history_messages": 1.0, "body": 1.0}]
     long = [dict(short[0])]
     rank.damp_history(short, rank.HISTORY_DAMPING_CHARS)
@@ -128,15 +128,13 @@ def test_the_past_counts_for_less_in_long_queries() -> None:
 
 
 @given(st.lists(st.floats(-20, 20), max_size=20))
-def test_shares_keep_the_order(totals: list[float]) -> None:
+def test_scores_keep_the_order(totals: list[float]) -> None:
     """Scores lie in 0..1, the best is 1, and more is never less."""
-    shares = rank.to_scores(totals)
+    scores = rank.to_scores(totals)
 
-    assert all(0 <= share <= 1 for share in shares)
-    assert max(shares, default=1.0) == 1.0
-    assert all(
-        a >= b for (x, a) in zip(totals, shares, strict=True) for (y, b) in zip(totals, shares, strict=True) if x > y
-    )
+    assert all(0 <= score <= 1 for score in scores)
+    assert max(scores, default=1.0) == 1.0
+    assert sorted(scores) == [score for _, score in sorted(zip(totals, scores, strict=True))]
 
 
 QUERY = parse_search_query("the upload has no limit")

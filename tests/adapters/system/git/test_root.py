@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -291,3 +293,18 @@ def test_an_empty_folder_holds_nothing(here: Path) -> None:
 
     assert str(repository) == outermost_repository(str(repository / "inner"))
     assert str(here / "b") == outermost_repository(str(here / "b"))
+
+
+def test_head_is_read_without_a_process(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loose and packed branches, linked working trees and detached heads are resolved from files."""
+    repository = make_small_repository(here / "main", "a.py")
+    git(repository, "worktree", "add", "-q", str(here / "linked"), "-b", "other")
+    heads = [read_head(find_root(str(repository))), read_head(find_root(str(here / "linked")))]
+    git(repository, "pack-refs", "--all")
+    monkeypatch.setattr(subprocess, "Popen", None)
+    heads.append(read_head(find_root(str(repository))))
+    (repository / ".git" / "HEAD").write_text(heads[0] + "\n")
+    heads.append(read_head(find_root(str(repository))))
+
+    assert re.fullmatch("[0-9a-f]{40}", heads[0])
+    assert [heads[0]] * 4 == heads
