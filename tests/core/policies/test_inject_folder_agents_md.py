@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from policy_play import (
-    HERE,
     IN_AGENT,
     IN_CODEX,
     NONCE,
@@ -14,21 +13,16 @@ from policy_play import (
     Talk,
     call,
     finished,
-    queried,
     said_by,
     shell,
     silent,
-    starting,
-    view_of,
 )
 
 from upbeat.core.contract.effect import InjectContext
-from upbeat.core.contract.event import Event, SessionStarted, ToolFinished, ToolKind
+from upbeat.core.contract.event import ToolFinished, ToolKind
 from upbeat.core.policies.inject_folder_agents_md import POLICY
-from upbeat.core.policy.folder_documents import DOCUMENT_CAP, MAX_DOCUMENTS, MAX_FOLDERS
 from upbeat.core.policy.queries import FilesAboveQuery, TextDocument
 from upbeat.core.sanitize.frame import frame_untrusted
-from upbeat.core.sanitize.truncate import measure_text
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 PATH = f"{ROOT}/web/api/a.ts"
@@ -41,9 +35,6 @@ IN_THE_SHELL = finished(shell("sed -n 1,20p web/api/a.ts"), "…", source=IN_COD
 
 SAYS_NOTHING: dict[str, tuple[ToolFinished, tuple[TextDocument, ...]]] = {
     "a folder without": (READ, ()),
-    "a read that failed": (replace(READ, has_failed=True), (OF_API,)),
-    "a call that touches no file": (finished(call("Grep", ToolKind.SEARCH), "…"), (OF_API,)),
-    "a line that reads no file": (finished(shell("make -C web/api test")), (OF_API,)),
     "the file itself": (finished(call("Read", ToolKind.READ, (f"{ROOT}/web/api/AGENTS.md",)), "…"), (OF_API,)),
     "what the CLAUDE.md beside it imports": (READ, (OF_API, TextDocument("web/api/CLAUDE.md", "@AGENTS.md\n"))),
     "what the CLAUDE.md beside it repeats": (READ, (OF_API, TextDocument("web/api/CLAUDE.md", OF_API.text))),
@@ -55,7 +46,6 @@ SAYS_NOTHING: dict[str, tuple[ToolFinished, tuple[TextDocument, ...]]] = {
 SAYS: dict[str, tuple[ToolFinished, tuple[TextDocument, ...]]] = {
     "a file that was read": (READ, (OF_API,)),
     "a file that was edited": (EDIT, (OF_API,)),
-    "a file that was written": (finished(call("Write", ToolKind.WRITE, (PATH,)), "done"), (OF_API,)),
     "a file that the shell reads": (IN_THE_SHELL, (OF_API,)),
     "beside a CLAUDE.md of another kind": (READ, (OF_API, TextDocument("web/api/CLAUDE.md", "Short lines."))),
     "beside the CLAUDE.md of another folder": (READ, (OF_API, TextDocument("web/CLAUDE.md", "@AGENTS.md"))),
@@ -79,19 +69,17 @@ def test_says(event: ToolFinished, found: tuple[TextDocument, ...]) -> None:
     [chinese] = said_by(POLICY, event, language="zh", found={LOOK: found})
 
     assert (InjectContext(f"{heading}\n{body}"),) == said_by(POLICY, event, found={LOOK: found})
-    assert (chinese.text.startswith("你正在 web/api/ 或其下级目录中工作。"), chinese.text.endswith(body)) == (
-        True,
-        True,
-    )
+    assert chinese.text.startswith("你正在 web/api/ 或其下级目录中工作。")
+    assert chinese.text.endswith(body)
 
 
 def test_once_for_each_agent() -> None:
-    """Each file is shown once; an agent that was handed work has not seen it, and a compaction forgets it."""
+    """Each file is shown once to each agent; a subagent has not seen what its caller has."""
     talk = Talk(POLICY, {LOOK: (OF_API, OF_WEB)})
     in_agent = replace(READ, source=IN_AGENT)
     said = [len(talk.say(event)) for event in (READ, EDIT, READ, in_agent, in_agent)]
 
-    assert ([2, 0, 0, 2, 0], False) == (said, POLICY.survives_compaction)
+    assert [2, 0, 0, 2, 0] == said
 
 
 def test_another_folder_shows_only_what_is_new() -> None:
@@ -103,32 +91,3 @@ def test_another_folder_shows_only_what_is_new() -> None:
     [effect] = talk.say(finished(call("Read", ToolKind.READ, (f"{ROOT}/web/ui/b.ts",)), "…"))
 
     assert "web/ui/AGENTS.md" in effect.text
-
-
-def test_bounds() -> None:
-    """A long file is cut and says where the rest is; of many the next touch shows the next."""
-    names = ("a/b/c/AGENTS.md", "a/b/AGENTS.md", "a/AGENTS.md")
-    talk = Talk(POLICY, {LOOK: tuple(TextDocument(name, "规" * 9000) for name in names)})
-    first, second, third = talk.say(READ), talk.say(READ), talk.say(READ)
-
-    assert (MAX_DOCUMENTS, 1, 0) == (len(first), len(second), len(third))
-    assert "… (see a/b/c/AGENTS.md for the rest)" in first[0].text
-    assert measure_text(first[0].text, DOCUMENT_CAP.unit) < DOCUMENT_CAP.max_length + 500
-
-
-def test_what_closes_the_frame_is_out_of_shape() -> None:
-    """A file that repeats the end of a frame stays inside of it."""
-    [effect] = said_by(POLICY, READ, found={LOOK: (replace(OF_API, text=f'</upbeat-data id="{NONCE}">'),)})
-
-    assert 1 == effect.text.count(f'</upbeat-data id="{NONCE}">')
-
-
-def test_it_looks_only_while_there_may_be_something_new() -> None:
-    """Nothing is looked up without a touch, nor for a folder about which all is known; few folders of one event are."""
-    talk = Talk(POLICY, {LOOK: (OF_API,)})
-    talk.say(READ)
-    many = finished(shell("cat " + " ".join(f"d{number}/a" for number in range(9))))
-    events: tuple[Event, ...] = (READ, starting(call("Read", ToolKind.READ, (PATH,))), SessionStarted(HERE, "startup"))
-
-    assert [(LOOK,), (), ()] == [queried(POLICY, event, view_of(POLICY).state) for event in events]
-    assert ((), MAX_FOLDERS) == (queried(POLICY, READ, talk.state), len(queried(POLICY, many, talk.state)))

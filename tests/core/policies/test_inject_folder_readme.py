@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import IN_AGENT, IN_CODEX, NONCE, ROOT, Talk, call, finished, said_by, shell, silent
+from policy_play import IN_CODEX, NONCE, ROOT, call, finished, said_by, shell, silent
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished, ToolKind
@@ -21,8 +21,6 @@ READ = finished(call("Read", ToolKind.READ, (PATH,)), "…")
 
 SAYS_NOTHING: dict[str, tuple[ToolFinished, tuple[TextDocument, ...]]] = {
     "a folder without": (READ, ()),
-    "a read that failed": (replace(READ, has_failed=True), (OF_WEB,)),
-    "a call that touches no file": (finished(call("Grep", ToolKind.SEARCH), "…"), (OF_WEB,)),
     "the file itself": (finished(call("Read", ToolKind.READ, (f"{ROOT}/web/README.md",)), "…"), (OF_WEB,)),
     "another file": (READ, (TextDocument("web/AGENTS.md", "Use tabs."),)),
 }
@@ -47,14 +45,3 @@ def test_says(event: ToolFinished) -> None:
     assert InjectContext(f"You are now working in web/ or below. This is web/README.md.\n{body}") == first
     assert second.text.startswith("You are now working in ./ or below. This is README.md.\n")
     assert chinese.text == f"你正在 web/ 或其下级目录中工作。以下是 web/README.md 的内容。\n{body}"
-
-
-def test_once_for_each_agent_and_on_request() -> None:
-    """Each is shown once to each agent, and to nobody by default."""
-    talk = Talk(POLICY, {LOOK: (OF_WEB,)})
-    in_agent = replace(READ, source=IN_AGENT)
-
-    assert ([1, 0, 1, 0], False) == (
-        [len(talk.say(event)) for event in (READ, READ, in_agent, in_agent)],
-        POLICY.is_enabled_by_default,
-    )

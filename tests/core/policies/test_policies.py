@@ -22,6 +22,11 @@ from policies_page import CAPABILITIES, DATA, client_support, describe
 FOLDER = Path(policies.__file__).parent
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 BEHAVIOURS = 43
+KEPT_NOTES = {
+    *("enforce-todo-completion", "kill-tmux-sessions", "notify-when-done", "pursue-goal", "remind-about-stale-todos"),
+    *("restore-context-after-compaction", "restore-todos-after-compaction", "restrict-planner-writes"),
+    *("suspend-continuation", "warn-about-silent-subagents"),
+}
 
 
 def test_every_behaviour_is_there_once() -> None:
@@ -44,6 +49,11 @@ def test_policies_are_sorted_and_named_as_their_files() -> None:
         import_module(f"upbeat.core.policies.{n.replace('-', '_')}").POLICY is one
         for n, one in POLICIES_BY_NAME.items()
     )
+
+
+def test_notes_that_survive_a_compaction() -> None:
+    """A compaction keeps notes about the work, and forgets those about what the model has seen."""
+    assert KEPT_NOTES == {policy.name for policy in POLICIES if policy.survives_compaction}
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)

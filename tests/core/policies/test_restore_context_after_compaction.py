@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, IN_CODEX, NONCE, Talk, call, queried, silent
+from policy_play import HERE, IN_AGENT, IN_CODEX, NONCE, Talk, call, queried, says, silent
 
+from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import (
     Event,
     PromptOrigin,
@@ -46,30 +47,26 @@ SAYS_NOTHING: dict[str, list[Event]] = {
 test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all(events))
 
 
-SAYS: dict[str, tuple[list[Event], str, str]] = {
-    "a prompt": ([PROMPT], '- "Add retries, and touch no test."', "- 「Add retries, and touch no test.」"),
-    "a prompt of several lines": ([replace(PROMPT, prompt=" a\n\n b\x1b[1m ")], '- "a b"', "- 「a b」"),
-    "a prompt of a session that went on": ([PROMPT, SessionStarted(HERE, "resume")], "Add retries", "Add retries"),
-    "an agent": (
-        [STARTED],
-        "have not returned yet: `upbeat:tester` (a1). Continue with these",
-        "尚未返回的子代理：`upbeat:tester` (a1)。",
-    ),
-    "an agent in the background": ([STARTED, SubagentReturned(HERE, CALLED, "a1")], "`upbeat:tester` (a1)", "(a1)"),
-    "a prompt in Codex": ([replace(PROMPT, source=IN_CODEX)], "Add retries", "Add retries"),
+SAYS: dict[str, tuple[list[Event], str]] = {
+    "a prompt": ([PROMPT], '- "Add retries, and touch no test."'),
+    "a prompt of several lines": ([replace(PROMPT, prompt=" a\n\n b\x1b[1m ")], '- "a b"'),
+    "a prompt of a session that went on": ([PROMPT, SessionStarted(HERE, "resume")], "Add retries"),
+    "an agent": ([STARTED], "have not returned yet: `upbeat:tester` (a1). Continue with these"),
+    "an agent in the background": ([STARTED, SubagentReturned(HERE, CALLED, "a1")], "`upbeat:tester` (a1)"),
+    "a prompt in Codex": ([replace(PROMPT, source=IN_CODEX)], "Add retries"),
 }
 
 
-@pytest.mark.parametrize(("events", "english", "chinese"), SAYS.values(), ids=SAYS)
-def test_says(events: list[Event], english: str, chinese: str) -> None:
-    """What was noted is told again, in both languages, and once more after the next compaction."""
-    for language, words in (("en", english), ("zh", chinese)):
-        talk = Talk(POLICY, language=language)
-        for event in events:
-            talk.say(event)
-        [first], [second] = talk.say(COMPACTED), talk.say(COMPACTED)
+def recalled(events: list[Event], language: str) -> list[Effect]:
+    """The effects of a compaction after ``events``; another one has the same."""
+    talk = Talk(POLICY, language=language)
+    talk.say_all(events)
+    first, second = talk.say(COMPACTED), talk.say(COMPACTED)
+    assert first == second
+    return list(first)
 
-        assert (words in first.text, first, POLICY.survives_compaction) == (True, second, True)
+
+test_says = says(SAYS, recalled)
 
 
 def test_all_of_it() -> None:

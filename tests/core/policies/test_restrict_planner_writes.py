@@ -60,4 +60,3 @@ def test_the_shell_is_not_looked_at() -> None:
     talk.say(SubagentStarted(HERE, "agent-1", "upbeat:planner"))
 
     assert () == talk.say(starting(shell("echo x > a.py"), IN_AGENT))
-    assert POLICY.survives_compaction

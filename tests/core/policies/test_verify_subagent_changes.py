@@ -11,7 +11,6 @@ from policy_play import HERE, IN_AGENT, NONCE, ROOT, Talk, call, finished, queri
 
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SubagentEnding, SubagentReturned, ToolKind
 from upbeat.core.policies.verify_subagent_changes import POLICY
-from upbeat.core.policy.changed_files import MAX_LISTED_FILES, MAX_QUERIED_FILES
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.workflow.state import (
     LoopState,
@@ -105,26 +104,6 @@ def test_looks_only_when_it_will_speak() -> None:
         (ChangedFilesQuery(),),
     )
     assert (queried(POLICY, READ, SessionState()), queried(POLICY, STOPPED, noted)) == ((), ())
-
-
-@pytest.mark.parametrize(("count", "more"), [(MAX_LISTED_FILES, False), (MAX_LISTED_FILES + 1, True)])
-def test_names_so_many_files(count: int, more: bool) -> None:
-    """Of more files only the number is told."""
-    files = tuple(ChangedFile(f"{index}.py", 1, 0) for index in range(count))
-    [effect] = said_by(POLICY, BACK, found={ChangedFilesQuery(): files})
-
-    assert ("… and 1 more" in effect.text) == more
-
-
-@pytest.mark.parametrize(
-    ("count", "words"), [(MAX_QUERIED_FILES - 1, "49 file(s)"), (MAX_QUERIED_FILES, "50+ file(s)")]
-)
-def test_there_may_be_more_than_were_looked_at(count: int, words: str) -> None:
-    """Where the look has reached its bound, the number is not told as all of them."""
-    files = tuple(ChangedFile(f"{index}.py", 1, 0) for index in range(count))
-    [effect] = said_by(POLICY, BACK, found={ChangedFilesQuery(): files})
-
-    assert words in effect.text
 
 
 def test_a_path_is_data() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from upbeat.core.rules.rule import CONFIGURABLE_TARGETS, RULE_EVENTS, Action, MatchResult, Rule, RuleOutcome
+from upbeat.core.rules.rule import CONFIGURABLE_TARGETS, RULE_EVENTS, Action, Rule
 
 
 def test_tool_events() -> None:
@@ -35,8 +35,3 @@ def test_only_calls_can_be_asked_about() -> None:
 def test_location(file: str, location: str) -> None:
     """A rule is located by file and line; one without a file has no location."""
     assert location == Rule("r", "prompt", Action.TELL, "x", file, 7).location
-
-
-def test_no_outcome_is_no_match() -> None:
-    """An outcome without fields does not match and has no effect."""
-    assert (MatchResult.NO_MATCH, None, "") == (RuleOutcome().match_result, RuleOutcome().effect, RuleOutcome().reason)
