@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 from journal_values import BARE, ENTRY, RUN
@@ -37,6 +38,11 @@ from upbeat.core.journal.show import (
 from upbeat.core.workflow.state import NEW_SESSION, LoopState, RunStatus, StepStatus, WorkflowRun
 
 HEALTH = JournalHealth("/s/upbeat/journal.db", True, 3 * 1024 * 1024, 1234, 5, "2026-01-01T00:00:00.000Z", "", "wal")
+
+
+def expected(name: str) -> str:
+    """The expected text in the folder ``expected``."""
+    return (Path(__file__).parent / "expected" / name).read_text(encoding="utf-8").removesuffix("\n")
 
 
 def test_a_line() -> None:
@@ -85,43 +91,34 @@ def test_status() -> None:
         session(problem="run: not\na run"),
     )
 
-    assert """\
-/repo
-  codex-cli  session-  standard running  DEV (1/3 done)  continued 4 times  TurnEnding at 2026-01-02 03:04:05Z
-  codex-cli  session-  standard running  PLAN (0/3 done)  continued 0 times  \
-loop ended: no progress in 3 turns; say continue in the session to go on  closed  TurnEnding at 2026-01-02 03:04:05Z
-  codex-cli  session-  no workflow  TurnEnding at 2026-01-02 03:04:05Z
-  codex-cli  session-  its state cannot be read (run: not a run), so it is treated as a new session  \
-TurnEnding at 2026-01-02 03:04:05Z
-journal: /s/upbeat/journal.db: 1,234 records of 5 sessions, 3.0 MB, since 2026-01-01 00:00:00Z
-  healthy (wal)""" == status_text("/repo", sessions, HEALTH, "en")
+    assert expected("status.txt") == status_text("/repo", sessions, HEALTH, "en")
 
 
 @pytest.mark.parametrize(
-    ("language", "expected"),
+    ("language", "text"),
     [
         ("en", "needs you  (3/3 done)  TEST has used all its attempts; say continue in the session to retry it"),
         ("zh", "需要你  （已完成 3/3）  TEST 已用完所有重试次数；在该会话中说“继续”即可重试"),
     ],
 )
-def test_a_workflow_that_waits_for_its_user(language: str, expected: str) -> None:
+def test_a_workflow_that_waits_for_its_user(language: str, text: str) -> None:
     """The status says which step waits for the user, and how to go on."""
     done = replace(RUN.steps[0], status=StepStatus.DONE)
     steps = (done, replace(done, key="DEV"), replace(done, key="TEST"))
     run = replace(RUN, steps=steps, status=RunStatus.NEEDS_HUMAN, reason="TEST")
     loop = LoopState(end_reason="needs_human")
 
-    assert expected in status_text("/repo", [session(run, loop)], HEALTH, language)
+    assert text in status_text("/repo", [session(run, loop)], HEALTH, language)
 
 
 @pytest.mark.parametrize(
-    ("language", "expected"),
+    ("language", "text"),
     [
         ("en", "x: context injected, user notified; loop: turn may end; y: could not be evaluated; z: new word"),
         ("zh", "x: 注入上下文, 通知用户; loop: 允许结束回合; y: 无法判断; z: new word"),
     ],
 )
-def test_decisions_in_words(language: str, expected: str) -> None:
+def test_decisions_in_words(language: str, text: str) -> None:
     """Names of decisions and effects are shown in the words of the catalogue."""
     decisions = {
         "x": "InjectContext, NotifyUser",
@@ -131,7 +128,7 @@ def test_decisions_in_words(language: str, expected: str) -> None:
     }
     explanations = [{"component": name, "decision": decision} for name, decision in decisions.items()]
 
-    assert expected in entry_line(JournalEntry(1, {"explanations": explanations}, "", ""), language)
+    assert text in entry_line(JournalEntry(1, {"explanations": explanations}, "", ""), language)
 
 
 def test_a_renamed_session_is_not_listed() -> None:
@@ -149,33 +146,13 @@ def test_the_document_of_the_status() -> None:
     document = status_document("/repo", (session(WORKING, LoopState(iterations=4)), session()), HEALTH)
     first, second = document["sessions"]
 
-    assert {
-        "session_id": "session-1",
-        "client": "codex-cli",
-        "root": "/repo",
-        "updated_at": "2026-01-02T03:04:05Z",
-        "has_ended": False,
-        "compactions": 0,
-        "workflow": {
-            "name": "standard",
-            "feature": "",
-            "goal": "",
-            "status": "running",
-            "reason": "",
-            "stages": ["DEV"],
-            "done": 1,
-            "steps": 3,
-        },
-        "loop": {"iterations": 4, "consecutive_errors": 0, "turns_without_progress": 0, "end_reason": ""},
-        "last_event": {"seq": 7, "event": "TurnEnding", "at": "2026-01-02T03:04:05.678Z"},
-        "problem": "",
-    } == first
+    assert json.loads(expected("status.json")) == first
     assert (None, "1.0", "/repo") == (second["workflow"], document["schema_version"], document["repository"])
     assert {each.name for each in fields(JournalHealth)} == set(document["journal"])
 
 
 def test_the_health_of_the_journal() -> None:
-    """What is wrong is document with what there is to do."""
+    """A problem of the journal is described with its fix."""
     bad = replace(HEALTH, problem="disk full", write_failures=3, last_failure="now", damaged_files=("a.db", "b.db"))
 
     assert ["journal: /x: does not exist yet; the first event creates it"] == list(
@@ -228,27 +205,7 @@ def test_format_time() -> None:
 
 def test_why() -> None:
     """An explanation has each decision, its reason and origin, the effects and the duration."""
-    expected = """\
-record 7: TurnEnding at 2026-01-02T03:04:05.678Z, claude-code
-  session s-1
-  in /repo
-event fields: stop_hook_active=false
-turn: run_id=r, tools=["ci_search:ok"]
-facts: workflow started
-
-loop: turn continued
-  reason: PLAN is not done
-  inputs: step=PLAN, n=1
-  configured at /home/auto-tools.toml:3
-  took 1.2 ms
-
-effects:
-  turn continued, 15 characters
-  | go on
-  | with PLAN
-total: 3.2 ms, 0 characters injected"""
-
-    assert expected == format_explanation(ENTRY, "en")
+    assert expected("why.txt") == format_explanation(ENTRY, "en")
 
 
 def test_facts_in_words() -> None:
@@ -261,7 +218,7 @@ def test_facts_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "expected"),
+    ("language", "text"),
     [
         (
             "en",
@@ -276,41 +233,14 @@ def test_facts_in_words() -> None:
         ),
     ],
 )
-def test_why_without_decisions(language: str, expected: str) -> None:
+def test_why_without_decisions(language: str, text: str) -> None:
     """A record without decisions is explained as such, in both languages."""
-    assert expected == format_explanation(BARE, language)
+    assert text == format_explanation(BARE, language)
 
 
 def test_the_document_of_why() -> None:
     """The document has everything that the text has, with its version."""
-    assert {
-        "schema_version": "1.0",
-        "record": {
-            "seq": 7,
-            "at": "2026-01-02T03:04:05.678Z",
-            "event": "TurnEnding",
-            "client": "claude-code",
-            "session_id": "s-1",
-            "agent_id": "",
-            "root": "/repo",
-            "duration_ms": 3.2,
-            "injected_chars": 0,
-            "event_fields": {"stop_hook_active": False},
-            "turn": {"run_id": "r", "tools": ["ci_search:ok"]},
-        },
-        "explanations": [
-            {
-                "component": "loop",
-                "decision": "continue_turn",
-                "reason": "PLAN is not done",
-                "inputs": {"step": "PLAN", "n": 1},
-                "config_location": "/home/auto-tools.toml:3",
-                "duration_ms": 1.25,
-            }
-        ],
-        "effects": [{"kind": "continue_turn", "text": "go on\nwith PLAN", "characters": 15}],
-        "facts": ["workflow_started"],
-    } == explanation_document(ENTRY)
+    assert json.loads(expected("why.json")) == explanation_document(ENTRY)
 
 
 def test_a_malformed_record_is_explained() -> None:

@@ -249,7 +249,7 @@ def test_the_text(language: str) -> None:
     """The report is the same in both languages, with the singular for one."""
     found = report(told("a.py"), call("read", "/repo/a.py"), held_out("a.py"))
 
-    expected = (Path(__file__).parent / f"stats_{language}.txt").read_text(encoding="utf-8").splitlines()
+    expected = (Path(__file__).parent / "expected" / f"stats_{language}.txt").read_text(encoding="utf-8").splitlines()
 
     assert expected == list(stats_lines(found, language))
 
