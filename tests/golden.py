@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from upbeat.adapters.claude import agents as claude
+from upbeat.adapters.claude.install import in_place_files
 from upbeat.adapters.cli.schema import SCHEMA_FILES, schema_text
-from upbeat.adapters.clients.registry import CLIENTS
+from upbeat.adapters.codex import agents as codex
 from upbeat.core.settings import render_default_file
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +22,7 @@ from workflow_page import workflows_page  # noqa: E402
 
 def golden_files() -> dict[Path, str]:
     """Path below the checkout -> the text that belongs there."""
+    plugins = {"claude": in_place_files() | claude.plugin_files(), "codex": codex.plugin_files()}
     return {
         Path("config/auto-tools.toml"): render_default_file(),
         **{Path("config/schema/v1", file): schema_text(name) for name, file in SCHEMA_FILES.items()},
@@ -32,9 +35,9 @@ def golden_files() -> dict[Path, str]:
         Path("docs/rules.md"): rules_page(),
         Path("docs/workflows.md"): workflows_page(),
         **{
-            Path("adapters", client.cli_name, "plugin", file): text
-            for client in CLIENTS
-            for file, text in client.plugin_files().items()
+            Path("adapters", name, "plugin", file): text
+            for name, files in plugins.items()
+            for file, text in files.items()
         },
     }
 

@@ -74,12 +74,6 @@ class ClaudeCode(Client):
 
         return parse_launch(data, name, folder)
 
-    def plugin_files(self) -> dict[str, str]:
-        from upbeat.adapters.claude.agents import plugin_files
-        from upbeat.adapters.claude.install import in_place_files
-
-        return in_place_files() | plugin_files()
-
     def desired_installation(self, environment: Environment, route: Route) -> DesiredInstallation:
         from upbeat.adapters.claude.install import desired_installation
 

@@ -95,10 +95,6 @@ class Client(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def plugin_files(self) -> dict[str, str]:
-        """Return the generated files of the plugin in the package, by their path in the plugin."""
-
-    @abstractmethod
     def desired_installation(self, environment: Environment, route: Route) -> DesiredInstallation:
         """Return every file and setting of an installed plugin."""
 

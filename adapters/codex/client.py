@@ -57,11 +57,6 @@ class Codex(Client):
 
         return find_launch(name, self.home(environment))
 
-    def plugin_files(self) -> dict[str, str]:
-        from upbeat.adapters.codex.agents import plugin_files
-
-        return plugin_files()
-
     def desired_installation(self, environment: Environment, route: Route) -> DesiredInstallation:
         from upbeat.adapters.codex.install import desired_installation
 

@@ -36,7 +36,6 @@ class CompileResult:
     """What ``compile_missing`` did, in files. ``problem`` says why the ``failed`` ones could not be written."""
 
     written: int
-    up_to_date: int
     failed: int = 0
     problem: str = ""
 
@@ -65,9 +64,9 @@ def compile_missing() -> CompileResult:
     """
     written = refused = 0
     problems: dict[Path, str] = {}
-    everything = list(module_sources())
-    missing = [source for source in everything if not _is_current(source)]
-    for source in missing:
+    for source in module_sources():
+        if _is_current(source):
+            continue
         if source.parent in problems:
             refused += _is_python(source)
             continue
@@ -78,7 +77,7 @@ def compile_missing() -> CompileResult:
                 problems[source.parent] = f"{_pyc_path(source).parent} ({error.strerror or error})"
                 refused += _is_python(source)
     problem = next(iter(problems.values()), "") if refused else ""
-    return CompileResult(written, len(everything) - len(missing), refused, problem)
+    return CompileResult(written, refused, problem)
 
 
 def is_compiled_at_each_start(source: Path) -> bool:

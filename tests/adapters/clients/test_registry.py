@@ -35,7 +35,6 @@ def test_every_part_of_a_client_loads(client: Client, tmp_path: Path) -> None:
     assert client.codec().capabilities[type(event)]
     assert [] == client.history(environment).recordings(0)
     assert client.transcripts().total_tokens(event.source) is None
-    assert client.plugin_files()
     assert client.desired_installation(environment, "mcp").edits
 
 
