@@ -117,14 +117,18 @@ class ParsedServers:
     problems: tuple[str, ...] = ()
 
 
+TOOL_SEPARATOR = "."
+"""Between server and tool in the name of a user's own tool; no built-in tool has one."""
+
+
 def qualified_tool_name(server: str, tool: str) -> str:
     """Return the name of a server's tool in plans and reports: ``server.tool``."""
-    return f"{server}.{tool}"
+    return f"{server}{TOOL_SEPARATOR}{tool}"
 
 
 def split_tool_name(tool: str) -> tuple[str, str]:
     """Return the server and the tool of ``server.tool``; the server is empty for a built-in tool."""
-    server, dot, name = tool.partition(".")
+    server, dot, name = tool.partition(TOOL_SEPARATOR)
     return (server, name) if dot else ("", tool)
 
 

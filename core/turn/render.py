@@ -20,8 +20,6 @@ MAX_UNSHOWN_EXCERPTS = 2
 """Further locations of a finding that are named without their lines."""
 NO_DEFINITION = "lines"
 """The name of a further location outside any definition."""
-OWN_LINES = -1
-"""Stands for the finding's own lines instead of the index of a further location."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +70,13 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[Fuse
     sizes = [measure_text(_format_item(number, item), limit.unit) + 1 for number, item in enumerate(shown, start=1)]
     remaining = limit.max_length - sum(sizes)
     ranges_by_path: dict[str, list[tuple[int, int]]] = {}
-    for index, excerpt_index in _rank_excerpts(items):
+    for index, number in _rank_excerpts(items):
         finding = items[index].finding
-        excerpt = finding if excerpt_index == OWN_LINES else finding.more_excerpts[excerpt_index]
+        excerpt = _excerpts(finding)[number]
         ranges = ranges_by_path.setdefault(finding.path, [])
         if excerpt.optional_score and any(s <= excerpt.start_line and excerpt.end_line <= e for s, e in ranges):
             continue  # another tool's item shows these lines
-        extended = _with_lines(shown[index], finding, excerpt_index)
+        extended = _with_lines(shown[index], finding, number)
         size = measure_text(_format_item(index + 1, extended), limit.unit) + 1
         if size - sizes[index] <= remaining:
             remaining -= size - sizes[index]
@@ -87,27 +85,28 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[Fuse
     return shown
 
 
+def _excerpts(finding: Finding) -> tuple[Finding | Excerpt, ...]:
+    """Return the finding for its own lines, then its further locations."""
+    return finding, *finding.more_excerpts
+
+
 def _rank_excerpts(items: Sequence[FusedItem]) -> list[tuple[int, int]]:
-    """Return everything with lines as (item, further location or ``OWN_LINES``): answers first, then by score."""
-    ranked = []
-    for index, item in enumerate(items):
-        score = item.finding.optional_score
-        if item.finding.text:
-            ranked.append((bool(score), -score, index, OWN_LINES))
-        ranked += [
-            (True, -excerpt.optional_score, index, number)
-            for number, excerpt in enumerate(item.finding.more_excerpts)
-            if excerpt.text
-        ]
-    return [(index, excerpt_index) for _is_optional, _score, index, excerpt_index in sorted(ranked)]
+    """Return everything with lines as (item, number in ``_excerpts``): answers first, then by score."""
+    ranked = sorted(
+        (number > 0 or excerpt.optional_score > 0, -excerpt.optional_score, index, number)
+        for index, item in enumerate(items)
+        for number, excerpt in enumerate(_excerpts(item.finding))
+        if excerpt.text
+    )
+    return [(index, number) for _is_optional, _score, index, number in ranked]
 
 
-def _with_lines(item: FusedItem, source: Finding, excerpt_index: int) -> FusedItem:
-    """Return ``item`` with the lines of ``source`` at ``excerpt_index``."""
-    if excerpt_index == OWN_LINES:
+def _with_lines(item: FusedItem, source: Finding, number: int) -> FusedItem:
+    """Return ``item`` with the lines of ``source`` at ``number``."""
+    if number == 0:
         return replace(item, finding=replace(item.finding, text=source.text))
     more = list(item.finding.more_excerpts)
-    more[excerpt_index] = source.more_excerpts[excerpt_index]
+    more[number - 1] = source.more_excerpts[number - 1]
     return replace(item, finding=replace(item.finding, more_excerpts=tuple(more)))
 
 
@@ -117,8 +116,7 @@ def _lost_lines(items: Sequence[FusedItem], shown: Sequence[FusedItem]) -> bool:
         if item.finding.text and not item.finding.optional_score and not left.finding.text:
             return True
     shown_length, length = (
-        sum(len(item.finding.text) + sum(len(excerpt.text) for excerpt in item.finding.more_excerpts) for item in group)
-        for group in (shown, items)
+        sum(len(excerpt.text) for item in group for excerpt in _excerpts(item.finding)) for group in (shown, items)
     )
     return 2 * shown_length < length
 

@@ -31,7 +31,7 @@ from upbeat.core.contract.report import (
     TurnReport,
 )
 from upbeat.core.prompt.analysis import SIGNAL_WEIGHTS, PromptAnalysis
-from upbeat.core.tool_servers import split_tool_name
+from upbeat.core.tool_servers import TOOL_SEPARATOR
 from upbeat.core.turn.fuse import FusedItem, excerpt_id
 from upbeat.core.turn.plan import EMPTY_PLAN
 from upbeat.core.turn.render import RenderedContext
@@ -185,7 +185,7 @@ def limits_from_results(results: Sequence[ToolResult]) -> list[Limit]:
         if not result.error:
             continue
         code, detail = _LIMIT_BY_ERROR.get(ErrorCode(result.error.code), LimitCode.TOOL_FAILED), result.tool
-        if split_tool_name(result.tool)[0]:
+        if TOOL_SEPARATOR in result.tool:
             detail = f"{result.tool} ({result.error.message[:MAX_TOOL_ERROR_LENGTH]})"
             code = LimitCode.TOOL_FAILED if code is LimitCode.OUTPUT_INVALID else code
         tools_by_code.setdefault(code, []).append(detail)

@@ -1,4 +1,4 @@
-"""The traps that a workflow must survive, each by its number in the design: 1 to 4 as far as the core has to, 14."""
+"""The traps that a workflow must survive, each by its number in the design: 1 to 4 and 14."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MESSAGES = load_messages("doctor", "en")
 
 
 def started(workflow: str, **fields: object) -> Play:
-    """A session that runs ``workflow``."""
+    """Return a session that runs ``workflow``."""
     play = Play(**fields)  # type: ignore[arg-type]
     play.begin()
     play.prompt(f"/upbeat:{workflow} add retries to the client")
@@ -24,7 +24,7 @@ def started(workflow: str, **fields: object) -> Play:
 
 
 def test_trap_1_a_failed_last_stage_is_not_complete() -> None:
-    """After the final TEST fails, the turn is continued to the repair; it never says complete."""
+    """After the final TEST fails, the turn is continued with the repair, and the run is not complete."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")
     play.does("developer")
@@ -36,8 +36,8 @@ def test_trap_1_a_failed_last_stage_is_not_complete() -> None:
     assert RunStatus.RUNNING is play.run.status
 
 
-def test_trap_1_the_retry_is_recorded_and_releases() -> None:
-    """Debugger, developer, tester again: the pass is recorded, and then the workflow is complete."""
+def test_trap_1_the_retry_completes_the_run() -> None:
+    """After debugger, developer and tester the pass is recorded, and the workflow is complete."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")
     play.does("developer")
@@ -53,7 +53,7 @@ def test_trap_1_the_retry_is_recorded_and_releases() -> None:
 
 
 def test_trap_2_the_second_tester_before_the_developer_is_denied() -> None:
-    """TEST:2 cannot start before DEV, though it has the same agent as the first TEST."""
+    """TEST:2 cannot start before DEV, although it has the agent of the first TEST."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")
     denied = play.delegate("tester")
@@ -64,7 +64,7 @@ def test_trap_2_the_second_tester_before_the_developer_is_denied() -> None:
 
 
 def test_trap_2_secure_names_all_three_members_after_dev() -> None:
-    """In ``secure`` all of REVIEW, TEST and SECURITY come after DEV, at the same time."""
+    """In ``secure`` REVIEW, TEST and SECURITY follow DEV at the same time."""
     play = started("secure")
     for agent in ("planner", "architect", "tester", "developer"):
         play.does(agent, "Done: see the files.")
@@ -103,7 +103,7 @@ def test_trap_3_two_developers_of_the_same_name() -> None:
 
 
 def test_trap_4_the_loop_stops_by_itself() -> None:
-    """Twenty turns that end without progress: after three the loop has ended, and its user was told once."""
+    """Of twenty turns without progress three are continued; then the loop ends."""
     play = started("standard")
     sent_on = [bool(play.ends().facts and play.sent_on) for _turn in range(20)]
 
@@ -112,8 +112,8 @@ def test_trap_4_the_loop_stops_by_itself() -> None:
     assert ("no_progress", []) == (play.state.loop.end_reason, told)
 
 
-def test_trap_4_asking_the_user_releases() -> None:
-    """A turn that ends in a question is let go, and the loop goes on after the answer."""
+def test_trap_4_a_question_ends_the_turn() -> None:
+    """A turn that ends in a question is not continued; the loop continues after the answer."""
     play = started("standard")
     play.ends("Should retries be counted per host or in all?")
     asked = play.sent_on
@@ -134,7 +134,7 @@ def test_trap_4_errors_count() -> None:
 
 
 def test_trap_4_every_cap_ends_the_loop() -> None:
-    """However much progress a session makes, turns, minutes and tokens are counted."""
+    """Turns, minutes and tokens end the loop even if there is progress."""
     endless = LoopLimits(max_turns=5, max_minutes=10, max_tokens=1000)
     by_turns, by_time, by_tokens = (started("standard", caps=endless) for _session in range(3))
     for turn in range(10):
@@ -150,7 +150,7 @@ def test_trap_4_every_cap_ends_the_loop() -> None:
 
 
 def test_trap_4_a_word_stops_it() -> None:
-    """``stop`` ends the loop at once; ``/upbeat:continue`` goes on where it was."""
+    """``stop`` ends the loop at once; ``/upbeat:continue`` resumes it."""
     play = started("standard")
     play.does("planner", "Planned.")
     play.prompt("停!")
@@ -165,7 +165,7 @@ def test_trap_4_a_word_stops_it() -> None:
 
 
 def test_double_failure_has_the_failed_test_first() -> None:
-    """TEST FAIL and REVIEW REJECT: the debugger first, the developer gets both reasons, then both run again."""
+    """After TEST FAIL and REVIEW REJECT the debugger runs first, and the developer gets both reasons."""
     play = started("quick")
     play.does("developer", "Written.")
     reviewer, tester = play.delegate("code-reviewer"), play.delegate("tester")
@@ -183,7 +183,7 @@ def test_double_failure_has_the_failed_test_first() -> None:
     assert "error is swallowed" in play.put_before
 
 
-def test_three_tries_then_a_human_is_asked() -> None:
+def test_the_third_failure_needs_the_user() -> None:
     """After the third failure nothing is continued; the next prompt says that a human is needed."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")

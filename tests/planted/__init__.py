@@ -1,1 +1,1 @@
-"""Invented secrets in realistic contexts, written independently of the rules, so that they can disagree."""
+"""Generated secrets in realistic contexts, written independently of the rules, so that they can disagree."""

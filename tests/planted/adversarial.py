@@ -19,9 +19,9 @@ PIECES = tuple(fill_in(piece) for (piece,) in read_cases(Path(__file__).with_nam
 
 
 def adversarial(seed: int = 1) -> Iterator[tuple[str, Callable[[], str]]]:
-    """Names, and what makes each text."""
+    """Yield a name and a function that makes the text, for each text."""
     for piece in PIECES:
-        yield f"{piece[:24]!r} again and again", lambda piece=piece: _full(piece)
+        yield f"{piece[:24]!r} repeated", lambda piece=piece: _full(piece)
     for name, alphabet in _alphabets().items():
         yield f"random {name}", lambda name=name, alphabet=alphabet: _random(f"{seed} {name}", alphabet)
     shapes = templates()
@@ -56,7 +56,7 @@ def _alphabets() -> dict[str, str]:
         "words of secrets": "paswordtkenkyi _:='\"",
         "hexadecimal and dots": "0123456789abcdef.",
         "hexadecimal and dashes": "0123456789abcdef-",
-        "marks": string.punctuation,
+        "punctuation": string.punctuation,
         "base64 and line ends": ALPHABETS["B"] + "\n=",
         "prefixes": tokens,
         "invisible": "a\u200b\u200d\u202e\ufeff\U000e0041\x1b[m]",

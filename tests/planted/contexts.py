@@ -23,7 +23,7 @@ Placing = Callable[[random.Random, str], str]
 
 
 def _wrapped(join: str, first: str = "", last: str = "") -> Placing:
-    """Broken into two or three lines, as an editor, a shell or a terminal does."""
+    """Break a secret into two or three lines, as an editor, a shell or a terminal does."""
 
     def place(rng: random.Random, text: str) -> str:
         cuts = sorted(rng.sample(range(1, len(text)), min(rng.choice((1, 1, 2)), len(text) - 1)))
@@ -34,7 +34,7 @@ def _wrapped(join: str, first: str = "", last: str = "") -> Placing:
 
 
 def _split(marks: tuple[str, ...]) -> Placing:
-    """Split by invisible characters."""
+    """Split a secret by invisible characters."""
 
     def place(rng: random.Random, text: str) -> str:
         for cut in sorted((rng.randrange(1, len(text)) for _ in range(rng.randint(1, 4))), reverse=True):
@@ -58,7 +58,7 @@ def _unicode_escapes(rng: random.Random, text: str) -> str:
 
 
 def _across_the_cut(rng: random.Random, text: str) -> str:
-    """So far back that the cut at ``LIMIT`` falls into it."""
+    """Place a secret so that the truncation at ``LIMIT`` falls into it."""
     room = LIMIT - rng.randrange(1, len(text)) - 5
     filler = "some words about nothing at all\n" * (room // 32)
     return filler + "." * (room - len(filler)) + f" v: {text} and so on\n" + "more words\n" * 40

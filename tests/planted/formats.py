@@ -1,4 +1,4 @@
-"""Issued secrets: ``templates.txt`` has one format a line, as the issuer's documentation shows it.
+"""Random secrets: ``templates.txt`` has one published format a line, as the issuer documents it.
 
 ``{A20}`` means twenty letters or digits, ``{a}`` for small ones, ``{H}`` for hexadecimal digits, ``{h}`` for
 those in capitals, ``{U}`` for capitals or digits, ``{W}`` for letters, digits, ``_`` and ``-``, ``{B}`` for base64's
@@ -29,7 +29,7 @@ ALPHABETS = {
     "V": string.ascii_uppercase + "234567",
 }
 RUN = 8
-"""Characters of a secret in a row that nobody may see."""
+"""Consecutive characters of a secret that must not remain."""
 _REDACTED = re.compile("<redacted:[a-z0-9-]+>")
 _GAP = re.compile(r"\{([AaHhUWBDVXJ])(\d*)\}")
 
@@ -51,7 +51,7 @@ _PART = re.compile(r"«([A-Z0-9]*?)(?::(\d+))?»")
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A text as it is planted, and the part of it that nobody may see."""
+    """A planted text, and the part of it that must be redacted."""
 
     text: str
     secret: str
@@ -97,6 +97,6 @@ def without_marks(text: str) -> str:
 
 
 def leaks(secret: str, text: str) -> bool:
-    """Whether ``RUN`` characters of ``secret`` in a row are in ``text``."""
+    """Return whether ``RUN`` consecutive characters of ``secret`` are in ``text``."""
     text = without_marks(text)
     return any(secret[start : start + RUN] in text for start in range(max(len(secret) - RUN + 1, 1)))

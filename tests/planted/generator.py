@@ -1,4 +1,4 @@
-"""Ten thousand secrets from one seed: structured ones, ones that are assigned to a telling name, free-standing ones."""
+"""Ten thousand secrets from one seed: with a published format, assigned to a telling name, or free-standing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .formats import ALPHABETS, drawn, issue, templates
 
 STRUCTURED, ASSIGNED, FREE = "structured", "assigned", "free-standing"
 SHARES = {STRUCTURED: 6000, ASSIGNED: 3000, FREE: 1000}
-"""How many of each there are among ten thousand."""
+"""The number of each kind among ten thousand."""
 
 _ROWS = read_groups(Path(__file__).with_name("assignments.tsv"))
 NAMES = tuple(name for (name,) in _ROWS["name"])
@@ -40,7 +40,7 @@ class Case:
 
 
 def cases(seed: int, count: int = 10_000) -> Iterator[Case]:
-    """``count`` cases, the same for the same seed; every format and every place has its turn."""
+    """Yield ``count`` cases, the same for the same seed, in all formats and places in turn."""
     rng = random.Random(seed)
     whole = sum(SHARES.values())
     yield from _structured(rng, count * SHARES[STRUCTURED] // whole)
