@@ -75,9 +75,8 @@ def untrust(home: DoctorHome, events: Collection[str]) -> None:
     """Take the trust in the hooks of these events away, or in all."""
     path = home.codex_home / "fake.json"
     trusted = json.loads(path.read_text())["trusted"]
-    home.change(
-        path, trusted={key: digest for key, digest in trusted.items() if events and key.split(":")[2] not in events}
-    )
+    kept = {key: digest for key, digest in trusted.items() if events and key.split(":")[2] not in events}
+    home.change(path, trusted=kept)
 
 
 def go_on_without(home: DoctorHome, name: str) -> None:

@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -40,15 +42,12 @@ def results(
 
     Raises RuntimeError, with its last words, if one failed and ``check`` is set.
     """
-    pipe = subprocess.PIPE
-    working = [subprocess.Popen(words, env=env, cwd=cwd, stdout=pipe, stderr=pipe) for words in commands]
-    lines: list[bytes] = []
-    for worker in working:
-        output, errors = worker.communicate()
-        lines += output.splitlines()
+    with ThreadPoolExecutor(len(commands)) as pool:
+        finished = list(pool.map(partial(subprocess.run, env=env, cwd=cwd, capture_output=True, check=False), commands))
+    for worker in finished:
         if check and worker.returncode:
-            raise RuntimeError(errors.decode(errors="replace").strip()[-300:])
-    return [json.loads(line) for line in lines]
+            raise RuntimeError(worker.stderr.decode(errors="replace").strip()[-300:])
+    return [json.loads(line) for worker in finished for line in worker.stdout.splitlines()]
 
 
 def shared(function: Callable[..., Iterable[Any]], folder: Path, numbers: Sequence[int]) -> list[dict[str, Any]]:
