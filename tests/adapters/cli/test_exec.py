@@ -31,12 +31,12 @@ def test_exit_code_is_the_commands(code: int) -> None:
 
 
 def test_output_without_an_end_of_line() -> None:
-    """The line for the hook stands alone, whatever the command printed last."""
+    """The line for the hook is a line of its own, whatever the command printed last."""
     assert 1 == parse_exit_code(upbeat_run("sh", "-c", "printf abc; exit 1").stdout)
 
 
 def test_exit_code_survives_a_pipe() -> None:
-    """Behind a pipe that hides it, the exit code is still told."""
+    """The exit code is reported even behind a pipe that hides it."""
     line = f"{' '.join(UPBEAT)} -- sh -c 'echo out; exit 4' 2>/dev/null | tail -3"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
 
@@ -89,7 +89,7 @@ def test_a_command_that_is_killed() -> None:
 
 @pytest.mark.bench
 def test_starts_quickly() -> None:
-    """What is run is not held up by what upbeat is made of."""
+    """A command starts without loading the rest of upbeat."""
     start = time.monotonic()
     upbeat_run("true")
 

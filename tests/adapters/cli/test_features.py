@@ -24,7 +24,7 @@ def told(done: Finished) -> tuple[int, str, str]:
 
 
 def test_a_life_in_commands(here: Here, tmp_path: Path, repo: Path) -> None:
-    """Each command says where the feature stands now; from a folder inside the repository, too."""
+    """Each command prints the feature's new status, also when run in a subfolder of the repository."""
 
     def specs(*arguments: str) -> tuple[int, str, str]:
         return told(here("features", *arguments, cwd=repo / "shop", home=tmp_path))
@@ -87,7 +87,7 @@ status: in-progress
 
 
 def test_show(here: Here, tmp_path: Path, repo: Path) -> None:
-    """A feature is shown with its tasks, what may start, and what is wrong; control sequences are not."""
+    """``show`` prints the tasks, the phases that can start and the problems, without control sequences."""
     write(repo, {"specs/features/in-progress/retry/tasks.md": TASKS})
 
     code, said, wrong = told(here("features", "show", "retry", cwd=repo, home=tmp_path))
@@ -112,7 +112,7 @@ def test_show(here: Here, tmp_path: Path, repo: Path) -> None:
 
 
 def test_show_without_tasks(here: Here, tmp_path: Path, repo: Path) -> None:
-    """A feature without tasks.md is one all the same."""
+    """A feature without ``tasks.md`` is shown."""
     (repo / "specs/features/paused/retry").mkdir(parents=True)
 
     assert (
@@ -185,7 +185,7 @@ def test_as_data(here: Here, tmp_path: Path, repo: Path) -> None:
 
 
 def test_no_features(here: Here, tmp_path: Path, repo: Path) -> None:
-    """Where there is nothing the way to something is told, and nothing is made."""
+    """Without features the command tells how to create one, and creates nothing."""
     assert (0, "", "no features in specs/features; create one with `upbeat features new NAME`\n") == told(
         here("features", "list", cwd=repo, home=tmp_path)
     )

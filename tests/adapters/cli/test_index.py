@@ -74,7 +74,7 @@ def test_a_terminal_shows_progress(
 
 
 def test_switched_off(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the user wants no index, none is made, and that is no failure."""
+    """With indexing disabled no index is built, and the exit code is 0."""
     write(tmp_path, {"config/upbeat/auto-tools.toml": '[index]\nenabled = "off"\n'})
     code = run([])
 
@@ -83,7 +83,7 @@ def test_switched_off(project: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_project_cannot_switch_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is kept of all projects is for no project to say."""
+    """A project's settings cannot change the user's index."""
     write(project, {".upbeat/auto-tools.toml": '[index]\nenabled = "off"\n'})
     run([])
 
@@ -91,7 +91,7 @@ def test_a_project_cannot_switch_it(project: Path, capsys: pytest.CaptureFixture
 
 
 def test_no_place_to_keep_it(project: Path, tmp_path: Path) -> None:
-    """A state folder that cannot be used is said in a sentence."""
+    """An unusable state folder is reported in one sentence."""
     (tmp_path / "state").write_text("a file")
 
     with pytest.raises((UserError, OSError)):

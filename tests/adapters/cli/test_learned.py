@@ -39,7 +39,7 @@ def test_list_of_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_list(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The list has one line each, the surest first, and what is worth more."""
+    """The list has one line per habit, the most certain first, and proposals at the end."""
     learn(project, *[FIX] * 9, *[replace(FIX, trigger=f"t{number}") for number in range(4)])
     run(["list"])
     lines = capsys.readouterr().out.splitlines()

@@ -60,7 +60,7 @@ def test_log_as_data(here: Here, journal: SqliteJournal, home: Path, arguments: 
     ids=str,
 )
 def test_log_with_other_arguments(here: Here, home: Path, tmp_path: Path, arguments: list[str], problem: str) -> None:
-    """What is wrong with the arguments is told."""
+    """Wrong arguments are reported with the reason."""
     done = here("log", *arguments, cwd=tmp_path)
 
     assert (2, b"", True) == (done.code, done.stdout, problem in done.stderr)
@@ -100,7 +100,7 @@ def test_follow_begins_before_the_first_record(home: Path) -> None:
 
 
 def test_verify(here: Here, journal: SqliteJournal, home: Path) -> None:
-    """A whole journal is said to be whole; a changed one exits 1."""
+    """An intact journal exits with 0, a changed one with 1."""
     whole = here("log", "verify", cwd=home)
     path = journal.file.path
     assert (
@@ -123,7 +123,7 @@ def test_verify(here: Here, journal: SqliteJournal, home: Path) -> None:
 
 
 def test_prune(here: Here, journal: SqliteJournal, home: Path) -> None:
-    """What is older than a date goes, with sessions that nobody has touched for months; what is left is whole."""
+    """Records before a date are removed, with sessions unused for months; the rest is intact."""
     none = here("log", "prune", "--before", "2026-01-02", cwd=home).stdout.decode()
     gone = json.loads(here("log", "prune", "--before", "2026-01-02T03:05", "--json", cwd=home).stdout)
 
@@ -138,7 +138,7 @@ def test_prune(here: Here, journal: SqliteJournal, home: Path) -> None:
 def test_prune_keeps_to_the_settings(
     here: Here, journal: SqliteJournal, repo: Path, home: Path, mine: int, projects: int, gone: int
 ) -> None:
-    """Without a date what is over the user's own limits goes, whatever a project says."""
+    """Without a date the user's own limits apply, not those of a project."""
     for path, days in ((home / ".config/upbeat/auto-tools.toml", mine), (repo / ".upbeat/auto-tools.toml", projects)):
         path.parent.mkdir(parents=True)
         path.write_text(f"[journal]\nmax_days = {days}\n")

@@ -114,7 +114,7 @@ def test_tools_call_with_other_arguments(here: Here, tmp_path: Path, args: str) 
 
 
 def test_trust(here: Here, tmp_path: Path) -> None:
-    """Trusting shows what is trusted, and the settings loosen from then on, until they change."""
+    """``trust`` shows the file, and its settings then apply until they change."""
     repo = make_repository(tmp_path / "repo")
     write(repo, {"config/auto-tools.toml": "[budget]\nwall_ms = 9000\n"})
 
@@ -175,7 +175,7 @@ def test_nothing_to_trust(here: Here, repo: Path, tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    """Where nothing can be stored the command says so in a sentence."""
+    """If nothing can be stored, the command reports it in one sentence."""
     repo = make_repository(tmp_path / "repo", {"config/auto-tools.toml": "enabled = 'off'\n"})
     trust = upbeat("trust", "--yes", cwd=repo, home=Path("/proc"))
     install = upbeat("install", "claude", "--yes", cwd=repo, home=Path("/proc"))

@@ -8,7 +8,7 @@ from processes import UPBEAT
 
 
 def test_an_unknown_client_is_an_error_that_names_the_known_ones() -> None:
-    """A client that nobody registered is refused; no other client's codec is used for it."""
+    """An unregistered client is rejected with the known names."""
     with subprocess.Popen(
         [UPBEAT, "mcp", "--client", "gemini-cli"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:

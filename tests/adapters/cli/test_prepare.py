@@ -132,7 +132,7 @@ def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], problem: str
 
 
 def test_a_prompt_that_is_no_text(tmp_path: Path) -> None:
-    """Bytes on the command line that are not UTF-8 are told as such."""
+    """Arguments that are not UTF-8 are reported as such."""
     done = run([UPBEAT, "prepare", "--prompt", os.fsdecode(b"fix \xff")], tmp_path)
     other = run([UPBEAT, "prepare", os.fsdecode(b"--\xff")], tmp_path)
 
@@ -145,7 +145,7 @@ def test_a_prompt_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_characters_that_are_none(repo: Path, tmp_path: Path) -> None:
-    """Lone surrogates, which some clients send, are replaced wherever they stand."""
+    """Lone surrogates, which some clients send, are replaced everywhere."""
     client = {"session_id": "\ud800", "event": "\udfff"}
     request = json.dumps({"prompt": "fix a.py \ud83d", "client": client, "repo_root": "\ud800"})
     done = upbeat("prepare", cwd=repo, stdin=request.encode(), home=tmp_path)
@@ -184,7 +184,7 @@ def test_stdin_is_a_file(repo: Path, tmp_path: Path) -> None:
 
 
 def test_five_megabytes(repo: Path, tmp_path: Path) -> None:
-    """A prompt of five megabytes is prepared like a short one, and stands in the report whole."""
+    """A prompt of five megabytes is prepared like a short one, and the report has all of it."""
     prompt = PROMPT + "\n" + "some more words. " * 300_000
     done = upbeat("prepare", cwd=repo, stdin=prompt.encode(), home=tmp_path, CI_AUTO_TOOLS_BUDGET_WALL_MS="60000")
 
@@ -209,7 +209,7 @@ def test_more_than_can_be_read(tmp_path: Path) -> None:
 
 
 def test_no_git(tmp_path: Path) -> None:
-    """A folder without git is searched, and that is said."""
+    """A folder without git is searched, and a limit reports it."""
     write(tmp_path / "无 git")
     done = upbeat("prepare", "--prompt", PROMPT, cwd=tmp_path / "无 git", home=tmp_path)
 
@@ -248,7 +248,7 @@ def test_a_worktree_and_a_submodule(repo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["/nowhere/at/all", "a\u0000b"])
 def test_a_repository_that_is_not_there(repo: Path, tmp_path: Path, place: str) -> None:
-    """A place that is no folder is told by each tool; nothing is guessed."""
+    """Each tool reports that the repository is not a folder; no other folder is searched."""
     done = upbeat("prepare", cwd=repo, stdin=json.dumps({"prompt": PROMPT, "repo_root": place}).encode(), home=tmp_path)
 
     assert (0, {"E_REPO_ROOT"}) == (done.code, {result["error"]["code"] for result in done.report["tool_results"]})
@@ -256,7 +256,7 @@ def test_a_repository_that_is_not_there(repo: Path, tmp_path: Path, place: str) 
 
 
 def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
-    """Where the folder was removed under our feet, that is what is said."""
+    """A working directory that was removed is an unreadable request with that reason."""
     (tmp_path / "gone").mkdir()
     done = run(
         ["/bin/sh", "-c", 'rmdir ../gone && exec "$@"', "sh", UPBEAT, "prepare", "--prompt", "x"],
@@ -307,7 +307,7 @@ def test_unreadable_files(request: pytest.FixtureRequest) -> None:
 
 
 def test_a_home_that_cannot_be_written(repo: Path) -> None:
-    """Where nothing can be stored the turn is prepared all the same."""
+    """With a read-only home the turn is still prepared."""
     done = upbeat("prepare", "--prompt", PROMPT, cwd=repo, home=Path("/proc"))
 
     assert_prepared(done)
@@ -328,7 +328,7 @@ def test_all_configuration_errors_at_once(repo: Path, tmp_path: Path) -> None:
 
 
 def test_a_core_that_fails(repo: Path, tmp_path: Path) -> None:
-    """If the core fails, exit is 10, the report is empty and says so, and the traceback is on stderr."""
+    """If the core fails, the exit code is 10, the report is empty with the error, and the traceback is on stderr."""
     code = (
         "import sys\nfrom upbeat.adapters.cli import prepare\nfrom upbeat.adapters.cli.main import main\n"
         "def fails(*_args): raise RuntimeError('boom')\n"
@@ -353,7 +353,7 @@ def prepare_with_endless_tools(repo: Path, home: Path) -> float:
 
 
 def test_tools_that_never_end_do_not_keep_the_process(repo: Path, tmp_path: Path) -> None:
-    """With tools that never end the report says so when the time is over, and the process ends."""
+    """With tools that never end, the report has their timeouts and the process ends."""
     assert 0.4 <= prepare_with_endless_tools(repo, tmp_path) < 20
 
 
@@ -393,7 +393,7 @@ def test_exit_codes(repo: Path, tmp_path: Path, setup: dict[str, str], arguments
 
 
 def test_text_for_people(repo: Path, tmp_path: Path) -> None:
-    """--text shows plan, results and context; what is limited is on stderr."""
+    """``--text`` prints plan, results and context; limits are on stderr."""
     done = upbeat("prepare", "--prompt", PROMPT, "--text", cwd=repo, home=tmp_path)
     plan, results, context = done.stdout.decode().split("\n\n", 2)
 

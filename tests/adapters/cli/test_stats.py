@@ -58,7 +58,7 @@ def asked(here: Here, home: Path, *arguments: str) -> dict[str, Any]:
 
 
 def test_for_people(here: Here, home: Path) -> None:
-    """What went in, how often it was used, and that nothing can be said of the difference while nothing is held out."""
+    """The text has the injections, their use, and that nothing is compared without a holdout."""
     done = here("stats", cwd=home)
     lines = done.stdout.decode().splitlines()
 
@@ -102,7 +102,7 @@ def test_only_what_was_asked_for(here: Here, home: Path) -> None:
 
 
 def test_the_setting_is_told(here: Here, home: Path) -> None:
-    """How much is held out at present stands beside the numbers."""
+    """The present holdout percentage is part of the report."""
     config = home / ".config" / "upbeat" / "auto-tools.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[inject]\nholdout_percent = 20\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_without_a_journal(here: Here, tmp_path: Path) -> None:
 
 
 def test_a_damaged_journal_is_one_sentence(here: Here, home: Path) -> None:
-    """What cannot be read is said, not counted as nothing."""
+    """A damaged journal is an error, not an empty report."""
     [path] = (home / ".local/state").rglob("journal.db")
     for beside in path.parent.glob("journal.db-*"):
         beside.unlink()
@@ -131,7 +131,7 @@ def test_a_damaged_journal_is_one_sentence(here: Here, home: Path) -> None:
 
 @pytest.mark.parametrize("value", ["0", "x", "-1"])
 def test_days_are_a_number(here: Here, tmp_path: Path, value: str) -> None:
-    """A mistake is said with what would be right."""
+    """A wrong number of days is reported with what is expected."""
     done = here("stats", "--days", value, cwd=tmp_path)
 
     assert (2, True) == (done.code, "whole number of days" in done.stderr)

@@ -48,7 +48,7 @@ def statusline(home: Path, stdin: str) -> tuple[int, str, str]:
 
 
 def test_the_session_of_the_client(home: Path) -> None:
-    """The line is that of the session on stdin, with the context that the client tells."""
+    """The line shows the session on stdin, with the client's use of context."""
     payload = {"session_id": "s", "context_window": {"used_percentage": 12}}
 
     assert (0, "upbeat · tdd 0/2 · ○ TEST · context 12%\n", "") == statusline(home, json.dumps(payload))

@@ -29,7 +29,7 @@ def powers(done: Finished) -> list[str]:
 
 
 def test_what_it_would_do(repo: Path) -> None:
-    """What settings loosen, which program a server starts, and where texts go is said in words."""
+    """For each file the command says what its settings loosen, which program it starts and where its text goes."""
     launch = {"mcpServers": {"weather": {"command": "node", "args": ["a b.js", "\x1b[31m"]}}}
     write(repo, {".mcp.json": json.dumps(launch), ".upbeat/rules/a.md": "---\nevent: bash\n---\nx"})
     write(repo, {".cursor/rules/a.mdc": "x", ".claude/commands/fix.md": "x", ".upbeat/workflows.toml": ""})
@@ -64,7 +64,7 @@ def test_a_terminal_is_asked(repo: Path, answer: str, code: int, is_trusted: boo
 
 
 def test_without_a_terminal_nothing_is_trusted(repo: Path) -> None:
-    """Whoever cannot be asked has to say so: no script, and no agent in passing, trusts a repository."""
+    """Without a terminal nothing is trusted unless ``--yes`` is given, so that no script trusts by accident."""
     done = trust(repo)
 
     assert (1, False) == (done.code, (repo.parent / ".local/state/upbeat/trusted.json").exists())
@@ -74,7 +74,7 @@ def test_without_a_terminal_nothing_is_trusted(repo: Path) -> None:
 
 
 def test_list_and_revoke(repo: Path) -> None:
-    """What is trusted is listed with how it is now; revoking ends it for a project, and only for that one."""
+    """Trusted files are listed with their state; revoking ends the trust in one project only."""
     other = write(make_repository(repo.parent / "other"), {".upbeat/auto-tools.toml": SETTINGS})
     (file, others) = (str(folder / ".upbeat/auto-tools.toml") for folder in (repo, other))
     for folder in (repo, other):
@@ -99,7 +99,7 @@ def test_list_without_trust(repo: Path) -> None:
 
 
 def test_a_pipe_in_place_of_settings(repo: Path) -> None:
-    """What is no file is told, and not waited for."""
+    """A FIFO is reported and not opened."""
     (repo / ".upbeat/rules").mkdir()
     os.mkfifo(repo / ".upbeat/rules/pipe.md")
     done = trust(repo, "--yes")

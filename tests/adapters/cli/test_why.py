@@ -17,7 +17,7 @@ from upbeat.adapters.system.journal.store import SqliteJournal
     ids=str,
 )
 def test_why(here: Here, journal: SqliteJournal, repo: Path, home: Path, arguments: list[str], seq: int) -> None:
-    """The record that is asked for; without a number the latest of this repository in which something was said."""
+    """The requested record is explained; by default the latest of this repository with a decision or an effect."""
     text = here("why", *arguments, cwd=repo, home=home)
     document = json.loads(here("why", *arguments, "--json", cwd=repo, home=home).stdout)
 
@@ -49,7 +49,7 @@ def test_why_where_nobody_said_anything(here: Here, journal: SqliteJournal, repo
 def test_why_without_a_record(
     here: Here, repo: Path, home: Path, arguments: list[str], language: str, problem: str
 ) -> None:
-    """Where there is no record, what to do is said, and nothing is made."""
+    """Without a record the command tells what to do, and creates nothing."""
     done = here("why", *arguments, cwd=repo, home=home, LANG=language)
 
     assert (1, b"", problem) == (done.code, done.stdout, done.stderr)

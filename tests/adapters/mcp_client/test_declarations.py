@@ -41,7 +41,7 @@ def test_pins(tmp_path: Path) -> None:
 
 
 def test_pins_are_private(tmp_path: Path) -> None:
-    """Nobody else reads what a user has approved, or changes it."""
+    """Only the owner can read or change the approvals."""
     PinStore(tmp_path).approve("docs", {"search": "a"})
     files = sorted((tmp_path / PINS_FILE).parent.iterdir())
 

@@ -40,7 +40,7 @@ def found(command: str, root: Path) -> tuple[str, str]:
 
 
 def test_a_name_is_not_found_in_the_repository(repo: Path) -> None:
-    """It is told that it is only there, and how to have it all the same; in a folder of the repository, too."""
+    """A program that exists only in the repository is refused with advice, also from a subfolder."""
     (repo / "inner").mkdir()
     for root in (repo, repo / "inner"):
         with pytest.raises(ToolFailure, match="docs not started: 'docs' exists only in this repository; use its path"):
@@ -48,7 +48,7 @@ def test_a_name_is_not_found_in_the_repository(repo: Path) -> None:
 
 
 def test_the_next_one_is_taken(repo: Path) -> None:
-    """A program of that name outside is found, and what it starts by name is looked for outside as well."""
+    """A program outside the repository is found, and the server's PATH leads outside, too."""
     outside = executable(repo.parent / "bin/docs")
 
     assert (str(outside), str(repo.parent / "bin")) == found("docs", repo)
@@ -60,6 +60,6 @@ def test_a_path_is_a_users_choice(repo: Path) -> None:
 
 
 def test_there_is_none(repo: Path) -> None:
-    """What is nowhere is told as that."""
+    """A program that is not on PATH is reported."""
     with pytest.raises(ToolFailure, match="no program 'nothing' on PATH"):
         found("nothing", repo)

@@ -97,7 +97,7 @@ def test_what_is_forgiven(make: Make, how: str) -> None:
     ],
 )
 def test_what_it_did_is_said(make: Make, how: str, code: ErrorCode, said: str) -> None:
-    """A server that breaks the connection, or the protocol, is a failure that says what it did, without secrets."""
+    """A server that breaks the connection or the protocol is a failure with the reason, without secrets."""
     found = failure(make(how))
 
     assert (code, True) == (found[0], said in found[1])
@@ -180,7 +180,7 @@ def test_a_broken_server_is_left_alone(make: Make, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_nobody_is_left(make: Make, tmp_path: Path) -> None:
-    """A server that ignores the end of its stdin and SIGTERM is gone after close, and so is what it started."""
+    """A server that ignores the end of stdin and SIGTERM is gone after ``close``, with everything that it started."""
     asked = make("stubborn", str(tmp_path / "starts"))
     ask(asked)
     leader = int((tmp_path / "starts").read_text())
@@ -217,7 +217,7 @@ def _group(process: Path) -> int:
 
 
 def test_it_gets_nothing_from_us(make: Make) -> None:
-    """A server that wants a model's answer from its client is refused, and still answers."""
+    """A server's request for a model's answer is refused, and its tool still answers."""
     assert "refused" == make("asks back").call("odd.search", {}, "/", threading.Event()).data["text"]
 
 
@@ -271,7 +271,7 @@ SERVE, CALL, PREPARE = ["mcp"], ["tools", "call", "odd.search"], ["prepare", "--
     ids=str,
 )
 def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: signal.Signals) -> None:
-    """A command that is told to end takes its servers with it: this one would not notice the end of its stdin."""
+    """A command that is ended by a signal ends its servers, even one that ignores the end of its stdin."""
     if number == signal.SIGKILL and with_death_signal(["true"]) == ["true"]:
         pytest.skip("needs setpriv of util-linux")
     settings(tmp_path, odd("hangs", str(tmp_path / "starts")))
@@ -289,6 +289,6 @@ def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: s
 
 
 def _started(folder: Path) -> int:
-    """The server's process, once it has told."""
+    """Return the pid of the server; 0 before it has started."""
     path = folder / "starts"
     return int(path.read_text() or 0) if path.exists() else 0

@@ -74,7 +74,7 @@ def result(report: TurnReport, tool: str) -> Any:
 
 
 def test_a_turn_asks(ask: Turn, home: Path) -> None:
-    """The tool gets the prompt's words and what its user wrote down; its answer stands framed among the code."""
+    """The tool gets the prompt's words and the fixed arguments; its answer is framed with the code."""
     report = ask(docs(home))
     planned = next(tool for tool in report.tool_plan.tools if tool.tool == "docs.search")
     (item,) = (item for item in report.fused_context.for_model.structured.items if item.tool == "docs.search")
@@ -113,7 +113,7 @@ def test_a_long_answer_is_cut(ask: Turn, home: Path) -> None:
 
 
 def test_too_long_an_answer_is_none(ask: Turn, home: Path) -> None:
-    """Whoever answers more than can be cleaned as a whole is refused."""
+    """An answer that is too long to be sanitized as a whole is refused."""
     report = ask(docs(home, tools={"much": 'query_argument = "q"\nargs = { characters = 100000 }'}))
 
     assert ["tool failed; skipped: docs.much (answered 100000 characters; the limit is 65536)"] == limits(report)

@@ -87,7 +87,7 @@ def test_the_umask_of_the_process_is_left_alone(listener: HookListener, monkeypa
 
 
 def test_closing_takes_it_away(listener: HookListener) -> None:
-    """After the end nobody listens and no socket is left; closing again does no harm."""
+    """After ``close`` no socket is left; a second ``close`` does nothing."""
     listener.close()
     listener.close()
 
@@ -106,7 +106,7 @@ def test_a_second_server_leaves_the_first_alone(listener: HookListener) -> None:
 
 
 def test_a_dead_servers_socket_is_taken_over(folder: Path) -> None:
-    """A socket that nobody listens on is replaced."""
+    """A socket without a listener is replaced."""
     folder.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(str(folder / f"claude-code-{PID}.sock"))
@@ -184,7 +184,7 @@ def somebody_elses(folder: Path) -> None:
 
 @pytest.mark.parametrize("make", [open_to_others, a_link, a_file, somebody_elses])
 def test_a_hostile_folder_is_refused(folder: Path, make: object) -> None:
-    """Where the folder is not ours, real and closed, nobody listens, and nothing in it is touched."""
+    """In a folder that is foreign, a link, a file or open to others the server does not listen, and changes nothing."""
     make(folder)  # type: ignore[operator]
     started = HookListener("claude-code", PID, lambda payload: payload)
 
@@ -240,7 +240,7 @@ def test_broken_frames_are_dropped(listener: HookListener, payload: bytes, lengt
 
 
 def test_a_silent_client_delays_nobody(listener: HookListener) -> None:
-    """A connection on which nothing is said does not hold up the others."""
+    """A silent connection does not delay others."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
         silent.connect(str(listener.path))
 
@@ -248,7 +248,7 @@ def test_a_silent_client_delays_nobody(listener: HookListener) -> None:
 
 
 def test_out_of_files_is_no_end(listener: HookListener, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the system has no room for a connection or a thread, whoever comes later is answered again."""
+    """After the system could not accept a connection, later connections are answered."""
     real, troubles = socket.socket.accept, [OSError(errno.EMFILE, "too many"), OSError(errno.ECONNABORTED, "gone")]
 
     def accept(self: socket.socket) -> object:

@@ -101,7 +101,7 @@ def test_initialize(asked: object, version: str) -> None:
 
 
 def test_discover() -> None:
-    """Without a handshake the server says what it speaks and is."""
+    """Without a handshake the server reports its versions and itself."""
     assert {
         "resultType": "complete",
         "supportedVersions": ["2026-07-28"],

@@ -137,7 +137,7 @@ def test_a_request_before_the_end_is_answered(repo: Path, tmp_path: Path) -> Non
 
 
 def test_a_client_that_goes_away_is_no_error(repo: Path, tmp_path: Path) -> None:
-    """When nobody reads any more the server ends quietly."""
+    """If the client closes its end, the server exits quietly."""
     with Pipe(repo, home=tmp_path) as pipe:
         pipe.answer("ping")
         assert pipe.process.stdout

@@ -62,7 +62,7 @@ def test_everything_set() -> None:
 
 
 def test_relative_folders_are_ignored() -> None:
-    """XDG wants relative paths to be ignored."""
+    """Relative paths in XDG variables are ignored."""
     assert Path("/h/.config") == read_environment({"HOME": "/h", "XDG_CONFIG_HOME": "etc"}).config_home
 
 
@@ -89,7 +89,7 @@ def test_color(variables: dict[str, str], color: bool) -> None:
 
 
 def test_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an argument the process's own environment is read; a child gets it with what is added."""
+    """Without an argument the environment of the process is read; a child gets it with additions."""
     monkeypatch.setenv("CI_AUTO_TOOLS_MODE", "plan")
 
     assert {"CI_AUTO_TOOLS_MODE": "plan"}.items() <= read_environment().settings.items()
@@ -124,7 +124,7 @@ def test_variables_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_argument_as_it_was_typed(
     bytes_typed: bytes, encoding: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the locale cannot read is UTF-8 if it can be; what it can read is as it says."""
+    """An argument that the locale cannot decode is decoded as UTF-8 if possible."""
     monkeypatch.setattr(os, "fsencode", lambda text: text.encode(encoding, "surrogateescape"))
 
     assert expected == decode_argument(bytes_typed.decode(encoding, "surrogateescape"))

@@ -70,7 +70,7 @@ def test_what_an_encoding_lacks(encoding: str) -> None:
 
 
 def test_a_crash_tells_in_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
-    """The traceback of what nobody caught holds no sequence either."""
+    """The traceback of an uncaught exception is escaped, too."""
     with terminal.escaping_output():
         hook = sys.excepthook
     hook(ValueError, ValueError("\x1b]0;owned\x07"), None)
@@ -85,7 +85,7 @@ def test_a_command_is_guarded(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_who_sits_at_a_terminal() -> None:
-    """Nobody, where one of the streams was closed before the start or leads elsewhere."""
+    """Streams are no terminal if one of them was closed before the start or is redirected."""
     leader, follower = os.openpty()
     with open(leader, "rb"), open(follower, encoding="utf-8") as stream:
         assert terminal.are_terminals(stream)

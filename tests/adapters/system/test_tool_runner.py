@@ -95,7 +95,7 @@ def test_the_log_has_what_nobody_foresaw(caplog: pytest.LogCaptureFixture) -> No
 
 
 def test_planned_order() -> None:
-    """Results stand in planned order, not in the order of arrival."""
+    """Results are in planned order, not in order of arrival."""
     runs, _, _ = run({"slow": waits(0.1), "fast": answers(OUTPUT), "faster": answers(OUTPUT)})
 
     assert ["slow", "fast", "faster"] == [tool_run.result.tool for tool_run in runs]
@@ -134,7 +134,7 @@ def test_no_more_at_once_than_allowed(at_once: int) -> None:
 
 
 def test_the_deadline_binds() -> None:
-    """At the turn's end what runs is given up, what waits is not started, and both say so."""
+    """At the deadline running tools are given up, waiting ones are not started, and the errors differ."""
     runs, seconds, provider = run({"a": hangs(30), "b": answers(OUTPUT), "c": answers(OUTPUT)}, seconds=0.2, at_once=1)
 
     assert [
@@ -175,7 +175,7 @@ def test_an_answer_that_comes_too_late_changes_nothing() -> None:
 
 @pytest.mark.parametrize("bounds", [{"timeout_ms": 100}, {"seconds": 0.1}])
 def test_what_is_given_up_is_told_to_stop(bounds: dict[str, Any]) -> None:
-    """A tool that looks is told that nobody waits any more."""
+    """A tool that is given up sees its cancellation."""
     seen: list[str] = []
     run({"t": waits(5, seen)}, **bounds)
     end = time.monotonic() + 20

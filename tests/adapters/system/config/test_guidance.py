@@ -41,7 +41,7 @@ def test_nothing_before_trust(root: Path, home: Environment) -> None:
 
 
 def test_the_nearest_first(root: Path, home: Environment) -> None:
-    """Those of the folder that the file stands in, then those above; those for this kind of file before the others."""
+    """The file's own folder comes before those above it, and guidance for its type before other guidance."""
     for file in guidance_files(str(root)):
         trust(file.path, file.path.read_bytes(), home)
     files = GuidanceFiles(home)
@@ -94,7 +94,7 @@ def test_what_is_to_be_trusted(root: Path) -> None:
 
 
 def test_a_hostile_repository(root: Path, home: Environment, tmp_path: Path) -> None:
-    """Links that lead out or round, FIFOs, and more files and folders than anybody has: bounded, and nothing raises."""
+    """Links out of the repository, link loops, FIFOs and very many files and folders are bounded and never raise."""
     write(tmp_path, {"out/x.mdc": TS})
     folder = root / ".cursor/rules"
     os.mkfifo(folder / "fifo.mdc")

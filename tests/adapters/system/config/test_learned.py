@@ -103,7 +103,7 @@ def test_broken_file_is_set_aside(files: LocalLearnedHabits, tmp_path: Path, tex
 def test_a_file_that_the_disk_does_not_give_is_kept(
     files: LocalLearnedHabits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is neither set aside nor written over: what was known is known again once it can be read."""
+    """An unreadable file is neither renamed nor overwritten, and its habits are back once it can be read."""
     files.record("/shop", [FIX], 1.0)
     known = files.load("/shop")
 
@@ -143,7 +143,7 @@ def test_writers_wait_for_each_other(files: LocalLearnedHabits, monkeypatch: pyt
 def test_a_lock_that_is_kept_costs_no_turn(
     files: LocalLearnedHabits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While another process holds the lock, recording gives up soon, and a command says so."""
+    """While another process holds the lock, recording gives up soon, and a command fails with advice to try again."""
     monkeypatch.setattr(learned, "LOCK_SECONDS", 0.05)
     files.record("/shop", [FIX], 1.0)
     descriptor = os.open(tmp_path / "upbeat/observations/everywhere.json.lock", os.O_RDWR)

@@ -30,7 +30,7 @@ def test_a_prompt_without_a_file(name: str, root: Path, home: Environment) -> No
 
 
 def test_a_users_own_prompt(root: Path, home: Environment) -> None:
-    """Codex's folder comes before Claude Code's; secrets and controls are taken out."""
+    """Codex's folder takes precedence over Claude Code's; secrets and control characters are removed."""
     put(home.home / ".claude/commands/review.md", "Claude's")
     second = put(home.home / ".claude/commands/git/log.md", "Log $1")
     first = put(home.home / ".codex/prompts/review.md", "Review \x1b[31m$1\x1b[0m with ghp_" + "aB3dE6gH9j" * 4)

@@ -46,7 +46,7 @@ def test_the_top_of_the_working_tree(repo: Path) -> None:
 
 
 def test_no_git(tmp_path: Path) -> None:
-    """Without git it is the working directory, and a limit says so."""
+    """Without git the repository is the working directory, and a limit reports it."""
     real = os.path.realpath(tmp_path)
 
     assert (found(real, "no-git-root"), ROOT_LIMIT) == (locate(tmp_path).repository, limits(locate(tmp_path)))
@@ -116,7 +116,7 @@ def test_a_working_directory_that_is_gone(cwd: str) -> None:
 
 
 def test_a_bare_repository(tmp_path: Path) -> None:
-    """A bare repository has nothing to read, and says so."""
+    """A bare repository is a problem with advice, because it has no files to read."""
     git(tmp_path, "init", "-q", "--bare", "x.git")
     root = os.path.realpath(tmp_path / "x.git")
 

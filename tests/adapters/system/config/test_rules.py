@@ -142,7 +142,7 @@ def test_a_folder_that_leads_out(root: Path, home: Environment, tmp_path: Path) 
 
 
 def test_more_files_than_are_read(root: Path, home: Environment) -> None:
-    """The first by name are read, and a problem tells how many are not."""
+    """The first files by name are loaded, and a problem reports how many are not."""
     write(root, {f"{PROJECT_FOLDER}/{number:03}.md": DENY for number in range(MAX_FILES + 100)})
     book = load_rules(str(root), home)
 

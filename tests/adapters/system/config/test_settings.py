@@ -94,7 +94,7 @@ def test_each_variable(root: Path, home: Environment, variables: dict[str, str],
 
 
 def test_a_wrong_dry_run_is_told(root: Path, home: Environment) -> None:
-    """What is neither 0 nor 1 is not guessed at."""
+    """A value other than 0 or 1 is a problem and is not interpreted."""
     resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_DRY_RUN": "yes"}))
 
     assert ("environment: CI_AUTO_TOOLS_DRY_RUN must be 0 or 1; found 'yes'",) == resolved.problems
@@ -121,7 +121,7 @@ def test_a_folder_in_place_of_a_project_file(root: Path, home: Environment, name
 
 
 def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
-    """What is wrong in any file is told in one go, with file and line."""
+    """The problems of all files are reported together, each with file and line."""
     put_user(home, 'enable = "off"\n')
     put(root, "config/auto-tools.toml", '# x\n[budget]\nwall_ms = "long"\nmax_concurency = 2\n')
     resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_MODE": "dry"}))
@@ -209,7 +209,7 @@ def test_links_out_of_the_project_are_not_its_settings(root: Path, home: Environ
 
 
 def test_a_pipe_is_no_settings_file(root: Path, home: Environment) -> None:
-    """A named pipe would wait for ever; it is not opened."""
+    """A named pipe is not opened, because reading it would block."""
     (root / "config").mkdir(parents=True)
     os.mkfifo(root / "config/auto-tools.toml")
 
@@ -227,7 +227,7 @@ def test_a_users_pipe_is_no_settings_file(root: Path, home: Environment) -> None
 
 
 def test_misplaced_settings_are_told(root: Path, home: Environment) -> None:
-    """Settings where nobody reads them are named, with line, key and the right place."""
+    """Settings in files that upbeat does not read are reported with line, key and the right place."""
     put(root, "config/auto-tools.yaml", "tier_max: 2")
     put(root, ".devbooks/config.yaml", "name: x\nauto_tools:\n  tier_max : 2\n  other: 1\n  CI_AUTO_TOOLS_MODE: plan\n")
 
@@ -273,7 +273,7 @@ def test_a_users_servers(root: Path, home: Environment) -> None:
 
 @pytest.mark.parametrize("is_trusted", [False, True])
 def test_a_project_names_no_server(root: Path, home: Environment, is_trusted: bool) -> None:
-    """What a project's file says of servers does not count, trusted or not, and a limit says so."""
+    """Servers in a project's file do not count, trusted or not, and a limit reports them."""
     path = put(root, ".upbeat/auto-tools.toml", f'mode = "plan"\n{SERVER}')
     if is_trusted:
         trust(path, path.read_bytes(), home)

@@ -24,7 +24,7 @@ def put(path: Path, text: str = "x=1") -> Path:
 
 
 def test_trust_is_for_a_content_at_a_place(tmp_path: Path, home: Environment) -> None:
-    """A content is trusted where it was, and neither another content nor another place."""
+    """Trust applies to one content at one path, and to no other content or path."""
     path = put(tmp_path / "one")
     before = is_trusted(path, DIGEST, home)
     trust(path, b"x=1", home)
@@ -47,7 +47,7 @@ def test_trust_remembers_others(tmp_path: Path, home: Environment) -> None:
 
 @pytest.mark.parametrize("stored", ["", "[]", "{", '{"x": 5}', "null"])
 def test_a_broken_trust_file_trusts_nobody(tmp_path: Path, home: Environment, stored: str) -> None:
-    """Trust that cannot be read is no trust, and does not stand in the way of new trust."""
+    """An invalid trust file trusts nothing, and new trust replaces it."""
     path = put(tmp_path / "x")
     put(home.state_home / "upbeat/trusted.json", stored)
 
@@ -73,7 +73,7 @@ def test_trust_at_the_same_time(tmp_path: Path, home: Environment) -> None:
 
 
 def test_the_store_is_private(tmp_path: Path, home: Environment) -> None:
-    """Nobody else reads what is trusted, and nothing is left beside it."""
+    """The trust file is readable by its owner only, and no draft is left beside it."""
     trust(put(tmp_path / "x"), b"x=1", home)
     files = sorted((home.state_home / "upbeat").iterdir())
 

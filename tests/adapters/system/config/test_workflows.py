@@ -70,7 +70,7 @@ def test_the_users_and_the_projects(root: Path, home: Environment) -> None:
 
 
 def test_a_wrong_users_file_changes_nothing(root: Path, home: Environment, built_in: LoadedRegistry) -> None:
-    """All that is wrong in the user's file is told with its full path, and the built-in workflows stay."""
+    """All problems of the user's file are reported with its full path, and the built-in workflows stay."""
     path = put(
         home.config_home, "upbeat/workflows.toml", '[workflows.x]\nstages = ["DVE"]\n[stages.QA]\nmax_attempts = 99\n'
     )
@@ -86,7 +86,7 @@ def test_a_wrong_users_file_changes_nothing(root: Path, home: Environment, built
 
 @pytest.mark.parametrize("whose", ["user", "project"])
 def test_files_that_cannot_be_read(root: Path, home: Environment, built_in: LoadedRegistry, whose: str) -> None:
-    """A file that cannot be parsed is one problem, whoever wrote it, and never an exception."""
+    """A file that cannot be parsed is one problem, the user's and the project's alike, and never an exception."""
     folder, name = (root, PROJECT_FILE) if whose == "project" else (home.config_home, "upbeat/workflows.toml")
     path = put(folder, name, b"workflows = ")
     loaded = load_workflows(str(root), home)

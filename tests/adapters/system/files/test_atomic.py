@@ -185,7 +185,7 @@ def test_what_is_no_regular_file_is_left_alone(tmp_path: Path, kind: str) -> Non
 def test_a_new_file_takes_no_name_from_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, links: bool
 ) -> None:
-    """``is_new`` finds what is there, on file systems with hard links and without."""
+    """``is_new`` detects an existing name, on file systems with and without hard links."""
     path = tmp_path / "rule.md"
     if kind == "file":
         path.write_bytes(OLD)

@@ -94,7 +94,7 @@ def test_a_result_that_keeps_changing(root: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", "[" * 100_000, "\x00"])
 def test_what_is_no_object_is_empty(tmp_path: Path, text: str) -> None:
-    """Whatever stands in the file, nothing is raised."""
+    """Any content that is not a JSON object gives an empty object, and nothing is raised."""
     path = tmp_path / "settings.json"
     path.write_text(text)
 
@@ -102,7 +102,7 @@ def test_what_is_no_object_is_empty(tmp_path: Path, text: str) -> None:
 
 
 def test_what_is_no_file_is_empty(tmp_path: Path) -> None:
-    """Nothing, a folder, a pipe that nobody writes to: none is waited for."""
+    """A missing file, a folder and a FIFO without a writer give an empty object without waiting."""
     os.mkfifo(tmp_path / "pipe")
 
     assert [{}, {}, {}] == [read_json_object(path) for path in (tmp_path / "none", tmp_path, tmp_path / "pipe")]

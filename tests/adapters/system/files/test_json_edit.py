@@ -58,7 +58,7 @@ NOT_EDITABLE = {
 
 @pytest.mark.parametrize(("old", "new"), EDITED.items())
 def test_looks_like_what_stands_around_it(old: str, new: str) -> None:
-    """Indent, line ends, comments and commas stay as they are, and what is put in follows them."""
+    """Indentation, line ends, comments and commas are kept, and the new text follows the style around it."""
     assert new == set_value(old, PLACE, True)
 
 
@@ -81,7 +81,7 @@ def test_many_keys() -> None:
 
 
 def test_dropped() -> None:
-    """What is dropped takes its comma with it, and leaves the comments around it."""
+    """A removed member takes its comma with it, and the comments around it stay."""
     dropped = {
         '{"a": 1, "k": 2}': '{"a": 1}',
         '{"k": 2, "a": 1}': '{ "a": 1}',
@@ -131,7 +131,7 @@ WRITTEN = OBJECTS.flatmap(lambda value: st.tuples(st.just(value), texts(value)))
 
 @given(WRITTEN)
 def test_reads_what_a_person_wrote(written: tuple[dict[str, Any], str]) -> None:
-    """Comments and commas at the end change nothing of what is read."""
+    """Comments and trailing commas do not change the parsed value."""
     value, text = written
 
     assert value == parse_object(text)

@@ -25,7 +25,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_it_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
-    """Neither shorter nor much longer."""
+    """The wait for a held lock lasts for its time limit."""
     with hold_lock(tmp_path / "lock", 0):
         began = time.monotonic()
         with hold_lock(tmp_path / "lock", 0.2) as is_ours:
@@ -35,7 +35,7 @@ def test_it_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
 
 
 def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
-    """A holder that is killed holds nobody up."""
+    """The lock of a killed process is free."""
     path = tmp_path / "lock"
     reading, telling = os.pipe()
     holder = os.fork()
@@ -56,7 +56,7 @@ def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
 
 
 def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is said, and not waited for."""
+    """On a file system without locks the result is None, without a wait."""
 
     def none(*_: object) -> NoReturn:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))

@@ -72,7 +72,7 @@ def test_what_is_not_opened(root: Path, path: str, number: int) -> None:
 
 @given(st.lists(PARTS, min_size=1, max_size=6))
 def test_no_path_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
-    """Whatever way is put together, what is read is the repository's own."""
+    """Whatever the path is composed of, only files of the repository are read."""
     base = tmp_path_factory.getbasetemp() / "paths"
     root = base / "root" if base.exists() else make(base)
     try:
@@ -106,5 +106,5 @@ def test_nothing_stays_open(root: Path) -> None:
 
 
 def test_real_path(root: Path) -> None:
-    """A path is told where links lead."""
+    """The links of a path are resolved."""
     assert f"{root}/a/file" == real_path(root / "link/file")

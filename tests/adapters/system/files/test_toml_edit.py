@@ -55,7 +55,7 @@ NOT_EDITABLE = {
 
 @pytest.mark.parametrize(("old", "new"), EDITED.items())
 def test_looks_like_what_stands_around_it(old: str, new: str) -> None:
-    """New tables go to the end, old ones get their values where they stand, and comments stay."""
+    """A new table is appended, an existing one gets its new values in place, and comments stay."""
     assert new == set_value(old, PLACE, OURS)
 
 
@@ -116,7 +116,7 @@ TEXTS = st.builds(
 
 @given(TEXTS)
 def test_an_edit_adds_and_nothing_else(text: str) -> None:
-    """Whatever stands in a file, it is refused, or says afterwards exactly the old things and ours."""
+    """Any file is either rejected, or has exactly its old values and the new ones afterwards."""
     try:
         old = tomli.loads(text)
     except tomli.TOMLDecodeError:

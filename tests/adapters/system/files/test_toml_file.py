@@ -41,7 +41,7 @@ def test_a_file(tmp_path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    """A file that is not there is no problem, and is told from an empty one."""
+    """A missing file is not a problem, and differs from an empty one."""
     (tmp_path / "empty").touch()
 
     assert TomlFile(str(tmp_path / "no"), exists=False) == read_toml(tmp_path / "no")
@@ -80,21 +80,21 @@ def test_an_unreadable_file_is_one_problem(tmp_path: Path, data: bytes, problem:
     ],
 )
 def test_depth(tmp_path: Path, text: str, problem: str) -> None:
-    """Whoever reads the values need not fear how deep they are."""
+    """Values nested too deep are a problem, so that readers may recurse."""
     (tmp_path / "f").write_text(text)
 
     assert problem == read_toml(tmp_path / "f", display_name="f").problem
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    """What is no file is told as that, and is nobody's own."""
+    """A folder is reported as not a regular file, and is not a file of the project."""
     assert f"{tmp_path}: not a regular file" == read_toml(tmp_path).problem
     assert not is_own_file(str(tmp_path), ".")
 
 
 @given(data=st.binary(max_size=80))
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    """Whatever a file holds, it is read or told as wrong, never both, and never an exception."""
+    """Any bytes give either values or one problem, and never an exception."""
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_bytes(data)
     file = read_toml(path)

@@ -68,7 +68,7 @@ def test_list_files_walks_without_git(here: Path) -> None:
 
 
 def test_list_files_walks_an_ignored_folder(here: Path) -> None:
-    """Inside a folder that its repository ignores, there are files all the same."""
+    """A folder that its repository ignores is walked."""
     repository = make_small_repository(here / "r", ".gitignore")
     (repository / ".gitignore").write_text("scratch/\n")
     (repository / "scratch").mkdir()
@@ -146,7 +146,7 @@ def test_run_says_nothing_for_a_failing_command(here: Path) -> None:
 
 
 def test_no_git_outlives_its_process(here: Path) -> None:
-    """A git that waits for a FIFO, in a thread that nobody waits for, ends with the process that asked it."""
+    """A git that waits for a FIFO in a daemon thread ends with the process that started it."""
     repository = make_small_repository(here / "repo")
     commit = git(repository, "rev-parse", "HEAD")
     (repository / ".git/objects" / commit[:2] / commit[2:]).unlink()

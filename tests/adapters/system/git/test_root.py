@@ -129,7 +129,7 @@ def test_find_root_never_waits_for_a_pipe(here: Path) -> None:
 
 
 def private(here: Path) -> Path:
-    """A repository that is nobody's business."""
+    """Return a repository that must not be read."""
     return make_small_repository(here / "private")
 
 
@@ -216,7 +216,7 @@ def pipe_of_index(here: Path, git_dir: Path) -> None:
     "change", [link_head, link_branch, link_objects, include_other, include_by_detour, pipe_of_index]
 )
 def test_a_git_that_would_read_elsewhere(here: Path, change: Callable[[Path, Path], None]) -> None:
-    """Git is not asked about it, and nothing of what it would have read is told."""
+    """Git is not run, and nothing of what it would have read is returned."""
     repository = make_small_repository(here / "repo", "a.py")
     before = run_git(str(repository), ("log", "-1"))
     change(here, repository / ".git")
@@ -236,7 +236,7 @@ def test_includes_of_its_own(here: Path) -> None:
 
 
 def test_borrowed_objects(here: Path) -> None:
-    """Objects of another repository are not looked at; the names of files are listed by git all the same."""
+    """Objects of another repository are not read; git still lists the names of files."""
     other = make_small_repository(here / "other", "a.py")
     git(here, "clone", "-q", "--shared", str(other), "repo")
 

@@ -115,7 +115,7 @@ def test_is_another_after(repo: Path, change: Callable[[Path], object]) -> None:
 
 
 def test_cold_is_warm(repo: Path) -> None:
-    """What is remembered gives the digest that reading everything gives."""
+    """A digest from the cache equals the digest of a full read."""
     warm = [tree_digest(str(repo)) for _ in range(2)][1]
     tree._digest_caches.clear()
 
@@ -213,7 +213,7 @@ def test_no_time_no_digest(repo: Path) -> None:
 
 
 def test_stays_in_time_with_greedy_patterns(repo: Path) -> None:
-    """An ignore file made to take for ever takes no longer than another one."""
+    """A malicious ignore pattern does not slow the digest down."""
     write(repo, {".gitignore": "a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b\n", "a" * 60: "x"})
     start = time.monotonic()
     tree_digest(str(repo))

@@ -49,7 +49,7 @@ def test_the_installed_sqlite_is_sound() -> None:
     ],
 )
 def test_network_file_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, expected: bool) -> None:
-    """A folder on another machine is told by the kind of its mount."""
+    """A network file system is recognized by the type of its mount."""
     mounts = tmp_path / "mountinfo"
     mounts.write_text(MOUNTS.format(minor=tmp_path.stat().st_dev & 0xFF, kind=kind))
     monkeypatch.setattr("os.major", lambda device: 0)

@@ -58,7 +58,7 @@ def other_tables(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [garbage, truncated, half_written, folder, link, pipe, other_tables])
 def test_a_damaged_file_is_set_aside(stored: SqliteJournal, damage: Callable[[Path], None]) -> None:
-    """What cannot be used is renamed and kept, a record says so, and the same event is stored in a new file."""
+    """An unusable file is renamed and kept, a record reports it, and the same event is stored in a new file."""
     damage(stored.file.path)
 
     assert (0, 1) == (continuations(stored), continuations(stored))
@@ -98,7 +98,7 @@ def test_damage_while_it_is_open(stored: SqliteJournal) -> None:
 
 
 def test_a_file_that_is_gone_is_made_anew(stored: SqliteJournal) -> None:
-    """Whoever deletes the journal while it is open gets a new one with the next event."""
+    """If the journal is deleted while it is open, the next event creates a new one."""
     happen(stored)
     for path in stored.file.folder.iterdir():
         path.unlink()
@@ -119,7 +119,7 @@ def test_only_some_damaged_files_are_kept(stored: SqliteJournal) -> None:
 
 
 def test_a_file_of_a_newer_version_is_left_alone(stored: SqliteJournal) -> None:
-    """What a newer upbeat wrote is neither changed nor set aside; status says what to do."""
+    """A file of a newer upbeat is neither changed nor set aside, and the status tells how to fix it."""
     change_file(stored, "PRAGMA user_version=99")
     happen(stored)
 
@@ -128,14 +128,14 @@ def test_a_file_of_a_newer_version_is_left_alone(stored: SqliteJournal) -> None:
 
 
 def test_a_disk_without_room_is_told(stored: SqliteJournal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the disk is full, status says so before anybody wonders."""
+    """The status reports a full disk before an event is lost."""
     monkeypatch.setattr(journal_file, "MIN_FREE_BYTES", 2**80)
 
     assert f"no room left at {stored.file.folder}" == stored.health().problem
 
 
 def test_it_is_private(journal: SqliteJournal) -> None:
-    """Nobody else reads it, its companions included; a file that was open to others is closed."""
+    """Only the owner can read the journal's files; permissions that were opened are closed again."""
     happen(journal)
     files = list(journal.file.folder.iterdir())
     os.chmod(journal.file.path, 0o644)

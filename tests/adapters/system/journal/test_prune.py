@@ -22,7 +22,7 @@ def days(count: int) -> timedelta:
 
 
 def test_old_records_go(journal: SqliteJournal, clock: SettableClock) -> None:
-    """Pruning by time leaves a chain that holds, and the states of those who go on."""
+    """Pruning by time leaves a valid chain and the states of running sessions."""
     for _ in range(3):
         happen(journal, "goes on")
         happen(journal, "is over")
@@ -70,7 +70,7 @@ def test_too_much_goes(tmp_path: Path, clock: SettableClock) -> None:
 
 
 def test_it_prunes_by_itself_once_a_day(tmp_path: Path, clock: SettableClock) -> None:
-    """The first event of a day takes out what is too old."""
+    """The first event of a day removes records over the age limit."""
     asked = []
 
     def retention() -> Retention:

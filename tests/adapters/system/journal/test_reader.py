@@ -91,7 +91,7 @@ def test_a_changed_state_is_found(journal: SqliteJournal) -> None:
 
 
 def test_reading_makes_nothing(journal: SqliteJournal) -> None:
-    """Where there is no journal, whoever looks gets nothing and leaves nothing."""
+    """Reading without a journal gives empty results and creates nothing."""
     assert ((), (), None, NEW_SESSION) == (
         journal.records(),
         journal.sessions(),

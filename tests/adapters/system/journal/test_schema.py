@@ -100,7 +100,7 @@ def test_from_version_1(tmp_path: Path) -> None:
 
 
 def test_the_old_log_is_imported_once(tmp_path: Path) -> None:
-    """Many who find the old log at the same moment import it once."""
+    """Processes that open the old log at the same time import it once."""
     old_log(tmp_path, "log.jsonl", *(json.dumps({"event": f"old {number}"}) for number in range(200)))
     threads = [threading.Thread(target=append, args=[SqliteJournal(tmp_path, FakeClock())]) for _ in range(6)]
     for thread in threads:

@@ -53,7 +53,7 @@ def test_it_is_clean(journal: SqliteJournal) -> None:
 
 @pytest.mark.parametrize("goal", [KEY, "x" * 9000, "\u202edo\x00 it"])
 def test_a_state_can_be_folded_from_its_records(journal: SqliteJournal, goal: str) -> None:
-    """Whatever has to be taken out of a fact, the stored state is what the stored facts make."""
+    """Even if a fact is sanitized, the stored state is the fold of the stored facts."""
     started = replace(STARTED, run=replace(STARTED.run, goal=goal))
     for facts in ((started,), (TurnContinued(f"a{goal}", 1),), (SessionClosed(),)):
         with journal.transaction() as transaction:
@@ -104,7 +104,7 @@ def test_a_clock_that_goes_back(journal: SqliteJournal, clock: SettableClock) ->
 
 
 def test_an_unreadable_state_is_new_and_told(journal: SqliteJournal) -> None:
-    """A state that nobody can read counts as new; a record says so, and the session goes on from there."""
+    """An unreadable state counts as new, a record reports it, and the session goes on from there."""
     happen(journal)
     change_file(journal, "UPDATE sessions SET state = '{\"run\": 5}'")
     [spoilt] = journal.sessions()
@@ -119,7 +119,7 @@ def test_an_unreadable_state_is_new_and_told(journal: SqliteJournal) -> None:
 
 
 def test_the_body_is_canonical(journal: SqliteJournal) -> None:
-    """What is hashed is what is stored."""
+    """The stored body is the hashed text."""
     happen(journal)
     with apsw.Connection(str(journal.file.path)) as connection:
         [(body,)] = connection.execute("SELECT body FROM records").fetchall()

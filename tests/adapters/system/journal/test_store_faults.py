@@ -84,7 +84,7 @@ def test_a_full_disk(tmp_path: Path, room: int) -> None:
 
 
 def test_a_wait_is_short_after_a_long_one(stored: SqliteJournal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has waited in vain once does not wait as long again."""
+    """After one wait in vain, the next wait is short."""
     locked(stored, monkeypatch)
     happen(stored)
     monkeypatch.setattr(journal_module, "BUSY_TIMEOUT_SECONDS", 60.0)

@@ -35,7 +35,7 @@ def test_the_search_path_is_followed(codex: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("path", ["", ":", ".", "..:."])
 def test_the_working_directory_is_not(codex: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    """Relative entries mean the working directory, which may be anybody's repository."""
+    """Relative entries of PATH are skipped, because the working directory may be an untrusted repository."""
     monkeypatch.setenv("PATH", path)
 
     assert "" == find_program("codex")
@@ -102,7 +102,7 @@ def variables(tmp_path: Path) -> Iterator[dict[str, str]]:
     ids=["plain", "leaves children", "leaves a daemon", "complains at length"],
 )
 def test_its_version(codex: Path, variables: dict[str, str], script: str) -> None:
-    """What it says is taken, and what it started to say it is gone afterwards."""
+    """The printed version is returned, and every process that the program started is gone."""
     codex.write_text(f"#!/bin/sh\n{script}\n")
 
     assert (2, 1, 329) == get_version(str(codex), variables)

@@ -57,7 +57,7 @@ NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 @NEEDS_PROC
 @pytest.mark.parametrize("how", HOWS)
 def test_nothing_outlives_its_time(tmp_path: Path, how: str) -> None:
-    """Whatever it does against it: when its time is over, neither it nor what it started is left."""
+    """After the time limit neither the program nor anything that it started is left, whatever it does against it."""
     program = write(tmp_path, "odd", how)
     started = time.monotonic()
     output = capture_output([str(program)], "/", PATH | {"HOME": str(tmp_path)}, 0.3)
@@ -70,7 +70,7 @@ def test_nothing_outlives_its_time(tmp_path: Path, how: str) -> None:
 @NEEDS_PROC
 @pytest.mark.parametrize("ending", ["echo hi", "echo no; exit 3"], ids=["well", "badly"])
 def test_children_do_not_outlive_its_end(tmp_path: Path, ending: str) -> None:
-    """Who ends in time, well or not, and leaves some of its group behind loses that, and its daemons with it."""
+    """If a program exits and leaves processes of its group behind, they are killed, and its daemons too."""
     script = f"(setsid sleep 60 >/dev/null 2>&1 </dev/null &); sleep 60 >/dev/null 2>&1 & {ending}"
     output = capture_output(["/bin/sh", "-c", script], "/", PATH | {"HOME": str(tmp_path)}, 20)
 

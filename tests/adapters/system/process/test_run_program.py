@@ -37,7 +37,7 @@ def test_what_it_said(tmp_path: Path) -> None:
 
 
 def test_only_until_it_has_said_enough(tmp_path: Path) -> None:
-    """A server that would go on for ever is left once it has answered."""
+    """With a stop marker a server is stopped once it has answered."""
     ended = python("import sys\nfor line in sys.stdin: print(line, flush=True)", tmp_path, words=b"a\n", until=b"a\n")
 
     assert (0, b"a\n") == (ended.exit_code, ended.output[:2])
@@ -74,7 +74,7 @@ def test_a_flood_of_complaints_is_kept_nowhere(tmp_path: Path) -> None:
 
 
 def test_it_may_complain_at_length_before_it_leaves(tmp_path: Path) -> None:
-    """More on its stderr than a pipe holds, after all that it has said, does not keep it."""
+    """More stderr than a pipe holds, after stdout is closed, does not block the exit."""
     code = "import os, sys; os.close(1); sys.stderr.write('x\\n' * 100000 + 'last words'); sys.exit(3)"
 
     assert ProgramResult(3, b"", "last words") == python(code, tmp_path)

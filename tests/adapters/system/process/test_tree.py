@@ -54,7 +54,7 @@ def test_all_members_get_the_signal(leader: subprocess.Popen[bytes]) -> None:
 
 
 def test_a_member_is_found_after_its_parent_is_gone(leader: subprocess.Popen[bytes]) -> None:
-    """Who was seen once is remembered, by number and birth, when nothing else leads to it any more."""
+    """A member seen once stays known by its pid and start time when its parent is gone."""
     members = ProcessTree(leader.pid)
     assert members.is_alive()
     os.kill(leader.pid, signal.SIGKILL)
@@ -94,7 +94,7 @@ def test_without_a_process_table_the_group_is_ended(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_machine_without_the_guard_runs_the_program_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """setpriv may be missing, or know no --pdeathsig; the program is started all the same."""
+    """Without setpriv, or with one that lacks --pdeathsig, the program is started directly."""
     guarded = with_death_signal(["codex", "exec"])
     for guard in (("/nowhere/setpriv",), ("false",)):
         monkeypatch.setattr(tree, "_SETPRIV", guard)
@@ -131,7 +131,7 @@ DAEMON = "(setsid sh -c 'echo ready; exec >&-; sleep 67 & sleep 67' &); exec sle
 
 
 def test_a_daemon_is_found_by_its_mark() -> None:
-    """Who has left group, session and parents is known by the mark in its environment."""
+    """A process that left its group, session and parents is found by the mark in its environment."""
     mark = os.urandom(8).hex()
     process = subprocess.Popen(
         ["sh", "-c", DAEMON],

@@ -93,7 +93,7 @@ def test_texts_are_bounded_and_clean(tmp_path: Path) -> None:
 
 
 def test_files_in_a_folder(tmp_path: Path) -> None:
-    """The files of one folder are told by name; folders in it, other endings and other places are not."""
+    """The files of one folder are returned by name, without subfolders, other suffixes and other places."""
     files = {f"docs/plans/{number:02}.md": f"plan {number}" for number in range(MAX_FILES + 5)}
     root = write(tmp_path / "repo", {**files, "docs/plans/a.txt": "x", "docs/plans/in/b.md": "x"})
     write(tmp_path, {"away/c.md": "x"})

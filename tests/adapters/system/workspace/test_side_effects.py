@@ -32,7 +32,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def program(folder: Path, name: str, text: str) -> Path:
-    """A program that writes what it is given into the file whose path is returned."""
+    """Create a program that writes its arguments to a file; return the path of the file."""
     log = folder.parent / f"{name}.log"
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text.format(log=log).replace("mv ", f"{shutil.which('mv', path='/bin:/usr/bin')} "))
@@ -70,7 +70,7 @@ def test_a_notification_on_a_mac(path: Path) -> None:
 
 
 def test_nobody_waits_for_a_notification(path: Path) -> None:
-    """A program that takes its time holds nobody up."""
+    """A slow notification program does not delay the caller."""
     program(path, "notify-send", "#!/bin/sh\nexec /bin/sleep 15\n# {log}\n")
     start = time.monotonic()
 
@@ -81,7 +81,7 @@ def test_nobody_waits_for_a_notification(path: Path) -> None:
 
 @pytest.mark.parametrize("side_effect", [Notify("a", "b"), KillTmuxSessions((TmuxSession("work", 1000, 1000),))])
 def test_programs_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, side_effect: SideEffect) -> None:
-    """A program that lies in the repository is not started, whether the path says so or a link does."""
+    """A program inside the repository is not started, whether PATH leads there directly or by a link."""
     inside = tmp_path / "repo" / "bin"
     inside.parent.mkdir()
     linked = tmp_path / "linked"

@@ -65,7 +65,7 @@ def test_changed_files_start_no_program(tmp_path: Path, name: str, kind: str) ->
 
 
 def test_many_changed_files_are_bounded(tmp_path: Path) -> None:
-    """At most fifty are told, and hostile names in one line each."""
+    """At most ``MAX_FILES`` files are returned, and each name is one line without controls."""
     root = make_repository(tmp_path, {"a.py": "1\n"})
     write(root, {f"new/{number:03}\n\x1b[1m.py": "x" for number in range(80)})
     changed = changed_files(str(root.resolve()))

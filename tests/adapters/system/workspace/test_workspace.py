@@ -81,7 +81,7 @@ def test_create(root: Path, create: Create, workflow: str, names: list[str]) -> 
 
 
 def test_create_overwrites_nothing(root: Path, create: Create) -> None:
-    """A feature that is there, wherever it stands, and a file of that name are left alone."""
+    """An existing feature of any status and a file of that name are left unchanged."""
     create(status=FeatureStatus.BACKLOG)
     (root / "specs/features/in-progress").mkdir()
     (root / "specs/features/in-progress/mine").write_text("x")
@@ -119,7 +119,7 @@ def test_a_whole_life(root: Path, files: LocalWorkspace, create: Create) -> None
 
 
 def test_a_name_that_comes_again(root: Path, files: LocalWorkspace, create: Create) -> None:
-    """Put away twice on one day, the second gets a number; neither is lost."""
+    """If a name is archived twice on one day, the second gets a number."""
     for _ in range(2):
         create()
         files.archive_feature(str(root), "retry")
@@ -143,7 +143,7 @@ def test_moves_that_are_refused(root: Path, files: LocalWorkspace, create: Creat
 
 
 def test_find(root: Path, files: LocalWorkspace, create: Create) -> None:
-    """A feature is found where it stands; one that was put away is found in the archive, by its own name."""
+    """A feature is found in any status; an archived one is found by its own name."""
     for name in ("b", "a"):
         create(name)
         files.archive_feature(str(root), name)
@@ -156,7 +156,7 @@ def test_find(root: Path, files: LocalWorkspace, create: Create) -> None:
 
 
 def test_features_in_order(root: Path, files: LocalWorkspace, create: Create) -> None:
-    """Those in progress come first, those put away last; other folders are none of ours."""
+    """Features in progress come first, archived ones last; other folders are ignored."""
     for name, status in (
         ("b", FeatureStatus.BACKLOG),
         ("c", FeatureStatus.IN_PROGRESS),
@@ -189,7 +189,7 @@ def test_tick(root: Path, files: LocalWorkspace, create: Create) -> None:
 
 
 def test_tasks_is_text(root: Path, files: LocalWorkspace, create: Create) -> None:
-    """What is no text in the file does not reach those who read it."""
+    """Invalid UTF-8 is replaced in the text that readers get."""
     (create().folder / "tasks.md").write_bytes(b"- [ ] \xff x\r\n")
 
     assert "- [ ] \ufffd x\r\n" == files.read_tasks(str(root), "retry")
@@ -206,7 +206,7 @@ def test_two_tick_at_the_same_time(root: Path, files: LocalWorkspace, create: Cr
 
 
 def test_archive_is_for_what_is_in_progress(root: Path, files: LocalWorkspace, create: Create) -> None:
-    """A run that ends does not put away what its user has paused."""
+    """The end of a run does not archive a paused feature."""
     create("paused", status=FeatureStatus.PAUSED)
     files.archive_feature(str(root), "paused")
     create("done")
@@ -300,7 +300,7 @@ def test_links_inside_the_repository(root: Path, files: LocalWorkspace, create: 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "large", "unreadable"])
 def test_tasks_that_cannot_be_read(root: Path, files: LocalWorkspace, create: Create, kind: str) -> None:
-    """What is no readable file counts as no tasks, and the feature moves all the same."""
+    """An unreadable ``tasks.md`` counts as none, and the feature can still be moved."""
     path = create().folder / "tasks.md"
     path.unlink()
     if kind == "folder":

@@ -62,7 +62,7 @@ def test_files_above_of_what_lies_outside(tmp_path: Path, path: str) -> None:
 
 
 def test_existing(tmp_path: Path) -> None:
-    """What exists is told, a link that leads nowhere as well."""
+    """Existing paths are returned, also a dangling link."""
     (tmp_path / "link").symlink_to("nowhere")
     there, gone = str(tmp_path / "link"), str(tmp_path / "gone")
 
@@ -70,7 +70,7 @@ def test_existing(tmp_path: Path) -> None:
 
 
 def test_context_use(tmp_path: Path) -> None:
-    """How full the window is comes from the transcript; without one nothing is said."""
+    """The use of the context window comes from the transcript; without one the answer is None."""
     source = EventSource(ClientName.CODEX_CLI, str(tmp_path))
     ground = LocalWorldQueries(FakeTranscripts(use=ContextUsage(5, 10)))
 
