@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,58 +23,36 @@ from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.hook_entry.answer import answer_event
 from upbeat.adapters.install.apply import apply_plan
 from upbeat.adapters.install.plan import plan_install
-from upbeat.adapters.system.environment import Environment, read_environment
+from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_application
 from upbeat.core.doctor.diagnose import diagnose
 from upbeat.core.doctor.findings import ClientSnapshot, HookPoint
 from upbeat.core.messages.catalogue import load_messages
 
 
-@dataclass(frozen=True)
 class DoctorHome:
     """The folders of one home."""
 
-    folder: Path
-    kept: dict[Path, tuple[()] | tuple[bytes, int, int]] = field(default_factory=dict)
-
-    @property
-    def home(self) -> Path:
-        return self.folder / "home"
-
-    @property
-    def bin(self) -> Path:
-        return self.folder / "bin"
-
-    @property
-    def project(self) -> Path:
-        return self.folder / "shop"
-
-    @property
-    def codex_home(self) -> Path:
-        return self.home / ".codex"
-
-    @property
-    def settings(self) -> Path:
-        return self.home / ".claude/settings.json"
-
-    @property
-    def plugin(self) -> Path:
-        """Claude Code's, which is run where it lies."""
-        return self.home / ".local/share/upbeat/claude/plugins/upbeat"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home, self.bin, self.project = (folder / name for name in ("home", "bin", "shop"))
+        self.codex_home = self.home / ".codex"
+        self.settings = self.home / ".claude/settings.json"
+        self.plugin = self.home / ".local/share/upbeat/claude/plugins/upbeat"
+        """Claude Code's plugin, which is used in place."""
+        self.variables = {
+            "HOME": str(self.home),
+            "CODEX_HOME": str(self.codex_home),
+            "PATH": f"{self.bin}:/usr/bin:/bin",
+        }
+        self.environment = read_environment(self.variables)
+        self.kept: dict[Path, tuple[()] | tuple[bytes, int, int]] = {}
 
     @property
     def copy(self) -> Path:
         """Codex's copy."""
         [copy] = (self.codex_home / "plugins/cache/upbeat/upbeat").iterdir()
         return copy
-
-    @property
-    def variables(self) -> dict[str, str]:
-        return {"HOME": str(self.home), "CODEX_HOME": str(self.codex_home), "PATH": f"{self.bin}:/usr/bin:/bin"}
-
-    @property
-    def environment(self) -> Environment:
-        return read_environment(self.variables)
 
     def change(self, path: Path, **more: Any) -> None:
         """Put ``more`` into the JSON object at ``path``."""

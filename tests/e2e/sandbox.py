@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
@@ -18,36 +17,16 @@ FAKE_KEY = "sk-ant-api03-stub-key-of-no-account"
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-@dataclass(frozen=True, slots=True)
 class Sandbox:
     """The folders of one run. Nothing of the real home is visible from them."""
 
-    root: Path
-
-    @property
-    def home(self) -> Path:
-        """``HOME``."""
-        return self.root / "home"
-
-    @property
-    def codex_home(self) -> Path:
-        """``CODEX_HOME``."""
-        return self.root / "codex-home"
-
-    @property
-    def tmp(self) -> Path:
-        """``TMPDIR``."""
-        return self.root / "tmp"
-
-    @property
-    def bin(self) -> Path:
-        """First on ``PATH``: the client programs under their usual names, and ours."""
-        return self.root / "bin"
-
-    @property
-    def repository(self) -> Path:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home, self.codex_home, self.tmp = root / "home", root / "codex-home", root / "tmp"
+        self.bin = root / "bin"
+        """First on ``PATH``: the client programs under their usual names, and upbeat's."""
+        self.repository = root / "shop repository 店"
         """The sample repository, where clients start."""
-        return self.root / "shop repository 店"
 
     def environment(self, **extra: str) -> dict[str, str]:
         """The whole environment of a client; nothing is inherited from ours."""
