@@ -72,8 +72,8 @@ def _format_active_steps(steps: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _format_loop(loop: Mapping[str, Any], messages: Mapping[str, str]) -> list[str]:
-    if loop.get("end_reason"):
-        return [messages["ended"]]
+    if reason := loop.get("end_reason"):
+        return [] if reason == "needs_human" else [messages["ended"]]  # the status of the run says it
     if loop.get("is_paused"):
         return [messages["paused"]]
     count = loop.get("iterations")

@@ -72,7 +72,7 @@ def at(key: str, **changes: Any) -> WorkflowRun:
         ),
         (SessionState(run=replace(RUN, status=RunStatus.COMPLETE)), None, "upbeat · standard 2/5 · complete"),
         (
-            SessionState(run=replace(RUN, status=RunStatus.NEEDS_HUMAN)),
+            SessionState(run=replace(RUN, status=RunStatus.NEEDS_HUMAN), loop=LoopState(end_reason="needs_human")),
             5,
             "upbeat · standard 2/5 · needs you · context 5%",
         ),
