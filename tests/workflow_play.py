@@ -1,7 +1,6 @@
-"""A session played event by event against the workflow, without a client, a disk or a clock.
+"""A session that handles one event after the other, without a client, a disk or a clock.
 
-What the effects would do is kept in ``effects``; the state is folded from the facts alone, so a test that looks at
-``state`` has tested ``evolve`` as well.
+Its state is folded from the facts of the decisions alone.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ ISSUES = 'Nobody wrote down why.\n<!-- VERDICT: {"result": "ISSUES"} -->'
 
 @cache
 def registry() -> Registry:
-    """The workflows that upbeat comes with."""
+    """The built-in workflows."""
     values = tomli.loads(CONFIG.read_text(encoding="utf-8"))
     loaded = registry_file.load_registry([Layer("config/workflows.toml", values)])
     assert loaded.problems == ()
@@ -57,7 +56,7 @@ def registry() -> Registry:
 
 
 def with_own(toml: str) -> Registry:
-    """The workflows that upbeat comes with, and a user's own."""
+    """The built-in workflows and those of ``toml``."""
     values = tomli.loads(CONFIG.read_text(encoding="utf-8"))
     loaded = registry_file.load_registry([Layer("config/workflows.toml", values), Layer("own", tomli.loads(toml))])
     assert loaded.problems == ()
@@ -66,11 +65,11 @@ def with_own(toml: str) -> Registry:
 
 @dataclass
 class Play:
-    """One session. ``tree`` is what the working tree holds; change it as an agent would."""
+    """One session. ``tree`` is the digest of the working tree; a test changes it as an agent would change files."""
 
     client: ClientName = ClientName.CLAUDE_CODE
     session_id: str = "session"
-    caps: LoopLimits = field(default_factory=LoopLimits)
+    limits: LoopLimits = field(default_factory=LoopLimits)
     tree: str = "tree 1"
     tasks: str | None = None
     at: float = 1_000_000.0
@@ -95,15 +94,15 @@ class Play:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """What the last event led to."""
+        """The effects of the last event."""
         return self.last.effects
 
-    def scene(self, **changes: object) -> WorkflowInputs:
-        """What the next event is decided on."""
-        scene = WorkflowInputs(
+    def inputs(self, **changes: object) -> WorkflowInputs:
+        """The inputs of the next decision."""
+        inputs = WorkflowInputs(
             now=self.at,
             registry=self.known,
-            limits=self.caps,
+            limits=self.limits,
             root="/repo",
             run_id=f"run-{self.at:.0f}",
             peer_sessions=self.peer_sessions,
@@ -112,45 +111,45 @@ class Play:
             tasks=None if self.tasks is None else TasksFile.parse(self.tasks),
             tokens=self.tokens,
         )
-        return replace(scene, **changes)  # type: ignore[arg-type]
+        return replace(inputs, **changes)  # type: ignore[arg-type]
 
-    def happens(self, event: Event, **scene: object) -> WorkflowDecision:
-        """Decide on ``event`` and fold what follows."""
+    def handle(self, event: Event, **changes: object) -> WorkflowDecision:
+        """Decide on ``event`` and apply the facts."""
         self.at += 1
-        self.last = decide(event, self.state, self.scene(**scene))
+        self.last = decide(event, self.state, self.inputs(**changes))
         self.facts += self.last.facts
         self.workspace_actions += self.last.workspace_actions
         self.state = apply_facts(self.last.facts, self.state)
         return self.last
 
-    # --- what a client does ---
+    # Events
 
-    def begin(self, how: str = "startup", **scene: object) -> WorkflowDecision:
-        return self.happens(SessionStarted(self.source, how), **scene)
+    def begin(self, how: str = "startup", **changes: object) -> WorkflowDecision:
+        return self.handle(SessionStarted(self.source, how), **changes)
 
-    def prompt(self, text: str, **scene: object) -> WorkflowDecision:
-        return self.happens(PromptSubmitted(self.source, text), **scene)
+    def prompt(self, text: str, **changes: object) -> WorkflowDecision:
+        return self.handle(PromptSubmitted(self.source, text), **changes)
 
     def delegate(self, agent: str, call_id: str = "", prompt: str = "do it", **fields: object) -> str:
-        """The main agent hands work to ``agent``; the call's id, or nothing when it was denied."""
+        """Delegate to ``agent``; return the id of the call, or an empty text if it was denied."""
         self.calls += 1
         call = Call(call_id or f"call-{self.calls}", "Agent", {"prompt": prompt})
         kind = agent if ":" in agent or not agent else f"upbeat:{agent}"
-        self.happens(SubagentRequested(self.source, call, kind, prompt, **fields))  # type: ignore[arg-type]
+        self.handle(SubagentRequested(self.source, call, kind, prompt, **fields))  # type: ignore[arg-type]
         return "" if self.denied else call.id
 
     def started(self, agent: str, agent_id: str) -> WorkflowDecision:
-        return self.happens(SubagentStarted(self.source, agent_id, f"upbeat:{agent}"))
+        return self.handle(SubagentStarted(self.source, agent_id, f"upbeat:{agent}"))
 
     def stopped(self, agent: str, agent_id: str, message: str, *, continued: bool = True) -> WorkflowDecision:
-        return self.happens(SubagentEnding(self.source, agent_id, f"upbeat:{agent}", message, continued))
+        return self.handle(SubagentEnding(self.source, agent_id, f"upbeat:{agent}", message, continued))
 
     def returned(self, call_id: str, message: str | None, agent_id: str = "", **fields: object) -> WorkflowDecision:
         call = Call(call_id, "Agent", {})
-        return self.happens(SubagentReturned(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
+        return self.handle(SubagentReturned(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
 
     def does(self, agent: str, message: str = PASS) -> None:
-        """A whole delegation in the foreground: started, stopped, returned."""
+        """Run a whole delegation in the foreground: started, stopped, returned."""
         call_id = self.delegate(agent)
         assert call_id, self.denied
         self.started(agent, f"agent of {call_id}")
@@ -158,14 +157,14 @@ class Play:
         self.returned(call_id, message, f"agent of {call_id}")
 
     def runs(self, command: str, exit_code: int | None = 0) -> None:
-        """A shell command from its beginning to its end."""
+        """Run a shell command."""
         self.calls += 1
         call = Call(f"call-{self.calls}", "Bash", {"command": command})
-        self.happens(ToolStarting(self.source, call, command))
-        self.happens(ToolFinished(self.source, call, "", command, exit_code))
+        self.handle(ToolStarting(self.source, call, command))
+        self.handle(ToolFinished(self.source, call, "", command, exit_code))
 
     def tests(self, message: str = PASS, exit_code: int = 0) -> None:
-        """The tester runs the tests and says how it went."""
+        """Let the tester run the tests and report."""
         call_id = self.delegate("tester")
         assert call_id, self.denied
         self.started("tester", f"agent of {call_id}")
@@ -173,19 +172,19 @@ class Play:
         self.stopped("tester", f"agent of {call_id}", message)
 
     def asks(self) -> WorkflowDecision:
-        return self.happens(UserQuestionRequested(self.source, Call("ask", "AskUserQuestion", {})))
+        return self.handle(UserQuestionRequested(self.source, Call("ask", "AskUserQuestion", {})))
 
     def ends(self, message: str = "Done so far.", **fields: object) -> WorkflowDecision:
-        """The turn wants to end."""
-        return self.happens(TurnEnding(self.source, message, **{"background_task_count": 0} | fields))  # type: ignore[arg-type]
+        """End the turn with this message."""
+        return self.handle(TurnEnding(self.source, message, **{"background_task_count": 0} | fields))  # type: ignore[arg-type]
 
     def fails(self, error: str = "rate_limit") -> WorkflowDecision:
-        return self.happens(TurnFailed(self.source, error))
+        return self.handle(TurnFailed(self.source, error))
 
     def closes(self) -> WorkflowDecision:
-        return self.happens(SessionEnded(self.source))
+        return self.handle(SessionEnded(self.source))
 
-    # --- what came of it ---
+    # Effects of the last event
 
     def _texts(self, kind: type[Effect]) -> str:
         return "\n".join(effect.text for effect in self.effects if isinstance(effect, kind))
@@ -195,11 +194,11 @@ class Play:
         return self._texts(Deny)
 
     @property
-    def sent_on(self) -> str:
+    def continuation(self) -> str:
         return self._texts(ContinueTurn)
 
     @property
-    def told(self) -> str:
+    def notified(self) -> str:
         return self._texts(NotifyUser)
 
     @property
@@ -207,7 +206,7 @@ class Play:
         return self._texts(InjectContext)
 
     @property
-    def put_before(self) -> str:
+    def prepended(self) -> str:
         return self._texts(PrependPrompt)
 
     @property

@@ -31,8 +31,8 @@ def test_trap_1_a_failed_last_stage_is_not_complete() -> None:
     play.tests(FAIL, exit_code=1)
     play.ends()
 
-    assert "complete" not in play.told
-    assert "DEBUG#1" in play.sent_on
+    assert "complete" not in play.notified
+    assert "DEBUG#1" in play.continuation
     assert RunStatus.RUNNING is play.run.status
 
 
@@ -48,7 +48,7 @@ def test_trap_1_the_retry_completes_the_run() -> None:
     play.ends()
 
     assert "TEST=pass DEV=pass DEBUG#1=pass DEV#1=pass TEST:2=pass" == play.shown
-    assert (RunStatus.COMPLETE, "") == (play.run.status, play.sent_on)
+    assert (RunStatus.COMPLETE, "") == (play.run.status, play.continuation)
     assert () == play.run.calls
 
 
@@ -71,8 +71,10 @@ def test_trap_2_secure_names_all_three_members_after_dev() -> None:
     play.ends()
 
     assert ["REVIEW", "TEST:2", "SECURITY"] == play.now
-    assert "in parallel in one message: REVIEW" in play.sent_on
-    assert all(word in play.sent_on for word in ("upbeat:code-reviewer", "upbeat:tester", "upbeat:security-reviewer"))
+    assert "in parallel in one message: REVIEW" in play.continuation
+    assert all(
+        word in play.continuation for word in ("upbeat:code-reviewer", "upbeat:tester", "upbeat:security-reviewer")
+    )
 
 
 def test_trap_3_sessions_stay_apart() -> None:
@@ -105,9 +107,9 @@ def test_trap_3_two_developers_of_the_same_name() -> None:
 def test_trap_4_the_loop_stops_by_itself() -> None:
     """Of twenty turns without progress three are continued; then the loop ends."""
     play = started("standard")
-    sent_on = [bool(play.ends().facts and play.sent_on) for _turn in range(20)]
+    continuations = [bool(play.ends().facts and play.continuation) for _turn in range(20)]
 
-    assert [True, True, True] + [False] * 17 == sent_on
+    assert [True, True, True] + [False] * 17 == continuations
     told = [effect for effect in play.effects if isinstance(effect, NotifyUser)]
     assert ("no_progress", []) == (play.state.loop.end_reason, told)
 
@@ -116,11 +118,11 @@ def test_trap_4_a_question_ends_the_turn() -> None:
     """A turn that ends in a question is not continued; the loop continues after the answer."""
     play = started("standard")
     play.ends("Should retries be counted per host or in all?")
-    asked = play.sent_on
+    asked = play.continuation
     play.prompt("implement it per host")
     play.ends("I have begun.")
 
-    assert ("", True) == (asked, bool(play.sent_on))
+    assert ("", True) == (asked, bool(play.continuation))
 
 
 def test_trap_4_errors_count() -> None:
@@ -130,13 +132,13 @@ def test_trap_4_errors_count() -> None:
         play.fails()
     play.ends()
 
-    assert ("", "errors") == (play.sent_on, play.state.loop.end_reason)
+    assert ("", "errors") == (play.continuation, play.state.loop.end_reason)
 
 
 def test_trap_4_every_cap_ends_the_loop() -> None:
     """Turns, minutes and tokens end the loop even if there is progress."""
     endless = LoopLimits(max_turns=5, max_minutes=10, max_tokens=1000)
-    by_turns, by_time, by_tokens = (started("standard", caps=endless) for _session in range(3))
+    by_turns, by_time, by_tokens = (started("standard", limits=endless) for _session in range(3))
     for turn in range(10):
         by_turns.tree = f"tree {turn}"
         by_turns.ends()
@@ -155,13 +157,13 @@ def test_trap_4_a_word_stops_it() -> None:
     play.does("planner", "Planned.")
     play.prompt("停!")
     play.ends()
-    stopped = (play.run.status, play.sent_on)
+    stopped = (play.run.status, play.continuation)
     play.prompt("/upbeat:continue")
     play.ends()
 
     assert (RunStatus.STOPPED, "") == stopped
     assert ["ARCH"] == play.now
-    assert "ARCH" in play.sent_on
+    assert "ARCH" in play.continuation
 
 
 def test_double_failure_has_the_failed_test_first() -> None:
@@ -179,8 +181,8 @@ def test_double_failure_has_the_failed_test_first() -> None:
 
     assert "#" not in early
     assert "DEV=pass DEBUG#1=pass DEV#1 REVIEW=reject TEST=fail RETRO" == play.shown
-    assert "off by one" in play.put_before
-    assert "error is swallowed" in play.put_before
+    assert "off by one" in play.prepended
+    assert "error is swallowed" in play.prepended
 
 
 def test_the_third_failure_needs_the_user() -> None:
@@ -195,7 +197,7 @@ def test_the_third_failure_needs_the_user() -> None:
             play.does("developer", "Changed.")
     play.ends()
 
-    assert (RunStatus.NEEDS_HUMAN, "", "TEST:2") == (play.run.status, play.sent_on, play.run.reason)
+    assert (RunStatus.NEEDS_HUMAN, "", "TEST:2") == (play.run.status, play.continuation, play.run.reason)
     play.prompt("what is in the way?")
     assert "TEST:2 has used all its attempts" in play.injected
 

@@ -29,9 +29,9 @@ class Sessions(RuleBasedStateMachine):
 
     @initialize(first=st.sampled_from(sorted(registry().workflows)), second=st.sampled_from(["quick", "tdd"]))
     def begin(self, first: str, second: str) -> None:
-        self.plays = [Play(session_id="one", caps=CAPS), Play(session_id="two", caps=CAPS)]
+        self.plays = [Play(session_id="one", limits=CAPS), Play(session_id="two", limits=CAPS)]
         self.running: list[list[str]] = [[], []]
-        self.sent_on = Counter[int]()
+        self.continuation = Counter[int]()
         for play, workflow in zip(self.plays, (first, second), strict=True):
             play.begin()
             play.prompt(f"[workflow:{workflow}] add retries")
@@ -80,7 +80,7 @@ class Sessions(RuleBasedStateMachine):
         was = play.state
         play.ends(message, background_task_count=running)
         if any(isinstance(fact, TurnContinued) for fact in play.last.facts):
-            self.sent_on[who] += 1
+            self.continuation[who] += 1
             assert was.run is not None
             assert not was.loop.end_reason
             assert not was.loop.is_paused
@@ -100,9 +100,9 @@ class Sessions(RuleBasedStateMachine):
         play.prompt(text, is_unrelated_question=text.endswith("?"))
         if text == "stop":
             play.ends()
-            assert "" == play.sent_on
+            assert "" == play.continuation
         if text == "/upbeat:continue":
-            self.sent_on[who] = 0
+            self.continuation[who] = 0
 
     @rule(who=st.integers(0, 1))
     def fail(self, who: int) -> None:
@@ -159,7 +159,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def the_loop_is_bounded(self) -> None:
         for who in range(len(getattr(self, "plays", ()))):
-            assert self.sent_on[who] <= CAPS.max_turns
+            assert self.continuation[who] <= CAPS.max_turns
 
 
 TestSessions = Sessions.TestCase

@@ -46,7 +46,7 @@ def test_a_question_to_the_user(message: str) -> None:
     play = started("standard")
     play.ends(message)
 
-    assert (True, "", ["question"]) == (ends_in_question(message), play.sent_on, released(play))
+    assert (True, "", ["question"]) == (ends_in_question(message), play.continuation, released(play))
 
 
 @pytest.mark.parametrize("message", ["", "Done.", "Why? Because.", "a ? b : c", "see https://x.org/?q=1 for more"])
@@ -61,13 +61,13 @@ def test_a_question_by_the_clients_tool() -> None:
     play.asks()
     play.ends()
 
-    assert ("", ["paused_by_user"]) == (play.sent_on, released(play))
+    assert ("", ["paused_by_user"]) == (play.continuation, released(play))
     play.ends()
-    assert play.sent_on
+    assert play.continuation
     play.asks()
     play.runs("ls")
     play.ends()
-    assert play.sent_on
+    assert play.continuation
 
 
 def test_a_question_of_the_user() -> None:
@@ -77,10 +77,10 @@ def test_a_question_of_the_user() -> None:
     play.prompt("what does the planner do?", is_unrelated_question=True)
     play.ends("It plans.")
 
-    assert ("", ["paused_by_user"]) == (play.sent_on, released(play))
+    assert ("", ["paused_by_user"]) == (play.continuation, released(play))
     play.prompt("implement it without a queue")
     play.ends()
-    assert play.sent_on
+    assert play.continuation
 
 
 def test_background_agents() -> None:
@@ -90,7 +90,7 @@ def test_background_agents() -> None:
     play.returned(call, None, "a")
     play.ends(background_task_count=1)
 
-    assert ("", ["background"], 0) == (play.sent_on, released(play), play.state.loop.iterations)
+    assert ("", ["background"], 0) == (play.continuation, released(play), play.state.loop.iterations)
 
 
 def test_a_client_that_does_not_count_its_agents() -> None:
@@ -102,10 +102,10 @@ def test_a_client_that_does_not_count_its_agents() -> None:
         for _turn in range(2):
             play.ends(background_task_count=None)
 
-    assert "Still running: DEV. Wait for the results" in waiting.sent_on
+    assert "Still running: DEV. Wait for the results" in waiting.continuation
     assert (2, 0) == (waiting.state.loop.iterations, waiting.state.loop.turns_without_progress)
     assert () == refused.run.calls
-    assert "delegate DEV" in refused.sent_on
+    assert "delegate DEV" in refused.continuation
 
 
 def test_any_progress_counts() -> None:
@@ -133,7 +133,7 @@ def test_the_loop_ends_without_progress() -> None:
     play = started("standard")
     for _turn in range(4):
         play.ends()
-    assert "(no progress in 3 turns)" in play.told
+    assert "(no progress in 3 turns)" in play.notified
     play.prompt("what is a retry, in general?")
     play.prompt("add them to save_order")
 
@@ -153,23 +153,23 @@ def test_a_prompt_restarts_the_count() -> None:
 
 def test_a_disabled_loop() -> None:
     """With ``loop.enabled = off``, no turn is continued."""
-    play = started("standard", caps=LoopLimits(is_enabled=False))
+    play = started("standard", limits=LoopLimits(is_enabled=False))
     play.ends()
 
-    assert ("", RunStatus.RUNNING) == (play.sent_on, play.run.status)
+    assert ("", RunStatus.RUNNING) == (play.continuation, play.run.status)
 
 
 def test_open_boxes() -> None:
     """A workflow whose steps have finished is complete when all boxes are checked."""
     play = finished(tasks="- [x] DEV\n- [ ] tell the operators\n")
     play.ends()
-    open_box = (play.sent_on, play.run.status)
+    open_box = (play.continuation, play.run.status)
     play.tasks = "- [x] DEV\n- [x] tell the operators\n"
     play.ends()
 
     assert "1 boxes in tasks.md are open" in open_box[0]
     assert RunStatus.RUNNING is open_box[1]
-    assert (RunStatus.COMPLETE, "") == (play.run.status, play.sent_on)
+    assert (RunStatus.COMPLETE, "") == (play.run.status, play.continuation)
 
 
 def test_expired_evidence() -> None:
@@ -180,7 +180,7 @@ def test_expired_evidence() -> None:
     play.tests(PASS)
     play.tree = "tree 2"
     play.ends()
-    expired = (play.sent_on, play.run.status)
+    expired = (play.continuation, play.run.status)
     play.runs("pytest")
     play.ends()
 
@@ -204,7 +204,7 @@ def test_a_stage_that_continues_on_failure() -> None:
     play.ends()
 
     assert RunStatus.COMPLETE is play.run.status
-    assert "Not passed: RETRO" in play.told
+    assert "Not passed: RETRO" in play.notified
     assert "DEV=pass REVIEW=pass TEST=pass DEV#1=pass REVIEW#1=pass TEST#1=pass" in play.shown
 
 
@@ -217,7 +217,7 @@ def test_a_rejection_is_repaired() -> None:
     play.ends()
 
     assert ["DEV#1"] == play.now
-    assert "error is swallowed" not in play.sent_on.splitlines()[0]
+    assert "error is swallowed" not in play.continuation.splitlines()[0]
     play.does("developer")
     assert "DEV=pass DEV#1=pass REVIEW=reject TEST=pass RETRO" == play.shown
     assert ["REVIEW", "TEST"] == play.now
@@ -253,8 +253,8 @@ def test_a_verdict_for_an_unknown_step_is_answered() -> None:
     play = started("debug")
     play.ends('<!-- VERDICT: {"stage": "QA", "result": "PASS"} -->')
 
-    assert "There is no step QA in this workflow" in play.sent_on
-    assert "The current steps: DEBUG." in play.sent_on
+    assert "There is no step QA in this workflow" in play.continuation
+    assert "The current steps: DEBUG." in play.continuation
 
 
 def test_the_end_of_a_turn_says_what_waits_for_the_user() -> None:
@@ -268,12 +268,12 @@ def test_the_end_of_a_turn_says_what_waits_for_the_user() -> None:
             play.does("debugger")
             play.does("developer")
     play.ends("The tests still fail.")
-    waits = play.told
+    waits = play.notified
 
     assert "workflow debug waits for you: TEST has failed 3 times. Say continue to try it again, or stop" in waits
-    assert ("", RunStatus.NEEDS_HUMAN) == (play.sent_on, play.run.status)
+    assert ("", RunStatus.NEEDS_HUMAN) == (play.continuation, play.run.status)
     play.ends("I have nothing to add.")
-    assert "" == play.told
+    assert "" == play.notified
     play.prompt("continue")
     assert ["TEST"] == play.now
 
@@ -303,7 +303,7 @@ def test_the_files_of_a_feature() -> None:
 def test_the_clients_own_limit() -> None:
     """Claude Code ends a turn after eight continuations without a tool call, and the user learns that work is left."""
     idle, working = (
-        started("standard", caps=LoopLimits(max_turns=100, max_turns_without_progress=100)) for _ in range(2)
+        started("standard", limits=LoopLimits(max_turns=100, max_turns_without_progress=100)) for _ in range(2)
     )
     for _turn in range(9):
         idle.ends()
@@ -313,7 +313,7 @@ def test_the_clients_own_limit() -> None:
     working.prompt("go on, please do")
 
     assert ("overridden", RunStatus.RUNNING) == (idle.state.loop.end_reason, idle.run.status)
-    assert "the client ended the turn" in idle.told
+    assert "the client ended the turn" in idle.notified
     assert "" == working.state.loop.end_reason
 
 
@@ -324,7 +324,7 @@ def test_a_claim_without_evidence_is_answered() -> None:
     play.does("developer")
     play.ends('Green.\n<!-- VERDICT: {"stage": "TEST:2", "result": "PASS"} -->')
 
-    assert "TEST:2 was reported as passed, but" in play.sent_on
+    assert "TEST:2 was reported as passed, but" in play.continuation
 
 
 def test_a_failed_stage_needs_no_evidence() -> None:
@@ -344,7 +344,7 @@ def test_a_failed_stage_needs_no_evidence() -> None:
     play.does("tester", FAIL)
     play.ends()
 
-    assert ("", RunStatus.COMPLETE) == (play.sent_on, play.run.status)
+    assert ("", RunStatus.COMPLETE) == (play.continuation, play.run.status)
 
 
 def test_a_repair_verifies() -> None:
@@ -395,7 +395,7 @@ def test_continue_keeps_verdicts() -> None:
 
 def test_an_agent_that_never_returns() -> None:
     """The loop ends while a subagent does not return, and after ``continue`` its step is pending."""
-    play = started("single", client=ClientName.CODEX_CLI, caps=LoopLimits(max_turns=3))
+    play = started("single", client=ClientName.CODEX_CLI, limits=LoopLimits(max_turns=3))
     call_id = play.delegate("developer")
     play.returned(call_id, None, "gone")
     for _ in range(4):
@@ -423,14 +423,14 @@ def test_two_sessions_with_one_feature() -> None:
     first, second = contending()
     second.ends()
 
-    assert "" == second.sent_on
-    assert "another session (first) is working on retry-limit" in second.told
+    assert "" == second.continuation
+    assert "another session (first) is working on retry-limit" in second.notified
     second.at += FEATURE_LEASE_SECONDS
     second.ends()
-    assert second.sent_on
+    assert second.continuation
     first.peer_sessions = (PeerSession("second", second.state, first.at),)
     first.ends()
-    assert first.sent_on
+    assert first.continuation
 
 
 @pytest.mark.parametrize("end", [SessionClosed(), LoopEnded("no_progress")], ids=["closed", "loop ended"])
@@ -440,14 +440,14 @@ def test_a_session_that_has_ended_holds_no_feature(end: SessionClosed | LoopEnde
     second.peer_sessions = (PeerSession("first", apply_facts([end], first.state), second.at),)
     second.ends()
 
-    assert ("", True) == (second.told, bool(second.sent_on))
+    assert ("", True) == (second.notified, bool(second.continuation))
 
 
 def test_the_token_limit() -> None:
     """Only tokens used since the workflow began count."""
     play = started("quick", tokens=9_000_000)
     play.ends()
-    before = bool(play.sent_on)
+    before = bool(play.continuation)
     play.tokens += 5_000_000
     play.ends()
 
@@ -463,4 +463,4 @@ def test_the_error_limit() -> None:
         play.tree += "."
         play.ends()
 
-    assert ("", True) == (play.state.loop.end_reason, bool(play.sent_on))
+    assert ("", True) == (play.state.loop.end_reason, bool(play.continuation))

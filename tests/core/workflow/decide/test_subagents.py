@@ -50,7 +50,7 @@ def test_delegations_that_are_no_step() -> None:
     idle, nested, done = Play(), started("standard"), started("quick")
     idle.delegate("tester")
     source = EventSource(nested.client, "/repo", nested.session_id, agent_id="a1")
-    nested.happens(SubagentRequested(source, Call("c", "Agent", {}), "upbeat:tester", "x"))
+    nested.handle(SubagentRequested(source, Call("c", "Agent", {}), "upbeat:tester", "x"))
     done.does("developer")
     before = done.state
     done.delegate("developer")
@@ -132,14 +132,14 @@ def test_the_prompt_of_a_step() -> None:
     """The workflow, the step, the goal and the requested verdict are prepended to the prompt."""
     play = started("tdd")
     play.delegate("tester")
-    assert play.put_before.startswith("upbeat · workflow tdd · step TEST (spec)\n")
+    assert play.prepended.startswith("upbeat · workflow tdd · step TEST (spec)\n")
     play = started("tdd")
     play.does("tester", "Specified.")
     play.delegate("developer", "the-call")
 
-    assert "workflow tdd · step DEV" in play.put_before
-    assert "Goal: add retries" in play.put_before
-    assert '"result": "PASS|FAIL", "call": "the-call"' in play.put_before.splitlines()[-1]
+    assert "workflow tdd · step DEV" in play.prepended
+    assert "Goal: add retries" in play.prepended
+    assert '"result": "PASS|FAIL", "call": "the-call"' in play.prepended.splitlines()[-1]
 
 
 def test_a_result_is_queued_until_its_call_is_known() -> None:
@@ -196,7 +196,7 @@ def test_an_unclear_result_is_asked_for_once() -> None:
     play.delegate("tester")
     play.stopped("tester", "t", "I have looked at it.", continued=False)
 
-    assert "The result of TEST is unclear" in play.sent_on
+    assert "The result of TEST is unclear" in play.continuation
     play.stopped("tester", "t", "I have looked at it.", continued=True)
     assert "DEV=pass REVIEW TEST=unclear RETRO" == play.shown
     assert StepStatus.PENDING is status(play, "TEST")
@@ -224,7 +224,7 @@ def test_a_pass_needs_evidence(commands: list[tuple[str, int]], because: str) ->
         play.tree += "." if command == "edit" else ""
         play.runs(command, code)
     play.stopped("tester", "t", PASS, continued=False)
-    asked = play.sent_on
+    asked = play.continuation
     play.stopped("tester", "t", PASS)
 
     assert "TEST was reported as passed, but" in asked
@@ -246,9 +246,9 @@ def test_a_hidden_prompt() -> None:
     play.delegate("", title="developer", is_prompt_hidden=True)
     before = play.effects
     start = SubagentStarted(play.source, "a", "default")
-    play.happens(start)
+    play.handle(start)
     first = play.injected
-    play.happens(start)
+    play.handle(start)
 
     assert () == before
     assert "workflow single · step DEV" in first
@@ -277,7 +277,7 @@ def test_a_call_that_is_reported_twice() -> None:
 def claimed(play: Play, key: str) -> str:
     """The id of a call that delegates the step ``key`` to an agent of the client."""
     call = Call(f"call for {key}", "Agent", {})
-    play.happens(SubagentRequested(play.source, call, "general-purpose", f"[stage:{key}] do it"))
+    play.handle(SubagentRequested(play.source, call, "general-purpose", f"[stage:{key}] do it"))
     return call.id
 
 
@@ -286,8 +286,8 @@ def test_agents_of_another_type(agent: str) -> None:
     """The message of an agent of another type is not the result of the step."""
     play = started("review-only")
     call_id = claimed(play, "REVIEW")
-    play.happens(SubagentStarted(play.source, "x", agent))
-    play.happens(SubagentEnding(play.source, "x", agent, PASS, was_continued=True))
+    play.handle(SubagentStarted(play.source, "x", agent))
+    play.handle(SubagentEnding(play.source, "x", agent, PASS, was_continued=True))
     before = play.shown
     play.returned(call_id, REJECT, "y")
 
@@ -300,7 +300,7 @@ def test_a_marker_of_another_agent() -> None:
     call_id = play.delegate("code-reviewer")
     play.started("code-reviewer", "r")
     echo = f'<!-- VERDICT: {{"result": "PASS", "call": "{call_id}"}} -->'
-    play.happens(SubagentEnding(play.source, "nested", "Explore", echo, was_continued=True))
+    play.handle(SubagentEnding(play.source, "nested", "Explore", echo, was_continued=True))
 
     assert "REVIEW" == play.shown
 

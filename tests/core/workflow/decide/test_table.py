@@ -40,7 +40,7 @@ def test_every_handled_event_is_an_event() -> None:
 def test_an_event_without_a_handler_decides_nothing() -> None:
     """An event that the workflow does not handle has no decision."""
     assert events.UnknownEvent not in EVENT_HANDLERS
-    assert NO_DECISION == decide(events.UnknownEvent(HERE, "Tea"), running(), Play().scene())
+    assert NO_DECISION == decide(events.UnknownEvent(HERE, "Tea"), running(), Play().inputs())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_required_inputs(event: Any, expected: set[RequiredInput]) -> None:
 def test_nothing_is_needed_without_a_workflow(event: Any) -> None:
     """A session without a workflow needs no inputs for these events, and nothing is decided."""
     assert frozenset() == required_inputs(event, NEW_SESSION)
-    assert NO_DECISION == decide(event, NEW_SESSION, Play().scene())
+    assert NO_DECISION == decide(event, NEW_SESSION, Play().inputs())
 
 
 def test_events_without_inputs() -> None:
