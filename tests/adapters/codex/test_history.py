@@ -1,4 +1,4 @@
-"""The past in Codex's rollouts: recorded ones, and forms of other versions."""
+"""Past sessions in Codex's rollouts: recorded ones, and the forms of other versions."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def recorded() -> Path:
     return Path(one.path)
 
 
-def test_a_thread_is_told_as_its_hooks_would_have() -> None:
-    """Prompt, calls under the names that hooks have for them, answers of those that ran, the end of the turn."""
+def test_a_rollout_has_the_events_that_hooks_would_have_reported() -> None:
+    """A rollout has the prompt, the calls with their names in hooks, their outputs, and the end of the turn."""
     events = [one.event for one in told(recorded()) if isinstance(one, RecordedEvent)]
     calls = [(event.call.tool, event.call.kind) for event in events if isinstance(event, ToolStarting)]
 
@@ -68,8 +68,8 @@ def test_a_thread_is_told_as_its_hooks_would_have() -> None:
     }
 
 
-def test_what_became_of_calls() -> None:
-    """By exit code and status; a patch that does not fit and a tool that is none failed, an escalation was denied."""
+def test_the_status_of_calls() -> None:
+    """Exit codes and statuses decide; an escalation that was not allowed was denied."""
     assert {
         "call_2": CallStatus.SUCCEEDED,
         "call_4": CallStatus.FAILED,
@@ -101,8 +101,8 @@ def test_names_of_calls(tmp_path: Path, payload: str, tool: str, command: str) -
     assert (tool, command) == (event.call.tool, event.command)
 
 
-def test_calls_that_code_of_the_model_makes_have_only_their_item(tmp_path: Path) -> None:
-    """A command and a change of a file that have no item of the model's are told by how they ended."""
+def test_calls_of_scripts_have_only_their_item(tmp_path: Path) -> None:
+    """A command and a file change without an item of the model are read from the item that ends them."""
     command = {"type": "CommandExecution", "id": "exec-1", "command": ["/bin/bash", "-lc", "false"], "status": "failed"}
     change = {
         "type": "FileChange",
@@ -120,16 +120,16 @@ def test_calls_that_code_of_the_model_makes_have_only_their_item(tmp_path: Path)
     assert "x" == starts[1].call.edits[0].new_text
 
 
-def test_a_prompt_that_two_kinds_of_lines_tell_is_one(tmp_path: Path) -> None:
-    """Versions between the two ways of telling a prompt have both."""
+def test_a_prompt_in_two_kinds_of_lines_counts_once(tmp_path: Path) -> None:
+    """Some versions record each prompt in two kinds of lines."""
     item = {"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": "go"}]}
     path = written(tmp_path, {"type": "item_completed", "item": item}, {"type": "user_message", "message": "go"})
 
     assert ["go"] == [one.event.prompt for one in told(path) if isinstance(one, RecordedEvent)]  # type: ignore[union-attr]
 
 
-def test_a_subagent_has_its_sessions_name(tmp_path: Path) -> None:
-    """A rollout whose thread is not its session is an agent's, and what it was told is no prompt."""
+def test_a_subagent_belongs_to_its_session(tmp_path: Path) -> None:
+    """A rollout whose thread is not its session is a subagent's, and its task is not a prompt."""
     happened = told(written(tmp_path, {"type": "user_message", "message": "go"}, SHELL, thread="t"))
 
     assert [("s", "t")] == [
@@ -137,8 +137,8 @@ def test_a_subagent_has_its_sessions_name(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_in_a_rollout_makes_reading_fail(tmp_path: Path) -> None:
-    """Whatever stands in the fields that are read."""
+def test_no_content_makes_reading_fail(tmp_path: Path) -> None:
+    """Fields of any type are read without an error."""
     names = st.sampled_from(
         ["function_call", "custom_tool_call", "function_call_output", "item_completed", "user_message"]
     )

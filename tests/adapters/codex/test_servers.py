@@ -1,4 +1,4 @@
-"""A server that Codex knows is started as Codex would; whatever is wrong with it is one sentence."""
+"""A server in Codex's configuration is started as Codex would, and a problem with it is one sentence."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def home(tmp_path: Path) -> Path:
         ("least", LaunchSpec("/usr/bin/docs-mcp")),
     ],
 )
-def test_a_server(home: Path, name: str, launch: LaunchSpec) -> None:
-    """Command, arguments, variables given and passed on, and the folder."""
+def test_a_configured_server(home: Path, name: str, launch: LaunchSpec) -> None:
+    """The command, the arguments, the variables and the working folder are Codex's."""
     assert launch == find_launch(name, home)
 
 
@@ -66,7 +66,7 @@ def test_a_server(home: Path, name: str, launch: LaunchSpec) -> None:
         ("elsewhere", "mcp_servers.elsewhere.cwd must be an absolute path"),
     ],
 )
-def test_none(home: Path, name: str, said: str) -> None:
+def test_an_unusable_server(home: Path, name: str, said: str) -> None:
     """A server that cannot be started is unavailable, and the error names the setting to fix."""
     with pytest.raises(ToolFailure) as failed:
         find_launch(name, home)
@@ -75,7 +75,7 @@ def test_none(home: Path, name: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "mcp_servers = 5", "[mcp_servers", "[mcp_servers]\ndocs = 5"])
-def test_a_file_without_it(tmp_path: Path, text: str | None) -> None:
+def test_a_file_without_the_server(tmp_path: Path, text: str | None) -> None:
     """A file that is absent, empty or damaged has no server."""
     if text is not None:
         (tmp_path / "config.toml").write_text(text)

@@ -1,4 +1,4 @@
-"""What a rollout of Codex tells, from recorded threads of both ways to delegate."""
+"""Tokens, context usage, exit codes and subagents in recorded rollouts."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def test_tokens_of_a_session() -> None:
     assert root + first + second == CodexRollouts().total_tokens(source(V1, rollout(V1)))
 
 
-def test_tokens_in_a_subagent_are_the_sessions() -> None:
-    """An event in a subagent names its own rollout; the session is asked for all the same."""
+def test_tokens_in_a_subagent_are_those_of_the_session() -> None:
+    """An event in a subagent names its own rollout, but the tokens of the whole session are returned."""
     whole = CodexRollouts().total_tokens(source(V1, rollout(V1)))
 
     assert whole == CodexRollouts().total_tokens(source(V1, rollout(V1_FIRST)))
 
 
 def test_cached_input_does_not_count(tmp_path: Path) -> None:
-    """Tokens are what was processed anew, as the last line tells; older kinds of line are understood."""
+    """Tokens are newly processed ones, from the last count; older kinds of lines are understood."""
     line = (
         '{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":'
         '{"input_tokens":%d,"cached_input_tokens":90,"output_tokens":7}}}}\n'
@@ -53,7 +53,7 @@ def test_cached_input_does_not_count(tmp_path: Path) -> None:
 
 
 def test_context_of_a_thread() -> None:
-    """The window is as full as the last request with its answer, in the thread of the event."""
+    """The usage is that of the last request with its response, in the thread of the event."""
     rollouts = CodexRollouts()
 
     assert ContextUsage(11386 + 10, 258400) == rollouts.context_usage(source(V1, rollout(V1)))
@@ -70,7 +70,7 @@ def test_context(tmp_path: Path, case: str, text: str, usage: str) -> None:
 
 
 def test_exit_codes() -> None:
-    """The exit codes of commands that have ended are told, and only of those that were asked for."""
+    """Only exit codes of finished commands that were requested are returned."""
     rollouts = CodexRollouts()
 
     assert {"call_15": 3} == rollouts.exit_codes(source(V1, rollout(V1)), frozenset({"call_15", "call_99"}))
@@ -81,7 +81,7 @@ def test_exit_codes() -> None:
 
 
 def test_exit_codes_in_code_mode() -> None:
-    """Commands that a script of the model ran have their exit codes too."""
+    """Commands that a script of the model ran have exit codes too."""
     found = {}
     for path in (RECORDED / "code-mode").iterdir():
         calls = frozenset(part.split('"')[0] for part in path.read_text().split('"CommandExecution","id":"')[1:])
@@ -109,7 +109,7 @@ def test_agent_of(session: str, call: str, agent: str) -> None:
 
 @pytest.mark.parametrize("path", ["", "/nowhere/rollout-a.jsonl", "/etc/passwd", "/dev/zero", "rollout-a\0.jsonl"])
 def test_no_rollout(path: str) -> None:
-    """Without a rollout nothing is told, and nothing but a rollout is opened."""
+    """Without a rollout nothing is returned, and no file but a rollout is opened."""
     rollouts = CodexRollouts()
 
     assert None is rollouts.total_tokens(source(V1, path))
@@ -119,7 +119,7 @@ def test_no_rollout(path: str) -> None:
 
 
 def test_a_thread_that_has_used_nothing(tmp_path: Path) -> None:
-    """A rollout without a line on tokens has used none, unless it is too long to be sure."""
+    """A rollout without a count has used no tokens, unless it is too long to be sure."""
     file = tmp_path / "rollout-x.jsonl"
     file.write_text('{"type":"session_meta","payload":{}}\n')
     fresh = CodexRollouts().total_tokens(source("", str(file)))
@@ -129,8 +129,8 @@ def test_a_thread_that_has_used_nothing(tmp_path: Path) -> None:
     assert None is CodexRollouts().total_tokens(source("", str(file)))
 
 
-def test_odd_lines_are_passed_over(tmp_path: Path) -> None:
-    """Lines that are not what they should be tell nothing, and nothing is raised."""
+def test_malformed_lines_are_skipped(tmp_path: Path) -> None:
+    """Lines with unexpected fields are skipped without an error."""
     file = tmp_path / "rollout-x.jsonl"
     odd = ['{"payload":{"type":"item_completed","item":["CommandExecution"]}}', '"item_completed" "CommandExecution"']
     odd += ['{"payload":{"type":"item_completed","item":{"type":"CommandExecution","id":["c"],"exit_code":1}}}']

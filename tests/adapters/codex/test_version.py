@@ -1,4 +1,4 @@
-"""The version of Codex: asked once, in the background, and complained about once."""
+"""The version of Codex is queried once, in the background, and a warning is shown once."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ def asked(bench: Workbench, says: str = "0.169.0") -> CodexVersion:
     ],
 )
 def test_a_version_is_found(text: str, version: Version | None) -> None:
-    """Three numbers with dots between them."""
+    """A version is three numbers with dots between them."""
     assert version == parse_version(text)
 
 
-def test_a_good_codex_is_not_complained_about(bench: Workbench) -> None:
-    """Nothing is said, and no turn was started for it."""
+def test_a_current_codex_has_no_warning(bench: Workbench) -> None:
+    """A current version has no warning, and the query starts no turn."""
     version = asked(bench)
 
     assert ((0, 169, 0), "", []) == (version.version, version.take_warning(ENGLISH), bench.calls())
 
 
-def test_an_old_codex_is_complained_about_once(bench: Workbench) -> None:
-    """With its version, the oldest one, and what to do."""
+def test_an_old_codex_has_one_warning(bench: Workbench) -> None:
+    """The warning names the version, the oldest supported one, and the remedy."""
     version = asked(bench, "0.149.9")
     complaints = [version.take_warning(CHINESE), version.take_warning(CHINESE)]
 
     assert [CHINESE["codex_old"].format(version="0.149.9", oldest="0.150.0"), ""] == complaints
 
 
-def test_a_broken_codex_is_told_apart(bench: Workbench) -> None:
-    """One that fails even at this names its error."""
+def test_a_broken_codex_has_a_warning(bench: Workbench) -> None:
+    """A Codex that fails at --version is reported with its error."""
     found = asked(bench, "broken").warning(ENGLISH)
 
     assert "Cannot find module 'codex'" in found
@@ -64,8 +64,8 @@ def test_a_broken_codex_is_told_apart(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "", "#!/no/such/interpreter\n"], ids=["absent", "empty", "no interpreter"])
-def test_a_codex_that_cannot_start_is_told(bench: Workbench, content: str | None) -> None:
-    """The system's own word for it."""
+def test_a_codex_that_cannot_start_has_a_warning(bench: Workbench, content: str | None) -> None:
+    """The warning has the error of the system."""
     bench.program.unlink()
     if content is not None:
         bench.program.write_text(content)
@@ -74,6 +74,6 @@ def test_a_codex_that_cannot_start_is_told(bench: Workbench, content: str | None
     assert str(bench.program) in asked(bench).warning(ENGLISH)
 
 
-def test_nothing_is_said_before_it_is_known(bench: Workbench) -> None:
-    """Nobody waits for the answer."""
+def test_there_is_no_warning_before_the_version_is_known(bench: Workbench) -> None:
+    """Nothing waits for the query."""
     assert "" == CodexVersion(str(bench.program), {}).take_warning(ENGLISH)

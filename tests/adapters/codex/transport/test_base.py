@@ -1,4 +1,4 @@
-"""Why a turn failed: every failure that was recorded has a reason and a sentence, and none waits for ever."""
+"""Every recorded failure has a reason and a sentence in both languages."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ def ending(name: str) -> Failed:
     return failure_from_exit(RECORDED[name]["exit_code"], "\n".join(RECORDED[name]["stderr"]), has_begun=began)
 
 
-def test_every_recording_is_judged() -> None:
-    """No recorded failure is left out of the table."""
+def test_every_recording_has_a_reason() -> None:
+    """No recorded failure is missing from the table."""
     assert set(RECORDED) == {*REASONS, *ENDLESS}
 
 
 @pytest.mark.parametrize(("name", "why"), REASONS.items())
 def test_recorded_failures_have_a_reason(name: str, why: FailureReason) -> None:
-    """What Codex says is read as what it means."""
+    """The messages of recorded failures are classified."""
     assert why is ending(name).reason
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 @pytest.mark.parametrize("name", REASONS)
-def test_recorded_failures_are_told_in_one_sentence(name: str, texts: Texts) -> None:
-    """First our sentence with what to do, then what Codex said; in both languages."""
+def test_recorded_failures_have_one_sentence(name: str, texts: Texts) -> None:
+    """The sentence with the remedy comes first, then what Codex said."""
     told = StringIO()
     TurnPrinter(told, told, texts).show_failure(ending(name), "01a1")
     first, *rest = told.getvalue().rstrip("\n").split("\n")
@@ -96,14 +96,14 @@ def test_other_messages(group: str, reason: FailureReason) -> None:
 
 
 @pytest.mark.parametrize("why", [why for why in FailureReason if why is not FailureReason.TURN_FAILED])
-def test_a_reason_that_is_known_is_kept(why: FailureReason) -> None:
-    """A text does not overrule what the transport knows."""
+def test_a_known_reason_is_kept(why: FailureReason) -> None:
+    """The text does not override the reason that the transport knows."""
     assert Failed(why, "Connection failed: x") == classify_failure(Failed(why, "Connection failed: x"))
 
 
 @given(st.text())
-def test_why_of_is_total(text: str) -> None:
-    """Whatever Codex says, there is a reason."""
+def test_classification_is_total(text: str) -> None:
+    """Any text has a reason."""
     assert classify_failure(Failed(FailureReason.TURN_FAILED, text)).reason in FailureReason
 
 

@@ -1,4 +1,4 @@
-"""Signals are messages while a turn runs, and take effect at once otherwise."""
+"""Signals are queued during a turn, and take effect at once otherwise."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def test_outside_of_a_turn_ctrl_c_interrupts() -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_outside_of_a_turn_the_others_exit(number: int, code: int) -> None:
-    """SIGTERM and SIGHUP end with 128 and their number."""
+def test_outside_of_a_turn_other_signals_exit(number: int, code: int) -> None:
+    """SIGTERM and SIGHUP exit with 128 and their number."""
     with SignalHandler(), pytest.raises(SystemExit) as ended:
         raise_here(number)
 
     assert code == ended.value.code
 
 
-def test_during_a_turn_signals_wait_to_be_taken() -> None:
-    """They come out in order, and the descriptor tells that there are some."""
+def test_during_a_turn_signals_are_queued() -> None:
+    """Signals are taken in order, and the descriptor is readable while there are some."""
     with SignalHandler() as signals, signals.deferring():
         raise_here(signal.SIGINT)
         raise_here(signal.SIGTERM)
@@ -42,7 +42,7 @@ def test_during_a_turn_signals_wait_to_be_taken() -> None:
 
 
 def test_a_sigterm_that_nobody_took_is_not_lost() -> None:
-    """What came too late for the turn ends the program when the turn is over; a late Ctrl-C does not."""
+    """A SIGTERM that comes too late for the turn ends the program after it; a late Ctrl-C does not."""
     with SignalHandler() as signals:
         with signals.deferring():
             raise_here(signal.SIGINT)
@@ -52,8 +52,8 @@ def test_a_sigterm_that_nobody_took_is_not_lost() -> None:
     assert 143 == ended.value.code
 
 
-def test_what_was_ignored_stays_ignored_and_what_was_there_comes_back() -> None:
-    """nohup keeps its meaning, and leaving restores the handlers."""
+def test_ignored_signals_stay_ignored_and_handlers_are_restored() -> None:
+    """nohup keeps its effect, and leaving restores the handlers."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with SignalHandler():

@@ -1,4 +1,4 @@
-"""Slash commands: what counts as one, what each answers, and that none of them sends anything."""
+"""Slash commands: what counts as one, what each prints, and that none of them sends a prompt."""
 
 from __future__ import annotations
 
@@ -91,15 +91,15 @@ def test_parse_is_total(text: str) -> None:
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_every_command_has_its_help(texts: Texts) -> None:
-    """In both languages, and no help is without a command."""
+    """Each command has a description in both languages, and no description is without a command."""
     assert list(SLASH_COMMANDS) == [name for name, does in command_help(texts) if does]
     assert set(SLASH_COMMANDS) == set(texts.group("command_help"))
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 @pytest.mark.parametrize("name", [name for name in SLASH_COMMANDS if name != "quit"])
-def test_every_command_answers(tmp_path: Path, name: str, texts: Texts) -> None:
-    """Each says something, leaves no blank unfilled, and sends nothing."""
+def test_every_command_prints_something(tmp_path: Path, name: str, texts: Texts) -> None:
+    """Each command prints text without an unfilled placeholder, and sends nothing."""
     one = scene(tmp_path, texts=texts)
     told = one.told(f"/{name}")
 
@@ -110,16 +110,16 @@ def test_every_command_answers(tmp_path: Path, name: str, texts: Texts) -> None:
 @pytest.mark.parametrize(
     ("word", "near"), [("/contxt", "/context"), ("/stat", "/status"), ("/wf", ""), ("/HELPP", "/help"), ("/", "")]
 )
-def test_an_unknown_command_names_the_nearest(tmp_path: Path, word: str, near: str) -> None:
-    """And how to send such a prompt after all."""
+def test_an_unknown_command_suggests_the_closest_one(tmp_path: Path, word: str, near: str) -> None:
+    """The message names the closest command, and how to send such a prompt."""
     told = scene(tmp_path).told(word)
 
     assert (f"did you mean {near}?" in told) == bool(near)
     assert "put a space before it" in told
 
 
-def test_context_shows_what_went_along(tmp_path: Path) -> None:
-    """Place, score, reason and tool of each thing, after the turn."""
+def test_context_shows_what_was_added_to_the_prompt(tmp_path: Path) -> None:
+    """After a turn, each result is shown with its location, score, reason and tool."""
     one = scene(tmp_path, ANSWER)
     one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
     first, place, about, *_ = one.told("/context").split("\n")
@@ -128,8 +128,8 @@ def test_context_shows_what_went_along(tmp_path: Path) -> None:
     assert ["  1. shop/retry.py:1-3  0.91", "     constant RETRY_LIMIT: names it (ci_search)"] == [place, about]
 
 
-def test_context_shows_what_would_go_along(tmp_path: Path) -> None:
-    """With a prompt it looks things up, and sends nothing; the last turn stays what /why is about."""
+def test_context_previews_a_prompt(tmp_path: Path) -> None:
+    """With a prompt, /context looks it up and sends nothing; /why still explains the last turn."""
     one = scene(tmp_path)
     told = one.told(f"/context {PROMPT}")
 
@@ -138,8 +138,8 @@ def test_context_shows_what_would_go_along(tmp_path: Path) -> None:
     assert ([], None) == (one.transport.asked, one.desk.printer.report)
 
 
-def test_a_preview_keeps_what_is_still_to_be_told(tmp_path: Path) -> None:
-    """A limit that the next turn has to name is not spent on a preview."""
+def test_a_preview_keeps_pending_limits(tmp_path: Path) -> None:
+    """A limit that the next turn must report is not lost to a preview."""
     (tmp_path / ".upbeat").mkdir()
     (tmp_path / ".upbeat/codex-session.json").write_text("{")
     one = scene(tmp_path, ANSWER)
@@ -151,8 +151,8 @@ def test_a_preview_keeps_what_is_still_to_be_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["", " ", "thanks"])
-def test_nothing_is_said_to_be_nothing(tmp_path: Path, prompt: str) -> None:
-    """Without a turn, and for a prompt that is not about code."""
+def test_context_without_results_says_so(tmp_path: Path, prompt: str) -> None:
+    """Without a turn, and for a prompt that is not about code, /context says that there is nothing."""
     told = scene(tmp_path).told(f"/context {prompt}")
 
     assert (ENGLISH["context_nothing"] if prompt.strip() else ENGLISH["no_turn_yet"]) in told
@@ -163,8 +163,8 @@ def test_plan_mode_looks_nothing_up(tmp_path: Path) -> None:
     assert ENGLISH["context_in_plan"] + "\n" == scene(tmp_path, is_plan=True).told(f"/context {PROMPT}")
 
 
-def test_why_tells_how_the_turn_was_prepared(tmp_path: Path) -> None:
-    """Intent, signals, plan, results and limits, and the settings that had a say with their places."""
+def test_why_explains_the_preparation(tmp_path: Path) -> None:
+    """/why shows intent, signals, plan, results, limits, and changed settings with their origin."""
     origins = {"budget.wall_ms": "/home/x/auto-tools.toml:3"}
     one = scene(tmp_path, ANSWER, budget_wall_ms=900, origins=origins)
     one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
@@ -177,13 +177,13 @@ def test_why_tells_how_the_turn_was_prepared(tmp_path: Path) -> None:
     assert "  budget.wall_ms = 900  (/home/x/auto-tools.toml:3)\n" in told
 
 
-def test_why_before_a_turn_tells_the_settings(tmp_path: Path) -> None:
-    """They are known without one."""
+def test_why_before_a_turn_shows_the_settings(tmp_path: Path) -> None:
+    """The settings are known without a turn."""
     assert f"{ENGLISH['no_turn_yet']}\n{ENGLISH['why_defaults']}\n" == scene(tmp_path).told("/why")
 
 
-def test_tools_tells_what_may_be_used(tmp_path: Path) -> None:
-    """Tier, limit, and why one is not ready."""
+def test_tools_shows_which_tools_are_ready(tmp_path: Path) -> None:
+    """Each tool is shown with its tier, its timeout, and why it is not ready."""
     origins = {"tools.disabled": ".upbeat/auto-tools.toml:2"}
     rows = scene(tmp_path, tools_disabled=("ci_search",), origins=origins).told("/tools").split("\n")
 
@@ -192,15 +192,15 @@ def test_tools_tells_what_may_be_used(tmp_path: Path) -> None:
     assert [row for row in rows if row.startswith("ci_impact        tier 2  2000 ms  ")]
 
 
-def test_plan_is_a_switch(tmp_path: Path) -> None:
-    """On and off, and it says which."""
+def test_plan_is_a_toggle(tmp_path: Path) -> None:
+    """/plan switches dry runs on and off, and says which."""
     one = scene(tmp_path)
 
     assert [f"{ENGLISH['plan_on']}\n", f"{ENGLISH['plan_off']}\n"] == [one.told("/plan"), one.told("/plan")]
 
 
-def test_sessions_are_listed_and_taken_up(tmp_path: Path) -> None:
-    """/new keeps the former session, /resume lists it with a number, and the number takes it up."""
+def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
+    """/new keeps the former session, /resume lists it with a number, and the number resumes it."""
     one = scene(tmp_path, ANSWER)
     one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
     one.told("/new")
@@ -214,7 +214,7 @@ def test_sessions_are_listed_and_taken_up(tmp_path: Path) -> None:
 
 
 def test_without_a_session_there_is_nothing_to_resume(tmp_path: Path) -> None:
-    """And that is said."""
+    """/resume says that there is no session."""
     assert f"{ENGLISH['resume_none']}\n" == scene(tmp_path).told("/resume")
 
 
@@ -232,8 +232,8 @@ def test_two_commands_stand_for_a_prompt(text: str, prompt: str) -> None:
     assert prompt == expand_to_prompt(*command)
 
 
-def test_workflow_tells_how_far_it_is(tmp_path: Path) -> None:
-    """Progress, goal and what comes next; before that, how one is begun."""
+def test_workflow_shows_its_progress(tmp_path: Path) -> None:
+    """/workflow shows progress, goal and next steps, or how to start one."""
     one = scene(tmp_path, BEGUN)
     before = one.told("/workflow")
     one.desk.conversation.run_turn("/upbeat:quick add retries", one.desk.conversation.resolve_context())
@@ -250,7 +250,7 @@ def test_workflow_tells_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_workflow_stop_stops_it(tmp_path: Path) -> None:
-    """At once and without a turn; what it says then is how it goes on."""
+    """/workflow stop takes effect without a turn, and says how to resume."""
     one = scene(tmp_path, BEGUN)
     one.desk.conversation.run_turn("/upbeat:quick add retries", one.desk.conversation.resolve_context())
     told = one.told("/workflow stop")
@@ -260,22 +260,22 @@ def test_workflow_stop_stops_it(tmp_path: Path) -> None:
     assert 1 == len(one.transport.asked)
 
 
-def test_workflow_list_tells_which_there_are(tmp_path: Path) -> None:
-    """Each with its sentence."""
+def test_workflow_list_describes_each_workflow(tmp_path: Path) -> None:
+    """Each workflow is listed with its description."""
     rows = scene(tmp_path).told("/workflow list").split("\n")
 
     assert [row for row in rows if row.startswith("single  ") and row.endswith("A single, self-contained change.")]
 
 
-def test_workflow_knows_no_other_word(tmp_path: Path) -> None:
-    """It says which it knows, and changes nothing; in plan mode nothing is stopped."""
+def test_an_unknown_workflow_verb_prints_the_usage(tmp_path: Path) -> None:
+    """An unknown verb changes nothing, and plan mode stops nothing."""
     told = [scene(tmp_path).told("/workflow halt"), scene(tmp_path, is_plan=True).told("/workflow stop")]
 
     assert [f"{ENGLISH['workflow_usage']}\n"] * 2 == told
 
 
-def test_why_ends_with_what_the_journal_has(tmp_path: Path) -> None:
-    """The last record of the session, explained; before a turn there is none."""
+def test_why_ends_with_the_explanation_of_the_journal(tmp_path: Path) -> None:
+    """After a turn, the last record of the session is explained."""
     one = scene(tmp_path, ANSWER)
     asked: list[str] = []
     one.desk.explain_session = lambda session_id: asked.append(session_id) or "record 7\n  loop: let go"  # type: ignore[func-returns-value]

@@ -1,4 +1,4 @@
-"""What is completed at the prompt, and what is not."""
+"""Completions at the prompt."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_completions(row: tuple[str, ...]) -> None:
 
 
 def test_tab_completes_a_plain_word() -> None:
-    """Without an @ it has to be asked for."""
+    """A plain word is completed only when Tab is pressed."""
     assert ([], ["README.md"]) == (completed("READ"), completed("READ", asked=True))
 
 
@@ -61,7 +61,7 @@ def test_paths_come_before_names_before_parts() -> None:
 
 
 def test_matching_is_bounded() -> None:
-    """A short word in a large tree gives as many as fit the eye."""
+    """A short word in a large tree has a limited number of matches."""
     many = [(f"src/{number}.py", f"src/{number}.py") for number in range(1000)]
 
     assert 30 == len(match_files(many, "py"))
@@ -73,15 +73,15 @@ def test_names_are_quoted() -> None:
 
 
 @given(st.text())
-def test_what_is_replaced_is_at_the_end(before: str) -> None:
-    """A completion never reaches beyond what was typed."""
+def test_a_completion_replaces_the_end_of_the_text(before: str) -> None:
+    """A completion never replaces more than what was typed."""
     wanted = path_fragment(before, is_explicit=True)
 
     assert wanted is None or (0 <= wanted.replaced_length <= len(before) and before.endswith(wanted.text))
 
 
 def test_a_long_paste_is_no_path() -> None:
-    """Only its end is looked at, so that typing behind it stays fast."""
+    """Only the end of the text is examined, so that typing after a paste stays fast."""
     began = time.monotonic()
     assert PathFragment("x" * 250 + "/y", 252) == path_fragment("a" * 200_000 + " " + "x" * 250 + "/y")
     assert path_fragment("店" * 200_000) is None
@@ -89,7 +89,7 @@ def test_a_long_paste_is_no_path() -> None:
 
 
 def test_files_are_listed_in_the_background() -> None:
-    """One listing at a time; names that could not be typed, or that would act on the terminal, are left out."""
+    """There is one listing at a time, without names that cannot be typed or that control the terminal."""
     calls: list[str] = []
 
     def listing() -> list[str]:
@@ -102,8 +102,8 @@ def test_files_are_listed_in_the_background() -> None:
     assert ["list-files"] == calls
 
 
-def test_a_listing_that_fails_offers_nothing() -> None:
-    """And does not keep the user waiting for each key."""
+def test_an_empty_listing_offers_nothing() -> None:
+    """An empty listing does not delay each key."""
 
     def listing() -> list[str]:
         return []

@@ -32,7 +32,7 @@ def ended(done: Finished) -> dict[str, Any]:
 
 
 def test_json_is_the_report_then_codex_then_the_end(bench: Workbench) -> None:
-    """Ours come first and last; between them stands what Codex wrote, byte for byte."""
+    """upbeat's lines come first and last; the lines of Codex between them are unchanged."""
     odd = '{"type": "item.updated",  "item":{"text":"店\u2028\\u001b"}}'
     bench.script([{"raw": odd}, {"say": "it is in retry.py"}])
     done = bench.run("--json", PROMPT)
@@ -57,8 +57,8 @@ def test_json_is_the_report_then_codex_then_the_end(bench: Workbench) -> None:
     } == last
 
 
-def test_json_goes_on_until_the_workflow_lets_go(bench: Workbench) -> None:
-    """Codex's lines of each turn, ours between them, and one end."""
+def test_json_continues_until_the_workflow_is_complete(bench: Workbench) -> None:
+    """Codex's lines of each turn follow a line of upbeat, and there is one ending."""
     done_text = '<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
     bench.script([{"say": "Begun."}], [{"say": done_text}])
     done = bench.run("--json", "/upbeat:single add retries")
@@ -80,10 +80,8 @@ def test_json_goes_on_until_the_workflow_lets_go(bench: Workbench) -> None:
         ([{"raw": "no JSON"}, {"raw": "[1]"}, {"raw": "7"}, {"say": "x"}], 0, "completed", "", True),
     ],
 )
-def test_json_says_how_it_ended(
-    bench: Workbench, turn: Turn, code: int, status: str, why: str, has_thread: bool
-) -> None:
-    """Whatever Codex does, each line is an object and the last is ours."""
+def test_json_has_the_ending(bench: Workbench, turn: Turn, code: int, status: str, why: str, has_thread: bool) -> None:
+    """Whatever Codex does, each line is an object, and the last one is upbeat's."""
     bench.script(turn)
     done = bench.run("--once", "--json", "x", **OFF)
     last = ended(done)
@@ -93,15 +91,15 @@ def test_json_says_how_it_ended(
     assert has_thread == bool(last["thread_id"]) == bool(last["resume_command"])
 
 
-def test_json_takes_its_prompt_from_standard_input(bench: Workbench) -> None:
-    """As any filter."""
+def test_json_reads_the_prompt_from_standard_input(bench: Workbench) -> None:
+    """Without PROMPT, the prompt is read from standard input."""
     done = bench.run("--json", stdin=b"fix it\n", **OFF)
 
     assert ("completed", ["fix it\n"]) == (ended(done)["status"], bench.prompts())
 
 
 def test_json_with_wrong_settings_sends_nothing(bench: Workbench) -> None:
-    """Exit 20, and the last line is there."""
+    """Invalid settings exit with 20, and the last line is there."""
     done = bench.run("--json", "x", CI_AUTO_TOOLS="perhaps")
 
     assert (20, 20, "failed") == (done.code, ended(done)["exit_code"], ended(done)["status"])
@@ -109,7 +107,7 @@ def test_json_with_wrong_settings_sends_nothing(bench: Workbench) -> None:
 
 
 def test_json_in_plan_mode_is_a_plan(bench: Workbench) -> None:
-    """The settings want a plan: the report, the end, and no Codex."""
+    """If the settings ask for a dry run, the report and the ending are printed, and Codex is not started."""
     done = bench.run("--json", PROMPT, CI_AUTO_TOOLS_MODE="plan")
     first, last = lines(done.stdout)
 

@@ -1,4 +1,4 @@
-"""codex-auto at a terminal: the real program on a pty, with a fake Codex behind it."""
+"""codex-auto at a terminal: the real program on a pty, with a fake Codex."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_three_turns_and_a_restart_are_one_thread(bench: Workbench) -> None:
 
 
 def test_a_workflow_is_driven_from_the_terminal(bench: Workbench) -> None:
-    """/workflow start continues the turn with the first step, the status line shows it, and Ctrl-C pauses."""
+    """/workflow start continues with the first step, the status line shows it, and Ctrl-C pauses it."""
     bench.script([{"say": "Begun."}], WAITING, [{"say": "Per host?"}])
     with Terminal(bench) as terminal:
         terminal.send("/workflow start single add retries" + ENTER)
@@ -71,7 +71,7 @@ def test_a_workflow_is_driven_from_the_terminal(bench: Workbench) -> None:
 
 
 def test_a_saved_prompt_is_called_by_its_name(bench: Workbench) -> None:
-    """A name that no command has, and a file of the user's own, is a prompt: it goes with what the file says."""
+    """The name of one of the user's saved prompts is sent as a prompt, with the content of its file."""
     file = bench.home / ".codex/prompts/audit.md"
     file.parent.mkdir(parents=True)
     file.write_text("Audit $1 for races.")
@@ -86,7 +86,7 @@ def test_a_saved_prompt_is_called_by_its_name(bench: Workbench) -> None:
 
 
 def test_ctrl_c_stops_the_turn_and_nothing_else(bench: Workbench) -> None:
-    """The turn ends, its processes with it, and the next prompt goes on with the same thread."""
+    """The turn ends with its processes, and the next prompt continues the thread."""
     bench.script(WAITING, [{"say": "still here"}])
     with Terminal(bench, **OFF) as terminal:
         terminal.send("wait" + ENTER)
@@ -104,7 +104,7 @@ def test_ctrl_c_stops_the_turn_and_nothing_else(bench: Workbench) -> None:
 
 
 def test_ctrl_c_at_the_prompt_does_not_leave(bench: Workbench) -> None:
-    """At an empty prompt it tells how to leave; typed text it clears."""
+    """At an empty prompt Ctrl-C shows how to leave; typed text is cleared."""
     with Terminal(bench, **OFF) as terminal:
         terminal.send(CTRL_C)
         terminal.wait_for("Ctrl-D or type /quit to leave")
@@ -119,7 +119,7 @@ def test_ctrl_c_at_the_prompt_does_not_leave(bench: Workbench) -> None:
     assert ["sent"] == bench.prompts()
 
 
-def test_slash_commands_are_answered_here(bench: Workbench) -> None:
+def test_slash_commands_are_not_sent(bench: Workbench) -> None:
     """Commands and unknown words are not sent; a path is a prompt."""
     with Terminal(bench, **OFF) as terminal:
         terminal.ask("/help", "Enter sends")
@@ -136,8 +136,8 @@ def test_slash_commands_are_answered_here(bench: Workbench) -> None:
     assert ["exec", "--json", "-"] == second["argv"]
 
 
-def test_plan_mode_can_be_switched(bench: Workbench) -> None:
-    """/plan shows what would be done, and again goes back."""
+def test_plan_mode_can_be_toggled(bench: Workbench) -> None:
+    """/plan shows what would be done, and a second one sends prompts again."""
     with Terminal(bench, **OFF) as terminal:
         terminal.ask("/plan", "nothing is sent")
         terminal.ask("what now", '"planned_codex_command": "codex exec --json -"')
@@ -148,8 +148,8 @@ def test_plan_mode_can_be_switched(bench: Workbench) -> None:
     assert ["really"] == bench.prompts()
 
 
-def test_the_toolbar_names_place_session_and_mode(bench: Workbench) -> None:
-    """Repository, session and mode stand below the prompt, and follow the session."""
+def test_the_toolbar_has_repository_session_and_mode(bench: Workbench) -> None:
+    """The toolbar follows the session."""
     with Terminal(bench) as terminal:
         terminal.wait_for("店 · new session · mode: run · lookup: auto")
         terminal.ask("hello", "plain answer")
@@ -157,7 +157,7 @@ def test_the_toolbar_names_place_session_and_mode(bench: Workbench) -> None:
 
 
 def test_it_works_on_a_narrow_terminal(bench: Workbench) -> None:
-    """Thirty columns: lines of work are cut to them, the answer is all there."""
+    """On thirty columns, lines about the work are clipped, and the answer is complete."""
     bench.script([{"run": "x" * 80, "output": "店" * 40}, {"say": "done"}])
     with Terminal(bench, columns=30, **OFF) as terminal:
         terminal.ask("x", "done")
@@ -167,8 +167,8 @@ def test_it_works_on_a_narrow_terminal(bench: Workbench) -> None:
     assert [line for line in lines if "店店" in line and "…" in line]
 
 
-def test_a_first_prompt_on_the_command_line_starts_the_talk(bench: Workbench) -> None:
-    """PROMPT is the first turn, and the terminal stays; --new begins another thread."""
+def test_a_prompt_on_the_command_line_is_the_first_turn(bench: Workbench) -> None:
+    """PROMPT is the first turn, and the terminal stays; --new starts another thread."""
     bench.remember(bench.add_thread(THREAD))
     with Terminal(bench, "hello", "--new", **OFF) as terminal:
         assert terminal.leave() == 0
@@ -177,8 +177,8 @@ def test_a_first_prompt_on_the_command_line_starts_the_talk(bench: Workbench) ->
 
 
 @pytest.mark.parametrize("spoilt", ["file", "folder"])
-def test_a_spoilt_session_is_said_and_the_talk_goes_on(bench: Workbench, spoilt: str) -> None:
-    """AC-002: a damaged file and a folder that cannot be written cost the session, visibly, and nothing else."""
+def test_a_damaged_session_is_reported_and_the_conversation_continues(bench: Workbench, spoilt: str) -> None:
+    """AC-002: a damaged session file or a folder that cannot be written costs only the session, visibly."""
     if spoilt == "file":
         (bench.repository / ".upbeat").mkdir()
         (bench.repository / ".upbeat/codex-session.json").write_text("{")
@@ -195,8 +195,8 @@ def test_a_spoilt_session_is_said_and_the_talk_goes_on(bench: Workbench, spoilt:
     assert "resume" in second["argv"]
 
 
-def test_a_failed_turn_does_not_end_the_talk(bench: Workbench) -> None:
-    """What went wrong is told, and the prompt comes back."""
+def test_a_failed_turn_does_not_end_the_conversation(bench: Workbench) -> None:
+    """The failure is shown, and the prompt comes back."""
     bench.script([{"fail": "Quota exceeded."}])
     with Terminal(bench, **OFF) as terminal:
         terminal.ask("one", "turn failed")
@@ -206,7 +206,7 @@ def test_a_failed_turn_does_not_end_the_talk(bench: Workbench) -> None:
 @pytest.mark.parametrize("during_turn", [False, True], ids=["at the prompt", "in a turn"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["TERM", "HUP"])
 def test_a_signal_ends_everything(bench: Workbench, number: int, code: int, during_turn: bool) -> None:
-    """SIGTERM and SIGHUP end codex-auto with their code, and the Codex of the turn before it."""
+    """SIGTERM and SIGHUP end Codex first, and codex-auto with their exit code."""
     bench.script(WAITING)
     with Terminal(bench, **OFF) as terminal:
         if during_turn:
@@ -219,7 +219,7 @@ def test_a_signal_ends_everything(bench: Workbench, number: int, code: int, duri
 
 
 def test_a_closed_window_ends_everything(bench: Workbench) -> None:
-    """When the terminal goes away in the middle of a turn, no Codex stays behind."""
+    """When the terminal is closed during a turn, no Codex process remains."""
     bench.script(WAITING)
     with Terminal(bench, **OFF) as terminal:
         terminal.send("wait" + ENTER)
@@ -230,8 +230,8 @@ def test_a_closed_window_ends_everything(bench: Workbench) -> None:
     assert (129, []) == (os.waitstatus_to_exitcode(status), bench.processes())
 
 
-def test_a_killed_wrapper_leaves_nobody(bench: Workbench) -> None:
-    """SIGKILL in the middle of a turn ends Codex too, and the thread is there afterwards."""
+def test_a_killed_codex_auto_leaves_no_process(bench: Workbench) -> None:
+    """SIGKILL during a turn ends Codex too, and the thread is stored."""
     bench.script([{"begin": "sleep 60"}, {"sleep": 60}])
     with Terminal(bench, **OFF) as terminal:
         terminal.send("wait" + ENTER)
@@ -246,7 +246,7 @@ def test_a_killed_wrapper_leaves_nobody(bench: Workbench) -> None:
 
 
 def test_the_history_is_private_and_has_no_secrets(bench: Workbench) -> None:
-    """Prompts come back with the arrow key in a later run; what looks like a key was taken out before."""
+    """The arrow key recalls prompts of an earlier run, whose secrets were redacted."""
     secret = "AKIA" + "Q3EXAMPLE7TESTKY"
     with Terminal(bench, **OFF) as terminal:
         terminal.ask(f"use {secret} here", "plain answer")
@@ -265,7 +265,7 @@ def test_the_history_is_private_and_has_no_secrets(bench: Workbench) -> None:
 
 
 def test_a_plan_at_a_terminal_writes_nothing(bench: Workbench) -> None:
-    """AC-003: --plan keeps no history either."""
+    """AC-003: a dry run stores no history either."""
     before = bench.files()
     with Terminal(bench, "--plan") as terminal:
         terminal.ask("explain send_with_retry", '"recommended_tools"')
@@ -275,8 +275,8 @@ def test_a_plan_at_a_terminal_writes_nothing(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize(("extra", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
-def test_colour_can_be_refused(bench: Workbench, extra: dict[str, str], coloured: bool) -> None:
-    """NO_COLOR and a dumb terminal get no colour in what codex-auto writes."""
+def test_color_can_be_disabled(bench: Workbench, extra: dict[str, str], coloured: bool) -> None:
+    """With NO_COLOR or a dumb terminal, codex-auto writes no color."""
     bench.script([{"run": "ls"}, {"say": "done"}])
     with Terminal(bench, **OFF, **extra) as terminal:
         terminal.ask("x", "done")

@@ -1,4 +1,4 @@
-"""The keys at the prompt, and the history that is stored."""
+"""Keys at the prompt, and the stored history."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def prompt(tmp_path: Path) -> Iterator[Prompt]:
     ids=["plain", "lines", "tab", "menu", "file by tab", "file by menu", "second file", "nothing chosen"],
 )
 def test_keys(prompt: Prompt, presses: list[str | Condition], sent: str) -> None:
-    """Enter sends a prompt and a chosen command; of a file it only takes the name."""
+    """Enter sends a prompt or a chosen command; it only inserts a chosen file name."""
     assert sent == prompt.typed(*presses)
 
 
-def test_old_prompts_are_found_again(prompt: Prompt) -> None:
-    """Ctrl-R searches what was sent before."""
+def test_earlier_prompts_can_be_searched(prompt: Prompt) -> None:
+    """Ctrl-R searches earlier prompts."""
     prompt.typed("the first prompt", ENTER)
     prompt.typed("another one", ENTER)
 
@@ -104,7 +104,7 @@ def test_old_prompts_are_found_again(prompt: Prompt) -> None:
 
 
 def test_an_editor_can_be_used(prompt: Prompt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-X Ctrl-E opens $EDITOR with what was typed so far, and takes back what it leaves."""
+    """Ctrl-X Ctrl-E opens $EDITOR with the text so far, and reads the result."""
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf " and\\nedited 店" >> "$1"\n')
     editor.chmod(0o755)
@@ -118,7 +118,7 @@ def test_an_editor_can_be_used(prompt: Prompt, tmp_path: Path, monkeypatch: pyte
     "pasted", ["word word\n" * 20_000, "x" * 200_000, "店" * 70_000, "a/b" * 60_000], ids=["lines", "one", "zh", "path"]
 )
 def test_a_large_paste_is_fast_and_whole(prompt: Prompt, pasted: str) -> None:
-    """200 KB in brackets arrive as they are, line ends and all, in the time of a blink or two."""
+    """A bracketed paste of 200 KB arrives unchanged, without delay."""
     began = time.monotonic()
     sent = prompt.typed(f"\x1b[200~{pasted}\x1b[201~", ENTER)
 
@@ -127,7 +127,7 @@ def test_a_large_paste_is_fast_and_whole(prompt: Prompt, pasted: str) -> None:
 
 
 def test_a_paste_does_not_send(prompt: Prompt) -> None:
-    """A line end inside brackets is a line end."""
+    """A line end inside a bracketed paste does not send the prompt."""
     assert "one\ntwo\n" == prompt.typed("\x1b[200~one\r\ntwo\r\n\x1b[201~", ENTER)
 
 
@@ -137,8 +137,8 @@ def test_a_paste_does_not_send(prompt: Prompt) -> None:
 SECRET = "AKIA" + "Q3EXAMPLE7TESTKY"
 
 
-def test_prompts_come_back_without_secrets(tmp_path: Path) -> None:
-    """Several lines stay one prompt; controls and keys are gone."""
+def test_prompts_are_stored_without_secrets(tmp_path: Path) -> None:
+    """A prompt of several lines stays one prompt, without control characters and keys."""
     PromptHistory(tmp_path).store_string(f"one\ntwo {SECRET}\x1b[2J")
     [stored] = PromptHistory(tmp_path).load_history_strings()
 
@@ -148,14 +148,14 @@ def test_prompts_come_back_without_secrets(tmp_path: Path) -> None:
 
 
 def test_the_file_is_private(tmp_path: Path) -> None:
-    """Only its owner reads it."""
+    """Only the owner can read the history."""
     PromptHistory(tmp_path).store_string("x")
 
     assert 0o600 == (tmp_path / HISTORY_FILE).stat().st_mode & 0o777
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    """Prompts are not written where a link leads."""
+    """The history is not written through a symbolic link."""
     (tmp_path / "upbeat").mkdir()
     (tmp_path / HISTORY_FILE).symlink_to(tmp_path / "elsewhere")
     PromptHistory(tmp_path).store_string("x")
@@ -163,8 +163,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_what_cannot_be_stored_is_let_go(tmp_path: Path) -> None:
-    """A home that cannot be written costs nothing but the memory of another day."""
+def test_a_history_that_cannot_be_stored_is_no_error(tmp_path: Path) -> None:
+    """A home that cannot be written costs only the history."""
     (tmp_path / "upbeat").write_text("a file")
     kept = PromptHistory(tmp_path)
     kept.store_string("x")
@@ -172,8 +172,8 @@ def test_what_cannot_be_stored_is_let_go(tmp_path: Path) -> None:
     assert [] == kept.load_history_strings()
 
 
-def test_a_long_history_begins_anew(tmp_path: Path) -> None:
-    """Above its size the file is set aside."""
+def test_a_long_history_is_set_aside(tmp_path: Path) -> None:
+    """A file above its size limit is renamed, and a new one started."""
     kept = PromptHistory(tmp_path)
     kept.store_string("x" * (MAX_HISTORY_BYTES + 1))
     kept.store_string("new")

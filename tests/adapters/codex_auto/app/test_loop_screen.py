@@ -1,4 +1,4 @@
-"""The screen of codex-auto at three widths, in two languages, with and without colour."""
+"""The screen of codex-auto at three widths, in two languages, with and without color."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def lines_of(raw: str) -> list[str]:
 def test_a_turn_fits_the_screen(
     bench: Workbench, columns: int, language: str, texts: Texts, extra: dict[str, str]
 ) -> None:
-    """Lines of work are cut to the width, nothing untrusted acts on the terminal, the line below is there."""
+    """Lines are clipped to the width, nothing untrusted controls the terminal, and the status line is there."""
     bench.script(TURN)
     with Terminal(bench, columns=columns, LANG=language, **OFF, **extra) as terminal:
         began = len(terminal.raw)
@@ -77,8 +77,8 @@ def test_a_turn_fits_the_screen(
 
 
 @pytest.mark.parametrize(("language", "texts"), LANGUAGES)
-def test_the_line_below_is_cut_from_the_right(bench: Workbench, language: str, texts: Texts) -> None:
-    """The repository and the session are left on a narrow terminal; a wide one has mode, lookup and budget too."""
+def test_the_status_line_is_clipped_at_the_right(bench: Workbench, language: str, texts: Texts) -> None:
+    """A narrow terminal shows the repository and the session, a wide one also mode, lookup and budget."""
     for columns, parts in ((40, 2), (160, 5)):
         with Terminal(bench, columns=columns, LANG=language, **OFF) as terminal:
             terminal.wait_for(f"店 · {texts['session_new']}")
@@ -90,8 +90,8 @@ def test_the_line_below_is_cut_from_the_right(bench: Workbench, language: str, t
 
 
 @pytest.mark.parametrize("extra", [{"TERM": "dumb"}, {"TERM": "vt100"}, {"TERM": "nonsense"}], ids=lambda e: e["TERM"])
-def test_every_kind_of_terminal_will_do(bench: Workbench, extra: dict[str, str]) -> None:
-    """A turn can be done on a terminal that can do little, or that nobody knows."""
+def test_simple_and_unknown_terminals_work(bench: Workbench, extra: dict[str, str]) -> None:
+    """A turn can be run on a simple or unknown terminal."""
     with Terminal(bench, **OFF, **extra) as terminal:
         terminal.send("hello" + ENTER)
         terminal.wait_for("plain answer")
@@ -102,7 +102,7 @@ def test_every_kind_of_terminal_will_do(bench: Workbench, extra: dict[str, str])
 
 
 def test_files_are_completed(bench: Workbench) -> None:
-    """Behind an @, from the repository's own list, while one types."""
+    """Files of the repository are completed after an @ while the user types."""
     with Terminal(bench, **OFF) as terminal:
         terminal.wait_for("mode: run · lookup: off")
         terminal.send("see @retr")
@@ -116,7 +116,7 @@ def test_files_are_completed(bench: Workbench) -> None:
 
 
 def test_plan_mode_lists_no_files(bench: Workbench) -> None:
-    """Plan mode starts no process, and git is one."""
+    """Plan mode starts no process, so Git lists no files."""
     with Terminal(bench, "--plan", **OFF) as terminal:
         terminal.wait_for("mode: plan · lookup: off")
         terminal.send("see @retr\t")
@@ -128,8 +128,8 @@ def test_plan_mode_lists_no_files(bench: Workbench) -> None:
 @pytest.mark.parametrize(
     ("version", "says"), [("0.149.0", "0.149.0 is older than 0.150.0"), ("broken", "Codex does not run")]
 )
-def test_a_codex_that_will_not_do_is_said(bench: Workbench, version: str, says: str) -> None:
-    """Once, with what to do; the turn is tried all the same."""
+def test_an_unusable_codex_is_reported(bench: Workbench, version: str, says: str) -> None:
+    """The warning with the remedy is shown once, and the turn is tried."""
     (bench.codex_home / "version").write_text(version)
     bench.script([{"sleep": 0.7}, {"say": "one"}], [{"say": "two"}])
     with Terminal(bench, **OFF) as terminal:
@@ -149,7 +149,7 @@ def test_a_codex_that_will_not_do_is_said(bench: Workbench, version: str, says: 
     ],
 )
 def test_a_failure_is_one_sentence(bench: Workbench, language: str, texts: Texts, failure: str, why: Any) -> None:
-    """With what to do, in the language of the user; switched off, nothing else is tried."""
+    """The sentence names the remedy in the user's language; with upbeat off, nothing else is tried."""
     bench.script([{"fail": failure}])
     with Terminal(bench, columns=160, LANG=language, **OFF) as terminal:
         terminal.send("x" + ENTER)
@@ -160,8 +160,8 @@ def test_a_failure_is_one_sentence(bench: Workbench, language: str, texts: Texts
 
 
 @pytest.mark.parametrize(("language", "texts"), LANGUAGES)
-def test_a_full_context_is_said_and_recovered_from(bench: Workbench, language: str, texts: Texts) -> None:
-    """What is tried is said before it is done, and the turn ends as if nothing had been."""
+def test_a_full_context_is_announced_and_recovered_from(bench: Workbench, language: str, texts: Texts) -> None:
+    """The retry is announced before it is made, and the turn completes."""
     bench.script(
         [{"fail": "Codex ran out of room in the model's context window. Start a new thread."}, {"say": "There."}]
     )

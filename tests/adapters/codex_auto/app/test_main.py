@@ -1,4 +1,4 @@
-"""codex-auto as a script uses it: a real process, a fake Codex, pipes."""
+"""codex-auto as a script uses it: a process with pipes, and a fake Codex."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def gone(bench: Workbench, seconds: float = 3) -> bool:
 
 
 def test_once_prints_the_answer_and_nothing_else(bench: Workbench) -> None:
-    """AC-015: one turn as a filter: the answer on stdout, the rest on stderr, the context before the prompt."""
+    """AC-015: the answer goes to stdout, the rest to stderr, and the context precedes the prompt."""
     bench.script([{"run": "ls", "output": "a\n"}, {"say": "it is in retry.py"}])
     done = bench.run("--once", PROMPT)
     [call] = bench.calls()
@@ -60,7 +60,7 @@ def test_switched_off_the_prompt_arrives_byte_for_byte(bench: Workbench) -> None
 
 
 def test_turns_of_different_processes_are_one_thread(bench: Workbench) -> None:
-    """AC-002: three runs, one thread; --session has its own, --new begins another."""
+    """AC-002: runs continue one thread; --session has its own, and --new starts another."""
     for arguments in ([], [], ["--session", "other"], ["--new"]):
         bench.run("--once", "x", *arguments, **OFF)
     resumed = [call["argv"][2:-1] for call in bench.calls()]
@@ -80,8 +80,8 @@ def test_turns_of_different_processes_are_one_thread(bench: Workbench) -> None:
         ([{"warn": "odd"}], 0, "the turn ended without an answer"),
     ],
 )
-def test_each_end_of_a_turn_has_its_code_and_sentence(bench: Workbench, turn: Turn, code: int, told: str) -> None:
-    """A failed turn is 1 and says why; a turn without an answer is 0 and says so."""
+def test_each_ending_has_its_exit_code_and_sentence(bench: Workbench, turn: Turn, code: int, told: str) -> None:
+    """A failed turn exits with 1 and its reason, a turn without an answer with 0 and a note."""
     bench.script(turn)
     done = bench.run("--once", "x", **OFF)
 
@@ -104,10 +104,8 @@ def test_each_end_of_a_turn_has_its_code_and_sentence(bench: Workbench, turn: Tu
         (["x", "--onc"], b"", "unrecognized arguments"),
     ],
 )
-def test_mistakes_are_told_and_nothing_is_started(
-    bench: Workbench, arguments: list[str], stdin: bytes, told: str
-) -> None:
-    """A usage error is 2, one sentence with what to do, and no Codex."""
+def test_usage_errors_start_nothing(bench: Workbench, arguments: list[str], stdin: bytes, told: str) -> None:
+    """A usage error exits with 2 and a sentence; Codex is not started and no session is held."""
     done = bench.run(*arguments, stdin=stdin)
 
     assert (2, b"") == (done.code, done.stdout)
@@ -115,8 +113,8 @@ def test_mistakes_are_told_and_nothing_is_started(
     assert ([], ()) == (bench.calls(), bench.store.read(0))
 
 
-def test_a_wrong_configuration_is_all_told_and_stops_a_script(bench: Workbench) -> None:
-    """Exit 20: every problem of the configuration, and nothing was sent."""
+def test_all_configuration_errors_are_reported_at_once(bench: Workbench) -> None:
+    """Configuration errors exit with 20, and nothing is sent."""
     done = bench.run("--once", "x", CI_AUTO_TOOLS="perhaps", CI_AUTO_TOOLS_BUDGET_WALL_MS="soon")
 
     assert 20 == done.code
@@ -124,8 +122,8 @@ def test_a_wrong_configuration_is_all_told_and_stops_a_script(bench: Workbench) 
     assert [] == bench.calls()
 
 
-def test_without_codex_the_way_out_is_told(bench: Workbench) -> None:
-    """Exit 127 with the command that installs it; a program in the working directory is not taken for it."""
+def test_without_codex_the_installation_is_explained(bench: Workbench) -> None:
+    """Exit 127 names the command that installs Codex; a program in the working directory is not used."""
     bench.program.rename(bench.repository / "codex")
     for path in ("/usr/bin:/bin", ":/usr/bin:/bin", ".:/usr/bin:/bin"):
         done = bench.run("--once", "x", PATH=path)
@@ -135,8 +133,8 @@ def test_without_codex_the_way_out_is_told(bench: Workbench) -> None:
     assert 0 == bench.run("--once", "x", "--codex", "./codex", **OFF).code
 
 
-def test_flags_and_folder_are_handed_on(bench: Workbench) -> None:
-    """What stands behind -- goes to codex exec, and --repo is its folder, from wherever codex-auto starts."""
+def test_flags_and_folder_are_passed_on(bench: Workbench) -> None:
+    """Arguments after -- go to codex exec, and --repo is its folder, wherever codex-auto starts."""
     arguments = ("--once", "x", "--repo", str(bench.repository), "--", "-m", "gpt-5.5", "-s", "read-only")
     bench.run(*arguments, cwd=bench.folder, **OFF)
 
@@ -145,8 +143,8 @@ def test_flags_and_folder_are_handed_on(bench: Workbench) -> None:
     assert bench.sessions()
 
 
-def test_outside_git_codex_is_told_so_and_so_is_the_person(tmp_path: Path) -> None:
-    """AC-005: without git the check of Codex is skipped, and a limit says that."""
+def test_outside_git_the_check_of_codex_is_skipped(tmp_path: Path) -> None:
+    """AC-005: outside of Git, Codex's check is skipped, and a limit reports that."""
     bench = make_workbench(tmp_path / "b", git=False)
     done = bench.run("--once", "x", **OFF)
 
@@ -170,7 +168,7 @@ def test_outside_git_codex_is_told_so_and_so_is_the_person(tmp_path: Path) -> No
 def test_a_plan_starts_nothing_and_writes_nothing(
     bench: Workbench, arguments: list[str], extra: dict[str, str]
 ) -> None:
-    """AC-003: twice the same bytes, no Codex, not one file more or other than before; also without a Codex."""
+    """AC-003: two dry runs print the same bytes, start no Codex and change no file."""
     bench.remember(bench.add_thread(THREAD))
     before = bench.files()
     first = bench.run(PROMPT, *arguments, **extra)
@@ -183,7 +181,7 @@ def test_a_plan_starts_nothing_and_writes_nothing(
 
 
 def test_a_plan_shows_the_whole_command(bench: Workbench) -> None:
-    """AC-002: session and flags are in the plan, quoted for a shell; no Codex has to be there."""
+    """AC-002: the plan has the session and the flags, quoted for a shell; Codex need not exist."""
     done = bench.run(PROMPT, "--plan", "--codex", "no-such", "--", "-m", "a b")
 
     assert "no-such exec -m 'a b' --json -" == done.report["tool_plan"]["planned_codex_command"]
@@ -193,7 +191,7 @@ def test_a_plan_shows_the_whole_command(bench: Workbench) -> None:
     ("prompt", "extra", "code"), [(" ", {}, 30), ("x", {"CI_AUTO_TOOLS": "perhaps"}, 20), ("x", OFF, 0)]
 )
 def test_a_plan_exits_as_prepare_does(bench: Workbench, prompt: str, extra: dict[str, str], code: int) -> None:
-    """AC-012: whatever the code, stdout is one valid v1 object."""
+    """AC-012: whatever the exit code, stdout is one valid v1 object."""
     done = bench.run("--plan", prompt, **extra)
 
     assert code == done.code
@@ -203,8 +201,8 @@ def test_a_plan_exits_as_prepare_does(bench: Workbench, prompt: str, extra: dict
 # --- ends from outside ---
 
 
-def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
-    """SIGKILL cannot be answered; the kernel ends Codex then."""
+def test_a_killed_codex_auto_ends_codex(bench: Workbench) -> None:
+    """The kernel ends Codex when codex-auto gets SIGKILL."""
     bench.script([{"sleep": 60}])
     with bench.start("--once", "x", **OFF) as fork:
         wait_for_call(bench)
@@ -214,7 +212,7 @@ def test_a_killed_codex_auto_takes_codex_along(bench: Workbench) -> None:
 
 
 def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
-    """``codex-auto … | head -1``: when nobody reads the answer any more, the turn is ended quietly."""
+    """In ``codex-auto … | head -1`` the turn ends quietly when nobody reads the answer."""
     bench.script([{"say": "one"}, {"sleep": 0.2}, {"say": "two"}, {"sleep": 60}])
     with bench.start_program("--once", "x", **OFF) as process:
         assert process.stdout
@@ -244,7 +242,7 @@ def test_a_closed_standard_input_is_no_crash(bench: Workbench) -> None:
 
 
 def test_the_journal_has_the_turn(bench: Workbench) -> None:
-    """From the beginning of the session to its end; the turn's own records are of the thread."""
+    """The journal has the session from start to end; the records of the turn belong to the thread."""
     bench.run("--once", PROMPT)
     records = read_log(bench.home)
     thread_id = bench.sessions()["default"]
@@ -256,15 +254,15 @@ def test_the_journal_has_the_turn(bench: Workbench) -> None:
     assert named == [record["event"] for record in records if record["session_id"] == thread_id]
 
 
-def test_chinese_is_spoken(bench: Workbench) -> None:
-    """The language of the environment is the language of the sentences."""
+def test_messages_follow_the_language_of_the_environment(bench: Workbench) -> None:
+    """With a Chinese locale, messages are Chinese."""
     bench.script([{"fail": "no"}])
 
     assert "本轮失败" in bench.run("--once", "x", LANG="zh_CN.UTF-8", **OFF).stderr
 
 
 def test_a_hostile_repository_is_not_imported(bench: Workbench) -> None:
-    """A checkout with a core, adapters and libraries of its own runs none of its code."""
+    """None of the code of a checkout with modules of the same names is run."""
     for name in ("core", "adapters", "prompt_toolkit"):
         (bench.repository / name).mkdir()
         (bench.repository / name / "__init__.py").write_text("raise SystemExit(66)")
@@ -277,8 +275,8 @@ def test_a_hostile_repository_is_not_imported(bench: Workbench) -> None:
 # --- the user's own servers ---
 
 
-def test_a_turn_of_a_script(tmp_path: Path) -> None:
-    """What a server says goes to Codex with the prompt; of the server nothing is left."""
+def test_own_servers_are_asked_and_ended(tmp_path: Path) -> None:
+    """The answer of a server goes to Codex with the prompt, and no process of the server remains."""
     bench = make_workbench(tmp_path / "b")
     file = tmp_path / "starts"
     settings(bench.home, PATIENT_TURN + odd("stubborn", str(file)))
@@ -294,7 +292,7 @@ def test_a_turn_of_a_script(tmp_path: Path) -> None:
         os.kill(pid, 0)
 
 
-def test_a_plan_starts_nothing(tmp_path: Path) -> None:
+def test_a_plan_starts_no_server(tmp_path: Path) -> None:
     """A plan names the tool and starts no server."""
     bench = make_workbench(tmp_path / "b")
     file = tmp_path / "starts"

@@ -1,4 +1,4 @@
-"""codex-auto for scripts: signals, sessions in use, and the transport that a script gets."""
+"""codex-auto for scripts: signals, and sessions in use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def wait_until(condition: Any) -> None:
 
 
 def test_no_loop_is_one_turn(bench: Workbench) -> None:
-    """The workflow waits for the next prompt."""
+    """With --no-loop the workflow waits for the next prompt."""
     done = bench.run("--once", "--no-loop", "/upbeat:single add retries")
 
     assert (0, 1) == (done.code, len(bench.calls()))
@@ -38,10 +38,10 @@ def test_no_loop_is_one_turn(bench: Workbench) -> None:
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["INT", "TERM", "HUP"]
 )
 @pytest.mark.parametrize("json_lines", [True, False], ids=["json", "text"])
-def test_a_signal_leaves_no_process_and_says_how_to_go_on(
+def test_a_signal_leaves_no_process_and_names_the_resume_command(
     bench: Workbench, number: signal.Signals, code: int, json_lines: bool
 ) -> None:
-    """The command that it names goes on with the same thread."""
+    """The command that is named continues the same thread."""
     bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}], [{"say": "on"}])
     arguments = ["--session", "night"] + (["--json"] if json_lines else [])
     with bench.start("--once", "x", *arguments, **OFF) as fork:
@@ -63,7 +63,7 @@ def test_a_signal_leaves_no_process_and_says_how_to_go_on(
 
 
 def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
-    """The second says so, and how to take the other up; afterwards the name is free again."""
+    """The second run reports the first and how to resume it; afterwards the name is free."""
     bench.script([{"sleep": 60}], [{"say": "second"}], [{"say": "third"}])
     with bench.start("--once", "x", **OFF) as fork:
         wait_until(lambda: bench.calls() and bench.sessions())
@@ -84,8 +84,8 @@ def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
     assert (b"third\n", threads["default"]) == (third.stdout, bench.calls()[-1]["argv"][-2])
 
 
-def test_a_killed_one_holds_nobody_up(bench: Workbench) -> None:
-    """Its session is taken over, and that is told."""
+def test_the_session_of_a_killed_run_is_taken_over(bench: Workbench) -> None:
+    """The next run continues the session, and says so."""
     bench.script([{"sleep": 60}], [{"say": "on"}])
     with bench.start("--once", "x", **OFF) as fork:
         wait_until(lambda: bench.calls() and bench.sessions())

@@ -1,4 +1,4 @@
-"""The command line: what is ours, what is Codex's, and what is refused."""
+"""The command line: options of codex-auto, flags of Codex, and what is refused."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from upbeat.core.errors import RequestError
         (["--codex", "/x", "--idle-timeout", "0"], Options(codex_program="/x", idle_seconds=0)),
     ],
 )
-def test_words_become_options(words: list[str], options: Options) -> None:
-    """Before -- stands what is ours, behind it what is Codex's."""
+def test_arguments_become_options(words: list[str], options: Options) -> None:
+    """Arguments before -- are codex-auto's, those after it are Codex's."""
     assert options == parse_options(words)
 
 
@@ -49,14 +49,14 @@ def test_words_become_options(words: list[str], options: Options) -> None:
         ["--", "--json"],
     ],
 )
-def test_what_cannot_be_done_is_refused(words: list[str]) -> None:
-    """A request that cannot be carried out is told, with what to do."""
+def test_invalid_options_are_refused(words: list[str]) -> None:
+    """Options that contradict each other, or are invalid, are an error."""
     with pytest.raises(RequestError):
         parse_options(words)
 
 
 def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    """--help is where a script's author looks."""
+    """--help lists the exit codes."""
     with pytest.raises(SystemExit):
         parse_options(["--help"])
     told = " ".join(capsys.readouterr().out.split())
@@ -72,20 +72,20 @@ def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"a\r\n", "\ufeff店\u2028\x00".encode()])
-def test_bytes_are_kept(data: bytes) -> None:
-    """Byte order mark, line ends and controls are the user's."""
+def test_the_prompt_is_unchanged(data: bytes) -> None:
+    """A byte order mark, line ends and control characters are part of the prompt."""
     assert data == read_prompt(BytesIO(data), ENGLISH).encode()
 
 
-def test_what_is_not_utf8_is_refused() -> None:
-    """With the place of the first wrong byte."""
+def test_invalid_utf8_is_refused() -> None:
+    """The error has the position of the first invalid byte."""
     with pytest.raises(RequestError, match=r"byte 3"):
         read_prompt(BytesIO(b"abc\xff"), ENGLISH)
 
 
 @pytest.mark.parametrize("char", ["x", "店", "😀"])
-def test_too_much_is_told_whatever_its_bytes(char: str) -> None:
-    """The limit counts characters; a longer text is refused, also where it was cut inside a character."""
+def test_a_prompt_that_is_too_long_is_refused(char: str) -> None:
+    """The limit counts characters, also where the input was truncated inside one."""
     fits = read_prompt(BytesIO((char * MAX_PROMPT_CHARS).encode()), ENGLISH)
     longer = read_prompt(BytesIO((char * (MAX_PROMPT_CHARS + 9)).encode()), ENGLISH)
 
@@ -94,6 +94,6 @@ def test_too_much_is_told_whatever_its_bytes(char: str) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["", " \n\t", "a\udcffb"])
-def test_what_says_nothing_or_is_broken_is_refused(prompt: str) -> None:
-    """An empty prompt, and an argument that was no UTF-8."""
+def test_an_empty_or_invalid_prompt_is_refused(prompt: str) -> None:
+    """An empty prompt, and an argument that is not UTF-8, is refused."""
     assert prompt_problem(prompt, ENGLISH)

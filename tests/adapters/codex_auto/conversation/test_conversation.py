@@ -1,4 +1,4 @@
-"""Turns on a thread: what is sent, what is remembered, and what is told when the thread is not what it was."""
+"""Turns on a thread: what is sent, what is stored, and what is reported when the thread has changed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def session_file(root: Path, text: str) -> Path:
 
 
 def test_the_context_is_sent_with_the_prompt(tmp_path: Path) -> None:
-    """AC-001: what the tools found reaches Codex in the same turn, and the prompt is not changed."""
+    """AC-001: the results of the tools reach Codex in the same turn, and the prompt is unchanged."""
     one = scene(tmp_path, good())
     one.turn(PROMPT)
     [ask] = one.transport.asked
@@ -61,8 +61,8 @@ def test_the_context_is_sent_with_the_prompt(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "settings", [{"enabled": Activation.OFF}, {"enabled": Activation.AUTO, "tools_disabled": ("ci_search",)}]
 )
-def test_without_findings_the_prompt_goes_alone(tmp_path: Path, settings: dict[str, Any]) -> None:
-    """AC-013: with nothing to inject, Codex gets the prompt and nothing else; the session works all the same."""
+def test_without_findings_the_prompt_is_sent_alone(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """AC-013: without findings, Codex gets only the prompt, and the session works."""
     one = scene(tmp_path, good(), good(), **settings)
     one.turn(PROMPT)
     one.turn(PROMPT)
@@ -71,7 +71,7 @@ def test_without_findings_the_prompt_goes_alone(tmp_path: Path, settings: dict[s
 
 
 def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
-    """A context that does not fit beside the prompt is cut or left out, and that is said."""
+    """A context that does not fit next to the prompt is truncated or dropped, with a limit."""
     one = scene(tmp_path, good(), room=len(PROMPT) + 50)
     one.turn(PROMPT)
 
@@ -79,8 +79,8 @@ def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
     assert "[Limits] budget exceeded; results truncated" in one.told
 
 
-def test_the_thread_is_stored_before_the_turn_is_over(tmp_path: Path) -> None:
-    """AC-002: a turn that fails leaves a thread to go on with."""
+def test_the_thread_of_a_failed_turn_is_stored(tmp_path: Path) -> None:
+    """AC-002: a turn that fails leaves a thread that can be resumed."""
     one = scene(tmp_path, [ThreadStarted(FIRST), Failed(FailureReason.TURN_FAILED, "no")])
     one.turn(PROMPT)
 
@@ -89,8 +89,8 @@ def test_the_thread_is_stored_before_the_turn_is_over(tmp_path: Path) -> None:
     assert Session(FIRST, NOW, NOW, str(tmp_path), TokenUsage(), str(tmp_path), title) == row.session
 
 
-def test_the_next_run_goes_on_with_the_thread(tmp_path: Path) -> None:
-    """AC-002: another process resumes what this one began."""
+def test_the_next_run_continues_the_thread(tmp_path: Path) -> None:
+    """AC-002: another process resumes the thread."""
     scene(tmp_path, good()).turn(PROMPT)
     later = scene(tmp_path, good())
     later.turn(PROMPT)
@@ -99,8 +99,8 @@ def test_the_next_run_goes_on_with_the_thread(tmp_path: Path) -> None:
     assert LimitCode.SESSION_UNAVAILABLE not in _codes(later)
 
 
-def test_a_thread_of_another_id_is_said_and_kept(tmp_path: Path) -> None:
-    """AC-002: when Codex silently began another thread, the user learns it and the session is the new one."""
+def test_another_thread_than_requested_is_reported_and_kept(tmp_path: Path) -> None:
+    """AC-002: if Codex silently starts another thread, the user is told and the session continues with it."""
     scene(tmp_path, good(FIRST)).turn(PROMPT)
     one = scene(tmp_path, good(SECOND), good(SECOND))
     one.turn(PROMPT)
@@ -113,7 +113,7 @@ def test_a_thread_of_another_id_is_said_and_kept(tmp_path: Path) -> None:
 
 
 def test_the_same_id_in_another_case_is_the_same_thread(tmp_path: Path) -> None:
-    """Codex answers in lower case, whatever it was asked in."""
+    """Codex reports ids in lower case."""
     session_file(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST.upper()}}}))
     one = scene(tmp_path, good(FIRST))
     one.turn(PROMPT)
@@ -121,8 +121,8 @@ def test_the_same_id_in_another_case_is_the_same_thread(tmp_path: Path) -> None:
     assert "session continuity" not in one.told
 
 
-def test_a_thread_that_is_gone_is_replaced_and_said(tmp_path: Path) -> None:
-    """AC-002: nothing was read when a rollout is missing, so the same prompt starts a new thread, visibly."""
+def test_a_lost_thread_is_replaced_and_reported(tmp_path: Path) -> None:
+    """AC-002: the prompt of a turn whose thread is gone is sent to a new thread, visibly."""
     scene(tmp_path, good(FIRST)).turn(PROMPT)
     one = scene(tmp_path, [GONE], good(SECOND))
     ending = one.turn(PROMPT)
@@ -133,8 +133,8 @@ def test_a_thread_that_is_gone_is_replaced_and_said(tmp_path: Path) -> None:
     assert SECOND == one.stored()["default"]
 
 
-def test_a_thread_that_is_gone_again_is_not_tried_again(tmp_path: Path) -> None:
-    """There is one second try, never a third."""
+def test_a_lost_thread_is_replaced_once(tmp_path: Path) -> None:
+    """There is one second attempt and no third."""
     scene(tmp_path, good(FIRST)).turn(PROMPT)
     one = scene(tmp_path, [GONE], [GONE])
 
@@ -146,7 +146,7 @@ def test_a_thread_that_is_gone_again_is_not_tried_again(tmp_path: Path) -> None:
     "why", [why for why in FailureReason if why not in (FailureReason.NO_ROLLOUT, FailureReason.CONTEXT_FULL)]
 )
 def test_no_other_failure_is_repeated(tmp_path: Path, why: FailureReason) -> None:
-    """A prompt that may be part of the thread is not sent twice, and a held thread is not left silently."""
+    """A prompt that may be part of the thread is not sent twice, and a held thread is not abandoned."""
     scene(tmp_path, good(FIRST)).turn(PROMPT)
     one = scene(tmp_path, [Failed(why, "x")])
 
@@ -156,7 +156,7 @@ def test_no_other_failure_is_repeated(tmp_path: Path, why: FailureReason) -> Non
 
 
 def test_a_damaged_session_file_is_reported(tmp_path: Path) -> None:
-    """AC-002: a file of an earlier version that cannot be read costs the session, not the turn, and not the file."""
+    """AC-002: a damaged file of an earlier version costs the session, but not the turn, and is left alone."""
     path = session_file(tmp_path, "{")
     one = scene(tmp_path, good())
     one.turn(PROMPT)
@@ -166,7 +166,7 @@ def test_a_damaged_session_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_session_that_cannot_be_stored_continues(tmp_path: Path) -> None:
-    """AC-002: where nothing can be written the user is told once, with the command that resumes; the run continues."""
+    """AC-002: a session that cannot be stored is reported once, with the command that resumes it."""
     tmp_path.with_name(f"{tmp_path.name}-state").write_text("")
     one = scene(tmp_path, good(), good())
     one.turn(PROMPT)
@@ -178,7 +178,7 @@ def test_a_session_that_cannot_be_stored_continues(tmp_path: Path) -> None:
 
 
 def test_without_a_repository_there_is_no_file(tmp_path: Path) -> None:
-    """In a bare repository nothing is written, and that is said."""
+    """In a bare repository nothing is written, and that is reported."""
     one = scene(tmp_path, good(), context=repo_context(replace(HERE, root=str(tmp_path), problem="it is bare")))
     one.turn(PROMPT)
 
@@ -186,7 +186,7 @@ def test_without_a_repository_there_is_no_file(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_exec_mode_starts_anew_each_time(tmp_path: Path) -> None:
+def test_exec_mode_starts_a_new_thread_each_time(tmp_path: Path) -> None:
     """AC-002: with session_mode exec no turn resumes another."""
     one = scene(tmp_path, good(FIRST), good(SECOND), codex_session_mode=SessionMode.EXEC)
     one.turn(PROMPT)
@@ -195,8 +195,8 @@ def test_exec_mode_starts_anew_each_time(tmp_path: Path) -> None:
     assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
 
 
-def test_forgetting_starts_anew(tmp_path: Path) -> None:
-    """/new and --new forget the thread, here and in the file."""
+def test_a_new_thread_forgets_the_former(tmp_path: Path) -> None:
+    """/new and --new remove the thread from the session."""
     one = scene(tmp_path, good(FIRST), good(SECOND))
     one.turn(PROMPT)
     one.conversation.start_new_thread(is_plan_only=False)
@@ -207,7 +207,7 @@ def test_forgetting_starts_anew(tmp_path: Path) -> None:
 
 
 def test_tokens_are_those_of_the_turn(tmp_path: Path) -> None:
-    """Codex counts over the whole thread; what is shown is the difference, also after a restart."""
+    """Codex counts over the whole thread; the difference is shown, also after a restart."""
     one = scene(tmp_path, good(tokens=100), good(tokens=250))
     one.turn(PROMPT)
     one.turn(PROMPT)
@@ -219,7 +219,7 @@ def test_tokens_are_those_of_the_turn(tmp_path: Path) -> None:
 
 
 def test_tokens_of_a_thread_from_elsewhere_are_its_total(tmp_path: Path) -> None:
-    """Where the count before is not known, the whole is shown and called so."""
+    """Without an earlier count, the total is shown and called so."""
     session_file(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST}}}))
     one = scene(tmp_path, good(tokens=900))
     one.turn(PROMPT)
@@ -228,7 +228,7 @@ def test_tokens_of_a_thread_from_elsewhere_are_its_total(tmp_path: Path) -> None
 
 
 def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
-    """AC-003: a plan names the command with its session, the same each time, and leaves no trace."""
+    """AC-003: a plan names the command with its session, and changes nothing."""
     save_session(tmp_path, usage=TokenUsage())
     one = scene(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -241,7 +241,7 @@ def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_plan_reports_a_damaged_file(tmp_path: Path) -> None:
-    """AC-003: the plan says that the session is lost, and moves nothing."""
+    """AC-003: the plan reports that the session is lost."""
     session_file(tmp_path, "{")
     one = scene(tmp_path)
     one.conversation.open_session(is_plan_only=True)
@@ -249,8 +249,8 @@ def test_a_plan_reports_a_damaged_file(tmp_path: Path) -> None:
     assert LimitCode.SESSION_UNAVAILABLE in [limit.code for limit in one.conversation.plan_turn(PROMPT).limits]
 
 
-def test_a_fault_of_the_core_does_not_cost_the_turn(tmp_path: Path) -> None:
-    """AC-008: when the core breaks, the prompt goes alone, the user is told, and the journal has the traceback."""
+def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:
+    """AC-008: after an error of the core the prompt is sent alone, and the journal has the traceback."""
 
     class Broken:
         def run(self, *_: object) -> tuple[()]:
@@ -269,7 +269,7 @@ def test_a_fault_of_the_core_does_not_cost_the_turn(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
-    """A turn that is stopped before it was sent is not sent."""
+    """A turn that is interrupted during its preparation is not sent."""
 
     class Interrupting:
         def run(self, *_: object) -> tuple[()]:
@@ -284,8 +284,8 @@ def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
     assert [] == one.transport.asked
 
 
-def test_a_turn_is_recorded_as_behind_a_hook(tmp_path: Path) -> None:
-    """The journal has the session, the prompt with what was prepared for it, and its end; on the thread once known."""
+def test_a_turn_is_recorded_as_with_hooks(tmp_path: Path) -> None:
+    """The journal has the session, the prompt with its preparation, and the end of the turn."""
     one = scene(tmp_path, good())
     one.turn(PROMPT)
     records = one.world.journal.records
@@ -304,14 +304,14 @@ def _codes(one: Scene) -> list[str]:
     return [code for record in one.world.journal.records for code in record.turn.get("limits", ())]
 
 
-def test_plan_mode_of_the_settings_is_seen(tmp_path: Path) -> None:
-    """CI_AUTO_TOOLS_MODE=plan makes every prompt a plan."""
+def test_plan_mode_comes_from_the_settings(tmp_path: Path) -> None:
+    """CI_AUTO_TOOLS_MODE=plan makes every prompt a dry run."""
     assert [True, False] == [is_plan_mode(repo_context(mode=mode)) for mode in (ExecutionMode.PLAN, ExecutionMode.RUN)]
 
 
 @pytest.mark.parametrize("thread_id", ["", "last", FIRST[:-1]])
 def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id: str) -> None:
-    """AC-002: what is no UUID would silently begin another thread later, so it is not remembered."""
+    """AC-002: an id that is not a UUID would silently start another thread, so it is not stored."""
     one = scene(tmp_path, good(thread_id))
     one.turn(PROMPT)
 
@@ -326,10 +326,10 @@ def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id
     ],
     ids=["gone", "another"],
 )
-def test_another_thread_has_been_shown_nothing(
+def test_another_thread_gets_the_context_again(
     tmp_path: Path, turns: list[list[TurnEvent]], gets_lines: list[bool]
 ) -> None:
-    """Where Codex goes on with another thread than it was asked for, that one gets the lines as soon as it can."""
+    """Lines count as shown only to the thread that got them."""
     one = scene(tmp_path, *turns)
     for _ in range(3):
         one.turn(PROMPT)
@@ -337,8 +337,8 @@ def test_another_thread_has_been_shown_nothing(
     assert gets_lines == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]
 
 
-def test_a_turn_that_ended_before_there_was_a_thread_has_shown_nothing(tmp_path: Path) -> None:
-    """The next prompt begins a thread, which gets the lines."""
+def test_a_turn_without_a_thread_has_shown_nothing(tmp_path: Path) -> None:
+    """The next prompt starts a thread, which gets the lines."""
     one = scene(tmp_path, [Interrupted(2)], good(FIRST))
     one.turn(PROMPT)
     one.turn(PROMPT)
@@ -355,7 +355,7 @@ def plain_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scen
 
 
 def test_a_session_that_another_process_holds_gets_no_prompt(tmp_path: Path) -> None:
-    """Named by the user: the turn fails before anything is prepared or sent, and works when the session is free."""
+    """A named session that is in use fails the turn before anything is sent, and works once it is free."""
     save_session(tmp_path, name="mine")
     neighbor = store_of(tmp_path, NEIGHBOR)
     neighbor.claim("mine", None, 0)
@@ -384,7 +384,7 @@ def test_a_new_thread_does_not_lose_the_former(tmp_path: Path) -> None:
 
 
 def test_a_fork_continues_next_to_its_origin(tmp_path: Path) -> None:
-    """The next turn is on the copy; the origin keeps its name."""
+    """The next turn runs on the copy, and the origin keeps its name."""
     one = plain_scene(tmp_path, good(FIRST), good(SECOND))
     one.turn()
     one.transport.forks = [SECOND]
@@ -414,7 +414,7 @@ def test_codex_exec_cannot_compact(tmp_path: Path) -> None:
     assert plain_scene(tmp_path).conversation.turns.compact() is None
 
 
-def test_plan_mode_takes_no_session(tmp_path: Path) -> None:
+def test_plan_mode_holds_no_session(tmp_path: Path) -> None:
     """Settings that ask for dry runs leave no lease; when they change, the turn takes the session first."""
     one = plain_scene(tmp_path, good(FIRST), mode=ExecutionMode.PLAN)
     before = store_of(tmp_path).read(0)

@@ -1,4 +1,4 @@
-"""Threads that are too long or refused: what is tried, how often, what is said, and how it is switched off."""
+"""Threads that are too long or refused: the attempts, their messages, and how to disable them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Recovered:
 # --- too long ---
 
 
-def test_a_thread_that_is_too_long_goes_on(tmp_path: Path) -> None:
-    """What follows goes on with the request, on the same thread, and the prompt itself is not sent again."""
+def test_a_full_thread_is_retried(tmp_path: Path) -> None:
+    """The retry refers to the request on the same thread, and does not send the prompt itself again."""
     one = scene(tmp_path, bad(FULL), good())
     ending = one.turn(PROMPT)
     first, second = one.transport.asked
@@ -73,15 +73,15 @@ def test_a_thread_that_is_too_long_goes_on(tmp_path: Path) -> None:
     assert "retrying with a summary in 2 s (1 of 2)" in one.told
 
 
-def test_it_is_tried_twice(tmp_path: Path) -> None:
-    """Then the failure stands, with longer pauses in between."""
+def test_a_full_thread_is_retried_twice(tmp_path: Path) -> None:
+    """After two retries with longer pauses the failure is final."""
     one = scene(tmp_path, bad(FULL), bad(FULL), bad(FULL))
 
     assert (FULL, [2.0, 4.0], 3) == (one.turn(PROMPT), one.rests, len(one.transport.asked))
 
 
 def test_a_long_prompt_is_repeated_in_part(tmp_path: Path) -> None:
-    """What made the thread too long is not sent whole again."""
+    """The retry does not repeat a long prompt completely."""
     one = scene(tmp_path, bad(FULL), good())
     one.turn("x" * 5000)
 
@@ -89,15 +89,15 @@ def test_a_long_prompt_is_repeated_in_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("off", ["recover-from-full-context"])
-def test_it_can_be_switched_off(tmp_path: Path, off: str) -> None:
-    """By the name of its policy, as all others."""
+def test_the_retry_can_be_disabled(tmp_path: Path, off: str) -> None:
+    """The name of the policy disables the retry."""
     one = scene(tmp_path, bad(FULL), policies_off=(off,))
 
     assert (FULL, 1, []) == (one.turn(PROMPT), len(one.transport.asked), one.rests)
 
 
-def test_breaking_off_ends_the_pause(tmp_path: Path) -> None:
-    """Ctrl-C while it waits ends the turn, and nothing follows."""
+def test_ctrl_c_ends_the_pause(tmp_path: Path) -> None:
+    """Ctrl-C during the pause ends the turn, and nothing follows."""
 
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
@@ -111,8 +111,8 @@ def test_breaking_off_ends_the_pause(tmp_path: Path) -> None:
 # --- refused ---
 
 
-def test_a_refused_history_is_left(tmp_path: Path) -> None:
-    """The same prompt goes to a new thread when the model has done nothing yet, and that is said with the reason."""
+def test_a_refused_history_is_abandoned(tmp_path: Path) -> None:
+    """If the model has not acted, the prompt is sent to a new thread, and the reason is shown."""
     one = scene(tmp_path, good(), bad(REFUSED), good(SECOND))
     one.turn(PROMPT)
     ending = one.turn("and now?")
@@ -125,8 +125,8 @@ def test_a_refused_history_is_left(tmp_path: Path) -> None:
     assert "No tool output found" in one.told
 
 
-def test_what_was_begun_is_not_begun_again(tmp_path: Path) -> None:
-    """Where the model has worked before the refusal, the new thread is told to look at that first."""
+def test_work_that_was_begun_is_not_repeated(tmp_path: Path) -> None:
+    """If the model has acted before the refusal, the new thread is told to check that first."""
     ran = CommandFinished("1", "make", "", 0)
     one = scene(tmp_path, good(), bad(REFUSED, ran), good(SECOND))
     one.turn(PROMPT)
@@ -145,7 +145,7 @@ def test_what_was_begun_is_not_begun_again(tmp_path: Path) -> None:
     ],
 )
 def test_other_threads_are_kept(tmp_path: Path, turns: list[list[TurnEvent]], settings: dict[str, Any]) -> None:
-    """A new thread, another refusal, another failure, and one that is switched off: the failure stands."""
+    """A new thread, another failure and a disabled policy leave the failure as it is."""
     one = scene(tmp_path, *turns, **settings)
     ending = [one.turn(PROMPT) for _ in turns][-1]
 
@@ -171,7 +171,7 @@ def requests(bench: Bench) -> list[str]:
 
 
 def test_a_nearly_full_thread_is_summarized_first(bench: Bench, tmp_path: Path) -> None:
-    """Before the next turn, once; not again while the thread stays as it is, and again when it was smaller."""
+    """The thread is compacted once before the next turn, and again only after it was smaller."""
     full, small = [{"usage": 770}], [{"usage": 100}]  # with the answer 780 and 110 tokens of a window of 1000
     bench.script(full, full, full, small, full, small, small)
     one = scene(tmp_path, server=bench.open())
@@ -184,8 +184,8 @@ def test_a_nearly_full_thread_is_summarized_first(bench: Bench, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("usage", "off"), [(769, ()), (900, ("compact-before-full",))])
-def test_below_that_nothing_is_done(bench: Bench, tmp_path: Path, usage: int, off: tuple[str, ...]) -> None:
-    """Below the share, and switched off, the next turn follows as it is."""
+def test_a_smaller_thread_is_not_compacted(bench: Bench, tmp_path: Path, usage: int, off: tuple[str, ...]) -> None:
+    """Below the threshold, or with the policy disabled, the next turn follows directly."""
     bench.script([{"usage": usage}], [{"usage": usage}])
     one = scene(tmp_path, server=bench.open(), policies_off=off)
     one.turn(PROMPT)
@@ -194,7 +194,7 @@ def test_below_that_nothing_is_done(bench: Bench, tmp_path: Path, usage: int, of
     assert ["turn/start"] * 2 == requests(bench)
 
 
-def test_the_app_server_makes_the_summary(bench: Bench, tmp_path: Path) -> None:
+def test_the_app_server_compacts_a_full_thread(bench: Bench, tmp_path: Path) -> None:
     """A turn that did not fit is followed by a compaction and another turn."""
     bench.script([{"fail": "too long", "info": "contextWindowExceeded"}], [{"say": "summary"}], [{"say": "answer"}])
     one = scene(tmp_path, server=bench.open())
@@ -207,8 +207,8 @@ def test_the_app_server_makes_the_summary(bench: Bench, tmp_path: Path) -> None:
     assert PROMPT in bench.received("turn/start")[1]["input"][0]["text"]
 
 
-def test_a_summary_that_fails_ends_it(bench: Bench, tmp_path: Path) -> None:
-    """Then there is nothing to go on with, and the first failure stands."""
+def test_a_failed_compaction_ends_the_retry(bench: Bench, tmp_path: Path) -> None:
+    """If the compaction fails, the first failure is final."""
     full = [{"fail": "too long", "info": "contextWindowExceeded"}]
     bench.script(full, full, full)
     one = scene(tmp_path, server=bench.open())
@@ -237,7 +237,7 @@ def test_a_summary_that_fails_ends_it(bench: Bench, tmp_path: Path) -> None:
 def test_the_effort_of_a_turn(
     tmp_path: Path, prompt: str, effort: EffortSettings, settings: dict[str, Any], sent: str
 ) -> None:
-    """``--effort`` holds for every turn, a prompt that asks for it raises it for one, and nothing lowers it."""
+    """``--effort`` applies to every turn, a prompt can raise it for one turn, and nothing lowers it."""
     one = scene(tmp_path, good(), good(), effort=effort, **settings)
     one.turn(prompt)
     one.turn("thank you")
@@ -249,8 +249,8 @@ def test_the_effort_of_a_turn(
 # --- what the model lists ---
 
 
-def test_the_models_own_list_sends_the_turn_on(tmp_path: Path) -> None:
-    """A list that Codex tells is one that a turn is continued for."""
+def test_an_unfinished_plan_of_the_model_continues_the_turn(tmp_path: Path) -> None:
+    """Open steps in the model's plan continue the turn."""
     plan = PlanUpdated((PlanStep("write tests", "pending"), PlanStep("rename it", "completed")))
     one = scene(
         tmp_path,

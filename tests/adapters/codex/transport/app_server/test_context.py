@@ -1,4 +1,4 @@
-"""The prepared context in entries that Codex takes whole."""
+"""The prepared context as entries that Codex accepts whole."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def framed(body: str) -> str:
 
 
 @pytest.mark.parametrize("context", ["", " ", "\n\n"])
-def test_nothing_makes_no_entry(context: str) -> None:
-    """A turn without context sends none."""
+def test_no_context_is_no_entry(context: str) -> None:
+    """A turn without context sends no entry."""
     assert {} == context_entries(context, 1)
 
 
 def test_a_short_context_is_one_entry() -> None:
-    """It is untrusted, has a name, and says which turn it is for."""
+    """A short context is one untrusted entry with a name and the number of its turn."""
     context = framed("1. a.py\n2. b.py")
     value = f"[prepared for turn 3, part 1 of 1]\n{context}"
     assert {"upbeat-001": {"kind": "untrusted", "name": "upbeat_context", "value": value}} == context_entries(
@@ -45,13 +45,13 @@ def test_a_short_context_is_one_entry() -> None:
     )
 
 
-def test_two_turns_never_send_the_same() -> None:
-    """Codex does not send again what is as it was, so no entry is."""
+def test_two_turns_never_send_the_same_entry() -> None:
+    """Codex does not send an unchanged entry again, so no entry is the same."""
     assert values("same", 1) != values("same", 2)
 
 
-def test_a_long_context_is_cut_between_items() -> None:
-    """Every entry has whole items, inside the frame."""
+def test_a_long_context_is_split_between_items() -> None:
+    """Each entry has whole items inside the frame."""
     context = framed("".join(ITEM.format(number=number) for number in range(1, 201)).rstrip("\n"))
     parts = values(context)
     assert 1 < len(parts)
@@ -65,7 +65,7 @@ def test_a_long_context_is_cut_between_items() -> None:
 
 
 def test_a_long_item_repeats_its_heading() -> None:
-    """What is cut off from an item still says where it belongs."""
+    """Each part of a long item repeats the heading of the item."""
     lines = "\n".join(f"   {number}| {'x' * 60}" for number in range(200))
     parts = values(framed(f"1. a.py — here\n{lines}"))
     assert ["1. a.py — here", *["1. a.py — here (continued)"] * (len(parts) - 1)] == [
@@ -74,12 +74,12 @@ def test_a_long_item_repeats_its_heading() -> None:
 
 
 def test_chinese_is_counted_in_bytes() -> None:
-    """Codex cuts at 4,000 bytes, a third of that in Chinese characters."""
+    """Codex truncates at 4,000 bytes, which is a third as many Chinese characters."""
     assert max(len(part.encode()) for part in values(framed("店" * 5000))) <= MAX_ENTRY_BYTES
 
 
 def test_guidance_is_an_entry_of_its_own() -> None:
-    """It has the application's authority, and names its turn: Codex does not send an entry again that is as it was."""
+    """Guidance has the authority of the application and names its turn, so that Codex sends it again."""
     first, again = (context_entries("", turn, "upbeat · workflow single: DEV") for turn in (1, 2))
 
     assert {"upbeat-workflow-1": {"kind": "application", "value": "[turn 1]\nupbeat · workflow single: DEV"}} == first
@@ -92,8 +92,8 @@ LINES = st.lists(st.text(st.characters(exclude_characters="\n")), min_size=1)
 
 
 @given(LINES, st.integers(1, 10**6), st.booleans())
-def test_every_entry_is_short_and_says_what_it_is(lines: list[str], turn: int, is_in_frame: bool) -> None:
-    """No entry is longer than Codex takes, each has its label, and each is framed where the context was."""
+def test_every_entry_is_short_and_self_describing(lines: list[str], turn: int, is_in_frame: bool) -> None:
+    """No entry exceeds the limit, each has its label, and each is framed where the context was."""
     context = framed("\n".join(lines * 40)) if is_in_frame else "\n".join(lines * 40)
     for part in values(context, turn):
         assert len(part.encode("utf-8", "replace")) <= MAX_ENTRY_BYTES
@@ -104,8 +104,8 @@ def test_every_entry_is_short_and_says_what_it_is(lines: list[str], turn: int, i
 @given(
     st.sampled_from(["x", "店", "𝕏", "1. a\n", "1. " + "h" * 900 + "\nline\n", "ab " * 700 + "\n", "𝕏" * 500 + "\n"])
 )
-def test_nothing_is_lost_within_the_room(piece: str) -> None:
-    """Whatever is not longer than the room arrives whole."""
+def test_nothing_is_lost_within_the_limit(piece: str) -> None:
+    """A context within the limit arrives whole."""
     body = (piece * (MAX_CONTEXT_CHARS // len(piece) + 1))[: MAX_CONTEXT_CHARS - 300]
     parts = values(framed(body))
     assert len(parts) < MAX_ENTRIES

@@ -1,4 +1,4 @@
-"""What the app-server asks becomes a question for a user, or a refusal; never silence."""
+"""Each request of the app-server is a question for the user or is declined; none stays without a response."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ask(method: str, fields: dict[str, Any], changes: tuple[FileDiff, ...] = ())
 
 
 def test_command() -> None:
-    """A user sees the command, where, and why; and can allow a rule that Codex proposes."""
+    """The user sees the command, its folder and its reason, and can allow a rule that Codex proposes."""
     question = ask("item/commandExecution/requestApproval", COMMAND)
     choices = (ApprovalDecision.ACCEPT, ApprovalDecision.ACCEPT_RULE, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
     command = "/bin/bash -lc 'touch yes.txt'"
@@ -50,22 +50,22 @@ def test_command() -> None:
     assert ["accept", amended, "decline", "cancel"] == [question.response_for(one)["decision"] for one in choices]
 
 
-def test_command_without_offers() -> None:
-    """What is not offered is no choice, and choosing it all the same is a no."""
+def test_command_without_offered_decisions() -> None:
+    """A decision that is not offered is no choice, and choosing it means no."""
     question = ask("item/commandExecution/requestApproval", {"command": "ls"})
     assert (ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL) == question.request.choices
     assert {"decision": "decline"} == question.response_for(ApprovalDecision.ACCEPT_RULE)
 
 
 def test_network() -> None:
-    """A host is asked about by its name."""
+    """A network request is about its host."""
     fields = {**COMMAND, "networkApprovalContext": {"host": "example.org", "protocol": "https"}}
     approval = ask("item/commandExecution/requestApproval", fields).request
     assert (ApprovalKind.NETWORK, "example.org") == (approval.kind, approval.subject)
 
 
 def test_files() -> None:
-    """A change is asked about with its diff, which came before."""
+    """A file change is shown with the diff that came before."""
     question = ask("item/fileChange/requestApproval", {"itemId": "i", "reason": None}, CHANGES)
     assert ApprovalRequest(ApprovalKind.FILES, "/p/a, /p/b", "", "", CHANGES, ALL) == question.request
     assert ["accept", "acceptForSession", "decline", "cancel"] == [
@@ -74,7 +74,7 @@ def test_files() -> None:
 
 
 def test_permissions() -> None:
-    """What was asked for is granted for the turn or the session, or nothing is."""
+    """The requested permissions are granted for the turn or the session, or not at all."""
     question = ask("item/permissions/requestApproval", {"permissions": WANTED, "cwd": "/p"})
     granted = {"network": {"enabled": True}}
     assert ('{"network": {"enabled": true}}', ALL) == (question.request.subject, question.request.choices)
@@ -84,7 +84,7 @@ def test_permissions() -> None:
 
 
 def test_tool_of_a_server() -> None:
-    """Codex's question before a tool call is an empty form; the parameters are shown."""
+    """Codex's own question before a tool call is an empty form; the parameters are shown."""
     question = ask("mcpServer/elicitation/request", TOOL)
     assert ApprovalRequest(ApprovalKind.TOOL, "Allow?", "", '{"x": "店"}', (), ALL) == question.request
     assert {"action": "accept", "content": {}} == question.response_for(ApprovalDecision.ACCEPT)
@@ -105,8 +105,8 @@ def test_tool_of_a_server() -> None:
     ],
     ids=["form", "url", "input", "call"],
 )
-def test_words_are_not_given(method: str, fields: dict[str, Any], answer: dict[str, Any]) -> None:
-    """Where a yes is not enough, the answer lets the turn go on without."""
+def test_requests_for_text_are_declined(method: str, fields: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Where a yes is not enough, the response lets the turn continue without it."""
     question = ask(method, fields)
     assert ApprovalKind.INPUT is question.request.kind
     assert [answer, answer] == [
@@ -115,8 +115,8 @@ def test_words_are_not_given(method: str, fields: dict[str, Any], answer: dict[s
 
 
 @pytest.mark.parametrize("method", ["currentTime/read", "attestation/generate", "execCommandApproval", "new/thing"])
-def test_unknown_requests_are_no_question(method: str) -> None:
-    """Nobody is asked what nobody here can answer."""
+def test_unknown_requests_are_not_supported(method: str) -> None:
+    """An unknown request is not shown to the user."""
     assert pending_approval_from(RpcRequest(0, method, {})) is None
 
 
@@ -139,8 +139,8 @@ FIELDS = sorted({*COMMAND, *TOOL, "permissions", "questions", "networkApprovalCo
 @given(
     st.sampled_from(METHODS), st.dictionaries(st.sampled_from(FIELDS), JSON), st.sampled_from(list(ApprovalDecision))
 )
-def test_every_question_has_an_answer(method: str, fields: dict[str, Any], decision: ApprovalDecision) -> None:
-    """Whatever the fields are, every decision means something, and no is always among the choices."""
+def test_every_request_has_a_response(method: str, fields: dict[str, Any], decision: ApprovalDecision) -> None:
+    """Whatever the fields are, each decision has a response, and no is always a choice."""
     question = ask(method, fields)
     assert question.response_for(decision)
     assert ApprovalDecision.DECLINE in question.request.choices

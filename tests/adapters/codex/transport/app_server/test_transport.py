@@ -1,4 +1,4 @@
-"""An app-server is one process for all turns: what it is asked, and which threads it opens."""
+"""One app-server process runs all turns: what it is asked, and which threads it opens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMAND = "item/commandExecution/requestApproval"
 
 
 def test_three_turns_are_one_process_and_one_thread(bench: Bench) -> None:
-    """The server is started once, and the thread is not resumed while it holds it."""
+    """The server is started once, and a thread that it holds is not resumed."""
     transport = bench.open()
     started = next(transport.send(TurnInput("zero")))
     assert isinstance(started, ThreadStarted)
@@ -29,8 +29,8 @@ def test_three_turns_are_one_process_and_one_thread(bench: Bench) -> None:
     assert [{"cwd": str(bench.folder)}] == bench.received("thread/start")
 
 
-def test_the_hand_shake(bench: Bench) -> None:
-    """The experimental part is asked for, and what nobody reads is not."""
+def test_the_handshake(bench: Bench) -> None:
+    """The experimental API is requested, and notifications that nobody reads are not."""
     bench.open()
     [hello] = bench.received("initialize")
     assert {"name": "codex-auto", "title": "codex-auto", "version": "1.0"} == hello["clientInfo"]
@@ -38,8 +38,8 @@ def test_the_hand_shake(bench: Bench) -> None:
     assert "item/commandExecution/outputDelta" in hello["capabilities"]["optOutNotificationMethods"]
 
 
-def test_context_and_words_stay_apart(bench: Bench) -> None:
-    """The prompt is the user's words alone; the context is untrusted, and new with every turn."""
+def test_context_and_prompt_are_separate(bench: Bench) -> None:
+    """The input is the user's prompt alone; the context is untrusted, and new with every turn."""
     transport = bench.open()
     for _ in range(2):
         list(transport.send(TurnInput("hello", "found this", THREAD)))
@@ -53,7 +53,7 @@ def test_context_and_words_stay_apart(bench: Bench) -> None:
 
 
 def test_a_thread_is_resumed_with_the_flags(bench: Bench) -> None:
-    """A thread of an earlier process is resumed without its turns, with the folder and the model asked for."""
+    """A thread of an earlier process is resumed without its turns, with the folder and the model of the flags."""
     flags = ["-m", "gpt-5.5", "-s", "read-only", "-c", "a=b"]
     events = bench.turn({"say": "x"}, ask=TurnInput("hello", thread_id=THREAD), flags=flags)
     assert ThreadStarted(THREAD) == events[0]
@@ -62,8 +62,8 @@ def test_a_thread_is_resumed_with_the_flags(bench: Bench) -> None:
     assert ["app-server", "--config", "a=b"] == bench.starts()[0][1]
 
 
-def test_prepared_threads_are_used(bench: Bench) -> None:
-    """What was taken up while the user typed is not asked for again; a new thread is used once."""
+def test_preopened_threads_are_used(bench: Bench) -> None:
+    """A thread that was requested in advance is not requested again, and a new one is used once."""
     transport = bench.open()
     transport.preopen_thread(THREAD)
     list(transport.send(TurnInput("hello", thread_id=THREAD)))
@@ -74,7 +74,7 @@ def test_prepared_threads_are_used(bench: Bench) -> None:
 
 
 def test_the_model_can_be_changed(bench: Bench) -> None:
-    """It goes along with the turn."""
+    """The chosen model is sent with the turn."""
     transport = bench.open()
     transport.model = "gpt-6"
     list(transport.send(TurnInput("hello")))
@@ -82,7 +82,7 @@ def test_the_model_can_be_changed(bench: Bench) -> None:
 
 
 def test_an_effort_is_for_one_turn(bench: Bench) -> None:
-    """Codex keeps an effort for the turns that follow: the next one without gets the thread's usual one back, once."""
+    """Codex keeps an effort for later turns, so the next turn without one restores the usual effort, once."""
     bench.script(starts=[{"effort": "medium"}])
     transport = bench.open()
     for effort in ("", "high", "xhigh", "", ""):
@@ -92,7 +92,7 @@ def test_an_effort_is_for_one_turn(bench: Bench) -> None:
 
 
 def test_a_long_prompt_arrives(bench: Bench) -> None:
-    """The longest prompt that Codex takes is sent whole, and a longer one not at all."""
+    """The longest prompt that Codex accepts is sent whole, and a longer one is not sent."""
     bench.turn({"say": "x"}, ask=TurnInput("店" * MAX_PROMPT_CHARS))
     [fields] = bench.received("turn/start")
     assert MAX_PROMPT_CHARS == len(fields["input"][0]["text"])
@@ -112,7 +112,7 @@ def test_a_long_prompt_arrives(bench: Bench) -> None:
     ],
 )
 def test_threads_that_cannot_be_resumed(bench: Bench, words: str, why: FailureReason) -> None:
-    """Nothing is sent, and the reason is told, however early the thread was asked for."""
+    """Nothing is sent, and the reason is returned, also when the thread was requested in advance."""
     bench.script(starts=[{"resume": words}])
     transport = bench.open()
     transport.preopen_thread(THREAD)
@@ -121,7 +121,7 @@ def test_threads_that_cannot_be_resumed(bench: Bench, words: str, why: FailureRe
 
 
 def test_a_refused_turn(bench: Bench) -> None:
-    """A turn that is not taken was not sent; the next one resumes the thread again."""
+    """A refused turn was not sent, and the next one resumes the thread again."""
     bench.script(starts=[{"turn": "thread not found: x"}])
     transport = bench.open()
     for _ in range(2):
@@ -132,7 +132,7 @@ def test_a_refused_turn(bench: Bench) -> None:
 
 
 def test_a_closed_thread_is_resumed(bench: Bench) -> None:
-    """A thread that the server lets go is asked for again."""
+    """A thread that the server closed is resumed."""
     closed = {"tell": "thread/closed", "params": {"threadId": THREAD}}
     bench.script([closed, {"say": "x"}])
     transport = bench.open()

@@ -1,4 +1,4 @@
-"""The life of an app-server: it is started, dies, is started again, and ends; beside turns it answers wishes."""
+"""The life of an app-server: start, exit, restart and end, and its requests outside of turns."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from upbeat.adapters.codex.transport.base import (
 # --- when the server dies ---
 
 
-def test_a_dead_server_is_started_once_more(bench: Bench) -> None:
-    """Its turn has failed and is not repeated; the next one goes on with the thread, and says so."""
+def test_a_server_that_exits_is_restarted_once(bench: Bench) -> None:
+    """Its turn fails and is not repeated; the next one continues the thread and reports the restart."""
     bench.script([{"say": "x"}, {"die": 3}], [{"say": "y"}], [{"die": 4}], [{"say": "z"}])
     transport = bench.open()
     assert (
@@ -61,8 +61,8 @@ def test_a_dead_server_is_started_once_more(bench: Bench) -> None:
     assert DONE == list(transport.send(TurnInput("d", thread_id=THREAD)))[-1]
 
 
-def test_a_server_that_keeps_dying_is_given_up(bench: Bench) -> None:
-    """The second death in a row is the last; nothing more is sent."""
+def test_a_server_that_keeps_exiting_is_given_up(bench: Bench) -> None:
+    """After a second exit in a row nothing more is sent."""
     bench.script([{"die": 3}], [{"die": 4}])
     transport = bench.open()
     whys = [list(transport.send(TurnInput(prompt, thread_id=THREAD)))[-1] for prompt in "abcd"]
@@ -76,8 +76,8 @@ def test_a_server_that_keeps_dying_is_given_up(bench: Bench) -> None:
     assert (2, 2) == (len(bench.starts()), len(bench.received("turn/start")))
 
 
-def test_a_server_that_died_between_turns(bench: Bench) -> None:
-    """Nothing was lost, and the user is told."""
+def test_a_server_that_exits_between_turns(bench: Bench) -> None:
+    """Nothing is lost, and the user is told."""
     transport = bench.open()
     list(transport.send(TurnInput("a", thread_id=THREAD)))
     os.kill(bench.starts()[0][0], signal.SIGKILL)
@@ -89,8 +89,8 @@ def test_a_server_that_died_between_turns(bench: Bench) -> None:
     assert DONE == events[-1]
 
 
-def test_what_a_dead_server_left_is_ended(bench: Bench) -> None:
-    """Commands that it had started do not outlive it."""
+def test_commands_of_a_server_that_exited_are_ended(bench: Bench) -> None:
+    """Commands do not outlive the server that started them."""
     bench.script([{"spawn": 30}, {"begin": "sleep 30"}, {"sleep": 0.5}, {"die": 3}])
     list(bench.open().send(TurnInput("a")))
     assert [] == bench.alive()
@@ -105,7 +105,7 @@ def quick_stop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick_stop")
-def test_close_ends_a_server_that_will_not(bench: Bench) -> None:
+def test_close_kills_a_server_that_ignores_sigterm(bench: Bench) -> None:
     """A server that outlives its input and SIGTERM is killed."""
     bench.script(starts=[{"stay": True}])
     transport = bench.open()
@@ -117,7 +117,7 @@ def test_close_ends_a_server_that_will_not(bench: Bench) -> None:
 @pytest.mark.usefixtures("quick_stop")
 @pytest.mark.parametrize("how", [{"say": "x"}, {"die": 3}, {"deaf": True}], ids=["closed", "dead", "killed"])
 def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> None:
-    """Closed, dead or killed: what it has sent away from itself goes with it."""
+    """However the server ends, a daemon that it started ends too."""
     bench.script([{"spawn_daemon": 30}, {"say": "y"}, how])
     transport = bench.open(idle_seconds=0.5)
     list(transport.send(TurnInput("a")))
@@ -149,8 +149,8 @@ def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> Non
     ],
     ids=["old", "configuration", "log", "version", "no version", "refused", "slow"],
 )
-def test_no_hand_shake(bench: Bench, start: dict[str, Any], why: FailureReason, words: str) -> None:
-    """The reason is typed, so that codex exec can be taken instead; no process stays."""
+def test_a_failed_handshake(bench: Bench, start: dict[str, Any], why: FailureReason, words: str) -> None:
+    """The reason is typed, so that codex exec can be used instead, and no process remains."""
     bench.script(starts=[start])
     with pytest.raises(AppServerUnavailable, match=words) as raised:
         bench.open(handshake_seconds=0.5 if "slow" in start else 10)
@@ -167,15 +167,15 @@ def test_no_hand_shake(bench: Bench, start: dict[str, Any], why: FailureReason, 
     ],
     ids=["flag", "none", "wrong"],
 )
-def test_nothing_to_start(bench: Bench, options: dict[str, Any], why: FailureReason, words: str) -> None:
-    """What cannot be started is said."""
+def test_a_server_that_cannot_be_started(bench: Bench, options: dict[str, Any], why: FailureReason, words: str) -> None:
+    """The reason why nothing can be started is returned."""
     with pytest.raises(AppServerUnavailable, match=words) as raised:
         bench.open(**options)
     assert why is raised.value.reason
 
 
-def test_ctrl_c_while_it_says_hello(bench: Bench) -> None:
-    """Waiting for a slow start can be given up, and nothing stays."""
+def test_ctrl_c_during_the_handshake(bench: Bench) -> None:
+    """Waiting for a slow start can be interrupted, and no process remains."""
     bench.script(starts=[{"slow": 30}])
     threading.Timer(0.2, to_ourselves(signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
@@ -187,7 +187,7 @@ def test_ctrl_c_while_it_says_hello(bench: Bench) -> None:
 
 
 def test_compaction_is_a_turn(bench: Bench) -> None:
-    """It has no prompt, and ends as a turn does."""
+    """A compaction has no prompt, and ends as a turn does."""
     done = {"item": {"type": "contextCompaction", "id": "c"}, "threadId": THREAD}
     bench.script([{"tell": "item/completed", "params": done}])
     events = list(bench.open().compact(THREAD))
@@ -196,7 +196,7 @@ def test_compaction_is_a_turn(bench: Bench) -> None:
 
 
 def test_threads_models_and_fork(bench: Bench) -> None:
-    """What slash commands need."""
+    """Threads and models are listed, and a fork can be continued without a resume."""
     transport = bench.open()
     assert (ThreadInfo("t1", "", "hi", 5, str(bench.folder)),) == transport.list_threads()
     assert (ModelInfo("m", "d", True),) == transport.list_models()
@@ -205,7 +205,7 @@ def test_threads_models_and_fork(bench: Bench) -> None:
     assert [] == bench.received("thread/resume")
 
 
-def test_a_refused_wish(bench: Bench) -> None:
+def test_a_request_outside_of_a_turn_is_refused(bench: Bench) -> None:
     """Outside of a turn, a refusal is an exception with the reason."""
     transport = bench.open()
     transport.close()
@@ -215,8 +215,8 @@ def test_a_refused_wish(bench: Bench) -> None:
     assert FailureReason.SERVER_EXITED is raised.value.failure.reason
 
 
-def test_the_plan_names_the_methods(bench: Bench) -> None:
-    """The command line of a turn, and what the server would be asked."""
+def test_the_planned_command_names_the_methods(bench: Bench) -> None:
+    """The planned command has the requests as a comment."""
     transport = bench.open()
     assert "codex app-server  # thread/start, turn/start" == transport.planned_command("")
     assert f"codex app-server  # thread/resume {THREAD}, turn/start" == transport.planned_command(THREAD)

@@ -39,7 +39,7 @@ COMMAND = "item/commandExecution/requestApproval"
 
 
 def test_a_turn(bench: Bench) -> None:
-    """Words come as they are written, then the whole message, then the end."""
+    """The pieces of a message come as they are written, then the whole message, then the ending."""
     thread, *events = bench.turn({"say": "two words"}, {"run": "ls", "output": "a\n", "code": 1})
     assert isinstance(thread, ThreadStarted)
     assert [
@@ -54,15 +54,15 @@ def test_a_turn(bench: Bench) -> None:
     ] == events
 
 
-def test_garbage_and_huge_lines(bench: Bench) -> None:
-    """Lines that are no messages are passed over; one of several megabytes is whole."""
+def test_invalid_and_huge_lines(bench: Bench) -> None:
+    """Invalid lines are skipped, and a line of several megabytes arrives whole."""
     events = bench.turn({"raw": "not json"}, {"raw": "[1]"}, {"raw": ""}, {"huge": 5_000_000})
     noise = [UnrecognizedEvent("not JSON"), UnrecognizedEvent("not an object"), UnrecognizedEvent("not JSON")]
     assert [*noise, Message("x" * 5_000_000, "item_3"), DONE] == without_place(events)
 
 
-def test_warnings_are_told_once(bench: Bench) -> None:
-    """The server repeats its warnings at every start and resume; the user reads them once."""
+def test_warnings_are_shown_once(bench: Bench) -> None:
+    """The server repeats its warnings at every start and resume; each is an event once."""
     warning = {"tell": "configWarning", "params": {"summary": "mind", "details": None}}
     bench.script([warning, warning], [warning])
     transport = bench.open()
@@ -71,7 +71,7 @@ def test_warnings_are_told_once(bench: Bench) -> None:
 
 
 def test_another_agents_events_are_not_shown(bench: Bench) -> None:
-    """What happens on the thread of a subagent is not the turn's."""
+    """Events on the thread of a subagent are not those of the turn."""
     params = {"threadId": "other", "turnId": "o", "itemId": "i", "delta": "inner"}
     ended = {"threadId": "other", "turn": {"id": "o", "status": "completed"}}
     events = bench.turn(
@@ -89,7 +89,7 @@ def test_another_agents_events_are_not_shown(bench: Bench) -> None:
     ],
 )
 def test_failed_turns(bench: Bench, text: str, info: object, why: FailureReason) -> None:
-    """A failed turn says why, and the server goes on."""
+    """A failed turn has its reason, and the server continues."""
     bench.script([{"fail": text, "info": info}], [{"say": "x"}])
     transport = bench.open()
     assert Failed(why, text) == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
@@ -126,7 +126,7 @@ def test_a_user_decides(bench: Bench, decision: ApprovalDecision) -> None:
 
 
 @pytest.mark.parametrize("decision", [ApprovalDecision.CANCEL, None])
-def test_a_user_gives_up(bench: Bench, decision: ApprovalDecision | None) -> None:
+def test_a_user_cancels(bench: Bench, decision: ApprovalDecision | None) -> None:
     """Cancel, or Ctrl-C at the question, ends the turn."""
     events, [approval] = ask_and(decision, bench)
     assert [ApprovalDecided(approval, ApprovalDecision.CANCEL), Interrupted(signal.SIGINT)] == without_place(events)
@@ -134,7 +134,7 @@ def test_a_user_gives_up(bench: Bench, decision: ApprovalDecision | None) -> Non
 
 
 def test_nobody_decides(bench: Bench) -> None:
-    """Where nobody can be asked the answer is no, and that is told."""
+    """Without a user the request is declined, and the event says so."""
     events = bench.turn({"ask": COMMAND, "params": {"command": "ls"}})
     assert [
         ApprovalDecided(ApprovalRequest(ApprovalKind.COMMAND, "ls"), ApprovalDecision.DECLINE, is_by_person=False),
@@ -143,7 +143,7 @@ def test_nobody_decides(bench: Bench) -> None:
 
 
 def test_thinking_is_not_silence(bench: Bench) -> None:
-    """A user may take longer than the server may."""
+    """A user may take longer to decide than the server may be silent."""
 
     def user(_: ApprovalRequest) -> ApprovalDecision:
         time.sleep(0.8)
@@ -153,16 +153,16 @@ def test_thinking_is_not_silence(bench: Bench) -> None:
     assert DONE == events[-1]
 
 
-def test_unknown_requests_are_answered(bench: Bench) -> None:
-    """A request that nobody knows is refused, so that the turn goes on."""
+def test_unknown_requests_are_refused(bench: Bench) -> None:
+    """An unknown request is refused, so that the turn continues."""
     events = bench.turn({"ask": "new/thing", "params": {}})
     assert [UnrecognizedEvent("new/thing"), DONE] == without_place(events)
     [answer] = bench.answers()
     assert (7, -32601) == (answer["id"], answer["error"]["code"])
 
 
-def test_a_change_is_asked_about_with_its_diff(bench: Bench) -> None:
-    """The question names an item; the diff came with the item."""
+def test_a_change_is_shown_with_its_diff(bench: Bench) -> None:
+    """The request names an item, whose diff came before."""
     diff = {"path": "/p/a", "kind": {"type": "add"}, "diff": "hi\n"}
     item = {"item": {"type": "fileChange", "id": "c", "changes": [diff]}}
     asked: list[ApprovalRequest] = []
@@ -180,7 +180,7 @@ def test_a_change_is_asked_about_with_its_diff(bench: Bench) -> None:
 
 
 def test_ctrl_c_interrupts_the_turn_only(bench: Bench) -> None:
-    """The server stops the turn, and does the next one."""
+    """The server stops the turn and runs the next one."""
     bench.script([{"begin": "sleep 9"}, {"wait": True}], [{"say": "x"}])
     transport = bench.open()
     events = at(transport.send(TurnInput("a", thread_id=THREAD)), ItemStarted, to_ourselves(signal.SIGINT))
@@ -190,7 +190,7 @@ def test_ctrl_c_interrupts_the_turn_only(bench: Bench) -> None:
 
 
 def test_a_second_ctrl_c_kills(bench: Bench) -> None:
-    """A server that does not listen is killed; the next turn starts another, without a word about it."""
+    """A server that does not react is killed, and the next turn starts another one without a notice."""
     bench.script([{"begin": "x"}, {"deaf": True}], [{"say": "x"}])
     transport = bench.open()
     events: list[TurnEvent] = []
@@ -208,7 +208,7 @@ def test_a_second_ctrl_c_kills(bench: Bench) -> None:
 
 
 def test_sigterm_does_not_wait_long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When codex-auto itself is to end, a deaf server has a moment, and is killed."""
+    """When codex-auto itself is to end, a server that does not react is killed after a moment."""
     monkeypatch.setattr(turn, "TERMINATE_SECONDS", 0.2)
     bench.script([{"begin": "x"}, {"deaf": True}])
     events = at(bench.open().send(TurnInput("a")), ItemStarted, to_ourselves(signal.SIGTERM))
@@ -217,7 +217,7 @@ def test_sigterm_does_not_wait_long(bench: Bench, monkeypatch: pytest.MonkeyPatc
 
 
 def test_silence_ends_a_turn(bench: Bench) -> None:
-    """Without progress for too long the turn is interrupted, and the server stays."""
+    """A turn without progress is interrupted, and the server continues."""
     trouble = {"tell": "error", "params": {"error": {"message": "again"}, "willRetry": True, "threadId": THREAD}}
     bench.script([trouble, {"sleep": 0.3}, trouble, {"wait": True}], [{"say": "x"}])
     transport = bench.open(idle_seconds=0.5)
@@ -226,14 +226,14 @@ def test_silence_ends_a_turn(bench: Bench) -> None:
     assert 1 == len(bench.starts())
 
 
-def test_a_working_command_may_be_silent_longer(bench: Bench) -> None:
-    """A command that runs is given more time."""
+def test_a_running_command_may_be_silent_longer(bench: Bench) -> None:
+    """A turn with a running command may be silent for longer."""
     events = bench.turn({"begin": "make"}, {"sleep": 1.2}, idle_seconds=0.5)
     assert DONE == events[-1]
 
 
 def test_leaving_a_turn_stops_it(bench: Bench) -> None:
-    """Whoever reads no further leaves no turn behind that the next prompt would steer."""
+    """Closing the stream of events stops the turn, so that the next prompt does not steer it."""
     bench.script([{"say": "x"}, {"wait": True}], [{"say": "y"}])
     transport = bench.open()
     events = transport.send(TurnInput("a", thread_id=THREAD))
@@ -244,7 +244,7 @@ def test_leaving_a_turn_stops_it(bench: Bench) -> None:
 
 
 def test_a_busy_thread_is_waited_for(bench: Bench) -> None:
-    """A turn that another process else started is not steered: the prompt waits for its end."""
+    """A turn of another client is not steered: the prompt waits for its end."""
     begun = {"tell": "turn/started", "params": {"threadId": THREAD, "turn": {"id": "foreign"}}}
     bench.script([begun], [{"say": "x"}])
     transport = bench.open()

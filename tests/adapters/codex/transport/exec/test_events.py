@@ -50,7 +50,7 @@ def test_decode_is_total(line: bytes) -> None:
 
 
 @given(st.integers(), st.text(), st.booleans())
-def test_diagnose_is_total(code: int, stderr: str, began: bool) -> None:
+def test_failure_from_exit_is_total(code: int, stderr: str, began: bool) -> None:
     """Whatever Codex leaves behind, there is a reason."""
     assert failure_from_exit(code, stderr, has_begun=began).reason in FailureReason
 

@@ -1,4 +1,4 @@
-"""Turns with a Codex that is a real process: what it says comes out, and nothing of it stays."""
+"""Turns, forks and command lines of ``codex exec``, with a Codex that is a real process."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def interrupt(bench: Workbench, signals: SignalHandler, turn: Turn, *numbers: in
     return events
 
 
-def test_a_turn_comes_out_in_order(bench: Workbench, signals: SignalHandler) -> None:
-    """Thread, turn, work, messages and the ending come as Codex wrote them."""
+def test_the_events_of_a_turn_are_in_order(bench: Workbench, signals: SignalHandler) -> None:
+    """The thread, the turn, its items and the ending come as Codex wrote them."""
     turn: Turn = [{"thread": THREAD}, {"run": "ls", "output": "a\n"}, {"say": "one"}, {"say": "two"}]
 
     assert [
@@ -118,7 +118,7 @@ def test_a_turn_comes_out_in_order(bench: Workbench, signals: SignalHandler) -> 
 
 
 def test_the_prompt_goes_to_standard_input_whole(bench: Workbench, signals: SignalHandler) -> None:
-    """AC-013: a long prompt with every kind of character arrives as it is, and the pipe is closed."""
+    """AC-013: a long prompt with every kind of character arrives unchanged, and the pipe is closed."""
     prompt = "é\r\n\x00店" * 100_000
     send(bench, signals, [{"say": "x"}], TurnInput(prompt))
 
@@ -127,7 +127,7 @@ def test_the_prompt_goes_to_standard_input_whole(bench: Workbench, signals: Sign
 
 
 def test_a_prompt_that_is_too_long_starts_nothing(bench: Workbench, signals: SignalHandler) -> None:
-    """Above Codex's own limit no process is started."""
+    """No process is started for a prompt above Codex's own limit."""
     assert [Failed(FailureReason.PROMPT_TOO_LONG)] == send(
         bench, signals, [{"say": "x"}], TurnInput("x" * (MAX_PROMPT_CHARS + 1))
     )
@@ -139,11 +139,11 @@ def test_a_prompt_that_is_too_long_starts_nothing(bench: Workbench, signals: Sig
     [(0, MAX_PROMPT_CHARS - 2), (MAX_PROMPT_CHARS - 5, 3), (MAX_PROMPT_CHARS, 0), (MAX_PROMPT_CHARS + 7, -7)],
 )
 def test_context_and_prompt_fit_together(bench: Workbench, signals: SignalHandler, length: int, left: int) -> None:
-    """The room for a context is what the prompt and the blank line leave; below zero the prompt is too long."""
+    """The limit of the context is what the prompt and the blank line leave; negative if the prompt is too long."""
     assert left == transport(bench, signals).remaining_chars("x" * length)
 
 
-def test_a_codex_that_is_gone_is_a_failure(bench: Workbench, signals: SignalHandler) -> None:
+def test_a_codex_that_cannot_be_started_is_a_failure(bench: Workbench, signals: SignalHandler) -> None:
     """A program that cannot be started fails the turn."""
     bench.program.unlink()
     events = send(bench, signals, [{"say": "x"}])
@@ -153,7 +153,7 @@ def test_a_codex_that_is_gone_is_a_failure(bench: Workbench, signals: SignalHand
 
 
 def test_a_very_long_line_arrives(bench: Workbench, signals: SignalHandler) -> None:
-    """A command's output of a mebibyte is one line, and it is not cut."""
+    """The output of a command is not truncated, even a mebibyte on one line."""
     output = "x\u2028y" * 350_000
     events = send(bench, signals, [{"run": "cat", "output": output}, {"say": "x"}])
 
@@ -184,7 +184,7 @@ def test_a_very_long_line_arrives(bench: Workbench, signals: SignalHandler) -> N
 def test_there_is_one_ending_and_it_is_the_last(
     bench: Workbench, signals: SignalHandler, turn: Turn, ending: TurnEvent
 ) -> None:
-    """However Codex ends, the last event says how, and only the last."""
+    """However Codex ends, the last event is the only ending."""
     events = send(bench, signals, turn)
 
     assert [ending] == endings(events)
@@ -192,7 +192,7 @@ def test_there_is_one_ending_and_it_is_the_last(
 
 
 def test_a_missing_thread_is_refused_before_anything_is_read(bench: Workbench, signals: SignalHandler) -> None:
-    """AC-002: resuming a thread that is gone is told from a turn that failed."""
+    """AC-002: a thread that is gone is distinguished from a turn that failed."""
     [failed] = send(bench, signals, [{"say": "x"}], TurnInput("hello", thread_id=THREAD))
 
     assert isinstance(failed, Failed)
@@ -200,7 +200,7 @@ def test_a_missing_thread_is_refused_before_anything_is_read(bench: Workbench, s
 
 
 def test_a_full_standard_error_does_not_hang(bench: Workbench, signals: SignalHandler) -> None:
-    """More on standard error than a pipe holds is taken off."""
+    """More output on standard error than a pipe holds does not block the turn."""
     [failed] = send(bench, signals, [{"refuse": "x" * 300_000 + "\nlast words", "code": 3}])
 
     assert isinstance(failed, Failed)
@@ -209,7 +209,7 @@ def test_a_full_standard_error_does_not_hang(bench: Workbench, signals: SignalHa
 
 @pytest.mark.parametrize("spawn", ["spawn", "spawn_apart", "spawn_daemon"])
 def test_a_process_left_behind_does_not_hold_the_turn(bench: Workbench, signals: SignalHandler, spawn: str) -> None:
-    """A server that a command started keeps Codex's pipes open; the turn is over all the same, and it lives on."""
+    """A background process that holds Codex's pipes does not delay the end of the turn, and lives on."""
     began = time.monotonic()
     events = send(bench, signals, [{spawn: 30}, {"say": "started"}])
 
@@ -276,8 +276,8 @@ def test_sigterm_ends_the_turn_as_sigterm(bench: Workbench, signals: SignalHandl
     assert no_process_is_left(bench, 0.1)
 
 
-def test_a_reader_that_leaves_takes_the_processes_along(bench: Workbench, signals: SignalHandler) -> None:
-    """Closing the stream in the middle ends the turn."""
+def test_closing_the_stream_ends_all_processes(bench: Workbench, signals: SignalHandler) -> None:
+    """Closing the stream of events ends the turn."""
     bench.script([{"say": "one"}, {"ignore": ["SIGTERM"]}, {"sleep": 30}])
     events = transport(bench, signals).send(TurnInput("hello"))
     while not isinstance(next(events), Message):
@@ -288,7 +288,7 @@ def test_a_reader_that_leaves_takes_the_processes_along(bench: Workbench, signal
 
 
 def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
-    """Codex tries for ever to reach its provider; trouble is no progress, so the turn is stopped."""
+    """Codex retries a provider forever; a retry is no progress, so the turn is stopped."""
     turn: Turn = [{"trouble": "Reconnecting..."}, {"sleep": 0.3}, {"trouble": "Reconnecting..."}, {"sleep": 30}]
     events = send(bench, signals, turn, idle_seconds=1)
 
@@ -307,14 +307,14 @@ def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
     ids=["a command runs", "no limit"],
 )
 def test_work_is_not_silence(bench: Workbench, signals: SignalHandler, turn: Turn, idle: float) -> None:
-    """A command may be quiet for longer, and 0 waits for ever."""
+    """A command may be silent for longer, and a limit of 0 waits forever."""
     assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, turn, idle_seconds=idle)[-1]
 
 
 def test_a_codex_that_lingers_is_ended(
     bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What does not end after its ending is stopped, and the turn counts as completed."""
+    """A process that remains after the ending is stopped, and the turn counts as completed."""
     monkeypatch.setattr(exec_transport, "EXIT_SECONDS", 0.3)
 
     assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, [{"say": "x"}, {"linger": 30}])[-1]
@@ -348,8 +348,8 @@ def test_a_fork_is_a_new_thread(bench: Workbench, signals: SignalHandler) -> Non
     assert [] == bench.processes()
 
 
-def test_what_codex_does_not_fork_is_told(bench: Workbench, signals: SignalHandler) -> None:
-    """With the same reasons as a turn has."""
+def test_a_refused_fork_has_a_reason(bench: Workbench, signals: SignalHandler) -> None:
+    """A refused fork has the same reasons as a turn."""
     with pytest.raises(CodexRequestError) as refused:
         transport(bench, signals).fork(THREAD)
 
@@ -366,10 +366,10 @@ def test_what_codex_does_not_fork_is_told(bench: Workbench, signals: SignalHandl
         ("#!/bin/sh\n(setsid sleep 60 &)", FailureReason.IDLE_TIMEOUT),
     ],
 )
-def test_a_codex_that_makes_none_is_told(
+def test_a_fork_without_a_thread_has_a_reason(
     bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch, script: str, why: FailureReason
 ) -> None:
-    """Whether it cannot start, says nothing, or does not end."""
+    """A Codex that cannot start, reports no thread or does not end is an error, and no process remains."""
     monkeypatch.setattr(exec_transport, "FORK_SECONDS", 0.3)
     monkeypatch.setattr(exec_transport, "with_death_signal", list)
     bench.program.write_text(script)
@@ -401,13 +401,13 @@ CASES = read_groups(Path(__file__).with_name("transport_command_line_cases.tsv")
         ),
     ],
 )
-def test_flags_stand_before_resume(command: CodexCommandLine, thread_id: str, line: str) -> None:
-    """AC-002: the session is in the command, behind all flags, and the prompt is not."""
+def test_flags_precede_resume(command: CodexCommandLine, thread_id: str, line: str) -> None:
+    """AC-002: the session is in the command, after all flags, and the prompt is not."""
     assert line == command.display(thread_id)
 
 
 def test_the_effort_of_a_turn_comes_last() -> None:
-    """How hard the model thinks is in the command of one turn, behind what the user says for all of them."""
+    """The effort of a turn follows the user's flags for every turn."""
     command = CodexCommandLine(flags=("-c", "model_reasoning_effort=low"))
 
     assert f"codex exec {' '.join(command.flags)} -c model_reasoning_effort=high --json resume {THREAD} -" == (
@@ -431,20 +431,20 @@ def test_other_flags_are_refused(flags: list[str]) -> None:
     assert any(flag.partition("=")[0] in flags_problem(flags) for flag in flags)
 
 
-def test_without_context_the_prompt_is_sent_as_it_is() -> None:
-    """AC-013: with nothing to say, Codex gets exactly what it would get without codex-auto."""
+def test_without_context_the_prompt_is_unchanged() -> None:
+    """AC-013: without context, Codex gets exactly the prompt."""
     prompt = "\ufeff a\r\nb\x00 \n\n"
 
     assert prompt == compose_stdin(TurnInput(prompt))
 
 
-def test_context_stands_before_the_prompt() -> None:
+def test_context_precedes_the_prompt() -> None:
     """A prepared turn is the context, a blank line, and the prompt."""
     assert compose_stdin(TurnInput("\ufeffwhy?\n", "context")) == "context\n\nwhy?\n"
 
 
-def test_guidance_stands_before_all() -> None:
-    """What upbeat says about the workflow comes first, outside of what is framed as data."""
+def test_guidance_comes_first() -> None:
+    """Guidance on the workflow precedes the context, outside of its frame."""
     asks = [TurnInput("why?", "context", guidance="do DEV"), TurnInput("why?", guidance="do DEV")]
 
     assert ["do DEV\n\ncontext\n\nwhy?", "do DEV\n\nwhy?"] == [compose_stdin(ask) for ask in asks]
