@@ -54,14 +54,14 @@ def run(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(backtest_to_dict(report), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(backtest_lines(report, environment.language)))
+        print("\n".join(format_backtest(report, environment.language)))
     return 130 if report.stopped == "interrupt" else 0
 
 
 def print_report(rules: Sequence[Rule], environment: Environment, limit_seconds: float) -> BacktestReport:
     """Backtest ``rules`` before they are written; print the report on stderr and return it."""
     report = _report_with_progress(rules, environment, limit_seconds, DEFAULT_DAYS)
-    print("\n".join(backtest_lines(report, environment.language)), file=sys.stderr)
+    print("\n".join(format_backtest(report, environment.language)), file=sys.stderr)
     return report
 
 
@@ -81,22 +81,21 @@ def _report_with_progress(
 
 
 def run_backtest(
-    rule: Rule | Policy | Sequence[Rule],
+    rules: Policy | Sequence[Rule],
     environment: Environment,
     limit_seconds: float = float("inf"),
     *,
     days: int = DEFAULT_DAYS,
     on_progress: ProgressCallback | None = None,
 ) -> BacktestReport:
-    """Replay the last ``days`` against ``rule`` (or the rules of one file), for at most ``limit_seconds``.
+    """Replay the last ``days`` against a policy or the rules of one file, for at most ``limit_seconds``.
 
     Raises:
-        NotPureError: The policy depends on more than one event, so that it cannot be replayed.
+        NotReplayableError: The policy depends on more than one event.
     """
-    if isinstance(rule, Policy):
-        name, evaluator = rule.name, policy_evaluator(rule, environment.language)
+    if isinstance(rules, Policy):
+        name, evaluator = rules.name, policy_evaluator(rules, environment.language)
     else:
-        rules = (rule,) if isinstance(rule, Rule) else tuple(rule)
         name = ", ".join(rule.name for rule in rules)
         evaluator = rules_evaluator(rules, environment.language)
     backtest = Backtest(evaluator, time.perf_counter)
@@ -118,11 +117,6 @@ def run_backtest(
     except KeyboardInterrupt:
         stopped = "interrupt"
     return backtest.report(name, days, file_count, unread, stopped)
-
-
-def backtest_lines(report: BacktestReport, language: str) -> list[str]:
-    """Return ``report`` as text, in Chinese if ``language`` is ``zh``, else in English."""
-    return list(format_backtest(report, language))
 
 
 def parse_days(text: str) -> int:

@@ -280,14 +280,16 @@ def _remove_options(parser: argparse.ArgumentParser) -> None:
     _user_option(parser)
 
 
-def _check_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="rule files (default: all rules that apply here)")
-
-
 SUBCOMMANDS: Mapping[str, Subcommand] = {
     "list": Subcommand("list all rules: what each does, and which are not trusted yet", _list, add_json_option),
     "show": Subcommand("show one rule and its file", _show, _show_options),
-    "check": Subcommand("report every mistake in the rule files, with line and key", _check, _check_options),
+    "check": Subcommand(
+        "report every mistake in the rule files, with line and key",
+        _check,
+        lambda parser: parser.add_argument(
+            "files", nargs="*", metavar="FILE", help="rule files (default: all rules that apply here)"
+        ),
+    ),
     "add": Subcommand("write a rule; its text comes from --text or stdin", _add, _add_options),
     "remove": Subcommand("delete a rule", _remove, _remove_options),
 }

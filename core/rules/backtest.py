@@ -298,11 +298,8 @@ class Backtest:
 
     def _start_call(self, recorded: RecordedEvent, call: Call) -> None:
         key = _call_key(recorded.event.source.session_id, call.id)
-        if key in self._known:
+        if not self._count_call(key, recorded):
             return
-        self._remember(key)
-        self._count_session(recorded)
-        self.calls += 1
         while len(self._open) >= MAX_OPEN_CALLS:
             self._end_call(next(iter(self._open)), CallStatus.UNKNOWN)
         self._open[key] = _OpenCall()
@@ -313,11 +310,8 @@ class Backtest:
         key = _call_key(recorded.event.source.session_id, call.id)
         open_call = self._open.get(key)
         if open_call is None:
-            if key in self._known:
+            if not self._count_call(key, recorded):
                 return
-            self._remember(key)
-            self._count_session(recorded)
-            self.calls += 1
             open_call = self._open[key] = _OpenCall()
         if open_call.decided is not BacktestDecision.BLOCKED:
             self._update_decision(open_call, recorded)
@@ -367,9 +361,8 @@ class Backtest:
         """Keep it as an example while its rank has room; false blocks rank first."""
         if open_call.example is None or open_call.decided is None:
             return
-        is_false = (
-            open_call.decided in (BacktestDecision.BLOCKED, BacktestDecision.ASKED) and status is CallStatus.SUCCEEDED
-        )
+        is_interruption = open_call.decided in (BacktestDecision.BLOCKED, BacktestDecision.ASKED)
+        is_false = is_interruption and status is CallStatus.SUCCEEDED
         rank = _STRENGTH[open_call.decided] - len(_STRENGTH) * is_false
         kept = self._examples.setdefault(rank, [])
         if len(kept) < MAX_EXAMPLES:
@@ -383,9 +376,15 @@ class Backtest:
             self._first = min(self._first or recorded.timestamp, recorded.timestamp)
             self._last = max(self._last, recorded.timestamp)
 
-    def _remember(self, key: int) -> None:
+    def _count_call(self, key: int, recorded: RecordedEvent) -> bool:
+        """Count a call, and return whether it is new."""
+        if key in self._known:
+            return False
         if len(self._known) < MAX_KNOWN_CALLS:
             self._known.add(key)
+        self._count_session(recorded)
+        self.calls += 1
+        return True
 
 
 class _LatencyHistogram:

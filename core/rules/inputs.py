@@ -87,9 +87,9 @@ class MatchInputs:
         return self._files
 
     def try_spend(self, program_size: int, length: int, *, is_untrusted: bool) -> bool:
-        """Whether there are steps left to hold ``size`` of them against ``length`` bytes; they are spent then.
+        """Spend the steps of matching ``length`` bytes, and return whether the budget allowed them.
 
-        What nobody has trusted has an account of its own, so that it leaves its user's rules the time that they need.
+        Untrusted rules have a budget of their own, so that they leave the user's rules the time that they need.
         """
         steps = program_size * (length + OVERHEAD)
         if is_untrusted:
@@ -105,14 +105,14 @@ class MatchInputs:
 
 def _text_inputs(texts: Iterable[str], gap: str = "") -> TextInputs:
     """Return ``texts`` without empty and duplicate ones, each truncated to ``MAX_TEXT_BYTES``."""
-    cut = []
+    truncated = []
     for text in texts:
         data = text[:MAX_TEXT_BYTES].encode("utf-8", "replace")
         if len(text) > MAX_TEXT_BYTES or len(data) > MAX_TEXT_BYTES:
             gap = gap or f"only the first {MAX_TEXT_BYTES} bytes of a text were looked at"
         if data:
-            cut.append(data[:MAX_TEXT_BYTES])
-    return TextInputs(tuple(dict.fromkeys(cut)), gap)
+            truncated.append(data[:MAX_TEXT_BYTES])
+    return TextInputs(tuple(dict.fromkeys(truncated)), gap)
 
 
 def _command_texts(inputs: MatchInputs) -> TextInputs:
@@ -120,11 +120,14 @@ def _command_texts(inputs: MatchInputs) -> TextInputs:
     line = getattr(inputs.event, "command", "")
     if not line.strip():
         return NO_TEXTS
-    found = parse_commands(line)
-    forms = ((*one.wrappers[at:], *one.words) for one in found.items for at in range(len(one.wrappers), -1, -1))
-    return _text_inputs(
-        (" ".join(form) for form in forms), "the shell line: " + "; ".join(found.gaps) if found.gaps else ""
+    parsed = parse_commands(line)
+    forms = (
+        (*command.wrappers[start:], *command.words)
+        for command in parsed.items
+        for start in range(len(command.wrappers), -1, -1)
     )
+    gap = "the shell line: " + "; ".join(parsed.gaps) if parsed.gaps else ""
+    return _text_inputs((" ".join(form) for form in forms), gap)
 
 
 def _path_inputs(inputs: MatchInputs) -> PathInputs:
@@ -141,31 +144,27 @@ def _path_inputs(inputs: MatchInputs) -> PathInputs:
 
 
 def _paths_in_line(event: Event, line: str) -> tuple[tuple[str, ...], str]:
-    """What a shell line reads and where it redirects to, as far as it tells; and what it does not tell.
+    """Return the files that a shell line reads or redirects to, and what the line does not show of them.
 
-    What a program or a script opens by itself no line tells, and that is no gap.
+    A file that a program or a script opens by itself is no gap.
     """
-    found = parse_commands(line) if line.strip() else ParsedCommands()
-    paths, gaps = list(touched_paths(event)), [gap for gap in found.gaps if gap in (SYNTAX_GAP, SIZE_GAP)]
-    for one in found.items:
-        for redirect in one.redirects:
+    parsed = parse_commands(line) if line.strip() else ParsedCommands()
+    paths, gaps = list(touched_paths(event)), [gap for gap in parsed.gaps if gap in (SYNTAX_GAP, SIZE_GAP)]
+    for command in parsed.items:
+        for redirect in command.redirects:
             if redirect.target.isdecimal() or redirect.target in ("-", "/dev/null", ""):
                 continue
-            if one.working_dir == "?" or _NEEDS_EXPANSION.search(redirect.target + one.working_dir):
+            if command.working_dir == "?" or _NEEDS_EXPANSION.search(redirect.target + command.working_dir):
                 gaps.append("a file whose name is not in the line")
             else:
-                paths.append(posixpath.normpath(posixpath.join(event.source.cwd, one.working_dir, redirect.target)))
+                folder = posixpath.join(event.source.cwd, command.working_dir)
+                paths.append(posixpath.normpath(posixpath.join(folder, redirect.target)))
     return tuple(dict.fromkeys(paths)), "the shell line: " + "; ".join(dict.fromkeys(gaps)) if gaps else ""
 
 
-def _path_texts(inputs: MatchInputs) -> TextInputs:
-    found = inputs.files()
-    return _text_inputs(found.paths, found.gap)
-
-
 def _change_texts(pick: Callable[[Any], str]) -> Callable[[MatchInputs], TextInputs]:
-    def read(seen: MatchInputs) -> TextInputs:
-        call = seen.call
+    def read(inputs: MatchInputs) -> TextInputs:
+        call = inputs.call
         if call is None or call.kind not in FILE_CHANGING_KINDS:
             return NO_TEXTS
         return _text_inputs(map(pick, call.edits), "" if call.paths else "the call does not tell what it writes")
@@ -195,16 +194,12 @@ def _output_texts(inputs: MatchInputs) -> TextInputs:
     return NO_TEXTS
 
 
-def _raw_command_texts(inputs: MatchInputs) -> TextInputs:
-    return _text_inputs([getattr(inputs.event, "command", "")])
-
-
 _READERS: Mapping[MatchTarget, Callable[[MatchInputs], TextInputs]] = {
     MatchTarget.COMMAND: _command_texts,
-    MatchTarget.PATH: _path_texts,
+    MatchTarget.PATH: lambda inputs: _text_inputs(inputs.files().paths, inputs.files().gap),
     MatchTarget.CONTENT: _change_texts(lambda edit: edit.new_text),
     MatchTarget.OLD_CONTENT: _change_texts(lambda edit: edit.old_text),
     MatchTarget.PROMPT: _prompt_texts,
     MatchTarget.OUTPUT: _output_texts,
-    MatchTarget.RAW_COMMAND: _raw_command_texts,
+    MatchTarget.RAW_COMMAND: lambda inputs: _text_inputs([getattr(inputs.event, "command", "")]),
 }

@@ -77,13 +77,13 @@ def _split_keys(lines: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
     start, key, chunk = 0, "", [""][:0]
     for number, line in enumerate(lines, start=2):
         is_more = not line.strip() or line[0] in " \t-#"
-        found = None if is_more else _KEY.match(line)
+        start_of_key = None if is_more else _KEY.match(line)
         if is_more and key:
             chunk.append(line)
-        elif found:
+        elif start_of_key:
             if key:
                 yield start, key, chunk
-            start, key, chunk = number, found[1], [line]
+            start, key, chunk = number, start_of_key[1], [line]
         elif line.strip() and not line.lstrip().startswith("#"):
             if key:
                 yield start, key, chunk
@@ -98,10 +98,10 @@ def _parse_value(key: str, chunk: Sequence[str], *, is_raw: bool) -> YamlValue:
     import yaml
 
     try:
-        found = _build_value("\n".join(map(_quote_value, chunk) if is_raw else chunk))
+        parsed = _build_value("\n".join(map(_quote_value, chunk) if is_raw else chunk))
     except (yaml.YAMLError, _UnsupportedYaml, ValueError):
         return _literal_value(chunk)
-    value: YamlValue | None = found.get(key) if isinstance(found, dict) and len(found) == 1 else None
+    value: YamlValue | None = parsed.get(key) if isinstance(parsed, dict) and len(parsed) == 1 else None
     return _literal_value(chunk) if value is None else value
 
 
@@ -109,7 +109,7 @@ def _literal_value(chunk: Sequence[str]) -> YamlValue:
     """Return the text after the colon, or each item of the lines below it."""
     first = _KEY.sub("", chunk[0], count=1).strip()
     rest = [line for line in chunk[1:] if line.strip() and not line.lstrip().startswith("#")]
-    items = [found[1] for line in rest if (found := _ITEM.fullmatch(line))]
+    items = [item[1] for line in rest if (item := _ITEM.fullmatch(line))]
     if not first and items and len(items) == len(rest):
         return [_unquote(item) for item in items]
     return _unquote(" ".join([first, *(line.strip() for line in rest)]).strip())
@@ -122,12 +122,12 @@ def _unquote(text: str) -> str:
 
 def _quote_value(line: str) -> str:
     """Put the value of ``line`` into single quotes, in which YAML has no escapes."""
-    found = _PLAIN_LINE.fullmatch(line)
-    return line if found is None else found[1] + "'" + _unquote(found[2]).replace("'", "''") + "'"
+    parts = _PLAIN_LINE.fullmatch(line)
+    return line if parts is None else parts[1] + "'" + _unquote(parts[2]).replace("'", "''") + "'"
 
 
 def _build_value(text: str) -> YamlValue:
-    """Parse YAML with scalars as text. Raises ``yaml.YAMLError`` or ``_NotYaml`` for anything else."""
+    """Parse YAML with scalars as text. Raises ``yaml.YAMLError`` or ``_UnsupportedYaml`` for anything else."""
     import yaml
 
     stack: list[Any] = [[]]
@@ -137,11 +137,12 @@ def _build_value(text: str) -> YamlValue:
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) or getattr(event, "tag", None):
             raise _UnsupportedYaml
         if isinstance(event, yaml.ScalarEvent):
-            _add_value(stack, keys, _scalar(event.value, event.style))
+            is_null = not event.style and event.value.lower() in _NULL_SCALARS
+            _add_value(stack, keys, "" if is_null else event.value)
         elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
-            made: YamlValue = [] if isinstance(event, yaml.SequenceStartEvent) else {}
-            _add_value(stack, keys, made)
-            stack.append(made)
+            container: YamlValue = [] if isinstance(event, yaml.SequenceStartEvent) else {}
+            _add_value(stack, keys, container)
+            stack.append(container)
             keys.append(None)
             if len(stack) > MAX_DEPTH + 1:
                 raise _UnsupportedYaml
@@ -166,7 +167,3 @@ def _add_value(stack: list[Any], keys: list[str | None], value: YamlValue) -> No
     else:
         inside[keys[-1]] = value
         keys[-1] = None
-
-
-def _scalar(text: str, style: str | None) -> str:
-    return "" if not style and text.lower() in _NULL_SCALARS else text

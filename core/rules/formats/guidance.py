@@ -76,19 +76,19 @@ def parse_guidance(
 ) -> Guidance | None:
     """Parse ``text``; None if it is empty or matches no file. Without ``guidance_format`` it is for every file."""
     front = parse_front_matter(text)
-    meant = ALL_FILES if guidance_format is None else _parse_globs(front, guidance_format)
+    file_globs = ALL_FILES if guidance_format is None else _parse_globs(front, guidance_format)
     body = redact(strip_controls(front.body)).text.strip()
-    if meant is None or not body:
+    if file_globs is None or not body:
         return None
-    return Guidance(path, real_path, meant, body, digest, base, guidance_format.folder if guidance_format else "")
+    return Guidance(path, real_path, file_globs, body, digest, base, guidance_format.folder if guidance_format else "")
 
 
 def _parse_globs(front: FrontMatter, guidance_format: GuidanceFormat) -> Globs | None:
     if front.values.get("alwaysApply") in ("true", "True", "yes"):
         return ALL_FILES
     value = front.values.get(guidance_format.globs_key, front.values.get("globs", ""))
-    told = [one for one in value if isinstance(one, str)] if isinstance(value, list) else [value]
-    sources = tuple(glob for one in told if isinstance(one, str) for glob in globs.split_globs(one))
+    texts = value if isinstance(value, list) else [value]
+    sources = tuple(glob for text in texts if isinstance(text, str) for glob in globs.split_globs(text))
     if not sources:
         return ALL_FILES if guidance_format.defaults_to_all else None
     return None if globs.find_glob_problem(sources) else Globs(sources)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from upbeat.core.rules.formats.front_matter import parse_front_matter as read_front_matter
-from upbeat.core.rules.formats.markdown import MAX_ITEMS, MAX_TEXT_CHARS, RuleFile, RuleFileParser, sanitize_rule_text
+from upbeat.core.rules.formats.front_matter import parse_front_matter
+from upbeat.core.rules.formats.markdown import MAX_ITEMS, RuleFile, RuleFileParser, sanitize_rule_text
 from upbeat.core.rules.pattern import Pattern
 from upbeat.core.rules.rule import Action, Condition, MatchTarget, Owner, Rule
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -58,70 +58,56 @@ _ALL = "all"
 
 def parse_hookify_file(text: str, name: str, file: str, owner: Owner) -> RuleFile:
     """Parse the rules in ``text``; a rule for all events becomes one for each event that has its fields."""
-    front = read_front_matter(text, is_raw=True)
-    reading = RuleFileParser(file, front)
+    front = parse_front_matter(text, is_raw=True)
+    parser = RuleFileParser(file, front)
     if not front.is_present:
         return RuleFile((), (f"{file}:1: has no front matter",))
-    for key in front.values:
-        if key not in _KEYS:
-            reading.add_problem(key, f"unknown key {format_value(key)}{did_you_mean(key, _KEYS)}")
-    event = _parse_choice(reading, "event", (*_EVENTS, _ALL), _ALL)
-    action = _parse_choice(reading, "action", _ACTIONS, "warn")
-    called = strip_controls(reading.get_text("name") or name).replace("\n", " ")[:80]
-    if not front.body:
-        reading.add_problem("name", "the rule has no text; write it below the second ---")
-    if len(front.body) > MAX_TEXT_CHARS:
-        reading.add_problem("name", f"the text is longer than {MAX_TEXT_CHARS} characters")
-    told = _parse_conditions(reading, event)
-    kinds = tuple(_EVENTS) if event == _ALL else (event,) if event else ()
-    matcher = frozenset(reading.get_text("tool_matcher").replace("*", "").split("|")) - {""}
+    parser.check_keys(_KEYS)
+    event = parser.get_choice("event", (*_EVENTS, _ALL), _ALL)
+    action = parser.get_choice("action", _ACTIONS, "warn")
+    parser.check_body("name")
+    conditions = _parse_conditions(parser, event)
+    events = tuple(_EVENTS) if event == _ALL else (event,) if event else ()
+    matcher = frozenset(parser.get_text("tool_matcher").replace("*", "").split("|")) - {""}
     rules = []
-    for kind in kinds:
-        one = _EVENTS[kind]
-        held = tuple((one.fields.get(field or one.default_field), operator, source) for field, operator, source in told)
-        if not held or any(where is None for where, _, _ in held):
+    for kind in map(_EVENTS.__getitem__, events):
+        targets = [kind.fields.get(field or kind.default_field) for field, _, _ in conditions]
+        if not targets or None in targets:
             continue
         rules.append(
             Rule(
-                name=called,
-                event=one.event,
-                action=one.actions.get(action, Action.TELL),
+                name=strip_controls(parser.get_text("name") or name).replace("\n", " ")[:80],
+                event=kind.event,
+                action=kind.actions.get(action, Action.TELL),
                 text=sanitize_rule_text(front.body, owner),
                 file=file,
                 line=min(front.line_numbers.values(), default=1),
-                tools=matcher if matcher and one.tools else one.tools,
+                tools=matcher if matcher and kind.tools else kind.tools,
                 conditions=tuple(
-                    _build_condition(where, operator, source) for where, operator, source in held if where
+                    _build_condition(target, operator, source)
+                    for target, (_, operator, source) in zip(targets, conditions, strict=True)
+                    if target
                 ),
                 owner=owner,
                 is_foreign=True,
-                is_enabled=reading.get_flag("enabled", True),
+                is_enabled=parser.get_flag("enabled", True),
             )
         )
-    if told and not rules and not reading.problems:
-        reading.add_problem("conditions", f"no event has all of the fields: {', '.join(field for field, _, _ in told)}")
-    problems = reading.format_problems()
+    if conditions and not rules and not parser.problems:
+        fields = ", ".join(field for field, _, _ in conditions)
+        parser.add_problem("conditions", f"no event has all of the fields: {fields}")
+    problems = parser.format_problems()
     return RuleFile(() if problems else tuple(rules), problems)
-
-
-def _parse_choice(parser: RuleFileParser, key: str, choices: tuple[str, ...], default: str) -> str:
-    text = parser.get_text(key) or default
-    if text in choices:
-        return text
-    parser.add_problem(
-        key, f"{key} takes {', '.join(choices)}; found {format_value(text)}{did_you_mean(text, choices)}"
-    )
-    return ""
 
 
 def _parse_conditions(parser: RuleFileParser, event: str) -> list[tuple[str, str, str]]:
     """Return (field, operator, source) for each condition; an empty field for a pattern without one."""
     raw = parser.front_matter.values.get("conditions", "")
-    found: list[tuple[str, str, str]] = []
-    known = {field for name, one in _EVENTS.items() if event in (name, _ALL, "") for field in one.fields}
-    for one in (raw if isinstance(raw, list) else [])[:MAX_ITEMS]:
-        told = {key: value for key, value in one.items() if isinstance(value, str)} if isinstance(one, dict) else {}
-        field, operator = told.get("field", ""), told.get("operator", _OPERATORS[0])
+    conditions: list[tuple[str, str, str]] = []
+    known = {field for name, kind in _EVENTS.items() if event in (name, _ALL, "") for field in kind.fields}
+    for item in (raw if isinstance(raw, list) else [])[:MAX_ITEMS]:
+        texts = {key: value for key, value in item.items() if isinstance(value, str)} if isinstance(item, dict) else {}
+        field, operator = texts.get("field", ""), texts.get("operator", _OPERATORS[0])
         if field not in known:
             parser.add_problem(
                 "conditions", f"field {format_value(field)} is not available at {event}{did_you_mean(field, known)}"
@@ -131,15 +117,15 @@ def _parse_conditions(parser: RuleFileParser, event: str) -> list[tuple[str, str
                 "conditions", f"unknown operator {format_value(operator)}{did_you_mean(operator, _OPERATORS)}"
             )
         else:
-            found.append((field, operator, told.get("pattern", "")))
+            conditions.append((field, operator, texts.get("pattern", "")))
     if not raw and (source := parser.get_text("pattern")):
-        found.append(("", _OPERATORS[0], source))
-    if not found and not parser.problems:
+        conditions.append(("", _OPERATORS[0], source))
+    if not conditions and not parser.problems:
         parser.add_problem("pattern", "the rule has neither a pattern nor conditions, so it would match nothing")
-    for _field, operator, source in found:
+    for _field, operator, source in conditions:
         if operator == _OPERATORS[0]:
             parser.join_patterns("conditions" if raw else "pattern", (source,))
-    return found
+    return conditions
 
 
 def _build_condition(target: MatchTarget, operator: str, source: str) -> Condition:

@@ -6,14 +6,12 @@ a rule that cannot be evaluated, so that ``fail: closed`` still applies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from upbeat.core.contract.event import ClientName, ToolKind
 from upbeat.core.rules import globs, pattern
-from upbeat.core.rules.formats.front_matter import FrontMatter
-from upbeat.core.rules.formats.front_matter import parse_front_matter as read_front_matter
+from upbeat.core.rules.formats.front_matter import FrontMatter, parse_front_matter
 from upbeat.core.rules.globs import Globs
 from upbeat.core.rules.pattern import Pattern
 from upbeat.core.rules.rule import (
@@ -116,8 +114,8 @@ class RuleFileParser:
 
     def format_problems(self) -> tuple[str, ...]:
         """Return the problems, line by line."""
-        found = sorted({*self.front_matter.problems, *self.problems})
-        return tuple(f"{self.file}:{line}: {sentence}" for line, sentence in islice(found, MAX_PROBLEMS))
+        problems = sorted({*self.front_matter.problems, *self.problems})[:MAX_PROBLEMS]
+        return tuple(f"{self.file}:{line}: {sentence}" for line, sentence in problems)
 
     def get_text(self, key: str) -> str:
         """Return the text of ``key``; empty if it is missing."""
@@ -130,9 +128,9 @@ class RuleFileParser:
     def get_texts(self, key: str) -> tuple[str, ...]:
         """Return the texts of ``key``, a single text or a list."""
         value = self.front_matter.values.get(key, "")
-        found = value if isinstance(value, list) else [value]
-        texts = tuple(one.strip() for one in found if isinstance(one, str) and one.strip())
-        if not all(isinstance(one, str) for one in found):
+        items = value if isinstance(value, list) else [value]
+        texts = tuple(item.strip() for item in items if isinstance(item, str) and item.strip())
+        if not all(isinstance(item, str) for item in items):
             self.add_problem(key, f"{key} takes texts; found {format_value(value)}")
         if len(texts) > MAX_ITEMS:
             self.add_problem(key, f"{key} has more than {MAX_ITEMS} entries")
@@ -147,6 +145,34 @@ class RuleFileParser:
             self.add_problem(key, f"{key} takes true or false; found {format_value(text)}")
         return default if not text else False
 
+    def get_choice(self, key: str, choices: Iterable[str], default: str = "") -> str:
+        """Return the value of ``key``, or ``default`` if it is missing; empty if it is none of ``choices``."""
+        text = self.get_text(key)
+        if not text and not default and isinstance(self.front_matter.values.get(key, ""), str):
+            self.add_problem(key, f"{key} is required; use one of {', '.join(choices)}")
+        return self.check_choice(key, text, choices) if text else default
+
+    def check_choice(self, key: str, text: str, choices: Iterable[str]) -> str:
+        """Return ``text``; empty if it is none of ``choices``."""
+        if text in choices:
+            return text
+        hint = did_you_mean(text, choices)
+        self.add_problem(key, f"{key} takes {', '.join(choices)}; found {format_value(text)}{hint}")
+        return ""
+
+    def check_keys(self, keys: Iterable[str]) -> None:
+        """Add a problem for each key that is none of ``keys``."""
+        for key in self.front_matter.values:
+            if key not in keys:
+                self.add_problem(key, f"unknown key {format_value(key)}{did_you_mean(key, keys)}")
+
+    def check_body(self, key: str) -> None:
+        """Add a problem of ``key`` if the text of the rule is missing or too long."""
+        if not self.front_matter.body:
+            self.add_problem(key, "the rule has no text; write it below the second ---")
+        if len(self.front_matter.body) > MAX_TEXT_CHARS:
+            self.add_problem(key, f"the text is longer than {MAX_TEXT_CHARS} characters")
+
     def join_patterns(self, key: str, sources: tuple[str, ...]) -> str:
         """Join ``sources`` into one alternative pattern."""
         wrong = [(source, problem) for source in sources if (problem := pattern.find_pattern_problem(source))]
@@ -160,15 +186,13 @@ class RuleFileParser:
 
 def parse_rule_file(text: str, name: str, file: str, owner: Owner) -> RuleFile:
     """Parse ``text`` into the rule ``name``; ``file`` is the name of the file in messages."""
-    front = read_front_matter(text)
-    reading = RuleFileParser(file, front)
+    front = parse_front_matter(text)
+    parser = RuleFileParser(file, front)
     if not front.is_present:
         return RuleFile((), (f"{file}:1: has no front matter: write a line ---, the keys, a line ---, then the text",))
-    for key in front.values:
-        if key not in RULE_KEYS:
-            reading.add_problem(key, f"unknown key {format_value(key)}{did_you_mean(key, RULE_KEYS)}")
-    rule = _build_rule(reading, name, owner)
-    problems = reading.format_problems()
+    parser.check_keys(RULE_KEYS)
+    rule = _build_rule(parser, name, owner)
+    problems = parser.format_problems()
     if rule is not None and problems:
         rule = replace(rule, problem=problems[0], paths=None, conditions=())
     return RuleFile((rule,) if rule else (), problems)
@@ -177,19 +201,16 @@ def parse_rule_file(text: str, name: str, file: str, owner: Owner) -> RuleFile:
 def _build_rule(parser: RuleFileParser, name: str, owner: Owner) -> Rule | None:
     """Build the rule as far as it is valid; None if its event or action is unknown."""
     front = parser.front_matter
-    event = _parse_choice(parser, "event", tuple(RULE_EVENTS))
-    action = _parse_choice(parser, "action", tuple(Action))
+    event = parser.get_choice("event", RULE_EVENTS)
+    action = parser.get_choice("action", tuple(Action))
     tools = _parse_tools(parser, event)
-    fail = _parse_choice(parser, "fail", tuple(FailMode), FailMode.OPEN)
+    fail = parser.get_choice("fail", tuple(FailMode), FailMode.OPEN)
     rule_paths, conditions = _parse_paths(parser, event), _parse_conditions(parser, event, tools)
     enabled, once = parser.get_flag("enabled", True), parser.get_flag("once", False)
     clients = frozenset(
-        client for text in parser.get_texts("clients") if (client := _check_choice(parser, "clients", text, CLIENTS))
+        client for text in parser.get_texts("clients") if (client := parser.check_choice("clients", text, CLIENTS))
     )
-    if not front.body:
-        parser.add_problem("action", "the rule has no text; write it below the second ---")
-    if len(front.body) > MAX_TEXT_CHARS:
-        parser.add_problem("action", f"the text is longer than {MAX_TEXT_CHARS} characters")
+    parser.check_body("action")
     if not event or not action:
         return None
     does = Action(action)
@@ -224,25 +245,6 @@ def sanitize_rule_text(body: str, owner: Owner) -> str:
     return "" if owner is Owner.UNTRUSTED else redact(strip_controls(body[:MAX_TEXT_CHARS])).text
 
 
-def _parse_choice(parser: RuleFileParser, key: str, choices: tuple[str, ...], default: str = "") -> str:
-    """Return one of ``choices``, or ``default``; empty if it is invalid."""
-    text = parser.get_text(key)
-    if text:
-        return _check_choice(parser, key, text, choices)
-    if not default and isinstance(parser.front_matter.values.get(key, ""), str):
-        parser.add_problem(key, f"{key} is required; use one of {', '.join(choices)}")
-    return default
-
-
-def _check_choice(parser: RuleFileParser, key: str, text: str, choices: tuple[str, ...]) -> str:
-    if text in choices:
-        return text
-    parser.add_problem(
-        key, f"{key} takes {', '.join(choices)}; found {format_value(text)}{did_you_mean(text, choices)}"
-    )
-    return ""
-
-
 def _parse_tools(parser: RuleFileParser, event: str) -> tuple[str, ...]:
     tools = tuple(name for text in parser.get_texts("tool") for name in globs.split_globs(text))
     if tools and event and not RULE_EVENTS[event].is_tool_event:
@@ -267,7 +269,7 @@ def _parse_paths(parser: RuleFileParser, event: str) -> Globs | None:
 
 def _parse_conditions(parser: RuleFileParser, event: str, tools: tuple[str, ...]) -> tuple[Condition, ...]:
     sources = parser.get_texts("pattern")
-    where = _check_choice(parser, "where", text, CONFIGURABLE_TARGETS) if (text := parser.get_text("where")) else ""
+    where = parser.check_choice("where", text, CONFIGURABLE_TARGETS) if (text := parser.get_text("where")) else ""
     if not sources:
         if where:
             parser.add_problem("where", "where is given without a pattern")
@@ -277,7 +279,8 @@ def _parse_conditions(parser: RuleFileParser, event: str, tools: tuple[str, ...]
     if where and where not in offered:
         can = ", ".join(offered) or "nothing"
         parser.add_problem("where", f"where: {where} is not available at {event}; use {can}")
-    place = where or _default_target(tools, offered)
+    defaults = (target for kinds, target in _DEFAULT_TARGETS if tools and kinds.issuperset(tools) and target in offered)
+    place = where or (offered[0] if len(offered) == 1 else next(defaults, ""))
     if event and not place:
         hint = f"where is required here; use one of {', '.join(offered)}"
         parser.add_problem("pattern", hint if offered else f"pattern is not available at {event}")
@@ -293,10 +296,3 @@ _DEFAULT_TARGETS: tuple[tuple[frozenset[str], MatchTarget], ...] = (
     (frozenset({"delegate"}), MatchTarget.PROMPT),
 )
 """The default target of a pattern, by the kinds of tools that the rule is about."""
-
-
-def _default_target(tools: tuple[str, ...], targets: tuple[str, ...]) -> str:
-    if len(targets) == 1:
-        return targets[0]
-    found = (where for acts, where in _DEFAULT_TARGETS if tools and acts.issuperset(tools) and where in targets)
-    return next(found, "")

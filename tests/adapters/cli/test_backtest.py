@@ -190,7 +190,7 @@ def test_a_limit_and_an_interrupt_leave_what_was_counted(home: Path, monkeypatch
         broken.stopped,
         broken.decided[BacktestDecision.BLOCKED],
     )
-    assert any("interrupted" in line for line in backtest.backtest_lines(broken, "en"))
+    assert any("interrupted" in line for line in backtest.format_backtest(broken, "en"))
 
 
 def test_nothing_is_written(here: Here, home: Path) -> None:
