@@ -24,8 +24,7 @@ from upbeat.adapters.system.terminal import escape_controls
 from upbeat.adapters.wiring import ServerLifetime, build_application
 from upbeat.core.contract.codes import ErrorCode, ExitCode, LimitCode
 from upbeat.core.contract.event import ClientName, EventSource
-from upbeat.core.contract.report import Client, Inputs, Limit, TurnReport
-from upbeat.core.contract.request import PrepareRequest, RequestClient
+from upbeat.core.contract.report import Client, Inputs, Limit, PrepareRequest, RequestClient, TurnReport
 from upbeat.core.engine.pipeline import NO_CAP, TurnRequest, prepare_turn
 from upbeat.core.errors import RequestError
 from upbeat.core.sanitize.text import sanitize_text

@@ -31,8 +31,7 @@ def schema_text(name: str) -> str:
     """Return the text of the schema ``name``, equal to its golden file."""
     from pydantic import TypeAdapter
 
-    from upbeat.core.contract.report import TurnReport
-    from upbeat.core.contract.request import PrepareRequest
+    from upbeat.core.contract.report import PrepareRequest, TurnReport
     from upbeat.core.doctor import findings
     from upbeat.core.journal import stats
     from upbeat.core.rules import backtest

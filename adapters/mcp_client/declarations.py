@@ -15,7 +15,7 @@ from pathlib import Path
 
 from upbeat.adapters.system.files import atomic
 from upbeat.adapters.system.files.lock import lock_private_file
-from upbeat.core.sanitize.inline import sanitize_inline
+from upbeat.core.sanitize.text import sanitize_inline
 
 MAX_MESSAGE_CHARS = 300
 PINS_FILE = "upbeat/mcp-tools.json"

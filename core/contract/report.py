@@ -1,7 +1,8 @@
-"""The turn report, contract v1: what ``upbeat prepare`` and plan mode print.
+"""The request and the report of a turn, contract v1: what ``upbeat prepare`` reads, and what it and plan mode print.
 
 Version 1 only grows by additive changes. A reader of 1.0 reads any 1.x: unknown fields, clients and error codes are
-kept, not rejected. ``config/schema/v1/turn-report.schema.json`` is generated from this module; a golden test checks it.
+kept, not rejected. Of a request only ``prompt`` is required, and unknown fields are ignored, so a client may send its
+own payload. ``config/schema/v1`` is generated from this module; a golden test checks it.
 """
 
 from __future__ import annotations
@@ -236,3 +237,25 @@ class TurnReport(Model):
     def to_json(self) -> str:
         """Return indented JSON without a trailing newline; equal reports give equal bytes."""
         return self.model_dump_json(indent=2)
+
+
+class RequestClient(BaseModel):
+    """The caller."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: ClientName = ClientName.CLI
+    event: str = "cli"
+    session_id: str | None = None
+
+
+class PrepareRequest(BaseModel):
+    """A turn to prepare."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    prompt: str
+    client: RequestClient = RequestClient()
+    repo_root: str | None = Field(
+        default=None, description="The repository; by default found from the working directory."
+    )

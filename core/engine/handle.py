@@ -54,7 +54,7 @@ from upbeat.core.learned.model import reliable_habits
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.definition import SideEffect
 from upbeat.core.prompt.quoted_spans import clip_prompt
-from upbeat.core.sanitize.inline import sanitize_inline
+from upbeat.core.sanitize.text import sanitize_inline
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
 from upbeat.core.turn.fuse import collect_excerpt_ids

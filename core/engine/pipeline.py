@@ -31,9 +31,8 @@ from upbeat.core.engine.ports import (
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.sanitize.control_chars import strip_controls
-from upbeat.core.sanitize.inline import sanitize_inline
 from upbeat.core.sanitize.redact import redact
-from upbeat.core.sanitize.text import SanitizedText
+from upbeat.core.sanitize.text import SanitizedText, sanitize_inline
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
 from upbeat.core.settings import Activation, ExecutionMode, SessionMode
 from upbeat.core.turn import report

@@ -11,7 +11,7 @@ from typing import Any
 
 from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.frame import SafeText
-from upbeat.core.sanitize.inline import SafeTemplate
+from upbeat.core.sanitize.text import SafeTemplate
 
 LANGUAGES = ("en", "zh")
 

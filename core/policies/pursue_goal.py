@@ -21,8 +21,7 @@ from upbeat.core.policy.continuation import (
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.frame import SafeText
-from upbeat.core.sanitize.inline import SafeTemplate, sanitize_inline
-from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.sanitize.text import SafeTemplate, sanitize_inline, sanitize_text
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
 from upbeat.core.workflow.state import SessionState

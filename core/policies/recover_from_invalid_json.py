@@ -9,7 +9,7 @@ from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned, ToolFinished, ToolKind
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
 from upbeat.core.sanitize.frame import SafeText
-from upbeat.core.sanitize.inline import sanitize_inline
+from upbeat.core.sanitize.text import sanitize_inline
 
 _TEXTS = PolicyTexts("recover-from-invalid-json")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from upbeat.core.policy.definition import PolicyTexts
 from upbeat.core.policy.queries import ChangedFile
-from upbeat.core.sanitize.inline import sanitize_inline
+from upbeat.core.sanitize.text import sanitize_inline
 
 _TEXTS = PolicyTexts("changed-files")
 

@@ -17,7 +17,7 @@ from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event, PromptOrigin, ToolKind
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.queries import Query
-from upbeat.core.sanitize.inline import SafeTemplate
+from upbeat.core.sanitize.text import SafeTemplate
 from upbeat.core.workflow.decision import LoopLimits
 from upbeat.core.workflow.state import SessionState
 

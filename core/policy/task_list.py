@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from upbeat.core.contract.event import Event, Task, ToolFinished, ToolKind
-from upbeat.core.sanitize.inline import sanitize_inline
+from upbeat.core.sanitize.text import sanitize_inline
 
 MAX_TASKS = 60
 """Of a longer list only open tasks are kept."""

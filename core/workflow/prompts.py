@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import SafeText
-from upbeat.core.sanitize.inline import neutralize_markup, sanitize_inline
+from upbeat.core.sanitize.text import neutralize_markup, sanitize_inline
 from upbeat.core.workflow.registry import Registry, Stage, localized_text
 from upbeat.core.workflow.state import (
     RunStatus,

@@ -22,7 +22,7 @@ from repositories import FILES, git, make_repository
 
 from upbeat.adapters.cli.prepare import prepare_report
 from upbeat.adapters.system.environment import decode_argument
-from upbeat.core.contract.request import PrepareRequest
+from upbeat.core.contract.report import PrepareRequest
 
 from .promise import Scenario, Seen, none_of
 from .workers import TESTS, command, results

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.sanitize.frame import SafeText, frame_untrusted
-from upbeat.core.sanitize.inline import MAX_INLINE_LENGTH, SafeTemplate, neutralize_markup, sanitize_inline
+from upbeat.core.sanitize.text import MAX_INLINE_LENGTH, SafeTemplate, neutralize_markup, sanitize_inline
 
 KEY = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
 TEXTS = st.lists(

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from upbeat.core.contract.event import ClientName
-from upbeat.core.contract.request import PrepareRequest, RequestClient
+from upbeat.core.contract.report import PrepareRequest, RequestClient
 
 
 def test_a_prompt_is_enough() -> None:
