@@ -13,13 +13,14 @@ import math
 import os
 import stat
 import zlib
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
+from upbeat.adapters.code.concurrency import LruCache
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.history.git_log import (
     COMMIT_ID,
@@ -158,7 +159,7 @@ class HistoryStore:
 
     def __init__(self, state_home: Path | None) -> None:
         self._state_home = state_home
-        self._histories: OrderedDict[tuple[str, str], CommitHistory] = OrderedDict()
+        self._histories: LruCache[tuple[str, str], CommitHistory] = LruCache(MAX_CACHED_HISTORIES)
         self._lock = Lock()
 
     def get_cached(self, root: str) -> CommitHistory | None:
@@ -166,9 +167,7 @@ class HistoryStore:
         info = find_root(root)
         return self._histories.get((info.common_dir, _current_commit(info))) if info.worktree else None
 
-    def get(
-        self, root: str, cancelled: Cancellation = NEVER_CANCELLED, seconds: float = HISTORY_SECONDS
-    ) -> CommitHistory | None:
+    def get(self, root: str, cancelled: Cancellation = NEVER_CANCELLED) -> CommitHistory | None:
         """Return the history up to HEAD of ``root``: from memory, disk or git; None when there is none."""
         info = find_root(root)
         head = _current_commit(info) if info.worktree else ""
@@ -178,17 +177,15 @@ class HistoryStore:
         known = self._histories.get(key)
         if known:
             return known
-        deadline = monotonic() + seconds
-        if not self._lock.acquire(timeout=seconds):
+        deadline = monotonic() + HISTORY_SECONDS
+        if not self._lock.acquire(timeout=HISTORY_SECONDS):
             return None
         try:
             known = self._histories.get(key)
             if known is None and not cancelled.is_set():
                 known = self._load(info, head, cancelled, deadline)
                 if known:
-                    self._histories[key] = known
-                    while len(self._histories) > MAX_CACHED_HISTORIES:
-                        self._histories.popitem(last=False)
+                    self._histories.put(key, known, 1)
         finally:
             self._lock.release()
         return known

@@ -20,6 +20,7 @@ from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
 MAX_COMMITS = 3000
+ANCESTOR_SECONDS = 1.0
 HISTORY_SECONDS = 4.0
 """Time limit for reading a history."""
 
@@ -81,13 +82,13 @@ def read_commits(
     return None if output is None else parse_log(output)
 
 
-def is_ancestor(
-    info: RootInfo, older: str, newer: str, cancelled: Cancellation = NEVER_CANCELLED, seconds: float = 1.0
-) -> bool:
+def is_ancestor(info: RootInfo, older: str, newer: str, cancelled: Cancellation = NEVER_CANCELLED) -> bool:
     """Return whether ``newer`` reaches ``older``."""
     if not (COMMIT_ID.fullmatch(older) and COMMIT_ID.fullmatch(newer)):
         return False
-    return run_git(info.worktree, ("merge-base", "--is-ancestor", older, newer), cancelled, seconds) is not None
+    return (
+        run_git(info.worktree, ("merge-base", "--is-ancestor", older, newer), cancelled, ANCESTOR_SECONDS) is not None
+    )
 
 
 def parse_log(output: bytes) -> tuple[Commit, ...]:

@@ -30,7 +30,7 @@ from upbeat.adapters.code.index.build import (
     update_index,
 )
 from upbeat.adapters.code.index.file_table import FileTable
-from upbeat.adapters.code.index.store import IndexStore, open_existing
+from upbeat.adapters.code.index.store import IndexStore, TreeState, open_existing
 from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 
@@ -156,7 +156,7 @@ class IndexManager:
             return
         with self._during_query(root), self._read_lock:
             view = self._updated_view(folder, root, 0.0)
-            with view.store.snapshot() if view else contextlib.nullcontext():
+            with view.store.database.snapshot() if view else contextlib.nullcontext():
                 yield view
 
     @contextlib.contextmanager
@@ -177,7 +177,7 @@ class IndexManager:
                 yield None
                 return
             try:
-                with store.snapshot():
+                with store.database.snapshot():
                     waiting = store.list_unparsed(MAX_UNPARSED_TOTAL)
                     unparsed = [doc for doc in waiting if doc in view.table.positions_by_doc]
                     is_ready = len(waiting) < MAX_UNPARSED_TOTAL and len(unparsed) <= MAX_UNPARSED
@@ -210,11 +210,11 @@ class IndexManager:
         """Return another connection to the index of ``store`` that is not in use."""
         for _ in range(len(self._spare_stores)):
             spare = self._spare_stores.pop()
-            if spare.is_same(store):
+            if spare.database.identity == store.database.identity:
                 return spare
             spare.close()
         other = open_existing(store.folder)
-        if other and not other.is_same(store):
+        if other and other.database.identity != store.database.identity:
             other.close()
             return None
         if other:
@@ -278,11 +278,11 @@ class IndexManager:
         unfinished = "building" if thread and thread.is_alive() else ""
         try:
             with self._read_lock:
-                store = self._open_store(folder)
-                tree = store.tree_state(root) if store else None
-                if store is None or tree is None:
+                opened = self._open_tree(folder, root)
+                if opened is None:
                     return IndexState(unfinished or "none", problem=problem)
-                table = self._load_table(store, root, tree.id, tree.version) if tree.is_complete else None
+                store, tree = opened
+                table = self._load_table(store, root, tree) if tree.is_complete else None
                 counts = (*store.count_files(tree.id), store.size())
         except (StorageError, OSError) as error:
             return IndexState("none", problem=str(error))
@@ -311,35 +311,36 @@ class IndexManager:
             self._read_lock.release()
 
     def _folder(self, root: str) -> Path | None:
-        if self._state_home is None or not self.is_enabled:
+        if self._state_home is None or not self._limits().is_enabled:
             return None
         return index_store.repository_folder(self._state_home, find_root(root), root)
 
     def _max_bytes(self) -> int:
         return self._limits().max_mb * 1_000_000
 
-    def _open_store(self, folder: Path) -> IndexStore | None:
-        """Return the open index of ``folder``; reopen it when the file was replaced."""
+    def _open_tree(self, folder: Path, root: str) -> tuple[IndexStore, TreeState] | None:
+        """Return the index in ``folder``, opened again when the file was replaced, and the state of the tree."""
         store = self._stores.get(folder)
         if store and not store.is_current():
             self._stores.pop(folder).close()
             store = None
+        store = store or open_existing(folder)
         if store is None:
-            store = open_existing(folder)
-            if store:
-                self._stores[folder] = store
-        return store
+            return None
+        self._stores[folder] = store
+        tree = store.tree_state(root)
+        return (store, tree) if tree else None
 
     def _updated_view(self, folder: Path, root: str, recheck_seconds: float) -> IndexView | None:
         """Return the index, updated unless it was checked in the last ``recheck_seconds``."""
-        store = self._open_store(folder)
-        tree = store.tree_state(root) if store else None
-        if store is None or tree is None or not tree.is_complete:
-            limit = tree.exceeded_limit if tree else None
+        opened = self._open_tree(folder, root)
+        if opened is None or not opened[1].is_complete:
+            limit = opened[1].exceeded_limit if opened else None
             if limit is None or limit < self._max_bytes():
                 self.request_update(root)
             return None
-        table = self._load_table(store, root, tree.id, tree.version)
+        store, tree = opened
+        table = self._load_table(store, root, tree)
         if monotonic() - self._checked_at.get(root, -recheck_seconds) < recheck_seconds:
             return IndexView(store, table)
         self._checked_at[root] = monotonic()
@@ -362,27 +363,28 @@ class IndexManager:
             paths=changed if is_listed else (),
             should_parse=False,
         )
-        tree = store.tree_state(root)
-        if tree is None or not tree.is_complete:
+        updated = store.tree_state(root)
+        if updated is None or not updated.is_complete:
             self.request_update(root)
             return None
         if done.files_read and needs_rebuild(store):
             self.request_update(root)
-        return IndexView(store, self._load_table(store, root, tree.id, tree.version), is_behind=not done.is_complete)
+        return IndexView(store, self._load_table(store, root, updated), is_behind=not done.is_complete)
 
-    def _load_table(self, store: IndexStore, root: str, tree_id: int, version: int) -> FileTable:
-        known = self._tables.get(root)
-        if known and known[0] is store and known[1] == version:
-            return known[2]
-        table = None
-        if known and known[0] is store:
-            changes = store.changed_entries(tree_id, known[1], len(known[2].entries))
-            table = known[2].with_changes(changes) if changes is not None else None
+    def _load_table(self, store: IndexStore, root: str, tree: TreeState) -> FileTable:
+        known_store, version, table = self._tables.get(root, (None, 0, None))
+        if known_store is not store:
+            table = None
+        if table and version == tree.version:
+            return table
+        if table:
+            changes = store.changed_entries(tree.id, version, len(table.entries))
+            table = table.with_changes(changes) if changes is not None else None
         if table is None:
-            table = FileTable(store.list_entries(tree_id))
+            table = FileTable(store.list_entries(tree.id))
             if len(table.entries) > GC_FREEZE_FILES:
                 gc.freeze()
-        self._tables[root] = (store, version, table)
+        self._tables[root] = (store, tree.version, table)
         self._tables.move_to_end(root)
         while len(self._tables) > MAX_CACHED_TABLES:
             self._tables.popitem(last=False)
@@ -426,9 +428,8 @@ class IndexManager:
 
     def _is_complete(self, folder: Path, root: str) -> bool:
         with contextlib.suppress(StorageError, OSError), self._read_lock:
-            store = self._open_store(folder)
-            tree = store.tree_state(root) if store else None
-            return bool(tree and tree.is_complete)
+            opened = self._open_tree(folder, root)
+            return opened is not None and opened[1].is_complete
         return False
 
 

@@ -107,13 +107,13 @@ class IndexStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / DATABASE_FILE
-        self._database = Database(self.path, busy_timeout=0.5)
+        self.database = Database(self.path, busy_timeout=0.5)
         try:
-            if self._database.scalar("PRAGMA user_version") != VERSION:
+            if self.database.scalar("PRAGMA user_version") != VERSION:
                 raise StorageError(StorageErrorKind.DAMAGED, f"{self.path} has another version")
-            self._database.ensure_journal_mode()
+            self.database.ensure_journal_mode()
         except StorageError:
-            self._database.close()
+            self.database.close()
             raise
         self._word_ids: dict[str, int] = {}
         self._document_cache: LruCache[int, StoredDocument] = LruCache(CACHE_BYTES)
@@ -124,7 +124,7 @@ class IndexStore:
         self._document_cache, self._line_cache = other._document_cache, other._line_cache
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     def size(self) -> int:
         """Return the bytes that the index takes on disk."""
@@ -140,45 +140,35 @@ class IndexStore:
             status = self.path.lstat()
         except OSError:
             return False
-        return (status.st_dev, status.st_ino) == self._database.identity
-
-    def is_same(self, other: IndexStore) -> bool:
-        """Return whether both are connected to the same file."""
-        return self._database.identity == other._database.identity
-
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Make all reads in the block see the same state."""
-        with self._database.snapshot():
-            yield
+        return (status.st_dev, status.st_ino) == self.database.identity
 
     def tree_state(self, root: str) -> TreeState | None:
         """Return the state of the tree at ``root``, if it is stored."""
-        row = self._database.row("SELECT id, version, complete, folders FROM tree WHERE path = ?", os.fsencode(root))
+        row = self.database.row("SELECT id, version, complete, folders FROM tree WHERE path = ?", os.fsencode(root))
         return TreeState(row[0], row[1], bool(row[2]), row[3]) if row else None
 
     def list_entries(self, tree_id: int) -> list[FileEntry]:
         """Return the files of a tree, sorted by their encoded paths."""
-        rows = self._database.rows("SELECT path, doc, length, size, stamp FROM file WHERE tree = ?", tree_id)
+        rows = self.database.rows("SELECT path, doc, length, size, stamp FROM file WHERE tree = ?", tree_id)
         return [FileEntry(os.fsdecode(path), doc, length, size, stamp) for path, doc, length, size, stamp in rows]
 
     def changed_entries(self, tree_id: int, version: int, file_count: int) -> list[FileEntry] | None:
         """Return the entries that changed since ``version``; None when the tree no longer has ``file_count`` files."""
-        if self._database.scalar("SELECT count(*) FROM file WHERE tree = ?", tree_id) != file_count:
+        if self.database.scalar("SELECT count(*) FROM file WHERE tree = ?", tree_id) != file_count:
             return None
         sql = "SELECT path, doc, length, size, stamp FROM file WHERE tree = ? AND version > ?"
-        return [FileEntry(os.fsdecode(path), *rest) for path, *rest in self._database.rows(sql, tree_id, version)]
+        return [FileEntry(os.fsdecode(path), *rest) for path, *rest in self.database.rows(sql, tree_id, version)]
 
     def find_entry(self, tree_id: int, path: str) -> FileEntry | None:
         """Return one file of a tree."""
-        row = self._database.row(
+        row = self.database.row(
             "SELECT doc, length, size, stamp FROM file WHERE tree = ? AND path = ?", tree_id, os.fsencode(path)
         )
         return FileEntry(path, *row) if row else None
 
     def postings(self, key: str) -> Iterator[tuple[memoryview, memoryview]]:
         """Yield the documents with ``key`` and their counts, batch by batch. Raises ValueError for damaged postings."""
-        for doc_count, body in self._database.rows("SELECT number, body FROM posting WHERE key = ?", key):
+        for doc_count, body in self.database.rows("SELECT number, body FROM posting WHERE key = ?", key):
             view, middle = memoryview(body), 4 + 4 * doc_count
             if len(body) not in (middle + 2 * doc_count, middle + 4 * doc_count):
                 raise ValueError("a posting has the wrong length")
@@ -188,15 +178,15 @@ class IndexStore:
 
     def key_frequency(self, key: str) -> int:
         """Return about how many documents have ``key``, including those that no tree has any more."""
-        return self._database.scalar("SELECT sum(number) FROM posting WHERE key = ?", key)
+        return self.database.scalar("SELECT sum(number) FROM posting WHERE key = ?", key)
 
     def words_of_keys(self, keys: Iterable[str], names: Iterable[str]) -> dict[int, str]:
         """Return the words that have one of ``keys``, and those of ``names`` that some document has, by their ids."""
         words: dict[int, str] = {}
         for key in keys:
-            words.update(self._database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MAX_WORDS_PER_KEY))
+            words.update(self.database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MAX_WORDS_PER_KEY))
         for name in names:
-            words.update(self._database.rows(_WORD, index_keys(name)[-1], name))
+            words.update(self.database.rows(_WORD, index_keys(name)[-1], name))
         return words
 
     def get_documents(self, doc_ids: Iterable[int]) -> dict[int, StoredDocument]:
@@ -213,7 +203,7 @@ class IndexStore:
         cached = {doc: cache.get(doc) for doc in doc_ids}
         values = {doc: value for doc, value in cached.items() if value is not None}
         missing = [doc for doc in cached if doc not in values]
-        for doc, data in self._database.rows(sql, json.dumps(missing)) if missing else ():
+        for doc, data in self.database.rows(sql, json.dumps(missing)) if missing else ():
             value = values[doc] = decode(data)
             cache.put(doc, value, value.size)
         if len(values) < len(cached):
@@ -224,20 +214,20 @@ class IndexStore:
         """Return the ids of ``word`` in all its capitalizations."""
         sql = "SELECT id FROM word WHERE key = ? AND lower(word) = ?"
         keys = {index_keys(spelling)[-1] for spelling in (word, word.lower())}
-        return frozenset(number for key in keys for (number,) in self._database.rows(sql, key, word.lower()))
+        return frozenset(number for key in keys for (number,) in self.database.rows(sql, key, word.lower()))
 
     def docs_defining(self, name: str) -> list[int]:
         """Return the parsed documents that define ``name``."""
-        return [doc for (doc,) in self._database.rows("SELECT doc FROM defined WHERE name = ?", name)]
+        return [doc for (doc,) in self.database.rows("SELECT doc FROM defined WHERE name = ?", name)]
 
     def get_parsed(self, doc_id: int) -> ParsedFile | None:
         """Return the parse of a document, if it is stored. Raises ValueError when it is damaged."""
-        row = self._database.row("SELECT body FROM code WHERE doc = ?", doc_id)
+        row = self.database.row("SELECT body FROM code WHERE doc = ?", doc_id)
         return decode_code(row[0]) if row else None
 
     def list_unparsed(self, limit: int) -> list[int]:
         """Return up to ``limit`` documents of all trees that contain code and are not parsed yet."""
-        return [doc for (doc,) in self._database.rows("SELECT id FROM doc WHERE parsed = 0 LIMIT ?", limit)]
+        return [doc for (doc,) in self.database.rows("SELECT id FROM doc WHERE parsed = 0 LIMIT ?", limit)]
 
     def unparsed_entries(self, tree_id: int, paths: Iterable[str] = ()) -> list[FileEntry]:
         """Return one file for each document of the tree, or of ``paths``, that is not parsed yet."""
@@ -251,7 +241,7 @@ class IndexStore:
         """Return the document and length of those of ``digests`` that are stored."""
         known = {}
         for digest in digests:
-            row = self._database.row("SELECT id, length FROM doc WHERE digest = ?", digest)
+            row = self.database.row("SELECT id, length FROM doc WHERE digest = ?", digest)
             if row:
                 known[digest] = (row[0], row[1])
         return known
@@ -259,16 +249,16 @@ class IndexStore:
     def count_files(self, tree_id: int) -> tuple[int, int]:
         """Return the number of files of a tree, and of those that have a document."""
         return (
-            self._database.scalar("SELECT count(*) FROM file WHERE tree = ?", tree_id),
-            self._database.scalar("SELECT count(*) FROM file WHERE tree = ? AND doc > 0", tree_id),
+            self.database.scalar("SELECT count(*) FROM file WHERE tree = ?", tree_id),
+            self.database.scalar("SELECT count(*) FROM file WHERE tree = ? AND doc > 0", tree_id),
         )
 
     def count_documents(self) -> tuple[int, int, int]:
         """Return the number of documents, of those that some tree has, and of batches."""
         return (
-            self._database.scalar("SELECT count(*) FROM doc"),
-            self._database.scalar("SELECT count(DISTINCT doc) FROM file WHERE doc > 0"),
-            self._database.scalar("SELECT count(*) FROM batch"),
+            self.database.scalar("SELECT count(*) FROM doc"),
+            self.database.scalar("SELECT count(DISTINCT doc) FROM file WHERE doc > 0"),
+            self.database.scalar("SELECT count(*) FROM batch"),
         )
 
     # Writing requires ``exclusive_writer``.
@@ -276,27 +266,27 @@ class IndexStore:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Store everything in the block, or nothing."""
-        self._database.begin()
+        self.database.begin()
         is_stored = False
         try:
             yield
-            self._database.commit()
+            self.database.commit()
             is_stored = True
         finally:
             if not is_stored:
                 self._word_ids.clear()  # the ids it assigned are not stored
-                self._database.rollback()
+                self.database.rollback()
 
     def add_tree(self, root: str) -> TreeState:
         """Return the tree at ``root``; add it if it is missing."""
-        self._database.execute("INSERT OR IGNORE INTO tree VALUES(NULL, ?, 0, 0, '')", os.fsencode(root))
+        self.database.execute("INSERT OR IGNORE INTO tree VALUES(NULL, ?, 0, 0, '')", os.fsencode(root))
         state = self.tree_state(root)
         assert state
         return state
 
     def update_tree(self, tree_id: int, is_complete: bool, listing_state: str) -> None:
         """Record a change of the tree."""
-        self._database.execute(
+        self.database.execute(
             "UPDATE tree SET version = version + 1, complete = ?, folders = ? WHERE id = ?",
             is_complete,
             listing_state,
@@ -305,22 +295,22 @@ class IndexStore:
 
     def put_entries(self, tree_id: int, entries: Iterable[FileEntry]) -> None:
         """Store ``entries``; call ``update_tree`` in the same transaction."""
-        version = self._database.scalar("SELECT version FROM tree WHERE id = ?", tree_id) + 1
+        version = self.database.scalar("SELECT version FROM tree WHERE id = ?", tree_id) + 1
         rows = [
             (tree_id, os.fsencode(entry.path), entry.doc_id, entry.length, entry.size, entry.mtime_ns, version)
             for entry in entries
         ]
-        self._database.execute_many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
+        self.database.execute_many("INSERT OR REPLACE INTO file VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
 
     def delete_entries(self, tree_id: int, paths: Iterable[str]) -> None:
         rows = [(tree_id, os.fsencode(path)) for path in paths]
-        self._database.execute_many("DELETE FROM file WHERE tree = ? AND path = ?", rows)
+        self.database.execute_many("DELETE FROM file WHERE tree = ? AND path = ?", rows)
 
     def add_documents(self, documents: dict[bytes, IndexedDocument]) -> dict[bytes, int]:
         """Store new documents, by their digests, as one batch. Return their ids."""
         if not documents:
             return {}
-        number = self._database.scalar("SELECT max(id) FROM doc")
+        number = self.database.scalar("SELECT max(id) FROM doc")
         batch = number + 1
         numbers = self._assign_word_ids(
             dict.fromkeys(word for document in documents.values() for word in document.words)
@@ -343,41 +333,41 @@ class IndexStore:
                 docs, counts = postings[key]
                 docs.append(number)
                 counts.append(count)
-        self._database.execute("INSERT INTO batch VALUES(?)", batch)
-        self._database.execute_many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
+        self.database.execute("INSERT INTO batch VALUES(?)", batch)
+        self.database.execute_many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
         posting_rows = []
         for key, (docs, counts) in sorted(postings.items()):  # ``postings`` decodes them
             body = docs.tobytes() + (counts if max(counts) > _MAX_UINT16 else array("H", counts)).tobytes()
             posting_rows.append((key, batch, len(docs), array("I", [zlib.crc32(body)]).tobytes() + body))
-        self._database.execute_many("INSERT INTO posting VALUES(?, ?, ?, ?)", posting_rows)
+        self.database.execute_many("INSERT INTO posting VALUES(?, ?, ?, ?)", posting_rows)
         return ids
 
     def add_parsed(self, rows: Iterable[tuple[int, bytes, set[str]]]) -> None:
         """Store encoded parses of documents, with the names that they define."""
         for doc, body, names in rows:
-            self._database.execute("INSERT OR REPLACE INTO code VALUES(?, ?)", doc, body)
-            self._database.execute("UPDATE doc SET parsed = 1 WHERE id = ?", doc)
-            self._database.execute_many(
+            self.database.execute("INSERT OR REPLACE INTO code VALUES(?, ?)", doc, body)
+            self.database.execute("UPDATE doc SET parsed = 1 WHERE id = ?", doc)
+            self.database.execute_many(
                 "INSERT OR IGNORE INTO defined VALUES(?, ?)", [(name, doc) for name in sorted(names)]
             )
 
     def _assign_word_ids(self, words: Iterable[str]) -> dict[str, tuple[int, tuple[str, ...]]]:
         """Return the id and the keys of each word; new words get new ids."""
-        last = first = self._database.scalar("SELECT last FROM number")
+        last = first = self.database.scalar("SELECT last FROM number")
         if len(self._word_ids) > MAX_CACHED_WORD_IDS:
             self._word_ids.clear()
         assigned = {}
         rows = []
         for word in words:
             keys = index_keys(word)
-            number = self._word_ids.get(word) or (self._database.scalar(_WORD, keys[-1], word) if first else 0)
+            number = self._word_ids.get(word) or (self.database.scalar(_WORD, keys[-1], word) if first else 0)
             if not number:
                 last = number = last + 1
                 rows += [(key, word, number) for key in keys]
             self._word_ids[word] = number
             assigned[word] = number, keys
-        self._database.execute_many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
-        self._database.execute("UPDATE number SET last = ?", last)
+        self.database.execute_many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
+        self.database.execute("UPDATE number SET last = ?", last)
         return assigned
 
 

@@ -29,6 +29,7 @@ from upbeat.adapters.code.syntax.languages import (
 )
 from upbeat.adapters.code.syntax.outline import Outline
 from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, References
+from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
 if TYPE_CHECKING:
@@ -79,9 +80,7 @@ class _ParseAborted(Exception):
     """The time or node limit is exceeded."""
 
 
-def parse_source(
-    path: str, data: bytes, cancelled: Cancellation | None = None, seconds: float = MAX_PARSE_SECONDS
-) -> ParsedFile:
+def parse_source(path: str, data: bytes, cancelled: Cancellation = NEVER_CANCELLED) -> ParsedFile:
     """Return what the file at ``path`` with the content ``data`` defines, uses and imports.
 
     Reads the first ``MAX_PARSED_BYTES``. Stops within milliseconds of ``cancelled``, with a partial or empty result.
@@ -93,10 +92,10 @@ def parse_source(
     loaded = _load_grammar(name) if name else None
     if loaded:
         try:
-            return _TreeWalker(name, loaded, data, cancelled, seconds).parse()
+            return _TreeWalker(name, loaded, data, cancelled).parse()
         except _ParseAborted:
             pass
-    if cancelled is not None and cancelled.is_set():
+    if cancelled.is_set():
         return ParsedFile(name or classify_file(path).language)
     return _parse_with_patterns(path, data[:MAX_PATTERN_BYTES] if name else data)
 
@@ -170,15 +169,12 @@ class _OpenDefinition:
 class _TreeWalker:
     """Walks one syntax tree."""
 
-    def __init__(
-        self, name: str, loaded_grammar: _LoadedGrammar, data: bytes, cancelled: Cancellation | None, seconds: float
-    ) -> None:
+    def __init__(self, name: str, loaded_grammar: _LoadedGrammar, data: bytes, cancelled: Cancellation) -> None:
         self._name = name
         self._loaded_grammar = loaded_grammar
         self._grammar = loaded_grammar.grammar
         self._data = data
         self._cancelled = cancelled
-        self._seconds = seconds
         self._definitions: list[Definition] = []
         self._branches: list[int] = [0]
         self._references = References()
@@ -209,13 +205,8 @@ class _TreeWalker:
         )
 
     def _deadline_check(self) -> Callable[[], bool]:
-        deadline = monotonic() + self._seconds
-        cancelled = self._cancelled
-
-        def is_over() -> bool:
-            return monotonic() > deadline or (cancelled is not None and cancelled.is_set())
-
-        return is_over
+        deadline = monotonic() + MAX_PARSE_SECONDS
+        return lambda: monotonic() > deadline or self._cancelled.is_set()
 
     def _walk(self, cursor: TreeCursor) -> None:
         """Visit every node once, parents first."""

@@ -6,6 +6,7 @@ followed further.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -86,28 +87,22 @@ def _follow(code: CodeBase, targets: list[SymbolLocation], direction: str, depth
     seen = set(starts)
     steps: list[CallStep] = []
     has_cycle = False
-    level = [(target, 1.0) for target in targets]
-    for distance in range(1, depth + 1):
-        following: list[tuple[SymbolLocation, float]] = []
-        for symbol, certainty in level:
-            if code.is_past_deadline() or len(steps) >= MAX_PLACES:
-                return steps, has_cycle
-            for edge in find_edges(code, symbol):
-                key = (edge.endpoint.path, edge.endpoint.position)
-                confidence = certainty * edge.confidence
-                has_cycle |= key in starts and edge.confidence >= MIN_FOLLOWED_CONFIDENCE
-                if key in seen or confidence < MIN_CONFIDENCE or len(steps) >= MAX_PLACES:
-                    continue
-                seen.add(key)
-                steps.append(CallStep(edge, symbol, distance, direction, confidence))
-                is_test = classify_file(edge.endpoint.path).role is FileRole.TEST  # nothing calls a test
-                if (
-                    edge.confidence >= MIN_FOLLOWED_CONFIDENCE
-                    and edge.endpoint.position >= 0
-                    and not (is_test and direction == "callers")
-                ):
-                    following.append((edge.endpoint, confidence))
-        level = following
+    waiting = deque((target, 1.0, 1) for target in targets)
+    while waiting and not code.is_past_deadline() and len(steps) < MAX_PLACES:
+        symbol, certainty, distance = waiting.popleft()
+        for edge in find_edges(code, symbol):
+            key = (edge.endpoint.path, edge.endpoint.position)
+            confidence = certainty * edge.confidence
+            is_certain = edge.confidence >= MIN_FOLLOWED_CONFIDENCE
+            has_cycle |= key in starts and is_certain
+            if key in seen or confidence < MIN_CONFIDENCE or len(steps) >= MAX_PLACES:
+                continue
+            seen.add(key)
+            steps.append(CallStep(edge, symbol, distance, direction, confidence))
+            is_test = classify_file(edge.endpoint.path).role is FileRole.TEST
+            is_end = distance == depth or (is_test and direction == "callers")  # nothing calls a test
+            if is_certain and edge.endpoint.position >= 0 and not is_end:
+                waiting.append((edge.endpoint, confidence, distance + 1))
     return steps, has_cycle
 
 

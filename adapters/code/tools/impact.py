@@ -6,6 +6,7 @@ is not listed.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -76,27 +77,21 @@ def _propagate(code: CodeBase, roots: list[SymbolLocation], depth: int) -> list[
     seen = {(root.path, root.position) for root in roots}
     files = {root.path for root in roots if root.position < 0}
     affected: list[AffectedSymbol] = []
-    level = [(root, 1.0) for root in roots]
-    for distance in range(1, depth + 1):
-        following: list[tuple[SymbolLocation, float]] = []
-        for symbol, weight in level:
-            if code.is_past_deadline():
-                return affected
-            edges = (
-                find_callers(code, symbol, calls_only=False)
-                if symbol.position >= 0
-                else find_importers(code, symbol.path)
-            )
-            for edge in edges:
-                value = weight * edge.confidence * DECAY
-                key = (edge.endpoint.path, edge.endpoint.position)
-                if key in seen or edge.endpoint.path in files or value < MIN_IMPACT or len(affected) >= MAX_NODES:
-                    continue
-                seen.add(key)
-                affected.append(AffectedSymbol(edge, symbol, distance, value))
-                if classify_file(edge.endpoint.path).role is not FileRole.TEST:  # nothing depends on a test
-                    following.append((edge.endpoint, value))
-        level = following
+    waiting = deque((root, 1.0, 1) for root in roots)
+    while waiting and not code.is_past_deadline():
+        symbol, weight, distance = waiting.popleft()
+        is_file = symbol.position < 0
+        edges = find_importers(code, symbol.path) if is_file else find_callers(code, symbol, calls_only=False)
+        for edge in edges:
+            value = weight * edge.confidence * DECAY
+            key = (edge.endpoint.path, edge.endpoint.position)
+            if key in seen or edge.endpoint.path in files or value < MIN_IMPACT or len(affected) >= MAX_NODES:
+                continue
+            seen.add(key)
+            affected.append(AffectedSymbol(edge, symbol, distance, value))
+            is_test = classify_file(edge.endpoint.path).role is FileRole.TEST  # nothing depends on a test
+            if distance < depth and not is_test:
+                waiting.append((edge.endpoint, value, distance + 1))
     return affected
 
 

@@ -155,7 +155,7 @@ def test_a_damaged_parse_is_replaced(root: str, tmp_path: Path) -> None:
     expected = call(root, IndexManager(None), "ci_call_chain", symbol="receive")
     store = IndexStore(repository_folder(tmp_path, find_root(root), root))
     with store.transaction():
-        store._database.execute("UPDATE code SET body = zeroblob(length(body))")
+        store.database.execute("UPDATE code SET body = zeroblob(length(body))")
     store.close()
 
     assert expected.findings == call(root, library, "ci_call_chain", symbol="receive").findings

@@ -70,7 +70,7 @@ def words(folder: Path, root: Path) -> set[str]:
     """All words of the documents of the tree."""
     with open_tree(folder, root) as (store, tree):
         documents = store.get_documents(entry.doc_id for entry in store.list_entries(tree.id) if entry.doc_id)
-        word_by_id = dict(store._database.rows("SELECT id, word FROM word"))
+        word_by_id = dict(store.database.rows("SELECT id, word FROM word"))
     return {word_by_id[number] for document in documents.values() for number in document.word_ids}
 
 
@@ -237,7 +237,7 @@ def test_a_damaged_index_is_built_again(root: Path, folder: Path, damage: str) -
     """A file that is no sound index of this version is not read, and is replaced."""
     update_index(folder, str(root))
     store = IndexStore(folder)
-    store._database.checkpoint()
+    store.database.checkpoint()
     store.close()
     for companion in ("-wal", "-shm"):
         (folder / (DATABASE_FILE + companion)).unlink(missing_ok=True)
@@ -255,7 +255,7 @@ def test_secrets_are_not_stored_with_code(root: Path, folder: Path) -> None:
     update_index(folder, str(root))
 
     with open_tree(folder, root) as (store, _tree):
-        bodies = [zlib.decompress(body) for (body,) in store._database.rows("SELECT body FROM code")]
+        bodies = [zlib.decompress(body) for (body,) in store.database.rows("SELECT body FROM code")]
     assert [False] * 4 == [secret.encode() in body for body in bodies]
 
 
@@ -334,7 +334,7 @@ for pause in (0.002, 0.02, 0.04, 0.06):
     finish(process)
     store = open_existing(folder)
     if store:
-        print(store._database.rows("PRAGMA integrity_check")[0][0])
+        print(store.database.rows("PRAGMA integrity_check")[0][0])
         store.close()
 """
     assert {"ok"} >= set(run_builders(script, folder, many).split())
