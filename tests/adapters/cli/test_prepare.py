@@ -14,8 +14,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from fakes.provider import FakeProvider
 from processes import REPORT_SCHEMA, UPBEAT, Finished, environment, run, upbeat
 from repositories import PROMPT, git, make_repository, write
+from turns import turn
+
+from upbeat.adapters.cli.prepare import exit_code
+from upbeat.core.contract.codes import ExitCode
 
 HANGING = Path(__file__).parents[2] / "hanging.py"
 
@@ -370,10 +375,17 @@ def test_the_whole_process_keeps_to_the_budget(repo: Path, tmp_path: Path) -> No
     assert any(late() < 0.25 for _ in range(3)), "a busy machine may be late, but not three times"
 
 
+def test_a_missing_tool_is_no_failure(repo: Path, tmp_path: Path) -> None:
+    """Tools that are not available leave the exit code at 0, also with --strict."""
+    report = turn(PROMPT, repo, FakeProvider({}), home=tmp_path)
+
+    assert {"E_TOOL_UNAVAILABLE"} == {result.error.code for result in report.tool_results if result.error}
+    assert ExitCode.OK is exit_code(report, strict=True)
+
+
 @pytest.mark.parametrize(
     ("setup", "arguments", "code"),
     [
-        pytest.param({}, ["--strict", "--prompt", PROMPT], 0, id="a tool that is not there is no failure"),
         pytest.param({"CI_AUTO_TOOLS_REPO_ROOT": "/nowhere"}, ["--strict", "--prompt", PROMPT], 40, id="a failure"),
         pytest.param({"CI_AUTO_TOOLS_REPO_ROOT": "/nowhere"}, ["--prompt", PROMPT], 0, id="a failure, not strict"),
         pytest.param({}, ["--prompt", PROMPT, "--repo", "/nowhere"], 30, id="a folder that does not exist"),
