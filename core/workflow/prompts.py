@@ -12,7 +12,8 @@ from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.text import neutralize_markup, sanitize_inline
-from upbeat.core.workflow.registry import Registry, Stage, localized_text
+from upbeat.core.workflow.decision import WorkflowInputs
+from upbeat.core.workflow.registry import Stage, localized_text
 from upbeat.core.workflow.state import (
     RunStatus,
     SessionState,
@@ -67,27 +68,26 @@ def describe_end_reason(code: str, turns_without_progress: int, language: str) -
     return reasons[code].format(count=turns_without_progress) if code in reasons else code
 
 
-def render_resume_prompt(state: SessionState, registry: Registry, language: str, tasks: TasksFile | None = None) -> str:
+def render_resume_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     """Return what a model needs to continue after a compaction or in a new session, within the limit for resuming."""
-    return _truncate_lines(_status_lines(state, registry, language, tasks), MAX_RESUME_PROMPT_CHARS)
+    lines = _status_lines(state, inputs) + _open_checkbox_lines(inputs.tasks, inputs.messages)
+    return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)
 
 
-def render_turn_prompt(state: SessionState, registry: Registry, language: str) -> str:
+def render_turn_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     """Return the workflow's state for one turn, within the limit for turns; empty when no workflow is running."""
-    run = state.run
-    if run is None or not run.is_open:
+    if state.run is None or not state.run.is_open:
         return ""
-    return _truncate_lines(_status_lines(state, registry, language, None), MAX_TURN_PROMPT_CHARS)
+    return _truncate_lines(_status_lines(state, inputs), MAX_TURN_PROMPT_CHARS)
 
 
-def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, registry: Registry, language: str) -> str:
+def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, inputs: WorkflowInputs) -> str:
     """Return the text to prepend to the prompt of the subagent that works on ``step``, within the limit for steps."""
-    messages = load_messages("workflow", language)
-    stage = registry.stages.get(step.stage, Stage(step.stage, ""))
+    messages, stage = inputs.messages, inputs.registry.find_stage(step.stage)
     mode = SafeText(f" ({sanitize_inline(step.mode)})" if step.mode else "")
     lines: list[str] = [messages["step_header"].format(workflow=run.workflow, key=step.key, mode=mode)]
     lines += _goal_lines(run, messages)
-    if text := localized_text(stage.text, language):
+    if text := localized_text(stage.text, inputs.language):
         lines.append(text)
     if step.attempts:
         lines.append(messages["attempt"].format(number=step.attempts + 1, most=stage.max_attempts))
@@ -98,7 +98,7 @@ def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, regis
         if failed.failure_notes
     ]:
         lines += [messages["previous_failures"], *failures]
-    workflow = registry.workflows.get(run.workflow)
+    workflow = inputs.registry.workflows.get(run.workflow)
     if run.feature:
         lines.append(messages["feature"].format(feature=run.feature))
     elif workflow and "bdd" in workflow.files and step.group == 0:
@@ -114,23 +114,20 @@ def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, regis
     return _truncate_lines(lines, MAX_STEP_PROMPT_CHARS - len(last) - 1) + "\n" + last
 
 
-def render_continuation_prompt(
-    state: SessionState, registry: Registry, language: str, max_turns: int, tasks: TasksFile | None
-) -> str:
+def render_continuation_prompt(run: WorkflowRun, state: SessionState, inputs: WorkflowInputs) -> str:
     """Return why the turn continues, and with which steps. Clients show it to users, so it has no instructions."""
-    run = state.run
-    if run is None:
-        return ""
-    messages = load_messages("workflow", language)
-    lines: list[str] = [
-        messages["continuation_header"].format(
-            number=state.loop.iterations + 1, most=max_turns, workflow=run.workflow, progress=format_progress(run)
-        )
-    ]
+    messages = inputs.messages
+    header = messages["continuation_header"].format(
+        number=state.loop.iterations + 1,
+        most=inputs.limits.max_turns,
+        workflow=run.workflow,
+        progress=format_progress(run),
+    )
+    lines: list[str] = [header]
     # A model that does not learn why its answer did not count repeats it.
     unclear = (step for step in pending_steps(run) if step.verdict is StepVerdict.UNCLEAR)
     lines += [sanitize_inline(step.failure_notes, 400) for step in unclear]
-    lines += _next_step_lines(run, registry, messages) + _open_checkbox_lines(tasks, messages)
+    lines += _next_step_lines(run, inputs) + _open_checkbox_lines(inputs.tasks, messages)
     if state.loop.iterations == 0:
         lines.append(messages["question_hint"])
     return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)
@@ -141,34 +138,35 @@ def verdict_options(stage: Stage) -> tuple[str, ...]:
     return tuple(dict.fromkeys(verdict.value.upper() for verdict in (*stage.verdicts, StepVerdict.FAIL)))
 
 
-def _status_lines(state: SessionState, registry: Registry, language: str, tasks: TasksFile | None) -> list[str]:
-    run, messages = state.run, load_messages("workflow", language)
+def _status_lines(state: SessionState, inputs: WorkflowInputs) -> list[str]:
+    run, messages = state.run, inputs.messages
     if run is None:
-        return _open_checkbox_lines(tasks, messages)
+        return []
     lines: list[str] = [messages["header"].format(workflow=run.workflow, progress=format_progress(run))]
     lines += _goal_lines(run, messages)
     if run.status is RunStatus.NEEDS_HUMAN:
         lines.append(messages["needs_human"].format(step=run.reason))
     elif state.loop.end_reason:
-        reason = describe_end_reason(state.loop.end_reason, state.loop.turns_without_progress, language)
+        reason = describe_end_reason(state.loop.end_reason, state.loop.turns_without_progress, inputs.language)
         lines.append(messages["loop_is_over"].format(reason=reason))
     if run.is_running:
-        lines += _next_step_lines(run, registry, messages)
+        lines += _next_step_lines(run, inputs)
         lines += [messages["delegation_help"].format(key=step.key) for step in pending_steps(run)[:1]]
         lines += [f"{step.key}: {sanitize_inline(step.failure_notes, 200)}" for step in run.steps if step.failure_notes]
-    return lines + _open_checkbox_lines(tasks, messages)
+    return lines
 
 
 def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:
     return [messages["goal"].format(goal=sanitize_inline(run.goal, 300))] if run.goal else []
 
 
-def _next_step_lines(run: WorkflowRun, registry: Registry, messages: Messages) -> list[str]:
+def _next_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
     """Return the steps to delegate now and the steps that are running."""
+    messages, stages = inputs.messages, inputs.registry.stages
     active = [step for step in current_steps(run) if step.status is StepStatus.ACTIVE]
     lines: list[str] = [messages["steps_running"].format(steps=format_step_keys(active))] if active else []
     agents = {
-        step.key: f"upbeat:{stage.agent}" if (stage := registry.stages.get(step.stage)) else step.stage
+        step.key: f"upbeat:{stage.agent}" if (stage := stages.get(step.stage)) else step.stage
         for step in pending_steps(run)
     }
     if len(agents) == 1:

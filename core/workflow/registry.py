@@ -72,6 +72,10 @@ class Registry:
     stages: Mapping[str, Stage]
     agents: Mapping[str, Agent]
 
+    def find_stage(self, key: str) -> Stage:
+        """Return the stage of a run; one without attributes if it has since been removed from the workflow files."""
+        return self.stages.get(key, Stage(key, ""))
+
     def stages_of(self, agent: str) -> tuple[str, ...]:
         """Return the stages that ``agent`` runs."""
         return tuple(stage.key for stage in self.stages.values() if stage.agent == agent)

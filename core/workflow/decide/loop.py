@@ -52,7 +52,7 @@ from upbeat.core.workflow.prompts import (
     format_unfinished_steps,
     render_continuation_prompt,
 )
-from upbeat.core.workflow.registry import SPEC_MODE, Stage
+from upbeat.core.workflow.registry import SPEC_MODE
 from upbeat.core.workflow.state import (
     RunStatus,
     SessionState,
@@ -168,7 +168,7 @@ def _completion_problem(state: SessionState, run: WorkflowRun, inputs: WorkflowI
     if inputs.tasks and inputs.tasks.open_checkboxes:
         return messages["completion_blocked_by_checkboxes"].format(count=len(inputs.tasks.open_checkboxes))
     passed = [step for step in run.steps if step.has_passed and step.mode != SPEC_MODE]
-    kinds = {inputs.registry.stages.get(step.stage, Stage(step.stage, "")).required_evidence for step in passed}
+    kinds = {inputs.registry.find_stage(step.stage).required_evidence for step in passed}
     for kind in sorted(kinds - {""}) if inputs.requires_evidence else ():
         evidence = check_evidence(kind, state.evidence, inputs.tree_digest, inputs.language)
         if not evidence.is_proven:
@@ -264,7 +264,7 @@ _TURN_END_CHECKS: tuple[TurnEndCheck, ...] = (
 def _continue_turn(
     event: TurnEnding, state: SessionState, run: WorkflowRun, inputs: WorkflowInputs, problem: str
 ) -> WorkflowDecision:
-    text = render_continuation_prompt(state, inputs.registry, inputs.language, inputs.limits.max_turns, inputs.tasks)
+    text = render_continuation_prompt(run, state, inputs)
     if problem:
         text = text.partition("\n")[0] + "\n" + problem
     reported = {parsed.step_key for parsed in verdicts.parse_stage_verdicts(strip_controls(event.message))}

@@ -65,7 +65,7 @@ def on_session_started(event: SessionStarted, state: SessionState, inputs: Workf
     after = apply_facts(decision.facts, state)
     if not inputs.tasks and (after.run is None or not after.run.is_open):
         return decision
-    text = render_resume_prompt(after, inputs.registry, inputs.language, inputs.tasks)
+    text = render_resume_prompt(after, inputs)
     why = make_explanation("workflow", "inject", f"session {event.trigger}", chars=len(text))
     return decision + WorkflowDecision(effects=(InjectContext(text),), explanations=(why,)) if text else decision
 
@@ -109,7 +109,7 @@ def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: Wor
     if command is None and after.run is None:
         return decision
     decision += _execute_command(command, event, after, inputs) if command else _on_other_prompt(after, inputs)
-    text = render_turn_prompt(apply_facts(decision.facts, state), inputs.registry, inputs.language)
+    text = render_turn_prompt(apply_facts(decision.facts, state), inputs)
     started = any(isinstance(fact, WorkflowStarted) for fact in decision.facts)
     if started or any(isinstance(fact, WorkflowReopened) for fact in decision.facts):
         messages = inputs.messages
@@ -149,7 +149,7 @@ def on_workflow_commanded(event: WorkflowCommanded, state: SessionState, inputs:
             decision += offer_handover(state, event.argument, inputs)
         case _:
             pass
-    text = render_turn_prompt(apply_facts(decision.facts, state), inputs.registry, inputs.language)
+    text = render_turn_prompt(apply_facts(decision.facts, state), inputs)
     if text:
         return decision + WorkflowDecision(effects=(InjectContext(text),))
     return decision if decision.effects else decision + _no_workflow_runs(inputs)

@@ -32,7 +32,7 @@ from upbeat.core.workflow.facts import (
 )
 from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import ELLIPSIS, format_step_keys, render_step_prompt, verdict_options
-from upbeat.core.workflow.registry import SPEC_MODE, Registry, Stage
+from upbeat.core.workflow.registry import SPEC_MODE, Registry
 from upbeat.core.workflow.state import SessionState, StepStatus, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
 from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
@@ -86,7 +86,7 @@ def on_subagent_requested(event: SubagentRequested, state: SessionState, inputs:
         why = make_explanation("step_guard", "deny", f"{step.key} would skip {missing}", origin, missing=missing)
         return WorkflowDecision(effects=(Deny(template.format(key=step.key, missing=missing)),), explanations=(why,))
     started = StepStarted(step.key, event.call.id, event.agent_type, has_instructions=not event.is_prompt_hidden)
-    prompt = render_step_prompt(run, step, event.call.id, inputs.registry, inputs.language)
+    prompt = render_step_prompt(run, step, event.call.id, inputs)
     why = make_explanation(
         "step_guard", "allow", f"{step.key} may start", origin, agent=event.agent_type, step=step.key
     )
@@ -136,7 +136,7 @@ def on_agent_started(event: SubagentStarted, state: SessionState, inputs: Workfl
     facts: tuple[Fact, ...] = () if linked else (CallLinked(call.call_id, event.agent_id),)
     if call.has_instructions:
         return WorkflowDecision(facts)
-    prompt = render_step_prompt(run, step, call.call_id, inputs.registry, inputs.language)
+    prompt = render_step_prompt(run, step, call.call_id, inputs)
     why = make_explanation("workflow", "inject", "its prompt is hidden from hooks", step=step.key)
     return WorkflowDecision((*facts, SubagentInstructed(call.call_id)), (InjectContext(prompt),), (why,))
 
@@ -200,7 +200,7 @@ def evaluate_result(
     ``stated_verdict`` is the verdict if it is already known.
     """
     messages = inputs.messages
-    stage = inputs.registry.stages.get(step.stage, Stage(step.stage, ""))
+    stage = inputs.registry.find_stage(step.stage)
     accepted = (StepVerdict.PASS,) if step.mode == SPEC_MODE else stage.verdicts
     verdict = verdicts.parse_verdict(message, accepted).verdict if stated_verdict is None else stated_verdict
     if verdict is StepVerdict.UNCLEAR:

@@ -40,7 +40,6 @@ from upbeat.core.workflow.state import (
 from upbeat.core.workflow.verdict.classify import BAD_VERDICTS
 
 WORST_FIRST = (*BAD_VERDICTS, StepVerdict.UNCLEAR, StepVerdict.PASS)
-_UNKNOWN_STAGE = Stage("", "")
 
 
 def create_run(
@@ -91,7 +90,7 @@ def finish_step(
     step = after.find_step(step_key)
     if step is None:
         return ()
-    if verdict is StepVerdict.UNCLEAR and step.attempts >= _stage_of_step(registry, step).max_attempts:
+    if verdict is StepVerdict.UNCLEAR and step.attempts >= registry.find_stage(step.stage).max_attempts:
         return (finished, *_require_human(run, step_key))
     group = [other for other in after.steps if other.group == step.group]
     if any(other.status is not StepStatus.DONE for other in group):
@@ -102,9 +101,9 @@ def finish_step(
 def _finish_group(run: WorkflowRun, registry: Registry, group: Sequence[WorkflowStep]) -> tuple[Fact, ...]:
     """Return what follows when all steps of a group have finished: a repair of the failed ones, or nothing."""
     failed = [step for step in group if step.verdict in BAD_VERDICTS]
-    exhausted = [step for step in failed if step.attempts >= _stage_of_step(registry, step).max_attempts]
+    exhausted = [step for step in failed if step.attempts >= registry.find_stage(step.stage).max_attempts]
     for step in exhausted:
-        if not _stage_of_step(registry, step).continues_on_failure:
+        if not registry.find_stage(step.stage).continues_on_failure:
             return _require_human(run, step.key)
     retried = [step for verdict in BAD_VERDICTS for step in failed if step.verdict is verdict and step not in exhausted]
     if not retried:
@@ -134,7 +133,7 @@ def _repair_groups(run: WorkflowRun, registry: Registry, step: WorkflowStep) -> 
         if cause and cause.stage not in repaired:
             repaired.add(cause.stage)
             pending += cause.repair_of
-    groups = _stage_of_step(registry, step).repairs.get(step.verdict, ())
+    groups = registry.find_stage(step.stage).repairs.get(step.verdict, ())
     return tuple(tuple(stage for stage in group if stage not in repaired) for group in groups)
 
 
@@ -161,13 +160,9 @@ def _repair_steps(
             number = next(index for index in count(1) if f"{stage}#{index}" not in taken)
             key = f"{stage}#{number}"
             taken.add(key)
-            mode = VERIFY_MODE if registry.stages.get(stage, _UNKNOWN_STAGE).spec_before else ""
+            mode = VERIFY_MODE if registry.find_stage(stage).spec_before else ""
             steps.append(WorkflowStep(key, stage, base + offset, mode, repair_of=keys))
     return tuple(steps)
-
-
-def _stage_of_step(registry: Registry, step: WorkflowStep) -> Stage:
-    return registry.stages.get(step.stage, _UNKNOWN_STAGE)
 
 
 def _apply(run: WorkflowRun, facts: Iterable[Fact]) -> WorkflowRun:

@@ -30,7 +30,6 @@ from upbeat.core.workflow.state import (
     WorkflowRun,
     WorkflowStep,
 )
-from upbeat.core.workflow.tasks import TasksFile
 
 RUN = WorkflowRun(
     "r",
@@ -71,12 +70,12 @@ def test_every_stage_may_fail() -> None:
 
 def test_the_turn_prompt_needs_an_open_workflow() -> None:
     """Only a run that is running or waits for the user has a turn prompt."""
-    play = Play()
+    inputs = Play().inputs()
     states = [SessionState(run=replace(RUN, status=status)) for status in RunStatus]
 
-    assert "" == render_turn_prompt(NEW_SESSION, play.known, "en")
+    assert "" == render_turn_prompt(NEW_SESSION, inputs)
     assert [RunStatus.RUNNING, RunStatus.NEEDS_HUMAN] == [
-        state.run.status for state in states if state.run and render_turn_prompt(state, play.known, "en")
+        state.run.status for state in states if state.run and render_turn_prompt(state, inputs)
     ]
 
 
@@ -85,27 +84,26 @@ def test_prompts_are_bounded() -> None:
     long = "word " * 2000
     steps = tuple(replace(step, failure_notes=long, handoff=long, attempts=2) for step in RUN.steps)
     run = replace(RUN, steps=steps, goal=long)
-    state, known = SessionState(run=run), Play().known
-    tasks = TasksFile.parse("".join(f"- [ ] {number} {long}\n" for number in range(30)))
+    state, tasks = SessionState(run=run), "".join(f"- [ ] {number} {long}\n" for number in range(30))
+    inputs = Play(tasks=tasks).inputs()
 
-    assert MAX_TURN_PROMPT_CHARS >= len(render_turn_prompt(state, known, "en"))
-    assert MAX_RESUME_PROMPT_CHARS >= len(render_resume_prompt(state, known, "en", tasks))
-    assert MAX_RESUME_PROMPT_CHARS >= len(render_continuation_prompt(state, known, "en", 30, tasks))
-    assert MAX_STEP_PROMPT_CHARS >= len(render_step_prompt(run, steps[-1], "call-1", known, "en"))
+    assert MAX_TURN_PROMPT_CHARS >= len(render_turn_prompt(state, inputs))
+    assert MAX_RESUME_PROMPT_CHARS >= len(render_resume_prompt(state, inputs))
+    assert MAX_RESUME_PROMPT_CHARS >= len(render_continuation_prompt(run, state, inputs))
+    assert MAX_STEP_PROMPT_CHARS >= len(render_step_prompt(run, steps[-1], "call-1", inputs))
 
 
 def test_a_step_prompt_ends_with_the_verdict() -> None:
     """The last line asks for the verdict of the call, and a failed attempt is explained before."""
     step = replace(RUN.steps[2], attempts=1, failure_notes="The error is swallowed.")
-    lines = render_step_prompt(RUN, step, "call-1", Play().known, "en").splitlines()
+    lines = render_step_prompt(RUN, step, "call-1", Play().inputs()).splitlines()
 
     assert '"call": "call-1"' in lines[-1]
     assert "- REVIEW: The error is swallowed." in lines
 
 
 def test_open_tasks_are_listed_without_a_workflow() -> None:
-    """Without a run, the resume prompt has the open boxes, and the continuation prompt is empty."""
-    tasks = TasksFile.parse("- [x] a\n- [ ] b\n")
+    """Without a run, the resume prompt has the open boxes."""
+    inputs = Play(tasks="- [x] a\n- [ ] b\n").inputs()
 
-    assert "Open in tasks.md (1/2 done):\n- [ ] b" == render_resume_prompt(NEW_SESSION, Play().known, "en", tasks)
-    assert "" == render_continuation_prompt(NEW_SESSION, Play().known, "en", 30, tasks)
+    assert "Open in tasks.md (1/2 done):\n- [ ] b" == render_resume_prompt(NEW_SESSION, inputs)
