@@ -165,13 +165,13 @@ def test_ctrl_c_ends_a_command_of_codex(sandbox: Sandbox, transport: str) -> Non
 def _runs(*argv: str) -> bool:
     """Whether any process of this machine has this command line."""
     wanted = "\0".join(argv).encode() + b"\0"
-    found = []
+    matches = []
     for entry in Path("/proc").iterdir():
         try:
-            found.append(entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted)
+            matches.append(entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted)
         except OSError:
             continue  # it has ended meanwhile
-    return any(found)
+    return any(matches)
 
 
 def test_a_lost_thread_is_reported_and_replaced(sandbox: Sandbox) -> None:

@@ -39,13 +39,13 @@ def talked(sandbox: Sandbox, prompts: list[tuple[str, str]], script: ScriptRules
 
 def test_thinking_hard_is_for_one_turn_by_exec(sandbox: Sandbox) -> None:
     """The turn of a prompt that asks for it has a high effort, and the next one the usual."""
-    asked = once(sandbox, "think hard: question-one")
-    after = once(sandbox, "question-two")
-    given = once(sandbox, "--effort", "low", "question-three")
+    hard = once(sandbox, "think hard: question-one")
+    usual = once(sandbox, "question-two")
+    low = once(sandbox, "--effort", "low", "question-three")
 
-    assert [["high"], ["medium"], ["low"]] == [efforts(done.turns) for done in (asked, after, given)]
+    assert [["high"], ["medium"], ["low"]] == [efforts(done.turns) for done in (hard, usual, low)]
     assert [True, False] == [
-        "raised the reasoning effort of this turn to high" in done.stderr for done in (asked, after)
+        "raised the reasoning effort of this turn to high" in done.stderr for done in (hard, usual)
     ]
 
 
@@ -121,5 +121,5 @@ def test_open_tasks_of_the_model_continue_a_turn(sandbox: Sandbox) -> None:
     ]
     talk = talked(sandbox, [("question-one", "upbeat continues")], script, CI_AUTO_TOOLS="auto")
 
-    asked = [turn.count("open items") for turn in talk.launch.turns()]
-    assert [0, 0, 1] == asked[:3]
+    reminders = [turn.count("open items") for turn in talk.launch.turns()]
+    assert [0, 0, 1] == reminders[:3]

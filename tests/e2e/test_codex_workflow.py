@@ -52,8 +52,8 @@ def prompts(requests: list[Request]) -> list[str]:
 
 def course_of(sandbox: Sandbox) -> list[str]:
     """What happened, the thread's id taken out."""
-    told = course(read_log(sandbox.home))
-    return ["run handed_over thread" if one.startswith("run handed_over") else one for one in told]
+    steps = course(read_log(sandbox.home))
+    return ["run handed_over thread" if one.startswith("run handed_over") else one for one in steps]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -20,18 +20,18 @@ HOOK_POINTS = {"start", "turns", "calls", "results", "agents", "end"}
 OF_CODEX = ("codex-cli", "codex-auto")
 
 
-def asked(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict[str, Any]]:
+def ask_doctor(sandbox: Sandbox, *arguments: str, **env: str) -> tuple[Finished, dict[str, Any]]:
     """``upbeat doctor --json``: how it ended, and what it said."""
     done = run(sandbox, ["upbeat", "doctor", "--json", *arguments], env=env)
     assert done.exit_code in (0, 1), done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert (done.exit_code == 0) is found["active"]
-    return done, found
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert (done.exit_code == 0) is report["active"]
+    return done, report
 
 
-def inactive_points(found: dict[str, Any], client: str) -> dict[str, set[str]]:
+def inactive_points(report: dict[str, Any], client: str) -> dict[str, set[str]]:
     """The hook points of ``client`` that are inactive, with the reasons."""
-    [one] = [one for one in found["clients"] if one["client"] == client]
+    [one] = [one for one in report["clients"] if one["client"] == client]
     return {
         hook_point["hook_point"]: {reason["reason"] for reason in hook_point["reasons"]}
         for hook_point in one["hook_points"]
@@ -44,9 +44,9 @@ def every(reason: str, *hook_points: str) -> dict[str, set[str]]:
     return {hook_point: {reason} for hook_point in hook_points or HOOK_POINTS}
 
 
-def proofs(found: dict[str, Any], client: str) -> dict[str, str]:
+def proofs(report: dict[str, Any], client: str) -> dict[str, str]:
     """How it is known of each active hook point."""
-    [one] = [one for one in found["clients"] if one["client"] == client]
+    [one] = [one for one in report["clients"] if one["client"] == client]
     return {
         hook_point["hook_point"]: hook_point["proof"]["kind"]
         for hook_point in one["hook_points"]
@@ -62,9 +62,9 @@ def test_claude_code_is_active(sandbox: Sandbox, program: str) -> None:
     """After the installation nothing is proved; the canary proves it without a provider, and leaves only its record."""
     (sandbox.bin / program).rename(sandbox.bin / "claude")
     install(sandbox, "claude")
-    _, before = asked(sandbox, "claude")
-    done, probed = asked(sandbox, "claude", "--probe")
-    _, after = asked(sandbox, "claude")
+    _, before = ask_doctor(sandbox, "claude")
+    done, probed = ask_doctor(sandbox, "claude", "--probe")
+    _, after = ask_doctor(sandbox, "claude")
 
     assert every("unproven") == inactive_points(before, "claude-code")
     assert ({}, BY_CANARY) == (inactive_points(probed, "claude-code"), proofs(probed, "claude-code"))
@@ -81,10 +81,10 @@ def test_codex_is_active_once_its_user_trusts_the_hooks(sandbox: Sandbox) -> Non
     install(sandbox, "codex")
     config = sandbox.codex_home / "config.toml"
     settings = config.read_text()
-    _, untrusted = asked(sandbox, "codex", "--probe")
+    _, untrusted = ask_doctor(sandbox, "codex", "--probe")
     unwritten = config.read_text() == settings
     trust_all_hooks(sandbox)
-    done, trusted = asked(sandbox, "codex", "--probe")
+    done, trusted = ask_doctor(sandbox, "codex", "--probe")
 
     assert every("untrusted") == inactive_points(untrusted, "codex-cli")
     assert every("untrusted", "calls", "results", "agents") == inactive_points(untrusted, "codex-auto")
@@ -102,9 +102,9 @@ def test_a_changed_hook_has_lost_its_trust(sandbox: Sandbox) -> None:
     [hooks] = (sandbox.codex_home / "plugins/cache").rglob("hooks.json")
     text = hooks.read_text()
     hooks.write_text(text.replace('"timeout": 3', '"timeout": 2'))
-    done, changed = asked(sandbox, "codex", "--probe")
+    done, changed = ask_doctor(sandbox, "codex", "--probe")
     hooks.write_text(text)
-    _, fixed = asked(sandbox, "codex", "--probe")
+    _, fixed = ask_doctor(sandbox, "codex", "--probe")
 
     assert HOOK_POINTS == set(inactive_points(changed, "codex-cli"))
     assert all("trust_changed" in reasons for reasons in inactive_points(changed, "codex-cli").values())
@@ -118,10 +118,10 @@ def test_codex_without_hooks(sandbox: Sandbox) -> None:
     trust_all_hooks(sandbox)
     config = sandbox.codex_home / "config.toml"
     config.write_text(config.read_text().replace("[features]\n", "[features]\nhooks = false\n"))
-    _, found = asked(sandbox, "codex", "--probe")
+    _, report = ask_doctor(sandbox, "codex", "--probe")
 
-    assert HOOK_POINTS == set(inactive_points(found, "codex-cli"))
-    assert all("hooks_disabled" in reasons for reasons in inactive_points(found, "codex-cli").values())
+    assert HOOK_POINTS == set(inactive_points(report, "codex-cli"))
+    assert all("hooks_disabled" in reasons for reasons in inactive_points(report, "codex-cli").values())
 
 
 def _settings(sandbox: Sandbox, **more: Any) -> None:
@@ -155,11 +155,11 @@ def test_of_the_repository_only_local_settings_count_in_a_subfolder(sandbox: San
     (sandbox.repository / ".claude" / name).write_text('{"disableAllHooks": true}')
     (sandbox.repository / "sub").mkdir()
     done = run(sandbox, ["sh", "-c", "cd sub && claude -p hello >/dev/null; upbeat doctor claude --json"])
-    found = inactive_points(json.loads(done.stdout), "claude-code")
+    inactive = inactive_points(json.loads(done.stdout), "claude-code")
     log = run(sandbox, ["upbeat", "log"])
 
-    assert counts is (every("hooks_disabled") == found)
-    assert counts is ("turns" in found)
+    assert counts is (every("hooks_disabled") == inactive)
+    assert counts is ("turns" in inactive)
     assert counts is ("PromptSubmitted" not in log.stdout)
 
 
@@ -178,11 +178,11 @@ def test_claude_code_is_inactive(sandbox: Sandbox, name: str) -> None:
     put, reason = OBSTACLES[name]
     install(sandbox, "claude")
     put(sandbox)
-    done, found = asked(sandbox, "claude", "--probe")
+    done, report = ask_doctor(sandbox, "claude", "--probe")
 
-    assert HOOK_POINTS == set(inactive_points(found, "claude-code"))
-    assert all(reason in reasons for reasons in inactive_points(found, "claude-code").values())
-    assert {"calls", "turns", "end"}.isdisjoint(found["clients"][0]["canary"]["seen"])
+    assert HOOK_POINTS == set(inactive_points(report, "claude-code"))
+    assert all(reason in reasons for reasons in inactive_points(report, "claude-code").values())
+    assert {"calls", "turns", "end"}.isdisjoint(report["clients"][0]["canary"]["seen"])
     assert (1, [], []) == (done.exit_code, done.requests, done.launch.left_behind())
 
 
@@ -190,9 +190,9 @@ def test_settings_that_name_a_provider_do_not_mislead_the_canary(sandbox: Sandbo
     """A provider in the user's own settings is not asked: the canary goes to its stub."""
     install(sandbox, "claude")
     _settings(sandbox, env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:8765", "ANTHROPIC_API_KEY": "sk-ant-of-the-user"})
-    done, found = asked(sandbox, "claude", "--probe")
+    done, report = ask_doctor(sandbox, "claude", "--probe")
 
-    assert ({}, []) == (inactive_points(found, "claude-code"), done.requests)
+    assert ({}, []) == (inactive_points(report, "claude-code"), done.requests)
 
 
 def test_clients_without_upbeat_are_named(sandbox: Sandbox) -> None:

@@ -57,8 +57,8 @@ def blocks(done: Finished) -> int:
 
 def of_ours(folder: Path) -> list[str]:
     """Every path below ``folder`` that bears our name, but for what we remember of sessions, and the client's logs."""
-    found = (path.relative_to(folder) for path in folder.rglob("*upbeat*"))
-    return sorted(str(path) for path in found if path.parts[:2] not in ((".local", "state"), LOGS))
+    paths = (path.relative_to(folder) for path in folder.rglob("*upbeat*"))
+    return sorted(str(path) for path in paths if path.parts[:2] not in ((".local", "state"), LOGS))
 
 
 @pytest.mark.parametrize("client", CLAUDES)
@@ -114,8 +114,8 @@ def test_codex_loads_it(sandbox: Sandbox) -> None:
 
 def listed(sandbox: Sandbox, *command: str) -> list[str]:
     """The names in a list of Codex's."""
-    found = json.loads(run(sandbox, ["codex", *command, "--json"]).stdout)
-    return [one["name"] for one in found]
+    entries = json.loads(run(sandbox, ["codex", *command, "--json"]).stdout)
+    return [entry["name"] for entry in entries]
 
 
 def older_release(sandbox: Sandbox, client: Any, name: str, *steps: str) -> Path:
@@ -156,9 +156,9 @@ def test_an_upgrade_that_changes_hooks_is_reviewed(sandbox: Sandbox) -> None:
     """Where a file of the plugin changes, Codex asks its user to review it: upbeat never grants that trust."""
     upbeat(sandbox, "install", "codex", "--yes")
     trust_all_hooks(sandbox)
-    told = upbeat(sandbox, "install", "codex", "--yes", "--route", "command")
+    output = upbeat(sandbox, "install", "codex", "--yes", "--route", "command")
 
-    assert "review its hooks" in told
+    assert "review its hooks" in output
     assert {"modified"} >= {status for status in hook_statuses(sandbox).values() if status != "untrusted"}
 
 

@@ -67,22 +67,24 @@ def played(fresh: Callable[[], Sandbox]) -> dict[str, Played]:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_destructive_command_is_denied(played: dict[str, Played], client: str) -> None:
     """It does not run, and the model reads why; a command that only quotes it runs."""
-    found = played[client]
+    session = played[client]
 
-    assert (0, True) == (found.done.exit_code, "All is done." in found.done.stdout)
-    assert (found.sandbox.home / ".config").exists() or found.sandbox.home.exists()
-    assert (found.sandbox.repository / "quoted.txt").exists()
-    assert 1 == found.done.turns[-1].count("Blocked: ")
+    assert (0, True) == (session.done.exit_code, "All is done." in session.done.stdout)
+    assert (session.sandbox.home / ".config").exists() or session.sandbox.home.exists()
+    assert (session.sandbox.repository / "quoted.txt").exists()
+    assert 1 == session.done.turns[-1].count("Blocked: ")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_question_that_nobody_can_answer_is_a_denial(played: dict[str, Played], client: str) -> None:
     """In Codex it always is, and it is recorded so."""
-    found = played[client]
+    session = played[client]
     degraded = "denied, because the client cannot ask the user" if client == "codex" else ""
 
-    assert 1 == found.done.turns[-1].count("Please confirm: ")
-    assert [("deny", ""), ("request_approval", degraded)] == effects(found.records, "policy block-destructive-commands")
+    assert 1 == session.done.turns[-1].count("Please confirm: ")
+    assert [("deny", ""), ("request_approval", degraded)] == effects(
+        session.records, "policy block-destructive-commands"
+    )
 
 
 @pytest.mark.parametrize("client", CLAUDES)

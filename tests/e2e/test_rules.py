@@ -142,12 +142,12 @@ def test_guidance_of_another_program_is_added(played: dict[str, Played], client:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_decisions_of_rules_are_recorded(played: dict[str, Played], client: str) -> None:
     """Each rule's decision is in the journal with file and line, also that one could not be evaluated."""
-    found = played[client]
+    session = played[client]
     places = {
-        one["component"]: one["config_location"].removeprefix(str(found.sandbox.home))
-        for record in found.records
-        for one in record.get("explanations", ())
-        if one["component"].startswith("rule ")
+        explanation["component"]: explanation["config_location"].removeprefix(str(session.sandbox.home))
+        for record in session.records
+        for explanation in record.get("explanations", ())
+        if explanation["component"].startswith("rule ")
     }
 
     assert [
@@ -155,7 +155,11 @@ def test_decisions_of_rules_are_recorded(played: dict[str, Played], client: str)
         ("rule strange", "Deny"),
         ("rule say-why", "InjectContext"),
         ("rule no-touch", "could not evaluate"),
-    ] == [one for one in of_rules(found.records) if one != ("rule strange", "could not evaluate")]
+    ] == [
+        explanation
+        for explanation in of_rules(session.records)
+        if explanation != ("rule strange", "could not evaluate")
+    ]
     assert {
         "rule no-touch": "/.config/upbeat/rules/no-touch.md:2",
         "rule strange": ".upbeat/rules/strange.md:2",

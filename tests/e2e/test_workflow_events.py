@@ -74,9 +74,9 @@ def test_every_registered_hook_is_recorded(seen: dict[str, Played], client: str)
     played = seen[client]
     hooks = registered(played.sandbox, client) - IN_TERMINALS
 
-    found = names(list(played.records))
-    assert {} == {hook: SEEN_AS[hook] for hook in hooks if not set(SEEN_AS[hook]) <= found}
-    assert set() == found - {event for events in SEEN_AS.values() for event in events}
+    events_seen = names(list(played.records))
+    assert {} == {hook: SEEN_AS[hook] for hook in hooks if not set(SEEN_AS[hook]) <= events_seen}
+    assert set() == events_seen - {event for events in SEEN_AS.values() for event in events}
 
 
 def test_an_interrupt_of_codex_is_recorded(sandbox: Sandbox) -> None:
@@ -170,7 +170,7 @@ def wait_for(terminal: Terminal, sandbox: Sandbox, event: str, **about: str) -> 
     """Go on when the journal has ``event``."""
 
     def is_there() -> bool:
-        found = [record["event_fields"] for record in read_log(sandbox.home) if record["event"] == event]
-        return any(about.items() <= one.items() for one in found)
+        recorded = [record["event_fields"] for record in read_log(sandbox.home) if record["event"] == event]
+        return any(about.items() <= fields.items() for fields in recorded)
 
     terminal.wait_until(is_there, f"{event} in the journal")

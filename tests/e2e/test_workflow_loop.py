@@ -125,11 +125,11 @@ def test_an_unclear_answer_is_returned_once(unsure: dict[str, Played], client: s
     played = unsure[client]
 
     assert ["REVIEW", "TEST"] == sorted(asked(played))
-    found = course(played.records)
+    steps = course(played.records)
     assert ["REVIEW pass", "TEST unclear", "TEST pass"] == [
-        one for one in found if one.startswith(("REVIEW ", "TEST ")) and not one.endswith(("allow", "started"))
+        step for step in steps if step.startswith(("REVIEW ", "TEST ")) and not step.endswith(("allow", "started"))
     ]
-    assert "run complete" == found[-1]
+    assert "run complete" == steps[-1]
 
 
 def asked(played: Played) -> list[str]:

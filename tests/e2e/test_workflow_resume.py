@@ -68,12 +68,12 @@ def test_another_client_continues_the_workflow(sandbox: Sandbox, first: str, sec
     assert opening
     assert len(effects(later[:1], "inject_context")[0]) <= 2000
     [adopted] = facts(later, "workflow_adopted")
-    assert [("tests", 0)] == [(one["kind"], one["exit_code"]) for one in adopted["evidence"]]
+    assert [("tests", 0)] == [(item["kind"], item["exit_code"]) for item in adopted["evidence"]]
     assert ["DEV cannot start yet: TEST must finish first. Delegate that now, then DEV."] == effects(later, "deny")
     assert "run complete" == course(of_session(records, latest))[-1]
-    assert ["run handed_over"] == [one[:15] for one in course(of_session(records, former))[-1:]]
-    told = {one["session_id"]: one["workflow"]["status"] for one in status(sandbox) if one["workflow"]}
-    assert {former: "handed_over", latest: "complete"} == told
+    assert ["run handed_over"] == [item[:15] for item in course(of_session(records, former))[-1:]]
+    statuses = {item["session_id"]: item["workflow"]["status"] for item in status(sandbox) if item["workflow"]}
+    assert {former: "handed_over", latest: "complete"} == statuses
 
 
 SLOW = "python3 -c 'import time; time.sleep(60)'"
@@ -104,11 +104,11 @@ def test_a_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
     ]
     carry_out(sandbox, client, "continue", rounds, session=session)
 
-    found = course(of_session(read_log(sandbox.home), session))
+    steps = course(of_session(read_log(sandbox.home), session))
     assert ["TEST pass", "DEV allow", "DEV started", "call lost", "DEV allow", "DEV started", "DEV pass"] == [
-        one for one in found if one.startswith(("TEST pass", "DEV", "call"))
+        step for step in steps if step.startswith(("TEST pass", "DEV", "call"))
     ]
-    assert "run complete" == found[-1]
+    assert "run complete" == steps[-1]
 
 
 WALKS = """

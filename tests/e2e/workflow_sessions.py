@@ -219,11 +219,11 @@ def course(records: Iterable[Mapping[str, Any]]) -> list[str]:
     What happened to the members of one parallel group is told one member after the other.
     """
     groups: dict[str, tuple[str, ...]] = {}
-    told = list(_steps(records, groups))
-    found: list[str] = []
-    for _, steps in groupby(told, key=lambda one: groups.get(one[0], one[0])):
-        found += [f"{key} {how}" for key, how in sorted(steps, key=lambda one: one[0])]
-    return found
+    events = list(_steps(records, groups))
+    lines: list[str] = []
+    for _, steps in groupby(events, key=lambda event: groups.get(event[0], event[0])):
+        lines += [f"{key} {how}" for key, how in sorted(steps, key=lambda event: event[0])]
+    return lines
 
 
 def _steps(records: Iterable[Mapping[str, Any]], groups: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:

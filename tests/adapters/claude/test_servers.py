@@ -84,7 +84,7 @@ def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "problem"),
     [
         ("dosc", ".mcp.json has no server dosc; did you mean 'docs'?"),
         ("web", ".mcp.json: web has no command; servers over HTTP are not supported"),
@@ -94,9 +94,9 @@ def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment
         ("numbers", ".mcp.json: numbers: command, args and env must be strings"),
     ],
 )
-def test_a_server_that_cannot_be_started(repo: Path, home: Environment, name: str, said: str) -> None:
+def test_a_server_that_cannot_be_started(repo: Path, home: Environment, name: str, problem: str) -> None:
     """The error says what is wrong."""
-    assert (ErrorCode.TOOL_UNAVAILABLE, said) == failure(name, repo, home)
+    assert (ErrorCode.TOOL_UNAVAILABLE, problem) == failure(name, repo, home)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"mcpServers": 5}', '{"mcpServers": {"docs": 5}}'])

@@ -22,11 +22,11 @@ def program(home: Path, name: str, line: str) -> None:
 def test_no_client_has_upbeat(here: Here, tmp_path: Path) -> None:
     """Without clients there is nothing to check: that is said, how to change it, and the exit code is 0."""
     done = here("doctor", cwd=tmp_path, PATH=str(tmp_path / "bin"))
-    told = done.stdout.decode().splitlines()
+    lines = done.stdout.decode().splitlines()
 
     assert (0, "") == (done.code, done.stderr)
-    assert told[0].startswith("upbeat is not installed in any client on your PATH.")
-    assert ["Claude Code: client not found on PATH", "Codex: client not found on PATH"] == [told[2], told[4]]
+    assert lines[0].startswith("upbeat is not installed in any client on your PATH.")
+    assert ["Claude Code: client not found on PATH", "Codex: client not found on PATH"] == [lines[2], lines[4]]
 
 
 def test_inactive(here: Here, tmp_path: Path) -> None:
@@ -34,24 +34,24 @@ def test_inactive(here: Here, tmp_path: Path) -> None:
     program(tmp_path, "claude", 'echo "2.1.329 (Claude Code)"')
     here("install", "claude", "--yes", cwd=tmp_path)
     done = here("doctor", "claude", cwd=tmp_path, PATH=str(tmp_path / "bin"))
-    told = done.stdout.decode()
+    report = done.stdout.decode()
 
     assert (1, "") == (done.code, done.stderr)
-    assert told.startswith("INACTIVE: 6 of 6 hooks (Claude Code).\n")
-    assert "-> run upbeat doctor --probe, or run one turn in Claude Code and check again" in told
-    assert "Codex" not in told
+    assert report.startswith("INACTIVE: 6 of 6 hooks (Claude Code).\n")
+    assert "-> run upbeat doctor --probe, or run one turn in Claude Code and check again" in report
+    assert "Codex" not in report
 
 
 def test_json(here: Here, tmp_path: Path) -> None:
     """One object that keeps to its schema, in English whatever the language."""
     program(tmp_path, "codex", "exit 1")
     done = here("doctor", "--json", cwd=tmp_path, PATH=str(tmp_path / "bin"), LANG="zh_CN.UTF-8")
-    found = json.loads(done.stdout)
-    jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(found)
+    report = json.loads(done.stdout)
+    jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(report)
 
-    assert (0, True, "1.0") == (done.code, found["active"], found["schema_version"])
-    assert ["client_not_found", "not_installed"] == [client["install_status"] for client in found["clients"]]
-    assert "a local disk" in json.dumps(found["checks"])
+    assert (0, True, "1.0") == (done.code, report["active"], report["schema_version"])
+    assert ["client_not_found", "not_installed"] == [client["install_status"] for client in report["clients"]]
+    assert "a local disk" in json.dumps(report["checks"])
 
 
 def test_chinese(here: Here, tmp_path: Path) -> None:

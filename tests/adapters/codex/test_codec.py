@@ -138,10 +138,10 @@ def test_delegations_and_other_calls(fields: dict[str, Any], event: Callable[[Ca
 )
 def test_results_of_calls(fields: dict[str, Any], event: Callable[[Call], object]) -> None:
     """No event has an exit code, because Codex reports none."""
-    given = PROMPT | {"hook_event_name": "PostToolUse", "tool_use_id": "c", "tool_input": {"command": "make"}}
+    payload = PROMPT | {"hook_event_name": "PostToolUse", "tool_use_id": "c", "tool_input": {"command": "make"}}
 
     assert event(describe_call(Call("c", fields["tool_name"], {"command": "make"}), HERE.cwd)) == CODEX_CODEC.decode(
-        given | fields
+        payload | fields
     )
 
 

@@ -28,9 +28,9 @@ from upbeat.core.destructive import ShellLocation, find_hazards
 @pytest.fixture
 def stub() -> Iterator[StubModelServer]:
     """One that says how many messages it got."""
-    found = StubModelServer("/v1/messages", lambda body: [("said", {"messages": len(body["messages"])})])
-    with found.serve():
-        yield found
+    server = StubModelServer("/v1/messages", lambda body: [("said", {"messages": len(body["messages"])})])
+    with server.serve():
+        yield server
 
 
 def post(url: str, body: Any) -> tuple[int, str]:
@@ -45,11 +45,11 @@ def post(url: str, body: Any) -> tuple[int, str]:
 
 def test_a_request_to_the_model_is_answered(stub: StubModelServer) -> None:
     """It gets its events and is kept; a request below the path that is not to the model gets an empty object."""
-    asked = {"messages": [{"role": "user"}]}
+    request = {"messages": [{"role": "user"}]}
 
-    assert (200, 'event: said\ndata: {"messages": 1}\n\n') == post(f"{stub.url}/v1/messages?beta=true", asked)
+    assert (200, 'event: said\ndata: {"messages": 1}\n\n') == post(f"{stub.url}/v1/messages?beta=true", request)
     assert (200, "{}") == post(f"{stub.url}/v1/metrics", {})
-    assert [asked] == stub.requests
+    assert [request] == stub.requests
 
 
 def test_every_other_request_is_refused(stub: StubModelServer) -> None:

@@ -28,9 +28,9 @@ def test_our_own_server_says_hello(tmp_path: Path) -> None:
 )
 def test_what_is_no_server(tmp_path: Path, code: str, trouble: str) -> None:
     """What it said instead is told, with the program that said it."""
-    found = handshake_problem([sys.executable, "-I", "-S", "-c", code], {})
+    problem = handshake_problem([sys.executable, "-I", "-S", "-c", code], {})
 
-    assert f"{sys.executable}: {trouble}" == found
+    assert f"{sys.executable}: {trouble}" == problem
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:

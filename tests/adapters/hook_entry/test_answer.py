@@ -30,8 +30,8 @@ def payload(cwd: Path, event: str, **fields: Any) -> bytes:
 def handed(client: str, application: Application, cwd: Path, raw: str) -> bytes:
     """What is answered to the first call of a workflow's agent, whose input has ``raw`` in it: it is rewritten."""
     answer_payload(client, payload(cwd, "UserPromptSubmit", prompt=STARTS[client]), application)
-    tool, given = HANDED[client]
-    call = payload(cwd, "PreToolUse", tool_name=tool, tool_use_id="c", tool_input={**given, "x": RAW})
+    tool, arguments = HANDED[client]
+    call = payload(cwd, "PreToolUse", tool_name=tool, tool_use_id="c", tool_input={**arguments, "x": RAW})
     return answer_payload(client, call.replace(f'"{RAW}"'.encode(), raw.encode()), application)
 
 
@@ -68,18 +68,18 @@ def test_an_output_that_no_client_can_parse_is_not_sent(
 ) -> None:
     """There is no output, and the record says why: Python accepts more than JSON."""
     answer = handed(client, application, tmp_path, raw)
-    event, said = last_record(application)
+    event, recorded_problem = last_record(application)
 
-    assert (b"", "invalid_payload", True) == (answer, event, said.startswith(problem))
+    assert (b"", "invalid_payload", True) == (answer, event, recorded_problem.startswith(problem))
 
 
 @pytest.mark.parametrize("client", CLIENT_IDS)
 def test_a_lone_surrogate_does_not_prevent_a_denial(application: Application, tmp_path: Path, client: str) -> None:
     """A command that would be denied is denied also if it contains what no output can repeat."""
-    asked = payload(
+    call = payload(
         tmp_path, "PreToolUse", tool_name="Bash", tool_use_id="c", tool_input={"command": "rm -rf / \ud800/"}
     )
-    answer = json.loads(answer_payload(client, asked, application))
+    answer = json.loads(answer_payload(client, call, application))
 
     assert "deny" == answer["hookSpecificOutput"]["permissionDecision"]
 

@@ -38,8 +38,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compiled(site: Path) -> list[str]:
     """The modules that have byte code."""
-    found = (path.relative_to(site) for path in site.rglob("*.pyc"))
-    return sorted(str(path.parent.parent / path.name.split(".")[0]) + ".py" for path in found)
+    paths = (path.relative_to(site) for path in site.rglob("*.pyc"))
+    return sorted(str(path.parent.parent / path.name.split(".")[0]) + ".py" for path in paths)
 
 
 def test_upbeat_and_its_dependencies_are_compiled(site: Path) -> None:
@@ -143,8 +143,8 @@ def test_byte_code_elsewhere_does_not_count(site: Path, tmp_path: Path, monkeypa
 
 def test_the_modules_of_a_checkout_are_found() -> None:
     """They include the package's own, through the links of the checkout, and those of its real requirements."""
-    found = {str(path) for path in byte_code.module_sources()}
+    paths = {str(path) for path in byte_code.module_sources()}
 
-    assert str(byte_code.PACKAGE / "core/engine/handle.py") in found
-    assert any(path.endswith("pydantic/main.py") for path in found)
-    assert not any("/pytest/" in path for path in found)
+    assert str(byte_code.PACKAGE / "core/engine/handle.py") in paths
+    assert any(path.endswith("pydantic/main.py") for path in paths)
+    assert not any("/pytest/" in path for path in paths)
