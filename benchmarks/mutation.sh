@@ -1,7 +1,7 @@
 #!/bin/bash
 # How much of the core its tests hold: mutation score, file by file.
 #
-#   benchmarks/mutation.sh                                      core/turn, core/pipeline.py and core/settings.py
+#   benchmarks/mutation.sh                                      core/turn, core/engine/pipeline.py and core/settings.py
 #   benchmarks/mutation.sh core/turn/plan.py core/settings.py   these files
 #   SCRATCH=/tmp/m KEEP=1 benchmarks/mutation.sh                work there, and leave it for `mutmut show`
 #   TESTS="tests/core/turn/test_plan.py" benchmarks/mutation.sh core/turn/plan.py   with these tests
@@ -23,7 +23,7 @@ fi
 [ -n "${KEEP-}" ] || trap 'rm -rf -- "$scratch"' EXIT
 
 if [ $# -eq 0 ]; then
-  set -- "$root"/core/turn/*.py core/pipeline.py core/settings.py
+  set -- "$root"/core/turn/*.py core/engine/pipeline.py core/settings.py
 fi
 chosen=""
 for file in "$@"; do

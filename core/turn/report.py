@@ -131,10 +131,10 @@ def assemble_report(
 ) -> TurnReport:
     """Return the report of a turn."""
     limits = list({(limit.code, limit.text): limit for limit in limits}.values())
-    summaries = [
+    summaries = "; ".join(
         f"{result.tool}: {result.summary if result.status == 'ok' else result.status} ({result.duration_ms} ms)"
         for result in results
-    ]
+    )
     context = FusedContext(
         for_model=ForModel(
             additional_context=rendered.text,
@@ -142,8 +142,8 @@ def assemble_report(
         ),
         for_user=ForUser(
             tool_plan_text=_plan_text(plan),
-            results_text=_join_with_prefix("[Results]", summaries),
-            limits_text=_join_with_prefix("[Limits]", [limit.text for limit in limits]),
+            results_text=f"[Results] {summaries}" if results else "",
+            limits_text="[Limits] " + "; ".join(limit.text for limit in limits) if limits else "",
         ),
     )
     return TurnReport(
@@ -228,10 +228,6 @@ def _plan_text(plan: ToolPlan) -> str:
     budget = plan.budget
     limits = f"{budget.wall_ms} ms, {budget.max_concurrency} at once, {budget.max_injected_chars} characters"
     return f"[Auto Tools] {tools}; budget {limits}"
-
-
-def _join_with_prefix(prefix: str, sentences: Sequence[str]) -> str:
-    return f"{prefix} " + "; ".join(sentences) if sentences else ""
 
 
 def _degradation(limits: Sequence[Limit], results: Sequence[ToolResult]) -> Degraded:
