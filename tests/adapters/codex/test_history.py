@@ -21,20 +21,20 @@ CASES = read_groups(Path(__file__).with_name("history_cases.tsv"))
 AT = "2026-11-22T04:00:05.000Z"
 
 
-def told(path: Path) -> list[HistoryItem]:
+def read_items(path: Path) -> list[HistoryItem]:
     return list(CodexHistory(HOME).read_events(str(path), ""))
 
 
 def fates(happened: list[HistoryItem]) -> dict[str, CallStatus]:
-    return {one.call_id: one.status for one in happened if isinstance(one, RecordedCallEnd)}
+    return {item.call_id: item.status for item in happened if isinstance(item, RecordedCallEnd)}
 
 
 def written(folder: Path, *payloads: dict[str, Any], thread: str = "s") -> Path:
     """A rollout with these payloads: those of the model's items, and of events where they say so."""
     kinds = ("item_completed", "exec_command_end", "patch_apply_end", "user_message")
     lines = [
-        {"timestamp": AT, "type": "event_msg" if one["type"] in kinds else "response_item", "payload": one}
-        for one in payloads
+        {"timestamp": AT, "type": "event_msg" if item["type"] in kinds else "response_item", "payload": item}
+        for item in payloads
     ]
     meta = {"id": thread, "session_id": "s", "cwd": "/home/dev/shop"}
     head = {"timestamp": AT, "type": "session_meta", "payload": meta}
@@ -44,13 +44,13 @@ def written(folder: Path, *payloads: dict[str, Any], thread: str = "s") -> Path:
 
 
 def recorded() -> Path:
-    [one] = CodexHistory(HOME).recordings(0)
-    return Path(one.path)
+    [item] = CodexHistory(HOME).recordings(0)
+    return Path(item.path)
 
 
 def test_a_rollout_has_the_events_that_hooks_would_have_reported() -> None:
     """A rollout has the prompt, the calls with their names in hooks, their outputs, and the end of the turn."""
-    events = [one.event for one in told(recorded()) if isinstance(one, RecordedEvent)]
+    events = [item.event for item in read_items(recorded()) if isinstance(item, RecordedEvent)]
     calls = [(event.call.tool, event.call.kind) for event in events if isinstance(event, ToolStarting)]
 
     assert [
@@ -77,7 +77,7 @@ def test_the_status_of_calls() -> None:
         "call_8": CallStatus.FAILED,
         "call_10": CallStatus.FAILED,
         "call_12": CallStatus.DENIED,
-    } == fates(told(recorded()))
+    } == fates(read_items(recorded()))
 
 
 SHELL = {"type": "function_call", "call_id": "c", "name": "exec_command", "arguments": '{"cmd": "make"}'}
@@ -88,14 +88,14 @@ def test_other_forms_of_ends(tmp_path: Path, form: str, status: str, payloads: t
     """The end of a call is understood in the forms of several versions."""
     path = written(tmp_path, *map(json.loads, payloads))
 
-    assert {"c": CallStatus(status)} == fates(told(path))
+    assert {"c": CallStatus(status)} == fates(read_items(path))
 
 
 @pytest.mark.parametrize(("payload", "tool", "command"), CASES["call"])
 def test_names_of_calls(tmp_path: Path, payload: str, tool: str, command: str) -> None:
     """A call has the name and the command that its hook reports."""
     path = written(tmp_path, {"type": "function_call", "call_id": "c", **json.loads(payload)})
-    [event] = [item.event for item in told(path) if isinstance(item, RecordedEvent)]
+    [event] = [item.event for item in read_items(path) if isinstance(item, RecordedEvent)]
 
     assert isinstance(event, ToolStarting)
     assert (tool, command) == (event.call.tool, event.command)
@@ -111,8 +111,10 @@ def test_calls_of_scripts_have_only_their_item(tmp_path: Path) -> None:
         "status": "completed",
     }
     path = written(tmp_path, *({"type": "item_completed", "item": item} for item in (command, change)))
-    happened = told(path)
-    starts = [one.event for one in happened if isinstance(one, RecordedEvent) and isinstance(one.event, ToolStarting)]
+    happened = read_items(path)
+    starts = [
+        item.event for item in happened if isinstance(item, RecordedEvent) and isinstance(item.event, ToolStarting)
+    ]
 
     assert {"exec-1": CallStatus.FAILED, "exec-2": CallStatus.SUCCEEDED} == fates(happened)
     assert ["false", ""] == [event.command for event in starts]
@@ -125,15 +127,17 @@ def test_a_prompt_in_two_kinds_of_lines_counts_once(tmp_path: Path) -> None:
     item = {"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": "go"}]}
     path = written(tmp_path, {"type": "item_completed", "item": item}, {"type": "user_message", "message": "go"})
 
-    assert ["go"] == [one.event.prompt for one in told(path) if isinstance(one, RecordedEvent)]  # type: ignore[union-attr]
+    assert ["go"] == [item.event.prompt for item in read_items(path) if isinstance(item, RecordedEvent)]  # type: ignore[union-attr]
 
 
 def test_a_subagent_belongs_to_its_session(tmp_path: Path) -> None:
     """A rollout whose thread is not its session is a subagent's, and its task is not a prompt."""
-    happened = told(written(tmp_path, {"type": "user_message", "message": "go"}, SHELL, thread="t"))
+    happened = read_items(written(tmp_path, {"type": "user_message", "message": "go"}, SHELL, thread="t"))
 
     assert [("s", "t")] == [
-        (one.event.source.session_id, one.event.source.agent_id) for one in happened if isinstance(one, RecordedEvent)
+        (item.event.source.session_id, item.event.source.agent_id)
+        for item in happened
+        if isinstance(item, RecordedEvent)
     ]
 
 
@@ -145,13 +149,13 @@ def test_no_content_makes_reading_fail(tmp_path: Path) -> None:
 
     @given(names, st.sampled_from(["call_id", "name", "arguments", "input", "output", "item", "message"]), JSON)
     def check(kind: str, name: str, value: object) -> None:
-        told(written(tmp_path, SHELL, {"type": kind, "call_id": "c", "name": "shell", name: value}))
-        told(
+        read_items(written(tmp_path, SHELL, {"type": kind, "call_id": "c", "name": "shell", name: value}))
+        read_items(
             written(
                 tmp_path, {"type": "item_completed", "item": {"type": "FileChange", "id": "exec-1", "changes": value}}
             )
         )
-        told(
+        read_items(
             written(
                 tmp_path,
                 {"type": "item_completed", "item": {"type": "CommandExecution", "id": "exec-1", "command": value}},

@@ -56,7 +56,7 @@ def test_a_configured_server(home: Path, name: str, launch: LaunchSpec) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "problem"),
     [
         ("dosc", "config.toml has no [mcp_servers.dosc]; did you mean 'docs'?"),
         ("off", "mcp_servers.off is disabled"),
@@ -66,12 +66,12 @@ def test_a_configured_server(home: Path, name: str, launch: LaunchSpec) -> None:
         ("elsewhere", "mcp_servers.elsewhere.cwd must be an absolute path"),
     ],
 )
-def test_an_unusable_server(home: Path, name: str, said: str) -> None:
+def test_an_unusable_server(home: Path, name: str, problem: str) -> None:
     """A server that cannot be started is unavailable, and the error names the setting to fix."""
     with pytest.raises(ToolFailure) as failed:
         find_launch(name, home)
 
-    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (failed.value.code, str(failed.value).endswith(said))
+    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (failed.value.code, str(failed.value).endswith(problem))
 
 
 @pytest.mark.parametrize("text", [None, "", "mcp_servers = 5", "[mcp_servers", "[mcp_servers]\ndocs = 5"])

@@ -82,13 +82,13 @@ def test_exit_codes() -> None:
 
 def test_exit_codes_in_code_mode() -> None:
     """Commands that a script of the model ran have exit codes too."""
-    found = {}
+    codes = {}
     for path in (RECORDED / "code-mode").iterdir():
         calls = frozenset(part.split('"')[0] for part in path.read_text().split('"CommandExecution","id":"')[1:])
-        found |= CodexRollouts().exit_codes(source("", str(path)), calls)
+        codes |= CodexRollouts().exit_codes(source("", str(path)), calls)
 
-    assert found
-    assert all(name.startswith("exec-") for name in found)
+    assert codes
+    assert all(name.startswith("exec-") for name in codes)
 
 
 @pytest.mark.parametrize(

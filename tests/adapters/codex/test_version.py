@@ -57,10 +57,10 @@ def test_an_old_codex_has_one_warning(bench: Workbench) -> None:
 
 def test_a_broken_codex_has_a_warning(bench: Workbench) -> None:
     """A Codex that fails at --version is reported with its error."""
-    found = asked(bench, "broken").warning(ENGLISH)
+    warning = asked(bench, "broken").warning(ENGLISH)
 
-    assert "Cannot find module 'codex'" in found
-    assert "exit 1" in found
+    assert "Cannot find module 'codex'" in warning
+    assert "exit 1" in warning
 
 
 @pytest.mark.parametrize("content", [None, "", "#!/no/such/interpreter\n"], ids=["absent", "empty", "no interpreter"])

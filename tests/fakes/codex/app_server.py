@@ -106,8 +106,8 @@ class Turn(threading.Thread):
                 self.item("completed", number, "agentMessage", text="x" * size)
             case {"run": line}:
                 self.item("started", number, "commandExecution", command=line, status="inProgress")
-                told = {"aggregatedOutput": action.get("output", ""), "exitCode": action.get("code", 0)}
-                self.item("completed", number, "commandExecution", command=line, status="completed", **told)
+                result = {"aggregatedOutput": action.get("output", ""), "exitCode": action.get("code", 0)}
+                self.item("completed", number, "commandExecution", command=line, status="completed", **result)
             case {"begin": line}:
                 self.item("started", number, "commandExecution", command=line, status="inProgress")
             case {"ask": method}:

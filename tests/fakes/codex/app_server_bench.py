@@ -59,7 +59,7 @@ class Bench:
 
     def answers(self) -> list[dict[str, Any]]:
         lines = (self.folder / "received.jsonl").read_text().split("\n")
-        return [found for line in lines if line and "method" not in (found := json.loads(line))]
+        return [answer for line in lines if line and "method" not in (answer := json.loads(line))]
 
     def starts(self) -> list[list[Any]]:
         path = self.folder / "starts"
@@ -67,13 +67,13 @@ class Bench:
 
     def alive(self) -> list[str]:
         """Command lines of what was started here and still lives."""
-        found = []
+        command_lines = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 variables = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
                 if f"FAKE_CODEX={self.folder}\0".encode() in variables:
-                    found.append((entry / "cmdline").read_bytes().decode())
-        return found
+                    command_lines.append((entry / "cmdline").read_bytes().decode())
+        return command_lines
 
 
 @contextlib.contextmanager
@@ -95,14 +95,14 @@ def without_place(events: list[TurnEvent]) -> list[TurnEvent]:
     return [event for event in events if not isinstance(event, ThreadStarted | TurnStarted | WindowUsage)]
 
 
-def at(events: Iterator[TurnEvent], kind: type, do: Callable[[], object]) -> list[TurnEvent]:
+def act_at(events: Iterator[TurnEvent], kind: type, do: Callable[[], object]) -> list[TurnEvent]:
     """All of ``events``; at the first of ``kind``, something is done."""
-    found: list[TurnEvent] = []
+    seen: list[TurnEvent] = []
     for event in events:
-        if isinstance(event, kind) and not any(isinstance(one, kind) for one in found):
+        if isinstance(event, kind) and not any(isinstance(earlier, kind) for earlier in seen):
             do()
-        found.append(event)
-    return found
+        seen.append(event)
+    return seen
 
 
 def to_ourselves(number: int) -> Callable[[], None]:

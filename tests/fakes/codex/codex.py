@@ -147,9 +147,10 @@ def play(actions: list[dict[str, Any]], thread: Path, used: int) -> int:
                 emit(type="item.started", item=command(item, line, "", None))
                 emit(type="item.completed", item=command(item, line, action.get("output", ""), action.get("code", 0)))
             case {"change": changes}:
-                told = [{"path": path, "kind": kind} for kind, path in changes]
+                listed = [{"path": path, "kind": kind} for kind, path in changes]
                 emit(
-                    type="item.completed", item={**item, "type": "file_change", "changes": told, "status": "completed"}
+                    type="item.completed",
+                    item={**item, "type": "file_change", "changes": listed, "status": "completed"},
                 )
             case {"tool": name}:
                 server, _, tool = name.partition(".")

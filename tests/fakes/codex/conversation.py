@@ -70,11 +70,11 @@ def save_session(
 
 def threads_by_name(store: SessionStore) -> dict[str, list[str]]:
     """The stored threads by the name of their session; the empty name for those without."""
-    found: dict[str, list[str]] = {}
+    threads: dict[str, list[str]] = {}
     for row in store.read(0):
         if row.session:
-            found.setdefault(row.name, []).append(row.session.thread_id)
-    return found
+            threads.setdefault(row.name, []).append(row.session.thread_id)
+    return threads
 
 
 class FakeTransport:
@@ -123,7 +123,7 @@ class Scene:
     root: Path
 
     @property
-    def told(self) -> str:
+    def printed(self) -> str:
         """What was printed next to the answers."""
         return self.printer.status_stream.getvalue()  # type: ignore[attr-defined, no-any-return]
 
@@ -153,11 +153,11 @@ def open_scene(
     **settings: Any,
 ) -> Scene:
     """A conversation at ``root`` whose turns come out as ``turns``, its stored session resumed."""
-    found = context or repo_context(replace(HERE, root=str(root)), **settings)
-    world = world or fake_world(found, answers or {"ci_search": ToolOutput("nothing", ())})
-    runtime = replace(world.runtime, context_resolver=FakeContextResolver(found))
+    resolved = context or repo_context(replace(HERE, root=str(root)), **settings)
+    world = world or fake_world(resolved, answers or {"ci_search": ToolOutput("nothing", ())})
+    runtime = replace(world.runtime, context_resolver=FakeContextResolver(resolved))
     printer, used = TurnPrinter(StringIO(), StringIO(), texts), server or transport or FakeTransport(turns, room)
-    problem = found.repository.problem
+    problem = resolved.repository.problem
     sessions = SessionManager(
         None if problem else store_of(root), name, texts, runtime.clock.now, is_named=name != "default"
     )

@@ -16,9 +16,9 @@ def line(kind: str, **payload: Any) -> str:
 
 
 def item(thread_id: str, turn_id: str, what: str, /, **fields: Any) -> str:
-    told = {"type": what, **fields}
+    completed = {"type": what, **fields}
     return line(
-        "event_msg", type="item_completed", thread_id=thread_id, turn_id=turn_id, item=told, completed_at_ms=5000
+        "event_msg", type="item_completed", thread_id=thread_id, turn_id=turn_id, item=completed, completed_at_ms=5000
     )
 
 

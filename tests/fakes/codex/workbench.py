@@ -102,15 +102,15 @@ class Workbench:
 
     def processes(self) -> list[list[str]]:
         """The command lines of living processes that the fake, or what it started, left behind."""
-        found = []
+        command_lines = []
         for entry in Path("/proc").iterdir():
             try:
                 variables = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
                 if f"FAKE_CODEX={self.codex_home}\0".encode() in variables and b"UPBEAT_WRAPPED=" in variables:
-                    found.append((entry / "cmdline").read_bytes().decode().rstrip("\0").split("\0"))
+                    command_lines.append((entry / "cmdline").read_bytes().decode().rstrip("\0").split("\0"))
             except OSError:
                 continue  # it has ended meanwhile
-        return found
+        return command_lines
 
     def files(self) -> dict[str, bytes]:
         """Every file below the repository and the home, except Git's own and the shared memory of SQLite."""

@@ -44,10 +44,10 @@ def events(name: str) -> list[TurnEvent]:
 
 def ending(name: str) -> Failed:
     """How the recorded run ended, as the exec transport tells it."""
-    told = events(name)
-    if told and isinstance(told[-1], Failed):
-        return classify_failure(told[-1])
-    began = any(isinstance(event, TurnStarted) for event in told)
+    output = events(name)
+    if output and isinstance(output[-1], Failed):
+        return classify_failure(output[-1])
+    began = any(isinstance(event, TurnStarted) for event in output)
     return failure_from_exit(RECORDED[name]["exit_code"], "\n".join(RECORDED[name]["stderr"]), has_begun=began)
 
 
@@ -66,9 +66,9 @@ def test_recorded_failures_have_a_reason(name: str, why: FailureReason) -> None:
 @pytest.mark.parametrize("name", REASONS)
 def test_recorded_failures_have_one_sentence(name: str, texts: Texts) -> None:
     """The sentence with the remedy comes first, then what Codex said."""
-    told = StringIO()
-    TurnPrinter(told, told, texts).show_failure(ending(name), "01a1")
-    first, *rest = told.getvalue().rstrip("\n").split("\n")
+    output = StringIO()
+    TurnPrinter(output, output, texts).show_failure(ending(name), "01a1")
+    first, *rest = output.getvalue().rstrip("\n").split("\n")
 
     assert first == texts["failed"].format(reason=texts.group("failure_reasons")[REASONS[name]])
     assert [] == [line for line in rest if not line.startswith("  ")]

@@ -41,13 +41,13 @@ def test_a_field_of_another_type_counts_as_missing(value: object) -> None:
 def test_lines_do_not_depend_on_chunks(parts: list[bytes], data: st.DataObject) -> None:
     """However the bytes arrive, the same lines come out, split at line feeds and nowhere else."""
     whole = b"\n".join(parts)
-    lines, found, rest = LineBuffer(), [], whole
+    lines, received, rest = LineBuffer(), [], whole
     while rest:
         size = data.draw(st.integers(1, len(rest)))
-        found += lines.feed(rest[:size])
+        received += lines.feed(rest[:size])
         rest = rest[size:]
 
-    assert whole.split(b"\n") == [*found, lines.remainder()]
+    assert whole.split(b"\n") == [*received, lines.remainder()]
 
 
 def test_separators_inside_a_text_end_no_line() -> None:

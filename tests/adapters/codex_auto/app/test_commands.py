@@ -42,7 +42,7 @@ class Scene:
     transport: FakeTransport
     out: StringIO
 
-    def told(self, text: str) -> str:
+    def run(self, text: str) -> str:
         """What the command ``text`` answers."""
         command = parse_slash_command(text)
         assert command
@@ -51,7 +51,7 @@ class Scene:
         return self.out.getvalue()[begin:]
 
 
-def scene(
+def make_scene(
     root: Path, *turns: Sequence[TurnEvent], texts: Texts = ENGLISH, is_plan: bool = False, **settings: Any
 ) -> Scene:
     finding = Finding(
@@ -64,12 +64,12 @@ def scene(
         why="names it",
         text="x",
     )
-    one = open_scene(root, *turns, answers={"ci_search": ToolOutput("1 file", (finding,))}, texts=texts, **settings)
+    scene = open_scene(root, *turns, answers={"ci_search": ToolOutput("1 file", (finding,))}, texts=texts, **settings)
     out = StringIO()
-    one.printer.answer_stream = one.printer.status_stream = out
+    scene.printer.answer_stream = scene.printer.status_stream = out
     opening: Future[Conversation] = Future()
-    opening.set_result(one.conversation)
-    return Scene(CommandContext(opening, one.printer, texts, is_plan), one.transport, out)
+    opening.set_result(scene.conversation)
+    return Scene(CommandContext(opening, scene.printer, texts, is_plan), scene.transport, out)
 
 
 def test_a_prompt_is_no_command() -> None:
@@ -100,11 +100,11 @@ def test_every_command_has_its_help(texts: Texts) -> None:
 @pytest.mark.parametrize("name", [name for name in SLASH_COMMANDS if name != "quit"])
 def test_every_command_prints_something(tmp_path: Path, name: str, texts: Texts) -> None:
     """Each command prints text without an unfilled placeholder, and sends nothing."""
-    one = scene(tmp_path, texts=texts)
-    told = one.told(f"/{name}")
+    scene = make_scene(tmp_path, texts=texts)
+    output = scene.run(f"/{name}")
 
-    assert told.strip()
-    assert ("{" in told, one.transport.asked) == (False, [])
+    assert output.strip()
+    assert ("{" in output, scene.transport.asked) == (False, [])
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,17 @@ def test_every_command_prints_something(tmp_path: Path, name: str, texts: Texts)
 )
 def test_an_unknown_command_suggests_the_closest_one(tmp_path: Path, word: str, near: str) -> None:
     """The message names the closest command, and how to send such a prompt."""
-    told = scene(tmp_path).told(word)
+    output = make_scene(tmp_path).run(word)
 
-    assert (f"did you mean {near}?" in told) == bool(near)
-    assert "put a space before it" in told
+    assert (f"did you mean {near}?" in output) == bool(near)
+    assert "put a space before it" in output
 
 
 def test_context_shows_what_was_added_to_the_prompt(tmp_path: Path) -> None:
     """After a turn, each result is shown with its location, score, reason and tool."""
-    one = scene(tmp_path, ANSWER)
-    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
-    first, place, about, *_ = one.told("/context").split("\n")
+    scene = make_scene(tmp_path, ANSWER)
+    scene.desk.conversation.run_turn(PROMPT, scene.desk.conversation.resolve_context())
+    first, place, about, *_ = scene.run("/context").split("\n")
 
     assert first.startswith("added to the prompt: 1 results, ")
     assert ["  1. shop/retry.py:1-3  0.91", "     constant RETRY_LIMIT: names it (ci_search)"] == [place, about]
@@ -130,62 +130,62 @@ def test_context_shows_what_was_added_to_the_prompt(tmp_path: Path) -> None:
 
 def test_context_previews_a_prompt(tmp_path: Path) -> None:
     """With a prompt, /context looks it up and sends nothing; /why still explains the last turn."""
-    one = scene(tmp_path)
-    told = one.told(f"/context {PROMPT}")
+    scene = make_scene(tmp_path)
+    output = scene.run(f"/context {PROMPT}")
 
-    assert "shop/retry.py:1-3" in told
-    assert ENGLISH["context_preview"] in told
-    assert ([], None) == (one.transport.asked, one.desk.printer.report)
+    assert "shop/retry.py:1-3" in output
+    assert ENGLISH["context_preview"] in output
+    assert ([], None) == (scene.transport.asked, scene.desk.printer.report)
 
 
 def test_a_preview_keeps_pending_limits(tmp_path: Path) -> None:
     """A limit that the next turn must report is not lost to a preview."""
     (tmp_path / ".upbeat").mkdir()
     (tmp_path / ".upbeat/codex-session.json").write_text("{")
-    one = scene(tmp_path, ANSWER)
-    one.told(f"/context {PROMPT}")
-    begin = len(one.out.getvalue())
-    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+    scene = make_scene(tmp_path, ANSWER)
+    scene.run(f"/context {PROMPT}")
+    begin = len(scene.out.getvalue())
+    scene.desk.conversation.run_turn(PROMPT, scene.desk.conversation.resolve_context())
 
-    assert "session continuity unavailable" in one.out.getvalue()[begin:]
+    assert "session continuity unavailable" in scene.out.getvalue()[begin:]
 
 
 @pytest.mark.parametrize("prompt", ["", " ", "thanks"])
 def test_context_without_results_says_so(tmp_path: Path, prompt: str) -> None:
     """Without a turn, and for a prompt that is not about code, /context says that there is nothing."""
-    told = scene(tmp_path).told(f"/context {prompt}")
+    output = make_scene(tmp_path).run(f"/context {prompt}")
 
-    assert (ENGLISH["context_nothing"] if prompt.strip() else ENGLISH["no_turn_yet"]) in told
+    assert (ENGLISH["context_nothing"] if prompt.strip() else ENGLISH["no_turn_yet"]) in output
 
 
 def test_plan_mode_looks_nothing_up(tmp_path: Path) -> None:
     """Plan mode starts no tool, so there is nothing to preview."""
-    assert ENGLISH["context_in_plan"] + "\n" == scene(tmp_path, is_plan=True).told(f"/context {PROMPT}")
+    assert ENGLISH["context_in_plan"] + "\n" == make_scene(tmp_path, is_plan=True).run(f"/context {PROMPT}")
 
 
 def test_why_explains_the_preparation(tmp_path: Path) -> None:
     """/why shows intent, signals, plan, results, limits, and changed settings with their origin."""
     origins = {"budget.wall_ms": "/home/x/auto-tools.toml:3"}
-    one = scene(tmp_path, ANSWER, budget_wall_ms=900, origins=origins)
-    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
-    told = one.told("/why")
+    scene = make_scene(tmp_path, ANSWER, budget_wall_ms=900, origins=origins)
+    scene.desk.conversation.run_turn(PROMPT, scene.desk.conversation.resolve_context())
+    output = scene.run("/why")
 
-    assert told.startswith("intent: ")
-    assert "  explicit 0.8  retry.py\n" in told
-    assert "  ci_search  tier 1 · 2000 ms · files, symbols and lines for the prompt's words\n" in told
-    assert "    → ok, " in told
-    assert "  budget.wall_ms = 900  (/home/x/auto-tools.toml:3)\n" in told
+    assert output.startswith("intent: ")
+    assert "  explicit 0.8  retry.py\n" in output
+    assert "  ci_search  tier 1 · 2000 ms · files, symbols and lines for the prompt's words\n" in output
+    assert "    → ok, " in output
+    assert "  budget.wall_ms = 900  (/home/x/auto-tools.toml:3)\n" in output
 
 
 def test_why_before_a_turn_shows_the_settings(tmp_path: Path) -> None:
     """The settings are known without a turn."""
-    assert f"{ENGLISH['no_turn_yet']}\n{ENGLISH['why_defaults']}\n" == scene(tmp_path).told("/why")
+    assert f"{ENGLISH['no_turn_yet']}\n{ENGLISH['why_defaults']}\n" == make_scene(tmp_path).run("/why")
 
 
 def test_tools_shows_which_tools_are_ready(tmp_path: Path) -> None:
     """Each tool is shown with its tier, its timeout, and why it is not ready."""
     origins = {"tools.disabled": ".upbeat/auto-tools.toml:2"}
-    rows = scene(tmp_path, tools_disabled=("ci_search",), origins=origins).told("/tools").split("\n")
+    rows = make_scene(tmp_path, tools_disabled=("ci_search",), origins=origins).run("/tools").split("\n")
 
     assert "ci_index_status  tier 0   500 ms  ready" in rows
     assert "ci_search        tier 1  2000 ms  off (.upbeat/auto-tools.toml:2)" in rows
@@ -194,28 +194,28 @@ def test_tools_shows_which_tools_are_ready(tmp_path: Path) -> None:
 
 def test_plan_is_a_toggle(tmp_path: Path) -> None:
     """/plan switches dry runs on and off, and says which."""
-    one = scene(tmp_path)
+    scene = make_scene(tmp_path)
 
-    assert [f"{ENGLISH['plan_on']}\n", f"{ENGLISH['plan_off']}\n"] == [one.told("/plan"), one.told("/plan")]
+    assert [f"{ENGLISH['plan_on']}\n", f"{ENGLISH['plan_off']}\n"] == [scene.run("/plan"), scene.run("/plan")]
 
 
 def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
     """/new keeps the former session, /resume lists it with a number, and the number resumes it."""
-    one = scene(tmp_path, ANSWER)
-    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
-    one.told("/new")
-    listed_now = one.told("/resume")
-    one.told("/resume 1")
+    scene = make_scene(tmp_path, ANSWER)
+    scene.desk.conversation.run_turn(PROMPT, scene.desk.conversation.resolve_context())
+    scene.run("/new")
+    listed_now = scene.run("/resume")
+    scene.run("/resume 1")
 
     assert THREAD[:13] in listed_now
     assert ENGLISH["resume_usage"] in listed_now
-    assert one.desk.conversation.session
-    assert THREAD == one.desk.conversation.session.thread_id
+    assert scene.desk.conversation.session
+    assert THREAD == scene.desk.conversation.session.thread_id
 
 
 def test_without_a_session_there_is_nothing_to_resume(tmp_path: Path) -> None:
     """/resume says that there is no session."""
-    assert f"{ENGLISH['resume_none']}\n" == scene(tmp_path).told("/resume")
+    assert f"{ENGLISH['resume_none']}\n" == make_scene(tmp_path).run("/resume")
 
 
 # --- the workflow ---
@@ -234,10 +234,10 @@ def test_two_commands_stand_for_a_prompt(text: str, prompt: str) -> None:
 
 def test_workflow_shows_its_progress(tmp_path: Path) -> None:
     """/workflow shows progress, goal and next steps, or how to start one."""
-    one = scene(tmp_path, BEGUN)
-    before = one.told("/workflow")
-    one.desk.conversation.run_turn("/upbeat:quick add retries", one.desk.conversation.resolve_context())
-    told = one.told("/workflow").split("\n")
+    scene = make_scene(tmp_path, BEGUN)
+    before = scene.run("/workflow")
+    scene.desk.conversation.run_turn("/upbeat:quick add retries", scene.desk.conversation.resolve_context())
+    output = scene.run("/workflow").split("\n")
 
     assert f"{ENGLISH['workflow_none']}\n" == before
     assert [
@@ -246,42 +246,42 @@ def test_workflow_shows_its_progress(tmp_path: Path) -> None:
         "next       DEV",
         ENGLISH["workflow_usage"],
         "",
-    ] == told
+    ] == output
 
 
 def test_workflow_stop_stops_it(tmp_path: Path) -> None:
     """/workflow stop takes effect without a turn, and says how to resume."""
-    one = scene(tmp_path, BEGUN)
-    one.desk.conversation.run_turn("/upbeat:quick add retries", one.desk.conversation.resolve_context())
-    told = one.told("/workflow stop")
+    scene = make_scene(tmp_path, BEGUN)
+    scene.desk.conversation.run_turn("/upbeat:quick add retries", scene.desk.conversation.resolve_context())
+    output = scene.run("/workflow stop")
 
-    assert "upbeat: stopped workflow quick. Say continue to resume it.\n" == told
-    assert "state      stopped; /workflow continue resumes\n" in one.told("/workflow")
-    assert 1 == len(one.transport.asked)
+    assert "upbeat: stopped workflow quick. Say continue to resume it.\n" == output
+    assert "state      stopped; /workflow continue resumes\n" in scene.run("/workflow")
+    assert 1 == len(scene.transport.asked)
 
 
 def test_workflow_list_describes_each_workflow(tmp_path: Path) -> None:
     """Each workflow is listed with its description."""
-    rows = scene(tmp_path).told("/workflow list").split("\n")
+    rows = make_scene(tmp_path).run("/workflow list").split("\n")
 
     assert [row for row in rows if row.startswith("single  ") and row.endswith("A single, self-contained change.")]
 
 
 def test_an_unknown_workflow_verb_prints_the_usage(tmp_path: Path) -> None:
     """An unknown verb changes nothing, and plan mode stops nothing."""
-    told = [scene(tmp_path).told("/workflow halt"), scene(tmp_path, is_plan=True).told("/workflow stop")]
+    output = [make_scene(tmp_path).run("/workflow halt"), make_scene(tmp_path, is_plan=True).run("/workflow stop")]
 
-    assert [f"{ENGLISH['workflow_usage']}\n"] * 2 == told
+    assert [f"{ENGLISH['workflow_usage']}\n"] * 2 == output
 
 
 def test_why_ends_with_the_explanation_of_the_journal(tmp_path: Path) -> None:
     """After a turn, the last record of the session is explained."""
-    one = scene(tmp_path, ANSWER)
+    scene = make_scene(tmp_path, ANSWER)
     asked: list[str] = []
-    one.desk.explain_session = lambda session_id: asked.append(session_id) or "record 7\n  loop: let go"  # type: ignore[func-returns-value]
-    before = one.told("/why")
-    one.desk.conversation.run_turn(PROMPT, one.desk.conversation.resolve_context())
+    scene.desk.explain_session = lambda session_id: asked.append(session_id) or "record 7\n  loop: let go"  # type: ignore[func-returns-value]
+    before = scene.run("/why")
+    scene.desk.conversation.run_turn(PROMPT, scene.desk.conversation.resolve_context())
 
     assert "record 7" not in before
-    assert one.told("/why").endswith("\n\nrecord 7\n  loop: let go\n")
+    assert scene.run("/why").endswith("\n\nrecord 7\n  loop: let go\n")
     assert [THREAD] == asked

@@ -33,8 +33,8 @@ def completed(before: str, *, asked: bool = False) -> list[str]:
     """The texts that ``before`` becomes, one for each completion."""
     completer = PromptCompleter(COMMANDS, lambda: FOLDED, lambda: WORKFLOWS)
     event = CompleteEvent(completion_requested=asked, text_inserted=not asked)
-    found = completer.get_completions(Document(before), event)
-    return [before[: len(before) + one.start_position] + one.text for one in found]
+    completions = completer.get_completions(Document(before), event)
+    return [before[: len(before) + completion.start_position] + completion.text for completion in completions]
 
 
 def test_nothing_is_offered() -> None:

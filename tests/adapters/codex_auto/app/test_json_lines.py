@@ -22,9 +22,9 @@ def bench(tmp_path: Path) -> Workbench:
 
 def lines(out: bytes) -> list[dict[str, Any]]:
     """Each line of standard output; every one must be an object."""
-    found = [json.loads(line) for line in out.split(b"\n") if line]
-    assert all(isinstance(line, dict) for line in found)
-    return found
+    objects = [json.loads(line) for line in out.split(b"\n") if line]
+    assert all(isinstance(line, dict) for line in objects)
+    return objects
 
 
 def ended(done: Finished) -> dict[str, Any]:
@@ -62,11 +62,11 @@ def test_json_continues_until_the_workflow_is_complete(bench: Workbench) -> None
     done_text = '<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
     bench.script([{"say": "Begun."}], [{"say": done_text}])
     done = bench.run("--json", "/upbeat:single add retries")
-    told = lines(done.stdout)
-    [onward] = [line for line in told if line["type"] == "upbeat.turn_continued"]
+    output = lines(done.stdout)
+    [onward] = [line for line in output if line["type"] == "upbeat.turn_continued"]
 
-    assert (0, "completed") == (done.code, told[-1]["status"])
-    assert ["thread.started", "thread.started"] == [line["type"] for line in told if line["type"] == "thread.started"]
+    assert (0, "completed") == (done.code, output[-1]["status"])
+    assert ["thread.started", "thread.started"] == [line["type"] for line in output if line["type"] == "thread.started"]
     assert [onward["text"]] == bench.prompts()[1:]
     assert "upbeat: workflow single is complete: DEV ✓" in done.stderr
 

@@ -31,10 +31,10 @@ class Prompt:
     """The prompt of a loop, with keys to press."""
 
     def __init__(self, folder: Path, keys: PipeInput) -> None:
-        one = open_scene(folder)
+        scene = open_scene(folder)
         opening: Future[Conversation] = Future()
-        opening.set_result(one.conversation)
-        context = CommandContext(opening, one.printer, ENGLISH, is_plan_only=False)
+        opening.set_result(scene.conversation)
+        context = CommandContext(opening, scene.printer, ENGLISH, is_plan_only=False)
         loop = InteractiveLoop(context, write_plan=print, state_home=None)
         loop._files.list_files = lambda: ["docs/用户 手册.md", "src/main.py", "src/mail.py"]
         loop._files()

@@ -72,7 +72,7 @@ def test_turns_of_different_processes_are_one_thread(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "code", "told"),
+    ("turn", "code", "message"),
     [
         ([{"fail": "Quota exceeded."}], 1, "turn failed: Codex reports"),
         ([{"say": "half"}, {"end": 0}], 1, "Codex exited during the turn"),
@@ -80,17 +80,17 @@ def test_turns_of_different_processes_are_one_thread(bench: Workbench) -> None:
         ([{"warn": "odd"}], 0, "the turn ended without an answer"),
     ],
 )
-def test_each_ending_has_its_exit_code_and_sentence(bench: Workbench, turn: Turn, code: int, told: str) -> None:
+def test_each_ending_has_its_exit_code_and_sentence(bench: Workbench, turn: Turn, code: int, message: str) -> None:
     """A failed turn exits with 1 and its reason, a turn without an answer with 0 and a note."""
     bench.script(turn)
     done = bench.run("--once", "x", **OFF)
 
     assert code == done.code
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "told"),
+    ("arguments", "stdin", "message"),
     [
         (["--once"], b"", "no prompt"),
         (["--once", " "], b"", "no prompt"),
@@ -104,12 +104,12 @@ def test_each_ending_has_its_exit_code_and_sentence(bench: Workbench, turn: Turn
         (["x", "--onc"], b"", "unrecognized arguments"),
     ],
 )
-def test_usage_errors_start_nothing(bench: Workbench, arguments: list[str], stdin: bytes, told: str) -> None:
+def test_usage_errors_start_nothing(bench: Workbench, arguments: list[str], stdin: bytes, message: str) -> None:
     """A usage error exits with 2 and a sentence; Codex is not started and no session is held."""
     done = bench.run(*arguments, stdin=stdin)
 
     assert (2, b"") == (done.code, done.stdout)
-    assert told in done.stderr
+    assert message in done.stderr
     assert ([], ()) == (bench.calls(), bench.store.read(0))
 
 

@@ -59,12 +59,12 @@ def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     """--help lists the exit codes."""
     with pytest.raises(SystemExit):
         parse_options(["--help"])
-    told = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
 
     assert [] == [
         code
         for code in ("0 done", "1 the turn", "2 usage", "20 conf", "127 codex", "130, 143, 129", "141 standard")
-        if code not in told
+        if code not in output
     ]
 
 

@@ -36,7 +36,7 @@ NOW = "2026-01-02T03:04:05.678Z"
 FINDING = Finding("shop/retry.py", symbol="RETRY_LIMIT", start_line=1, end_line=1, score=1, text="RETRY_LIMIT = 3")
 
 
-def scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
+def make_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
     return open_scene(root, *turns, answers={"ci_search": ToolOutput("1 file", (FINDING,))}, **options)
 
 
@@ -50,9 +50,9 @@ def session_file(root: Path, text: str) -> Path:
 
 def test_the_context_is_sent_with_the_prompt(tmp_path: Path) -> None:
     """AC-001: the results of the tools reach Codex in the same turn, and the prompt is unchanged."""
-    one = scene(tmp_path, good())
-    one.turn(PROMPT)
-    [ask] = one.transport.asked
+    scene = make_scene(tmp_path, good())
+    scene.turn(PROMPT)
+    [ask] = scene.transport.asked
 
     assert (PROMPT, "") == (ask.prompt, ask.thread_id)
     assert "RETRY_LIMIT = 3" in ask.context
@@ -63,26 +63,26 @@ def test_the_context_is_sent_with_the_prompt(tmp_path: Path) -> None:
 )
 def test_without_findings_the_prompt_is_sent_alone(tmp_path: Path, settings: dict[str, Any]) -> None:
     """AC-013: without findings, Codex gets only the prompt, and the session works."""
-    one = scene(tmp_path, good(), good(), **settings)
-    one.turn(PROMPT)
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(), good(), **settings)
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
 
-    assert [TurnInput(PROMPT), TurnInput(PROMPT, "", FIRST)] == one.transport.asked
+    assert [TurnInput(PROMPT), TurnInput(PROMPT, "", FIRST)] == scene.transport.asked
 
 
 def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
     """A context that does not fit next to the prompt is truncated or dropped, with a limit."""
-    one = scene(tmp_path, good(), room=len(PROMPT) + 50)
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(), room=len(PROMPT) + 50)
+    scene.turn(PROMPT)
 
-    assert [TurnInput(PROMPT)] == one.transport.asked
-    assert "[Limits] budget exceeded; results truncated" in one.told
+    assert [TurnInput(PROMPT)] == scene.transport.asked
+    assert "[Limits] budget exceeded; results truncated" in scene.printed
 
 
 def test_the_thread_of_a_failed_turn_is_stored(tmp_path: Path) -> None:
     """AC-002: a turn that fails leaves a thread that can be resumed."""
-    one = scene(tmp_path, [ThreadStarted(FIRST), Failed(FailureReason.TURN_FAILED, "no")])
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, [ThreadStarted(FIRST), Failed(FailureReason.TURN_FAILED, "no")])
+    scene.turn(PROMPT)
 
     [row] = store_of(tmp_path).read(0)
     title = "where is RETRY_LIMIT used in retry.py?"
@@ -91,8 +91,8 @@ def test_the_thread_of_a_failed_turn_is_stored(tmp_path: Path) -> None:
 
 def test_the_next_run_continues_the_thread(tmp_path: Path) -> None:
     """AC-002: another process resumes the thread."""
-    scene(tmp_path, good()).turn(PROMPT)
-    later = scene(tmp_path, good())
+    make_scene(tmp_path, good()).turn(PROMPT)
+    later = make_scene(tmp_path, good())
     later.turn(PROMPT)
 
     assert [FIRST] == [ask.thread_id for ask in later.transport.asked]
@@ -101,45 +101,45 @@ def test_the_next_run_continues_the_thread(tmp_path: Path) -> None:
 
 def test_another_thread_than_requested_is_reported_and_kept(tmp_path: Path) -> None:
     """AC-002: if Codex silently starts another thread, the user is told and the session continues with it."""
-    scene(tmp_path, good(FIRST)).turn(PROMPT)
-    one = scene(tmp_path, good(SECOND), good(SECOND))
-    one.turn(PROMPT)
-    one.turn(PROMPT)
+    make_scene(tmp_path, good(FIRST)).turn(PROMPT)
+    scene = make_scene(tmp_path, good(SECOND), good(SECOND))
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
 
     expected = f"requested thread {FIRST}, but Codex started {SECOND}; continuing with that"
-    assert f"[Limits] session continuity unavailable; fallback to stateless exec: {expected}\n" in one.told
-    assert [FIRST, SECOND] == [ask.thread_id for ask in one.transport.asked]
-    assert SECOND == one.stored()["default"]
+    assert f"[Limits] session continuity unavailable; fallback to stateless exec: {expected}\n" in scene.printed
+    assert [FIRST, SECOND] == [ask.thread_id for ask in scene.transport.asked]
+    assert SECOND == scene.stored()["default"]
 
 
 def test_the_same_id_in_another_case_is_the_same_thread(tmp_path: Path) -> None:
     """Codex reports ids in lower case."""
     session_file(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST.upper()}}}))
-    one = scene(tmp_path, good(FIRST))
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(FIRST))
+    scene.turn(PROMPT)
 
-    assert "session continuity" not in one.told
+    assert "session continuity" not in scene.printed
 
 
 def test_a_lost_thread_is_replaced_and_reported(tmp_path: Path) -> None:
     """AC-002: the prompt of a turn whose thread is gone is sent to a new thread, visibly."""
-    scene(tmp_path, good(FIRST)).turn(PROMPT)
-    one = scene(tmp_path, [GONE], good(SECOND))
-    ending = one.turn(PROMPT)
+    make_scene(tmp_path, good(FIRST)).turn(PROMPT)
+    scene = make_scene(tmp_path, [GONE], good(SECOND))
+    ending = scene.turn(PROMPT)
 
     assert Completed(TokenUsage(100)) == ending
-    assert [(PROMPT, FIRST), (PROMPT, "")] == [(ask.prompt, ask.thread_id) for ask in one.transport.asked]
-    assert f"fallback to stateless exec: {GONE.text}; starting a new thread" in one.told
-    assert SECOND == one.stored()["default"]
+    assert [(PROMPT, FIRST), (PROMPT, "")] == [(ask.prompt, ask.thread_id) for ask in scene.transport.asked]
+    assert f"fallback to stateless exec: {GONE.text}; starting a new thread" in scene.printed
+    assert SECOND == scene.stored()["default"]
 
 
 def test_a_lost_thread_is_replaced_once(tmp_path: Path) -> None:
     """There is one second attempt and no third."""
-    scene(tmp_path, good(FIRST)).turn(PROMPT)
-    one = scene(tmp_path, [GONE], [GONE])
+    make_scene(tmp_path, good(FIRST)).turn(PROMPT)
+    scene = make_scene(tmp_path, [GONE], [GONE])
 
-    assert one.turn(PROMPT) == GONE
-    assert len(one.transport.asked) == 2
+    assert scene.turn(PROMPT) == GONE
+    assert len(scene.transport.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -147,106 +147,106 @@ def test_a_lost_thread_is_replaced_once(tmp_path: Path) -> None:
 )
 def test_no_other_failure_is_repeated(tmp_path: Path, why: FailureReason) -> None:
     """A prompt that may be part of the thread is not sent twice, and a held thread is not abandoned."""
-    scene(tmp_path, good(FIRST)).turn(PROMPT)
-    one = scene(tmp_path, [Failed(why, "x")])
+    make_scene(tmp_path, good(FIRST)).turn(PROMPT)
+    scene = make_scene(tmp_path, [Failed(why, "x")])
 
-    assert Failed(why, "x") == one.turn(PROMPT)
-    assert len(one.transport.asked) == 1
-    assert FIRST == one.stored()["default"]
+    assert Failed(why, "x") == scene.turn(PROMPT)
+    assert len(scene.transport.asked) == 1
+    assert FIRST == scene.stored()["default"]
 
 
 def test_a_damaged_session_file_is_reported(tmp_path: Path) -> None:
     """AC-002: a damaged file of an earlier version costs the session, but not the turn, and is left alone."""
     path = session_file(tmp_path, "{")
-    one = scene(tmp_path, good())
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good())
+    scene.turn(PROMPT)
 
-    assert "codex-session.json is damaged (not JSON)" in one.told
-    assert ("{", FIRST) == (path.read_text(), one.stored()["default"])
+    assert "codex-session.json is damaged (not JSON)" in scene.printed
+    assert ("{", FIRST) == (path.read_text(), scene.stored()["default"])
 
 
 def test_a_session_that_cannot_be_stored_continues(tmp_path: Path) -> None:
     """AC-002: a session that cannot be stored is reported once, with the command that resumes it."""
     tmp_path.with_name(f"{tmp_path.name}-state").write_text("")
-    one = scene(tmp_path, good(), good())
-    one.turn(PROMPT)
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(), good())
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
 
-    assert ["", FIRST] == [ask.thread_id for ask in one.transport.asked]
-    assert 1 == one.told.count("; resume the session with")
-    assert f"codex exec resume {FIRST}" in one.told
+    assert ["", FIRST] == [ask.thread_id for ask in scene.transport.asked]
+    assert 1 == scene.printed.count("; resume the session with")
+    assert f"codex exec resume {FIRST}" in scene.printed
 
 
 def test_without_a_repository_there_is_no_file(tmp_path: Path) -> None:
     """In a bare repository nothing is written, and that is reported."""
-    one = scene(tmp_path, good(), context=repo_context(replace(HERE, root=str(tmp_path), problem="it is bare")))
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(), context=repo_context(replace(HERE, root=str(tmp_path), problem="it is bare")))
+    scene.turn(PROMPT)
 
-    assert "fallback to stateless exec: it is bare" in one.told
+    assert "fallback to stateless exec: it is bare" in scene.printed
     assert [] == list(tmp_path.iterdir())
 
 
 def test_exec_mode_starts_a_new_thread_each_time(tmp_path: Path) -> None:
     """AC-002: with session_mode exec no turn resumes another."""
-    one = scene(tmp_path, good(FIRST), good(SECOND), codex_session_mode=SessionMode.EXEC)
-    one.turn(PROMPT)
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(FIRST), good(SECOND), codex_session_mode=SessionMode.EXEC)
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
 
-    assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
+    assert ["", ""] == [ask.thread_id for ask in scene.transport.asked]
 
 
 def test_a_new_thread_forgets_the_former(tmp_path: Path) -> None:
     """/new and --new remove the thread from the session."""
-    one = scene(tmp_path, good(FIRST), good(SECOND))
-    one.turn(PROMPT)
-    one.conversation.start_new_thread(is_plan_only=False)
+    scene = make_scene(tmp_path, good(FIRST), good(SECOND))
+    scene.turn(PROMPT)
+    scene.conversation.start_new_thread(is_plan_only=False)
 
-    assert {} == one.stored()
-    one.turn(PROMPT)
-    assert ["", ""] == [ask.thread_id for ask in one.transport.asked]
+    assert {} == scene.stored()
+    scene.turn(PROMPT)
+    assert ["", ""] == [ask.thread_id for ask in scene.transport.asked]
 
 
 def test_tokens_are_those_of_the_turn(tmp_path: Path) -> None:
     """Codex counts over the whole thread; the difference is shown, also after a restart."""
-    one = scene(tmp_path, good(tokens=100), good(tokens=250))
-    one.turn(PROMPT)
-    one.turn(PROMPT)
-    later = scene(tmp_path, good(tokens=1000))
+    scene = make_scene(tmp_path, good(tokens=100), good(tokens=250))
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
+    later = make_scene(tmp_path, good(tokens=1000))
     later.turn(PROMPT)
 
-    assert ["100", "150"] == [line.split()[1] for line in one.told.split("\n") if line.startswith("tokens")]
-    assert "tokens: 750 in" in later.told
+    assert ["100", "150"] == [line.split()[1] for line in scene.printed.split("\n") if line.startswith("tokens")]
+    assert "tokens: 750 in" in later.printed
 
 
 def test_tokens_of_a_thread_from_elsewhere_are_its_total(tmp_path: Path) -> None:
     """Without an earlier count, the total is shown and called so."""
     session_file(tmp_path, json.dumps({"schema_version": "1.0", "sessions": {"default": {"thread_id": FIRST}}}))
-    one = scene(tmp_path, good(tokens=900))
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(tokens=900))
+    scene.turn(PROMPT)
 
-    assert "tokens in the whole session: 900 in" in one.told
+    assert "tokens in the whole session: 900 in" in scene.printed
 
 
 def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
     """AC-003: a plan names the command with its session, and changes nothing."""
     save_session(tmp_path, usage=TokenUsage())
-    one = scene(tmp_path)
+    scene = make_scene(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    first, second = one.conversation.plan_turn(PROMPT), one.conversation.plan_turn(PROMPT)
+    first, second = scene.conversation.plan_turn(PROMPT), scene.conversation.plan_turn(PROMPT)
 
     assert first.to_json() == second.to_json()
     assert f"fake {FIRST}" == first.tool_plan.planned_codex_command
-    assert ([], [], []) == (one.transport.asked, one.world.runner.calls, one.world.journal.records)
+    assert ([], [], []) == (scene.transport.asked, scene.world.runner.calls, scene.world.journal.records)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 def test_a_plan_reports_a_damaged_file(tmp_path: Path) -> None:
     """AC-003: the plan reports that the session is lost."""
     session_file(tmp_path, "{")
-    one = scene(tmp_path)
-    one.conversation.open_session(is_plan_only=True)
+    scene = make_scene(tmp_path)
+    scene.conversation.open_session(is_plan_only=True)
 
-    assert LimitCode.SESSION_UNAVAILABLE in [limit.code for limit in one.conversation.plan_turn(PROMPT).limits]
+    assert LimitCode.SESSION_UNAVAILABLE in [limit.code for limit in scene.conversation.plan_turn(PROMPT).limits]
 
 
 def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:
@@ -256,15 +256,15 @@ def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:
         def run(self, *_: object) -> tuple[()]:
             raise RuntimeError("broken")
 
-    one = scene(tmp_path, good())
-    one.conversation.preparer._runtime = one.conversation.workflow._runtime = replace(
-        one.conversation.workflow._runtime, runner=Broken()
+    scene = make_scene(tmp_path, good())
+    scene.conversation.preparer._runtime = scene.conversation.workflow._runtime = replace(
+        scene.conversation.workflow._runtime, runner=Broken()
     )
-    one.turn(PROMPT)
+    scene.turn(PROMPT)
 
-    assert [TurnInput(PROMPT)] == one.transport.asked
-    assert "[Limits] orchestrator unavailable: RuntimeError: broken\n" in one.told
-    [fault] = [record for record in one.world.journal.records if record.event == "internal_error"]
+    assert [TurnInput(PROMPT)] == scene.transport.asked
+    assert "[Limits] orchestrator unavailable: RuntimeError: broken\n" in scene.printed
+    [fault] = [record for record in scene.world.journal.records if record.event == "internal_error"]
     assert "RuntimeError: broken" in fault.event_fields["traceback"]
 
 
@@ -275,20 +275,20 @@ def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
         def run(self, *_: object) -> tuple[()]:
             raise KeyboardInterrupt
 
-    one = scene(tmp_path)
-    one.conversation.preparer._runtime = one.conversation.workflow._runtime = replace(
-        one.conversation.workflow._runtime, runner=Interrupting()
+    scene = make_scene(tmp_path)
+    scene.conversation.preparer._runtime = scene.conversation.workflow._runtime = replace(
+        scene.conversation.workflow._runtime, runner=Interrupting()
     )
 
-    assert Interrupted(2) == one.turn(PROMPT)
-    assert [] == one.transport.asked
+    assert Interrupted(2) == scene.turn(PROMPT)
+    assert [] == scene.transport.asked
 
 
 def test_a_turn_is_recorded_as_with_hooks(tmp_path: Path) -> None:
     """The journal has the session, the prompt with its preparation, and the end of the turn."""
-    one = scene(tmp_path, good())
-    one.turn(PROMPT)
-    records = one.world.journal.records
+    scene = make_scene(tmp_path, good())
+    scene.turn(PROMPT)
+    records = scene.world.journal.records
     [prompt] = [record for record in records if record.event == "PromptSubmitted"]
     [ending] = [record for record in records if record.event == "TurnEnding"]
 
@@ -300,8 +300,8 @@ def test_a_turn_is_recorded_as_with_hooks(tmp_path: Path) -> None:
     assert (FIRST, "answer") == (ending.session_id, ending.event_fields["message"])
 
 
-def _codes(one: Scene) -> list[str]:
-    return [code for record in one.world.journal.records for code in record.turn.get("limits", ())]
+def _codes(scene: Scene) -> list[str]:
+    return [code for record in scene.world.journal.records for code in record.turn.get("limits", ())]
 
 
 def test_plan_mode_comes_from_the_settings(tmp_path: Path) -> None:
@@ -312,10 +312,10 @@ def test_plan_mode_comes_from_the_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("thread_id", ["", "last", FIRST[:-1]])
 def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id: str) -> None:
     """AC-002: an id that is not a UUID would silently start another thread, so it is not stored."""
-    one = scene(tmp_path, good(thread_id))
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, good(thread_id))
+    scene.turn(PROMPT)
 
-    assert {} == one.stored()
+    assert {} == scene.stored()
 
 
 @pytest.mark.parametrize(
@@ -330,26 +330,26 @@ def test_another_thread_gets_the_context_again(
     tmp_path: Path, turns: list[list[TurnEvent]], gets_lines: list[bool]
 ) -> None:
     """Lines count as shown only to the thread that got them."""
-    one = scene(tmp_path, *turns)
+    scene = make_scene(tmp_path, *turns)
     for _ in range(3):
-        one.turn(PROMPT)
+        scene.turn(PROMPT)
 
-    assert gets_lines == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]
+    assert gets_lines == ["RETRY_LIMIT = 3" in ask.context for ask in scene.transport.asked]
 
 
 def test_a_turn_without_a_thread_has_shown_nothing(tmp_path: Path) -> None:
     """The next prompt starts a thread, which gets the lines."""
-    one = scene(tmp_path, [Interrupted(2)], good(FIRST))
-    one.turn(PROMPT)
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, [Interrupted(2)], good(FIRST))
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
 
-    assert [True, True] == ["RETRY_LIMIT = 3" in ask.context for ask in one.transport.asked]
+    assert [True, True] == ["RETRY_LIMIT = 3" in ask.context for ask in scene.transport.asked]
 
 
 # --- sessions ---
 
 
-def plain_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
+def make_plain_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
     """A conversation whose prompts are sent without a lookup."""
     return open_scene(root, *turns, enabled=Activation.OFF, **options)
 
@@ -359,66 +359,66 @@ def test_a_session_that_another_process_holds_gets_no_prompt(tmp_path: Path) -> 
     save_session(tmp_path, name="mine")
     neighbor = store_of(tmp_path, NEIGHBOR)
     neighbor.claim("mine", None, 0)
-    one = plain_scene(tmp_path, good(FIRST), name="mine")
-    first = one.turn()
+    scene = make_plain_scene(tmp_path, good(FIRST), name="mine")
+    first = scene.turn()
     neighbor.release()
 
     assert Failed(FailureReason.ACTIVE_WRITER, f"process {NEIGHBOR.pid}") == first
-    assert Completed(TokenUsage(100)) == one.turn()
-    assert [TurnInput("hello", "", FIRST)] == one.transport.asked
+    assert Completed(TokenUsage(100)) == scene.turn()
+    assert [TurnInput("hello", "", FIRST)] == scene.transport.asked
 
 
 def test_a_new_thread_does_not_lose_the_former(tmp_path: Path) -> None:
     """--new starts another thread, and the former one can be resumed by its number."""
-    plain_scene(tmp_path, good(FIRST)).turn("first prompt")
-    one = plain_scene(tmp_path, good(SECOND), good(FIRST), is_new=True)
-    one.turn("second prompt")
-    listed = one.conversation.list_sessions()
-    one.conversation.switch_session(str([summary.thread_id for summary in listed].index(FIRST) + 1))
-    one.turn()
+    make_plain_scene(tmp_path, good(FIRST)).turn("first prompt")
+    scene = make_plain_scene(tmp_path, good(SECOND), good(FIRST), is_new=True)
+    scene.turn("second prompt")
+    listed = scene.conversation.list_sessions()
+    scene.conversation.switch_session(str([summary.thread_id for summary in listed].index(FIRST) + 1))
+    scene.turn()
 
     known = {summary.thread_id: summary for summary in listed}
     assert SessionSummary(SECOND, "default", NOW, "second prompt", is_current=True) == known[SECOND]
     assert SessionSummary(FIRST, "", NOW, "first prompt") == known[FIRST]
-    assert ["", FIRST] == [turn_input.thread_id for turn_input in one.transport.asked]
+    assert ["", FIRST] == [turn_input.thread_id for turn_input in scene.transport.asked]
 
 
 def test_a_fork_continues_next_to_its_origin(tmp_path: Path) -> None:
     """The next turn runs on the copy, and the origin keeps its name."""
-    one = plain_scene(tmp_path, good(FIRST), good(SECOND))
-    one.turn()
-    one.transport.forks = [SECOND]
-    message = one.conversation.fork()
-    one.turn()
+    scene = make_plain_scene(tmp_path, good(FIRST), good(SECOND))
+    scene.turn()
+    scene.transport.forks = [SECOND]
+    message = scene.conversation.fork()
+    scene.turn()
 
     assert "this is now session default-2" in message
-    assert ([FIRST], ["", SECOND]) == (one.transport.forked, [asked.thread_id for asked in one.transport.asked])
-    assert "codex-auto --session default-2" == one.conversation.resume_command()
-    assert "tokens in the whole session" in one.told
+    assert ([FIRST], ["", SECOND]) == (scene.transport.forked, [asked.thread_id for asked in scene.transport.asked])
+    assert "codex-auto --session default-2" == scene.conversation.resume_command()
+    assert "tokens in the whole session" in scene.printed
 
 
 def test_a_fork_that_fails_changes_nothing(tmp_path: Path) -> None:
     """Codex's reason is shown; before the first prompt there is nothing to fork."""
-    one = plain_scene(tmp_path, good(FIRST))
-    nothing = one.conversation.fork()
-    one.turn()
-    one.transport.forks = [Failed(FailureReason.NO_ROLLOUT, "gone")]
+    scene = make_plain_scene(tmp_path, good(FIRST))
+    nothing = scene.conversation.fork()
+    scene.turn()
+    scene.transport.forks = [Failed(FailureReason.NO_ROLLOUT, "gone")]
 
-    assert ("there is nothing to fork before the first prompt", "") == (nothing, one.conversation.fork())
-    assert "no longer has this session" in one.told
-    assert {"default": FIRST} == one.stored()
+    assert ("there is nothing to fork before the first prompt", "") == (nothing, scene.conversation.fork())
+    assert "no longer has this session" in scene.printed
+    assert {"default": FIRST} == scene.stored()
 
 
 def test_codex_exec_cannot_compact(tmp_path: Path) -> None:
     """There is no app-server to ask."""
-    assert plain_scene(tmp_path).conversation.turns.compact() is None
+    assert make_plain_scene(tmp_path).conversation.turns.compact() is None
 
 
 def test_plan_mode_holds_no_session(tmp_path: Path) -> None:
     """Settings that ask for dry runs leave no lease; when they change, the turn takes the session first."""
-    one = plain_scene(tmp_path, good(FIRST), mode=ExecutionMode.PLAN)
+    scene = make_plain_scene(tmp_path, good(FIRST), mode=ExecutionMode.PLAN)
     before = store_of(tmp_path).read(0)
-    one.turn()
+    scene.turn()
 
     assert ((), []) == (before, os.listdir(tmp_path))
     assert ["default"] == [row.name for row in store_of(tmp_path, NEIGHBOR).read(0) if row.holder]
@@ -426,7 +426,7 @@ def test_plan_mode_holds_no_session(tmp_path: Path) -> None:
 
 def test_closing_ends_the_transport_and_releases_the_session(tmp_path: Path) -> None:
     """Nothing outlives a conversation."""
-    one = plain_scene(tmp_path)
-    one.conversation.close()
+    scene = make_plain_scene(tmp_path)
+    scene.conversation.close()
 
-    assert (True, ()) == (one.transport.is_closed, store_of(tmp_path, NEIGHBOR).read(0))
+    assert (True, ()) == (scene.transport.is_closed, store_of(tmp_path, NEIGHBOR).read(0))

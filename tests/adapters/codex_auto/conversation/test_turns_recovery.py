@@ -47,10 +47,10 @@ class Recovered(Scene):
     rests: list[float] = field(default_factory=list)
 
 
-def scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Recovered:
+def make_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Recovered:
     """A conversation at ``root``, by a transport that does as it is told, or by an app-server."""
-    one = open_scene(root, *turns, **options)
-    made = Recovered(one.conversation, one.transport, one.world, one.printer, root)
+    scene = open_scene(root, *turns, **options)
+    made = Recovered(scene.conversation, scene.transport, scene.world, scene.printer, root)
     made.conversation.turns.sleep_for = made.rests.append
     return made
 
@@ -60,40 +60,40 @@ def scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Recovered:
 
 def test_a_full_thread_is_retried(tmp_path: Path) -> None:
     """The retry refers to the request on the same thread, and does not send the prompt itself again."""
-    one = scene(tmp_path, bad(FULL), good())
-    ending = one.turn(PROMPT)
-    first, second = one.transport.asked
+    scene = make_scene(tmp_path, bad(FULL), good())
+    ending = scene.turn(PROMPT)
+    first, second = scene.transport.asked
 
-    assert (DONE, [2.0]) == (ending, one.rests)
+    assert (DONE, [2.0]) == (ending, scene.rests)
     assert (PROMPT, FIRST, ENGLISH["prompt_after_compaction"].format(prompt=PROMPT)) == (
         first.prompt,
         second.thread_id,
         second.prompt,
     )
-    assert "retrying with a summary in 2 s (1 of 2)" in one.told
+    assert "retrying with a summary in 2 s (1 of 2)" in scene.printed
 
 
 def test_a_full_thread_is_retried_twice(tmp_path: Path) -> None:
     """After two retries with longer pauses the failure is final."""
-    one = scene(tmp_path, bad(FULL), bad(FULL), bad(FULL))
+    scene = make_scene(tmp_path, bad(FULL), bad(FULL), bad(FULL))
 
-    assert (FULL, [2.0, 4.0], 3) == (one.turn(PROMPT), one.rests, len(one.transport.asked))
+    assert (FULL, [2.0, 4.0], 3) == (scene.turn(PROMPT), scene.rests, len(scene.transport.asked))
 
 
 def test_a_long_prompt_is_repeated_in_part(tmp_path: Path) -> None:
     """The retry does not repeat a long prompt completely."""
-    one = scene(tmp_path, bad(FULL), good())
-    one.turn("x" * 5000)
+    scene = make_scene(tmp_path, bad(FULL), good())
+    scene.turn("x" * 5000)
 
-    assert 2200 > len(one.transport.asked[1].prompt)
+    assert 2200 > len(scene.transport.asked[1].prompt)
 
 
 @pytest.mark.parametrize("off", ["recover-from-full-context"])
 def test_the_retry_can_be_disabled(tmp_path: Path, off: str) -> None:
     """The name of the policy disables the retry."""
-    one = scene(tmp_path, bad(FULL), policies_off=(off,))
+    scene = make_scene(tmp_path, bad(FULL), policies_off=(off,))
 
-    assert (FULL, 1, []) == (one.turn(PROMPT), len(one.transport.asked), one.rests)
+    assert (FULL, 1, []) == (scene.turn(PROMPT), len(scene.transport.asked), scene.rests)
 
 
 def test_ctrl_c_ends_the_pause(tmp_path: Path) -> None:
@@ -102,10 +102,10 @@ def test_ctrl_c_ends_the_pause(tmp_path: Path) -> None:
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    one = scene(tmp_path, bad(FULL))
-    one.conversation.turns.sleep_for = interrupted
+    scene = make_scene(tmp_path, bad(FULL))
+    scene.conversation.turns.sleep_for = interrupted
 
-    assert ("Interrupted", 1) == (type(one.turn(PROMPT)).__name__, len(one.transport.asked))
+    assert ("Interrupted", 1) == (type(scene.turn(PROMPT)).__name__, len(scene.transport.asked))
 
 
 # --- refused ---
@@ -113,26 +113,26 @@ def test_ctrl_c_ends_the_pause(tmp_path: Path) -> None:
 
 def test_a_refused_history_is_abandoned(tmp_path: Path) -> None:
     """If the model has not acted, the prompt is sent to a new thread, and the reason is shown."""
-    one = scene(tmp_path, good(), bad(REFUSED), good(SECOND))
-    one.turn(PROMPT)
-    ending = one.turn("and now?")
+    scene = make_scene(tmp_path, good(), bad(REFUSED), good(SECOND))
+    scene.turn(PROMPT)
+    ending = scene.turn("and now?")
 
     assert [(PROMPT, ""), ("and now?", FIRST), ("and now?", "")] == [
-        (ask.prompt, ask.thread_id) for ask in one.transport.asked
+        (ask.prompt, ask.thread_id) for ask in scene.transport.asked
     ]
-    assert (DONE, SECOND) == (ending, one.conversation.session and one.conversation.session.thread_id)
-    assert "no longer accepts the history" in one.told
-    assert "No tool output found" in one.told
+    assert (DONE, SECOND) == (ending, scene.conversation.session and scene.conversation.session.thread_id)
+    assert "no longer accepts the history" in scene.printed
+    assert "No tool output found" in scene.printed
 
 
 def test_work_that_was_begun_is_not_repeated(tmp_path: Path) -> None:
     """If the model has acted before the refusal, the new thread is told to check that first."""
     ran = CommandFinished("1", "make", "", 0)
-    one = scene(tmp_path, good(), bad(REFUSED, ran), good(SECOND))
-    one.turn(PROMPT)
-    one.turn("and now?")
+    scene = make_scene(tmp_path, good(), bad(REFUSED, ran), good(SECOND))
+    scene.turn(PROMPT)
+    scene.turn("and now?")
 
-    assert ENGLISH["prompt_on_new_thread"].format(prompt="and now?") == one.transport.asked[-1].prompt
+    assert ENGLISH["prompt_on_new_thread"].format(prompt="and now?") == scene.transport.asked[-1].prompt
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_work_that_was_begun_is_not_repeated(tmp_path: Path) -> None:
 )
 def test_other_threads_are_kept(tmp_path: Path, turns: list[list[TurnEvent]], settings: dict[str, Any]) -> None:
     """A new thread, another failure and a disabled policy leave the failure as it is."""
-    one = scene(tmp_path, *turns, **settings)
-    ending = [one.turn(PROMPT) for _ in turns][-1]
+    scene = make_scene(tmp_path, *turns, **settings)
+    ending = [scene.turn(PROMPT) for _ in turns][-1]
 
-    assert (turns[-1][-1], len(turns)) == (ending, len(one.transport.asked))
+    assert (turns[-1][-1], len(turns)) == (ending, len(scene.transport.asked))
 
 
 # --- nearly full, by the app-server ---
@@ -174,22 +174,22 @@ def test_a_nearly_full_thread_is_summarized_first(bench: Bench, tmp_path: Path) 
     """The thread is compacted once before the next turn, and again only after it was smaller."""
     full, small = [{"usage": 770}], [{"usage": 100}]  # with the answer 780 and 110 tokens of a window of 1000
     bench.script(full, full, full, small, full, small, small)
-    one = scene(tmp_path, server=bench.open())
+    scene = make_scene(tmp_path, server=bench.open())
     for _ in range(5):
-        one.turn(PROMPT)
+        scene.turn(PROMPT)
 
     turn, compaction = "turn/start", "thread/compact/start"
     assert [turn, compaction, turn, turn, turn, compaction, turn] == requests(bench)
-    assert "uses 78% of the model's context window" in one.told
+    assert "uses 78% of the model's context window" in scene.printed
 
 
 @pytest.mark.parametrize(("usage", "off"), [(769, ()), (900, ("compact-before-full",))])
 def test_a_smaller_thread_is_not_compacted(bench: Bench, tmp_path: Path, usage: int, off: tuple[str, ...]) -> None:
     """Below the threshold, or with the policy disabled, the next turn follows directly."""
     bench.script([{"usage": usage}], [{"usage": usage}])
-    one = scene(tmp_path, server=bench.open(), policies_off=off)
-    one.turn(PROMPT)
-    one.turn(PROMPT)
+    scene = make_scene(tmp_path, server=bench.open(), policies_off=off)
+    scene.turn(PROMPT)
+    scene.turn(PROMPT)
 
     assert ["turn/start"] * 2 == requests(bench)
 
@@ -197,8 +197,8 @@ def test_a_smaller_thread_is_not_compacted(bench: Bench, tmp_path: Path, usage: 
 def test_the_app_server_compacts_a_full_thread(bench: Bench, tmp_path: Path) -> None:
     """A turn that did not fit is followed by a compaction and another turn."""
     bench.script([{"fail": "too long", "info": "contextWindowExceeded"}], [{"say": "summary"}], [{"say": "answer"}])
-    one = scene(tmp_path, server=bench.open())
-    ending = one.turn(PROMPT)
+    scene = make_scene(tmp_path, server=bench.open())
+    ending = scene.turn(PROMPT)
 
     assert ("Completed", ["turn/start", "thread/compact/start", "turn/start"]) == (
         type(ending).__name__,
@@ -211,10 +211,10 @@ def test_a_failed_compaction_ends_the_retry(bench: Bench, tmp_path: Path) -> Non
     """If the compaction fails, the first failure is final."""
     full = [{"fail": "too long", "info": "contextWindowExceeded"}]
     bench.script(full, full, full)
-    one = scene(tmp_path, server=bench.open())
+    scene = make_scene(tmp_path, server=bench.open())
 
     assert (FailureReason.CONTEXT_FULL, ["turn/start", "thread/compact/start"]) == (
-        getattr(one.turn(PROMPT), "reason", None),
+        getattr(scene.turn(PROMPT), "reason", None),
         requests(bench),
     )
 
@@ -238,12 +238,12 @@ def test_the_effort_of_a_turn(
     tmp_path: Path, prompt: str, effort: EffortSettings, settings: dict[str, Any], sent: str
 ) -> None:
     """``--effort`` applies to every turn, a prompt can raise it for one turn, and nothing lowers it."""
-    one = scene(tmp_path, good(), good(), effort=effort, **settings)
-    one.turn(prompt)
-    one.turn("thank you")
+    scene = make_scene(tmp_path, good(), good(), effort=effort, **settings)
+    scene.turn(prompt)
+    scene.turn("thank you")
 
-    assert [sent, effort.requested] == [ask.effort for ask in one.transport.asked]
-    assert ("raised the reasoning effort" in one.told) == (sent not in ("", effort.requested))
+    assert [sent, effort.requested] == [ask.effort for ask in scene.transport.asked]
+    assert ("raised the reasoning effort" in scene.printed) == (sent not in ("", effort.requested))
 
 
 # --- what the model lists ---
@@ -252,13 +252,13 @@ def test_the_effort_of_a_turn(
 def test_an_unfinished_plan_of_the_model_continues_the_turn(tmp_path: Path) -> None:
     """Open steps in the model's plan continue the turn."""
     plan = PlanUpdated((PlanStep("write tests", "pending"), PlanStep("rename it", "completed")))
-    one = scene(
+    scene = make_scene(
         tmp_path,
         good(FIRST, plan, CommandFinished("1", "make", "", 0)),
         good(FIRST, PlanUpdated((PlanStep("x", "completed"),))),
     )
-    one.turn(PROMPT)
-    asked = [ask.prompt for ask in one.transport.asked]
+    scene.turn(PROMPT)
+    asked = [ask.prompt for ask in scene.transport.asked]
 
     assert 2 == len(asked)
     assert 'open items (1): "write tests"' in asked[1]

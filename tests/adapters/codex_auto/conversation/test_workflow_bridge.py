@@ -96,7 +96,7 @@ class WorkflowScene(Scene):
         return [record.event for record in self.world.journal.records]
 
 
-def scene(
+def make_scene(
     root: Path,
     *turns: Sequence[TurnEvent],
     files: Sequence[Sequence[tuple[str, str]]] = (),
@@ -105,10 +105,10 @@ def scene(
 ) -> WorkflowScene:
     world = world or replace(fake_world(), clock=Nonces())
     transport, rollouts = Writing(root / "codex", turns, files), RolloutReader(root / "codex")
-    one = open_scene(
+    scene = open_scene(
         root, world=world, transport=transport, rollouts=rollouts, tools_disabled=("ci_search",), **settings
     )
-    return WorkflowScene(one.conversation, transport, world, one.printer, root)
+    return WorkflowScene(scene.conversation, transport, world, scene.printer, root)
 
 
 def turn(*events: TurnEvent, thread_id: str = ROOT, end: Ending = END) -> list[TurnEvent]:
@@ -120,40 +120,40 @@ def turn(*events: TurnEvent, thread_id: str = ROOT, end: Ending = END) -> list[T
 
 def test_a_workflow_goes_on_until_it_is_done(tmp_path: Path) -> None:
     """The command starts it, the model is told, a turn that ends too early is followed by another, and then it ends."""
-    one = scene(tmp_path, turn(Message("Begun.")), turn(Message(f"Done.\n{DONE}")))
-    ending = one.says(START)
-    first, second = one.transport.asked
+    scene = make_scene(tmp_path, turn(Message("Begun.")), turn(Message(f"Done.\n{DONE}")))
+    ending = scene.says(START)
+    first, second = scene.transport.asked
 
-    assert (END, RunStatus.COMPLETE) == (ending, one.ran().status)
+    assert (END, RunStatus.COMPLETE) == (ending, scene.ran().status)
     assert (START, ROOT) == (first.prompt, second.thread_id)
     assert first.guidance.startswith("Run this workflow now. Do not choose another one.\nupbeat · workflow single: DEV")
     assert ("", "") == (second.guidance, second.context)
     assert second.prompt.startswith("[upbeat 1/30] workflow single: DEV\nNext step: delegate DEV")
-    assert "upbeat continues: [upbeat 1/30] workflow single: DEV\n" in one.told
-    assert "upbeat: workflow single is complete: DEV ✓\n" in one.told
+    assert "upbeat continues: [upbeat 1/30] workflow single: DEV\n" in scene.printed
+    assert "upbeat: workflow single is complete: DEV ✓\n" in scene.printed
 
 
 def test_a_loop_without_progress_ends_by_itself(tmp_path: Path) -> None:
     """Three turns that change nothing are enough; the user is told how to go on."""
-    one = scene(tmp_path, *[turn(Message("Thinking.")) for _ in range(9)])
-    one.says(START)
+    scene = make_scene(tmp_path, *[turn(Message("Thinking.")) for _ in range(9)])
+    scene.says(START)
 
-    assert 4 == len(one.sent)
-    assert ("no_progress", RunStatus.RUNNING) == (one.state().loop.end_reason, one.ran().status)
-    assert "no progress in 3 turns" in one.told
+    assert 4 == len(scene.sent)
+    assert ("no_progress", RunStatus.RUNNING) == (scene.state().loop.end_reason, scene.ran().status)
+    assert "no progress in 3 turns" in scene.printed
 
 
 @pytest.mark.parametrize("settings", [{"loop_enabled": Toggle.OFF}])
 def test_without_the_loop_a_turn_ends(tmp_path: Path, settings: dict[str, object]) -> None:
     """The workflow stands where it is, and goes on with the user's next prompt."""
-    one = scene(tmp_path, turn(Message("Begun.")), turn(Message(DONE)), **settings)
-    one.says(START)
-    began = (list(one.sent), one.ran().status)
-    one.says("go on please, implement it")
+    scene = make_scene(tmp_path, turn(Message("Begun.")), turn(Message(DONE)), **settings)
+    scene.says(START)
+    began = (list(scene.sent), scene.ran().status)
+    scene.says("go on please, implement it")
 
     assert ([START], RunStatus.RUNNING) == began
-    assert RunStatus.COMPLETE is one.ran().status
-    assert "upbeat · workflow single: DEV" in one.transport.asked[1].guidance
+    assert RunStatus.COMPLETE is scene.ran().status
+    assert "upbeat · workflow single: DEV" in scene.transport.asked[1].guidance
 
 
 def test_no_loop_is_a_flag_above_the_settings() -> None:
@@ -168,34 +168,34 @@ def test_no_loop_is_a_flag_above_the_settings() -> None:
 @pytest.mark.parametrize("word", ["stop", "停", "/upbeat:stop"])
 def test_a_word_stops_it(tmp_path: Path, word: str) -> None:
     """Nothing is continued after it; the workflow can be taken up again."""
-    one = scene(tmp_path, turn(Message("Which of the two?")), turn(Message("Stopped.")), turn(Message(DONE)))
-    one.says(START)
-    one.says(word)
-    stopped = (one.ran().status, len(one.sent))
-    one.says("/upbeat:continue")
+    scene = make_scene(tmp_path, turn(Message("Which of the two?")), turn(Message("Stopped.")), turn(Message(DONE)))
+    scene.says(START)
+    scene.says(word)
+    stopped = (scene.ran().status, len(scene.sent))
+    scene.says("/upbeat:continue")
 
     assert (RunStatus.STOPPED, 2) == stopped
-    assert RunStatus.COMPLETE is one.ran().status
-    assert "upbeat: stopped workflow single" in one.told
+    assert RunStatus.COMPLETE is scene.ran().status
+    assert "upbeat: stopped workflow single" in scene.printed
 
 
 def test_a_question_to_the_user_is_waited_for(tmp_path: Path) -> None:
     """A turn that ends in a question is not continued."""
-    one = scene(tmp_path, turn(Message("Per host or in all?")))
-    one.says(START)
+    scene = make_scene(tmp_path, turn(Message("Per host or in all?")))
+    scene.says(START)
 
-    assert [START] == one.sent
+    assert [START] == scene.sent
 
 
 def test_an_interrupted_turn_pauses_the_loop(tmp_path: Path) -> None:
     """Ctrl-C ends the turn and what would follow; the next prompt goes on."""
-    one = scene(tmp_path, turn(Message("Begun.")), turn(end=Interrupted(2)), turn(Message(DONE)))
-    ending = one.says(START)
-    paused = (len(one.sent), one.ran().status, one.state().loop.was_continued)
-    one.says("implement it per host")
+    scene = make_scene(tmp_path, turn(Message("Begun.")), turn(end=Interrupted(2)), turn(Message(DONE)))
+    ending = scene.says(START)
+    paused = (len(scene.sent), scene.ran().status, scene.state().loop.was_continued)
+    scene.says("implement it per host")
 
     assert (Interrupted(2), (2, RunStatus.RUNNING, False)) == (ending, paused)
-    assert RunStatus.COMPLETE is one.ran().status
+    assert RunStatus.COMPLETE is scene.ran().status
 
 
 def test_ctrl_c_between_two_turns_sends_nothing_on(tmp_path: Path) -> None:
@@ -207,34 +207,34 @@ def test_ctrl_c_between_two_turns_sends_nothing_on(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
             return super().write(text)
 
-    one = scene(tmp_path, turn(Message("Begun.")))
-    one.printer.status_stream = Pressed()
+    scene = make_scene(tmp_path, turn(Message("Begun.")))
+    scene.printer.status_stream = Pressed()
 
-    assert Interrupted(2) == one.says(START)
-    assert ([START], False) == (one.sent, one.state().loop.was_continued)
+    assert Interrupted(2) == scene.says(START)
+    assert ([START], False) == (scene.sent, scene.state().loop.was_continued)
 
 
 def test_a_failed_turn_is_counted_and_not_repeated(tmp_path: Path) -> None:
     """It may have reached the model; the user is next."""
-    one = scene(tmp_path, turn(end=Failed(FailureReason.QUOTA_EXCEEDED, "no more")))
-    ending = one.says(START)
-    [record] = [record for record in one.world.journal.records if record.event == "TurnFailed"]
+    scene = make_scene(tmp_path, turn(end=Failed(FailureReason.QUOTA_EXCEEDED, "no more")))
+    ending = scene.says(START)
+    [record] = [record for record in scene.world.journal.records if record.event == "TurnFailed"]
 
     assert (Failed(FailureReason.QUOTA_EXCEEDED, "no more"), [START], 1) == (
         ending,
-        one.sent,
-        one.state().loop.consecutive_errors,
+        scene.sent,
+        scene.state().loop.consecutive_errors,
     )
     assert ("quota_exceeded", "no more") == (record.event_fields["error"], record.event_fields["message"])
 
 
 def test_a_prompt_without_a_workflow_is_one_turn(tmp_path: Path) -> None:
     """Nothing is said about workflows, and nothing follows."""
-    one = scene(tmp_path, turn(Message("It is in retry.py.")))
-    one.says("where is RETRY_LIMIT used?")
+    scene = make_scene(tmp_path, turn(Message("It is in retry.py.")))
+    scene.says("where is RETRY_LIMIT used?")
 
-    assert [("where is RETRY_LIMIT used?", "")] == [(ask.prompt, ask.guidance) for ask in one.transport.asked]
-    assert None is one.state().run
+    assert [("where is RETRY_LIMIT used?", "")] == [(ask.prompt, ask.guidance) for ask in scene.transport.asked]
+    assert None is scene.state().run
 
 
 # --- evidence ---
@@ -244,10 +244,10 @@ def test_a_command_of_the_record_bears_witness(tmp_path: Path) -> None:
     """With its exit code, on the files as they are, under the id that a hook is told, too."""
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["/bin/bash", "-lc", "pytest -q"], 0).replace("5000", at_now()))]
     seen = CommandFinished("item_3", "/bin/bash -lc 'pytest -q'", "1 passed", 0)
-    one = scene(tmp_path, turn(Message("Well?")), turn(seen, Message("Well?")), files=[[], lines])
-    one.says(START)
-    one.says("implement it")
-    [evidence] = one.state().evidence
+    scene = make_scene(tmp_path, turn(Message("Well?")), turn(seen, Message("Well?")), files=[[], lines])
+    scene.says(START)
+    scene.says("implement it")
+    [evidence] = scene.state().evidence
 
     assert ("call_9", "tests", 0, "tree 1") == (
         evidence.call_id,
@@ -262,10 +262,10 @@ def test_without_a_record_the_stream_bears_witness(tmp_path: Path) -> None:
     seen = CommandFinished("item_0", "/bin/bash -lc 'pytest -q'", "", 1)
     declined = CommandFinished("item_1", "pytest", "", None, is_declined=True)
     changed = FilesChanged("item_2", ())
-    one = scene(tmp_path, turn(seen, declined, changed, Message("Well?")), turn(seen, Message("Well?")))
-    one.says(START)
-    one.says("implement it")
-    first, second = one.state().evidence
+    scene = make_scene(tmp_path, turn(seen, declined, changed, Message("Well?")), turn(seen, Message("Well?")))
+    scene.says(START)
+    scene.says("implement it")
+    first, second = scene.state().evidence
 
     assert (1, 1, "pytest -q") == (first.exit_code, second.exit_code, first.command)
     assert first.call_id.endswith("-item_0")
@@ -275,11 +275,11 @@ def test_without_a_record_the_stream_bears_witness(tmp_path: Path) -> None:
 def test_a_command_that_is_noticed_late_is_none(tmp_path: Path) -> None:
     """The files may have changed since it ran."""
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["pytest"], 0))]
-    one = scene(tmp_path, turn(Message("Well?")), turn(Message("Well?")), files=[[], lines])
-    one.says(START)
-    one.says("implement it")
+    scene = make_scene(tmp_path, turn(Message("Well?")), turn(Message("Well?")), files=[[], lines])
+    scene.says(START)
+    scene.says("implement it")
 
-    assert () == one.state().evidence
+    assert () == scene.state().evidence
 
 
 def at_now() -> str:
@@ -302,64 +302,66 @@ def agent(answer: str | None, *, kind: str = "upbeat-developer", prompt: str = "
 
 def test_the_answer_of_an_agent_ends_its_step(tmp_path: Path) -> None:
     """By the call's id, whatever else is said in the turn."""
-    one = scene(tmp_path, turn(Heartbeat(), Message("All over.")), files=[agent("The retries are in.")])
-    one.says(START)
+    scene = make_scene(tmp_path, turn(Heartbeat(), Message("All over.")), files=[agent("The retries are in.")])
+    scene.says(START)
 
-    assert ([START], RunStatus.COMPLETE) == (one.sent, one.ran().status)
+    assert ([START], RunStatus.COMPLETE) == (scene.sent, scene.ran().status)
     assert ["SubagentRequested", "SubagentReturned", "SubagentReturned"] == [
-        name for name in one.events() if name.startswith("Subagent")
+        name for name in scene.events() if name.startswith("Subagent")
     ]
 
 
 def test_an_agent_that_was_broken_off_has_done_nothing(tmp_path: Path) -> None:
     """Its step is pending again."""
-    one = scene(tmp_path, turn(Heartbeat(), Message("Shall I go on?")), files=[agent(None)])
-    one.says(START)
+    scene = make_scene(tmp_path, turn(Heartbeat(), Message("Shall I go on?")), files=[agent(None)])
+    scene.says(START)
 
-    assert [StepStatus.PENDING] == [step.status for step in one.ran().steps]
+    assert [StepStatus.PENDING] == [step.status for step in scene.ran().steps]
 
 
 def test_agents_that_end_with_the_turn_are_not_waited_for(tmp_path: Path) -> None:
     """With codex exec they are gone; with the app-server they work on."""
     lines = agent("late")[:2]
-    gone, there = (scene(tmp_path / name, turn(Message("Well?")), files=[lines]) for name in ("exec", "fake"))
+    gone, there = (make_scene(tmp_path / name, turn(Message("Well?")), files=[lines]) for name in ("exec", "fake"))
     gone.conversation.workflow._agents_end_with_turn = True
-    for one in (gone, there):
-        one.says(START)
+    for scene in (gone, there):
+        scene.says(START)
 
-    assert [StepStatus.PENDING, StepStatus.ACTIVE] == [one.ran().steps[0].status for one in (gone, there)]
+    assert [StepStatus.PENDING, StepStatus.ACTIVE] == [scene.ran().steps[0].status for scene in (gone, there)]
 
 
 def test_a_new_server_has_lost_its_agents(tmp_path: Path) -> None:
     """After a restart of Codex their steps are pending again."""
     again = [TransportNotice(TransportNoticeKind.RESTARTED, "died"), *turn(Message("Well?"))]
-    one = scene(tmp_path, turn(Message("Well?")), again, files=[agent("late")[:2]])
-    one.says(START)
-    one.says("implement it")
+    scene = make_scene(tmp_path, turn(Message("Well?")), again, files=[agent("late")[:2]])
+    scene.says(START)
+    scene.says("implement it")
 
-    assert [StepStatus.PENDING] == [step.status for step in one.ran().steps]
+    assert [StepStatus.PENDING] == [step.status for step in scene.ran().steps]
 
 
 def test_a_compaction_is_told(tmp_path: Path) -> None:
     """The journal knows of it, so that what the model was shown counts as forgotten; the workflow is told anew."""
-    one = scene(tmp_path, turn(Message("Well?")), turn(ThreadCompacted(), Message("Well?")), turn(Message("Well?")))
-    one.says(START)
-    one.says("implement it")
-    one.says("go on")
+    scene = make_scene(
+        tmp_path, turn(Message("Well?")), turn(ThreadCompacted(), Message("Well?")), turn(Message("Well?"))
+    )
+    scene.says(START)
+    scene.says("implement it")
+    scene.says("go on")
 
-    assert 1 == one.state().compactions
-    assert 2 == one.events().count("SessionStarted")
+    assert 1 == scene.state().compactions
+    assert 2 == scene.events().count("SessionStarted")
 
 
 def test_what_nobody_can_hold_back_is_told_once(tmp_path: Path) -> None:
     """A step out of turn is not denied here; the user learns why, and how that would be possible."""
     lines = agent("Tested.", kind="upbeat-tester")
     more = [(where, text.replace("call_3", "call_4").replace(AGENT, OTHER)) for where, text in lines[:2]]
-    one = scene(tmp_path, turn(Heartbeat(), Heartbeat(), Message("Well?")), files=[[*lines, *more]])
-    one.says("/upbeat:quick add retries")
-    [denied, _] = [record for record in one.world.journal.records if "deny" in str(record.effects)]
+    scene = make_scene(tmp_path, turn(Heartbeat(), Heartbeat(), Message("Well?")), files=[[*lines, *more]])
+    scene.says("/upbeat:quick add retries")
+    [denied, _] = [record for record in scene.world.journal.records if "deny" in str(record.effects)]
 
-    assert 1 == one.told.count("so this step was not blocked (upbeat install codex): TEST cannot start yet")
+    assert 1 == scene.printed.count("so this step was not blocked (upbeat install codex): TEST cannot start yet")
     assert "the client cannot carry it out here" == denied.effects[0]["degraded"]
 
 
@@ -368,44 +370,44 @@ def test_what_nobody_can_hold_back_is_told_once(tmp_path: Path) -> None:
 
 def test_a_new_thread_takes_over_what_was_decided_before_it_had_a_name(tmp_path: Path) -> None:
     """One transaction: the thread has the run, and the name of ours has none that runs."""
-    one = scene(tmp_path, turn(Message("Well?")))
-    one.says(START)
-    [ours] = [name for name in one.world.journal.states if name.startswith("codex-auto-")]
+    scene = make_scene(tmp_path, turn(Message("Well?")))
+    scene.says(START)
+    [ours] = [name for name in scene.world.journal.states if name.startswith("codex-auto-")]
 
-    assert (RunStatus.RUNNING, RunStatus.HANDED_OVER) == (one.ran().status, one.ran(ours).status)
-    assert one.ran().id == one.ran(ours).id
+    assert (RunStatus.RUNNING, RunStatus.HANDED_OVER) == (scene.ran().status, scene.ran(ours).status)
+    assert scene.ran().id == scene.ran(ours).id
 
 
 def test_without_a_thread_the_workflow_waits_for_the_next_prompt(tmp_path: Path) -> None:
     """Codex could not be started: nothing is lost, and the next turn has it."""
-    one = scene(tmp_path, [Failed(FailureReason.LAUNCH_FAILED)], turn(Message(DONE)))
-    one.says(START)
-    one.says("try again to implement it")
+    scene = make_scene(tmp_path, [Failed(FailureReason.LAUNCH_FAILED)], turn(Message(DONE)))
+    scene.says(START)
+    scene.says("try again to implement it")
 
-    assert RunStatus.COMPLETE is one.ran().status
-    assert "upbeat · workflow single: DEV" in one.transport.asked[1].guidance
+    assert RunStatus.COMPLETE is scene.ran().status
+    assert "upbeat · workflow single: DEV" in scene.transport.asked[1].guidance
 
 
 def test_a_thread_that_is_gone_hands_its_workflow_to_the_new_one(tmp_path: Path) -> None:
     """The prompt goes to another thread, and so does what it started."""
-    one = scene(
+    scene = make_scene(
         tmp_path,
         turn(Message("Well?")),
         [Failed(FailureReason.NO_ROLLOUT, "gone")],
         turn(Message(DONE), thread_id=OTHER),
     )
-    one.says(START)
-    one.says("implement it")
+    scene.says(START)
+    scene.says("implement it")
 
-    assert (RunStatus.COMPLETE, RunStatus.HANDED_OVER) == (one.ran(OTHER).status, one.ran().status)
+    assert (RunStatus.COMPLETE, RunStatus.HANDED_OVER) == (scene.ran(OTHER).status, scene.ran().status)
 
 
 def test_another_process_goes_on_with_the_workflow(tmp_path: Path) -> None:
     """After a restart the thread has its run; a call that still ran is lost."""
-    before = scene(tmp_path, turn(Message("Well?")), files=[agent("late")[:2]])
+    before = make_scene(tmp_path, turn(Message("Well?")), files=[agent("late")[:2]])
     before.says(START)
     before.conversation.sessions.close()
-    later = scene(tmp_path, turn(Message(DONE)), world=before.world)
+    later = make_scene(tmp_path, turn(Message(DONE)), world=before.world)
     shown = later.conversation.workflow.state.run
     later.says("implement it")
 
@@ -416,33 +418,33 @@ def test_another_process_goes_on_with_the_workflow(tmp_path: Path) -> None:
 
 def test_a_session_of_its_own_has_no_workflow(tmp_path: Path) -> None:
     """A new session begins without one, a fork too; going back finds it."""
-    one = scene(tmp_path, turn(Message("Well?")), turn(Message("Hi."), thread_id=OTHER), turn(Message("Well?")))
-    one.says(START)
-    one.conversation.start_new_thread(is_plan_only=False)
-    one.says("hello")
-    fresh = one.conversation.workflow.state.run
-    one.conversation.switch_session(ROOT)
-    one.says("implement it")
+    scene = make_scene(tmp_path, turn(Message("Well?")), turn(Message("Hi."), thread_id=OTHER), turn(Message("Well?")))
+    scene.says(START)
+    scene.conversation.start_new_thread(is_plan_only=False)
+    scene.says("hello")
+    fresh = scene.conversation.workflow.state.run
+    scene.conversation.switch_session(ROOT)
+    scene.says("implement it")
 
     assert None is fresh
-    assert "upbeat · workflow single: DEV" in one.transport.asked[2].guidance
+    assert "upbeat · workflow single: DEV" in scene.transport.asked[2].guidance
 
 
 def test_a_fork_is_told_as_one(tmp_path: Path) -> None:
     """The core learns how each session began, and that it ended."""
-    one = scene(tmp_path, turn(Message("Hi.")), turn(Message("Hi."), thread_id=OTHER))
-    one.transport.forks = [OTHER]
-    one.says("hello")
-    one.conversation.fork()
-    one.says("hello")
-    one.conversation.close()
+    scene = make_scene(tmp_path, turn(Message("Hi.")), turn(Message("Hi."), thread_id=OTHER))
+    scene.transport.forks = [OTHER]
+    scene.says("hello")
+    scene.conversation.fork()
+    scene.says("hello")
+    scene.conversation.close()
     how = [
-        record.event_fields.get("trigger") for record in one.world.journal.records if record.event == "SessionStarted"
+        record.event_fields.get("trigger") for record in scene.world.journal.records if record.event == "SessionStarted"
     ]
 
     assert ["startup", "fork"] == how
     assert [ROOT, OTHER] == [
-        record.session_id for record in one.world.journal.records if record.event == "SessionEnded"
+        record.session_id for record in scene.world.journal.records if record.event == "SessionEnded"
     ]
 
 
@@ -452,18 +454,18 @@ def test_a_workflow_that_is_handed_over_is_taken_up(tmp_path: Path) -> None:
     claude = EventSource(ClientName.CLAUDE_CODE, str(tmp_path), "claude-1")
     handle_event(WorkflowCommanded(claude, "start", "single", "add retries"), world.runtime)
     handle_event(WorkflowCommanded(claude, "hand-over", "codex-cli"), world.runtime)
-    one = scene(tmp_path, turn(Message(DONE)), world=world)
-    one.says("implement it")
+    scene = make_scene(tmp_path, turn(Message(DONE)), world=world)
+    scene.says("implement it")
 
-    assert "upbeat: this session continues the workflow of claude-code session claude-1." in one.told
-    assert (RunStatus.COMPLETE, RunStatus.HANDED_OVER) == (one.ran().status, one.ran("claude-1").status)
+    assert "upbeat: this session continues the workflow of claude-code session claude-1." in scene.printed
+    assert (RunStatus.COMPLETE, RunStatus.HANDED_OVER) == (scene.ran().status, scene.ran("claude-1").status)
 
 
 def test_a_plan_keeps_no_record(tmp_path: Path) -> None:
     """Neither the session nor the prompt is told to the core."""
-    one = scene(tmp_path)
-    report = one.conversation.plan_turn(START)
-    one.conversation.close()
+    scene = make_scene(tmp_path)
+    report = scene.conversation.plan_turn(START)
+    scene.conversation.close()
 
     assert "plan" in json.dumps(report.model_dump(mode="json"))
-    assert [] == one.world.journal.records
+    assert [] == scene.world.journal.records

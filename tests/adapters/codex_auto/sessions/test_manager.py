@@ -46,23 +46,29 @@ def hold(root: Path, name: str = "default", holder: Lease = NEIGHBOR, thread_id:
 def test_the_stored_session_goes_on(tmp_path: Path) -> None:
     """Nobody else has it, nothing is wrong: nothing is said."""
     stored = save_session(tmp_path)
-    one = opened(tmp_path)
+    manager = opened(tmp_path)
 
-    assert (stored, "default", [], [], "") == (one.current, one.name, one.notices, one.problems, one.claim())
+    assert (stored, "default", [], [], "") == (
+        manager.current,
+        manager.name,
+        manager.notices,
+        manager.problems,
+        manager.claim(),
+    )
 
 
 def test_the_second_gets_a_session_of_its_own_and_is_told(tmp_path: Path) -> None:
     """Its own name, its own thread, and the command that takes up the other."""
     save_session(tmp_path)
     hold(tmp_path)
-    one = opened(tmp_path)
-    one.record_thread(SECOND, "/", "hello")
+    manager = opened(tmp_path)
+    manager.record_thread(SECOND, "/", "hello")
 
     expected = (
         f"session default is open in another codex-auto (process {NEIGHBOR.pid}), so this is session default-2; "
         "once the other one is closed, resume it with codex-auto --session default"
     )
-    assert [expected] == one.notices
+    assert [expected] == manager.notices
     assert {"default": [FIRST], "default-2": [SECOND]} == threads_by_name(store_of(tmp_path))
 
 
@@ -78,26 +84,26 @@ def test_a_name_that_the_user_chose_is_waited_for(tmp_path: Path) -> None:
     """No other one replaces it; when it is free, the next turn has it as the other process left it."""
     save_session(tmp_path, name="mine")
     hold(tmp_path, "mine")
-    one = opened(tmp_path, "mine", is_named=True)
-    was_ours, first = one.is_ours, one.claim()
+    manager = opened(tmp_path, "mine", is_named=True)
+    was_ours, first = manager.is_ours, manager.claim()
     hold(tmp_path, "mine", thread_id=SECOND)
     free(tmp_path)
 
-    assert (f"process {NEIGHBOR.pid}", "mine", False) == (first, one.name, was_ours)
-    assert "Close it there before you send prompts here" in one.notices[0]
-    assert ("", SECOND) == (one.claim(), one.current and one.current.thread_id)
+    assert (f"process {NEIGHBOR.pid}", "mine", False) == (first, manager.name, was_ours)
+    assert "Close it there before you send prompts here" in manager.notices[0]
+    assert ("", SECOND) == (manager.claim(), manager.current and manager.current.thread_id)
 
 
 def test_the_lease_of_the_dead_is_taken_over_and_told(tmp_path: Path) -> None:
     """The session goes on, under its own name."""
     stored = save_session(tmp_path)
     hold(tmp_path, holder=GONE)
-    one = opened(tmp_path)
+    manager = opened(tmp_path)
 
-    assert (stored, "default") == (one.current, one.name)
+    assert (stored, "default") == (manager.current, manager.name)
     assert [
         f"session default was left open by process {GONE.pid}, which is no longer running; this codex-auto continues it"
-    ] == one.notices
+    ] == manager.notices
 
 
 def test_a_copied_repository_has_a_session_of_its_own(tmp_path: Path) -> None:
@@ -107,7 +113,7 @@ def test_a_copied_repository_has_a_session_of_its_own(tmp_path: Path) -> None:
         git_marker(root)
     save_session(original)
 
-    assert (None, "default", []) == ((one := opened(copy)).current, one.name, one.notices)
+    assert (None, "default", []) == ((manager := opened(copy)).current, manager.name, manager.notices)
 
 
 def test_a_moved_repository_continues_and_the_user_is_told(tmp_path: Path) -> None:
@@ -117,10 +123,10 @@ def test_a_moved_repository_continues_and_the_user_is_told(tmp_path: Path) -> No
     stored = save_session(old)
     store_of(old)._file.folder.parent.rename(tmp_path / "new-state")
     old.rename(new)
-    one = opened(new)
-    one.close()
+    manager = opened(new)
+    manager.close()
 
-    assert (stored, [f"session default was started in {old} and continues here"]) == (one.current, one.notices)
+    assert (stored, [f"session default was started in {old} and continues here"]) == (manager.current, manager.notices)
     assert [] == opened(new).notices
 
 
@@ -134,9 +140,9 @@ def git_marker(root: Path) -> None:
 def test_the_session_file_of_an_earlier_version_is_imported_once(tmp_path: Path) -> None:
     """A session that was started before is found; later changes of the file are ignored, and it is left alone."""
     path = session_file(tmp_path, {"default": FIRST}, [SECOND])
-    one = opened(tmp_path)
-    one.start_new_thread()
-    one.close()
+    manager = opened(tmp_path)
+    manager.start_new_thread()
+    manager.close()
     path.write_text("{")
 
     assert {"": [SECOND, FIRST]} == threads_by_name(store_of(tmp_path))
@@ -172,34 +178,34 @@ def test_closing_lets_others_in(tmp_path: Path) -> None:
 def test_peeking_writes_nothing(tmp_path: Path) -> None:
     """For a dry run the session is only read, also from a file of an earlier version."""
     session_file(tmp_path, {"default": FIRST}, [])
-    one = sessions(tmp_path)
-    one.peek()
+    manager = sessions(tmp_path)
+    manager.peek()
 
-    assert one.current
-    assert (FIRST, False) == (one.current.thread_id, tmp_path.with_name(f"{tmp_path.name}-state").exists())
+    assert manager.current
+    assert (FIRST, False) == (manager.current.thread_id, tmp_path.with_name(f"{tmp_path.name}-state").exists())
 
 
 def test_new_keeps_the_thread_of_before(tmp_path: Path) -> None:
     """/new takes the name and leaves the thread on the list."""
     save_session(tmp_path, title="first words")
-    one = opened(tmp_path)
-    one.start_new_thread()
-    one.record_thread(SECOND, "/", "hello there\nsecond line")
+    manager = opened(tmp_path)
+    manager.start_new_thread()
+    manager.record_thread(SECOND, "/", "hello there\nsecond line")
 
     assert [
         SessionSummary(SECOND, "default", NOW, "hello there", is_current=True),
         SessionSummary(FIRST, "", "2026", "first words"),
-    ] == list(one.list_sessions())
+    ] == list(manager.list_sessions())
 
 
 def test_new_leaves_a_session_that_another_process_has(tmp_path: Path) -> None:
     """/new in a session that another codex-auto has begins beside it."""
     stored = save_session(tmp_path, name="mine")
     hold(tmp_path, "mine")
-    one = opened(tmp_path, "mine", is_named=True)
-    one.start_new_thread()
+    manager = opened(tmp_path, "mine", is_named=True)
+    manager.start_new_thread()
 
-    assert ("mine-2", "") == (one.name, one.claim())
+    assert ("mine-2", "") == (manager.name, manager.claim())
     assert {"mine": [stored.thread_id]} == threads_by_name(store_of(tmp_path))
 
 
@@ -226,11 +232,11 @@ def test_a_session_is_taken_up_by_number_name_or_id(tmp_path: Path, choice: str)
     """The one before is free then, and the next turn goes on with the chosen one."""
     save_session(tmp_path, FIRST, "a", "2026-01-01")
     chosen = save_session(tmp_path, SECOND, "b", "2026-01-03")
-    one = opened(tmp_path, "a")
-    one.list_sessions()
+    manager = opened(tmp_path, "a")
+    manager.list_sessions()
 
-    assert f"continuing session b, {SECOND}" == one.switch(choice)
-    assert (chosen, "b", "") == (one.current, one.name, one.claim())
+    assert f"continuing session b, {SECOND}" == manager.switch(choice)
+    assert (chosen, "b", "") == (manager.current, manager.name, manager.claim())
 
 
 @pytest.mark.parametrize("choice", ["c", "0", "7", "01a1", FIRST[:8], "--last"])
@@ -238,19 +244,19 @@ def test_what_is_not_there_or_not_clear_is_not_taken_up(tmp_path: Path, choice: 
     """An unknown name, a number off the list, or an id that fits two."""
     stored = save_session(tmp_path, FIRST, "a")
     save_session(tmp_path, SECOND, "b")
-    one = opened(tmp_path, "a")
+    manager = opened(tmp_path, "a")
 
-    assert f"no session '{choice}' here; /resume lists them" == one.switch(choice)
-    assert (stored, "a") == (one.current, one.name)
+    assert f"no session '{choice}' here; /resume lists them" == manager.switch(choice)
+    assert (stored, "a") == (manager.current, manager.name)
 
 
 def test_a_thread_without_a_name_takes_ours(tmp_path: Path) -> None:
     """Also one that is on no list; what was ours is on the list then."""
     save_session(tmp_path)
-    one = opened(tmp_path)
-    said = one.switch(THIRD)
+    manager = opened(tmp_path)
+    message = manager.switch(THIRD)
 
-    assert f"continuing session default, {THIRD}" == said
+    assert f"continuing session default, {THIRD}" == message
     assert {"default": [THIRD], "": [FIRST]} == threads_by_name(store_of(tmp_path))
 
 
@@ -259,22 +265,22 @@ def test_a_session_that_another_process_holds_is_not_resumed(tmp_path: Path) -> 
     stored = save_session(tmp_path, FIRST, "a")
     save_session(tmp_path, SECOND, "b")
     hold(tmp_path, "b")
-    one = opened(tmp_path, "a")
+    manager = opened(tmp_path, "a")
 
-    assert f"session b is open in another codex-auto (process {NEIGHBOR.pid})" in one.switch("b")
-    assert (stored, "a", "") == (one.current, one.name, one.claim())
+    assert f"session b is open in another codex-auto (process {NEIGHBOR.pid})" in manager.switch("b")
+    assert (stored, "a", "") == (manager.current, manager.name, manager.claim())
 
 
 def test_a_fork_has_a_name_of_its_own(tmp_path: Path) -> None:
     """Its origin keeps its name and its thread, and is free."""
     save_session(tmp_path, title="first words")
-    one = opened(tmp_path)
-    said = one.switch_to_fork(SECOND)
+    manager = opened(tmp_path)
+    message = manager.switch_to_fork(SECOND)
 
-    assert "this is now session default-2, a copy of default; /resume default returns to the original" == said
+    assert "this is now session default-2, a copy of default; /resume default returns to the original" == message
     assert {"default": [FIRST], "default-2": [SECOND]} == threads_by_name(store_of(tmp_path))
-    assert ["first words"] * 2 == [summary.title for summary in one.list_sessions()]
-    assert "continuing session default" in one.switch("default")
+    assert ["first words"] * 2 == [summary.title for summary in manager.list_sessions()]
+    assert "continuing session default" in manager.switch("default")
 
 
 @pytest.mark.parametrize(
@@ -309,13 +315,13 @@ def test_titles_are_the_first_words(prompt: str, title: str) -> None:
 
 def test_without_a_repository_nothing_is_kept(tmp_path: Path) -> None:
     """No file is read or written."""
-    one = SessionManager(None, "default", ENGLISH, lambda: TIME)
-    one.open()
-    one.record_thread(FIRST, "/", "x")
-    one.start_new_thread()
-    one.close()
+    manager = SessionManager(None, "default", ENGLISH, lambda: TIME)
+    manager.open()
+    manager.record_thread(FIRST, "/", "x")
+    manager.start_new_thread()
+    manager.close()
 
-    assert ([], "", ()) == (os.listdir(tmp_path), one.claim(), one.list_sessions())
+    assert ([], "", ()) == (os.listdir(tmp_path), manager.claim(), manager.list_sessions())
 
 
 def free(root: Path) -> None:

@@ -100,9 +100,9 @@ def test_the_least_recently_used_go(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "MAX_UNNAMED", 1)
     for number in range(4):
         save_session(tmp_path, f"{number:08}{FIRST[8:]}", f"s{number}", f"202{number}")
-    found = {name: [thread_id[7] for thread_id in ids] for name, ids in threads_by_name(store_of(tmp_path)).items()}
+    threads = {name: [thread_id[7] for thread_id in ids] for name, ids in threads_by_name(store_of(tmp_path)).items()}
 
-    assert {"s3": ["3"], "s2": ["2"], "": ["1"]} == found
+    assert {"s3": ["3"], "s2": ["2"], "": ["1"]} == threads
 
 
 def test_reading_and_releasing_write_nothing(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_what_is_cut_is_counted() -> None:
 @given(st.sampled_from(["add", "update", "delete"]), st.text(st.sampled_from("@-+ a\n\x1b[\u202e")), st.integers(0, 5))
 def test_diff_of_is_total(kind: str, diff: str, most: int) -> None:
     """Nothing unseen is left, and the lines add up."""
-    found = render_diff(FileDiff(kind, "x", diff), most)
+    rendered = render_diff(FileDiff(kind, "x", diff), most)
 
-    assert len(found.lines) <= most
-    assert not any(char in text for _, text in found.lines for char in "\n\x1b\u202e")
+    assert len(rendered.lines) <= most
+    assert not any(char in text for _, text in rendered.lines for char in "\n\x1b\u202e")

@@ -49,10 +49,10 @@ def test_every_way_to_stand_still_is_told(texts: Texts) -> None:
     ended = [
         apply_facts([WorkflowEnded(status, "DEV")], state) for status in RunStatus if status is not RunStatus.RUNNING
     ]
-    told = [line for one in (*ended, apply_facts([LoopEnded("no_progress")], state)) for line in lines(one, texts)]
+    printed = [line for one in (*ended, apply_facts([LoopEnded("no_progress")], state)) for line in lines(one, texts)]
 
-    assert len(ended) + 1 == len([line for line in told if line.startswith(texts["workflow_ended"].split("{")[0])])
-    assert "{" not in "".join(told)
+    assert len(ended) + 1 == len([line for line in printed if line.startswith(texts["workflow_ended"].split("{")[0])])
+    assert "{" not in "".join(printed)
 
 
 @pytest.mark.parametrize(

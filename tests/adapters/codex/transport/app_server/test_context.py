@@ -84,7 +84,9 @@ def test_guidance_is_an_entry_of_its_own() -> None:
 
     assert {"upbeat-workflow-1": {"kind": "application", "value": "[turn 1]\nupbeat · workflow single: DEV"}} == first
     assert first != again
-    assert all(len(one["value"].encode()) <= MAX_ENTRY_BYTES for one in context_entries("", 1, "停\n" * 4000).values())
+    assert all(
+        len(entry["value"].encode()) <= MAX_ENTRY_BYTES for entry in context_entries("", 1, "停\n" * 4000).values()
+    )
     assert ["upbeat-workflow-1", "upbeat-001"] == list(context_entries("found", 1, "do DEV"))
 
 

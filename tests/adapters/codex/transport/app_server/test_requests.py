@@ -34,9 +34,9 @@ WANTED = {"network": {"enabled": True}, "fileSystem": None}
 
 
 def ask(method: str, fields: dict[str, Any], changes: tuple[FileDiff, ...] = ()) -> PendingApproval:
-    found = pending_approval_from(RpcRequest(0, method, fields), changes)
-    assert found
-    return found
+    approval = pending_approval_from(RpcRequest(0, method, fields), changes)
+    assert approval
+    return approval
 
 
 def test_command() -> None:
@@ -47,7 +47,9 @@ def test_command() -> None:
     rule = ("touch", "yes.txt")
     assert ApprovalRequest(ApprovalKind.COMMAND, command, "/p", "may I?", (), choices, rule) == question.request
     amended = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["touch", "yes.txt"]}}
-    assert ["accept", amended, "decline", "cancel"] == [question.response_for(one)["decision"] for one in choices]
+    assert ["accept", amended, "decline", "cancel"] == [
+        question.response_for(decision)["decision"] for decision in choices
+    ]
 
 
 def test_command_without_offered_decisions() -> None:
@@ -69,7 +71,7 @@ def test_files() -> None:
     question = ask("item/fileChange/requestApproval", {"itemId": "i", "reason": None}, CHANGES)
     assert ApprovalRequest(ApprovalKind.FILES, "/p/a, /p/b", "", "", CHANGES, ALL) == question.request
     assert ["accept", "acceptForSession", "decline", "cancel"] == [
-        question.response_for(one)["decision"] for one in ALL
+        question.response_for(decision)["decision"] for decision in ALL
     ]
 
 
@@ -110,7 +112,7 @@ def test_requests_for_text_are_declined(method: str, fields: dict[str, Any], ans
     question = ask(method, fields)
     assert ApprovalKind.INPUT is question.request.kind
     assert [answer, answer] == [
-        question.response_for(one) for one in (ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE)
+        question.response_for(decision) for decision in (ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE)
     ]
 
 

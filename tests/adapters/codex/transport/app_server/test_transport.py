@@ -88,7 +88,7 @@ def test_an_effort_is_for_one_turn(bench: Bench) -> None:
     for effort in ("", "high", "xhigh", "", ""):
         list(transport.send(TurnInput("hello", thread_id=THREAD, effort=effort)))
 
-    assert [None, "high", "xhigh", "medium", None] == [one.get("effort") for one in bench.received("turn/start")]
+    assert [None, "high", "xhigh", "medium", None] == [fields.get("effort") for fields in bench.received("turn/start")]
 
 
 def test_a_long_prompt_arrives(bench: Bench) -> None:

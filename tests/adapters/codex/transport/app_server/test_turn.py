@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import pytest
-from fakes.codex.app_server_bench import DONE, THREAD, Bench, at, to_ourselves, without_place
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, act_at, to_ourselves, without_place
 
 from upbeat.adapters.codex.transport.app_server import turn
 from upbeat.adapters.codex.transport.base import (
@@ -183,7 +183,7 @@ def test_ctrl_c_interrupts_the_turn_only(bench: Bench) -> None:
     """The server stops the turn and runs the next one."""
     bench.script([{"begin": "sleep 9"}, {"wait": True}], [{"say": "x"}])
     transport = bench.open()
-    events = at(transport.send(TurnInput("a", thread_id=THREAD)), ItemStarted, to_ourselves(signal.SIGINT))
+    events = act_at(transport.send(TurnInput("a", thread_id=THREAD)), ItemStarted, to_ourselves(signal.SIGINT))
     assert Interrupted(signal.SIGINT) == events[-1]
     assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
     assert (1, 1) == (len(bench.received("turn/interrupt")), len(bench.starts()))
@@ -211,7 +211,7 @@ def test_sigterm_does_not_wait_long(bench: Bench, monkeypatch: pytest.MonkeyPatc
     """When codex-auto itself is to end, a server that does not react is killed after a moment."""
     monkeypatch.setattr(turn, "TERMINATE_SECONDS", 0.2)
     bench.script([{"begin": "x"}, {"deaf": True}])
-    events = at(bench.open().send(TurnInput("a")), ItemStarted, to_ourselves(signal.SIGTERM))
+    events = act_at(bench.open().send(TurnInput("a")), ItemStarted, to_ourselves(signal.SIGTERM))
     assert Interrupted(signal.SIGTERM) == events[-1]
     assert [] == bench.alive()
 

@@ -292,12 +292,12 @@ def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
     turn: Turn = [{"trouble": "Reconnecting..."}, {"sleep": 0.3}, {"trouble": "Reconnecting..."}, {"sleep": 30}]
     events = send(bench, signals, turn, idle_seconds=1)
 
-    told = [event for event in events if not isinstance(event, Heartbeat)]
+    shown = [event for event in events if not isinstance(event, Heartbeat)]
     assert [
         Reconnecting("Reconnecting..."),
         Reconnecting("Reconnecting..."),
         Failed(FailureReason.IDLE_TIMEOUT, "1"),
-    ] == told[2:]
+    ] == shown[2:]
     assert no_process_is_left(bench, 0.1)
 
 
