@@ -1,4 +1,4 @@
-"""Events and views for tests of policies, in as few words as a table has room for."""
+"""Short constructors of events and contexts for tests of policies."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def shell(command: str) -> Call:
 
 
 def starting(made: Call, source: EventSource = HERE) -> ToolStarting:
-    """The call is about to happen."""
+    """An event before the call."""
     return ToolStarting(source, made, str(made.input.get("command", "")))
 
 
 def finished(made: Call, output: str = "", *, failed: bool = False, source: EventSource = HERE) -> ToolFinished:
-    """The call has happened."""
+    """An event after the call."""
     return ToolFinished(source, made, output, str(made.input.get("command", "")), has_failed=failed)
 
 
@@ -73,7 +73,7 @@ def view_of(
     state: SessionState | None = None,
     at: float = 1000.0,
 ) -> PolicyContext:
-    """What ``policy`` sees beside an event."""
+    """The context of ``policy``."""
     return PolicyContext(state or SessionState(), notes, at, language, ROOT, NONCE, found or {})
 
 
@@ -132,7 +132,7 @@ def _ids(cases: Mapping[str, Any] | Sequence[Any]) -> list[str] | None:
 
 
 class Talk:
-    """A session in which one policy is asked event after event, and remembers."""
+    """A session in which one policy is evaluated event by event and keeps its notes."""
 
     def __init__(
         self,

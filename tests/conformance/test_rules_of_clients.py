@@ -1,4 +1,4 @@
-"""The same rules say the same in both clients: what happens, as each of them tells it, comes to equal outcomes."""
+"""The same rules have the same outcomes in both clients."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ FRONTS = (
 
 
 def rules() -> list[Rule]:
-    """Every front matter at every event with every action, as far as it is a rule."""
+    """Every front matter for every event and action that makes a valid rule."""
     texts = (
         f"---\nevent: {event}\n{front.format(action)}\n---\nWords.\n"
         for event, occasion in RULE_EVENTS.items()
@@ -102,8 +102,8 @@ def rules() -> list[Rule]:
 
 
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
-def test_the_same_in_both(pair: tuple[Fields, Fields]) -> None:
-    """Each rule's verdict, effect and reason are equal, and at least one of them matches."""
+def test_outcomes_are_equal_in_both_clients(pair: tuple[Fields, Fields]) -> None:
+    """Each rule has the same outcome in both clients, and at least one rule matches."""
     events = (CLAUDE_CODEC.decode({**PLACE, **pair[0]}), CODEX_CODEC.decode({**PLACE, **pair[1]}))
     outcomes: list[list[RuleOutcome]] = [[evaluate_rule(rule, event, "/repo") for rule in rules()] for event in events]
 

@@ -1,4 +1,4 @@
-"""When upbeat says that it is there."""
+"""The message at the start of a session."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_says(event: SessionStarted) -> None:
     assert chinese.text.startswith("upbeat 已在 repo 启用；")
 
 
-def test_it_does_not_promise_what_is_off() -> None:
-    """It says so where turns are not continued."""
+def test_says_if_turns_are_not_continued() -> None:
+    """The message says so if turns are not continued."""
     [effect] = asked(POLICY, STARTED, PolicyContext(root=ROOT, loop_limits=LoopLimits(is_enabled=False))).effects
 
     assert "turns are not continued (loop.enabled)" in effect.text

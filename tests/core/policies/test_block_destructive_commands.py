@@ -1,4 +1,4 @@
-"""Which commands are stopped, which are asked about, and the many that are let through."""
+"""Which commands are denied, which need approval, and which are let through."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLEAN: dict[ChangedFilesQuery, tuple[ChangedFile, ...]] = {ChangedFilesQuery(): 
 
 
 def said(line: str, **known: object) -> tuple[str, ...]:
-    """The kinds of effects that ``line`` meets, where three files have changed."""
+    """The types of the effects of ``line`` with three changed files."""
     event = starting(shell(line))
     return tuple(type(one).__name__ for one in said_by(POLICY, event, found=known.get("found", KNOWN)))
 
@@ -30,7 +30,7 @@ def said(line: str, **known: object) -> tuple[str, ...]:
     ("kind", "effects"), [("none", ()), ("deny", ("Deny",)), ("ask", ("RequestApproval",))], ids=["none", "deny", "ask"]
 )
 def test_corpus(kind: str, effects: tuple[str, ...]) -> None:
-    """Denies what is irrecoverable, asks about what may be intended, and leaves everything else alone."""
+    """Irrecoverable commands are denied, possibly intended ones need approval, and all others are let through."""
     lines = DESTRUCTIVE_LINES[kind]
 
     assert dict.fromkeys(lines, effects) == {line: said(line) for line in lines}
@@ -52,12 +52,12 @@ def test_corpus(kind: str, effects: tuple[str, ...]) -> None:
     ],
 )
 def test_uncommitted(line: str, clean: tuple[str, ...], unknown: tuple[str, ...]) -> None:
-    """What only loses uncommitted work is let through where there is none; what nobody could look up counts as some."""
+    """A command that only loses uncommitted work is let through if there is none; unknown changes count as some."""
     assert (said(line, found=CLEAN), said(line, found={})) == (clean, unknown)
 
 
 def test_new_files() -> None:
-    """A reset leaves new files alone, a clean takes nothing else."""
+    """A reset keeps untracked files, and a clean removes only those."""
     new = {ChangedFilesQuery(): (ChangedFile("draft.py"),)}
     changed = {ChangedFilesQuery(): (ChangedFile("a.py", 1, 1),)}
 
@@ -67,7 +67,7 @@ def test_new_files() -> None:
 
 
 def test_many_changes() -> None:
-    """Where so much has changed that not all of it is known, everything may be lost."""
+    """If there are more changes than the query reports, anything may be lost."""
     many = tuple(ChangedFile(f"a{number}.py", 1, 1) for number in range(MAX_QUERIED_FILES))
 
     assert said("rm -rf src", found={ChangedFilesQuery(): many}) == ("RequestApproval",)
@@ -84,12 +84,12 @@ def test_many_changes() -> None:
     ],
 )
 def test_looks(line: str, looks: tuple[ChangedFilesQuery, ...]) -> None:
-    """Changes are looked up only where they matter."""
+    """Changed files are queried only if a hazard depends on them."""
     assert queried(POLICY, starting(shell(line)), SessionState(root=ROOT)) == looks
 
 
 def test_texts() -> None:
-    """The denial says what would happen to what, and how to avoid it, in both languages."""
+    """The denial names the damage, its target and the alternative, in both languages."""
     [english] = said_by(POLICY, starting(shell("git push -f origin main")))
     [chinese] = said_by(POLICY, starting(shell("git push -f origin main")), language="zh")
 
@@ -116,8 +116,8 @@ def test_the_safe_push_is_the_users_own(line: str, safe: str) -> None:
     assert safe in effect.text
 
 
-def test_every_harm_has_texts() -> None:
-    """Every kind of harm that is told has a text and a way, in each language."""
+def test_every_hazard_has_texts() -> None:
+    """Every kind of hazard has a description and an alternative in each language."""
     lines = DESTRUCTIVE_LINES["deny"] + DESTRUCTIVE_LINES["ask"]
     kinds = {hazard.kind for line in lines for hazard in find_hazards(line, ShellLocation(ROOT, ROOT))}
 
@@ -126,8 +126,8 @@ def test_every_harm_has_texts() -> None:
         assert kinds == set(messages.group("descriptions")) == set(messages.group("alternatives"))
 
 
-def test_the_worst_decides() -> None:
-    """A line that is denied for one thing is not asked about for another one."""
+def test_the_most_severe_hazard_decides() -> None:
+    """A line that is denied for one hazard is not also asked about for another."""
     [effect] = said_by(POLICY, starting(shell("git branch -D x; rm -rf /")), found=KNOWN)
 
     assert isinstance(effect, Deny)
@@ -135,7 +135,7 @@ def test_the_worst_decides() -> None:
 
 
 def test_in_a_folder_of_the_repository() -> None:
-    """Paths begin in the folder that the command runs in."""
+    """Paths are relative to the folder in which the command runs."""
     below = EventSource(HERE.client, f"{ROOT}/build/x", "s")
 
     assert said_by(POLICY, starting(shell("rm -rf *"), below)) == ()
@@ -143,13 +143,13 @@ def test_in_a_folder_of_the_repository() -> None:
 
 
 def test_other_tools_and_clients() -> None:
-    """Only the shell is looked at; Codex gets the same effects."""
+    """Only shell commands are checked; Codex gets the same effects."""
     assert said_by(POLICY, starting(call("Write", ToolKind.WRITE, given={"content": "rm -rf /"}))) == ()
     assert [type(one) for one in said_by(POLICY, starting(shell("git branch -D x"), IN_CODEX))] == [RequestApproval]
 
 
 @given(st.text(max_size=200))
 def test_any_line(line: str) -> None:
-    """No line makes it raise."""
+    """No line raises."""
     asked(POLICY, starting(shell(f"rm -rf {line}")), view_of(POLICY))
     asked(POLICY, starting(shell(line)), view_of(POLICY))

@@ -1,4 +1,4 @@
-"""When the client's own list of tasks is refused."""
+"""When the client's own task list is denied."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0
 
 @pytest.mark.parametrize(("language", "words"), [("en", "a second list"), ("zh", "另建列表")])
 def test_says(language: str, words: str) -> None:
-    """The call is refused, and the file is named."""
+    """The call is denied, and the text names the task file."""
     [effect] = said_by(POLICY, PLAN, language, state=STATE, found=THERE)
 
     assert words in effect.text

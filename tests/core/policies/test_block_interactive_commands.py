@@ -1,4 +1,4 @@
-"""Which commands would wait at a terminal, and which are left as they are."""
+"""Which commands wait for input at a terminal, and which are left alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ test_denies = says(
 
 @pytest.mark.parametrize("line", REWRITTEN)
 def test_rewrites(line: str) -> None:
-    """One command of git that only wants an editor gets one that does nothing; the line stays as it is."""
+    """A single git command that only opens an editor gets one that does nothing; its line stays unchanged."""
     [effect] = said_by(POLICY, starting(shell(line)))
 
     assert isinstance(effect, RewriteInput)
@@ -56,8 +56,8 @@ def test_names_the_alternative(line: str, alternative: str) -> None:
     assert alternative in effect.text
 
 
-def test_the_cheap_test_misses_nothing() -> None:
-    """Every line that is denied or rewritten passes the cheap test; calls of other tools are ignored."""
+def test_the_program_pattern_misses_nothing() -> None:
+    """The program pattern matches every line that is denied or rewritten; calls of other tools are ignored."""
     assert all(PROGRAM_PATTERN.search(line) for line in (*DENIED, *REWRITTEN))
     assert not PROGRAM_PATTERN.search("ls -la src && make test")
     assert () == said_by(POLICY, starting(call("Write", ToolKind.WRITE, given={"content": "vim a.py"})))
@@ -65,6 +65,6 @@ def test_the_cheap_test_misses_nothing() -> None:
 
 @given(st.text(max_size=80), st.sampled_from((*DENIED, *REWRITTEN)))
 def test_any_line(text: str, line: str) -> None:
-    """No line makes it raise."""
+    """No line raises."""
     for one in (text, f"{line} {text}", f"{text} {line}"):
         asked(POLICY, starting(shell(one)), view_of(POLICY))

@@ -1,4 +1,4 @@
-"""When a turn is continued because tasks of the agent's own list are open, and when it never is."""
+"""When open todo items continue a turn, and when they do not."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ WORKS = starting(shell("make"))
 
 
 def listed(*open_ones: str, done: tuple[str, ...] = ()) -> Event:
-    """The agent writes its whole list."""
+    """A call that writes the whole list."""
     tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_ones))
     return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
 
 
 def begun(*open_ones: str, language: str = "en") -> Talk:
-    """A session whose agent has a list, and has worked on it."""
+    """A session in which the agent has a todo list and has called a tool."""
     talk = Talk(POLICY, language=language)
     for event in (PromptSubmitted(HERE, "add retries"), listed(*(open_ones or ("write tests", "update docs"))), WORKS):
         talk.say(event)
@@ -76,7 +76,7 @@ test_says_nothing_for = silent(LETS_GO, lambda events: begun().say_all(events))
 
 
 def test_says_nothing_without_a_list() -> None:
-    """A session without a list is left alone, and remembers nothing."""
+    """A session without a list has no effects and no notes."""
     talk = Talk(POLICY)
     for event in (PromptSubmitted(HERE, "add retries"), WORKS, UserQuestionRequested(HERE, ASKED)):
         assert () == talk.say(event)
@@ -84,8 +84,8 @@ def test_says_nothing_without_a_list() -> None:
     assert ((), SessionState()) == (talk.say(ENDS), talk.state)
 
 
-def test_another_agents_list_is_not_its() -> None:
-    """The list of a subagent sends nobody on."""
+def test_the_list_of_a_subagent_is_ignored() -> None:
+    """The list of a subagent continues no turn."""
     talk = Talk(POLICY)
     talk.say(replace(listed("write tests"), source=IN_AGENT))
 
@@ -107,8 +107,8 @@ ELSEWHERE: dict[str, Callable[[SessionState], PolicyContext]] = {
 
 
 @pytest.mark.parametrize("view", ELSEWHERE.values(), ids=ELSEWHERE)
-def test_says_nothing_beside(view: Callable[[SessionState], PolicyContext]) -> None:
-    """Others who have the floor, and switches that are off, are not overruled."""
+def test_lets_others_take_precedence(view: Callable[[SessionState], PolicyContext]) -> None:
+    """A workflow, a goal, a suspension and the setting take precedence."""
     state = begun().state
     word = asked(POLICY, ENDS, replace(view(state), notes=state.notes_of(POLICY.name)))
 
@@ -116,7 +116,7 @@ def test_says_nothing_beside(view: Callable[[SessionState], PolicyContext]) -> N
 
 
 def test_names_what_is_open() -> None:
-    """Sends a turn on with what is open, in both languages; what is done is not named."""
+    """The continuation names the open items and not those that are done, in both languages."""
     talk = begun()
     talk.say(listed("update docs", done=("write tests",)))
     [effect] = talk.say(ENDS)
@@ -130,8 +130,8 @@ def test_names_what_is_open() -> None:
     assert "「更新文档」" in chinese.text
 
 
-def test_a_statement_of_the_user_changes_nothing() -> None:
-    """A prompt that asks nothing is taken for a word on the work."""
+def test_a_statement_does_not_pause() -> None:
+    """A prompt that is no question counts as an instruction about the work."""
     talk = begun()
     talk.say(PromptSubmitted(HERE, "implement it without a queue"))
     talk.say(WORKS)
@@ -139,8 +139,8 @@ def test_a_statement_of_the_user_changes_nothing() -> None:
     assert ["ContinueTurn"] == kinds(talk)
 
 
-def test_a_question_is_let_go_once() -> None:
-    """The turn after the one that ended for a question is continued again."""
+def test_a_question_pauses_once() -> None:
+    """After a turn that ended for a question, turns are continued again."""
     talk = begun()
     talk.say(UserQuestionRequested(HERE, ASKED))
     first = kinds(talk)
@@ -149,8 +149,8 @@ def test_a_question_is_let_go_once() -> None:
     assert ([], ["ContinueTurn"]) == (first, kinds(talk))
 
 
-def test_it_gives_up_without_progress() -> None:
-    """So many turns are continued while the list does not change; then the user is notified, once."""
+def test_stops_without_progress() -> None:
+    """After the maximum of turns without progress the user is notified once."""
     talk = begun()
     said = []
     for _ in range(MAX_TURNS_WITHOUT_PROGRESS + 2):
@@ -160,8 +160,8 @@ def test_it_gives_up_without_progress() -> None:
     assert [["ContinueTurn"]] * MAX_TURNS_WITHOUT_PROGRESS + [["NotifyUser"], []] == said
 
 
-def test_it_gives_up_after_many_in_a_row() -> None:
-    """So many turns are continued in a row, however much the list changes; the user's next prompt resets the count."""
+def test_stops_after_many_continuations() -> None:
+    """The number of continuations in a row is limited; the user's next prompt resets it."""
     talk = begun()
     said = []
     for number in range(MAX_CONTINUATIONS + 1):
@@ -175,8 +175,8 @@ def test_it_gives_up_after_many_in_a_row() -> None:
     assert ["ContinueTurn"] == kinds(talk)
 
 
-def test_a_lower_cap_of_the_settings_counts() -> None:
-    """``loop.max_turns`` and ``loop.max_turns_without_progress`` bind here as well."""
+def test_a_lower_limit_of_the_settings_applies() -> None:
+    """The limit ``loop.max_turns`` of the settings applies."""
     talk = begun()
     talk.say(ENDS)
     talk.say(WORKS)
@@ -193,8 +193,8 @@ def test_a_lower_cap_of_the_settings_counts() -> None:
         (0.0, True, ["ContinueTurn"]),
     ],
 )
-def test_an_agent_that_does_nothing_is_left_alone(seconds: float, works: bool, said: list[str]) -> None:
-    """A turn that was continued and ends at once, with nothing done, is not continued again."""
+def test_an_idle_agent_is_not_continued(seconds: float, works: bool, said: list[str]) -> None:
+    """A continued turn that ends at once without a tool call is not continued again."""
     talk = begun()
     talk.say(ENDS)
     if works:
@@ -207,8 +207,8 @@ def test_an_agent_that_does_nothing_is_left_alone(seconds: float, works: bool, s
 @pytest.mark.parametrize(
     ("seconds", "said"), [(AFTER_COMPACTION_SECONDS - 1, []), (AFTER_COMPACTION_SECONDS, ["ContinueTurn"])]
 )
-def test_a_compaction_is_given_time(seconds: float, said: list[str]) -> None:
-    """Within a minute of a compaction no turn is continued; the list itself outlives it."""
+def test_waits_after_a_compaction(seconds: float, said: list[str]) -> None:
+    """No turn is continued within a minute of a compaction, which keeps the list."""
     talk = begun()
     talk.say(SessionStarted(HERE, "compact"))
     talk.at += seconds

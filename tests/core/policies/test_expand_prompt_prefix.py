@@ -1,4 +1,4 @@
-"""When the first word of a prompt asks for a way to work."""
+"""Prefixes of a prompt that add instructions."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ test_says = says(
 )
 
 
-def test_an_agent_is_only_asked_for_everything() -> None:
-    """In what one agent asks another, only the first word counts; what a client reports is no request at all."""
+def test_prompts_of_subagents_expand_only_ulw() -> None:
+    """In the prompt of a subagent only ``ulw`` counts, and in a task notification nothing."""
     said = [
         len(said_by(POLICY, PromptSubmitted(HERE, prompt, origin)))
         for prompt in ("ulw add retries", "search: retries")

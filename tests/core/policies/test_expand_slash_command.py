@@ -1,4 +1,4 @@
-"""When a prompt gets what the file behind its ``/name`` says."""
+"""When the saved prompt behind ``/name`` is injected."""
 
 from __future__ import annotations
 
@@ -44,38 +44,38 @@ test_says_nothing_for = silent(SAYS_NOTHING, said)
         PromptSubmitted(IN_CODEX, "/home/me/review"),
     ],
 )
-def test_looks_nothing_up_for(event: PromptSubmitted) -> None:
-    """The prompt of a subagent and a path are no slash commands."""
+def test_queries_nothing_for(event: PromptSubmitted) -> None:
+    """The prompt of a subagent and a path are not slash commands."""
     assert () == queried(POLICY, event, SessionState())
 
 
 @pytest.mark.parametrize("prompt", ["/review a.py 'old habits'", "/prompts:review a.py 'old habits'"])
 def test_fills_in(prompt: str) -> None:
-    """The body comes with the words behind the command in their places, and without its front matter."""
+    """The body is injected with the arguments filled in and without its front matter."""
     text = said(prompt)
 
     assert f"file `{PATH}` contains" in text
     assert "---\nReview a.py for old habits, then all of: a.py 'old habits'. It costs $5.\n---" in text
 
 
-def test_what_is_missing_is_empty() -> None:
-    """Places without a word stay empty; a word is not filled in twice."""
+def test_missing_arguments_are_empty() -> None:
+    """Missing arguments are empty, and an argument is not expanded again."""
     assert "\nReview $ARGUMENTS for , then all of: $ARGUMENTS. It" in said("/review $ARGUMENTS")
 
 
 @pytest.mark.parametrize(("length", "is_whole"), [(MAX_BODY_CHARS, True), (MAX_BODY_CHARS + 1, False)])
 def test_a_long_file_is_named_only(length: int, is_whole: bool) -> None:
-    """A file that is too long is for the agent to read."""
+    """A file that is too long is only named."""
     text = said("/review a.py", "x" * length)
 
     assert (is_whole, not is_whole) == ("xxx" in text, "read the user's file" in text)
 
 
 def test_an_empty_file_says_nothing() -> None:
-    """Nothing is nothing, with front matter too."""
+    """A file without a body is not injected."""
     assert ["", ""] == [said("/review", ""), said("/review", "---\na: b\n---\n")]
 
 
 def test_speaks_both_languages() -> None:
-    """The text around the file is in the user's language."""
+    """The text around the file is in the language of the user."""
     assert "用户保存的文件" in said("/git:review", language="zh")

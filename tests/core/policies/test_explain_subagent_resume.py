@@ -1,4 +1,4 @@
-"""When the main agent is told by which call an agent is gone on with."""
+"""When the main agent is told how to resume a subagent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_says(language: str) -> None:
-    """Says the call in the client's own words, in both languages."""
+    """The text names the call of the client, in both languages."""
     [effect] = said_by(POLICY, STARTED, language=language)
 
     assert 'send_input with target "a1"' in effect.text

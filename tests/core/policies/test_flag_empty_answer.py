@@ -1,4 +1,4 @@
-"""When an agent's answer is not taken for work done."""
+"""When the answer of a subagent counts as empty."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event
 @pytest.mark.parametrize("message", EMPTY)
 @pytest.mark.parametrize("source", [HERE, IN_CODEX], ids=lambda source: source.client.value)
 def test_says(message: str, source: object) -> None:
-    """Sends the agent back for a report, and warns its caller, in both languages."""
+    """The subagent is asked for a report and its caller is warned, in both languages."""
     stopped, back = replace(STOPPED, message=message, source=source), replace(BACK, message=message, source=source)
 
     assert [type(effect) for effect in said_by(POLICY, stopped)] == [ContinueTurn]
@@ -50,6 +50,6 @@ def test_says(message: str, source: object) -> None:
     ("blanks", "is_empty"), [(MAX_EMPTY_ANSWER_CHARS - 4, True), (MAX_EMPTY_ANSWER_CHARS - 3, False)]
 )
 def test_only_short_answers_are_read(blanks: int, is_empty: bool) -> None:
-    """An answer that is longer than the bound counts as one, unless there is nothing in it at all."""
+    """An answer longer than the limit is empty only if it is blank."""
     assert is_empty == is_empty_answer("done" + " " * blanks)
     assert is_empty_answer(" " * 10 * MAX_EMPTY_ANSWER_CHARS)

@@ -1,4 +1,4 @@
-"""Which comments are questioned, and which are left alone."""
+"""Which comments are flagged as redundant, and which are not."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ test_says = says(SAYS, lambda event, language: said_by(POLICY, event, language))
 
 
 @pytest.mark.parametrize(("count", "more"), [(MAX_LISTED_COMMENTS, False), (MAX_LISTED_COMMENTS + 1, True)])
-def test_names_so_many(count: int, more: bool) -> None:
-    """Of more comments only the number is told."""
+def test_listed_comments_are_limited(count: int, more: bool) -> None:
+    """Comments beyond the limit are only counted."""
     [effect] = said_by(POLICY, edited(REPEATS * count))
 
     assert ("and 1 more" in effect.text) == more
@@ -115,5 +115,5 @@ def test_names_so_many(count: int, more: bool) -> None:
     ],
 )
 def test_what_repeats(comment: str, code: str, expected: bool) -> None:
-    """At least two words, all of them in the code, and one of them a name."""
+    """A comment restates code if it has at least two words, all in the code and one of them a name."""
     assert expected == restates_code(comment, code)

@@ -1,4 +1,4 @@
-"""When the AGENTS.md of a folder are shown: at its first touch, to each agent, and not what a client reads itself."""
+"""When the AGENTS.md of a folder is injected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0
 
 @pytest.mark.parametrize(("event", "found"), SAYS.values(), ids=SAYS)
 def test_says(event: ToolFinished, found: tuple[TextDocument, ...]) -> None:
-    """Shows the file of the folder in a frame of untrusted data, in both languages."""
+    """The file is injected in a frame of untrusted data, in both languages."""
     body = frame_untrusted("Every route has a test.", NONCE, source="web/api/AGENTS.md")
     heading = (
         "You are now working in web/api/ or below. web/api/AGENTS.md holds this project's instructions for agents "
@@ -83,7 +83,7 @@ def test_once_for_each_agent() -> None:
 
 
 def test_another_folder_shows_only_what_is_new() -> None:
-    """What was shown with one folder is not shown again with the next."""
+    """A document that was shown for one folder is not shown for the next."""
     there = FilesAboveQuery(f"{ROOT}/web/ui/AGENTS.md", NAMES, includes_root=False)
     of_ui = TextDocument("web/ui/AGENTS.md", "Components only.")
     talk = Talk(POLICY, {LOOK: (OF_API, OF_WEB), there: (of_ui, OF_WEB)})

@@ -1,4 +1,4 @@
-"""When the README.md of a folder is shown: as the AGENTS.md, the root's own included, and only on request."""
+"""When the README.md of a folder is injected."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0
 
 @pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
 def test_says(event: ToolFinished) -> None:
-    """Shows the files in frames, the nearest first, the root's own as well, in both languages."""
+    """The files are injected in frames, the nearest first, including that of the root, in both languages."""
     first, second = said_by(POLICY, event, found={LOOK: (OF_WEB, OF_ROOT)})
     [chinese] = said_by(POLICY, event, language="zh", found={LOOK: (OF_WEB,)})
     body = frame_untrusted("Its pages.", NONCE, source="web/README.md")

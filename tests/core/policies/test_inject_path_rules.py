@@ -1,4 +1,4 @@
-"""When the rules for a file that other programs keep are shown: at its first touch, and never twice."""
+"""When rules of other programs are injected for a file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0
 
 @pytest.mark.parametrize("event", [READ, EDIT, finished(call("Write", ToolKind.WRITE, (PATH,)), "done")])
 def test_says(event: ToolFinished) -> None:
-    """Shows the rule under its name, as the project's own, in both languages."""
+    """The rule is injected with its path as a project rule, in both languages."""
     text = (
         "Project rules for src/a.ts, from .cursor/rules/ts.mdc. The user has trusted them; "
         "follow them here.\nStrict types.\n(End of .cursor/rules/ts.mdc)"
@@ -65,8 +65,8 @@ def test_says(event: ToolFinished) -> None:
     assert chinese.text.startswith("本项目针对 src/a.ts 的规则")
 
 
-def test_in_the_other_client() -> None:
-    """What Claude Code reads itself is shown in Codex; what its user has for every project is called theirs."""
+def test_rules_that_claude_code_reads_itself() -> None:
+    """Rules that Claude Code reads itself are injected in Codex; the user's own are named as such."""
     there = finished(call("apply_patch", ToolKind.EDIT, (PATH,)), "done", source=IN_CODEX)
     mine = replace(CLAUDES, path="~/.claude/rules/all.md", is_user_level=True)
     [theirs] = said_by(POLICY, there, found={LOOK: (CLAUDES,)})
@@ -93,7 +93,7 @@ def test_once() -> None:
 
 
 def test_bounds() -> None:
-    """A long rule is cut and says where the rest is; of many rules the next touch shows the next."""
+    """A long rule is truncated with a hint at its file, and further rules follow with the next event."""
     many = tuple(
         replace(TYPES, path=f"{number}.mdc", real_path=f"/{number}", text=f"{number}" + "x" * MAX_RULE_CHARS)
         for number in range(MAX_RULES + 2)
@@ -106,8 +106,8 @@ def test_bounds() -> None:
     assert len(first[0].text) < MAX_RULE_CHARS + 300
 
 
-def test_it_looks_only_after_a_touch() -> None:
-    """Nothing is looked up for an event in which no file was touched."""
+def test_queries_only_after_a_touch() -> None:
+    """Rules are queried only after a file was touched."""
     events: tuple[Event, ...] = (
         READ,
         starting(call("Read", ToolKind.READ, (PATH,))),

@@ -1,4 +1,4 @@
-"""Which tmux sessions end with the agent's, and which never do."""
+"""Which tmux sessions are killed at the end of a session, and which are not."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NOTES = {
 
 
 def played(line: str, *, reason: str = "other", is_finished: bool = True) -> tuple[str, ...]:
-    """The names of what is ended after ``line`` has run from second 1000 to 1005."""
+    """The sessions that are killed after ``line`` has run from second 1000 to 1005."""
     begun = asked(POLICY, starting(shell(line)), view_of(POLICY, at=1000)).notes or ()
     ended = asked(POLICY, finished(shell(line)), view_of(POLICY, begun, at=1005)).notes if is_finished else None
     word = asked(POLICY, SessionEnded(HERE, reason), view_of(POLICY, ended or begun))
@@ -58,18 +58,18 @@ def played(line: str, *, reason: str = "other", is_finished: bool = True) -> tup
 
 @pytest.mark.parametrize("line", SAYS_NOTHING)
 def test_notes_nothing_for(line: str) -> None:
-    """A session in the foreground, without a name, of another server, or in a text, is none."""
+    """A session in the foreground, without a name, on another server or in quoted text is not noted."""
     assert () == played(line)
 
 
 @pytest.mark.parametrize(("line", "names"), NOTES.items(), ids=list(NOTES))
 def test_ends(line: str, names: tuple[str, ...]) -> None:
-    """What the agent's own command has started in the background is ended, whatever the reason."""
+    """A detached session that the agent started is killed, whatever ended its own."""
     assert names == played(line) == played(line, reason="clear")
 
 
-def test_only_what_was_created_then() -> None:
-    """A session counts between the beginning and the end of the call, a second more on both sides."""
+def test_the_interval_of_a_session() -> None:
+    """A session must have been created during the call, within a second on both sides."""
     line = "tmux new -d -s work"
     begun = asked(POLICY, starting(shell(line)), view_of(POLICY, at=1000)).notes or ()
     ended = asked(POLICY, finished(shell(line), failed=True), view_of(POLICY, begun, at=1005)).notes or ()
@@ -80,8 +80,8 @@ def test_only_what_was_created_then() -> None:
     assert () == word.notes
 
 
-def test_a_call_that_has_not_ended() -> None:
-    """Nobody knows when a session was created whose call has not returned: it stays."""
+def test_a_session_of_an_open_call_is_kept() -> None:
+    """A session whose call has not returned is not killed."""
     assert () == played("tmux new -d -s work", is_finished=False)
 
 
@@ -94,7 +94,7 @@ def test_the_latest_are_remembered() -> None:
 
 @given(st.text(max_size=100), st.lists(st.text(max_size=20)))
 def test_anything(text: str, notes: list[str]) -> None:
-    """No line and no note makes it raise."""
+    """No line and no note raises."""
     known = view_of(POLICY, tuple(notes))
     for event in (starting(shell(f"tmux new -d {text}")), finished(shell(f"tmux new -d {text}")), SessionEnded(HERE)):
         asked(POLICY, event, known)

@@ -1,4 +1,4 @@
-"""When the desktop tells that a turn is over."""
+"""When a desktop notification is sent at the end of a turn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_says_nothing_for(side_effects: tuple[SideEffect, ...]) -> None:
 
 
 def test_shows() -> None:
-    """A turn that is over, one that asks, and one that is silenced with work left."""
+    """A turn that ends, one that asks, and one with suspended work left send a notification."""
     asks = replace(ENDS, message="Which one?")
 
     assert [(Notify("upbeat", "The agent in repo is done."),)] * 2 == [
@@ -56,8 +56,8 @@ def test_shows() -> None:
     assert (Notify("upbeat", "repo：代理已完成。"),) == done(language="zh")
 
 
-def test_its_user_asks_for_it() -> None:
-    """It is off by default, and needs to have seen the prompt."""
+def test_needs_the_prompt() -> None:
+    """A turn whose prompt was not seen sends no notification."""
     view = view_of(POLICY, at=9999.0)
 
     assert (False, ()) == (POLICY.is_enabled_by_default, asked(POLICY, ENDS, view).side_effects)

@@ -1,4 +1,4 @@
-"""All policies together: they are what the list says, they never fail, and they cost next to nothing."""
+"""The list of policies, their texts and their documentation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEPT_NOTES = {
 }
 
 
-def test_every_behaviour_is_there_once() -> None:
+def test_every_upstream_hook_is_listed_once() -> None:
     """Each hook of oh-my-opencode is one policy, or is listed as not ported."""
     numbers = [number for number, _name in DATA["upstream"].values()] + [hook["number"] for hook in DATA["unported"]]
 
@@ -58,7 +58,7 @@ def test_notes_that_survive_a_compaction() -> None:
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_texts_are_in_both_languages(policy: Policy) -> None:
-    """What a policy says of itself is there in English and in Chinese, in one or two short sentences."""
+    """A policy is described in English and Chinese, in one or two short sentences."""
     english, chinese = describe(policy, "en"), describe(policy, "zh")
     assert ["summary", "rationale", "silent_when"] == list(english) == list(chinese)
     assert all(10 < len(text) < 320 and not CHINESE.search(text) for text in english.values())

@@ -1,4 +1,4 @@
-"""A goal of the user: how it is set, what it takes to be met, and what ends it."""
+"""A goal of the user: how it is set, when it is met, and what ends it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ends(message: str = "I went on.") -> TurnEnding:
 
 
 def begun(goal: str = "all tests pass", language: str = "en") -> Talk:
-    """A session with a goal, whose agent has worked."""
+    """A session with a goal in which the agent has called a tool."""
     talk = Talk(POLICY, language=language)
     talk.say(PromptSubmitted(HERE, f"/upbeat:goal {goal}"))
     talk.say(WORKS)
@@ -76,14 +76,14 @@ SETS = {
 
 @pytest.mark.parametrize("prompt", NO_GOAL)
 def test_says_nothing_for(prompt: str) -> None:
-    """What is no command sets no goal, and turns end as they do without one."""
+    """A prompt that is not a command sets no goal."""
     talk = Talk(POLICY)
 
     assert ((), (), "") == (talk.say(PromptSubmitted(HERE, prompt)), talk.say(ends()), active_goal_reason(talk.state))
 
 
-def test_only_its_user_sets_a_goal() -> None:
-    """An agent's prompt to another one sets none."""
+def test_only_the_user_sets_a_goal() -> None:
+    """The prompt of a subagent sets no goal."""
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, "/upbeat:goal x", PromptOrigin.SUBAGENT))
 
@@ -92,7 +92,7 @@ def test_only_its_user_sets_a_goal() -> None:
 
 @pytest.mark.parametrize(("prompt", "goal"), SETS.items())
 def test_sets(prompt: str, goal: str) -> None:
-    """The goal is set as its user wrote it, and the model is told the line that ends it."""
+    """The goal is set as written, and the model is told the marker that ends it."""
     talk = Talk(POLICY)
     inject, told = talk.say(PromptSubmitted(HERE, prompt))
 
@@ -103,7 +103,7 @@ def test_sets(prompt: str, goal: str) -> None:
 
 @pytest.mark.parametrize(("length", "is_set"), [(MAX_GOAL_CHARS, True), (MAX_GOAL_CHARS + 1, False)])
 def test_a_goal_is_bounded(length: int, is_set: bool) -> None:
-    """A longer goal is not set, and its user is told."""
+    """A goal over the limit is not set, and the user is notified."""
     talk = Talk(POLICY)
     effects = talk.say(PromptSubmitted(HERE, "/upbeat:goal " + "x" * length))
 
@@ -111,7 +111,7 @@ def test_a_goal_is_bounded(length: int, is_set: bool) -> None:
 
 
 def test_continues_until_it_is_met() -> None:
-    """Turns are continued with the goal and the line, and end with one that says how it was checked."""
+    """Turns are continued until the agent's marker says how the goal was verified."""
     talk = begun()
     [onward] = talk.say(ends())
     talk.say(WORKS)
@@ -139,14 +139,14 @@ NOT_MET: dict[str, Callable[[Talk], str]] = {
 
 @pytest.mark.parametrize("message", NOT_MET.values(), ids=NOT_MET)
 def test_is_not_met_by(message: Callable[[Talk], str]) -> None:
-    """Nothing but the line of this goal, said by the agent itself and with how it was checked, meets it."""
+    """Only the unquoted marker of this goal with an audit meets it."""
     talk = begun()
 
     assert [ContinueTurn] == kinds(talk, ends(message(talk)))
 
 
-def test_is_met_by_what_codex_escapes() -> None:
-    """The line counts with its brackets escaped, too, and without the goal's own number."""
+def test_is_met_by_an_escaped_marker() -> None:
+    """The marker counts with escaped brackets, and without the id of the goal."""
     talk, other = begun(), begun()
     escaped = met(talk).replace("<", "&lt;").replace(">", "&gt;")
 
@@ -168,26 +168,26 @@ LETS_GO: dict[str, list[Event]] = {
 test_lets_go = silent(LETS_GO, lambda events: begun().say_all(events))
 
 
-TAKEN_BACK = ["/upbeat:goal off", "$upbeat:goal OFF.", "[goal: off]", "/upbeat:goal 取消", "stop", "停", "/upbeat:stop"]
+CANCELS = ["/upbeat:goal off", "$upbeat:goal OFF.", "[goal: off]", "/upbeat:goal 取消", "stop", "停", "/upbeat:stop"]
 
 
-@pytest.mark.parametrize("prompt", TAKEN_BACK)
-def test_its_user_takes_it_back(prompt: str) -> None:
-    """The word off, or a stop word, ends it, and says so."""
+@pytest.mark.parametrize("prompt", CANCELS)
+def test_off_or_a_stop_phrase_cancels_the_goal(prompt: str) -> None:
+    """``off`` or a stop phrase cancels the goal and notifies the user."""
     talk = begun()
 
     assert ([NotifyUser], ()) == (kinds(talk, PromptSubmitted(HERE, prompt)), talk.say(ends()))
 
 
-def test_breaking_off_takes_it_back() -> None:
-    """A turn that its user broke off ends the goal."""
+def test_an_interruption_cancels_the_goal() -> None:
+    """An interruption by the user cancels the goal."""
     talk = begun()
 
     assert ([NotifyUser], ()) == (kinds(talk, TurnInterrupted(HERE)), talk.say(ends()))
 
 
-def test_a_workflow_has_the_floor() -> None:
-    """While a workflow runs, that is what sends turns on."""
+def test_a_running_workflow_takes_precedence() -> None:
+    """While a workflow runs, the goal continues no turn."""
     play = Play()
     play.prompt("/upbeat:standard add retries")
     talk = begun()
@@ -196,8 +196,8 @@ def test_a_workflow_has_the_floor() -> None:
     assert () == asked(POLICY, ends(), view).effects
 
 
-def test_gives_up_without_anything_new() -> None:
-    """Three turns in which nothing is done, or the same is said, and it waits for its user."""
+def test_pauses_without_progress() -> None:
+    """After three turns without progress the goal pauses until the next prompt."""
     talk = begun()
     said = []
     for _ in range(5):
@@ -211,8 +211,8 @@ def test_gives_up_without_anything_new() -> None:
 
 
 @pytest.mark.parametrize("caps", [LoopLimits(max_turns=2), LoopLimits(max_turns=500, max_minutes=0)])
-def test_the_caps_of_the_settings_end_it(caps: LoopLimits) -> None:
-    """Turns and minutes of ``loop.*`` end the goal itself."""
+def test_the_limits_of_the_settings_remove_the_goal(caps: LoopLimits) -> None:
+    """The limits of turns and minutes in ``loop.*`` remove the goal."""
     talk = begun()
     for number in range(2):
         talk.say(ends(f"Part {number}."))
@@ -225,16 +225,16 @@ def test_the_caps_of_the_settings_end_it(caps: LoopLimits) -> None:
 
 
 @pytest.mark.parametrize(("total", "said"), [(MAX_TURNS - 1, ContinueTurn), (MAX_TURNS, NotifyUser)])
-def test_a_hundred_turns_are_the_most(total: int, said: type) -> None:
-    """However much the settings allow, a goal does not continue turns forever."""
+def test_continuations_are_limited(total: int, said: type) -> None:
+    """A goal is continued at most ``MAX_TURNS`` times, whatever the settings allow."""
     notes = (f'continuation {{"continuations":{total}}}', "goal ab12 900 all tests pass")
     word = asked(POLICY, ends(), PolicyContext(notes=notes, now=1000.0, loop_limits=LoopLimits(max_turns=500)))
 
     assert [said] == [type(effect) for effect in word.effects]
 
 
-def test_failed_turns_end_it() -> None:
-    """Three failures in a row, and it waits for its user."""
+def test_failed_turns_pause_the_goal() -> None:
+    """Three failed turns in a row pause the goal."""
     talk = begun()
     for _ in range(3):
         talk.say(TurnFailed(HERE, "server_error"))
@@ -242,15 +242,15 @@ def test_failed_turns_end_it() -> None:
     assert [NotifyUser] == kinds(talk, ends())
 
 
-def test_a_compaction_brings_it_back() -> None:
-    """After a summary the model is told the whole goal again."""
+def test_a_compaction_restores_the_goal() -> None:
+    """After a compaction the goal is injected again."""
     [effect] = begun().say(SessionStarted(HERE, "compact"))
 
     assert (InjectContext, True) == (type(effect), "all tests pass" in effect.text)
 
 
-def test_it_can_be_asked_for() -> None:
-    """Without a text the command says what the goal is, or that there is none."""
+def test_shows_the_goal() -> None:
+    """Without an argument the command shows the current goal, or that there is none."""
     asks = PromptSubmitted(HERE, "/upbeat:goal")
     [stands], [none] = begun().say(asks), Talk(POLICY).say(asks)
 
@@ -258,7 +258,7 @@ def test_it_can_be_asked_for() -> None:
 
 
 def test_speaks_both_languages() -> None:
-    """The text is in the user's language."""
+    """The text is in the language of the user."""
     [english], [chinese] = begun().say(ends()), begun(language="zh").say(ends())
 
     assert ("Continue" in english.text, "请继续" in chinese.text) == (True, True)

@@ -1,4 +1,4 @@
-"""When an edit that did not apply is answered with how to fix it."""
+"""When an edit that did not apply is explained."""
 
 from __future__ import annotations
 

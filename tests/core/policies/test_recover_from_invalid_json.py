@@ -1,4 +1,4 @@
-"""When arguments that were not valid JSON are answered with what to fix."""
+"""When invalid JSON arguments are explained."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event
 
 @pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
 def test_says(event: ToolFinished | SubagentReturned) -> None:
-    """The text says what to fix, and where if that is known, in both languages."""
+    """The text says what to fix, and at which position if known, in both languages."""
     [effect] = said_by(POLICY, event)
 
     assert f"The arguments of {event.call.tool} were not valid JSON" in effect.text
@@ -71,8 +71,8 @@ def test_says(event: ToolFinished | SubagentReturned) -> None:
     assert said_by(POLICY, event, language="zh") != (effect,)
 
 
-def test_says_it_once() -> None:
-    """The same error of the same tool is met once; another one, or another tool's, is met as well."""
+def test_explains_an_error_once() -> None:
+    """The same error of the same tool is explained once."""
     talk = Talk(POLICY)
     other = replace(FAILED, call=call("mcp__a__c", ToolKind.OTHER))
     said = [len(talk.say(event)) for event in (FAILED, FAILED, other, FAILED, replace(FAILED, output=f"{BROKEN}2"))]
@@ -80,8 +80,8 @@ def test_says_it_once() -> None:
     assert said == [1, 0, 1, 0, 1]
 
 
-def test_remembers_so_many() -> None:
-    """Notes stay few, whatever comes."""
+def test_notes_are_limited() -> None:
+    """The number of notes is limited."""
     talk = Talk(POLICY)
     for number in range(60):
         talk.say(replace(FAILED, output=f"Invalid arguments: Unexpected token {number} in JSON"))

@@ -1,4 +1,4 @@
-"""When a list of tasks that lies about is recalled."""
+"""When the agent is reminded of a stale todo list."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all
 
 @pytest.mark.parametrize(("language", "words"), [("en", "2 open, the first: “test it”"), ("zh", "尚有 2 项未完成")])
 def test_says(language: str, words: str) -> None:
-    """After so many other calls the list is recalled, in both languages, and after as many again."""
+    """The agent is reminded after every ``CALL_THRESHOLD`` calls, in both languages."""
     talk = Talk(POLICY, language=language)
     said = [talk.say(event) for event in (OPEN, *(OTHER,) * (2 * CALL_THRESHOLD + 1))]
 
@@ -42,8 +42,8 @@ def test_says(language: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("note", ["calls x", "calls -1", "calls 99999", "calls ", "other"])
-def test_odd_notes_count_as_none(note: str) -> None:
-    """A count that it cannot have written is no count."""
+def test_invalid_counts_are_zero(note: str) -> None:
+    """An invalid count in the notes counts as zero."""
     before = asked(POLICY, OPEN).notes or ()
 
     assert asked(POLICY, OTHER, view_of(POLICY, (*before, note))).effects == ()

@@ -1,4 +1,4 @@
-"""When an agent is told how full its window is."""
+"""When an agent is told how full its context window is."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_once_for_each_agent() -> None:
     assert [1, 0, 0, 1, 0] == said
 
 
-def test_it_looks_until_it_was_told() -> None:
-    """The record is read until then, at the events at which an agent can be told."""
+def test_queries_until_reported() -> None:
+    """The usage is queried until it was reported, at the events that can report it."""
     talk = Talk(POLICY, {LOOK: FULL})
     before = [queried(POLICY, event, SessionState()) for event in (DONE, PROMPT, TurnEnding(HERE, "Done."))]
     talk.say(DONE)

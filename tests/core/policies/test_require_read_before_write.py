@@ -1,4 +1,4 @@
-"""What is not written over, and what may be."""
+"""Which files may be overwritten, and which must be read first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def added(*paths: str) -> Call:
 
 
 def known(event: ToolStarting, notes: tuple[str, ...], language: str = "en") -> PolicyContext:
-    """What is found of that for which the policy looks."""
+    """The context with the answers to the policy's queries."""
     found = {
         look: frozenset(path for path in look.paths if path.removeprefix(f"{ROOT}/") in THERE)
         for look in queried(POLICY, event, STATE)
@@ -33,7 +33,7 @@ def known(event: ToolStarting, notes: tuple[str, ...], language: str = "en") -> 
 
 
 def said(made: Call, *before: Call, source: EventSource = IN_CODEX, language: str = "en") -> list[str]:
-    """What is said to ``made`` after the calls ``before``."""
+    """The texts of the effects of a call after the calls ``before``."""
     notes: tuple[str, ...] = ()
     for one in before:
         told = asked(POLICY, finished(one, source=source), view_of(POLICY, notes, state=STATE)).notes
@@ -88,7 +88,7 @@ SAYS: dict[str, tuple[str, tuple[Call, ...]]] = {
 
 @pytest.mark.parametrize(("path", "calls"), SAYS.values(), ids=SAYS)
 def test_says(path: str, calls: tuple[Call, ...]) -> None:
-    """A write over unread content is denied, with how to proceed in both languages."""
+    """Overwriting an unread file is denied, with the alternative in both languages."""
     [english] = said(*calls)
     [chinese] = said(*calls, language="zh")
 
@@ -98,13 +98,13 @@ def test_says(path: str, calls: tuple[Call, ...]) -> None:
 
 
 def test_only_codex() -> None:
-    """Claude Code has this itself."""
+    """The policy is not evaluated in Claude Code, which has this natively."""
     assert [] == said(added("README.md"), source=HERE) == said(WRITES, source=HERE)
     assert None is asked(POLICY, finished(shell("cat README.md")), view_of(POLICY)).notes
 
 
 def test_the_latest_are_remembered() -> None:
-    """There is an end to what is noted; what was read again is the latest."""
+    """The number of noted files is limited; a file that is read again is the latest."""
     notes = tuple(f"f{number}" for number in range(MAX_KNOWN_FILES))
     seen = view_of(POLICY, notes, state=STATE)
 
@@ -114,7 +114,7 @@ def test_the_latest_are_remembered() -> None:
 
 @given(st.text(max_size=100))
 def test_anything(text: str) -> None:
-    """No line makes it raise."""
+    """No line raises."""
     for line in (text, f"cat {text} > {text}"):
         event = starting(shell(line), IN_CODEX)
         asked(POLICY, event, known(event, ()))

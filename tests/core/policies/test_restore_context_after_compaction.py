@@ -1,4 +1,4 @@
-"""What is told again after a compaction: the user's words, the agents at work, the files that differ."""
+"""What is restored after a compaction: prompts, running subagents and changed files."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def recalled(events: list[Event], language: str) -> list[Effect]:
 test_says = says(SAYS, recalled)
 
 
-def test_all_of_it() -> None:
-    """Words of the user first, then agents, then files in a frame of untrusted data."""
+def test_the_whole_text() -> None:
+    """Prompts come first, then subagents, then files in a frame of untrusted data."""
     talk = Talk(POLICY, CHANGED)
     for event in (PROMPT, STARTED):
         talk.say(event)
@@ -88,7 +88,7 @@ def test_all_of_it() -> None:
 
 
 def test_the_last_prompts_only() -> None:
-    """So many prompts are kept, each as long as that, the latest last."""
+    """The last prompts are kept, each truncated, the latest last."""
     talk = Talk(POLICY)
     for number in range(MAX_PROMPTS + 1):
         talk.say(PromptSubmitted(HERE, f"prompt {number} " + "words " * 200))
@@ -101,7 +101,7 @@ def test_the_last_prompts_only() -> None:
 
 @pytest.mark.parametrize("chars", [MAX_PROMPT_CHARS, MAX_PROMPT_CHARS + 1])
 def test_a_prompt_at_the_bound(chars: int) -> None:
-    """A prompt as long as the bound is whole, a longer one is cut."""
+    """A prompt of the maximum length is complete, a longer one is truncated."""
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, "x" * chars))
     [effect] = talk.say(COMPACTED)
@@ -110,7 +110,7 @@ def test_a_prompt_at_the_bound(chars: int) -> None:
 
 
 def test_secrets_are_not_kept() -> None:
-    """A secret in a prompt is not noted, nor half of one at the end of what is read."""
+    """A secret in a prompt is not noted, not even a part of it at the limit."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, f"push with {key} please"))
@@ -119,8 +119,8 @@ def test_secrets_are_not_kept() -> None:
     assert "ghp_" not in "".join(talk.state.notes_of(POLICY.name))
 
 
-def test_it_looks_only_after_a_compaction() -> None:
-    """What differs is looked up at that one event."""
+def test_queries_only_after_a_compaction() -> None:
+    """Changed files are queried only after a compaction."""
     events: tuple[Event, ...] = (COMPACTED, SessionStarted(HERE, "startup"), PROMPT)
 
     assert [(ChangedFilesQuery(),), (), ()] == [queried(POLICY, event, SessionState()) for event in events]

@@ -1,4 +1,4 @@
-"""What is told of the agent's list of tasks after a compaction."""
+"""How the todo list is restored after a compaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMPACTED = SessionStarted(HERE, "compact")
 
 
 def listed(*open_ones: str, done: tuple[str, ...] = ()) -> Event:
-    """The agent writes its whole list."""
+    """A call that writes the whole list."""
     tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_ones))
     return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
 
@@ -58,7 +58,7 @@ test_says = says(SAYS, recalled)
 
 @pytest.mark.parametrize(("count", "more"), [(MAX_LISTED_TASKS, False), (MAX_LISTED_TASKS + 1, True)])
 def test_bound(count: int, more: bool) -> None:
-    """So many are named; of more, how many there are."""
+    """Tasks beyond the limit are only counted."""
     talk = Talk(POLICY)
     talk.say(listed(*(f"task {number}" for number in range(count))))
     [effect] = talk.say(COMPACTED)

@@ -1,4 +1,4 @@
-"""What agents that plan may write."""
+"""Which files planning agents may write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OTHER_AGENT = EventSource(HERE.client, ROOT, "s", "agent-2")
 def said(
     kind: str, path: str, source: EventSource = IN_AGENT, act: ToolKind = ToolKind.WRITE, language: str = "en"
 ) -> list[str]:
-    """What an agent of ``kind`` is told when ``path`` is to be written."""
+    """The denials if an agent of ``kind`` writes ``path``."""
     talk = Talk(POLICY, language=language)
     talk.say(SubagentStarted(HERE, "agent-1", kind))
     return [effect.text for effect in talk.say(starting(call("Write", act, (path,)), source))]
@@ -45,7 +45,7 @@ def test_says_nothing_for(words: list[str]) -> None:
     "path", ["src/a.py", "docs/a.py", "README.md", "specs/x.feature", "src/specs/a.md", "../elsewhere/specs/a.md"]
 )
 def test_says(kind: str, path: str) -> None:
-    """Each of them is refused what is no Markdown, or lies elsewhere."""
+    """A planning agent may write neither other files than Markdown nor outside the plan folders."""
     place = f"{ROOT}/{path}" if not path.startswith("..") else path.replace("..", "")
     [english] = said(f"upbeat:{kind}", place)
     [chinese] = said(f"upbeat_{kind}".replace("-", "_"), place, act=ToolKind.EDIT, language="zh")
@@ -54,8 +54,8 @@ def test_says(kind: str, path: str) -> None:
     assert f"{kind} 只做规划" in chinese
 
 
-def test_the_shell_is_not_looked_at() -> None:
-    """What is done in the shell is told as not seen."""
+def test_shell_commands_are_not_checked() -> None:
+    """Shell commands are not checked."""
     talk = Talk(POLICY)
     talk.say(SubagentStarted(HERE, "agent-1", "upbeat:planner"))
 

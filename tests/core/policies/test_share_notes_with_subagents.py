@@ -1,4 +1,4 @@
-"""Which agents are told of notes."""
+"""Which subagents are told about notes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0
 )
 @pytest.mark.parametrize(("language", "words"), [("en", "read-only"), ("zh", "只读")])
 def test_says(state: SessionState, found: Found, paths: str, language: str, words: str) -> None:
-    """Each agent is told where notes lie that exist, in both languages."""
+    """A subagent is told which note files exist, in both languages."""
     [effect] = said_by(POLICY, SENT, language, state=state, found=found)
 
     assert isinstance(effect, PrependPrompt)
@@ -55,7 +55,7 @@ def test_says(state: SessionState, found: Found, paths: str, language: str, word
 
 
 def test_a_hidden_prompt() -> None:
-    """An agent whose prompt cannot be seen is told when it starts, once for each."""
+    """A subagent whose prompt is hidden is told when it starts."""
     found = {IDLE_LOOK: frozenset({OF_PROJECT})}
     sealed = asked(POLICY, SEALED, view_of(POLICY, found=found, state=IDLE))
     started = asked(POLICY, STARTED, view_of(POLICY, sealed.notes or (), found, state=IDLE))

@@ -1,4 +1,4 @@
-"""Which feature a user means, and what is said when none or several are meant."""
+"""Which feature a command selects, and the answers if none or several match."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def said(prompt: str, plans: FeaturesByStatus = PLANS, language: str = "en") -> 
 
 @pytest.mark.parametrize("prompt", SAYS_NOTHING)
 def test_says_nothing_for(prompt: str) -> None:
-    """Without the command nothing is said, and nothing looked up."""
+    """A prompt without the command has no effect and queries nothing."""
     assert ((), ()) == (said(prompt), queried(POLICY, PromptSubmitted(HERE, prompt), SessionState()))
 
 
-def test_an_agents_prompt_is_no_command() -> None:
-    """Only the user takes up a plan."""
+def test_the_prompt_of_a_subagent_is_no_command() -> None:
+    """The prompt of a subagent is not a command."""
     assert () == queried(
         POLICY, PromptSubmitted(HERE, "/upbeat:start-feature x", PromptOrigin.SUBAGENT), SessionState()
     )
@@ -49,15 +49,15 @@ def test_an_agents_prompt_is_no_command() -> None:
         ("log", "specs/features/backlog/login`"),
     ],
 )
-def test_takes_up(wanted: str, words: str) -> None:
-    """One feature that is meant is taken up: by its whole name first, then by part of it."""
+def test_starts(wanted: str, words: str) -> None:
+    """A single matching feature is started, by its whole name first, then by part of it."""
     [effect] = said(f"$upbeat:start-feature {wanted}")
 
     assert (InjectContext, True) == (type(effect), words in effect.text)
 
 
-def test_without_a_name_the_one_in_progress_is_meant() -> None:
-    """Of those in progress, and where there is none of those that wait."""
+def test_without_a_name() -> None:
+    """Without a name the only feature in progress is meant, else the only one in the backlog."""
     [one] = said("/upbeat:start-feature", FeaturesByStatus(("retry-limit",), ("login",)))
     [waits] = said("/upbeat:start-feature", FeaturesByStatus((), ("login",)))
 
@@ -73,8 +73,8 @@ def test_without_a_name_the_one_in_progress_is_meant() -> None:
         ("/upbeat:start-feature", FeaturesByStatus(), NotifyUser, "upbeat features new"),
     ],
 )
-def test_says_what_there_is(prompt: str, plans: FeaturesByStatus, kind: type, words: str) -> None:
-    """Of several the agent asks which; without one the user is notified of what there is; both in either language."""
+def test_lists_the_features(prompt: str, plans: FeaturesByStatus, kind: type, words: str) -> None:
+    """If several match, the agent asks which; if none matches, the user is notified."""
     [effect] = said(prompt, plans)
 
     assert (kind, True) == (type(effect), words in effect.text)

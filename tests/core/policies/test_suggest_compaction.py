@@ -1,4 +1,4 @@
-"""When its user is advised to summarise."""
+"""When a compaction is suggested to the user."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0
 test_says = says(SAYS, lambda case, language: said_by(POLICY, case[0], language, found={LOOK: case[1]}))
 
 
-def test_once_until_it_is_summarised() -> None:
-    """It is said once."""
+def test_suggests_once() -> None:
+    """A compaction is suggested once."""
     talk = Talk(POLICY, {LOOK: FULL})
 
     assert [1, 0, 0] == [len(talk.say(event)) for event in (ENDS, PROMPT, ENDS)]
 
 
-def test_it_looks_until_it_was_said() -> None:
-    """The record is read between two turns, until then."""
+def test_queries_until_suggested() -> None:
+    """The usage is queried between two turns until a compaction was suggested."""
     talk = Talk(POLICY, {LOOK: FULL})
     calls = finished(call("Read", ToolKind.READ))
     before = [queried(POLICY, event, SessionState()) for event in (ENDS, PROMPT, replace(ENDS, source=IN_AGENT), calls)]

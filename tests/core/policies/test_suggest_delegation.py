@@ -1,4 +1,4 @@
-"""When whoever conducts a workflow is reminded of agents and skills."""
+"""When the main agent of a workflow is reminded to delegate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: Talk(POLICY, state=cas
 
 @pytest.mark.parametrize(("language", "words"), [("en", "3 calls of your own"), ("zh", "已亲自操作 3 次")])
 def test_says_once(language: str, words: str) -> None:
-    """At the threshold it says so, in both languages, and never again."""
+    """The suggestion is made once, at the threshold, in both languages."""
     talk = Talk(POLICY, language=language, state=SessionState(run=RUN))
     acts = (ToolKind.READ, ToolKind.SHELL, ToolKind.EDIT, *(ToolKind.SEARCH,) * 20)
     said = [talk.say(finished(call("x", act))) for act in acts]

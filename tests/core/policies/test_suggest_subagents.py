@@ -1,4 +1,4 @@
-"""When the main agent is reminded that others can search."""
+"""When the main agent is reminded that subagents can search."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all
 
 @pytest.mark.parametrize(("language", "words"), [("en", "searched 5 times"), ("zh", "已亲自搜索 5 次")])
 def test_says_once(language: str, words: str) -> None:
-    """At the threshold it says so, in both languages, and never again."""
+    """The suggestion is made once, at the threshold, in both languages."""
     talk = Talk(POLICY, language=language)
     said = [talk.say(event) for event in (SEARCH, FETCH, SEARCH, FETCH, *(SEARCH,) * 20)]
 

@@ -1,4 +1,4 @@
-"""The switch after which no turn is continued."""
+"""The command that suspends every continuation."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ LEAVES_ON = [
     "/upbeat:goal all tests pass",
     "```\n/upbeat:quiet\n```",
 ]
-SILENCES = ["/upbeat:quiet", "$upbeat:quiet", " /upbeat:QUIET please", "stop", "停", "/upbeat:stop", "Stop!"]
-LIFTS = ["add retries", "continue", "/upbeat:standard add retries", "/upbeat:goal all tests pass"]
+SUSPENDS = ["/upbeat:quiet", "$upbeat:quiet", " /upbeat:QUIET please", "stop", "停", "/upbeat:stop", "Stop!"]
+RESUMES = ["add retries", "continue", "/upbeat:standard add retries", "/upbeat:goal all tests pass"]
 
 
 @pytest.mark.parametrize("prompt", LEAVES_ON)
 def test_says_nothing_after(prompt: str) -> None:
-    """Says nothing after a prompt that does not ask for quiet."""
+    """A prompt that does not suspend continuation has no effect on the end of a turn."""
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, prompt))
 
     assert ((), False) == (talk.say(ENDS), is_continuation_off(talk.state))
 
 
-def test_an_agents_prompt_is_none_of_its_users() -> None:
-    """What one agent writes to another neither silences nor lifts."""
+def test_the_prompt_of_a_subagent_is_ignored() -> None:
+    """The prompt of a subagent neither suspends nor resumes continuation."""
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, "stop", PromptOrigin.SUBAGENT))
 
     assert () == talk.say(ENDS)
 
 
-@pytest.mark.parametrize("prompt", SILENCES)
-def test_lets_turns_end_after(prompt: str) -> None:
-    """Lets every turn end after these, until another prompt; a compaction in between changes nothing."""
+@pytest.mark.parametrize("prompt", SUSPENDS)
+def test_suspends(prompt: str) -> None:
+    """After these prompts every turn ends, until another prompt of the user."""
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, prompt))
     talk.say(PromptSubmitted(HERE, "/upbeat:status"))
@@ -55,9 +55,9 @@ def test_lets_turns_end_after(prompt: str) -> None:
     assert [EndTurn, EndTurn] == [type(effect) for _ in range(2) for effect in talk.say(ENDS)]
 
 
-@pytest.mark.parametrize("prompt", LIFTS)
-def test_an_ordinary_prompt_lifts_it(prompt: str) -> None:
-    """The user's next prompt, or a command to go on, lifts it."""
+@pytest.mark.parametrize("prompt", RESUMES)
+def test_resumes(prompt: str) -> None:
+    """The user's next prompt resumes continuation."""
     talk = Talk(POLICY)
     talk.say(PromptSubmitted(HERE, "/upbeat:quiet"))
     talk.say(PromptSubmitted(HERE, prompt))
@@ -66,7 +66,7 @@ def test_an_ordinary_prompt_lifts_it(prompt: str) -> None:
 
 
 def test_it_wins_over_every_proposal() -> None:
-    """No proposal continues a turn that it lets end, whatever the order."""
+    """A suspended turn ends, whatever other proposals say."""
     [stop] = said_by(POLICY, ENDS, notes=("quiet",))
     proposals = [
         Proposal("workflow", (ContinueTurn("go on"),), 0),
@@ -79,5 +79,5 @@ def test_it_wins_over_every_proposal() -> None:
 
 
 def test_speaks_both_languages() -> None:
-    """The text is in the user's language."""
+    """The text is in the language of the user."""
     assert said_by(POLICY, ENDS, notes=("quiet",)) != said_by(POLICY, ENDS, language="zh", notes=("quiet",))

@@ -1,4 +1,4 @@
-"""Which labels are cut, and how."""
+"""Which option labels are truncated, and how."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def asking(*labels: str) -> UserQuestionRequested:
 
 
 def cut(*labels: str, language: str = "en") -> list[str]:
-    """What the labels are called instead."""
+    """The truncated labels."""
     effects = said_by(POLICY, asking(*labels), language)
     return [short for one in effects if isinstance(one, RelabelOptions) for short in one.new_labels.values()]
 
@@ -27,7 +27,7 @@ def cut(*labels: str, language: str = "en") -> list[str]:
     "labels", [(), ("Red", "Blue"), ("",), ("x" * MAX_LABEL_CHARS,), ("红" * MAX_LABEL_CHARS, "b")]
 )
 def test_says_nothing_for(labels: tuple[str, ...]) -> None:
-    """Labels that are short enough stay."""
+    """Labels within the limit are not changed."""
     assert [] == cut(*labels)
 
 
@@ -41,12 +41,12 @@ def test_says_nothing_for(labels: tuple[str, ...]) -> None:
     ],
 )
 def test_says(labels: tuple[str, ...], short: list[str]) -> None:
-    """Longer ones are cut at a word, and stay different; in both languages."""
+    """Longer labels are truncated at a word and stay distinct, in both languages."""
     assert short == cut(*labels) == cut(*labels, language="zh")
 
 
-def test_claude_code_gets_them() -> None:
-    """The whole label stands in the description; the rest of the question is as it was."""
+def test_claude_code_receives_the_labels() -> None:
+    """The full label moves into the description, and the rest of the question is unchanged."""
     long = "Keep the old interface and add a new one"
     options = [{"label": long, "description": "d"}, {"label": "No", "description": "n"}]
     question = {"question": "Which?", "header": "H", "options": options, "multiSelect": False}
@@ -63,7 +63,7 @@ def test_claude_code_gets_them() -> None:
 
 @given(st.lists(st.text(max_size=80), max_size=MAX_LABELS, unique=True))
 def test_any_labels(labels: list[str]) -> None:
-    """None is too long, none is there twice."""
+    """No label is too long, and no two are equal."""
     short = cut(*labels)
     kept = [label for label in labels if len(label) <= MAX_LABEL_CHARS]
 

@@ -1,4 +1,4 @@
-"""When the middle of a long answer is left out, and what stays of it."""
+"""When long tool output is truncated, and what is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FETCH, SEARCH, MCP = call("WebFetch", ToolKind.FETCH), call("Grep", ToolKind.SEA
 
 
 def of(tokens: int, line: str = "some words of a page\n") -> str:
-    """A text of so many tokens, in lines."""
+    """A text of that many tokens, in lines."""
     return (line * (tokens * BYTES_PER_TOKEN // len(line) + 1))[: tokens * BYTES_PER_TOKEN]
 
 
@@ -50,7 +50,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event
 @pytest.mark.parametrize("event", SAYS.values(), ids=SAYS)
 @pytest.mark.parametrize(("language", "words"), [("en", "to save context"), ("zh", "此处省略了")])
 def test_says(event: ToolFinished, language: str, words: str) -> None:
-    """Keeps head and tail inside the limit, with a line between that says what is missing, in both languages."""
+    """Head and tail are kept within the limit, with a note about the omitted part, in both languages."""
     [effect] = said_by(POLICY, event, language=language)
     head, _, rest = effect.text.partition("\n\n[…")
     note, _, tail = rest.rpartition("…]\n\n")
@@ -79,14 +79,14 @@ def test_says(event: ToolFinished, language: str, words: str) -> None:
         (ContextUsage(250_000, 200_000), MIN_TOKENS),
     ],
 )
-def test_a_window_that_fills_allows_less(use: ContextUsage | None, tokens: int) -> None:
-    """Half of what is left is the limit, where that is known and less than the fixed one, down to a least."""
+def test_token_limit(use: ContextUsage | None, tokens: int) -> None:
+    """The limit is half of the free window if that is less than the fixed limit, down to a minimum."""
     assert tokens == token_limit(ToolKind.FETCH, use)
 
 
 @pytest.mark.parametrize(("tokens", "is_cut"), [(5_000, False), (5_001, True)])
-def test_looks_at_the_window(tokens: int, is_cut: bool) -> None:
-    """A page that would pass is cut when the window is nearly full."""
+def test_a_full_window_lowers_the_limit(tokens: int, is_cut: bool) -> None:
+    """Output within the fixed limit is truncated if the window is nearly full."""
     event = finished(FETCH, of(tokens))
 
     assert is_cut == bool(said_by(POLICY, event, found={ContextUsageQuery(): ContextUsage(190_000, 200_000)}))
@@ -94,14 +94,14 @@ def test_looks_at_the_window(tokens: int, is_cut: bool) -> None:
 
 
 @pytest.mark.parametrize("event", [finished(FETCH, of(MIN_TOKENS)), finished(call("Bash", ToolKind.SHELL), of(90_000))])
-def test_looks_at_nothing_for_what_stays_whole(event: ToolFinished) -> None:
-    """The window is not looked up where the answer stays as it is whatever it is."""
+def test_queries_nothing_for_short_output(event: ToolFinished) -> None:
+    """The usage is not queried for output that is never truncated."""
     assert queried(POLICY, event, SessionState()) == ()
 
 
 @given(st.text(min_size=1, max_size=40), st.integers(1, 4))
-def test_what_is_kept_is_what_was_said(line: str, times: int) -> None:
-    """Whatever the text, head and tail are its own, and the limit holds."""
+def test_any_output(line: str, times: int) -> None:
+    """For any text, head and tail are parts of it within the limit."""
     text = (line * (MIN_TOKENS * BYTES_PER_TOKEN * times // len(line.encode("utf-8", "surrogatepass")) + 3))[
         : MIN_TOKENS * BYTES_PER_TOKEN * 5
     ]

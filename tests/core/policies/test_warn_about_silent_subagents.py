@@ -1,4 +1,4 @@
-"""When the main agent is reminded of one that it has started."""
+"""When the main agent is reminded of a silent subagent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALLED = call("Agent", ToolKind.DELEGATE)
 
 
 def begun(language: str = "en") -> Talk:
-    """Two minutes ago an agent began."""
+    """A session in which a subagent started two minutes ago."""
     talk = Talk(POLICY, language=language)
     talk.say(SubagentStarted(HERE, "a1", "upbeat:tester"))
     talk.at += SILENT_SECONDS
@@ -46,7 +46,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda events: begun().say_all(even
 
 @pytest.mark.parametrize("event", [WORKS, PromptSubmitted(HERE, "and now?")], ids=["a call", "a prompt"])
 def test_reminds(event: Event) -> None:
-    """After two minutes, at the next thing that the main agent does, in both languages."""
+    """The main agent is reminded at its next event after two minutes, in both languages."""
     talk = begun()
     talk.say(SubagentReturned(HERE, CALLED, "a1"))
     talk.say(SessionStarted(HERE, "compact"))
@@ -55,8 +55,8 @@ def test_reminds(event: Event) -> None:
     assert ("`upbeat:tester` (a1)" in effect.text, "尚未看到它结束" in chinese.text) == (True, True)
 
 
-def test_is_patient() -> None:
-    """Not before two minutes, and not again within five."""
+def test_waits_and_cools_down() -> None:
+    """There is no reminder before two minutes, and no second one within five."""
     early = begun()
     early.at -= 1
     talk = begun()

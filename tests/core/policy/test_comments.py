@@ -1,4 +1,4 @@
-"""What is taken for a comment, and what is not."""
+"""Which lines are comments, and which are not."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ FOUND = {
 
 @pytest.mark.parametrize(("path", "text"), NONE.values(), ids=NONE)
 def test_no_comment(path: str, text: str) -> None:
-    """Documentation, strings and what only looks like one are none."""
+    """Documentation, strings and similar text are not comments."""
     assert find_comments(path, text) == ()
 
 
 @pytest.mark.parametrize(("path", "text", "expected"), FOUND.values(), ids=FOUND)
 def test_a_comment(path: str, text: str, expected: tuple[Comment, ...]) -> None:
-    """A comment has its line, its text, and the code that it is about."""
+    """A comment has its line, its text and the adjacent code."""
     assert find_comments(path, text) == expected
 
 
-def test_bounded() -> None:
-    """Of a text with very many, the first are told."""
+def test_comments_are_limited() -> None:
+    """The number of comments is limited."""
     assert MAX_COMMENTS <= len(find_comments("/r/a.py", "# a\n\n" * 3000)) <= MAX_COMMENTS + 1
 
 
 @given(st.sampled_from(["py", "js", "sql"]), st.text("#/-*'\"`\n ab", max_size=80))
 def test_every_comment_stands_in_its_line(ending: str, text: str) -> None:
-    """Whatever the text, what is told stands where it is said to stand."""
+    """For any text, each comment is on the line that it names."""
     lines = text.split("\n")
     for one in find_comments(f"/r/a.{ending}", text):
         parts = one.text.split("\n")

@@ -1,4 +1,4 @@
-"""What stands in one note of a policy that sends turns on."""
+"""The continuation state in the notes of a policy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 from upbeat.core.policy.continuation import ContinuationState, load_continuation, store_continuation
 
 NUMBERS = some.integers(min_value=0, max_value=10**9)
-DRIVES = some.builds(
+STATES = some.builds(
     ContinuationState,
     continuations=NUMBERS,
     continuations_since_prompt=NUMBERS,
@@ -21,17 +21,17 @@ DRIVES = some.builds(
 )
 
 
-@given(DRIVES)
-def test_a_drive_comes_back(drive: ContinuationState) -> None:
-    """What is noted is read again, and other notes stay."""
+@given(STATES)
+def test_a_stored_state_is_loaded(drive: ContinuationState) -> None:
+    """A stored state is loaded again, and other notes stay."""
     notes = store_continuation(("task open #1 x", "continuation {}"), drive)
 
     assert (drive, "task open #1 x") == (load_continuation(notes), notes[-1])
 
 
 @given(some.text(max_size=60))
-def test_a_broken_note_is_a_new_drive(text: str) -> None:
-    """Whatever stands in the note, nothing raises, and what does not fit is left out."""
+def test_an_invalid_note(text: str) -> None:
+    """An invalid note never raises, and invalid fields are ignored."""
     assert isinstance(load_continuation((f"continuation {text}",)), ContinuationState)
     assert ContinuationState(continuations_since_prompt=2) == load_continuation(
         ('continuation {"continuations_since_prompt":2,"continuations":"x","other":1,"is_stopped":1}',)

@@ -1,4 +1,4 @@
-"""Which agents were started and not heard of since, as a fold over events."""
+"""Which subagents are running, as a fold over events."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ COURSES: dict[str, tuple[list[Event], tuple[RunningAgent, ...]]] = {
 
 @pytest.mark.parametrize(("events", "expected"), COURSES.values(), ids=COURSES)
 def test_running(events: list[Event], expected: tuple[RunningAgent, ...]) -> None:
-    """An agent runs from its start until it is heard of, or its client's process is gone."""
+    """A subagent is running from its start to its end, or to the end of the client's process."""
     notes = reduce(lambda notes, event: update_running_agents(notes, event, 1000.0), events, ("another note",))
 
     assert (expected, "another note") == (running_agents(notes), notes[0])
 
 
-def test_the_first_of_many_are_forgotten() -> None:
-    """So many are kept, the last ones."""
+def test_agents_are_limited() -> None:
+    """The number of subagents is limited to the latest."""
     events = [SubagentStarted(HERE, f"a{number}", "x") for number in range(MAX_AGENTS + 5)]
     kept = running_agents(reduce(lambda notes, event: update_running_agents(notes, event, 1.0), events, ()))
 
     assert (MAX_AGENTS, "a5") == (len(kept), kept[0].id)
 
 
-def test_notes_that_nobody_wrote_are_no_agents() -> None:
-    """Notes of another form are passed over."""
+def test_invalid_notes_are_ignored() -> None:
+    """Notes of another form are ignored."""
     assert (RunningAgent("a1", "x", 0.0),) == running_agents(("agent", "agent a1", "agent a1 soon x", "told 5"))

@@ -1,4 +1,4 @@
-"""The agent's own list of tasks, as the calls that write it tell it."""
+"""The agent's own todo list, as a fold over the calls that write it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from upbeat.core.policy.task_list import MAX_TASK_CHARS, MAX_TASKS, count_done_t
 
 
 def whole(*tasks: Task) -> ToolFinished:
-    """The whole list is written."""
+    """A call that writes the whole list."""
     return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
 
 
 def piece(text: str, name: str, *, is_done: bool | None = False) -> ToolFinished:
-    """One task is added or changed."""
+    """A call that adds or changes one task."""
     return finished(call("TaskUpdate", ToolKind.TASK_LIST, tasks=(Task(text, is_done, name),)))
 
 
@@ -61,7 +61,7 @@ LISTS: dict[str, tuple[tuple[Event, ...], tuple[str, ...], int]] = {
 
 @pytest.mark.parametrize("event", CHANGES_NOTHING.values(), ids=CHANGES_NOTHING)
 def test_changes_nothing_for(event: Event) -> None:
-    """The notes are the very same for what does not change the list."""
+    """An event that does not change the list returns the same notes."""
     notes = ("something else", *after(LIST))
 
     assert update_task_list(notes, event) is notes
@@ -69,7 +69,7 @@ def test_changes_nothing_for(event: Event) -> None:
 
 @pytest.mark.parametrize(("events", "texts", "done"), LISTS.values(), ids=LISTS)
 def test_follows(events: tuple[Event, ...], texts: tuple[str, ...], done: int) -> None:
-    """The list is followed in whatever way it is told."""
+    """The list is followed whether it is written as a whole or task by task."""
     notes = after(*events)
 
     assert open_tasks(notes) == texts
@@ -77,13 +77,13 @@ def test_follows(events: tuple[Event, ...], texts: tuple[str, ...], done: int) -
 
 
 def test_other_notes_stay() -> None:
-    """Notes that are not the list's own stay, before it."""
+    """Other notes stay, before the list."""
     assert update_task_list(("asked 3", "x"), LIST)[:2] == ("asked 3", "x")
     assert open_tasks(("asked 3", "x")) == ()
 
 
 def test_texts_are_one_short_line_without_secrets() -> None:
-    """A text that goes into notes is one line, short, and without secrets."""
+    """The text of a task is one short line without secrets."""
     key = "ghp_" + "a1B2" * 9
     [short] = open_tasks(after(whole(Task(f"use {key}\nthen \x1b[31mgo", is_done=False))))
     [cut] = open_tasks(after(whole(Task("x" * 5000, is_done=False))))
@@ -93,7 +93,7 @@ def test_texts_are_one_short_line_without_secrets() -> None:
 
 
 def test_a_long_list_keeps_what_is_open() -> None:
-    """Of more tasks than are kept those that are done go first."""
+    """Of a longer list only open tasks are kept."""
     tasks = [Task(f"task {number}", is_done=number % 2 == 0) for number in range(3 * MAX_TASKS)]
 
     assert open_tasks(after(whole(*tasks))) == tuple(f"task {2 * number + 1}" for number in range(MAX_TASKS))
@@ -103,8 +103,8 @@ def test_a_long_list_keeps_what_is_open() -> None:
     st.lists(st.builds(Task, st.text(max_size=30), st.sampled_from([True, False, None]), st.text(max_size=5))),
     st.booleans(),
 )
-def test_whatever_is_told_can_be_folded_again(tasks: list[Task], is_whole: bool) -> None:
-    """Folding the same call twice changes nothing more, whatever it tells."""
+def test_folding_is_idempotent(tasks: list[Task], is_whole: bool) -> None:
+    """Folding the same call twice changes nothing more."""
     event = finished(call("T", ToolKind.TASK_LIST, tasks=tuple(tasks), is_whole_list=is_whole))
     once = after(event)
 

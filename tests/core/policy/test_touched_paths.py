@@ -1,4 +1,4 @@
-"""Which files an event touches, above all which a shell line reads."""
+"""Which files an event touches, in particular those that a shell line reads."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ READS = {
 
 @pytest.mark.parametrize("command", READS_NOTHING.values(), ids=READS_NOTHING)
 def test_reads_nothing(command: str) -> None:
-    """A line that names no file as one that is read reads none."""
+    """A line that passes no file to a reading program reads none."""
     assert paths_read_by(command, "/repo") == ()
 
 
 @pytest.mark.parametrize(("command", "paths"), READS.values(), ids=READS)
 def test_reads(command: str, paths: list[str]) -> None:
-    """The files that a line reads are told, from the folder that it is in by then."""
+    """Each file that a line reads is found, relative to the folder of its command."""
     assert paths_read_by(command, "/repo") == tuple(paths)
 
 
 def test_many_files_are_bounded() -> None:
-    """A line that reads a hundred files is told by its first ones."""
+    """The number of files is limited."""
     assert len(paths_read_by("cat " + " ".join(f"f{number}" for number in range(100)), "/repo")) == MAX_FILES
 
 
@@ -85,7 +85,7 @@ EVENTS: dict[str, tuple[Event, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize(("event", "paths"), EVENTS.values(), ids=EVENTS)
 def test_touched(event: Event, paths: tuple[str, ...]) -> None:
-    """A tool says itself what it touches, the shell by its line."""
+    """The touched files are those of the call, or those that a shell line reads."""
     assert touched_paths(event) == paths
 
 
@@ -94,5 +94,5 @@ PIECES = st.sampled_from([*"cat sed-ngrp '\"$;|&<>()\n\\/.ab", "cat ", "sed -n "
 
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_no_line_raises(command: str) -> None:
-    """Whatever the line is, the paths are absolute and normal."""
+    """For any line, the paths are absolute and normalized."""
     assert all(path.startswith("/") and "//" not in path[1:] for path in paths_read_by(command, "/repo"))

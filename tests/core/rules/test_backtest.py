@@ -1,4 +1,4 @@
-"""What a rule would have done: each call once, with what really became of it."""
+"""Counts of what a rule would have done, with the actual outcome of each call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from upbeat.core.rules.backtest import (
 
 
 def report_on(*past: list[HistoryItem], judge: BacktestEvaluator = deny_rm) -> BacktestReport:
-    """The report on a past, with a clock that ticks once a look."""
+    """The report on a history, with a clock that advances with each reading."""
     ticks = count()
     found = Backtest(judge, lambda: next(ticks) / 1000)
     for part in past:
@@ -47,7 +47,7 @@ def report_on(*past: list[HistoryItem], judge: BacktestEvaluator = deny_rm) -> B
     ],
 )
 def test_a_blocked_call_counts_with_what_became_of_it(fate: CallStatus | None, expected: CallCounts) -> None:
-    """A call that would have been blocked counts under what really became of it; without an end, as unknown."""
+    """A blocked call is counted by its actual outcome; without an end it is unknown."""
     report = report_on(call("rm a", fate), call("ls", CallStatus.SUCCEEDED, "d"))
 
     assert (2, {BacktestDecision.BLOCKED: expected}) == (report.calls, report.decided)
@@ -66,19 +66,19 @@ SAYS_NOTHING_MORE = {
 
 @pytest.mark.parametrize("past", SAYS_NOTHING_MORE.values(), ids=SAYS_NOTHING_MORE)
 def test_a_call_counts_once(past: tuple[list[HistoryItem], ...]) -> None:
-    """A call that two records know counts once, with the outcome that is known."""
+    """A call in two records counts once, with the known outcome."""
     report = report_on(*past)
 
     assert (1, {BacktestDecision.BLOCKED: CallCounts(all=1, succeeded=1)}) == (report.calls, report.decided)
 
 
 def test_short_ids_count_within_their_session() -> None:
-    """Clients that number their calls have a call_1 in every session."""
+    """Short ids are unique only within their session."""
     assert 2 == report_on(call("rm a", name="call_1"), call("rm a", name="call_1", session="t")).calls
 
 
-def test_what_is_said_to_the_answer_counts_unless_the_call_is_blocked() -> None:
-    """The strongest of what is said before and after counts; after a block nothing comes."""
+def test_the_strongest_decision_counts() -> None:
+    """The strongest decision before and after a call counts."""
     told = report_on(
         call("ls"),
         judge=lambda event, _root, _at: (InjectContext("x"),) if type(event).__name__ == "ToolFinished" else (),
@@ -90,7 +90,7 @@ def test_what_is_said_to_the_answer_counts_unless_the_call_is_blocked() -> None:
 
 
 def test_prompts_and_ends_of_turns_have_no_outcome() -> None:
-    """They count as such; those that a second record has of the same session do not count again."""
+    """Prompts and turn ends are counted once per session."""
     past: list[HistoryItem] = [
         RecordedEvent(PromptSubmitted(here(), "fix it"), AT, "/r"),
         RecordedEvent(TurnEnding(here(), "done"), AT, "/r"),
@@ -108,8 +108,8 @@ def test_prompts_and_ends_of_turns_have_no_outcome() -> None:
     assert (2, 1, {BacktestDecision.CONTINUED: CallCounts(all=1)}) == (report.prompts, report.turn_ends, report.decided)
 
 
-def test_examples_are_few_false_alarms_first_and_clean() -> None:
-    """At most five, those that had succeeded first, each text once, without secrets and controls, on one line."""
+def test_examples() -> None:
+    """There are at most five examples, false alarms first, each once, redacted and on one line."""
     secret = "ghp_" + "a1B2" * 9
     past = [call(f"rm {n}", CallStatus.FAILED, f"f{n}") for n in range(9)]
     past += [call(f"rm \x1b[31m{n}\n{secret}", CallStatus.SUCCEEDED, f"s{n}") for n in (1, 2, 2)]
@@ -123,8 +123,8 @@ def test_examples_are_few_false_alarms_first_and_clean() -> None:
     assert not any(secret in text or "\x1b" in text or "\n" in text for text in shown)
 
 
-def test_a_rule_that_fails_costs_that_event() -> None:
-    """What goes wrong in a rule is counted, and the rest is looked at."""
+def test_a_failing_rule_is_counted() -> None:
+    """A failing rule is counted as an error, and the replay continues."""
 
     def judge(event: object, _root: str, _at: float) -> tuple[()]:
         raise RuleEvaluationError("x")
@@ -132,8 +132,8 @@ def test_a_rule_that_fails_costs_that_event() -> None:
     assert (2, 4) == ((report := report_on(call("a"), call("b", name="d"), judge=judge)).calls, report.errors)
 
 
-def test_what_cannot_be_replayed_is_told() -> None:
-    """A rule whose answer depends on its past ends the backtest."""
+def test_a_rule_that_cannot_be_replayed() -> None:
+    """A rule that depends on more than the event ends the backtest."""
 
     def judge(event: object, _root: str, _at: float) -> tuple[()]:
         raise NotReplayableError("why")
@@ -143,15 +143,15 @@ def test_what_cannot_be_replayed_is_told() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls without an end give way to later ones, and count as unknown."""
+    """The number of open calls is limited; the oldest counts as unknown."""
     monkeypatch.setattr(backtest, "MAX_OPEN_CALLS", 3)
     report = report_on(*[call("rm a", None, f"c{n}") for n in range(10)], call("rm b", CallStatus.FAILED, "last"))
 
     assert {BacktestDecision.BLOCKED: CallCounts(all=11, unknown=10, failed=1)} == report.decided
 
 
-def test_times_are_those_of_the_rule() -> None:
-    """Median and slowest twentieth, within a few per cent; the first event of each kind pays for what is loaded."""
+def test_latency() -> None:
+    """Median and 95th percentile are within five percent; the first event of each type is not timed."""
     report = report_on(*[call("ls", name=f"c{n}") for n in range(20)])
 
     assert [1.0, 1.0] == [
@@ -159,8 +159,8 @@ def test_times_are_those_of_the_rule() -> None:
     ]
 
 
-def test_nothing_comes_to_nothing() -> None:
-    """Without a past everything is 0."""
+def test_an_empty_history() -> None:
+    """Without a history all counts are 0."""
     report = report_on()
 
     assert (0, {}, (), 0.0) == (report.calls, report.decided, report.examples, report.milliseconds.median)

@@ -1,4 +1,4 @@
-"""The examples of docs/rules.md are rules, and do what the page says of them."""
+"""The examples of docs/rules.md do what the page says."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PLAYED: dict[str, tuple[list[Event], list[Event]]] = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str) -> None:
-    """An example has no mistake, matches what it is for, and does not match what is near."""
+    """An example is valid, matches its cases, and does not match similar ones."""
     found = parse_rule_file(EXAMPLES[name][1], name, f"{name}.md", Owner.USER)
     matching, near = PLAYED[name]
 
@@ -55,8 +55,8 @@ def test_examples(name: str) -> None:
     assert {MatchResult.NO_MATCH} == {evaluate_rule(found.rules[0], event, ROOT).match_result for event in near}
 
 
-def test_what_cannot_be_read_is_denied() -> None:
-    """The first example fails closed, as its sentence says."""
+def test_the_first_example_fails_closed() -> None:
+    """The first example denies a line that cannot be evaluated."""
     [rule] = parse_rule_file(EXAMPLES["no-force-push"][1], "x", "x.md", Owner.USER).rules
     outcome = evaluate_rule(rule, starting(shell("eval $X")), ROOT)
 

@@ -1,4 +1,4 @@
-"""Globs mean what they mean in a ``.gitignore``, with braces; whatever they are, they take no time."""
+"""Globs match as in a ``.gitignore``, with braces, in linear time."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ MATCHES_NOT = [
 
 @pytest.mark.parametrize(("glob", "path"), MATCHES)
 def test_matches(glob: str, path: str) -> None:
-    """The path is meant."""
+    """The glob matches the path."""
     assert Globs((glob,)).match(path)
 
 
 @pytest.mark.parametrize(("glob", "path"), MATCHES_NOT)
 def test_matches_not(glob: str, path: str) -> None:
-    """The path is not meant."""
+    """The glob does not match the path."""
     assert not Globs((glob,)).match(path)
 
 
-def test_the_last_one_counts() -> None:
-    """``!`` takes out what was taken in before, and can be taken in again."""
+def test_the_last_glob_decides() -> None:
+    """``!`` excludes files, and a later glob can include them again."""
     globs = Globs(("src/**", "!src/gen/**", "src/gen/keep.ts"))
 
     assert [True, False, True] == [globs.match(path) for path in ("src/a.ts", "src/gen/a.ts", "src/gen/keep.ts")]
@@ -71,18 +71,18 @@ def test_the_last_one_counts() -> None:
     ],
 )
 def test_split(text: str, globs: tuple[str, ...]) -> None:
-    """Commas divide, but within braces."""
+    """Commas separate globs, except within braces."""
     assert globs == split_globs(text)
 
 
 @pytest.mark.parametrize("glob", ["a\\", "#x", "{1..100000}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "x" * 501, " "])
-def test_what_is_no_glob(glob: str) -> None:
-    """What cannot be a glob, or becomes too many, is told."""
+def test_invalid_globs(glob: str) -> None:
+    """An invalid glob, or one that expands to too many, has a problem."""
     assert find_glob_problem((glob,))
 
 
-def test_no_glob_takes_long() -> None:
-    """Many stars against a long path that nearly matches."""
+def test_matching_is_linear() -> None:
+    """A glob with many stars is matched in linear time."""
     globs = Globs(("*a" * 100 + "b",))
     before = process_time()
 
@@ -91,7 +91,7 @@ def test_no_glob_takes_long() -> None:
 
 
 @given(st.lists(st.sampled_from(list("*?[]{},!/\\ab.")), max_size=12).map("".join), st.text(max_size=12))
-def test_nothing_makes_it_raise(glob: str, path: str) -> None:
-    """Any text is a glob that matches or does not, or is told to be none."""
+def test_never_raises(glob: str, path: str) -> None:
+    """Any text is a valid glob or has a problem."""
     if not find_glob_problem((glob,)):
         assert Globs((glob,)).match(path) in (True, False)

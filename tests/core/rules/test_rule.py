@@ -1,4 +1,4 @@
-"""What rules can be about."""
+"""The events, targets and actions of rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proposals of all rules together: one per rule, each fault its own, once where a rule applies once."""
+"""The proposals of all rules for one event."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ SAY = rule("say", "event: before-tool\naction: inject\nonce: true")
 OTHER = rule("other", "event: prompt\naction: inject")
 
 
-def test_each_has_its_voice() -> None:
-    """A rule that matches speaks under its name, with what matched and the file and line that say so."""
+def test_proposals() -> None:
+    """A proposal has the name of its rule, what matched, and its file and line."""
     answer = evaluate_rules((NO_LS, SAY, OTHER), LS, ROOT, (), "en")
 
     assert (
@@ -49,7 +49,7 @@ def test_each_has_its_voice() -> None:
 
 
 def test_once() -> None:
-    """What is to be said once is noted, and not said again until the note is gone; a subagent has not heard it."""
+    """A rule with ``once`` is marked per agent and not repeated."""
     first = evaluate_rules((SAY,), LS, ROOT, ("older.md",), "en")
     again = evaluate_rules((SAY,), LS, ROOT, ("older.md", "say.md"), "en")
     in_agent = evaluate_rules((SAY,), starting(shell("ls"), IN_AGENT), ROOT, ("say.md",), "en")
@@ -62,8 +62,8 @@ def test_once() -> None:
     )
 
 
-def test_the_third_outcome_is_recorded() -> None:
-    """What could not be evaluated is in the record, with and without an effect; so is what waits for trust."""
+def test_unknown_and_untrusted_rules_are_explained() -> None:
+    """Rules that cannot be evaluated or are untrusted are explained."""
     line = starting(shell("eval $X"))
     closed = rule("closed", "event: before-tool\ntool: shell\npattern: rm\naction: deny\nfail: closed")
     untrusted = rule("untrusted", "event: before-tool\naction: inject", Owner.UNTRUSTED)
@@ -76,8 +76,8 @@ def test_the_third_outcome_is_recorded() -> None:
     ] == [(proposal.part, proposal.explanations[0].decision, len(proposal.effects)) for proposal in answer.proposals]
 
 
-def test_in_force() -> None:
-    """Only those that are about the event, the client and the tool are asked."""
+def test_applicable_rules() -> None:
+    """Only rules for the event, the client and the tool apply."""
     codex = rule("codex", "event: before-tool\nclients: codex-cli\naction: deny")
     every = (NO_LS, SAY, OTHER, codex)
 
@@ -88,7 +88,7 @@ def test_in_force() -> None:
 
 
 def test_foreign_rules() -> None:
-    """Rules of another program count in the other client, everywhere, or nowhere, as their user says."""
+    """The setting decides in which clients foreign rules apply."""
     lent = replace(rule("lent", "event: before-tool\naction: deny"), is_foreign=True)
     there = starting(shell("ls"), IN_CODEX)
 
@@ -117,8 +117,8 @@ def test_untrusted_rules_leave_time_for_the_users_own() -> None:
     assert len(answer.proposals) > 150
 
 
-def test_a_denial_stands_over_the_rest() -> None:
-    """Together with others a rule's denial is a denial, and its context counts against the budget."""
+def test_a_denial_wins() -> None:
+    """A denial wins over other effects, and injected text counts against the budget."""
     answer = evaluate_rules((NO_LS, SAY), LS, ROOT, (), "en")
     merged = merge_proposals(answer.proposals, ContextBudget(TextLimit(10_000), turn_chars=5))
 

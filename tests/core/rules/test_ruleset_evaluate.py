@@ -1,4 +1,4 @@
-"""Rules in the whole of an event: heard beside workflow and policies, recorded, once, and never the turn's end."""
+"""Rules as part of handling one event."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def world_with(*rules: Rule, **book: tuple[str, ...]) -> FakeWorld:
 
 
 def test_a_denial_is_recorded_with_its_place() -> None:
-    """The call is denied; the record says which rule did it, why, and where it is written."""
+    """The record of a denied call names the rule, the reason and its location."""
     world = world_with(NO_LS)
     decision = handle_event(starting(shell("ls -l")), world.runtime)
     [record] = world.journal.records
@@ -53,15 +53,15 @@ def test_a_denial_is_recorded_with_its_place() -> None:
 
 
 def test_once_in_a_session_and_again_after_a_compaction() -> None:
-    """What was said once is said again when the model has forgotten it."""
+    """A rule with ``once`` is shown again after a compaction."""
     world = world_with(ONCE)
     said = [handle_event(event, world.runtime).effects for event in (READ, READ, SessionStarted(HERE, "compact"), READ)]
 
     assert [1, 0, 0, 1] == [sum(isinstance(effect, InjectContext) for effect in effects) for effects in said]
 
 
-def test_what_had_no_room_comes_again() -> None:
-    """What is to be said once and was left out is not taken for said."""
+def test_a_dropped_text_is_shown_later() -> None:
+    """A rule with ``once`` that was dropped for the budget is shown later."""
     world = fake_world(repo_context(inject_max_chars_turn=30))
     world.rules = FakeRules(RuleSet((replace(ONCE, text="x" * 40),)))
     narrow = handle_event(READ, world.runtime).effects
@@ -75,22 +75,22 @@ def test_what_had_no_room_comes_again() -> None:
 
 
 def test_a_prompt_has_room_for_its_rules() -> None:
-    """What a rule injects stands beside what was found for the prompt."""
+    """A rule injects text at a prompt."""
     effects = handle_event(PromptSubmitted(HERE, "hello"), world_with(PROMPT).runtime).effects
 
     assert InjectContext("Rule prompt: Words.") in effects
 
 
 def test_switched_off() -> None:
-    """Where upbeat is off, so are the rules."""
+    """Rules are not evaluated where upbeat is off."""
     world = fake_world(repo_context(enabled=Activation.OFF))
     world.rules = FakeRules(RuleSet((NO_LS,)))
 
     assert () == handle_event(starting(shell("ls")), world.runtime).effects
 
 
-def test_what_is_wrong_is_told_at_the_start() -> None:
-    """Mistakes in rule files, and files that wait for trust, are told once: some by name, the others by number."""
+def test_problems_are_reported_at_the_start() -> None:
+    """Mistakes and untrusted files are reported at the start of a session, some by name and the rest by number."""
     files = tuple(f"{number}.md" for number in range(7))
     world = world_with(problems=("r.md:1: event is needed",), untrusted=files)
     [told] = handle_event(SessionStarted(HERE, "startup"), world.runtime).effects
@@ -104,8 +104,8 @@ def test_what_is_wrong_is_told_at_the_start() -> None:
     )
 
 
-def test_hold_out_is_for_rules_too() -> None:
-    """What a rule injects is held out with everything else, and what it denies is not."""
+def test_the_holdout_covers_rules() -> None:
+    """The holdout withholds injected text and keeps denials."""
     world = fake_world(repo_context(inject_holdout_percent=50))  # the clock's nonce draws 43 of 100
     world.rules = FakeRules(RuleSet((NO_LS, ALWAYS)))
 

@@ -1,4 +1,4 @@
-"""What a line may run, held against a real shell: a command that runs is among them, or the line has a gap."""
+"""The commands of a shell line, compared with a real shell: every command that runs is found, or the line has a gap."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ GAPS = {
 
 @pytest.mark.parametrize(("line", "words"), WORDS.values(), ids=WORDS)
 def test_words(line: str, words: list[tuple[str, ...]]) -> None:
-    """A line is its simple commands, as words, in order; nothing is missing."""
+    """A line is parsed into its simple commands, in order and completely."""
     found = parse_commands(line)
 
     assert words == [one.words for one in found.items]
@@ -112,7 +112,7 @@ def test_words(line: str, words: list[tuple[str, ...]]) -> None:
 
 @pytest.mark.parametrize(("line", "expected"), WRAPPED.items(), ids=[line[:40] for line in WRAPPED])
 def test_wrapped(line: str, expected: list[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
-    """What only runs another command is taken off, and told."""
+    """Wrappers are removed from a command and listed."""
     found = parse_commands(line)
 
     assert expected == [(one.words, one.wrappers) for one in found.items]
@@ -121,7 +121,7 @@ def test_wrapped(line: str, expected: list[tuple[tuple[str, ...], tuple[str, ...
 
 @pytest.mark.parametrize(("line", "gap"), GAPS.items(), ids=[f"{number}" for number in range(len(GAPS))])
 def test_gaps(line: str, gap: str) -> None:
-    """What cannot be told from the line is said."""
+    """What the line does not show is a gap."""
     assert gap in parse_commands(line).gaps
 
 
@@ -140,7 +140,7 @@ def test_gaps(line: str, gap: str) -> None:
     ],
 )
 def test_redirects(line: str, redirects: list[Redirect]) -> None:
-    """Redirections belong to the last command that they are about."""
+    """Redirections belong to the last command that they apply to."""
     assert redirects == list(parse_commands(line).items[-1].redirects)
 
 
@@ -157,7 +157,7 @@ def test_redirects(line: str, redirects: list[Redirect]) -> None:
     ],
 )
 def test_writes(redirect: Redirect, writes: bool) -> None:
-    """Only what empties a file first is said to write it."""
+    """Only a redirection that truncates a file overwrites it."""
     assert writes == redirect.is_overwrite
 
 
@@ -179,12 +179,12 @@ def test_writes(redirect: Redirect, writes: bool) -> None:
     ],
 )
 def test_folders(line: str, folder: str) -> None:
-    """A command knows where the line has gone before it runs."""
+    """A command has the working directory that the line has changed to."""
     assert folder == parse_commands(line).items[-1].working_dir
 
 
 def test_pipes() -> None:
-    """A command knows which one feeds it, and what is printed into a shell is read as its script."""
+    """A command has the command that it is piped from, and text that is piped into a shell is parsed."""
     assert parse_commands("curl x | tee y | sh -s").items == (
         SimpleCommand(("curl", "x")),
         SimpleCommand(("tee", "y"), piped_from=("curl", "x")),
@@ -202,19 +202,19 @@ def test_pipes() -> None:
 
 
 def test_assignments() -> None:
-    """What is assigned for one command stands with it."""
+    """Assignments before a program belong to its command."""
     assert parse_commands("A=1 B='x y' c") == ParsedCommands((SimpleCommand(("c",), assignments=("A=1", "B='x y'")),))
 
 
 @given(st.text(max_size=80))
 def test_any_text(text: str) -> None:
-    """Any text has commands or gaps, and none makes it raise."""
+    """Any text is parsed and never raises."""
     assert isinstance(parse_commands(text), ParsedCommands)
 
 
 @given(st.lists(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1), min_size=1))
 def test_quoted(words: list[str]) -> None:
-    """Words that were quoted for a shell come back as they were."""
+    """Quoted words are parsed back to themselves."""
     line = "probe " + shlex.join(words)
 
     assert [("probe", *words)] == [one.words for one in parse_commands(line).items] or not parse_commands(
@@ -263,8 +263,8 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(lines())
-def test_what_runs_is_told(probes: Path, drawn: tuple[str, int]) -> None:
-    """Every command that bash really runs is among the commands of the line, unless the line has a gap."""
+def test_every_command_that_runs_is_found(probes: Path, drawn: tuple[str, int]) -> None:
+    """Every command that bash runs is found, unless the line has a gap."""
     line, _count = drawn
     (probes / "ran").write_text("")
     subprocess.run(

@@ -1,4 +1,4 @@
-"""Front matter is read as YAML, and as what people write who take it for YAML; nothing in it is expanded."""
+"""Front matter is parsed as YAML and as common text that is not quite YAML; nothing is expanded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VALUES: dict[str, tuple[str, YamlValue]] = {
 
 @pytest.mark.parametrize(("front", "value"), VALUES.values(), ids=VALUES)
 def test_values(front: str, value: YamlValue) -> None:
-    """A value is what YAML says, its scalars as text; where YAML says nothing, what is written."""
+    """A value is parsed as YAML with scalars as text, or else taken as written."""
     assert ({"key": value}, "Body.") == (
         parse_front_matter(f"---\n{front}\n---\n\nBody.\n").values,
         parse_front_matter(f"---\n{front}\n---\nBody.").body,
@@ -55,12 +55,12 @@ RAW: dict[str, tuple[str, YamlValue]] = {
 
 @pytest.mark.parametrize(("front", "value"), RAW.values(), ids=RAW)
 def test_raw(front: str, value: YamlValue) -> None:
-    """As other programs read it, nothing is unescaped."""
+    """A raw value is not unescaped."""
     assert {"key": value} == parse_front_matter(f"---\n{front}\n---\nx", is_raw=True).values
 
 
 def test_lines() -> None:
-    """Each key has the line where it stands in the file; what belongs to no key, or stands twice, is told."""
+    """Each key has its line number; a line without a key and a repeated key are problems."""
     front = parse_front_matter("---\na: 1\nb:\n  - x\nloose\na: 2\n---\nBody")
 
     assert ({"a": 2, "b": 3}, {"a": "1", "b": ["x"]}) == (front.line_numbers, front.values)
@@ -79,15 +79,15 @@ def test_lines() -> None:
         (f"---\na: {'x' * MAX_FRONT_MATTER_CHARS}\n---\n", True, 1),
     ],
 )
-def test_whether_it_is_there(text: str, is_there: bool, problems: int) -> None:
-    """A file without front matter is all text; one whose front matter does not end, or is too long, is wrong."""
+def test_is_present(text: str, is_there: bool, problems: int) -> None:
+    """A file without front matter is all text; front matter that is too long or does not end is a problem."""
     front = parse_front_matter(text)
 
     assert (is_there, problems) == (front.is_present, len(front.problems))
 
 
-def test_a_bomb_is_text() -> None:
-    """Aliases that would grow to a billion words are what is written there, and cost no time."""
+def test_aliases_are_not_expanded() -> None:
+    """YAML aliases are not expanded."""
     rows = ["a0: &a0 [" + ", ".join(["lol"] * 10) + "]"]
     rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
     before = process_time()
@@ -107,8 +107,8 @@ PIECES = st.sampled_from(
     st.lists(PIECES | st.text(max_size=4), max_size=30).map(lambda parts: "---\n" + "".join(parts) + "\n---\nx"),
     st.booleans(),
 )
-def test_nothing_makes_it_raise(text: str, is_raw: bool) -> None:
-    """Any text has front matter or none; values are texts, lists and tables."""
+def test_never_raises(text: str, is_raw: bool) -> None:
+    """Any text is parsed; values are texts, lists and tables."""
     front = parse_front_matter(text, is_raw=is_raw)
 
     assert set(front.values) == set(front.line_numbers)

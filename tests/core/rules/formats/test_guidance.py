@@ -1,4 +1,4 @@
-"""Rules of other programs are about the files that they are about there."""
+"""Rules of other programs are for the same files as in their program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NONE = [
 
 @pytest.mark.parametrize(("kind", "text", "path"), ABOUT)
 def test_is_about(kind: str, text: str, path: str) -> None:
-    """The rule is for that file."""
+    """The rule applies to the file."""
     rule = of(kind, text)
 
     assert rule is not None
@@ -48,7 +48,7 @@ def test_is_about(kind: str, text: str, path: str) -> None:
 
 @pytest.mark.parametrize(("kind", "text", "path"), ABOUT_NOT)
 def test_is_not_about(kind: str, text: str, path: str) -> None:
-    """The rule is for other files."""
+    """The rule does not apply to the file."""
     rule = of(kind, text)
 
     assert rule is not None
@@ -57,11 +57,11 @@ def test_is_not_about(kind: str, text: str, path: str) -> None:
 
 @pytest.mark.parametrize(("kind", "text"), NONE)
 def test_none(kind: str, text: str) -> None:
-    """What its own program shows only on request, what is for no file, and what says nothing is no rule here."""
+    """A rule that its program shows only on request, that is for no file or has no text is ignored."""
     assert of(kind, text) is None
 
 
-def test_globs_begin_where_the_rule_stands() -> None:
+def test_globs_are_relative_to_the_rules_folder() -> None:
     """A rule in a folder is for the files of that folder."""
     rule = of("cursor", "---\nglobs: *.ts\n---\nWords.", base="web/app")
 

@@ -90,7 +90,7 @@ def test_wrong(front: str, words: str) -> None:
     assert ((), True) == (found.rules, words in found.problems[0])
 
 
-def test_its_own_client_has_it_itself() -> None:
+def test_a_rule_of_hookify_is_foreign() -> None:
     """A rule of hookify is marked as foreign."""
     [rule] = parse_hookify_file("---\nname: mine\nevent: bash\npattern: x\n---\nWords.", "n", "n.md", Owner.USER).rules
 

@@ -125,7 +125,7 @@ def test_wrong(front: str, words: str) -> None:
     assert [found.problems[0]] == [rule.problem for rule in found.rules]
 
 
-def test_a_text_has_an_end() -> None:
+def test_the_text_is_limited() -> None:
     """A text of the maximum length is accepted, a longer one is not."""
     front = "event: prompt\naction: tell"
 
@@ -152,7 +152,7 @@ MEANT: dict[str, MatchTarget] = {
 
 
 @pytest.mark.parametrize(("front", "where"), MEANT.items())
-def test_where_is_meant(front: str, where: MatchTarget) -> None:
+def test_default_targets(front: str, where: MatchTarget) -> None:
     """``where`` has a default if there is only one sensible target; a command is matched from its first word."""
     action = "deny" if "before" in front or "end" in front else "tell"
     [rule] = of(f"{front}\naction: {action}\npattern: x").rules
@@ -160,7 +160,7 @@ def test_where_is_meant(front: str, where: MatchTarget) -> None:
     assert (Condition(where, Pattern("x", is_anchored=where is MatchTarget.COMMAND)),) == rule.conditions
 
 
-def test_the_text_is_clean() -> None:
+def test_the_text_is_sanitized() -> None:
     """A rule's text has no control characters and no secrets."""
     key = "AKIA" + "Q3EGRRZ7ZKD5LMNO"
     [rule] = of("event: prompt\naction: tell", f"\x1b[31mUse {key}").rules
@@ -174,7 +174,7 @@ def test_the_text_is_clean() -> None:
         st.text(max_size=12) | st.sampled_from(["before-tool", "deny", "shell", "[a, b]", "command", "(", "true"]),
     )
 )
-def test_nothing_makes_it_raise(front: dict[str, str]) -> None:
+def test_never_raises(front: dict[str, str]) -> None:
     """Any front matter makes a rule or a list of problems, each on one line."""
     found = of("\n".join(f"{key}: {value}" for key, value in front.items()))
 
