@@ -1,4 +1,4 @@
-"""The texts of agents and commands fit the registry, cost little, and are the same for both clients."""
+"""The texts of agents and commands match the registry, are short, and are the same for both clients."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_agent_of_claude(name: str) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_agent_of_codex(name: str) -> None:
-    """The role of Codex says the same; one that only reads has a sandbox that only reads."""
+    """The role of Codex has the same texts; an agent with read access has a read-only sandbox."""
     role = tomli.loads(IN_CODEX[f"roles/upbeat-{name}.toml"])
     text = IN_CLAUDE[f"agents/{name}.md"]
 
@@ -73,8 +73,8 @@ def test_agent_of_codex(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_agent_knows_its_results(name: str) -> None:
-    """An agent is told exactly the results that its stages may have, and the parts of the handoff."""
+def test_verdicts_of_agents(name: str) -> None:
+    """The prompt of an agent names exactly the verdicts of its stages, and the sections of the handoff."""
     own = [stage for stage in CONFIG["stages"].values() if stage["agent"] == name]
     words = {word.upper() for stage in own for word in stage.get("verdicts", ["pass"])}
     text = IN_CLAUDE[f"agents/{name}.md"]
@@ -88,7 +88,7 @@ def test_agent_knows_its_results(name: str) -> None:
 
 @pytest.mark.parametrize("agent", load_agents(), ids=lambda agent: agent.name)
 def test_agent_is_short(agent: Any) -> None:
-    """The description, which every session pays for, is one short sentence; the text is 25 lines without its skills."""
+    """The description, part of every session, is a short sentence; the text has at most 25 lines without skills."""
     own = (HERE / "roles" / f"{agent.name}.md").read_text(encoding="utf-8").splitlines()[1:]
     ending = agent.body.partition("## Report")[2].splitlines()
 
@@ -98,7 +98,7 @@ def test_agent_is_short(agent: Any) -> None:
 
 
 def test_every_workflow_has_a_command() -> None:
-    """A command's name starts the workflow that it is for, by either client's way of writing it."""
+    """The name of a command starts its workflow in the syntax of either client."""
     started = {}
     for name in COMMANDS:
         slash, dollar = (
@@ -118,8 +118,8 @@ def test_every_workflow_has_a_command() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_is_hidden_until_it_is_called(name: str) -> None:
-    """No command is in the model's list: its user calls it. Both clients have the same words."""
+def test_commands_are_hidden_from_the_model(name: str) -> None:
+    """Only the user can call a command, and both clients have the same texts."""
     slash, skill = IN_CLAUDE[f"commands/{name}.md"], IN_CODEX[f"skills/{name}/SKILL.md"]
 
     assert "true" == front(slash)["disable-model-invocation"]
@@ -130,7 +130,7 @@ def test_command_is_hidden_until_it_is_called(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_is_described_in_both_languages(name: str) -> None:
-    """People read the descriptions: English, and Chinese behind it."""
+    """The description of a command is in English and Chinese."""
     english, _, chinese = front(IN_CLAUDE[f"commands/{name}.md"])["description"].partition(" · ")
 
     assert english.isascii()
@@ -141,8 +141,8 @@ def test_command_is_described_in_both_languages(name: str) -> None:
     ("client", "folders", "files"),
     [("claude", ("agents", "commands", "skills"), IN_CLAUDE), ("codex", ("roles", "skills"), IN_CODEX)],
 )
-def test_nothing_else_lies_there(client: str, folders: tuple[str, ...], files: dict[str, str]) -> None:
-    """A file whose source is gone is gone from the plugin, too."""
+def test_no_other_files(client: str, folders: tuple[str, ...], files: dict[str, str]) -> None:
+    """The plugin has no file whose source was removed."""
     plugin = ADAPTERS / client / "plugin"
     found = [path for folder in folders for path in (plugin / folder).rglob("*") if path.is_file()]
 

@@ -1,4 +1,4 @@
-"""``upbeat workflow``: what is in force is shown; what is wrong in a file is told and does not count."""
+"""``upbeat workflow`` lists and shows the workflows that apply, and reports problems of workflow files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_list(here: Here, repo: Path, home: Path) -> None:
-    """Every workflow has its sentence and its stages, in the user's language."""
+    """Each workflow is listed with its sentence in the user's language and its stages."""
     english = here("workflow", "list", cwd=repo, home=home)
     chinese = here("workflow", "list", cwd=repo, home=home, LANG="zh_TW.UTF-8")
     lines = english.stdout.decode().splitlines()
@@ -38,7 +38,7 @@ def test_list(here: Here, repo: Path, home: Path) -> None:
 
 
 def test_list_as_data(here: Here, repo: Path, home: Path) -> None:
-    """The same for machines, versioned, with everything a stage has."""
+    """The JSON list is versioned and has every attribute of a step."""
     listed = json.loads(here("workflow", "list", "--json", cwd=repo, home=home).stdout)
 
     assert ("1.0", 18) == (listed["schema_version"], len(listed["workflows"]))
@@ -59,7 +59,7 @@ def test_list_as_data(here: Here, repo: Path, home: Path) -> None:
 
 
 def test_show(here: Here, repo: Path, home: Path) -> None:
-    """One workflow is drawn with its groups, agents, modes and repairs."""
+    """A workflow is shown with its groups, agents, modes and repairs."""
     write(
         home,
         {
@@ -97,7 +97,7 @@ def test_show(here: Here, repo: Path, home: Path) -> None:
 
 
 def test_show_as_data(here: Here, repo: Path, home: Path) -> None:
-    """One workflow for machines is what the list has of it."""
+    """The JSON of one workflow is the same as in the list."""
     listed = json.loads(here("workflow", "list", "--json", cwd=repo, home=home).stdout)["workflows"]
     shown = json.loads(here("workflow", "show", "secure", "--json", cwd=repo, home=home).stdout)
 
@@ -110,15 +110,15 @@ def test_show_as_data(here: Here, repo: Path, home: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"), [("standart", "did you mean 'standard'?"), ("xyz", "run `upbeat workflow list` to see them all")]
 )
-def test_show_nothing(here: Here, repo: Path, home: Path, name: str, hint: str) -> None:
-    """A name that nobody has is told, with the nearest one."""
+def test_show_an_unknown_workflow(here: Here, repo: Path, home: Path, name: str, hint: str) -> None:
+    """An unknown name is an error with the nearest one."""
     done = here("workflow", "show", name, cwd=repo, home=home)
 
     assert (2, b"", f"upbeat: no workflow '{name}'; {hint}\n") == (done.code, done.stdout, done.stderr)
 
 
-def test_check_what_is_right(here: Here, repo: Path, home: Path) -> None:
-    """Where nothing is wrong the files that were looked at are named."""
+def test_check_without_problems(here: Here, repo: Path, home: Path) -> None:
+    """Without problems, the checked files are named."""
     done = here("workflow", "check", cwd=repo, home=home)
 
     assert (0, f"no problems found in {home}/.config/upbeat/workflows.toml and .upbeat/workflows.toml\n", "") == (
@@ -128,8 +128,8 @@ def test_check_what_is_right(here: Here, repo: Path, home: Path) -> None:
     )
 
 
-def test_check_what_is_wrong(here: Here, repo: Path, home: Path) -> None:
-    """All that is wrong is told; the other commands tell it too, and work with what is right."""
+def test_check_with_problems(here: Here, repo: Path, home: Path) -> None:
+    """All problems are reported; the other commands report them, too, and use the valid files."""
     write(home, {".config/upbeat/workflows.toml": '[workflows.x]\nstages = ["DVE"]\ntxet.en = "x"\n'})
     write(repo, {".upbeat/workflows.toml": '[workflows.y]\nstages = ["DEV"]\n'})
     checked = here("workflow", "check", cwd=repo, home=home)
@@ -159,7 +159,7 @@ def test_check_skips_an_untrusted_file(here: Here, repo: Path, home: Path) -> No
 
 
 def test_another_project(here: Here, tmp_path: Path, repo: Path, home: Path) -> None:
-    """--repo asks about another project than the one around this folder."""
+    """``--repo`` selects another project than the one around this folder."""
     write(repo, {".upbeat/workflows.toml": "workflows = "})
 
     assert 0 == here("workflow", "check", cwd=tmp_path, home=home).code

@@ -1,4 +1,4 @@
-"""``upbeat workflow start|stop|continue`` on a real journal: whose workflow is meant, and whose is not."""
+"""``upbeat workflow start|stop|continue`` on a real journal: which session is controlled."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ def statuses(home: Path) -> dict[str, RunStatus]:
         ([], {}, {"s-1", "s-10"}),
         ([], MINE, {"s-1", "s-10"}),
     ],
-    ids=["its whole name", "another", "all", "all from within one"],
+    ids=["complete id", "another", "all", "all, from within one"],
 )
 def test_stop(
     here: Here, repo: Path, home: Path, arguments: list[str], variables: dict[str, str], stopped: set[str]
 ) -> None:
-    """A session is named by its whole name, also where another one's begins with that; without one all are stopped."""
+    """A complete session id stops that session, even if another id begins with it; without one, all are stopped."""
     done = here("workflow", "stop", *arguments, cwd=repo, home=home, **variables)
 
     assert (0, "") == (done.code, done.stderr)
     assert stopped == {name for name, status in statuses(home).items() if status is RunStatus.STOPPED}
 
 
-def test_an_order_from_within_a_session_is_for_that_one(here: Here, repo: Path, home: Path) -> None:
-    """The shell that a client started speaks for its session, not for the latest."""
+def test_a_command_from_within_a_session(here: Here, repo: Path, home: Path) -> None:
+    """A command in a shell that a client started is for the session of that client, not for the latest one."""
     done = here("workflow", "start", "quick", "more", cwd=repo, home=home, **MINE)
     known = SqliteJournal(home / STATE, FakeClock()).sessions()
 
@@ -86,8 +86,8 @@ def test_an_unknown_workflow(here: Here, repo: Path, home: Path, name: str, hint
     assert {RunStatus.RUNNING} == set(statuses(home).values())
 
 
-def test_an_order_from_an_unknown_session_is_for_nobody_else(here: Here, repo: Path, home: Path) -> None:
-    """A session that is not known here cannot change what another one does."""
+def test_a_command_from_an_unknown_session(here: Here, repo: Path, home: Path) -> None:
+    """A command in a shell of an unknown session fails and changes no other session."""
     done = here("workflow", "start", "quick", "more", cwd=repo, home=home, CLAUDE_CODE_SESSION_ID="elsewhere")
     known = SqliteJournal(home / STATE, FakeClock()).sessions()
 
@@ -98,8 +98,8 @@ def test_an_order_from_an_unknown_session_is_for_nobody_else(here: Here, repo: P
 
 
 @pytest.mark.parametrize("name", ["s-", "x"])
-def test_a_name_that_is_no_sessions_is_refused(here: Here, repo: Path, home: Path, name: str) -> None:
-    """One that means two or none is not guessed at."""
+def test_an_ambiguous_or_unknown_session(here: Here, repo: Path, home: Path, name: str) -> None:
+    """An id that matches several sessions, or none, is refused."""
     done = here("workflow", "stop", "--session", name, cwd=repo, home=home)
 
     assert 0 != done.code

@@ -1,4 +1,4 @@
-"""A report for people, whole, in both languages; and as JSON."""
+"""The report of the doctor as text, in both languages, and as JSON."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ WRAPPER = replace(
 ABSENT = client(install_status=InstallStatus.CLIENT_NOT_FOUND, version="")
 
 
-def test_for_people() -> None:
-    """The verdict comes first, then a line per hook point, each reason once with its fix, then this machine."""
+def test_the_text() -> None:
+    """The report has the summary, a line for each hook point, each reason once with its fix, and this installation."""
     report = diagnose(
         NOW, [ABSENT, CODEX, replace(WRAPPER, faults=UNTRUSTED[1:])], installation(failed_events=2), MESSAGES
     )
@@ -71,13 +71,13 @@ def test_for_people() -> None:
         ),
     ],
 )
-def test_the_first_line_is_the_verdict(seen: object, verdict: str) -> None:
-    """All in one line."""
+def test_the_first_line_is_the_summary(seen: object, verdict: str) -> None:
+    """The first line summarizes the report."""
     assert verdict == next(doctor_lines(diagnose(NOW, [seen], installation(), MESSAGES), MESSAGES))  # type: ignore[list-item]
 
 
 def test_chinese_is_aligned() -> None:
-    """Wide characters count as two columns, so that the proofs stand below each other."""
+    """Wide characters count as two columns, so the proofs are aligned."""
     shown = [
         line for line in doctor_lines(diagnose(NOW, [client()], installation(), CHINESE), CHINESE) if "5e551000" in line
     ]
@@ -96,8 +96,8 @@ def test_chinese_is_aligned() -> None:
         ("2026-11-22T09:31:00.000Z", "0 s ago"),
     ],
 )
-def test_how_long_ago(at: str, ago: str) -> None:
-    """The age has the unit that fits it; a clock that was set back gives no negative age."""
+def test_ages(at: str, ago: str) -> None:
+    """An age has a suitable unit, and is never negative."""
     seen = client(hooks_written_at="", sessions=(session(at=at),))
 
     assert any(
@@ -106,7 +106,7 @@ def test_how_long_ago(at: str, ago: str) -> None:
 
 
 def test_as_json() -> None:
-    """The document keeps to its schema, says the same whatever the language, and has the fix."""
+    """The document matches its schema and has each reason with its fix."""
     canary = CanaryResult(NOW, "ca4a4100", frozenset({HookPoint.TURNS}), problem="it did not end")
     found = doctor_document(diagnose(NOW, [CODEX, client(canary=canary), ABSENT], installation(), MESSAGES))
     jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(json.loads(json.dumps(found)))
@@ -123,7 +123,7 @@ def test_as_json() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_reason_has_words(language: str) -> None:
-    """Each reason and each hook point is said in each language, with fields that are filled in."""
+    """Each reason and each hook point has messages in both languages, with known fields."""
     messages = load_messages("doctor", language)
     reasons = messages.group("reasons")
     texts = [text for reason in Reason for text in reasons.group(reason).values()]
