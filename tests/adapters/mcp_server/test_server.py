@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from mcp_pipe import Pipe
-from processes import read_log
+from processes import read_log, run
 from repositories import PROMPT, make_repository
 
 from upbeat.adapters.hook_entry.shim import socket_path
@@ -33,6 +33,17 @@ def socket_of(client: str = "claude-code") -> Path:
     return Path(socket_path(os.getuid(), client, os.getpid()))
 
 
+def test_the_server_loads_the_core_after_its_start(tmp_path: Path) -> None:
+    """Importing the server, which answers ``initialize`` at once, loads neither pydantic nor the engine nor SQLite."""
+    code = (
+        "import sys, upbeat.adapters.mcp_server.server\n"
+        "print([name for name in ('pydantic', 'upbeat.core.engine', 'apsw', 'dulwich') if name in sys.modules])"
+    )
+
+    assert b"[]\n" == run([sys.executable, "-I", "-c", code], tmp_path).stdout
+
+
+@pytest.mark.bench
 def test_hello_comes_before_the_core_is_loaded(tmp_path: Path) -> None:
     """``initialize`` is answered at most 150 ms after a bare interpreter would have started."""
 
