@@ -80,7 +80,10 @@ def run(arguments: Sequence[str]) -> int:
         print(f"upbeat: nothing to trust: {root} has none of {names}", file=sys.stderr)
         return 2
     for request in requests:
-        _show(request, root)
+        name = to_display_text(os.path.relpath(request.path, root))
+        print(f"# {name}", strip_controls(request.data.decode("utf-8", "replace")).rstrip(), sep="\n", flush=True)
+        for consequence in request.consequences:
+            print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
     if not options.yes and not are_terminals(sys.stdin, sys.stderr):
         print("upbeat: nothing was trusted: there is no terminal to ask at; pass --yes to trust", file=sys.stderr)
         return EXIT_REFUSED
@@ -100,7 +103,7 @@ def _trust_requests(root: str, environment: Environment) -> Iterator[TrustReques
     for problem in rules.problems:
         print(f"upbeat: {problem}", file=sys.stderr)
     files: list[_TrustableFile] = [
-        (project_file(root), MAX_BYTES, lambda _: _settings_consequences(root, environment)),
+        (project_file(root)[0], MAX_BYTES, lambda _: _settings_consequences(root, environment)),
         (project_workflow_file(root), MAX_BYTES, lambda _: [WORKFLOWS_CONSEQUENCE]),
         *_servers_files(root, load_user_settings(environment).servers),
         *((file.path, MAX_RULE_BYTES, lambda _: [RULE_CONSEQUENCE]) for file in rules.files if not file.is_user_owned),
@@ -148,13 +151,6 @@ def _server_consequences(client: Client, servers: Sequence[ServerConfig], folder
         command = strip_controls(shlex.join((launch.command, *launch.args)))
         consequences.append(f"starts, as you, for your server {server.name}: {command}")
     return consequences
-
-
-def _show(request: TrustRequest, root: str) -> None:
-    name = to_display_text(os.path.relpath(request.path, root))
-    print(f"# {name}", strip_controls(request.data.decode("utf-8", "replace")).rstrip(), sep="\n", flush=True)
-    for consequence in request.consequences:
-        print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
 
 
 def _list(environment: Environment) -> int:

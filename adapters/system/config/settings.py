@@ -38,7 +38,7 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
     """The settings for the repository at ``root`` (real, absolute)."""
     files = [read_toml(environment.config_home / USER_FILE)]
     layers = [_to_layer(files[0])]
-    project, clash = _project_file(root)
+    project, clash = project_file(root)
     if project:
         file = read_toml(project, str(project.relative_to(root)), root)
         files.append(file)
@@ -67,12 +67,7 @@ def load_user_settings(environment: Environment) -> Settings:
     return resolve_settings([_to_layer(file), _environment_layer(environment)[0]]).settings
 
 
-def project_file(root: str) -> Path | None:
-    """Return the project's settings file if it has exactly one."""
-    return _project_file(root)[0]
-
-
-def _project_file(root: str) -> tuple[Path | None, str]:
+def project_file(root: str) -> tuple[Path | None, str]:
     """Return the only project file, and a problem; a link out of the project does not count."""
     paths = [Path(root, name) for name in PROJECT_FILES if is_own_file(root, name)]
     if len(paths) > 1:

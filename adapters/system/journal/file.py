@@ -33,6 +33,7 @@ MIN_FREE_BYTES = 1024 * 1024
 DAMAGED_NAME = re.compile(r"journal\.damaged-[0-9TZ]+(-[0-9]+)?\.db")
 
 _LOCK_SECONDS = 5.0
+"""How long another process is waited for; then, and on file systems without locks, the work goes on without it."""
 _CREATE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _OTHERS_MODE_BITS = 0o077
 
@@ -48,9 +49,9 @@ class JournalFile:
         """Return a connection to a file of the present version, created if needed. Raises StorageError."""
         try:
             self._make_private()
-            with _close_on_failure(_connect(self.path)) as database:
+            with _connect(self.path) as database:
                 if schema_version(database) != SCHEMA_VERSION:
-                    with self.exclusively():
+                    with hold_lock(self.folder / LOCK_NAME, _LOCK_SECONDS):
                         migrate(database)
                 database.ensure_journal_mode()
         except OSError as error:
@@ -61,7 +62,7 @@ class JournalFile:
         """Return a connection to the existing file, or None. Creates no file. Raises StorageError."""
         if not os.path.lexists(self.path):
             return None
-        with _close_on_failure(_connect(self.path)) as database:
+        with _connect(self.path) as database:
             version = schema_version(database)
             if version > SCHEMA_VERSION:
                 migrate(database)
@@ -77,7 +78,7 @@ class JournalFile:
             StorageError: The file cannot be renamed.
         """
         try:
-            with self.exclusively():
+            with hold_lock(self.folder / LOCK_NAME, _LOCK_SECONDS):
                 if not os.path.lexists(self.path) or file_identity(self.path) != identity:
                     return ""
                 names = (f"journal.damaged-{stamp}{f'-{number}' if number else ''}.db" for number in range(1000))
@@ -148,12 +149,6 @@ class JournalFile:
                 total += os.lstat(self.folder / (FILE_NAME + suffix)).st_size
         return total
 
-    @contextlib.contextmanager
-    def exclusively(self) -> Iterator[None]:
-        """Exclude other processes, for at most some seconds, and not on file systems without locks."""
-        with hold_lock(self.folder / LOCK_NAME, _LOCK_SECONDS):
-            yield
-
     def _make_private(self) -> None:
         """Create the private folder and file if needed. SQLite gives its other files the same mode."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
@@ -170,17 +165,17 @@ class JournalFile:
                     os.unlink(self.folder / (name + suffix))
 
 
-def _connect(path: Path) -> Database:
-    """Connect to the file. SQLite is imported only here, because many commands do not need it."""
+@contextlib.contextmanager
+def _connect(path: Path) -> Iterator[Database]:
+    """Connect to the file, and close it again if the block raises StorageError.
+
+    SQLite is imported only here, because many commands do not need it.
+    """
     try:
         from upbeat.adapters.system.journal.database import Database
     except ImportError as error:
         raise StorageError(StorageErrorKind.OTHER, f"{error}; reinstall upbeat, or install apsw>=3.51.3") from None
-    return Database(path)
-
-
-@contextlib.contextmanager
-def _close_on_failure(database: Database) -> Iterator[Database]:
+    database = Database(path)
     try:
         yield database
     except StorageError as error:

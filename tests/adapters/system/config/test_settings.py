@@ -109,7 +109,7 @@ def test_both_project_files(root: Path, home: Environment) -> None:
     assert (
         "config/auto-tools.toml and .upbeat/auto-tools.toml are both present; keep one of them",
     ) == resolved.problems
-    assert (DEFAULTS, None) == (resolved.settings, project_file(str(root)))
+    assert (DEFAULTS, None) == (resolved.settings, project_file(str(root))[0])
 
 
 @pytest.mark.parametrize("name", PROJECT_FILES)
