@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stats_records import Body, body, call, held_out, prompt, report, shell, told
 
 from upbeat.core.journal.codec import truncate_with_mark
 from upbeat.core.journal.stats import (
@@ -20,11 +19,56 @@ from upbeat.core.journal.stats import (
     Significance,
     SourceStats,
     StatsCollector,
+    StatsReport,
     stats_document,
     stats_lines,
     wilson_interval,
 )
 from upbeat.core.messages.catalogue import LANGUAGES
+
+Body = dict[str, Any]
+
+
+def body(event: str, session: str = "s", **more: Any) -> Body:
+    """A record."""
+    return {"at": "2026-01-02T03:04:05.678Z", "event": event, "session_id": session, "root": "/repo", **more}
+
+
+def prompt(session: str = "s", origin: str = "user") -> Body:
+    return body("PromptSubmitted", session, event_fields={"prompt": "p", "origin": origin})
+
+
+def injected(*names: str, part: str = "turn", text: str = "words", session: str = "s", **more: Any) -> Body:
+    """A prompt with which ``part`` injects ``text`` about ``names``."""
+    explanations = [{"component": part, "decision": "inject", "inputs": {"names": list(names)} if names else {}}]
+    effects = [{"kind": "inject_context", "text": text, "part": part}]
+    return prompt(session) | {"explanations": explanations, "effects": effects, "injected_chars": len(text)} | more
+
+
+def held_out(*names: str, part: str = "turn", session: str = "s") -> Body:
+    """A prompt with which the same was held out."""
+    left = {"component": part, "decision": "dropped", "reason": "InjectContext: held out"}
+    return injected(*names, part=part, session=session, effects=[], injected_chars=0) | {
+        "explanations": [*injected(*names, part=part)["explanations"], left]
+    }
+
+
+def call(act: str = "read", *paths: str, session: str = "s", **more: Any) -> Body:
+    """A call that has ended."""
+    about = {"call_id": "c", "tool": "T", "tool_kind": act, "paths": list(paths), "has_failed": False} | more
+    return body("ToolFinished", session, event_fields=about)
+
+
+def shell(command: str, **more: Any) -> Body:
+    return call("shell", command=command, **more)
+
+
+def report(*bodies: Body) -> StatsReport:
+    """The report on records."""
+    stats = StatsCollector()
+    for record in bodies:
+        stats.add(record)
+    return stats.build_report(30)
 
 
 def only(*bodies: Body) -> SourceStats:
@@ -70,13 +114,13 @@ NOT_USED = {
 @pytest.mark.parametrize("after", USED.values(), ids=USED)
 def test_what_counts_as_opened(after: list[Body]) -> None:
     """A named file counts if the agent opens it within the next two prompts."""
-    assert (1, 1, 0) == usage(told("a.py"), *after)
+    assert (1, 1, 0) == usage(injected("a.py"), *after)
 
 
 @pytest.mark.parametrize("after", NOT_USED.values(), ids=NOT_USED)
 def test_what_does_not_count_as_opened(after: list[Body]) -> None:
     """Another file, another session, a call that failed, and a call that comes too late do not count."""
-    assert (1, 0, 0) == usage(told("a.py"), *after)
+    assert (1, 0, 0) == usage(injected("a.py"), *after)
 
 
 EDITED = {
@@ -90,18 +134,18 @@ EDITED = {
 @pytest.mark.parametrize("edit", EDITED.values(), ids=EDITED)
 def test_an_edit_counts_as_opened_and_edited(edit: Body) -> None:
     """An edit of a named file counts as opened and edited, for relative and absolute names."""
-    assert [(1, 1, 1), (1, 1, 1)] == [usage(told(name), edit) for name in ("a.py", "/repo/a.py")]
+    assert [(1, 1, 1), (1, 1, 1)] == [usage(injected(name), edit) for name in ("a.py", "/repo/a.py")]
 
 
 def test_a_folder_is_used_by_what_is_in_it() -> None:
     """Any file in a named folder counts, and a folder with a longer name does not."""
-    assert (1, 1, 0) == usage(told("specs/one/"), call("read", "/repo/specs/one/tasks.md"))
-    assert (1, 0, 0) == usage(told("specs/one/"), call("read", "/repo/specs/one-more/tasks.md"))
+    assert (1, 1, 0) == usage(injected("specs/one/"), call("read", "/repo/specs/one/tasks.md"))
+    assert (1, 0, 0) == usage(injected("specs/one/"), call("read", "/repo/specs/one-more/tasks.md"))
 
 
 def test_the_call_of_the_injection_does_not_count() -> None:
     """Context injected with a call is not used by that call, but may be by the next one."""
-    with_call = told("a.py", part="policy x") | {"event": "ToolStarting", "event_fields": {"call_id": "c"}}
+    with_call = injected("a.py", part="policy x") | {"event": "ToolStarting", "event_fields": {"call_id": "c"}}
 
     assert (1, 0, 0) == usage(with_call, call("read", "/repo/a.py"))
     assert (1, 1, 0) == usage(with_call, call("read", "/repo/a.py"), call("read", "/repo/a.py", call_id="d"))
@@ -110,9 +154,9 @@ def test_the_call_of_the_injection_does_not_count() -> None:
 def test_times_characters_and_rates() -> None:
     """Each part has its times and characters, per turn and per session; the largest part comes first."""
     found = report(
-        told("a.py", text="x" * 30),
+        injected("a.py", text="x" * 30),
         call("read", "/repo/a.py"),
-        told(text="y" * 100, part="workflow", session="t"),
+        injected(text="y" * 100, part="workflow", session="t"),
         prompt("t"),
         body("SessionEnded", "u"),
     )
@@ -134,7 +178,7 @@ def test_two_parts_at_one_event() -> None:
         {"kind": "inject_context", "text": "y" * 10, "part": "rule r"},
         {"kind": "deny", "text": "no", "part": "rule r"},
     ]
-    found = report(told("a.py", effects=effects, injected_chars=5010))
+    found = report(injected("a.py", effects=effects, injected_chars=5010))
 
     assert [("turn", 1, 5000), ("rule r", 1, 10)] == [(one.part, one.times, one.chars) for one in found.sources]
 
@@ -153,7 +197,7 @@ def test_drop_reasons() -> None:
 def test_held_out_context() -> None:
     """The same files are tracked where the context was held out, and the rates are compared."""
     reads = [call("read", "/repo/a.py", call_id=str(number)) for number in range(3)]
-    bodies = [told("a.py"), reads[0], prompt(), held_out("a.py"), reads[1], prompt(), prompt(), held_out("a.py")]
+    bodies = [injected("a.py"), reads[0], prompt(), held_out("a.py"), reads[1], prompt(), prompt(), held_out("a.py")]
     found = only(*bodies)
 
     assert HoldoutComparison(wilson_interval(1, 1), wilson_interval(1, 2), Significance.TOO_FEW) == found.opened
@@ -170,15 +214,15 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize("numbers", VERDICTS.values(), ids=VERDICTS)
-def test_what_can_be_said_of_a_difference(numbers: tuple[int, int, int, int, Significance]) -> None:
+def test_the_significance_of_a_difference(numbers: tuple[int, int, int, int, Significance]) -> None:
     """Too few occasions allow no comparison; otherwise it depends on whether the intervals overlap."""
-    injected, of_them, without, of_those, verdict = numbers
+    with_context, opened_with, without_context, opened_without, verdict = numbers
     bodies: list[Body] = []
-    names = (str(number) for number in count())
-    for made, all_of_them, opened in ((told, injected, of_them), (held_out, without, of_those)):
-        for number in range(all_of_them):
-            session = next(names)
-            bodies.append(made("a.py", session=session))
+    sides = ((injected, with_context, opened_with), (held_out, without_context, opened_without))
+    for inject, total, opened in sides:
+        for number in range(total):
+            session = f"{inject.__name__} {number}"
+            bodies.append(inject("a.py", session=session))
             bodies += [call("read", "/repo/a.py", session=session)] * (number < opened)
 
     assert verdict is report(*bodies).holdout.opened.verdict
@@ -217,9 +261,9 @@ def test_memory_is_bounded() -> None:
     """Every injection is counted, and only a limited number is tracked at a time."""
     stats = StatsCollector()
     for number in range(MAX_SESSIONS + 10):
-        stats.add(told("a.py", session=str(number)))
+        stats.add(injected("a.py", session=str(number)))
     for _ in range(MAX_TRACKED_INJECTIONS + 10):
-        stats.add(told("a.py") | {"event": "ToolFinished"})
+        stats.add(injected("a.py") | {"event": "ToolFinished"})
     everything = MAX_SESSIONS + MAX_TRACKED_INJECTIONS + 20
 
     assert MAX_SESSIONS >= len(stats._tracked)
@@ -239,7 +283,7 @@ EVENT = st.sampled_from(["PromptSubmitted", "ToolFinished", "ToolStarting"])
 @given(st.lists(st.fixed_dictionaries({"event": EVENT}, optional=dict.fromkeys(NAMES[1:], JSON)), max_size=5))
 def test_any_record_can_be_counted(bodies: list[Body]) -> None:
     """A record in any form is counted without an error."""
-    found = report(told("a.py"), *bodies)
+    found = report(injected("a.py"), *bodies)
 
     assert "1.0" == stats_document(found)["schema_version"]
 
@@ -247,7 +291,7 @@ def test_any_record_can_be_counted(bodies: list[Body]) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_text(language: str) -> None:
     """The report is the same in both languages, with the singular for one."""
-    found = report(told("a.py"), call("read", "/repo/a.py"), held_out("a.py"))
+    found = report(injected("a.py"), call("read", "/repo/a.py"), held_out("a.py"))
 
     expected = (Path(__file__).parent / "expected" / f"stats_{language}.txt").read_text(encoding="utf-8").splitlines()
 
