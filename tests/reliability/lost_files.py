@@ -51,29 +51,12 @@ class Point:
     shown: str = ""
 
 
-class Deed:
-    """Something that writes, in a folder of its own."""
-
-    name: str
-
-    def prepare(self, folder: Path) -> None:
-        """Make what is there before, with something acknowledged in it."""
-        raise NotImplementedError
-
-    def place(self, folder: Path) -> Path:
-        """Return the folder for which calls fail that name it, or what is in it."""
-        raise NotImplementedError
-
-    def run(self, folder: Path, strace: list[str]) -> Answer:
-        """Do it, under ``strace``."""
-        raise NotImplementedError
-
-    def faults(self, folder: Path, answer: Answer) -> Counter[str]:
-        """Return what is wrong afterwards; do it once more on a disk that works."""
-        raise NotImplementedError
+# A deed writes, in a folder of its own: ``prepare`` makes what is there before, with something acknowledged in it,
+# ``run`` does it under strace, and ``faults`` says what is wrong afterwards, and does it once more on a disk that
+# works. Those calls fail that name ``place``, or what is in it.
 
 
-class HookDeed(Deed):
+class HookDeed:
     """A hook for whose session ``had`` events are stored already."""
 
     def __init__(self, name: str, had: int) -> None:
@@ -99,7 +82,7 @@ class HookDeed(Deed):
         return wrong + Counter(raised=int(not answer.is_good) + int(not following.is_good))
 
 
-class VictimDeed(Deed):
+class VictimDeed:
     """Record 2 of a writer whose records 0 and 1 are acknowledged; record 3 is the next one."""
 
     def __init__(self, victim: Victim) -> None:
@@ -136,7 +119,7 @@ class VictimDeed(Deed):
         return Answer(done.returncode, done.stdout, done.stderr)
 
 
-class CommandDeed(Deed):
+class CommandDeed:
     """A command that makes ``made`` with ``word`` in it, whole or not at all, and says so."""
 
     def __init__(self, words: str, place: str, made: str, word: bytes) -> None:
@@ -177,6 +160,7 @@ ADD_RULE = (
     "rules add no-todo --user --no-backtest --event before-tool --action deny --pattern x --where path --text todo"
 )
 TASKS = "repo/specs/features/backlog/cart/tasks.md"
+Deed = HookDeed | VictimDeed | CommandDeed
 DEEDS: tuple[Deed, ...] = (
     HookDeed("the first hook of a user", 0),
     HookDeed("a hook", 2),
