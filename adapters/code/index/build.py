@@ -270,7 +270,7 @@ def find_changed_files(root: str, entries: Iterable[FileEntry]) -> list[str]:
     tree = WorkingTree(root, SourceCache(0))
     for entry in entries:
         if not entry.mtime_ns:
-            if classify_file(entry.path).role is not FileRole.DATA and tree.file_stamp(entry.path):
+            if _is_searchable(entry.path) and tree.file_stamp(entry.path):
                 changed.append(entry.path)
             continue
         try:

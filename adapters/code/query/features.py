@@ -53,7 +53,7 @@ class DefinitionHits:
     Attributes:
         position: Index of the definition in the outline; -1 for the lines outside all definitions.
         line_terms: The terms of each hit with its line (from 1); filled last, for files that are shown.
-        length_norm: Computed by ``signals`` on first use, like ``name_terms`` and ``score``.
+        length_norm: Computed by ``rank`` on first use, like ``name_terms`` and ``score``.
     """
 
     position: int
@@ -114,13 +114,10 @@ class FeatureExtractor:
         self.search_query = search_query
         self._matches: dict[str, TermMatch | None] = {}
         self._matches_by_id: dict[int, TermMatch | None] = {}
-        self._words_by_id: dict[int, str] = {}
+        self.words_by_id: dict[int, str] = {}
+        """Words that may match the query, by their ids in documents, which are searched for no others."""
         self._local_ids: dict[str, int] = {}
         self._qualified_names = {pair for dotted in search_query.dotted_names for pair in pairwise(dotted)}
-
-    def add_words(self, words_by_id: Mapping[int, str]) -> None:
-        """Add the words of an index that may match the query; documents are searched for no others."""
-        self._words_by_id.update(words_by_id)
 
     def build_document(self, path: str, text: str) -> tuple[IndexedDocument, StoredDocument]:
         """Build the document of ``text`` with only the words that match the query."""
@@ -128,7 +125,7 @@ class FeatureExtractor:
         for word in document.words:
             if word not in self._local_ids:
                 word_id = self._local_ids[word] = FIRST_LOCAL_ID + len(self._local_ids)
-                self._words_by_id[word_id] = word
+                self.words_by_id[word_id] = word
         return document, StoredDocument(
             encode_indexed_document(document, [self._local_ids[word] for word in document.words])
         )
@@ -199,7 +196,7 @@ class FeatureExtractor:
 
     def _matching_words(self, document: StoredDocument) -> list[tuple[int, TermMatch]]:
         """Return the positions of those words of the document that match the query, with what they match."""
-        known, ids, words = self._matches_by_id, document.word_ids, self._words_by_id
+        known, ids, words = self._matches_by_id, document.word_ids, self.words_by_id
         matching = []
         for index in document.positions_of(words):
             word_id = ids[index]

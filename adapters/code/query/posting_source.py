@@ -230,7 +230,7 @@ class IndexSource(PostingSource):
         keys = dict.fromkeys(query.terms)
         for joined in query.joined_names:
             keys |= dict.fromkeys((WHOLE_NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
-        self.extractor.add_words(self._store.words_of_keys(keys, query.names))
+        self.extractor.words_by_id |= self._store.words_of_keys(keys, query.names)
         self._doc_ids = {path: doc for path in paths if (doc := self._current_doc(path))}
         documents = self._store.get_documents(self._doc_ids.values())
         for path in paths:

@@ -163,7 +163,7 @@ def match_named_paths(paths_named: Callable[[set[str]], Iterable[str]], search_q
     Args:
         paths_named: Returns the paths that have one of the given names (see ``names_of_path``), or more.
     """
-    suffixes, modules = _path_suffixes(search_query), _module_slices(search_query)
+    suffixes, modules = _named_parts(search_query)
     last_parts = {parts[-1] for table in (suffixes, modules) for parts in table}
     matches: dict[str, tuple[float, _Parts]] = {}
     for path in paths_named(last_parts):
@@ -174,19 +174,17 @@ def match_named_paths(paths_named: Callable[[set[str]], Iterable[str]], search_q
     return {path: share / (1 + math.log(uses[name])) for path, (share, name) in matches.items()}
 
 
-def _path_suffixes(search_query: SearchQuery) -> dict[_Parts, float]:
-    """Return every suffix of every path in the query, with its share of the path."""
+def _named_parts(search_query: SearchQuery) -> tuple[dict[_Parts, float], dict[_Parts, float]]:
+    """Return the parts of file and module names in the query, each with its share of the whole name.
+
+    Every suffix of a path names a file, and every slice of at least two parts of a dotted name names a module.
+    """
     suffixes: dict[_Parts, float] = {}
     for path in search_query.mentioned_paths:
         parts = tuple(part for part in path.lower().split("/") if part not in ("", ".", ".."))
         for start in range(len(parts)):
             suffix = parts[start:]
             suffixes[suffix] = max(suffixes.get(suffix, 0.0), len(suffix) / len(parts))
-    return suffixes
-
-
-def _module_slices(search_query: SearchQuery) -> dict[_Parts, float]:
-    """Return every slice of at least two parts of every dotted name, with its weighted share of the name."""
     modules: dict[_Parts, float] = {}
     for dotted in search_query.dotted_names:
         parts = tuple(part.lower() for part in dotted)
@@ -194,7 +192,7 @@ def _module_slices(search_query: SearchQuery) -> dict[_Parts, float]:
             for end in range(start + 2, len(parts) + 1):
                 module = parts[start:end]
                 modules[module] = max(modules.get(module, 0.0), DOTTED_MATCH_WEIGHT * len(module) / len(parts))
-    return modules
+    return suffixes, modules
 
 
 def _name_match(

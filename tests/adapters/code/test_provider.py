@@ -104,7 +104,7 @@ def test_a_definition_is_shown_as_a_whole(project: Path) -> None:
     assert "FileSystemStorage.delete" == first.symbol
     assert lines[first.start_line - 1].lstrip().startswith("def delete")
     assert first.text.endswith(lines[first.end_line - 1])
-    assert "FileSystemStorage.save" in [one.symbol for one in first.more_excerpts]
+    assert "FileSystemStorage.save" in [excerpt.symbol for excerpt in first.more_excerpts]
 
 
 def test_texts_stay_short_in_large_files(tmp_path: Path) -> None:

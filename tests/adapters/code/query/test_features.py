@@ -43,7 +43,7 @@ def features_from_index(path: str, text: str, query: str) -> FileFeatures:
     document = build_document(text, classify_file(path).language)
     words = dict(enumerate(document.words, 7))
     extractor = FeatureExtractor(parse_search_query(query))
-    extractor.add_words(words)
+    extractor.words_by_id |= words
     features = extractor.extract_summary(path, StoredDocument(encode_indexed_document(document, list(words))))
     extractor.add_details(features, WordLines(encode_lines(document)), lambda: text)
     extractor.add_line_terms(features, text)

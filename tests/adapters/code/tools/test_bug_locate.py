@@ -21,8 +21,8 @@ from fakes.polyglot import call, places
     ],
 )
 @pytest.mark.parametrize("where", ["query", "traces"])
-def test_bug_locate_by_trace(root: Path, trace: str, expected: tuple[str, str], where: str) -> None:
-    """The innermost frame that lies in the repository comes first, wherever the trace stands."""
+def test_a_trace_leads_to_its_frames(root: Path, trace: str, expected: tuple[str, str], where: str) -> None:
+    """The innermost frame in the repository is first, whether the trace is in the query or on its own."""
     given: Any = trace if where == "query" else [trace]
     output = call(root, "ci_bug_locate", **{where: given})
 
@@ -33,8 +33,8 @@ def test_bug_locate_by_trace(root: Path, trace: str, expected: tuple[str, str], 
     )
 
 
-def test_bug_locate_takes_frames_in_order(root: Path) -> None:
-    """Frames of libraries are passed over, and each further frame is less sure."""
+def test_frames_are_in_order(root: Path) -> None:
+    """Frames of libraries are skipped, and each further frame is less certain."""
     trace = (
         'Traceback (most recent call last):\n  File "/app/shop/app.py", line 5, in main\n'
         '  File "/app/shop/upload.py", line 5, in receive\n  File "/usr/lib/python3/json/decoder.py", line 3, in raw\n'
@@ -45,8 +45,8 @@ def test_bug_locate_takes_frames_in_order(root: Path) -> None:
     assert rows[0].score > rows[1].score
 
 
-def test_bug_locate_follows_a_function_that_moved(root: Path) -> None:
-    """When the line has another function now, the named one is shown, less surely."""
+def test_a_moved_function_is_found(root: Path) -> None:
+    """When the line has another function now, the named one is found, with less confidence."""
     moved = call(root, "ci_bug_locate", traces=['  File "shop/store.py", line 1, in put'])
     still = call(root, "ci_bug_locate", traces=['  File "shop/store.py", line 9, in put'])
 
@@ -56,16 +56,16 @@ def test_bug_locate_follows_a_function_that_moved(root: Path) -> None:
     )
 
 
-def test_bug_locate_by_message(root: Path) -> None:
-    """The place that has the message, and the error's own class, are candidates."""
+def test_a_message_leads_to_its_text(root: Path) -> None:
+    """The code that has the message, and the class of the error, are candidates."""
     output = call(root, "ci_bug_locate", errors=["EmptyNameError: The name must not be empty"])
 
     assert [("shop/store.py", "Store.put"), ("shop/store.py", "EmptyNameError")] == places(output)[:2]
     assert {"file_path", "line", "line_range", "confidence"} <= set(output.data["candidates"][0])
 
 
-def test_bug_locate_by_words_only(root: Path) -> None:
-    """Without trace and message the search answers, with half the confidence."""
+def test_words_alone_are_searched(root: Path) -> None:
+    """Without a trace and a message the search answers, with half its confidence."""
     output = call(root, "ci_bug_locate", query="receive stores the upload twice")
 
     assert ("shop/upload.py", True) == (output.findings[0].path, output.findings[0].score <= 0.5)

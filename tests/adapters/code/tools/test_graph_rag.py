@@ -8,8 +8,8 @@ import pytest
 from fakes.polyglot import call, places
 
 
-def test_graph_rag_shows_what_is_around_the_answer(root: Path) -> None:
-    """Rows are adjacent nodes with the edge that leads to them; the data has nodes and edges."""
+def test_neighbors_of_the_answer_are_found(root: Path) -> None:
+    """Findings are neighbors with the edge that leads to them; the data has all nodes and edges."""
     output = call(root, "ci_graph_rag", query="Store.put refuses a name")
     edges = {(edge["source"], edge["target"], edge["type"]) for edge in output.data["subgraph"]["edges"]}
 
@@ -19,13 +19,13 @@ def test_graph_rag_shows_what_is_around_the_answer(root: Path) -> None:
     assert not {("shop/store.py", "Store.put"), ("shop/upload.py", "receive")} & set(places(output))
     assert output.data["metadata"]["graph_available"]
     assert all(0 < row.score < 0.5 and row.why and row.optional_score > 0 for row in output.findings)
-    found = call(root, "ci_search", query="Store.put refuses a name").findings
-    assert max(row.score for row in output.findings) < min(row.score for row in found)
+    answer = call(root, "ci_search", query="Store.put refuses a name").findings
+    assert max(row.score for row in output.findings) < min(row.score for row in answer)
 
 
 @pytest.mark.parametrize("budget", [1, 100, 400, 8000])
-def test_graph_rag_stays_inside_its_budget(root: Path, budget: int) -> None:
-    """The nodes cost no more tokens than asked for, and every edge has both its ends."""
+def test_the_budget_is_a_limit(root: Path, budget: int) -> None:
+    """The nodes take no more tokens than the budget, and every edge has both its ends."""
     data = call(root, "ci_graph_rag", query="Store.put refuses a name", budget=budget).data
     ids = {node["id"] for node in data["subgraph"]["nodes"]}
 
@@ -33,8 +33,8 @@ def test_graph_rag_stays_inside_its_budget(root: Path, budget: int) -> None:
     assert all({edge["source"], edge["target"]} <= ids for edge in data["subgraph"]["edges"])
 
 
-def test_graph_rag_goes_no_deeper_than_asked(root: Path) -> None:
-    """depth bounds the distance from the answer."""
+def test_depth_is_a_limit(root: Path) -> None:
+    """The distance from the answer is at most ``depth``."""
     depths = [
         max(node["depth"] for node in call(root, "ci_graph_rag", query="_write", depth=n).data["subgraph"]["nodes"])
         for n in (1, 2)
