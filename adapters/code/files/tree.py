@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter, OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from threading import Lock
 
 from upbeat.adapters.system.files.safe_open import NotRegularError, open_file
+from upbeat.adapters.system.git.root import find_root
 from upbeat.core.sanitize.sensitive_files import is_credential_path
 
 MAX_FILE_BYTES = 500_000
@@ -180,3 +182,22 @@ class WorkingTree:
         if len(data) > MAX_FILE_BYTES:
             return SkipReason.LARGE
         return SkipReason.BINARY if b"\0" in data[:BINARY_CHECK_BYTES] else data
+
+
+def listing_stamps(root: str, folders: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return when the entries of ``folders`` and the files by which git lists the tree last changed.
+
+    The times are in nanoseconds, by folder and by file; that of a missing one is 0.
+    """
+    git_dir = find_root(root).git_dir
+    stamps: dict[str, dict[str, int]] = {"folders": {}, "git": {}}
+    for kind, parent, names in (
+        ("folders", root, folders),
+        ("git", git_dir, ("index", "info/exclude") if git_dir else ()),
+    ):
+        for name in names:
+            try:
+                stamps[kind][name] = os.lstat(f"{parent}/{name}" if name else parent).st_mtime_ns
+            except OSError:
+                stamps[kind][name] = 0
+    return stamps

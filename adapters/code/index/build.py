@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from time import monotonic
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
-from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree, listing_stamps
 from upbeat.adapters.code.index import store as index_store
 from upbeat.adapters.code.index.code_record import encode_code
 from upbeat.adapters.code.index.document import IndexedDocument, build_document, redact_secrets
@@ -29,7 +26,6 @@ from upbeat.adapters.code.syntax.languages import grammar_name
 from upbeat.adapters.code.syntax.parse import parse_source
 from upbeat.adapters.system.files.safe_open import scan_folder
 from upbeat.adapters.system.git.commands import MAX_FILES, SKIPPED_FOLDERS, list_files
-from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
@@ -142,44 +138,6 @@ def update_index(
             store.close()
 
 
-def folder_stamps(root: str, folders: Iterable[str]) -> dict[str, int]:
-    """Return when the entries of each folder last changed; 0 for a missing folder."""
-    stamps = {}
-    for folder in folders:
-        try:
-            stamps[folder] = os.lstat(f"{root}/{folder}" if folder else root).st_mtime_ns
-        except OSError:
-            stamps[folder] = 0
-    return stamps
-
-
-def is_listing_current(root: str, tree: TreeState, select: Callable[[int], range] = range) -> bool:
-    """Return whether the folders and git's index show no added or deleted file since the tree was listed.
-
-    ``select`` returns which folders to check, given their number; by default all are checked.
-    """
-    known = _parse_listing_state(tree.listing_state)
-    if not known:
-        return False
-    selected = select(len(known["folders"]))
-    folders = dict(islice(known["folders"].items(), selected.start, selected.stop))
-    return known["git"] == _git_state(root) and folders == folder_stamps(root, folders)
-
-
-@lru_cache(maxsize=3)
-def _parse_listing_state(text: str) -> dict[str, dict[str, int]] | None:
-    try:
-        known = json.loads(text)
-    except ValueError:
-        return None
-    return known or None
-
-
-def _git_state(root: str) -> dict[str, int]:
-    info = find_root(root)
-    return folder_stamps(info.git_dir, ["index", "info/exclude"]) if info.git_dir else {}
-
-
 def needs_rebuild(store: IndexStore) -> bool:
     """Return whether a rebuild pays off, because too many documents are unused or there are too many batches."""
     documents, alive, batches = store.count_documents()
@@ -205,8 +163,7 @@ def _update_all(work: _UpdateJob) -> UpdateResult:
         return UpdateResult(False, problem="cancelled")
     if listing.is_truncated:
         return UpdateResult(False, problem=f"more than {MAX_FILES} files, or not enough time to list them")
-    folders = folder_stamps(work.root, sorted(_watched_folders(work.root, listing.files)))
-    stamps = {"folders": folders, "git": _git_state(work.root)}
+    stamps = listing_stamps(work.root, sorted(_watched_folders(work.root, listing.files)))
     recent = started - RACY_NS  # later changes can share their time with another one
     state = json.dumps(
         {name: {key: stamp if stamp < recent else 0 for key, stamp in row.items()} for name, row in stamps.items()}
@@ -262,25 +219,6 @@ def _is_unchanged(working_tree: WorkingTree, entry: FileEntry) -> bool:
     if not _is_searchable(entry.path):
         return entry.doc_id == 0
     return working_tree.file_stamp(entry.path) == ((entry.size, entry.mtime_ns) if entry.mtime_ns else None)
-
-
-def find_changed_files(root: str, entries: Iterable[FileEntry]) -> list[str]:
-    """Return those of ``entries`` whose files have changed, are gone, or have become readable."""
-    changed = []
-    tree = WorkingTree(root, SourceCache(0))
-    for entry in entries:
-        if not entry.mtime_ns:
-            if _is_searchable(entry.path) and tree.file_stamp(entry.path):
-                changed.append(entry.path)
-            continue
-        try:
-            status = os.lstat(f"{root}/{entry.path}")
-        except OSError:
-            changed.append(entry.path)
-            continue
-        if (status.st_mtime_ns or 1) != entry.mtime_ns or status.st_size != entry.size:
-            changed.append(entry.path)
-    return changed
 
 
 def _is_searchable(path: str) -> bool:

@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import math
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread, get_native_id
 from time import monotonic, sleep
 
+from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree, listing_stamps
 from upbeat.adapters.code.history.commit_history import HistoryStore
 from upbeat.adapters.code.index import store as index_store
 from upbeat.adapters.code.index.build import (
     IGNORE_FILE,
     ProgressCallback,
     UpdateResult,
-    find_changed_files,
-    is_listing_current,
     needs_rebuild,
     update_index,
 )
 from upbeat.adapters.code.index.file_table import FileTable
-from upbeat.adapters.code.index.store import IndexStore, TreeState, open_existing
+from upbeat.adapters.code.index.store import FileEntry, IndexStore, TreeState, open_existing
 from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 
@@ -346,7 +348,7 @@ class IndexManager:
         self._checked_at[root] = monotonic()
         is_small = len(table.entries) <= MAX_EAGER_FILES
         fresh = self._next_range("files", root, len(table.entries), FILES_PER_CHECK)
-        changed = find_changed_files(root, table.entries[fresh.start : fresh.stop])
+        changed = _find_changed_files(root, table.entries[fresh.start : fresh.stop])
         is_listed = is_listing_current(
             root, tree, lambda total: self._next_range("folders", root, total, FOLDERS_PER_CHECK)
         ) and not any(path.endswith(IGNORE_FILE) for path in changed)
@@ -444,3 +446,43 @@ class _YieldingCancellation:
         while self._manager._active_queries and not self._manager.closed.is_set() and monotonic() < until:
             sleep(0.005)
         return self._manager.closed.is_set()
+
+
+def is_listing_current(root: str, tree: TreeState, select: Callable[[int], range] = range) -> bool:
+    """Return whether the folders and git's index show no added or deleted file since the tree was listed.
+
+    ``select`` returns which folders to check, given their number; by default all are checked.
+    """
+    known = _parse_listing_state(tree.listing_state)
+    if not known:
+        return False
+    selected = select(len(known["folders"]))
+    folders = dict(islice(known["folders"].items(), selected.start, selected.stop))
+    return listing_stamps(root, folders) == {"folders": folders, "git": known["git"]}
+
+
+@lru_cache(maxsize=3)
+def _parse_listing_state(text: str) -> dict[str, dict[str, int]] | None:
+    try:
+        return json.loads(text) or None
+    except ValueError:
+        return None
+
+
+def _find_changed_files(root: str, entries: Iterable[FileEntry]) -> list[str]:
+    """Return those of ``entries`` whose files have changed, are gone, or have become readable."""
+    changed = []
+    tree = WorkingTree(root, SourceCache(0))
+    for entry in entries:
+        if not entry.mtime_ns:
+            if classify_file(entry.path).role is not FileRole.DATA and tree.file_stamp(entry.path):
+                changed.append(entry.path)
+            continue
+        try:
+            status = os.lstat(f"{root}/{entry.path}")
+        except OSError:
+            changed.append(entry.path)
+            continue
+        if (status.st_mtime_ns or 1) != entry.mtime_ns or status.st_size != entry.size:
+            changed.append(entry.path)
+    return changed

@@ -17,8 +17,9 @@ from repositories import git, make_repository, write
 
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.index import build
-from upbeat.adapters.code.index.build import UpdateResult, is_listing_current, update_index
+from upbeat.adapters.code.index.build import UpdateResult, update_index
 from upbeat.adapters.code.index.file_table import FileTable
+from upbeat.adapters.code.index.manager import is_listing_current
 from upbeat.adapters.code.index.store import DATABASE_FILE, IndexStore, TreeState, exclusive_writer, open_or_create
 
 FILES = {
