@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.install.apply import apply_plan
-from upbeat.adapters.install.plan import plan_install, plan_uninstall
+from upbeat.adapters.install.plan import InstallationPlan, plan_install, plan_uninstall
 from upbeat.adapters.install.plugin import DesiredInstallation, SettingsEdit
 from upbeat.adapters.install.receipt import read_receipt
 from upbeat.adapters.system.environment import Environment, read_environment
@@ -21,7 +21,7 @@ OURS = '{"theirs": 1, "enabled": {"upbeat@upbeat": true}}\n'
 
 
 class Machine:
-    """A home, what an upbeat wants in it, and the two commands."""
+    """A home, what a release of upbeat installs in it, and the two commands."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -32,15 +32,28 @@ class Machine:
         self.write(self.settings, SETTINGS)
 
     def wanted(self, **own: str) -> DesiredInstallation:
-        """What a release whose plugin has these files wants."""
-        parts = (SettingsEntry(("enabled", "upbeat@upbeat"), True),)
+        """The installation of a release whose plugin has these files."""
+        entries = (SettingsEntry(("enabled", "upbeat@upbeat"), True),)
         return DesiredInstallation(
             own_folders={
                 self.folder: {name: text.encode() for name, text in (own or {"a": "a1", "b/c": "c1"}).items()}
             },
             files={self.role: b"role"},
-            edits=(SettingsEdit(self.settings, "json", parts),),
+            edits=(SettingsEdit(self.settings, "json", entries),),
         )
+
+    def wanted_settings(self, path: Path | None = None, *more: SettingsEntry) -> DesiredInstallation:
+        """The installation of a release that has its settings at ``path``, and further entries in them."""
+        [edit] = self.wanted().edits
+        changed = replace(edit, path=path or edit.path, entries=(*edit.entries, *more))
+        return replace(self.wanted(), files={} if path else self.wanted().files, edits=(changed,))
+
+    def install_until_killed(self, wanted: DesiredInstallation, changes: int) -> InstallationPlan:
+        """Install, but make only that many changes."""
+        plan = plan_install("claude", wanted, self.environment, "mcp")
+        killed = replace(plan, changes=plan.changes[:changes], final_receipt=plan.pending_receipt)
+        apply_plan(killed, self.environment)
+        return plan
 
     def install(self, wanted: DesiredInstallation | None = None) -> list[str]:
         """Install; the names of what was changed."""
@@ -121,8 +134,7 @@ def test_a_killed_upgrade_can_be_completed_and_undone(machine: Machine) -> None:
     """Half upgraded, each file is of one release or the other, and upbeat's."""
     machine.install()
     newer = machine.wanted(a="a2", d="d2")
-    plan = plan_install("claude", newer, machine.environment, "mcp")
-    apply_plan(replace(plan, changes=plan.changes[:1], final_receipt=plan.pending_receipt), machine.environment)
+    machine.install_until_killed(newer, 1)
     half = machine.files()
     machine.install(newer)
     whole = {path: text for path, text in machine.files().items() if "/share/" in path}
@@ -135,8 +147,7 @@ def test_a_killed_upgrade_can_be_completed_and_undone(machine: Machine) -> None:
 def test_a_killed_upgrade_can_be_undone_at_once(machine: Machine) -> None:
     """An uninstall does not need the upgrade to be complete."""
     machine.install()
-    plan = plan_install("claude", machine.wanted(a="a2", d="d2"), machine.environment, "mcp")
-    apply_plan(replace(plan, changes=plan.changes[:1], final_receipt=plan.pending_receipt), machine.environment)
+    machine.install_until_killed(machine.wanted(a="a2", d="d2"), 1)
 
     assert (CLEAN, BEFORE) == (machine.uninstall(), machine.files())
 
@@ -199,8 +210,7 @@ def test_a_users_files_in_upbeats_folder_are_marked(machine: Machine) -> None:
     machine.install()
     machine.write(machine.folder / "foreign", "x")
     machine.write(machine.folder / "a", "edited")
-    plan = plan_install("claude", machine.wanted(d="d"), machine.environment, "mcp")
-    apply_plan(replace(plan, changes=(), final_receipt=plan.pending_receipt), machine.environment)
+    plan = machine.install_until_killed(machine.wanted(d="d"), 0)
     gone = {change.path.name: change.is_foreign for change in plan.changes if change.new is None}
 
     assert {"a": True, "c": False, "foreign": True} == gone
@@ -221,11 +231,7 @@ def test_an_upgrade_keeps_changes_of_other_programs(machine: Machine) -> None:
 def test_an_entry_that_the_user_already_has_is_not_upbeats(machine: Machine) -> None:
     """An uninstall leaves it."""
     machine.write(machine.settings, OURS)
-    wanted = machine.wanted()
-    [edit] = wanted.edits
-    machine.install(
-        replace(wanted, edits=(replace(edit, entries=(*edit.entries, SettingsEntry(("known", "upbeat"), True))),))
-    )
+    machine.install(machine.wanted_settings(None, SettingsEntry(("known", "upbeat"), True)))
 
     assert OURS.replace("}}\n", '}, "known": {"upbeat": true}}\n') == machine.settings.read_text()
     assert (CLEAN, OURS) == (machine.uninstall(), machine.settings.read_text())
@@ -261,9 +267,7 @@ def test_a_folder_or_an_entry_alone_is_no_installation(machine: Machine) -> None
     for name, text in FOREIGN.items():
         machine.write(machine.folder / name, text)
     machine.write(machine.settings, OURS)
-    wanted = machine.wanted()
-    [edit] = wanted.edits
-    more = replace(wanted, edits=(replace(edit, entries=(*edit.entries, SettingsEntry(("known", "upbeat"), True))),))
+    more = machine.wanted_settings(None, SettingsEntry(("known", "upbeat"), True))
 
     assert plan_uninstall("claude", more, machine.environment, merge=False) is None
 
@@ -274,11 +278,9 @@ def test_unreadable_settings_do_not_matter_where_nothing_was_installed(machine: 
     files[0].write_text("{")
     files[1].mkdir()
     files[2].symlink_to("circle")
-    wanted = machine.wanted()
 
     for path in files:
-        more = replace(wanted, edits=(replace(wanted.edits[0], path=path),))
-        assert plan_uninstall("claude", more, machine.environment, merge=False) is None
+        assert plan_uninstall("claude", machine.wanted_settings(path), machine.environment, merge=False) is None
 
 
 def test_foreign_files_without_a_receipt(machine: Machine) -> None:
@@ -331,8 +333,7 @@ def test_a_home_that_was_replaced_by_a_link_to_another(machine: Machine) -> None
     machine.install()
     other = machine.root / "other/settings.json"
     machine.write(other, "{}")
-    wanted = machine.wanted()
-    machine.install(replace(wanted, files={}, edits=(replace(wanted.edits[0], path=other),)))
+    machine.install(machine.wanted_settings(other))
     machine.settings.unlink()
     machine.settings.symlink_to(other)
 
@@ -343,8 +344,7 @@ def test_an_install_into_a_second_home_keeps_the_first(machine: Machine) -> None
     """An uninstall removes both."""
     machine.install()
     other = machine.root / "other/settings.json"
-    wanted = machine.wanted()
-    machine.install(replace(wanted, files={}, edits=(replace(wanted.edits[0], path=other),)))
+    machine.install(machine.wanted_settings(other))
 
     assert OURS == machine.settings.read_text()
     assert other.exists()
