@@ -128,7 +128,8 @@ def test_why_it_has_no_version(
     """Its own last words or the system's, in its time and its room; nothing of it is left."""
     monkeypatch.setattr(program, "VERSION_TIMEOUT_SECONDS", 0.5)
     monkeypatch.setattr(run, "MAX_OUTPUT_BYTES", 100_000)
-    monkeypatch.setattr(run, "_EXIT_GRACE_SECONDS", 0.1)
+    if ">" in why:  # it does not exit by itself
+        monkeypatch.setattr(run, "_EXIT_GRACE_SECONDS", 0.1)
     codex.write_text(f"{script}\n")
 
     assert f"{codex}{why}" == get_version(str(codex), variables)
