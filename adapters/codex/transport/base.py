@@ -349,9 +349,7 @@ TurnEvent = (
     | UnrecognizedEvent
     | Heartbeat
     | RawLine
-    | Completed
-    | Failed
-    | Interrupted
+    | Ending
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -21,18 +21,20 @@ from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth
 
-from upbeat.adapters.codex.transport.base import Completed, Ending, Failed, Interrupted
+from upbeat.adapters.codex.transport.base import Completed, Ending, Failed, Interrupted, WindowUsage
 from upbeat.adapters.codex_auto.app import commands
 from upbeat.adapters.codex_auto.app.commands import SHORT_ID_CHARS, CommandContext
 from upbeat.adapters.codex_auto.app.complete import PromptCompleter, RepositoryFiles, is_command_start, path_fragment
 from upbeat.adapters.codex_auto.app.options import prompt_problem
-from upbeat.adapters.codex_auto.view import explain, statusline
-from upbeat.adapters.codex_auto.view.show import Style
+from upbeat.adapters.codex_auto.texts import Texts
+from upbeat.adapters.codex_auto.view import explain
+from upbeat.adapters.codex_auto.view.show import Style, clip_to_width
 from upbeat.adapters.system.git.commands import list_files
 from upbeat.core.contract.report import TurnReport
 from upbeat.core.engine.ports import RepoContext
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
+from upbeat.core.settings import Settings
 
 logging.getLogger("prompt_toolkit").addHandler(logging.NullHandler())
 # otherwise it prints a traceback when a signal ends the process while it loads the history
@@ -192,11 +194,11 @@ class InteractiveLoop:
             texts["statusline_mode"].format(mode=self.context.mode(repo_context)),
             texts["statusline_lookup"].format(enabled=settings.enabled),
             stage and texts["statusline_stage"].format(stage=stage),
-            statusline.context_segment(self.context.printer.window_usage, texts),
-            statusline.budget_segment(settings, texts),
+            context_segment(self.context.printer.window_usage, texts),
+            budget_segment(settings, texts),
         )
         width = os.get_terminal_size().columns if os.isatty(1) else 80
-        return FormattedText([("", statusline.join_segments(parts, width))])
+        return FormattedText([("", join_segments(parts, width))])
 
     def _recent_context(self) -> RepoContext:
         """Return a cached context: the status line is drawn on every key."""
@@ -269,3 +271,41 @@ def _key_bindings() -> KeyBindings:
         event.current_buffer.insert_text("\n")
 
     return keys
+
+
+# --- segments of the status line ---
+
+
+def join_segments(parts: Iterable[str], width: int) -> str:
+    """Join the non-empty ``parts`` with dots in at most ``width`` columns, clipped at the right."""
+    flat = (" ".join(strip_controls(part).split()) for part in parts)
+    return clip_to_width(" " + " · ".join(part for part in flat if part), width)
+
+
+def context_segment(window_usage: WindowUsage | None, texts: Texts) -> str:
+    """Return how much of the context window the thread uses; empty if unknown."""
+    if window_usage is None:
+        return ""
+    if not window_usage.window_tokens:
+        return texts["statusline_context"].format(used=abbreviate_count(window_usage.used_tokens))
+    percent = min(round(100 * window_usage.used_tokens / window_usage.window_tokens), 100)
+    return texts["statusline_context"].format(
+        used=f"{abbreviate_count(window_usage.used_tokens)}/{abbreviate_count(window_usage.window_tokens)} ({percent}%)"
+    )
+
+
+def budget_segment(settings: Settings, texts: Texts) -> str:
+    """Return the time and length limits of the lookup for a turn."""
+    seconds = f"{settings.budget_wall_ms / 1000:g}"
+    return texts["statusline_budget"].format(
+        seconds=seconds, chars=abbreviate_count(settings.budget_max_injected_chars)
+    )
+
+
+def abbreviate_count(number: int) -> str:
+    """Return ``number`` in at most five characters: 850, 12.3k, 258k, 1.2M."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            value = number / size
+            return f"{value:.1f}".removesuffix(".0") + unit if value < 100 else f"{value:.0f}{unit}"
+    return str(number)

@@ -230,11 +230,6 @@ def _print_ending(context: RunContext, ending: Ending | None, conversation: Conv
 def _emit_ending(
     printer: TurnPrinter, ending: Ending | None, code: int, conversation: Conversation | None = None
 ) -> None:
-    """Print the last line for a program that reads JSON lines."""
-    from upbeat.adapters.codex_auto.app.json_lines import JsonLinesPrinter
-
-    if not isinstance(printer, JsonLinesPrinter):
-        return
     session = conversation.session if conversation else None
     printer.emit_ending(
         ending,

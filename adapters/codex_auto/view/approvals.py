@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import termios
-from typing import Protocol
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.input import Input
@@ -18,6 +17,7 @@ from prompt_toolkit.output import Output
 
 from upbeat.adapters.codex.tools import unwrap_shell_command
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest
+from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 
@@ -43,13 +43,6 @@ _LETTER_BY_WORD = {
 }
 
 
-class HasFileno(Protocol):
-    """Something that becomes readable when the question is to be withdrawn: the signals to codex-auto."""
-
-    def fileno(self) -> int:
-        """Return its descriptor."""
-
-
 class ApprovalPrompter:
     """Call it with an ``ApprovalRequest`` to get the decision, in the thread that reads the events of the turn."""
 
@@ -57,7 +50,7 @@ class ApprovalPrompter:
         self,
         printer: TurnPrinter,
         texts: Texts,
-        signals: HasFileno | None = None,
+        signals: SignalHandler | None = None,
         *,
         input_source: Input | None = None,
         output: Output | None = None,

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TextIO
 
 from upbeat.adapters.codex.tools import unwrap_shell_command
@@ -18,6 +19,7 @@ from upbeat.adapters.codex.transport.base import (
     ApprovalDecision,
     CommandFinished,
     Delta,
+    Ending,
     Failed,
     FailureReason,
     FileDiff,
@@ -36,15 +38,17 @@ from upbeat.adapters.codex.transport.base import (
     WindowUsage,
 )
 from upbeat.adapters.codex_auto.texts import Texts
-from upbeat.adapters.codex_auto.view.diff import MAX_DIFF_LINES, DiffLineKind, render_diff
 from upbeat.core.contract.report import Limit, TurnReport
 from upbeat.core.sanitize.control_chars import strip_controls
 
+MAX_DIFF_LINES = 24
+"""Lines of one diff that are shown during a turn."""
 TAIL_LINES = 5
 REASONING_LINES = 3
 MARKDOWN_COLUMNS = 60
 """A narrower terminal shows Markdown as source text."""
 _DEFAULT_WIDTH = 80
+_HUNK = re.compile(r"@@ [^@]*@@")
 _BREAK_UNIT = re.compile(
     r"[\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60] *|[^ \u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]+ *| +"
 )
@@ -62,6 +66,15 @@ class Style:
     RED = "31"
     GREEN = "32"
     CYAN = "36"
+
+
+class DiffLineKind(StrEnum):
+    """The kind of a diff line."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    HUNK = "place"
+    CONTEXT = "same"
 
 
 _STYLE_BY_LINE_KIND = {
@@ -178,6 +191,11 @@ class TurnPrinter:
         self.print_line(
             sentence.format(**{k: f"{v:,}" for k, v in counts.items()}, seconds=f"{seconds:.1f}"), Style.DIM
         )
+
+    def emit_ending(
+        self, ending: Ending | None, exit_code: int, *, thread_id: str, session: str, resume_command: str
+    ) -> None:
+        """Write the last line for a program that reads JSON lines; a user needs none."""
 
     def show_diffs(self, diffs: Iterable[FileDiff], max_lines: int = MAX_DIFF_LINES, note: str = "") -> None:
         """Print each changed file with at most ``max_lines`` lines of its diff; ``note`` follows the names."""
@@ -356,3 +374,40 @@ def _terminal_width(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
     except (OSError, ValueError):
         return _DEFAULT_WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedDiff:
+    """Lines with their kinds, how many were omitted, and how many lines the whole change adds and removes."""
+
+    lines: tuple[tuple[DiffLineKind, str], ...]
+    omitted: int
+    added: int
+    removed: int
+
+
+def render_diff(file_diff: FileDiff, max_lines: int = MAX_DIFF_LINES) -> RenderedDiff:
+    """Render ``file_diff``; the diff of a new or deleted file is its content."""
+    text = strip_controls(file_diff.diff).removesuffix("\n")
+    if not text:
+        return RenderedDiff((), 0, 0, 0)
+    whole = {"add": DiffLineKind.ADDED, "delete": DiffLineKind.REMOVED}.get(file_diff.kind)
+    lines = text.split("\n")
+    if whole and not any(_HUNK.match(line) for line in lines):
+        sided = [(whole, f"{'+' if whole is DiffLineKind.ADDED else '-'}{line}") for line in lines]
+    else:
+        first = next((number for number, line in enumerate(lines) if _HUNK.match(line)), 0)
+        sided = [(_line_kind(line), line) for line in lines[first:]]  # what precedes repeats the file name
+    sides = [side for side, _ in sided]
+    return RenderedDiff(
+        tuple(sided[:max_lines]),
+        max(len(sided) - max_lines, 0),
+        sides.count(DiffLineKind.ADDED),
+        sides.count(DiffLineKind.REMOVED),
+    )
+
+
+def _line_kind(line: str) -> DiffLineKind:
+    if _HUNK.match(line):
+        return DiffLineKind.HUNK
+    return {"+": DiffLineKind.ADDED, "-": DiffLineKind.REMOVED}.get(line[:1], DiffLineKind.CONTEXT)

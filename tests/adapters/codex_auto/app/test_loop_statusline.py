@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from wcwidth import wcswidth
 
 from upbeat.adapters.codex.transport.base import WindowUsage
-from upbeat.adapters.codex_auto.view.statusline import abbreviate_count, budget_segment, context_segment, join_segments
+from upbeat.adapters.codex_auto.app.loop import abbreviate_count, budget_segment, context_segment, join_segments
 from upbeat.core.settings import DEFAULTS
 
-CASES = read_groups(Path(__file__).with_name("statusline_cases.tsv"))
+CASES = read_groups(Path(__file__).with_name("loop_statusline_cases.tsv"))
 
 
 def test_it_is_clipped_at_the_right() -> None:

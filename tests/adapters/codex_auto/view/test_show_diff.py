@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.codex.transport.base import FileDiff
-from upbeat.adapters.codex_auto.view.diff import DiffLineKind, RenderedDiff, render_diff
+from upbeat.adapters.codex_auto.view.show import DiffLineKind, RenderedDiff, render_diff
 
 UPDATE = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
 HEAD = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
