@@ -193,7 +193,9 @@ class HookCodec:
             channel: "\n".join(texts).encode("utf-8", "replace").decode() for channel, texts in texts_by_channel.items()
         }
         output: dict[str, Any] = {}
-        specific = _hook_specific_output(joined) | self._updated_input(event, decision, joined)
+        specific = _hook_specific_output(joined)
+        if Channel.INPUT in joined and Channel.DENIAL not in joined:
+            specific |= self._updated_input(event, decision)
         if (text := joined.get(Channel.OUTPUT)) and isinstance(event, ToolFinished):
             output = self.rewrite_output(event, text)
             specific |= output.pop("hookSpecificOutput", {})
@@ -222,13 +224,9 @@ class HookCodec:
             return None
         return self.capabilities.get(type(event), {}).get(type(effect))
 
-    def _updated_input(self, event: Event, decision: Decision, texts: Mapping[Channel, str]) -> dict[str, Any]:
+    def _updated_input(self, event: Event, decision: Decision) -> dict[str, Any]:
         """Return the whole input with its changes; a client replaces all of it."""
-        if (
-            Channel.INPUT not in texts
-            or Channel.DENIAL in texts
-            or not isinstance(event, ToolStarting | UserQuestionRequested | SubagentRequested)
-        ):
+        if not isinstance(event, ToolStarting | UserQuestionRequested | SubagentRequested):
             return {}
         changed: dict[str, Any] = {}
         for effect in decision.effects:
