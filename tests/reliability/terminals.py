@@ -25,9 +25,9 @@ from upbeat.adapters.cli.main import main
 from upbeat.adapters.codex.transport import base as codex
 from upbeat.adapters.codex_auto.app import main as codex_auto
 from upbeat.adapters.codex_auto.app.json_lines import JsonLinesPrinter
+from upbeat.adapters.codex_auto.app.loop import join_segments
 from upbeat.adapters.codex_auto.texts import load_texts
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
-from upbeat.adapters.codex_auto.view.statusline import join_segments
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.contract.codes import LimitCode

@@ -1,4 +1,4 @@
-"""The line below the prompt: one line, as wide as it may be, the most important first."""
+"""The status line: one line within the width, with the most important segments first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_it_is_clipped_at_the_right() -> None:
 
 @given(st.lists(st.text(st.sampled_from("ab店 \n"))), st.integers(1, 60))
 def test_it_is_never_too_wide(parts: list[str], width: int) -> None:
-    """One line, whatever stands in its parts."""
+    """The status line is one line within the width, whatever its segments contain."""
     line = join_segments(parts, width)
 
     assert "\n" not in line
@@ -48,11 +48,11 @@ def test_counts_are_abbreviated() -> None:
         (WindowUsage(300_000, 258_000), "context: 300k/258k (100%)"),
     ],
 )
-def test_the_context_is_told_as_far_as_it_is_known(used: WindowUsage | None, text: str) -> None:
-    """With the exec transport nothing is known, and a dash says so."""
+def test_the_context_segment(used: WindowUsage | None, text: str) -> None:
+    """The segment has the known counts, and is empty without any."""
     assert text == context_segment(used, ENGLISH)
 
 
 def test_the_budget_is_in_both_languages() -> None:
-    """Seconds, and characters."""
+    """The budget has seconds and characters."""
     assert ["budget: 5 s, 12k", "预算 5 秒，12k"] == [budget_segment(DEFAULTS, texts) for texts in (ENGLISH, CHINESE)]

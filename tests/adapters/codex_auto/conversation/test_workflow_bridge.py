@@ -1,4 +1,4 @@
-"""Workflows in codex-auto, on a Codex that does as it is told: commands, the loop, evidence, agents, sessions."""
+"""Workflows in codex-auto with a fake Codex: commands, the loop, evidence, subagents and sessions."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def turn(*events: TurnEvent, thread_id: str = ROOT, end: Ending = END) -> list[T
 # --- the loop ---
 
 
-def test_a_workflow_goes_on_until_it_is_done(tmp_path: Path) -> None:
-    """The command starts it, the model is told, a turn that ends too early is followed by another, and then it ends."""
+def test_a_workflow_continues_until_it_is_complete(tmp_path: Path) -> None:
+    """The command starts it, the model is told, and a turn that ends too early is followed by another."""
     scene = make_scene(tmp_path, turn(Message("Begun.")), turn(Message(f"Done.\n{DONE}")))
     ending = scene.says(START)
     first, second = scene.transport.asked
@@ -133,8 +133,8 @@ def test_a_workflow_goes_on_until_it_is_done(tmp_path: Path) -> None:
     assert "upbeat: workflow single is complete: DEV ✓\n" in scene.printed
 
 
-def test_a_loop_without_progress_ends_by_itself(tmp_path: Path) -> None:
-    """Three turns that change nothing are enough; the user is told how to go on."""
+def test_a_loop_without_progress_ends(tmp_path: Path) -> None:
+    """Three turns without progress end the loop, and the user is told how to continue."""
     scene = make_scene(tmp_path, *[turn(Message("Thinking.")) for _ in range(9)])
     scene.says(START)
 
@@ -145,7 +145,7 @@ def test_a_loop_without_progress_ends_by_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("settings", [{"loop_enabled": Toggle.OFF}])
 def test_without_the_loop_a_turn_ends(tmp_path: Path, settings: dict[str, object]) -> None:
-    """The workflow stands where it is, and goes on with the user's next prompt."""
+    """With the loop off, the workflow waits for the user's next prompt."""
     scene = make_scene(tmp_path, turn(Message("Begun.")), turn(Message(DONE)), **settings)
     scene.says(START)
     began = (list(scene.sent), scene.ran().status)
@@ -156,8 +156,8 @@ def test_without_the_loop_a_turn_ends(tmp_path: Path, settings: dict[str, object
     assert "upbeat · workflow single: DEV" in scene.transport.asked[1].guidance
 
 
-def test_no_loop_is_a_flag_above_the_settings() -> None:
-    """Whatever the settings say, the loop is off, and ``why`` can name the flag."""
+def test_no_loop_overrides_the_settings() -> None:
+    """--no-loop turns the loop off, and ``why`` can name the flag."""
     found = NoLoopContextResolver(FakeContextResolver()).resolve(
         EventSource(ClientName.CODEX_CLI, "/"), None, is_plan=False
     )
@@ -166,8 +166,8 @@ def test_no_loop_is_a_flag_above_the_settings() -> None:
 
 
 @pytest.mark.parametrize("word", ["stop", "停", "/upbeat:stop"])
-def test_a_word_stops_it(tmp_path: Path, word: str) -> None:
-    """Nothing is continued after it; the workflow can be taken up again."""
+def test_a_stop_word_stops_the_workflow(tmp_path: Path, word: str) -> None:
+    """Nothing follows a stop word, and the workflow can be resumed."""
     scene = make_scene(tmp_path, turn(Message("Which of the two?")), turn(Message("Stopped.")), turn(Message(DONE)))
     scene.says(START)
     scene.says(word)
@@ -179,7 +179,7 @@ def test_a_word_stops_it(tmp_path: Path, word: str) -> None:
     assert "upbeat: stopped workflow single" in scene.printed
 
 
-def test_a_question_to_the_user_is_waited_for(tmp_path: Path) -> None:
+def test_a_question_to_the_user_ends_the_turn(tmp_path: Path) -> None:
     """A turn that ends in a question is not continued."""
     scene = make_scene(tmp_path, turn(Message("Per host or in all?")))
     scene.says(START)
@@ -188,7 +188,7 @@ def test_a_question_to_the_user_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_turn_pauses_the_loop(tmp_path: Path) -> None:
-    """Ctrl-C ends the turn and what would follow; the next prompt goes on."""
+    """Ctrl-C ends the turn and the loop, and the next prompt continues."""
     scene = make_scene(tmp_path, turn(Message("Begun.")), turn(end=Interrupted(2)), turn(Message(DONE)))
     ending = scene.says(START)
     paused = (len(scene.sent), scene.ran().status, scene.state().loop.was_continued)
@@ -198,8 +198,8 @@ def test_an_interrupted_turn_pauses_the_loop(tmp_path: Path) -> None:
     assert RunStatus.COMPLETE is scene.ran().status
 
 
-def test_ctrl_c_between_two_turns_sends_nothing_on(tmp_path: Path) -> None:
-    """The signal comes while the core decides."""
+def test_ctrl_c_between_two_turns_sends_nothing(tmp_path: Path) -> None:
+    """A signal that comes while the core decides ends the turn."""
 
     class Pressed(StringIO):
         def write(self, text: str) -> int:
@@ -215,7 +215,7 @@ def test_ctrl_c_between_two_turns_sends_nothing_on(tmp_path: Path) -> None:
 
 
 def test_a_failed_turn_is_counted_and_not_repeated(tmp_path: Path) -> None:
-    """It may have reached the model; the user is next."""
+    """A failed turn may have reached the model, so nothing is sent again."""
     scene = make_scene(tmp_path, turn(end=Failed(FailureReason.QUOTA_EXCEEDED, "no more")))
     ending = scene.says(START)
     [record] = [record for record in scene.world.journal.records if record.event == "TurnFailed"]
@@ -229,7 +229,7 @@ def test_a_failed_turn_is_counted_and_not_repeated(tmp_path: Path) -> None:
 
 
 def test_a_prompt_without_a_workflow_is_one_turn(tmp_path: Path) -> None:
-    """Nothing is said about workflows, and nothing follows."""
+    """Without a workflow there is no guidance and no continuation."""
     scene = make_scene(tmp_path, turn(Message("It is in retry.py.")))
     scene.says("where is RETRY_LIMIT used?")
 
@@ -240,8 +240,8 @@ def test_a_prompt_without_a_workflow_is_one_turn(tmp_path: Path) -> None:
 # --- evidence ---
 
 
-def test_a_command_of_the_record_bears_witness(tmp_path: Path) -> None:
-    """With its exit code, on the files as they are, under the id that a hook is told, too."""
+def test_a_recorded_command_is_evidence(tmp_path: Path) -> None:
+    """The evidence has the exit code, the state of the files, and the call id that hooks get."""
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["/bin/bash", "-lc", "pytest -q"], 0).replace("5000", at_now()))]
     seen = CommandFinished("item_3", "/bin/bash -lc 'pytest -q'", "1 passed", 0)
     scene = make_scene(tmp_path, turn(Message("Well?")), turn(seen, Message("Well?")), files=[[], lines])
@@ -257,8 +257,8 @@ def test_a_command_of_the_record_bears_witness(tmp_path: Path) -> None:
     )
 
 
-def test_without_a_record_the_stream_bears_witness(tmp_path: Path) -> None:
-    """Ids begin anew with every turn, so they are made different."""
+def test_without_a_rollout_the_events_are_evidence(tmp_path: Path) -> None:
+    """Item ids repeat in every turn, so they are made unique."""
     seen = CommandFinished("item_0", "/bin/bash -lc 'pytest -q'", "", 1)
     declined = CommandFinished("item_1", "pytest", "", None, is_declined=True)
     changed = FilesChanged("item_2", ())
@@ -272,8 +272,8 @@ def test_without_a_record_the_stream_bears_witness(tmp_path: Path) -> None:
     assert first.call_id != second.call_id
 
 
-def test_a_command_that_is_noticed_late_is_none(tmp_path: Path) -> None:
-    """The files may have changed since it ran."""
+def test_a_command_that_is_seen_late_is_no_evidence(tmp_path: Path) -> None:
+    """Files may have changed since the command ran."""
     lines = [(ROOT, command(ROOT, "t1", "call_9", ["pytest"], 0))]
     scene = make_scene(tmp_path, turn(Message("Well?")), turn(Message("Well?")), files=[[], lines])
     scene.says(START)
@@ -300,8 +300,8 @@ def agent(answer: str | None, *, kind: str = "upbeat-developer", prompt: str = "
     ]
 
 
-def test_the_answer_of_an_agent_ends_its_step(tmp_path: Path) -> None:
-    """By the call's id, whatever else is said in the turn."""
+def test_the_answer_of_a_subagent_ends_its_step(tmp_path: Path) -> None:
+    """The answer belongs to the call, whatever else the turn says."""
     scene = make_scene(tmp_path, turn(Heartbeat(), Message("All over.")), files=[agent("The retries are in.")])
     scene.says(START)
 
@@ -311,16 +311,16 @@ def test_the_answer_of_an_agent_ends_its_step(tmp_path: Path) -> None:
     ]
 
 
-def test_an_agent_that_was_broken_off_has_done_nothing(tmp_path: Path) -> None:
-    """Its step is pending again."""
+def test_the_step_of_an_aborted_subagent_is_pending(tmp_path: Path) -> None:
+    """A subagent without an answer has not done its step."""
     scene = make_scene(tmp_path, turn(Heartbeat(), Message("Shall I go on?")), files=[agent(None)])
     scene.says(START)
 
     assert [StepStatus.PENDING] == [step.status for step in scene.ran().steps]
 
 
-def test_agents_that_end_with_the_turn_are_not_waited_for(tmp_path: Path) -> None:
-    """With codex exec they are gone; with the app-server they work on."""
+def test_subagents_that_end_with_the_turn_are_not_waited_for(tmp_path: Path) -> None:
+    """Subagents of codex exec end with their turn; those of the app-server continue."""
     lines = agent("late")[:2]
     gone, there = (make_scene(tmp_path / name, turn(Message("Well?")), files=[lines]) for name in ("exec", "fake"))
     gone.conversation.workflow._agents_end_with_turn = True
@@ -330,8 +330,8 @@ def test_agents_that_end_with_the_turn_are_not_waited_for(tmp_path: Path) -> Non
     assert [StepStatus.PENDING, StepStatus.ACTIVE] == [scene.ran().steps[0].status for scene in (gone, there)]
 
 
-def test_a_new_server_has_lost_its_agents(tmp_path: Path) -> None:
-    """After a restart of Codex their steps are pending again."""
+def test_a_restarted_server_has_lost_its_subagents(tmp_path: Path) -> None:
+    """After a restart of Codex the steps of its subagents are pending again."""
     again = [TransportNotice(TransportNoticeKind.RESTARTED, "died"), *turn(Message("Well?"))]
     scene = make_scene(tmp_path, turn(Message("Well?")), again, files=[agent("late")[:2]])
     scene.says(START)
@@ -340,8 +340,8 @@ def test_a_new_server_has_lost_its_agents(tmp_path: Path) -> None:
     assert [StepStatus.PENDING] == [step.status for step in scene.ran().steps]
 
 
-def test_a_compaction_is_told(tmp_path: Path) -> None:
-    """The journal knows of it, so that what the model was shown counts as forgotten; the workflow is told anew."""
+def test_a_compaction_is_recorded(tmp_path: Path) -> None:
+    """What the model was shown counts as forgotten, and the guidance is sent again."""
     scene = make_scene(
         tmp_path, turn(Message("Well?")), turn(ThreadCompacted(), Message("Well?")), turn(Message("Well?"))
     )
@@ -353,8 +353,8 @@ def test_a_compaction_is_told(tmp_path: Path) -> None:
     assert 2 == scene.events().count("SessionStarted")
 
 
-def test_what_nobody_can_hold_back_is_told_once(tmp_path: Path) -> None:
-    """A step out of turn is not denied here; the user learns why, and how that would be possible."""
+def test_a_step_that_cannot_be_denied_is_reported_once(tmp_path: Path) -> None:
+    """Without hooks a step out of order is not blocked; the user is told why, and how it would be."""
     lines = agent("Tested.", kind="upbeat-tester")
     more = [(where, text.replace("call_3", "call_4").replace(AGENT, OTHER)) for where, text in lines[:2]]
     scene = make_scene(tmp_path, turn(Heartbeat(), Heartbeat(), Message("Well?")), files=[[*lines, *more]])
@@ -368,8 +368,8 @@ def test_what_nobody_can_hold_back_is_told_once(tmp_path: Path) -> None:
 # --- sessions ---
 
 
-def test_a_new_thread_takes_over_what_was_decided_before_it_had_a_name(tmp_path: Path) -> None:
-    """One transaction: the thread has the run, and the name of ours has none that runs."""
+def test_a_new_thread_takes_over_the_session_before_it(tmp_path: Path) -> None:
+    """The workflow moves to the thread in one transaction."""
     scene = make_scene(tmp_path, turn(Message("Well?")))
     scene.says(START)
     [ours] = [name for name in scene.world.journal.states if name.startswith("codex-auto-")]
@@ -379,7 +379,7 @@ def test_a_new_thread_takes_over_what_was_decided_before_it_had_a_name(tmp_path:
 
 
 def test_without_a_thread_the_workflow_waits_for_the_next_prompt(tmp_path: Path) -> None:
-    """Codex could not be started: nothing is lost, and the next turn has it."""
+    """If Codex cannot be started, the next turn has the workflow."""
     scene = make_scene(tmp_path, [Failed(FailureReason.LAUNCH_FAILED)], turn(Message(DONE)))
     scene.says(START)
     scene.says("try again to implement it")
@@ -388,8 +388,8 @@ def test_without_a_thread_the_workflow_waits_for_the_next_prompt(tmp_path: Path)
     assert "upbeat · workflow single: DEV" in scene.transport.asked[1].guidance
 
 
-def test_a_thread_that_is_gone_hands_its_workflow_to_the_new_one(tmp_path: Path) -> None:
-    """The prompt goes to another thread, and so does what it started."""
+def test_a_lost_thread_hands_its_workflow_to_the_new_one(tmp_path: Path) -> None:
+    """The prompt is sent to another thread, and its workflow moves there."""
     scene = make_scene(
         tmp_path,
         turn(Message("Well?")),
@@ -402,8 +402,8 @@ def test_a_thread_that_is_gone_hands_its_workflow_to_the_new_one(tmp_path: Path)
     assert (RunStatus.COMPLETE, RunStatus.HANDED_OVER) == (scene.ran(OTHER).status, scene.ran().status)
 
 
-def test_another_process_goes_on_with_the_workflow(tmp_path: Path) -> None:
-    """After a restart the thread has its run; a call that still ran is lost."""
+def test_another_process_continues_the_workflow(tmp_path: Path) -> None:
+    """After a restart the thread has its workflow, without the calls that were running."""
     before = make_scene(tmp_path, turn(Message("Well?")), files=[agent("late")[:2]])
     before.says(START)
     before.conversation.sessions.close()
@@ -416,8 +416,8 @@ def test_another_process_goes_on_with_the_workflow(tmp_path: Path) -> None:
     assert 2 == later.transport.asked[0].guidance.count("upbeat · workflow single: DEV")  # as two hooks would say
 
 
-def test_a_session_of_its_own_has_no_workflow(tmp_path: Path) -> None:
-    """A new session begins without one, a fork too; going back finds it."""
+def test_a_new_session_has_no_workflow(tmp_path: Path) -> None:
+    """A new session starts without a workflow, and switching back finds it."""
     scene = make_scene(tmp_path, turn(Message("Well?")), turn(Message("Hi."), thread_id=OTHER), turn(Message("Well?")))
     scene.says(START)
     scene.conversation.start_new_thread(is_plan_only=False)
@@ -430,8 +430,8 @@ def test_a_session_of_its_own_has_no_workflow(tmp_path: Path) -> None:
     assert "upbeat · workflow single: DEV" in scene.transport.asked[2].guidance
 
 
-def test_a_fork_is_told_as_one(tmp_path: Path) -> None:
-    """The core learns how each session began, and that it ended."""
+def test_a_fork_is_recorded_as_one(tmp_path: Path) -> None:
+    """The core learns how each session started, and that it ended."""
     scene = make_scene(tmp_path, turn(Message("Hi.")), turn(Message("Hi."), thread_id=OTHER))
     scene.transport.forks = [OTHER]
     scene.says("hello")
@@ -448,8 +448,8 @@ def test_a_fork_is_told_as_one(tmp_path: Path) -> None:
     ]
 
 
-def test_a_workflow_that_is_handed_over_is_taken_up(tmp_path: Path) -> None:
-    """What another client offers to Codex is what the next session goes on with, and that is said."""
+def test_a_workflow_that_is_handed_over_is_continued(tmp_path: Path) -> None:
+    """The next session continues what another client hands over to Codex, and says so."""
     world = fake_world(repo_context(replace(HERE, root=str(tmp_path))))
     claude = EventSource(ClientName.CLAUDE_CODE, str(tmp_path), "claude-1")
     handle_event(WorkflowCommanded(claude, "start", "single", "add retries"), world.runtime)
@@ -461,8 +461,8 @@ def test_a_workflow_that_is_handed_over_is_taken_up(tmp_path: Path) -> None:
     assert (RunStatus.COMPLETE, RunStatus.HANDED_OVER) == (scene.ran().status, scene.ran("claude-1").status)
 
 
-def test_a_plan_keeps_no_record(tmp_path: Path) -> None:
-    """Neither the session nor the prompt is told to the core."""
+def test_a_plan_is_not_recorded(tmp_path: Path) -> None:
+    """The core records neither the session nor the prompt of a dry run."""
     scene = make_scene(tmp_path)
     report = scene.conversation.plan_turn(START)
     scene.conversation.close()

@@ -1,4 +1,4 @@
-"""The sessions of a repository: one codex-auto each, and nothing replaced silently."""
+"""The sessions of a repository: each has one codex-auto, and none is replaced silently."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def hold(root: Path, name: str = "default", holder: Lease = NEIGHBOR, thread_id:
     store_of(root, holder).claim(name, session, int(TIME.timestamp()))
 
 
-def test_the_stored_session_goes_on(tmp_path: Path) -> None:
-    """Nobody else has it, nothing is wrong: nothing is said."""
+def test_the_stored_session_is_resumed(tmp_path: Path) -> None:
+    """A free session is resumed without a notice."""
     stored = save_session(tmp_path)
     manager = opened(tmp_path)
 
@@ -57,8 +57,8 @@ def test_the_stored_session_goes_on(tmp_path: Path) -> None:
     )
 
 
-def test_the_second_gets_a_session_of_its_own_and_is_told(tmp_path: Path) -> None:
-    """Its own name, its own thread, and the command that takes up the other."""
+def test_a_second_process_gets_its_own_session(tmp_path: Path) -> None:
+    """The notice names the new session and the command that resumes the first."""
     save_session(tmp_path)
     hold(tmp_path)
     manager = opened(tmp_path)
@@ -72,16 +72,16 @@ def test_the_second_gets_a_session_of_its_own_and_is_told(tmp_path: Path) -> Non
     assert {"default": [FIRST], "default-2": [SECOND]} == threads_by_name(store_of(tmp_path))
 
 
-def test_the_third_does_not_take_what_the_second_is_about_to(tmp_path: Path) -> None:
-    """A name is taken from the moment that another process has it, also before its first thread."""
+def test_a_reserved_name_is_not_taken(tmp_path: Path) -> None:
+    """A name is taken as soon as a process reserves it, before its first thread."""
     hold(tmp_path)
     hold(tmp_path, "default-2", Lease(1, process_start_time(1), os.uname().nodename))
 
     assert "default-3" == opened(tmp_path).name
 
 
-def test_a_name_that_the_user_chose_is_waited_for(tmp_path: Path) -> None:
-    """No other one replaces it; when it is free, the next turn has it as the other process left it."""
+def test_a_name_that_the_user_chose_is_not_replaced(tmp_path: Path) -> None:
+    """Once it is free, the next turn resumes it as the other process left it."""
     save_session(tmp_path, name="mine")
     hold(tmp_path, "mine")
     manager = opened(tmp_path, "mine", is_named=True)
@@ -94,8 +94,8 @@ def test_a_name_that_the_user_chose_is_waited_for(tmp_path: Path) -> None:
     assert ("", SECOND) == (manager.claim(), manager.current and manager.current.thread_id)
 
 
-def test_the_lease_of_the_dead_is_taken_over_and_told(tmp_path: Path) -> None:
-    """The session goes on, under its own name."""
+def test_the_lease_of_an_ended_process_is_taken_over(tmp_path: Path) -> None:
+    """The session continues under its name, and a notice says so."""
     stored = save_session(tmp_path)
     hold(tmp_path, holder=GONE)
     manager = opened(tmp_path)
@@ -106,8 +106,8 @@ def test_the_lease_of_the_dead_is_taken_over_and_told(tmp_path: Path) -> None:
     ] == manager.notices
 
 
-def test_a_copied_repository_has_a_session_of_its_own(tmp_path: Path) -> None:
-    """Two folders with one thread would write over each other."""
+def test_a_copied_repository_has_its_own_session(tmp_path: Path) -> None:
+    """Two folders with one thread would overwrite each other."""
     original, copy = tmp_path / "original", tmp_path / "copy"
     for root in (original, copy):
         git_marker(root)
@@ -116,8 +116,8 @@ def test_a_copied_repository_has_a_session_of_its_own(tmp_path: Path) -> None:
     assert (None, "default", []) == ((manager := opened(copy)).current, manager.name, manager.notices)
 
 
-def test_a_moved_repository_continues_and_the_user_is_told(tmp_path: Path) -> None:
-    """Where the former folder is gone, this one is it; the next start has nothing to tell."""
+def test_a_moved_repository_continues_its_session(tmp_path: Path) -> None:
+    """The user is told once if the former folder is gone."""
     old, new = tmp_path / "old", tmp_path / "new"
     git_marker(old)
     stored = save_session(old)
@@ -138,7 +138,7 @@ def git_marker(root: Path) -> None:
 
 
 def test_the_session_file_of_an_earlier_version_is_imported_once(tmp_path: Path) -> None:
-    """A session that was started before is found; later changes of the file are ignored, and it is left alone."""
+    """Its sessions are found, and later changes of the file are ignored."""
     path = session_file(tmp_path, {"default": FIRST}, [SECOND])
     manager = opened(tmp_path)
     manager.start_new_thread()
@@ -150,7 +150,7 @@ def test_the_session_file_of_an_earlier_version_is_imported_once(tmp_path: Path)
 
 
 def test_a_session_file_of_a_copied_repository_is_not_imported(tmp_path: Path) -> None:
-    """It belongs to the folder that it names, as long as that exists."""
+    """The file belongs to the folder that it names while that exists."""
     session_file(tmp_path, {"default": FIRST}, [], {"root": str(tmp_path.parent)})
 
     assert opened(tmp_path).current is None
@@ -168,7 +168,7 @@ def session_file(root: Path, named: dict[str, str], former: list[str], more: dic
     return path
 
 
-def test_closing_lets_others_in(tmp_path: Path) -> None:
+def test_closing_releases_the_session(tmp_path: Path) -> None:
     """The session is free at once."""
     opened(tmp_path).close()
 
@@ -176,7 +176,7 @@ def test_closing_lets_others_in(tmp_path: Path) -> None:
 
 
 def test_peeking_writes_nothing(tmp_path: Path) -> None:
-    """For a dry run the session is only read, also from a file of an earlier version."""
+    """A dry run only reads the session, also from a file of an earlier version."""
     session_file(tmp_path, {"default": FIRST}, [])
     manager = sessions(tmp_path)
     manager.peek()
@@ -185,8 +185,8 @@ def test_peeking_writes_nothing(tmp_path: Path) -> None:
     assert (FIRST, False) == (manager.current.thread_id, tmp_path.with_name(f"{tmp_path.name}-state").exists())
 
 
-def test_new_keeps_the_thread_of_before(tmp_path: Path) -> None:
-    """/new takes the name and leaves the thread on the list."""
+def test_new_keeps_the_former_thread(tmp_path: Path) -> None:
+    """/new takes the name, and the former thread stays in the list."""
     save_session(tmp_path, title="first words")
     manager = opened(tmp_path)
     manager.start_new_thread()
@@ -198,8 +198,8 @@ def test_new_keeps_the_thread_of_before(tmp_path: Path) -> None:
     ] == list(manager.list_sessions())
 
 
-def test_new_leaves_a_session_that_another_process_has(tmp_path: Path) -> None:
-    """/new in a session that another codex-auto has begins beside it."""
+def test_new_leaves_a_session_in_use_alone(tmp_path: Path) -> None:
+    """/new in a session of another codex-auto starts one next to it."""
     stored = save_session(tmp_path, name="mine")
     hold(tmp_path, "mine")
     manager = opened(tmp_path, "mine", is_named=True)
@@ -209,8 +209,8 @@ def test_new_leaves_a_session_that_another_process_has(tmp_path: Path) -> None:
     assert {"mine": [stored.thread_id]} == threads_by_name(store_of(tmp_path))
 
 
-def test_the_list_has_all_and_says_who_is_there(tmp_path: Path) -> None:
-    """Latest first; threads that only Codex knows are on it once, without their secrets."""
+def test_the_list_has_all_sessions_and_their_holders(tmp_path: Path) -> None:
+    """The latest is first; threads that only Codex knows are listed once, without secrets."""
     save_session(tmp_path, FIRST, "a", "2026-01-01")
     save_session(tmp_path, SECOND, "b", "2026-01-03")
     hold(tmp_path, "b")
@@ -228,8 +228,8 @@ def test_the_list_has_all_and_says_who_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("choice", ["b", "1", SECOND, SECOND.upper(), SECOND[:13]])
-def test_a_session_is_taken_up_by_number_name_or_id(tmp_path: Path, choice: str) -> None:
-    """The one before is free then, and the next turn goes on with the chosen one."""
+def test_a_session_is_selected_by_number_name_or_id(tmp_path: Path, choice: str) -> None:
+    """The former session is free, and the next turn continues the selected one."""
     save_session(tmp_path, FIRST, "a", "2026-01-01")
     chosen = save_session(tmp_path, SECOND, "b", "2026-01-03")
     manager = opened(tmp_path, "a")
@@ -240,8 +240,8 @@ def test_a_session_is_taken_up_by_number_name_or_id(tmp_path: Path, choice: str)
 
 
 @pytest.mark.parametrize("choice", ["c", "0", "7", "01a1", FIRST[:8], "--last"])
-def test_what_is_not_there_or_not_clear_is_not_taken_up(tmp_path: Path, choice: str) -> None:
-    """An unknown name, a number off the list, or an id that fits two."""
+def test_an_unknown_or_ambiguous_choice_is_refused(tmp_path: Path, choice: str) -> None:
+    """An unknown name, a number off the list and an ambiguous id select nothing."""
     stored = save_session(tmp_path, FIRST, "a")
     save_session(tmp_path, SECOND, "b")
     manager = opened(tmp_path, "a")
@@ -250,8 +250,8 @@ def test_what_is_not_there_or_not_clear_is_not_taken_up(tmp_path: Path, choice: 
     assert (stored, "a") == (manager.current, manager.name)
 
 
-def test_a_thread_without_a_name_takes_ours(tmp_path: Path) -> None:
-    """Also one that is on no list; what was ours is on the list then."""
+def test_a_thread_without_a_name_takes_the_current_one(tmp_path: Path) -> None:
+    """The former thread stays in the list without a name."""
     save_session(tmp_path)
     manager = opened(tmp_path)
     message = manager.switch(THIRD)
@@ -271,8 +271,8 @@ def test_a_session_that_another_process_holds_is_not_resumed(tmp_path: Path) -> 
     assert (stored, "a", "") == (manager.current, manager.name, manager.claim())
 
 
-def test_a_fork_has_a_name_of_its_own(tmp_path: Path) -> None:
-    """Its origin keeps its name and its thread, and is free."""
+def test_a_fork_has_its_own_name(tmp_path: Path) -> None:
+    """The origin keeps its name and its thread, and is free."""
     save_session(tmp_path, title="first words")
     manager = opened(tmp_path)
     message = manager.switch_to_fork(SECOND)
@@ -291,8 +291,8 @@ def test_a_fork_has_a_name_of_its_own(tmp_path: Path) -> None:
         ("店", "a b", False, "codex-auto --repo 'a b' --session 店"),
     ],
 )
-def test_the_command_that_goes_on(tmp_path: Path, name: str, repo: str | None, always: bool, command: str) -> None:
-    """What a user or a script runs later."""
+def test_the_resume_command(tmp_path: Path, name: str, repo: str | None, always: bool, command: str) -> None:
+    """The command continues the session later."""
     expected = command.replace("店", "'店'")
 
     assert expected == sessions(tmp_path, name).resume_command(repo, is_always_named=always)
@@ -309,11 +309,11 @@ def test_the_command_that_goes_on(tmp_path: Path, name: str, repo: str | None, a
     ],
 )
 def test_titles_are_the_first_words(prompt: str, title: str) -> None:
-    """One harmless line of at most sixty columns."""
+    """A title is one harmless line of at most sixty columns."""
     assert title == title_of(prompt)
 
 
-def test_without_a_repository_nothing_is_kept(tmp_path: Path) -> None:
+def test_without_a_repository_nothing_is_stored(tmp_path: Path) -> None:
     """No file is read or written."""
     manager = SessionManager(None, "default", ENGLISH, lambda: TIME)
     manager.open()

@@ -30,8 +30,8 @@ def test_uuids_are_thread_ids(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "last", THREAD[:-1], f"{THREAD}\n", f" {THREAD}", f"{{{THREAD}}}", "g" * 36])
-def test_other_texts_are_not(text: str) -> None:
-    """Names, pieces and decorated UUIDs are none: Codex would start a new thread for them."""
+def test_other_texts_are_no_thread_ids(text: str) -> None:
+    """Codex would start a new thread for names, parts and decorated UUIDs."""
     assert not is_thread_id(text)
 
 
@@ -59,8 +59,8 @@ def test_a_reused_process_id_is_not_the_holder() -> None:
     assert not is_lease_active(replace(own, process_start=""), HERE, NOW)
 
 
-def test_a_process_that_nobody_waited_for_has_ended() -> None:
-    """A zombie holds nothing."""
+def test_a_zombie_has_ended() -> None:
+    """A process that nobody has waited for holds nothing."""
     with subprocess.Popen([sys.executable, "-IS", "-c", ""]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
@@ -70,13 +70,13 @@ def test_a_process_that_nobody_waited_for_has_ended() -> None:
 @pytest.mark.parametrize(
     ("age", "is_active"), [(0, True), (FOREIGN_LEASE_SECONDS - 1, True), (FOREIGN_LEASE_SECONDS, False)]
 )
-def test_another_machine_is_believed_for_hours(age: int, is_active: bool) -> None:
-    """Its processes cannot be inspected from here."""
+def test_a_lease_of_another_machine_counts_for_hours(age: int, is_active: bool) -> None:
+    """The processes of another machine cannot be inspected."""
     assert is_active == is_lease_active(Lease(1, "1", "elsewhere", NOW - age), HERE, NOW)
 
 
-def test_ps_reports_the_start_where_there_is_no_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on macOS: state and start, one for the living, none for the dead."""
+def test_ps_reports_the_start_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc, ``ps`` gives the start of a live process and nothing for an ended one."""
     ps = tmp_path / "ps"
     ps.write_text('#!/bin/sh\n[ "$6" = 7 ] && echo "S+   Thu Jan  1 00:00:00 2026"\n[ "$6" = 8 ] && echo "Z    Thu"\n')
     ps.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The session store: one holder for a name and for a thread, none that is dead, and no thread lost."""
+"""The session store: one live holder for a name and for a thread, and no thread lost."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_process_holds_one_session(tmp_path: Path) -> None:
 
 
 def test_the_lease_of_a_dead_process_is_taken_over_and_reported(tmp_path: Path) -> None:
-    """Once: the next claim has nothing to report."""
+    """The takeover is reported once."""
     store_of(tmp_path, GONE).claim("a", session(tmp_path), NOW)
     store = store_of(tmp_path)
 
@@ -71,7 +71,7 @@ def test_the_lease_of_a_dead_process_is_taken_over_and_reported(tmp_path: Path) 
 
 
 def test_a_name_that_a_dead_process_reserved_is_free(tmp_path: Path) -> None:
-    """It is neither listed nor kept."""
+    """The name is neither listed nor kept."""
     store_of(tmp_path, GONE).claim("a", None, NOW)
     listed = store_of(tmp_path).read(NOW)
     store_of(tmp_path).claim("b", None, NOW)
@@ -164,7 +164,7 @@ def test_named_and_former_sessions_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_file_is_an_error(tmp_path: Path, data: bytes, problem: str) -> None:
-    """The text says why."""
+    """The text of the error says why."""
     write(tmp_path, data)
 
     with pytest.raises(ValueError, match=problem):

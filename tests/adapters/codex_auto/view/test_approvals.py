@@ -1,4 +1,4 @@
-"""The question whether Codex may: what is shown, what counts as a yes, and that nothing else does."""
+"""Approvals: what is shown, which answers mean yes, and that nothing else does."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def test_answers(keys: PipeInput, typed: str, decision: str) -> None:
     assert decision == asked(keys, typed)[0]
 
 
-def test_a_choice_that_codex_does_not_take_is_none(keys: PipeInput) -> None:
-    """Without a session rule there is no always."""
+def test_a_decision_that_is_not_offered_is_no_choice(keys: PipeInput) -> None:
+    """Without a session rule, "always" is asked about again."""
     approval = ApprovalRequest(
         ApprovalKind.COMMAND, "ls", choices=(ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE, ApprovalDecision.CANCEL)
     )
@@ -68,7 +68,7 @@ def test_a_choice_that_codex_does_not_take_is_none(keys: PipeInput) -> None:
 
 
 def test_what_was_typed_ahead_is_no_answer(keys: PipeInput) -> None:
-    """Keys from before the question were meant for something else."""
+    """Keys that were pressed before the question do not answer it."""
     out = StringIO()
     approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), ENGLISH, input_source=keys, output=DummyOutput())
     Timer(0.05, keys.send_text, ["n\ry\r"]).start()
@@ -79,7 +79,7 @@ def test_what_was_typed_ahead_is_no_answer(keys: PipeInput) -> None:
 
 
 def test_a_signal_ends_the_question(keys: PipeInput) -> None:
-    """SIGTERM must not wait for a user: the answer is the one that ends the turn."""
+    """SIGTERM does not wait for the user: the decision ends the turn."""
     out, pipe = StringIO(), Pipe()
     approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), ENGLISH, pipe, input_source=keys, output=DummyOutput())
     Timer(0.1, os.write, [pipe.writer, b"!"]).start()
@@ -87,8 +87,8 @@ def test_a_signal_ends_the_question(keys: PipeInput) -> None:
     assert ApprovalDecision.CANCEL is approvals(COMMAND)
 
 
-def test_a_command_is_shown_with_place_and_reason(keys: PipeInput) -> None:
-    """All of it, and the rule that would be written down."""
+def test_a_command_is_shown_with_folder_and_reason(keys: PipeInput) -> None:
+    """The whole command is shown, and the rule that would be stored."""
     expected = (
         "Codex wants to run:\n  $ rm -r build\n  in /repo\n  reason: clean up\n"
         "  [r] always allows commands that start with: rm -r\n"
@@ -98,7 +98,7 @@ def test_a_command_is_shown_with_place_and_reason(keys: PipeInput) -> None:
 
 
 def test_a_change_is_shown_as_a_diff(keys: PipeInput) -> None:
-    """With the counts and the lines of each file."""
+    """Each file is shown with its counts and lines."""
     change = FileDiff("update", "/repo/a.py", "@@ -1 +1 @@\n-1\n+2\n")
     shown = asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,), choices=ALL))[1]
 
@@ -106,14 +106,14 @@ def test_a_change_is_shown_as_a_diff(keys: PipeInput) -> None:
 
 
 def test_a_long_command_is_shown_whole(keys: PipeInput) -> None:
-    """Half of a command is another command."""
+    """A clipped command could be another command."""
     command = "echo " + "x" * 500 + "\nrm -r /"
 
     assert "x" * 500 + "\n  rm -r /\n" in asked(keys, "n\r", ApprovalRequest(ApprovalKind.COMMAND, command))[1]
 
 
-def test_a_long_diff_says_how_much_is_missing(keys: PipeInput) -> None:
-    """What cannot be judged at a prompt is at least counted."""
+def test_a_long_diff_counts_the_omitted_lines(keys: PipeInput) -> None:
+    """Lines that are not shown are counted."""
     change = FileDiff("add", "/repo/a.py", "x\n" * (MAX_APPROVAL_DIFF_LINES + 5))
 
     assert "… 5 more lines" in asked(keys, "n\r", ApprovalRequest(ApprovalKind.FILES, "a.py", diffs=(change,)))[1]

@@ -1,4 +1,4 @@
-"""The workflow as a user sees it: how far it is, what is at work, and why it stands still."""
+"""The workflow for the user: its progress, its running steps, and why it is paused."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def lines(state: SessionState, texts: Texts = ENGLISH, tasks: TasksFile | None =
     return list(describe_workflow(state, tasks, texts, "zh" if texts is CHINESE else "en"))
 
 
-def test_it_tells_what_is_at_work_and_what_comes_next() -> None:
-    """One line each, and the boxes of the feature."""
+def test_running_and_next_steps_are_shown() -> None:
+    """The goal, the running and the next steps and the tasks take a line each."""
     play = started("quick")
     play.does("developer")
     play.delegate("tester")
@@ -43,8 +43,8 @@ def test_it_tells_what_is_at_work_and_what_comes_next() -> None:
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
-def test_every_way_to_stand_still_is_told(texts: Texts) -> None:
-    """No end is without its sentence, and no blank is left."""
+def test_every_end_has_a_sentence(texts: Texts) -> None:
+    """Each end and pause has a sentence without an unfilled placeholder."""
     state = started("single").state
     ended = [
         apply_facts([WorkflowEnded(status, "DEV")], state) for status in RunStatus if status is not RunStatus.RUNNING
@@ -65,13 +65,13 @@ def test_every_way_to_stand_still_is_told(texts: Texts) -> None:
     ],
     ids=["none", "running", "over", "done"],
 )
-def test_the_line_below_the_prompt_has_the_steps(state: SessionState, shown: str) -> None:
-    """While a workflow runs; otherwise a dash."""
+def test_the_status_line_has_the_steps(state: SessionState, shown: str) -> None:
+    """Steps are shown only while a workflow runs."""
     assert shown == stage_label(state)
 
 
 def test_workflows_are_listed_in_both_languages() -> None:
-    """With the sentence of their own language."""
+    """Each workflow is described in the language of the user."""
     english, chinese = dict(workflow_descriptions(registry(), "en")), dict(workflow_descriptions(registry(), "zh"))
 
     assert english.keys() == chinese.keys() == registry().workflows.keys()

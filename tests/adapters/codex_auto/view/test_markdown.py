@@ -1,4 +1,4 @@
-"""An answer laid out: readable, as wide as it may be, and nothing in it acts on the terminal."""
+"""Markdown answers: readable, within the width, and without control of the terminal."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def plain(text: str, width: int = 60) -> str:
     ],
 )
 def test_markdown_is_laid_out(text: str, shown: str) -> None:
-    """Headings at the left, lists with bullets, links with their addresses; no markup but Markdown's."""
+    """Headings are left-aligned, lists have bullets, links their addresses; other markup is text."""
     assert shown == plain(text)
 
 
 def test_code_keeps_its_lines() -> None:
-    """A block of code is not filled."""
+    """The lines of a code block are not joined."""
     lines = plain("```python\ndef f():\n    return 1\n```").split("\n")
 
     assert ["def f():", "    return 1"] == [line[1:] for line in lines if "f()" in line or "return" in line]
@@ -47,21 +47,21 @@ def test_code_keeps_its_lines() -> None:
 
 @given(st.text(st.sampled_from("ab店 \n#*`-_[]()|>1.")), st.integers(20, 80))
 def test_no_line_is_too_wide(text: str, width: int) -> None:
-    """Not for Chinese either; and colour is the only kind of sequence."""
+    """Lines fit the width, also in Chinese, and color is the only kind of sequence."""
     shown = plain(text, width)
 
     assert "\x1b" not in shown
     assert max(wcswidth(line) for line in shown.split("\n")) <= width
 
 
-def test_a_huge_answer_is_left_as_it_is() -> None:
-    """Laying it out would take seconds."""
+def test_a_huge_answer_is_unchanged() -> None:
+    """Laying out a huge answer would take seconds."""
     text = "*x* " * (MAX_MARKDOWN_CHARS // 3)
 
     assert text + "\n" == render_markdown(text, 80)
 
 
-def test_a_script_does_not_pay_for_it(tmp_path: Path) -> None:
+def test_a_script_does_not_load_rich(tmp_path: Path) -> None:
     """A turn in a pipe loads neither rich nor prompt_toolkit."""
     bench = make_workbench(tmp_path / "b")
     program = (

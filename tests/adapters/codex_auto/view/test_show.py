@@ -1,4 +1,4 @@
-"""What a user sees of a turn: small lines, and nothing that could play with the terminal."""
+"""What a user sees of a turn: short lines that cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def seen(*events: TurnEvent, texts: Texts = ENGLISH, color: bool = False) -> tup
     "event", [ThreadStarted("x"), TurnStarted(), ItemStarted("1", ""), UnrecognizedEvent("x"), Reasoning(" \n")]
 )
 def test_nothing_is_shown_for(event: TurnEvent) -> None:
-    """What tells a user nothing leaves no line."""
+    """Events without information for the user print no line."""
     assert ("", "") == seen(event)
 
 
@@ -97,13 +97,13 @@ def test_nothing_is_shown_for(event: TurnEvent) -> None:
         ([Reasoning("a\n\nb\nc\nd")], ["  a", "  b", "  c"]),
     ],
 )
-def test_work_is_shown_in_small_lines(events: list[TurnEvent], lines: list[str]) -> None:
-    """Commands with their last lines and exit codes, files, tools and troubles."""
+def test_work_is_shown_in_short_lines(events: list[TurnEvent], lines: list[str]) -> None:
+    """Commands are shown with their last lines and exit codes, then files, tools and problems."""
     assert ("", "".join(f"{line}\n" for line in lines)) == seen(*events)
 
 
-def test_the_answer_has_a_stream_of_its_own() -> None:
-    """All messages of the model, and nothing else, go to the answer's stream."""
+def test_the_answer_has_its_own_stream() -> None:
+    """Only messages of the model go to the answer stream."""
     assert ("one\ntwo\n", "$ ls\n") == seen(Message("one"), ItemStarted("1", "ls"), Message("two"))
 
 
@@ -134,7 +134,7 @@ def test_nothing_untrusted_reaches_the_terminal_raw(event: TurnEvent) -> None:
 
 
 def test_limits_and_failures_are_stripped_too() -> None:
-    """What Codex says about a failure is no more to be trusted than the rest."""
+    """The text of a failure is as untrusted as any other."""
     shown = show()
     shown.show_failure(Failed(FailureReason.TURN_FAILED, CONTROLS), "x")
     shown.show_limits([Limit.of(LimitCode.SESSION_UNAVAILABLE, CONTROLS)])
@@ -154,7 +154,7 @@ def test_limits_have_their_prefix() -> None:
 @pytest.mark.parametrize("why", list(FailureReason))
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE])
 def test_every_failure_has_a_sentence(why: FailureReason, texts: Texts) -> None:
-    """In both languages, with nothing left unfilled."""
+    """Each reason has a sentence without an unfilled placeholder, in both languages."""
     shown = show(texts)
     shown.show_failure(Failed(why, "600"), "01a1")
     text = shown.status_stream.getvalue()  # type: ignore[attr-defined]
@@ -163,8 +163,8 @@ def test_every_failure_has_a_sentence(why: FailureReason, texts: Texts) -> None:
     assert "{" not in text
 
 
-def test_trouble_that_became_the_failure_is_told_once() -> None:
-    """Codex says the last error twice; a user reads it once."""
+def test_a_problem_that_became_the_failure_is_shown_once() -> None:
+    """Codex reports the last error twice; it is printed once."""
     shown = show()
     shown.show_event(Reconnecting("Quota exceeded."))
     shown.show_failure(Failed(FailureReason.TURN_FAILED, "Quota exceeded."), "")
@@ -172,8 +172,8 @@ def test_trouble_that_became_the_failure_is_told_once() -> None:
     assert shown.status_stream.getvalue() == "… Quota exceeded.\nturn failed: Codex reports\n"  # type: ignore[attr-defined]
 
 
-def test_a_turn_without_an_answer_is_said_so() -> None:
-    """A blocked prompt completes with nothing; silence would look like a fault of ours."""
+def test_a_turn_without_an_answer_has_a_note() -> None:
+    """A blocked prompt completes without an answer, and a note says so."""
     shown = show()
     shown.show_completion(TokenUsage(1234, 0, 5), 1.25, is_whole_session=False)
 
@@ -184,8 +184,8 @@ def test_a_turn_without_an_answer_is_said_so() -> None:
     ] == shown.status_stream.getvalue().split("\n")  # type: ignore[attr-defined]
 
 
-def test_colour_is_for_terminals_that_want_it() -> None:
-    """Without colour no sequence is written at all."""
+def test_color_is_optional() -> None:
+    """Without color no sequence is written."""
     assert ("", "\x1b[1m$ ls\x1b[0m\n") == seen(ItemStarted("1", "ls"), color=True)
     assert ("", "$ ls\n") == seen(ItemStarted("1", "ls"))
 
@@ -196,8 +196,8 @@ def test_clipping_counts_columns() -> None:
 
 
 @given(st.text(st.sampled_from("ab店 é̈")), st.integers(1, 12))
-def test_clip_never_passes_the_width(text: str, width: int) -> None:
-    """No line is wider than asked for, and a text that fits is left alone."""
+def test_clipped_text_fits_the_width(text: str, width: int) -> None:
+    """A text that fits is not changed."""
     clipped = clip_to_width(text, width)
 
     assert sum(2 if char == "店" else 0 if char == "̈" else 1 for char in clipped) <= width
@@ -235,14 +235,14 @@ def on_one_terminal(*events: TurnEvent, color: bool = False) -> str:
         ([Delta("1", "half"), Reconnecting("cut")], "half\n\n… cut\n"),
     ],
 )
-def test_an_answer_appears_as_it_comes(events: list[TurnEvent], shown: str) -> None:
-    """Each piece once; what else happens stands on lines of its own, with a blank line between."""
+def test_an_answer_is_printed_while_it_is_written(events: list[TurnEvent], shown: str) -> None:
+    """Each piece is printed once; other events have their own lines after a blank one."""
     assert shown == on_one_terminal(*events)
 
 
 @given(st.lists(st.text(), max_size=6))
 def test_pieces_and_the_whole_are_the_same(pieces: list[str]) -> None:
-    """However it is cut, nothing of an answer is shown twice or lost, and no control comes through."""
+    """However an answer is split, it is printed once and completely."""
     pieces = [
         piece.replace("\r", "") for piece in pieces if "\x1b" not in piece and not re.search("[\x80-\x9f]", piece)
     ]
@@ -251,15 +251,15 @@ def test_pieces_and_the_whole_are_the_same(pieces: list[str]) -> None:
     assert on_one_terminal(Message("".join(pieces), "1")).rstrip("\n") == on_one_terminal(*events).rstrip("\n")
 
 
-def test_a_broken_sequence_does_not_come_through() -> None:
-    """An escape sequence that is cut between two pieces is harmless."""
+def test_a_split_escape_sequence_is_stripped() -> None:
+    """An escape sequence that is split between two pieces is harmless."""
     shown = on_one_terminal(Delta("1", "a\x1b"), Delta("1", "[2Jb\x9b"), Delta("1", "31mc"))
 
     assert [] == [char for char in shown if char in "\x1b\x9b"]
 
 
 def test_a_script_gets_whole_messages() -> None:
-    """Where the answer has a stream of its own, pieces are not shown."""
+    """If the answer has its own stream, pieces are not printed."""
     answer, aside = StringIO(), StringIO()
     show = TurnPrinter(answer, aside, ENGLISH)
     for event in (Delta("1", "Hel"), Delta("1", "lo"), Message("Hello", "1")):
@@ -269,7 +269,7 @@ def test_a_script_gets_whole_messages() -> None:
 
 
 def test_a_failure_ends_the_line() -> None:
-    """What was written of an answer stays, and the failure begins a line."""
+    """The piece of an answer stays, and the failure starts a new line."""
     out = StringIO()
     show = TurnPrinter(out, out, ENGLISH)
     show.begin_turn()
@@ -280,7 +280,7 @@ def test_a_failure_ends_the_line() -> None:
 
 
 def test_markdown_is_laid_out_when_whole_and_wide() -> None:
-    """On a terminal with colour; pieces are never laid out again."""
+    """A complete message is laid out on a color terminal; pieces never are."""
     assert "**bold**\n" == on_one_terminal(Message("**bold**"))
     assert "\x1b[1mbold\x1b[0m\n" == on_one_terminal(Message("**bold**"), color=True)
     assert "**bold**\n" == on_one_terminal(Delta("1", "**bo"), Message("**bold**", "1"), color=True)
@@ -309,20 +309,20 @@ def test_markdown_is_laid_out_when_whole_and_wide() -> None:
         (WindowUsage(1, 2), ""),
     ],
 )
-def test_other_events_are_shown_in_small_lines(event: TurnEvent, shown: str) -> None:
+def test_other_events_are_shown_in_short_lines(event: TurnEvent, shown: str) -> None:
     """Plans, approvals, compactions and notices take a line each, and a changed file its diff."""
     assert shown == on_one_terminal(event)
 
 
-def test_diffs_are_coloured() -> None:
-    """Added green, removed red, places cyan."""
+def test_diffs_are_colored() -> None:
+    """Added lines are green, removed ones red, and hunks cyan."""
     shown = on_one_terminal(FilesChanged("1", (FileDiff("update", "a", "@@ @@\n-1\n+2"),)), color=True)
 
     assert "\x1b[36m  @@ @@\x1b[0m\n\x1b[31m  -1\x1b[0m\n\x1b[32m  +2\x1b[0m\n" in shown
 
 
-def test_the_context_used_is_kept_for_the_line_below() -> None:
-    """The last one that was told."""
+def test_the_context_usage_is_kept_for_the_status_line() -> None:
+    """The last reported usage counts."""
     show = TurnPrinter(StringIO(), StringIO(), ENGLISH)
     for event in (WindowUsage(1, 10), WindowUsage(5, 10)):
         show.show_event(event)
@@ -338,8 +338,8 @@ def test_lines_are_wrapped_between_words() -> None:
 
 
 @given(st.text(st.sampled_from("ab店 \n")), st.integers(2, 20))
-def test_breaking_loses_nothing_but_spaces(text: str, width: int) -> None:
-    """And no line is wider than it may be, unless it is one word."""
+def test_wrapping_loses_only_spaces(text: str, width: int) -> None:
+    """Each line fits the width unless it is one word."""
     broken = wrap_to_width(text, width)
 
     assert re.sub("[ \n]", "", text) == re.sub("[ \n]", "", broken)

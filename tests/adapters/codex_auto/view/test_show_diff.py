@@ -1,4 +1,4 @@
-"""A change as coloured lines: what was added, what was removed, and how much was left out."""
+"""A change as colored lines: what was added, what was removed, and how much was omitted."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_nothing_is_shown_without_a_diff(kind: str) -> None:
     ],
     ids=["update", "with a head", "dashes inside", "new file", "deleted file", "new file as a diff", "controls"],
 )
-def test_a_change_has_sides(change: FileDiff, diff: RenderedDiff) -> None:
-    """Each line says what it is; what stands before the first place is left out."""
+def test_each_line_has_its_kind(change: FileDiff, diff: RenderedDiff) -> None:
+    """The lines before the first hunk are omitted."""
     assert diff == render_diff(change)
 
 
-def test_what_is_cut_is_counted() -> None:
+def test_omitted_lines_are_counted() -> None:
     """The counts are those of the whole change."""
     diff = render_diff(FileDiff("add", "x", "a\n" * 100), max_lines=3)
 
@@ -64,8 +64,8 @@ def test_what_is_cut_is_counted() -> None:
 
 
 @given(st.sampled_from(["add", "update", "delete"]), st.text(st.sampled_from("@-+ a\n\x1b[\u202e")), st.integers(0, 5))
-def test_diff_of_is_total(kind: str, diff: str, most: int) -> None:
-    """Nothing unseen is left, and the lines add up."""
+def test_render_diff_is_total(kind: str, diff: str, most: int) -> None:
+    """Any diff gives clean lines within the limit."""
     rendered = render_diff(FileDiff(kind, "x", diff), most)
 
     assert len(rendered.lines) <= most
