@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,6 +15,12 @@ MAX_LINE_CHARS = 20_000
 MAX_DEPTH = 40
 """Maximum nesting."""
 
+_UNSAFE_CHARS = re.compile("[\U00040000-\U0010ffff]")
+"""The scanner of the grammar looks characters up in a table of the C library, and crashes the process beyond its end.
+
+Only tags, variation selectors and private characters lie there.
+"""
+
 Words = tuple[str, ...]
 
 
@@ -21,7 +28,7 @@ def parse_syntax_tree(line: str) -> Node | None:
     """Return the tree of ``line``; None if it is too long or not shell text at all."""
     if len(line) > MAX_LINE_CHARS or "\0" in line:
         return None
-    return _parser().parse(line.encode("utf-8", "replace")).root_node
+    return _parser().parse(_UNSAFE_CHARS.sub("\ufffd", line).encode("utf-8", "replace")).root_node
 
 
 def iter_command_nodes(root: Node) -> Iterator[Node]:

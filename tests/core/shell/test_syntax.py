@@ -40,6 +40,15 @@ def test_no_tree(line: str) -> None:
     assert None is parse_syntax_tree(line)
 
 
+@pytest.mark.parametrize("char", ["\U00040000", "\U000e0067", "\U0010ffff"])
+def test_characters_that_crash_the_grammar(char: str) -> None:
+    """A character that would crash the grammar's scanner is replaced, and the rest of the line is parsed."""
+    root = parse_syntax_tree(f"rm -rf / {char}\U0001f680é")
+
+    assert root is not None
+    assert ("rm", "-rf", "/", "\ufffd\U0001f680é") == words_of(next(iter_command_nodes(root)))
+
+
 def test_an_invalid_line_has_a_tree() -> None:
     """The tree of an invalid line says so, and has its whole text."""
     root = parse_syntax_tree("echo 'a")
