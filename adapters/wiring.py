@@ -10,7 +10,7 @@ import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from upbeat.adapters.clients.registry import CLIENTS
+from upbeat.adapters.clients.registry import CLIENTS, TranscriptsByClient
 from upbeat.adapters.mcp_client import ServerLifetime as ServerLifetime
 from upbeat.adapters.system.environment import Environment, read_environment
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from upbeat.adapters.mcp_client.provider import ServersProvider
     from upbeat.adapters.system.journal.store import SqliteJournal
     from upbeat.core.engine.pipeline import Runtime
-    from upbeat.core.engine.ports import ToolProvider, Transcripts
+    from upbeat.core.engine.ports import ToolProvider
 
 YOUNG_THRESHOLD = 200_000
 """New objects before a long-lived process collects: more than one turn allocates, so that no turn is interrupted."""
@@ -87,7 +87,7 @@ def build_application(
     from upbeat.core.engine.pipeline import Runtime
 
     environment = environment or read_environment()
-    clock, transcripts = SystemClock(), build_transcripts()
+    clock, transcripts = SystemClock(), TranscriptsByClient()
     index_manager = build_index_manager(environment, can_build=is_long_lived)
     server_lifetime = server_lifetime or (ServerLifetime.SESSION if is_long_lived else ServerLifetime.NEVER)
     servers = ServersProvider(environment, server_lifetime, {client.cli_name: client.find_launch for client in CLIENTS})
@@ -133,13 +133,6 @@ def build_index_manager(environment: Environment, *, can_build: bool = True) -> 
         return IndexLimits(settings.index_enabled is Toggle.ON, settings.index_max_mb)
 
     return IndexManager(environment.state_home, limits, can_build=can_build)
-
-
-def build_transcripts() -> Transcripts:
-    """Return the readers of the clients' transcripts; none is opened before it is used."""
-    from upbeat.adapters.clients.transcripts import TranscriptsByClient
-
-    return TranscriptsByClient({client.id: client.transcripts() for client in CLIENTS})
 
 
 def build_history(environment: Environment) -> SessionHistory:

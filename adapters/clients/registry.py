@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from upbeat.adapters.claude.client import ClaudeCode
 from upbeat.adapters.clients.client import Client
 from upbeat.adapters.codex.client import Codex
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.errors import ClientError
+
+if TYPE_CHECKING:
+    from upbeat.core.contract.event import EventSource
+    from upbeat.core.engine.ports import Transcripts
+    from upbeat.core.policy.queries import ContextUsage
 
 CLIENTS: tuple[Client, ...] = (ClaudeCode(), Codex())
 
@@ -30,3 +38,33 @@ def client_session(environment: Environment) -> str:
     """Return the session of the client that started this process; empty if no client names one."""
     variables = environment.client_variables
     return next((variables[client.session_variable] for client in CLIENTS if client.session_variable in variables), "")
+
+
+class TranscriptsByClient:
+    """Implements ``core.engine.ports.Transcripts`` for every client; for an unknown one everything is unknown."""
+
+    def __init__(self) -> None:
+        self._by_client = {client.id: client.transcripts() for client in CLIENTS}
+
+    def total_tokens(self, source: EventSource) -> int | None:
+        """Return the tokens that the session has used; None if they are unknown."""
+        transcripts = self._find(source)
+        return transcripts.total_tokens(source) if transcripts else None
+
+    def context_usage(self, source: EventSource) -> ContextUsage | None:
+        """Return the context usage of the agent of the event; None if it is unknown."""
+        transcripts = self._find(source)
+        return transcripts.context_usage(source) if transcripts else None
+
+    def agent_id_of(self, source: EventSource, call_id: str) -> str:
+        """Return the id of the agent that a delegating call started; empty if it is unknown."""
+        transcripts = self._find(source)
+        return transcripts.agent_id_of(source, call_id) if transcripts and call_id else ""
+
+    def exit_codes(self, source: EventSource, call_ids: frozenset[str]) -> Mapping[str, int]:
+        """Return the exit codes of those shell commands that have ended."""
+        transcripts = self._find(source)
+        return transcripts.exit_codes(source, call_ids) if transcripts and call_ids else {}
+
+    def _find(self, source: EventSource) -> Transcripts | None:
+        return self._by_client.get(source.client) if source.transcript_path else None

@@ -22,7 +22,7 @@ from typing import Any
 PATIENCE = 240.0
 LOADED = (
     *("cli.main", "cli.hook", "cli.prepare", "cli.mcp", "hook_entry.answer", "mcp_server.server"),
-    *("claude.codec", "codex.codec", "clients.transcripts", "code.provider", "mcp_client.provider"),
+    *("claude.codec", "codex.codec", "clients.registry", "code.provider", "mcp_client.provider"),
 )
 _RUNS = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.spawn", "pty.spawn")
 _OPENS = ("open", "os.listdir", "os.scandir")

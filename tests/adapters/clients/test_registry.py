@@ -7,9 +7,22 @@ from pathlib import Path
 import pytest
 
 from upbeat.adapters.clients.client import Client
-from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, CLIENT_IDS, CLIENTS, client_session, find_client
+from upbeat.adapters.clients.registry import (
+    CLIENT_BY_CLI_NAME,
+    CLIENT_IDS,
+    CLIENTS,
+    TranscriptsByClient,
+    client_session,
+    find_client,
+)
 from upbeat.adapters.system.environment import read_environment
+from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.errors import ClientError
+
+RECORDED = Path(__file__).parents[2] / "recorded"
+CODEX_ROLLOUT = next(RECORDED.glob("codex/rollouts/agents-v1/rollout-*b9fe9b81087b.jsonl"))
+CLAUDE_TRANSCRIPT = next(RECORDED.glob("claude-code/transcripts/*.jsonl"))
+TRANSCRIPTS = TranscriptsByClient()
 
 
 def test_an_unknown_client_is_an_error_that_names_the_known_ones() -> None:
@@ -44,3 +57,30 @@ def test_the_session_that_a_client_passes_on() -> None:
         client_session(read_environment(variables))
         for variables in ({"HOME": "/h", "CLAUDE_CODE_SESSION_ID": "s-1"}, {"HOME": "/h"})
     ]
+
+
+def test_each_client_has_its_own_transcripts() -> None:
+    """For a client without transcripts everything is unknown."""
+    claude = EventSource(ClientName.CLAUDE_CODE, "/", transcript_path=str(CLAUDE_TRANSCRIPT))
+    codex = EventSource(ClientName.CODEX_CLI, "/", transcript_path=str(CODEX_ROLLOUT))
+    nobody = EventSource(ClientName.CLI, "/", transcript_path=str(CODEX_ROLLOUT))
+    calls = frozenset({"call_15"})
+
+    assert [True, True, None] == [
+        tokens and tokens > 0 for tokens in map(TRANSCRIPTS.total_tokens, (claude, codex, nobody))
+    ]
+    assert [{}, {"call_15": 3}, {}] == [TRANSCRIPTS.exit_codes(one, calls) for one in (claude, codex, nobody)]
+    assert [True, True, False] == [TRANSCRIPTS.context_usage(one) is not None for one in (claude, codex, nobody)]
+    assert [False, True, False] == [bool(TRANSCRIPTS.agent_id_of(one, "call_2")) for one in (claude, codex, nobody)]
+
+
+def test_without_a_transcript_everything_is_unknown() -> None:
+    """The client names no transcript."""
+    source = EventSource(ClientName.CODEX_CLI, "/")
+
+    assert (None, None, {}, "") == (
+        TRANSCRIPTS.total_tokens(source),
+        TRANSCRIPTS.context_usage(source),
+        TRANSCRIPTS.exit_codes(source, frozenset({"a"})),
+        TRANSCRIPTS.agent_id_of(source, "a"),
+    )
