@@ -51,9 +51,9 @@ SHELL_ENVIRONMENT = {
 
 
 def make(name: str, base: Path) -> Place:
-    """Make the repository called ``name``, alone or mixed, in a new folder ``base``."""
+    """Make the repository called ``name``, or several (``A + B``, or a name in ``MIXED``), in a new folder ``base``."""
     place = make_place(base)
-    for part in MIXED.get(name, [name]):
+    for part in MIXED.get(name, name.split(" + ")):
         _apply(FIXTURES[part], place)
     for mark in place.sprung():  # git ran them while it was told of them
         (place.marks / mark).unlink()

@@ -35,7 +35,7 @@ ISOLATED = {
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
     """A folder in which every module and program leaves a mark that could be taken for one of ours."""
-    with staged("everything by our names") as place:
+    with staged("programs: modules + programs: programs") as place:
         yield place
 
 
