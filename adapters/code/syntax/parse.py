@@ -67,6 +67,8 @@ _NAME_FIELDS = (
 """The fields that lead to the last part of a name, the most specific ones first."""
 
 _RECEIVER = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$")
+_UNSAFE_CHARS = re.compile(rb"[\xf1-\xf4][\x80-\xbf]{3}")
+"""Characters from U+40000 on: the scanner of bash's grammar crashes the process (see ``core/shell/syntax.py``)."""
 _NOT_CALLED = frozenset(
     {
         *("if", "for", "while", "switch", "return", "catch", "sizeof", "elif", "except", "with", "assert", "print"),
@@ -92,7 +94,7 @@ def parse_source(path: str, data: bytes, cancelled: Cancellation = NEVER_CANCELL
     loaded = _load_grammar(name) if name else None
     if loaded:
         try:
-            return _TreeWalker(name, loaded, data, cancelled).parse()
+            return _TreeWalker(name, loaded, _UNSAFE_CHARS.sub(b"????", data), cancelled).parse()
         except _ParseAborted:
             pass
     if cancelled.is_set():

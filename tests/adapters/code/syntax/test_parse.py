@@ -69,6 +69,13 @@ def test_other_files_have_no_names(path: str) -> None:
     assert ParsedFile("") == parse_source(path, b"def f(): pass")
 
 
+def test_characters_that_crash_a_grammar() -> None:
+    """A character that would crash the scanner of bash's grammar is replaced, and the positions stay."""
+    parsed = parse_source("a.sh", "make_it() {\n  run_it \U0010ffff\n}\nnext_one() { :; }\n".encode())
+
+    assert [("make_it", 1), ("next_one", 4)] == [(item.name, item.start_line) for item in parsed.definitions]
+
+
 def test_a_file_without_a_grammar_is_read_with_patterns() -> None:
     """The result says that it is not exact."""
     parsed = parse_source("a.kt", b"fun f() {}")
