@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TextIO
 
 from upbeat.adapters.codex.tools import unwrap_shell_command
@@ -66,23 +65,6 @@ class Style:
     RED = "31"
     GREEN = "32"
     CYAN = "36"
-
-
-class DiffLineKind(StrEnum):
-    """The kind of a diff line."""
-
-    ADDED = "added"
-    REMOVED = "removed"
-    HUNK = "place"
-    CONTEXT = "same"
-
-
-_STYLE_BY_LINE_KIND = {
-    DiffLineKind.ADDED: Style.GREEN,
-    DiffLineKind.REMOVED: Style.RED,
-    DiffLineKind.HUNK: Style.CYAN,
-    DiffLineKind.CONTEXT: Style.DIM,
-}
 
 
 @dataclass(slots=True)
@@ -207,8 +189,8 @@ class TurnPrinter:
             self._print_clipped(
                 f"{_MARK_BY_KIND.get(change.kind, '?')} {path}{counts}{note}", Style.RED if note else Style.BOLD
             )
-            for side, text in diff.lines:
-                self._print_clipped(f"  {text}", _STYLE_BY_LINE_KIND[side])
+            for style, text in diff.lines:
+                self._print_clipped(f"  {text}", style)
             if diff.omitted:
                 self.print_line("  " + self.texts["more_lines_after"].format(count=diff.omitted), Style.DIM)
 
@@ -378,9 +360,9 @@ def _terminal_width(stream: TextIO) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RenderedDiff:
-    """Lines with their kinds, how many were omitted, and how many lines the whole change adds and removes."""
+    """Lines with their styles, how many were omitted, and how many lines the whole change adds and removes."""
 
-    lines: tuple[tuple[DiffLineKind, str], ...]
+    lines: tuple[tuple[str, str], ...]
     omitted: int
     added: int
     removed: int
@@ -391,23 +373,23 @@ def render_diff(file_diff: FileDiff, max_lines: int = MAX_DIFF_LINES) -> Rendere
     text = strip_controls(file_diff.diff).removesuffix("\n")
     if not text:
         return RenderedDiff((), 0, 0, 0)
-    whole = {"add": DiffLineKind.ADDED, "delete": DiffLineKind.REMOVED}.get(file_diff.kind)
+    whole_style = {"add": Style.GREEN, "delete": Style.RED}.get(file_diff.kind)
     lines = text.split("\n")
-    if whole and not any(_HUNK.match(line) for line in lines):
-        sided = [(whole, f"{'+' if whole is DiffLineKind.ADDED else '-'}{line}") for line in lines]
+    if whole_style and not any(_HUNK.match(line) for line in lines):
+        styled = [(whole_style, f"{'+' if whole_style is Style.GREEN else '-'}{line}") for line in lines]
     else:
         first = next((number for number, line in enumerate(lines) if _HUNK.match(line)), 0)
-        sided = [(_line_kind(line), line) for line in lines[first:]]  # what precedes repeats the file name
-    sides = [side for side, _ in sided]
+        styled = [(_line_style(line), line) for line in lines[first:]]  # what precedes repeats the file name
+    styles = [style for style, _ in styled]
     return RenderedDiff(
-        tuple(sided[:max_lines]),
-        max(len(sided) - max_lines, 0),
-        sides.count(DiffLineKind.ADDED),
-        sides.count(DiffLineKind.REMOVED),
+        tuple(styled[:max_lines]),
+        max(len(styled) - max_lines, 0),
+        styles.count(Style.GREEN),
+        styles.count(Style.RED),
     )
 
 
-def _line_kind(line: str) -> DiffLineKind:
+def _line_style(line: str) -> str:
     if _HUNK.match(line):
-        return DiffLineKind.HUNK
-    return {"+": DiffLineKind.ADDED, "-": DiffLineKind.REMOVED}.get(line[:1], DiffLineKind.CONTEXT)
+        return Style.CYAN
+    return {"+": Style.GREEN, "-": Style.RED}.get(line[:1], Style.DIM)

@@ -264,13 +264,9 @@ class AppServerTransport:
     def preopen_thread(self, thread_id: str) -> None:
         """Request ``thread_id`` (empty: a new thread) in advance; does not wait and cannot fail."""
         if thread_id not in self._opened_threads:
-            fields = self._thread_fields()
-            resumption = {"threadId": thread_id, "excludeTurns": True, **fields}
-            self._opened_threads[thread_id] = (
-                self._connection.request("thread/resume", resumption)
-                if thread_id
-                else self._connection.request("thread/start", fields)
-            )
+            method = "thread/resume" if thread_id else "thread/start"
+            former = {"threadId": thread_id, "excludeTurns": True} if thread_id else {}
+            self._opened_threads[thread_id] = self._connection.request(method, {**former, **self._thread_fields()})
 
     def compact(self, thread_id: str) -> Iterator[TurnEvent]:
         """Have Codex replace the thread so far with a summary; the last event is an ``Ending``."""

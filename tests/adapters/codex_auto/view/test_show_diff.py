@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.codex.transport.base import FileDiff
-from upbeat.adapters.codex_auto.view.show import DiffLineKind, RenderedDiff, render_diff
+from upbeat.adapters.codex_auto.view.show import RenderedDiff, Style, render_diff
 
 UPDATE = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
 HEAD = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
 UPDATED = (
-    (DiffLineKind.HUNK, "@@ -1,3 +1,3 @@"),
-    (DiffLineKind.CONTEXT, " one"),
-    (DiffLineKind.REMOVED, "-two"),
-    (DiffLineKind.ADDED, "+2"),
-    (DiffLineKind.CONTEXT, " three"),
+    (Style.CYAN, "@@ -1,3 +1,3 @@"),
+    (Style.DIM, " one"),
+    (Style.RED, "-two"),
+    (Style.GREEN, "+2"),
+    (Style.DIM, " three"),
 )
 
 
@@ -33,20 +33,20 @@ def test_nothing_is_shown_without_a_diff(kind: str) -> None:
         (FileDiff("update", "x", HEAD + UPDATE), RenderedDiff(UPDATED, 0, 1, 1)),
         (
             FileDiff("update", "x", "@@ @@\n--- a\n"),
-            RenderedDiff(((DiffLineKind.HUNK, "@@ @@"), (DiffLineKind.REMOVED, "--- a")), 0, 0, 1),
+            RenderedDiff(((Style.CYAN, "@@ @@"), (Style.RED, "--- a")), 0, 0, 1),
         ),
         (
             FileDiff("add", "x", "a\n\nb\n"),
-            RenderedDiff(((DiffLineKind.ADDED, "+a"), (DiffLineKind.ADDED, "+"), (DiffLineKind.ADDED, "+b")), 0, 3, 0),
+            RenderedDiff(((Style.GREEN, "+a"), (Style.GREEN, "+"), (Style.GREEN, "+b")), 0, 3, 0),
         ),
-        (FileDiff("delete", "x", "a"), RenderedDiff(((DiffLineKind.REMOVED, "-a"),), 0, 0, 1)),
+        (FileDiff("delete", "x", "a"), RenderedDiff(((Style.RED, "-a"),), 0, 0, 1)),
         (
             FileDiff("add", "x", "@@ -0,0 +1 @@\n+a"),
-            RenderedDiff(((DiffLineKind.HUNK, "@@ -0,0 +1 @@"), (DiffLineKind.ADDED, "+a")), 0, 1, 0),
+            RenderedDiff(((Style.CYAN, "@@ -0,0 +1 @@"), (Style.GREEN, "+a")), 0, 1, 0),
         ),
         (
             FileDiff("update", "x", "@@ @@\n+\x1b[2Ja\u202eb"),
-            RenderedDiff(((DiffLineKind.HUNK, "@@ @@"), (DiffLineKind.ADDED, "+ab")), 0, 1, 0),
+            RenderedDiff(((Style.CYAN, "@@ @@"), (Style.GREEN, "+ab")), 0, 1, 0),
         ),
     ],
     ids=["update", "with a head", "dashes inside", "new file", "deleted file", "new file as a diff", "controls"],
@@ -60,7 +60,7 @@ def test_omitted_lines_are_counted() -> None:
     """The counts are those of the whole change."""
     diff = render_diff(FileDiff("add", "x", "a\n" * 100), max_lines=3)
 
-    assert (((DiffLineKind.ADDED, "+a"),) * 3, 97, 100, 0) == (diff.lines, diff.omitted, diff.added, diff.removed)
+    assert (((Style.GREEN, "+a"),) * 3, 97, 100, 0) == (diff.lines, diff.omitted, diff.added, diff.removed)
 
 
 @given(st.sampled_from(["add", "update", "delete"]), st.text(st.sampled_from("@-+ a\n\x1b[\u202e")), st.integers(0, 5))
