@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from upbeat.core.contract.effect import EndTurn
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policy.continuation import SUSPENDING_POLICY
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
+from upbeat.core.workflow.decide.command import STOP_PHRASES, Verb, parse_other_command, parse_workflow_command
 
 _TEXTS = PolicyTexts("suspend-continuation")
 
 _SUSPENDED = ("quiet",)
+_SUSPENDING_TEXT = re.compile("|".join(map(re.escape, ("quiet", *STOP_PHRASES))), re.IGNORECASE)
+"""Every prompt that suspends continuation contains one of these."""
 _READ_ONLY_COMMANDS = ("status", "why", "help")
 """Read-only commands: they do not resume continuation."""
 
@@ -37,7 +41,9 @@ def _on_turn_ending(_event: TurnEnding, context: PolicyContext) -> PolicyResult:
 POLICY = Policy(
     name=SUSPENDING_POLICY,
     handlers={
-        PromptSubmitted: Handler(_on_prompt_submitted, origins=(PromptOrigin.USER,)),
+        PromptSubmitted: Handler(
+            _on_prompt_submitted, origins=(PromptOrigin.USER,), text=_SUSPENDING_TEXT, needs_notes=True
+        ),
         TurnEnding: Handler(_on_turn_ending, needs_notes=True),
     },
     effects=(EndTurn,),
