@@ -14,6 +14,9 @@ import subprocess
 import sys
 import time
 
+from .promise import Seen, none_of
+
+OVER_MS = 250
 PR_SET_CHILD_SUBREAPER = 36
 SETTLE_SECONDS = 10.0
 """What a killed process may take to be gone: to die needs its share of the machine, too."""
@@ -58,6 +61,24 @@ class BareWait:
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
+
+
+def in_time(claim: str, calls: list[tuple[float, float, str]], missing: int, context: str) -> Seen:
+    """Return the promise that no call takes ``OVER_MS`` more than its limit, where the machine is not to blame.
+
+    ``calls``: milliseconds over the limit, those by which a bare wait was late beside it, and what was called.
+    """
+    over = [f"{how}: {late:.0f} ms" for late, bare, how in calls if late - bare > OVER_MS]
+    by_load = sum(late > OVER_MS for late, _, _ in calls) - len(over)
+    worst, beside, kind = max(calls)
+    return none_of(
+        claim,
+        f"at most {OVER_MS} ms more, and than what a process that hardly works was late beside it",
+        over,
+        f"of {len(calls):,} {context}, {missing} without an end, {by_load} more by the machine alone; "
+        f"the latest by {max(worst, 0):.0f} ms ({kind}; that process by {beside:.0f})",
+        holds=not missing,
+    )
 
 
 def adopt() -> bool:
