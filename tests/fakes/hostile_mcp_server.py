@@ -237,7 +237,7 @@ HOWS = ("behaves", *CALLED, *BEGINNINGS, *LISTED, "lists without end", "a large 
 
 CALLED |= {
     "dies": CALLED["dies at the call"],
-    "floods": hundred_megabytes_in_lines,
+    "floods": storm({"method": "notifications/message", "params": {"level": "info", "data": "x" * 50_000}}),
     "is slow": lambda _number: None,
     "lies": CALLED["no result at all"],
     "asks back": CALLED["asks for sampling"],

@@ -86,7 +86,7 @@ def test_what_is_forgiven(make: Make, how: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "code", "said"),
+    ("how", "code", "reason"),
     [
         ("refuses", ErrorCode.TOOL_UNAVAILABLE, "it exited with code 3; ValueError: no licence for aws <redacted:"),
         ("garbage", ErrorCode.TOOL_UNAVAILABLE, "its output is not MCP messages"),
@@ -96,11 +96,11 @@ def test_what_is_forgiven(make: Make, how: str) -> None:
         ("lies", ErrorCode.PARSE, "odd answered: "),
     ],
 )
-def test_what_it_did_is_said(make: Make, how: str, code: ErrorCode, said: str) -> None:
+def test_the_failure_has_the_reason(make: Make, how: str, code: ErrorCode, reason: str) -> None:
     """A server that breaks the connection or the protocol is a failure with the reason, without secrets."""
-    found = failure(make(how))
+    actual_code, message = failure(make(how))
 
-    assert (code, True) == (found[0], said in found[1])
+    assert (code, True) == (actual_code, reason in message)
 
 
 @pytest.mark.parametrize("how", ["a million small lists", "many blocks"])
@@ -109,9 +109,9 @@ def test_what_takes_long_to_read_is_not_read(make: Make, tmp_path: Path, how: st
     asked = make("fine")
     settings(tmp_path, hostile(how))
 
-    code, said = failure(asked)
+    code, message = failure(asked)
 
-    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it wrote a message with more than 50000 values" in said)
+    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it wrote a message with more than 50000 values" in message)
 
 
 def test_what_asks_without_end_is_ended(make: Make, tmp_path: Path) -> None:
@@ -119,9 +119,9 @@ def test_what_asks_without_end_is_ended(make: Make, tmp_path: Path) -> None:
     asked = make("fine")
     settings(tmp_path, hostile("asks without end"))
 
-    code, said = failure(asked)
+    code, message = failure(asked)
 
-    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it sent more than 100 requests at once" in said)
+    assert (ErrorCode.TOOL_UNAVAILABLE, True) == (code, "it sent more than 100 requests at once" in message)
 
 
 @pytest.mark.parametrize("how", ["hangs", "is slow"])
