@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from policy_play import call, finished, shell, starting
@@ -10,61 +13,20 @@ from policy_play import call, finished, shell, starting
 from upbeat.core.contract.event import Event, PromptSubmitted, SessionEnded, ToolKind
 from upbeat.core.policy.touched_paths import MAX_FILES, MAX_LINE_CHARS, paths_read_by, touched_paths
 
-READS_NOTHING = {
-    "no program that reads": "make test",
-    "a word that looks like one": "echo catalogue && git cat-file -p HEAD",
-    "what is piped": "pytest -q | tail -20",
-    "text that is put into a file": "cat > a.txt <<'EOF'\nhello\nEOF",
-    "a variable": 'cat $FILE "$HOME/a.txt"',
-    "a pattern": "head -5 src/*.py src/?.py src/[ab].py",
-    "the home folder": "cat ~/.bashrc",
-    "standard input": "cat -",
-    "a program of sed without a file": "git log | sed -n 1,5p",
-    "a program of awk without a file": "ls -l | awk '{print $5}'",
-    "a pattern of grep without a file": "ps ax | grep python.py",
-    "a search of folders": "grep -rn foo src && rg foo src lib/ .",
-    "no valid line": "cat 'a.txt",
-    "a program that is named in a text": "git commit -m 'cat a.txt'",
-    "a folder that has to be worked out": 'cd "$(git rev-parse --show-toplevel)" && cat a.txt',
-    "a line that is very long": "cat a.txt " + "x" * MAX_LINE_CHARS,
-}
-
-READS = {
-    "cat": ("cat a.txt", ["/repo/a.txt"]),
-    "several": ("cat -n a.txt b/c.txt", ["/repo/a.txt", "/repo/b/c.txt"]),
-    "each once": ("cat a.txt; head a.txt ./a.txt", ["/repo/a.txt"]),
-    "an absolute path": ("nl -ba /etc/hosts", ["/etc/hosts"]),
-    "a path with dots": ("cat b/../../other/a.txt", ["/other/a.txt"]),
-    "a path in quotes": ("cat 'a b.txt' \"c d.txt\" e\\ f.txt", ["/repo/a b.txt", "/repo/c d.txt", "/repo/e f.txt"]),
-    "lines by sed": ("sed -n '1,200p' core/a.py", ["/repo/core/a.py"]),
-    "a script of sed by option": ("sed -n -e 1p -e 3p a.py", ["/repo/a.py"]),
-    "the first lines": ("head -n 50 a.py", ["/repo/a.py"]),
-    "the first lines in short": ("head -50 a.py", ["/repo/a.py"]),
-    "the last lines": ("tail --lines=5 a.py", ["/repo/a.py"]),
-    "awk": ("awk -F: 'NR>5 {print $1}' n=1 data/a.csv", ["/repo/data/a.csv"]),
-    "grep in one file": ("grep -n -A 3 'def f' core/a.py Makefile", ["/repo/core/a.py", "/repo/Makefile"]),
-    "grep with several patterns": ("grep -e a -e b core/a.py", ["/repo/core/a.py"]),
-    "rg in one file": ("rg -n -g '!x' foo core/a.py core", ["/repo/core/a.py"]),
-    "bat": ("bat --line-range 1:5 a.py", ["/repo/a.py"]),
-    "after going there": ("cd web && cat a.ts && cd ../api; head b.py", ["/repo/web/a.ts", "/repo/api/b.py"]),
-    "in a chain": ("git status && cat a.txt | wc -l || true", ["/repo/a.txt"]),
-    "behind a wrapper": ("timeout 5 /bin/cat a.txt", ["/repo/a.txt"]),
-    "inside a shell": ("bash -lc 'cat a.txt'", ["/repo/a.txt"]),
-    "a variable that the line tells": ("F=a.py; cat $F", ["/repo/a.py"]),
-    "after the options": ("cat -- -a.txt", []),
-}
+LINES = read_groups(Path(__file__).with_name("reading_lines.tsv"))
+LONG_LINE = "cat a.txt " + "x" * MAX_LINE_CHARS
 
 
-@pytest.mark.parametrize("command", READS_NOTHING.values(), ids=READS_NOTHING)
+@pytest.mark.parametrize("command", [*(line for (line,) in LINES["none"]), LONG_LINE])
 def test_reads_nothing(command: str) -> None:
     """A line that passes no file to a reading program reads none."""
     assert paths_read_by(command, "/repo") == ()
 
 
-@pytest.mark.parametrize(("command", "paths"), READS.values(), ids=READS)
-def test_reads(command: str, paths: list[str]) -> None:
+@pytest.mark.parametrize(("command", "paths"), LINES["reads"])
+def test_reads(command: str, paths: str) -> None:
     """Each file that a line reads is found, relative to the folder of its command."""
-    assert paths_read_by(command, "/repo") == tuple(paths)
+    assert tuple(paths.split("|")) == paths_read_by(command, "/repo")
 
 
 def test_many_files_are_bounded() -> None:

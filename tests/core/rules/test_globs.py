@@ -2,51 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import process_time
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.rules.globs import Globs, find_glob_problem, split_globs
 
-MATCHES = [
-    ("*.ts", "a.ts"),
-    ("*.ts", "src/deep/a.ts"),
-    ("src/*.ts", "src/a.ts"),
-    ("src/**/*.ts", "src/a.ts"),
-    ("src/**/*.ts", "src/a/b/c.ts"),
-    ("**/*.{ts,tsx}", "a/b.tsx"),
-    ("{src,lib}/**", "lib/a/b"),
-    ("docs", "docs/a.md"),
-    ("docs/", "docs/a.md"),
-    ("**", "a"),
-    (".env*", "a/.env.local"),
-    ("a?c", "abc"),
-    ("[ab].py", "a.py"),
-    ("src/a b.ts", "src/a b.ts"),
-    ("源码/*", "源码/一.ts"),
-    ("*.env", "a\nb.env"),
-    ("/etc/**", "etc/passwd"),
-]
-MATCHES_NOT = [
-    ("*.ts", "a.tsx"),
-    ("src/*.ts", "src/a/b.ts"),
-    ("src/*.ts", "lib/src/a.ts"),
-    ("/a.ts", "src/a.ts"),
-    ("docs/", "docs"),
-    ("*.{ts,js}", "a.py"),
-    ("a?c", "a/c"),
-]
+PATHS = read_groups(Path(__file__).with_name("globs.tsv"))
 
 
-@pytest.mark.parametrize(("glob", "path"), MATCHES)
+@pytest.mark.parametrize(("glob", "path"), PATHS["match"])
 def test_matches(glob: str, path: str) -> None:
     """The glob matches the path."""
     assert Globs((glob,)).match(path)
 
 
-@pytest.mark.parametrize(("glob", "path"), MATCHES_NOT)
+@pytest.mark.parametrize(("glob", "path"), PATHS["none"])
 def test_matches_not(glob: str, path: str) -> None:
     """The glob does not match the path."""
     assert not Globs((glob,)).match(path)
