@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+from case_files import read_cases
 from policy_play import HERE, call, said_by, says, silent
 
 from upbeat.core.contract.event import SubagentReturned, ToolKind
@@ -28,28 +30,8 @@ SAYS_NOTHING = {
     "an answer with an error in it": replace(UNKNOWN, has_failed=False),
 }
 
-SAYS = {
-    "a name with a slip": (UNKNOWN, "Closest matches: upbeat:tester."),
-    "a name without its plugin": (failed(f"Agent type 'developer' not found. {AGENTS}"), "matches: upbeat:developer."),
-    "a name in other letters": (failed(f"Agent type 'explore' not found. {AGENTS}"), "matches: Explore."),
-    "a name like no other": (failed(f"Agent type 'zzz' not found. {AGENTS}"), '"zzz". Use a name exactly'),
-    "a name of which no list is told": (failed("unknown agent_type"), '"testr". Use a name exactly'),
-    "a field that is missing": (failed("The required parameter `description` is missing"), "lacks `description`"),
-    "two that are missing": (
-        failed("The required parameter `prompt` is missing\nThe required parameter `description` is missing"),
-        "lacks `prompt`, `description`",
-    ),
-    "too many agents": (failed("collab spawn failed: agent thread limit reached (max 6)"), "too many agents are open"),
-    "too deep": (failed("Agent depth limit reached. Solve the task yourself."), "subagents cannot start subagents"),
-    "one that is not allowed": (
-        failed("Agent type 'Explore' has been denied by permission rule 'Agent(Explore)' from settings"),
-        "does not allow this agent",
-    ),
-    "no worktree": (failed("Cannot create agent worktree: not in a git repository"), "Call it without isolation"),
-    "a server that is missing": (failed("Agent 'x' requires MCP servers matching: slack"), "needs MCP servers"),
-    "a prompt that is too long": (failed("Prompt is too long"), "Reference files and lines"),
-    "a model that is not there": (failed("API Error: 529 overloaded_error"), "could not be reached"),
-}
+ERRORS = read_cases(Path(__file__).with_name("delegation_errors.tsv"))
+SAYS = {name: (failed(error), words) for name, error, words in ERRORS}
 
 
 test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event))

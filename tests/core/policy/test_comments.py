@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.policy.comments import MAX_COMMENTS, Comment, find_comments
 
-NONE = {
-    "no ending": ("/r/Makefile", "# a"),
-    "prose": ("/r/a.md", "# Title\n// x"),
-    "a shebang": ("/r/a.sh", "#!/bin/sh\n"),
-    "a hash in a string": ("/r/a.py", "x = 'a # b'\ny = \"# c\""),
-    "text in triple quotes": ("/r/a.py", 'def f():\n    """Says.\n\n    # not one\n    """\n'),
-    "an address": ("/r/a.js", "const u = 'https://a.b/c'\nfetch(`http://x`)"),
-    "documentation in Rust": ("/r/a.rs", "/// Adds.\n//! Crate.\nfn f() {}"),
-    "documentation in Java": ("/r/A.java", "/** Adds. */\nint f();"),
-    "an attribute in Rust": ("/r/a.py", "#[derive(Debug)]\n"),
-    "a division": ("/r/a.ts", "a / b / c"),
-    "nothing": ("/r/a.py", ""),
-}
+NONE = {name: row for name, *row in read_cases(Path(__file__).with_name("no_comments.tsv"))}
 
 FOUND = {
     "a line": ("/r/a.py", "\n\n# why\nx = 1\n", (Comment(3, "why", "x = 1"),)),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,41 +82,7 @@ def test_every_mistake_at_once() -> None:
     ] == list(found.problems)
 
 
-WRONG: dict[str, tuple[str, str]] = {
-    "ask after the fact": (
-        "event: after-tool\naction: ask",
-        "at after-tool; use tell, inject",
-    ),
-    "deny a prompt": ("event: prompt\naction: deny", "action deny is not available at prompt"),
-    "tell at an agent's start": ("event: agent-start\naction: tell", "action tell is not available at agent-start"),
-    "closed for a word": ("event: prompt\naction: tell\nfail: closed", "fail: closed is for action: deny"),
-    "once for a denial": ("event: before-tool\naction: deny\nonce: true", "once is for action: tell"),
-    "a tool of a prompt": ("event: prompt\naction: tell\ntool: shell", "tool is for before-tool and after-tool"),
-    "paths of a prompt": ("event: prompt\naction: tell\npaths: x", "paths is for before-tool and after-tool"),
-    "a pattern of a session": (
-        "event: session-start\naction: tell\npattern: x",
-        "not available at session-start",
-    ),
-    "output before": ("event: before-tool\naction: deny\npattern: x\nwhere: output", "where: output is not available"),
-    "a pattern of anything": (
-        "event: before-tool\naction: deny\npattern: x",
-        "where is required here; use one of",
-    ),
-    "where without pattern": ("event: before-tool\naction: deny\nwhere: path", "where is given without a pattern"),
-    "a table": ("event: before-tool\naction: deny\nfail: {a: b}", "fail takes a text"),
-    "tables in a list": ("event: before-tool\naction: deny\ntool:\n  - a: b", "tool takes texts"),
-    "a backspace": ('event: prompt\naction: tell\npattern: "\\bx"', "contains the character"),
-    "a back reference": ("event: prompt\naction: tell\npattern: (a)\\1", "a back reference"),
-    "a possessive count": ("event: prompt\naction: tell\npattern: a++", "possessive"),
-    "an open bracket": ("event: prompt\naction: tell\npattern: '('", "missing )"),
-    "more steps than an expression may have": ("event: prompt\naction: tell\npattern: a.{0,900}c", "is too large"),
-    "more steps together": (
-        "event: prompt\naction: tell\npattern: ['a{300}b', 'c{300}d', 'e{300}f', 'g{300}h', 'i{300}j', 'k{900}l']",
-        "the joined expression is too large",
-    ),
-    "a program that is too large": ("event: prompt\naction: tell\npattern: '((a{1,500}){1,500})'", "RE2"),
-    "a comment as a glob": ("event: before-tool\naction: deny\npaths: '#x'", "is a comment"),
-}
+WRONG = {name: row for name, *row in read_cases(Path(__file__).with_name("wrong_rules.tsv"))}
 
 
 @pytest.mark.parametrize(("front", "words"), WRONG.values(), ids=WRONG)
