@@ -147,10 +147,12 @@ def _add(options: argparse.Namespace) -> int:
 def _rule_file_text(options: argparse.Namespace) -> str:
     """Return the content of the rule file; the text of the rule comes from ``--text`` or stdin."""
     header = {key: value for key in OPTION_KEYS if (value := getattr(options, key))}
+    for key, value in header.items():
+        header[key] = value if _PLAIN_SCALAR.fullmatch(value) else "'" + value.replace("'", "''") + "'"
     if options.once:
         header["once"] = "true"
     text = options.text if options.text is not None else sys.stdin.read()
-    return "\n".join(["---", *(f"{key}: {_as_yaml(value)}" for key, value in header.items()), "---", text.strip(), ""])
+    return "\n".join(["---", *(f"{key}: {value}" for key, value in header.items()), "---", text.strip(), ""])
 
 
 def _try_rules(rules: Sequence[Rule], environment: Environment) -> int:
@@ -239,10 +241,6 @@ def _as_data(rule: Rule) -> dict[str, Any]:
         "description": strip_controls(rule.description),
         "problem": strip_controls(rule.problem),
     }
-
-
-def _as_yaml(value: str) -> str:
-    return value if _PLAIN_SCALAR.fullmatch(value) else "'" + value.replace("'", "''") + "'"
 
 
 def _name_option(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from upbeat.core.contract.effect import Deny, RewriteInput
 from upbeat.core.contract.event import ToolStarting
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-from upbeat.core.policy.tty_requirements import PROGRAM_PATTERN, TtyRequirement, find_tty_requirement
+from upbeat.core.policy.tty_requirements import PROGRAM_PATTERN, find_tty_requirement
 from upbeat.core.shell import parse_commands
 
 _TEXTS = PolicyTexts("block-interactive-commands")
@@ -27,13 +27,10 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
         return PolicyResult(
             (RewriteInput(text, {name: ENVIRONMENT + line.lstrip()}),), f"{need.command_name} opens an editor"
         )
-    return PolicyResult((Deny(_denial_text(need, context.language)),), f"{need.command_name} waits: {need.kind}")
-
-
-def _denial_text(requirement: TtyRequirement, language: str) -> str:
-    shown = f"`{requirement.workaround}`" if requirement.needs_only_editor else requirement.workaround
-    way = _TEXTS.get(f"way_{requirement.kind.replace(' ', '_')}", language).format(way=shown)
-    return _TEXTS.get("denied", language).format(shown=requirement.command_name, way=way)
+    workaround = f"`{need.workaround}`" if need.needs_only_editor else need.workaround
+    way = _TEXTS.get(f"way_{need.kind.replace(' ', '_')}", context.language).format(way=workaround)
+    text = _TEXTS.get("denied", context.language).format(shown=need.command_name, way=way)
+    return PolicyResult((Deny(text),), f"{need.command_name} waits: {need.kind}")
 
 
 POLICY = Policy(

@@ -32,8 +32,8 @@ def _on_subagent_started(event: SubagentStarted, context: PolicyContext) -> Poli
 def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
     kinds = dict(note.split(" ", 1) for note in context.notes if " " in note)
     kind = kinds.get(event.source.agent_id)
-    path = next((path for path in event.call.paths if not _is_plan(path, context.root)), "") if kind else ""
-    if not path:
+    path = next((path for path in event.call.paths if not _is_plan(path, context.root)), "")
+    if not kind or not path:
         return NO_RESULT
     shown = path.removeprefix(f"{context.root}/")[:120]
     text = _TEXTS.get("text", context.language).format(
