@@ -15,10 +15,11 @@ MAX_LINE_CHARS = 20_000
 MAX_DEPTH = 40
 """Maximum nesting."""
 
-_UNSAFE_CHARS = re.compile("[\U00040000-\U0010ffff]")
-"""The scanner of the grammar looks characters up in a table of the C library, and crashes the process beyond its end.
+_UNSAFE_CHARS = re.compile("[\U00020000-\U0010ffff]")
+"""The scanner of the grammar looks characters up in a table of the C library that has 256 entries, and reads beyond it.
 
-Only tags, variation selectors and private characters lie there.
+Two bytes per character: up to U+1FFFF that stays inside of the locale's mapped data (at least 320 KB in glibc); beyond
+it crashes the process, depending on what is mapped there (tree-sitter-bash issue 337). Emoji are below.
 """
 
 Words = tuple[str, ...]

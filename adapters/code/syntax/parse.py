@@ -67,8 +67,8 @@ _NAME_FIELDS = (
 """The fields that lead to the last part of a name, the most specific ones first."""
 
 _RECEIVER = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$")
-_UNSAFE_CHARS = re.compile(rb"[\xf1-\xf4][\x80-\xbf]{3}")
-"""Characters from U+40000 on: the scanner of bash's grammar crashes the process (see ``core/shell/syntax.py``)."""
+_UNSAFE_CHARS = re.compile(rb"\xf0[\xa0-\xbf][\x80-\xbf]{2}|[\xf1-\xf4][\x80-\xbf]{3}")
+"""Characters from U+20000 on: the scanner of bash's grammar crashes the process (see ``core/shell/syntax.py``)."""
 _NOT_CALLED = frozenset(
     {
         *("if", "for", "while", "switch", "return", "catch", "sizeof", "elif", "except", "with", "assert", "print"),

@@ -212,7 +212,7 @@ def test_any_text(text: str) -> None:
     assert isinstance(parse_commands(text), ParsedCommands)
 
 
-WORD_CHARS = st.characters(max_codepoint=0x3FFFF, blacklist_categories=["Cs"], blacklist_characters="\0")
+WORD_CHARS = st.characters(max_codepoint=0x1FFFF, blacklist_categories=["Cs"], blacklist_characters="\0")
 
 
 @given(st.lists(st.text(WORD_CHARS, min_size=1), min_size=1))

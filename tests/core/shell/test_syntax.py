@@ -40,7 +40,7 @@ def test_no_tree(line: str) -> None:
     assert None is parse_syntax_tree(line)
 
 
-@pytest.mark.parametrize("char", ["\U00040000", "\U000e0067", "\U0010ffff"])
+@pytest.mark.parametrize("char", ["\U00020000", "\U00031860", "\U000e0067", "\U0010ffff"])
 def test_characters_that_crash_the_grammar(char: str) -> None:
     """A character that would crash the grammar's scanner is replaced, and the rest of the line is parsed."""
     root = parse_syntax_tree(f"rm -rf / {char}\U0001f680é")
