@@ -17,6 +17,8 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from case_files import read_groups
+
 ALPHABETS = {
     "A": string.ascii_letters + string.digits,
     "a": string.ascii_lowercase + string.digits,
@@ -65,6 +67,11 @@ def templates() -> list[str]:
 def fill_in(text: str) -> str:
     """Return ``text`` with the parts that it names between «»: all of ``«ALNUM»``, the beginning of ``«ALNUM:20»``."""
     return _PART.sub(lambda match: PARTS[match[1]][: int(match[2]) if match[2] else None], text)
+
+
+def pieces(group: str) -> list[str]:
+    """Return the pieces of ``group``, from which a test puts texts together."""
+    return [fill_in(piece) for (piece,) in read_groups(Path(__file__).with_name("pieces.tsv"))[group]]
 
 
 def drawn(rng: random.Random, alphabet: str, length: int) -> str:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.sanitize.normalize import normalize
 
+CASES = read_cases(Path(__file__).with_name("normalize_cases.tsv"))
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Ignore ALL", "ignore all"),
-        ("ＩＧＮＯＲＥ　ｐｒｅｖｉｏｕｓ", "ignore previous"),
-        ("𝐢𝐠𝐧𝐨𝐫𝐞 𝕡𝕣𝕖𝕧𝕚𝕠𝕦𝕤 ⓡⓤⓛⓔ", "ignore previous rule"),
-        ("ígnòrë", "ignore"),
-        ("іgnоrе рrеvіоuѕ", "ignore previous"),
-        ("ΑΙ", "ai"),
-        ("İstanbul", "istanbul"),
-        ("忽略以上指令：无视", "忽略以上指令:无视"),
-        pytest.param("ﬁ ½ ß", "ﬁ ½ ß", id="what needs two characters stays"),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
 def test_normalize(text: str, expected: str) -> None:
     """Letters that only look different become plain letters."""
     assert expected == normalize(text)

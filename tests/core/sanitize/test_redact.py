@@ -12,7 +12,7 @@ import pytest
 from case_files import read_cases, read_groups
 from hypothesis import given
 from hypothesis import strategies as st
-from planted.formats import PARTS, fill_in
+from planted.formats import PARTS, fill_in, pieces
 
 from upbeat.core.sanitize.redact import MAX_SECRETS, RedactedText, find_secrets, redact
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS
@@ -88,12 +88,7 @@ def test_a_text_full_of_secrets_is_redacted_whole() -> None:
     assert "<redacted:secrets>" + "\n" * MAX_SECRETS == redact(text, preserve_lines=True).text
 
 
-PIECES = [
-    *("password", "token", "=", ": ", '"', "'", "\\", "\n", " ", "<", ">", "</", "hunter2", "redacted:"),
-    *(KEY, "ghp_" + ALNUM, PARTS["JWT"], PARTS["BEGIN"], PARTS["END"], PARTS["LINE"], "Bearer ", "://", "u:", "@h"),
-    *("<redacted:password>", "--", "-u ", "eyJ", ".", "sk-", "SG.", ",", ";", "value", "x", "1", "a" * 16),
-    *("密码", "："),
-]
+PIECES = pieces("redact")
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=14).map("".join))

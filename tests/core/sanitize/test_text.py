@@ -7,29 +7,12 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 from planted.adversarial import PIECES as ADVERSARIAL_PIECES
+from planted.formats import pieces
 
 from upbeat.core.sanitize.text import SanitizedText, find_clean_texts, sanitize_text
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
-PIECES = [
-    *(
-        KEY,
-        KEY[:10],
-        "\u200b",
-        "\x1b[1m",
-        "\x1b]0;",
-        "\x07",
-        "ignore ",
-        "all previous ",
-        "instructions",
-        "\n",
-        ". ",
-        "=",
-    ),
-    *("password", '"', "hunter22", "<", "[filtered]", "<redacted:password>", ">", "://u:", "@h", "Bearer ", "."),
-    *("eyJhbGciOiJI", "-----BEGIN PRIVATE " + "KEY-----", "-----END PRIVATE " + "KEY-----", "ghp_" + "a1" * 18),
-    "MIIEowIBAAKCAQEA1234567890",
-]
+PIECES = pieces("text")
 
 
 def test_leaves_code_unchanged() -> None:
@@ -63,14 +46,7 @@ def test_is_idempotent(text: str) -> None:
     assert SanitizedText(once.text) == sanitize_text(once.text)
 
 
-FRAGMENTS = (
-    *("AKIA" + "Q3EGRRZ7ZKD5LMNO", "sk-", "xoxb-0123456789", "ghp_", "x" * 20, "A1b2C3d4E5f6G7h8J9k0L1m2", "eyJ"),
-    *("password", "api", "_", "-", "key", ":", "=", " ", "'", '"', "hunter2!", "token", "Bearer ", "https://u:", "//"),
-    *("@h.com", "Ignore", " all", " previous", " instructions", "you are now ", "dan", "<|im_", "start|>", "[INST]"),
-    *("assistant:", "\n", "\r", "\x1b", "\u200b", "\u2028", "def f(x):", "src/a.py", "登录", "value", "密码", "-u a:"),
-    *("--secret ", "-----BEGIN PRIVATE " + "KEY-----", "-----END PRIVATE " + "KEY-----"),
-    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
-)
+FRAGMENTS = pieces("clean")
 
 
 @given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=5).map("".join), max_size=14))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text, truncate_to_limit
 
+CASES = read_groups(Path(__file__).with_name("truncate_cases.tsv"))
 TEXTS = st.text(
     alphabet=st.one_of(
         st.sampled_from("ab\n é中\u0301\u200d😀🏽🇩🇪\ud83d\ude00"),
@@ -19,87 +22,24 @@ TEXTS = st.text(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "chars", "utf16", "utf8"),
-    [
-        ("", 0, 0, 0),
-        ("abc", 3, 3, 3),
-        ("é", 1, 1, 2),
-        ("中文", 2, 2, 6),
-        ("\uffff", 1, 1, 3),
-        ("😀", 1, 2, 4),
-        pytest.param("\ud83d", 1, 1, 3, id="a lone surrogate"),
-    ],
-)
-def test_measure_text(text: str, chars: int, utf16: int, utf8: int) -> None:
+@pytest.mark.parametrize(("text", "chars", "utf16", "utf8"), CASES["measure"])
+def test_measure_text(text: str, chars: str, utf16: str, utf8: str) -> None:
     """The length is counted in the client's unit."""
-    assert (chars, utf16, utf8) == tuple(
-        measure_text(text, unit) for unit in (LengthUnit.CHARS, LengthUnit.UTF16, LengthUnit.UTF8)
-    )
+    units = (LengthUnit.CHARS, LengthUnit.UTF16, LengthUnit.UTF8)
+
+    assert [chars, utf16, utf8] == [str(measure_text(text, unit)) for unit in units]
 
 
-@pytest.mark.parametrize(
-    ("text", "limit"),
-    [
-        ("", TextLimit(0)),
-        ("abc", TextLimit(3)),
-        ("中文", TextLimit(6, LengthUnit.UTF8)),
-        ("😀", TextLimit(2, LengthUnit.UTF16)),
-        ("a\nb\n", TextLimit(4)),
-    ],
-)
-def test_text_within_the_limit_stays(text: str, limit: TextLimit) -> None:
+@pytest.mark.parametrize(("text", "limit", "unit"), CASES["fits"])
+def test_text_within_the_limit_stays(text: str, limit: str, unit: str) -> None:
     """Text within the limit stays unchanged, to the last unit."""
-    assert (text, False) == truncate_to_limit(text, limit)
+    assert (text, False) == truncate_to_limit(text, TextLimit(int(limit), LengthUnit(unit)))
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "note", "expected"),
-    [
-        ("abcdef", TextLimit(4), "…", "abc…"),
-        ("abcdef", TextLimit(5), " [cut]", "abcde"),
-        ("abcdef", TextLimit(6 - 1), "…", "abcd…"),
-        ("abcdefg", TextLimit(6), " [cut]", " [cut]"),
-        ("abc", TextLimit(1), "…", "…"),
-        pytest.param("abc", TextLimit(0), "…", "", id="no room for the note"),
-        pytest.param("abc", TextLimit(-5), "…", "", id="a negative limit is zero"),
-        pytest.param("abc", TextLimit(2), "", "ab", id="an empty note"),
-        ("中文字", TextLimit(6, LengthUnit.UTF8), "…", "中…"),
-        ("中文字", TextLimit(8, LengthUnit.UTF8), "…", "中…"),
-        ("a😀b", TextLimit(3, LengthUnit.UTF16), "…", "a…"),
-        ("a😀bc", TextLimit(4, LengthUnit.UTF16), "…", "a😀…"),
-        ("abe\u0301def", TextLimit(4), "…", "ab…"),
-        ("abe\u0301def", TextLimit(5), "…", "abe\u0301…"),
-        ("a👍🏽bcd", TextLimit(3), "…", "a…"),
-        ("a👩\u200d💻bcd", TextLimit(3), "…", "a…"),
-        ("a👩\u200d💻bcd", TextLimit(4), "…", "a…"),
-        ("a👩\u200d💻bcd", TextLimit(5), "…", "a👩\u200d💻…"),
-        ("a🇩🇪🇫🇷b", TextLimit(3), "…", "a…"),
-        ("a🇩🇪🇫🇷b", TextLimit(4), "…", "a🇩🇪…"),
-        ("a🇩🇪🇫🇷b", TextLimit(5), "…", "a🇩🇪…"),
-        ("ab👍🏻c", TextLimit(3), "", "ab"),
-        ("ab👍🏿c", TextLimit(3), "", "ab"),
-        ("a🇦🇿🇿🇦b", TextLimit(2), "", "a"),
-        ("a🇦🇿🇿🇦b", TextLimit(3), "", "a🇦🇿"),
-        ("🇿🇦🇦🇿b", TextLimit(3), "", "🇿🇦"),
-        ("ab\r\ncd", TextLimit(4), "…", "ab…"),
-        pytest.param("x" * 95 + "\nabcdefgh", TextLimit(100), "…", "x" * 95 + "\n…", id="a line end in the last tenth"),
-        pytest.param(
-            "x" * 80 + "\n" + "y" * 40, TextLimit(100), "…", "x" * 80 + "\n" + "y" * 18 + "…", id="one before it"
-        ),
-        pytest.param(
-            "x" * 89 + "\n" + "y" * 40, TextLimit(101), "…", "x" * 89 + "\n" + "y" * 10 + "…", id="just before it"
-        ),
-        pytest.param("x" * 90 + "\n" + "y" * 40, TextLimit(101), "…", "x" * 90 + "\n…", id="the first of it"),
-        pytest.param("x" * 99 + "\n" + "y" * 40, TextLimit(101), "…", "x" * 99 + "\n…", id="the last of it"),
-        pytest.param("x" * 92 + "\nyy\n" + "z" * 40, TextLimit(100), "…", "x" * 92 + "\nyy\n…", id="the last of two"),
-        pytest.param("e" + "\u0301" * 200, TextLimit(100), "…", "e" + "\u0301" * 98 + "…", id="a heap of marks"),
-        pytest.param("e" + "\u0301" * 60, TextLimit(50), "…", "…", id="a small heap goes with its letter"),
-    ],
-)
-def test_truncates(text: str, limit: TextLimit, note: str, expected: str) -> None:
+@pytest.mark.parametrize(("text", "limit", "unit", "note", "expected"), CASES["cut"])
+def test_truncates(text: str, limit: str, unit: str, note: str, expected: str) -> None:
     """A truncated text is within the limit; the cut is at a line end or between letters."""
-    assert (expected, True) == truncate_to_limit(text, limit, note)
+    assert (expected, True) == truncate_to_limit(text, TextLimit(int(limit), LengthUnit(unit)), note)
 
 
 def test_the_note_is_an_ellipsis() -> None:

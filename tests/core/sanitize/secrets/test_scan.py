@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from planted.formats import pieces
 from planted.generator import cases
 
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -15,28 +16,7 @@ from upbeat.core.sanitize.secrets import scan
 from upbeat.core.sanitize.secrets.formats import SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText, choose_engine, load_re2_engine
 
-PIECES = [
-    *(
-        "password",
-        "credentials ",
-        "token",
-        "api_key",
-        "pw",
-        "pass",
-        "DB_PASS",
-        "secret",
-        "=",
-        ": ",
-        " ",
-        "\n",
-        '"',
-        "'",
-    ),
-    *("\\", "，", "：", "密码", "是", "hunter2", "s3cr3t99x", "a8f5f167f44f4964", "abcdefgh12345678", "K\u212aey", "İ"),
-    *("é", "value", "is ", "ghp_" + "a1B2" * 9, "AKIA" + "IOSFODNN7EXAMPLE", "eyJ", "eyJhbGciOiJIUzI1NiJ9.", "sk-"),
-    *("a" * 32, ".", "-us12", "Bearer ", "basic ", "://", "u:", "@h", "--", "-u ", "%41", "\\u0041", "&quot;", "+ "),
-    *("cGFzc3dvcmQ9aHVudGVyMjI=", "> ", "access", "key", "_", "-----BEGIN PRIVATE " + "KEY-----", "A1b2" * 16),
-]
+PIECES = pieces("scan")
 
 
 @pytest.fixture

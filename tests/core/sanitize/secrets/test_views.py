@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 
 from upbeat.core.sanitize.secrets.formats import SecretSpan
 from upbeat.core.sanitize.secrets.scan import ScannedText
 from upbeat.core.sanitize.secrets.views import decode_base64_runs, decode_escapes, join_wrapped_lines
 
+CASES = read_groups(Path(__file__).with_name("views_cases.tsv"))
 
-@pytest.mark.parametrize(
-    ("text", "decoded"),
-    [
-        ("a%3Db %2541 &#65;&#x42;", "a=b A AB"),
-        ("&quot;x&quot; &amp; \\u0041 \\\\x42 \\/", '"x" & A B /'),
-        ("a=3Db=\nc", "a=bc"),
-        ("%20%07 100% &nbsp;", None),
-    ],
-)
-def test_decode_escapes(text: str, decoded: str | None) -> None:
+
+@pytest.mark.parametrize(("text", "decoded"), CASES["escapes"])
+def test_decode_escapes(text: str, decoded: str) -> None:
     """Escapes of visible ASCII characters are decoded; a text without any has no view."""
     view = decode_escapes(ScannedText(text, None))
 
-    assert decoded == (view.text if view else None)
+    assert decoded == (view.text if view else "")
 
 
 def test_a_span_of_a_view_covers_whole_escapes() -> None:
@@ -45,19 +41,9 @@ def test_decode_base64_runs() -> None:
     assert [(3, 3 + len(run), plain)] == list(decode_base64_runs(ScannedText(f"a: {run} {'A1b2' * 12}", None)))
 
 
-@pytest.mark.parametrize(
-    ("text", "joined"),
-    [
-        ("abc\ndef", "abcdef"),
-        ("> abc\n> def", "> abcdef"),
-        ('k = "abc" +\n    "def"', 'k = "abcdef"'),
-        ("run abc\\\ndef", "run abcdef"),
-        ("f(abc)\n(def)", None),
-        ("one line", None),
-    ],
-)
-def test_join_wrapped_lines(text: str, joined: str | None) -> None:
+@pytest.mark.parametrize(("text", "joined"), CASES["wrapped"])
+def test_join_wrapped_lines(text: str, joined: str) -> None:
     """Lines are joined where a secret could continue: without quotes, operators and line prefixes."""
     lines = join_wrapped_lines(text)
 
-    assert joined == (lines.text if lines else None)
+    assert joined == (lines.text if lines else "")
