@@ -14,17 +14,7 @@ from upbeat.adapters.claude.canary import FAKE_API_KEY, run_canary, stub_respons
 from upbeat.adapters.claude.history import project_folder
 from upbeat.adapters.doctor.canary import CanaryRun, canary_commands, empty_repository
 
-CLIENT = """\
-import json, os, pathlib, sys, urllib.request
-settings = json.loads(sys.argv[sys.argv.index("--settings") + 1])["env"]
-home = pathlib.Path(os.environ["CLAUDE_CONFIG_DIR"])
-(home / "seen.json").write_text(json.dumps([settings, dict(os.environ)]))
-(home / "projects" / sys.argv[0].partition("#")[2] / "memory").mkdir(parents=True)
-body = json.dumps({"messages": [], "tools": [{"name": "Bash"}]}).encode()
-urllib.request.urlopen(urllib.request.Request(settings["ANTHROPIC_BASE_URL"] + "/v1/messages", body), timeout=10)
-servers = [{"name": "plugin:upbeat:upbeat", "status": "failed"}, {"name": "other", "status": "failed"}]
-print(json.dumps({"type": "system", "subtype": "init", "mcp_servers": servers}))
-"""
+CLIENT = Path(__file__).with_name("canary_client.txt").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -14,19 +14,7 @@ from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.errors import ToolFailure
 from upbeat.core.tool_servers import LaunchSpec
 
-SERVERS = {
-    "docs": {
-        "type": "stdio",
-        "command": "${DOCS_BIN:-docs-mcp}",
-        "args": ["--root", "${DOCS_ROOT}", "plain"],
-        "env": {"TOKEN": "${DOCS_TOKEN:-}", "A": "b"},
-    },
-    "web": {"type": "http", "url": "https://example.org/mcp"},
-    "unset": {"command": "docs-mcp", "args": ["${DOCS_NOT_SET}"]},
-    "relative": {"command": "./docs-mcp"},
-    "odd": {"command": "docs-mcp", "args": "x"},
-    "numbers": {"command": "docs-mcp", "env": {"A": 5}},
-}
+SERVERS = Path(__file__).with_name("servers.json").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -42,7 +30,7 @@ def repo(tmp_path: Path, home: Environment) -> Path:
     """A repository whose file is trusted."""
     repo = (tmp_path / "repo").resolve()
     (repo / ".git").mkdir(parents=True)
-    put(repo, json.dumps({"mcpServers": SERVERS}), home)
+    put(repo, SERVERS, home)
     return repo
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_cases, read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded_hooks import Payloads, claude_payloads, codex_payloads, mcp_payloads
@@ -42,27 +44,8 @@ COMMAND_PAYLOADS = {"claude-code": claude_payloads(), "codex": codex_payloads()}
 MCP_PAYLOADS = {client: mcp_payloads(client) for client in CODECS}
 HERE = EventSource(ClientName.CLAUDE_CODE, "/repo", "s")
 PROMPT = {"hook_event_name": "UserPromptSubmit", "cwd": "/repo", "session_id": "s", "prompt": "fix it"}
-EVENT_BY_NAME: Mapping[str, str] = {
-    "Interrupt": "TurnInterrupted",
-    "PostToolUse": "ToolFinished",
-    "PostToolUse.Agent": "SubagentReturned",
-    "PostToolUse.collaborationspawn_agent": "SubagentReturned",
-    "PostToolUse.spawn_agent": "SubagentReturned",
-    "PostToolUseFailure": "ToolFinished",
-    "PreCompact": "CompactionStarting",
-    "PreToolUse": "ToolStarting",
-    "PreToolUse.Agent": "SubagentRequested",
-    "PreToolUse.AskUserQuestion": "UserQuestionRequested",
-    "PreToolUse.collaborationspawn_agent": "SubagentRequested",
-    "PreToolUse.spawn_agent": "SubagentRequested",
-    "SessionEnd": "SessionEnded",
-    "SessionStart": "SessionStarted",
-    "Stop": "TurnEnding",
-    "StopFailure": "TurnFailed",
-    "SubagentStart": "SubagentStarted",
-    "SubagentStop": "SubagentEnding",
-    "UserPromptSubmit": "PromptSubmitted",
-}
+ERRORS = read_json_groups(Path(__file__).with_name("cases.jsonl"))["error"]
+EVENT_BY_NAME = dict(read_cases(Path(__file__).with_name("events.tsv")))
 """A hook's event, and its tool where that matters, with upbeat's event for it."""
 FIELDS = (
     *("session_id", "transcript_path", "cwd", "agent_id", "agent_type", "prompt", "source", "tool_name", "tool_input"),
@@ -156,20 +139,7 @@ def test_unknown_fields_are_ignored_and_missing_ones_have_defaults(payload: dict
     assert event == CLAUDE_CODEC.decode(payload)
 
 
-@pytest.mark.parametrize(
-    ("payload", "message"),
-    [
-        ({}, "hook_event_name is null, not a string"),
-        ({"hook_event_name": 5}, "hook_event_name is 5, not a string"),
-        ({"hook_event_name": "Stop"}, "cwd is null, not a string"),
-        (PROMPT | {"hook_event_name": "PreToolUse"}, "tool_name is null, not a string"),
-        (PROMPT | {"cwd": ["/repo"]}, 'cwd is ["/repo"], not a string'),
-        (PROMPT | {"cwd": "repo"}, 'cwd is "repo", not an absolute path'),
-        (PROMPT | {"cwd": ""}, 'cwd is "", not an absolute path'),
-        (PROMPT | {"prompt": None}, "prompt is null, not a string"),
-        (PROMPT | {"prompt": {"text": "x" * 200}}, 'prompt is {"text": "' + "x" * 70 + ", not a string"),
-    ],
-)
+@pytest.mark.parametrize(("payload", "message"), ERRORS)
 def test_a_missing_required_field_is_an_error(payload: dict[str, Any], message: str) -> None:
     """The error names the field and its value."""
     with pytest.raises(ClientError) as caught:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +26,7 @@ from upbeat.adapters.mcp_server.protocol import (
 )
 from upbeat.core.turn.plan import TOOL_TIMEOUTS_MS
 
+CASES = read_json_groups(Path(__file__).with_name("protocol_cases.jsonl"))
 OFFER = ServerManifest("9.9")
 MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 SERVER = {"name": "upbeat", "version": "9.9"}
@@ -52,18 +55,7 @@ def test_parse(line: bytes, message: object) -> None:
     assert message == parse_message(line)
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ({"id": 1, "method": "ping"}, True),
-        ({"id": "a", "method": ""}, True),
-        ({"id": True, "method": "ping"}, False),
-        ({"id": None, "method": "ping"}, False),
-        ({"id": float("nan"), "method": "ping"}, False),
-        ({"id": [[]], "method": "ping"}, False),
-        ({"id": 1, "method": ["ping"]}, False),
-    ],
-)
+@pytest.mark.parametrize(("message", "expected"), CASES["request"])
 def test_is_request(message: dict[str, Any], expected: bool) -> None:
     """Only a text or a whole number is an id, and only a text a method: nothing else can be repeated in an answer."""
     assert expected is protocol.is_answerable(message)
@@ -77,15 +69,7 @@ def test_parse_takes_anything(line: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "version"),
-    [
-        ("2025-11-25", "2025-11-25"),
-        ("2025-06-18", "2025-06-18"),
-        ("2024-11-05", "2024-11-05"),
-        ("1999-01-01", "2025-11-25"),
-        ("2026-07-28", "2025-11-25"),
-        (None, "2025-11-25"),
-        ({}, "2025-11-25"),
-    ],
+    CASES["initialize"],
     ids=str,
 )
 def test_initialize(asked: object, version: str) -> None:

@@ -3,63 +3,22 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
 from upbeat.core.prompt.classify import MAX_QUERY_LENGTH, analyze_prompt
 
-PIECES = [
-    *(
-        "fix",
-        "don't",
-        "the crash in",
-        "explain",
-        "add",
-        "a test",
-        "translate",
-        "write an email",
-        "weather",
-        "why",
-        "or",
-    ),
-    *("parser.py", "get_user()", "`x`", '"', "'", "```", "~~~", "> ", "\n", ", ", ": ", "? ", "KeyError: no", "/clear"),
-    *(
-        "修复",
-        "不要",
-        "解释一下",
-        "函數",
-        "翻译",
-        "这段话",
-        "「",
-        "」",
-        "，",
-        "。",
-        "吗",
-        "\ud800",
-        "\0",
-        "😀",
-        "https://a.b",
-    ),
-]
+CASES = read_groups(Path(__file__).with_name("analysis_cases.tsv"))
+PIECES = [piece for (piece,) in CASES["piece"]]
 prompts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 
-QUERIES = [
-    ("  fix \n parser.py  ", "fix\n parser.py"),
-    ("explain `parse` in a.py", "explain `parse` in a.py"),
-    ("explain\n\n\n```py\ndef foo(a): pass\n```\n  - please  now", "explain\n  - please now\nfoo"),
-    ('I get  "boom" from\u2003load_all', 'I get "boom" from load_all'),
-    ("KeyError: 'a'\nwhy?", "why?\nKeyError\nKeyError: 'a'"),
-    ("look at https://a.b/c", "look at"),
-    ("look at https://a.b/c and a.py", "look at and a.py"),
-    ("今天天气如何", "今天天气如何"),
-    ("", ""),
-]
 
-
-@pytest.mark.parametrize(("prompt", "query"), QUERIES)
+@pytest.mark.parametrize(("prompt", "query"), CASES["query"])
 def test_query(prompt: str, query: str) -> None:
     """The query is the user's own lines, without addresses, and the names in pasted text."""
     assert analyze_prompt(prompt).query == query
@@ -136,27 +95,7 @@ def test_a_block_without_code_adds_nothing(prompt: str) -> None:
     )
 
 
-LARGE = (
-    *(
-        "a",
-        '"',
-        "'a ",
-        "`\n",
-        "```\n",
-        "a/b.py",
-        "/",
-        "a.",
-        "don't a, ",
-        "and fix the bug ",
-        "修复函数",
-        "f(",
-        "Error: ",
-    ),
-    *("\n", "\ud800"),
-)
-
-
-@pytest.mark.parametrize("piece", LARGE)
+@pytest.mark.parametrize("piece", [piece for (piece,) in CASES["large"]])
 def test_a_large_prompt_takes_little_time(piece: str) -> None:
     """A megabyte takes about the time of the 24,000 characters that are read (generous bound for busy machines)."""
     text = piece * (1_000_000 // len(piece))

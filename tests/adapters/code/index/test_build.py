@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from repositories import git, make_repository, write
+from repositories import git, make_repository, read_tree, write
 
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.index import build
@@ -286,34 +286,13 @@ def test_a_new_file_shows_by_its_folder(root: Path, folder: Path, new: str) -> N
     assert not is_listing_current(str(root), tree)
 
 
-CHILD = """
-import os, resource, signal, sys, time
-from pathlib import Path
-from upbeat.adapters.code.index import build
-from upbeat.adapters.code.index.store import open_existing
-from upbeat.adapters.system.journal.faults import StorageError
-
-folder, root, arguments = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-build.BATCH_FILES = 5
-
-def start():
-    process = os.fork()
-    if not process:
-        try:
-            os._exit(0 if build.update_index(folder, root).is_complete else 1)
-        except (StorageError, OSError):
-            os._exit(2)
-    return process
-
-def finish(process):
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-"""
+SCRIPTS = read_tree(Path(__file__).with_name("builders.txt"))
 MANY = {f"m/f{number}.py": f"def function_{number}(x):\n    return x\n" * 20 for number in range(150)}
 
 
 def run_builders(script: str, folder: Path, root: Path) -> str:
-    """Return what ``script`` prints in a new process, which can start and finish builders of the index."""
-    command = [sys.executable, "-c", CHILD + script, str(folder), str(root)]
+    """Return what a script of ``builders.txt`` prints, which starts and finishes builders of the index."""
+    command = [sys.executable, "-c", SCRIPTS["begin"] + SCRIPTS[script], str(folder), str(root)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -327,36 +306,17 @@ def many(root: Path, folder: Path) -> Iterator[Path]:
 
 def test_a_killed_builder_leaves_a_sound_index(many: Path, folder: Path) -> None:
     """A builder that is killed at any moment leaves what it has stored, and the next one goes on."""
-    script = """
-for pause in (0.002, 0.02, 0.04, 0.06):
-    process = start()
-    time.sleep(pause)
-    os.kill(process, signal.SIGKILL)
-    finish(process)
-    store = open_existing(folder)
-    if store:
-        print(store.database.rows("PRAGMA integrity_check")[0][0])
-        store.close()
-"""
-    assert {"ok"} >= set(run_builders(script, folder, many).split())
+    assert {"ok"} >= set(run_builders("killed", folder, many).split())
 
 
 def test_a_full_disk_leaves_a_sound_index(many: Path, folder: Path) -> None:
     """Without room the builder fails, and what it stored is no complete index; with room the next one goes on."""
-    script = """
-for room in (0, 20_000, 60_000):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
-    status = finish(start())
-    store = open_existing(folder)
-    tree = store.tree_state(root) if store else None
-    print(status, bool(tree and tree.is_complete))
-"""
-    assert ["2 False"] * 3 == run_builders(script, folder, many).splitlines()
+    assert ["2 False"] * 3 == run_builders("full disk", folder, many).splitlines()
 
 
 def test_two_builders_at_once(many: Path, folder: Path) -> None:
     """One builds, the other one does not unless the first has finished."""
-    statuses = run_builders("print(*map(finish, [start(), start()]))", folder, many).split()
+    statuses = run_builders("two", folder, many).split()
 
     assert "0" in statuses
     assert set(statuses) <= {"0", "1"}

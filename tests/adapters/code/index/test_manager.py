@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from case_files import read_cases
 from fakes.source_tree import FILES as SHOP
 from repositories import git, make_repository, write
 
@@ -55,18 +56,7 @@ def settle(root: str) -> None:
         os.utime(path, (1_000_000_000, 1_000_000_000))
 
 
-QUESTIONS = [
-    "file upload permissions are wrong",
-    "deleting a file without a name raises ValueError: The name must be given to delete()",
-    "exponential backoff between attempts",
-    "the cart's computeTotal is off by one",
-    "cannot connect to the broker",
-    "修复登录的问题",
-    "why does shop.accounts.session expire",
-    "see web/src/currency.ts",
-    "how do docs describe uploads and permissions",
-    "zzz qqq",
-]
+QUESTIONS = [question for (question,) in read_cases(Path(__file__).with_name("questions.txt"))]
 
 
 def test_the_index_answers_like_the_files(root: str, library: IndexManager) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from repositories import read_tree
 
 from upbeat.adapters.code.query.excerpt import (
     OFF_TARGET_VALUE,
@@ -98,28 +101,7 @@ def test_a_reason_has_two_words_and_two_names() -> None:
     assert (2, 2) == (names.count(",") + 1, words.count(",") + 1)
 
 
-TEXT = '''
-"""The cart of the shop, with its discounts and the total price of the cart."""
-LIMIT = 10  # discounts of a cart
-
-
-class Cart:
-    """A cart of goods."""
-
-    def add(self, good):
-        self.goods.append(good)
-
-    def total_price(self):
-        """The price of all goods after discounts."""
-        return sum(good.price for good in self.goods) - self.discount()
-
-    def discount(self):
-        return LIMIT if len(self.goods) > LIMIT else 0
-
-
-def unrelated(queue):
-    return queue.pop()
-'''
+TEXT = read_tree(Path(__file__).with_name("sources.txt"))["cart.py"]
 
 
 def ranked(query: str) -> list[tuple[str, float]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from fakes.source_tree import FILES
+from repositories import read_tree
 
 from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.index.document import (
@@ -16,15 +19,7 @@ from upbeat.adapters.code.index.document import (
 from upbeat.adapters.code.query.features import FeatureExtractor, FileFeatures
 from upbeat.adapters.code.query.parse_query import parse_search_query
 
-UPLOADS = """
-def save_upload(chunk):
-    limit = chunk.size
-    raise ValueError("the upload is over its limit")
-
-
-def upload_size_limit(chunk):
-    return 3
-"""
+UPLOADS = read_tree(Path(__file__).with_name("sources.txt"))["uploads.py"]
 QUERIES = [
     "file upload permissions are wrong: FILE_UPLOAD_PERMISSIONS",
     "FileSystemStorage.save loses content; the name must be given",

@@ -92,28 +92,7 @@ def test_a_query_can_ask_for_tests(query: str, answer: str) -> None:
     assert (answer == "yes") == (FileRole.TEST in parse_search_query(query).wanted_roles)
 
 
-LONG = [
-    "a",
-    "a.",
-    "a/",
-    "`",
-    "a b ",
-    "(",
-    "a-",
-    "登",
-    "/a",
-    "write ",
-    "-",
-    "a::",
-    "\n\n   ",
-    'File "',
-    "a_B",
-    "x.py ",
-    " ",
-]
-
-
-@pytest.mark.parametrize("piece", LONG)
+@pytest.mark.parametrize("piece", [piece for (piece,) in CASES["long"]])
 def test_no_query_takes_long(piece: str) -> None:
     """Any eight thousand characters are parsed in bounded processor time."""
     started = time.process_time()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from repositories import read_tree
 
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.query import rank
@@ -16,23 +17,8 @@ from upbeat.adapters.code.query.parse_query import parse_search_query
 from upbeat.adapters.code.query.posting_source import WorkingTreeSource
 from upbeat.adapters.code.query.retrieval import RetrievalResult
 
-UPLOADS = """
-def save_upload(chunk):
-    limit = chunk.size
-    raise ValueError("the upload is over its limit")
-
-
-def upload_size_limit(chunk):
-    return 3
-"""
-OTHER = """
-def save(upload):
-    return upload
-
-
-def size():
-    return limit
-"""
+SOURCES = read_tree(Path(__file__).with_name("sources.txt"))
+UPLOADS, OTHER = SOURCES["uploads.py"], SOURCES["other.py"]
 
 
 def signals(query: str, **texts: str) -> dict[str, dict[str, float]]:

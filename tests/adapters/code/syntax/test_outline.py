@@ -13,12 +13,13 @@ from repositories import read_tree
 from upbeat.adapters.code.files.file_types import LANGUAGE_BY_EXTENSION
 from upbeat.adapters.code.syntax.outline import Outline
 
-CASES = read_groups(Path(__file__).with_name("cases.tsv"))["outline"]
+CASES = read_groups(Path(__file__).with_name("cases.tsv"))
+PIECES = [piece for (piece,) in CASES["piece"]]
 LANGUAGES = sorted(set(LANGUAGE_BY_EXTENSION.values()))
 TEXTS = read_tree(Path(__file__).with_name("outlines.txt"))
 
 
-@pytest.mark.parametrize(("language", "definitions"), [*CASES, ("", "")])
+@pytest.mark.parametrize(("language", "definitions"), [*CASES["outline"], ("", "")])
 def test_outline(language: str, definitions: str) -> None:
     """Every definition has its symbol and its lines."""
     outline = Outline(TEXTS.get(language, "anything\n"), language)
@@ -35,26 +36,6 @@ def test_a_line_belongs_to_the_innermost_definition() -> None:
     ]
 
     assert ["LIMIT", "", "Session", "Session.send", "Session.send", "", "main"] == symbols
-
-
-PIECES = [
-    "def f(",
-    "class A:",
-    "\n",
-    "    ",
-    "\t",
-    "{",
-    "}",
-    ")",
-    "x = 1",
-    "func F() {",
-    "fn g",
-    "end",
-    "#",
-    "登录",
-    " ",
-    "a",
-]
 
 
 @given(
