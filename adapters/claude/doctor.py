@@ -19,17 +19,8 @@ from upbeat.adapters.clients.session_files import list_recordings
 from upbeat.adapters.clients.snapshot import absent_snapshot, installed_snapshot
 from upbeat.adapters.doctor import journal_evidence
 from upbeat.adapters.doctor.handshake import server_faults
+from upbeat.adapters.install import plugin_state
 from upbeat.adapters.install.plugin import NAME
-from upbeat.adapters.install.plugin_state import (
-    client_program,
-    command_line,
-    conflict_faults,
-    hook_handlers,
-    inspect_plugin,
-    is_our_hook,
-    is_our_plugin,
-    plugin_faults,
-)
 from upbeat.adapters.system.environment import Environment, child_variables
 from upbeat.adapters.system.files.bounded_read import read_json_object
 from upbeat.adapters.system.journal.store import SqliteJournal
@@ -61,12 +52,12 @@ def inspect_claude(
 ) -> ClientSnapshot:
     """Inspect Claude Code as it would start at ``cwd``, in the repository at ``root`` (empty for none)."""
     own, home = environment.data_home / NAME / client.cli_name, client.home(environment)
-    program = client_program(client.cli_name, root, environment)
+    program = plugin_state.client_program(client.cli_name, root, environment)
     files = settings_files(home, root, cwd)
-    is_known = any(map(is_our_plugin, _merged_entries(files, "enabledPlugins"))) or own.is_dir()
+    is_known = any(map(plugin_state.is_our_plugin, _merged_entries(files, "enabledPlugins"))) or own.is_dir()
     if not program or not is_known:
         return absent_snapshot(client, program, has_plugin=is_known)
-    state = inspect_plugin(_plugin_folder(home, files, own), plugin_layout, PLUGIN_ROOT)
+    state = plugin_state.inspect_plugin(_plugin_folder(home, files, own), plugin_layout, PLUGIN_ROOT)
     variables = child_variables({})
     faults = [
         *_settings_faults(files, home),
@@ -118,15 +109,15 @@ def _settings_faults(files: tuple[SettingsFile, ...], home: Path) -> Iterator[Fa
         name: (bool(value), file.path) for name, (value, file) in _merged_entries(files, "enabledPlugins").items()
     }
     commands = [
-        (" ".join(command_line(handler)), str(file.path))
+        (" ".join(plugin_state.command_line(handler)), str(file.path))
         for file in files
-        for handler in hook_handlers(file.values.get("hooks"))
+        for handler in plugin_state.hook_handlers(file.values.get("hooks"))
     ]
-    yield from plugin_faults(
-        plugins, home / "settings.json", [path for command, path in commands if is_our_hook(command)]
+    yield from plugin_state.plugin_faults(
+        plugins, home / "settings.json", [path for command, path in commands if plugin_state.is_our_hook(command)]
     )
     enabled = [name for name, (is_enabled, _path) in plugins.items() if is_enabled]
-    yield from conflict_faults(enabled, commands)
+    yield from plugin_state.conflict_faults(enabled, commands)
 
 
 def _disabled_server_faults(root: str, state_file: Path) -> Iterator[Fault]:

@@ -6,20 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.claude.client import ClaudeCode
-from upbeat.adapters.install.plugin import (
-    HOOK_ARGUMENTS,
-    HOOK_TIMEOUT_SECONDS,
-    NAME,
-    PLUGIN_ID,
-    PYTHON,
-    SERVER_ARGUMENTS,
-    DesiredInstallation,
-    PluginLayout,
-    Route,
-    SettingsEdit,
-    mcp_hook,
-    rendered_files,
-)
+from upbeat.adapters.install import plugin
 from upbeat.adapters.system.files.settings_edit import SettingsEntry
 
 PLUGIN_SOURCE = Path(__file__).resolve().parent / "plugin"
@@ -66,49 +53,51 @@ def in_place_files() -> dict[str, str]:
     return _rendered_files("mcp", server=(*_LAUNCHER, "mcp", "--client"), hook=(*_LAUNCHER, "hook"))
 
 
-def plugin_layout(route: Route) -> PluginLayout:
+def plugin_layout(route: plugin.Route) -> plugin.PluginLayout:
     """Return the layout of the marketplace with the one plugin."""
-    return PluginLayout(
+    return plugin.PluginLayout(
         source=PLUGIN_SOURCE,
         manifest_path=".claude-plugin/marketplace.json",
         marketplace={
-            "name": NAME,
+            "name": plugin.NAME,
             "owner": {"name": "The upbeat authors"},
-            "plugins": [{"name": NAME, "source": f"./plugins/{NAME}"}],
+            "plugins": [{"name": plugin.NAME, "source": f"./plugins/{plugin.NAME}"}],
         },
-        rendered_files=_rendered_files(route, server=(PYTHON, *SERVER_ARGUMENTS), hook=(PYTHON, *HOOK_ARGUMENTS)),
+        rendered_files=_rendered_files(
+            route, server=(plugin.PYTHON, *plugin.SERVER_ARGUMENTS), hook=(plugin.PYTHON, *plugin.HOOK_ARGUMENTS)
+        ),
     )
 
 
-def desired_installation(data_home: Path, home: Path, route: Route) -> DesiredInstallation:
+def desired_installation(data_home: Path, home: Path, route: plugin.Route) -> plugin.DesiredInstallation:
     """Return the marketplace in upbeat's data folder, used in place, and two entries of the user's settings.
 
     Claude Code 2.1.329 loads the plugin in the next session, 2.1.197 in the one after that. Both write
     ``plugins/known_marketplaces.json`` and ``plugins/installed_plugins.json`` themselves.
     """
-    folder = data_home / NAME / "claude"
+    folder = data_home / plugin.NAME / "claude"
     source = {"source": {"source": "directory", "path": str(folder)}}
     parts = (
-        SettingsEntry(("extraKnownMarketplaces", NAME), source),
-        SettingsEntry(("enabledPlugins", PLUGIN_ID), True),
+        SettingsEntry(("extraKnownMarketplaces", plugin.NAME), source),
+        SettingsEntry(("enabledPlugins", plugin.PLUGIN_ID), True),
     )
-    settings = SettingsEdit(home / "settings.json", "json", parts)
-    return DesiredInstallation(
+    settings = plugin.SettingsEdit(home / "settings.json", "json", parts)
+    return plugin.DesiredInstallation(
         own_folders={folder: plugin_layout(route).marketplace_files()}, files={}, edits=(settings,)
     )
 
 
-def _rendered_files(route: Route, server: tuple[str, ...], hook: tuple[str, ...]) -> dict[str, str]:
+def _rendered_files(route: plugin.Route, server: tuple[str, ...], hook: tuple[str, ...]) -> dict[str, str]:
     """Return ``.mcp.json`` and ``hooks/hooks.json``.
 
     Only events of the oldest supported version are registered: an unknown one disables all hooks of the plugin.
     """
     command: dict[str, Any] = {"type": "command", "command": hook[0], "args": [*hook[1:], ClaudeCode.id]}
     hooks: dict[str, Any] = {
-        event: [{"hooks": [command | {"timeout": HOOK_TIMEOUT_SECONDS}]}] for event in _COMMAND_EVENTS
+        event: [{"hooks": [command | {"timeout": plugin.HOOK_TIMEOUT_SECONDS}]}] for event in _COMMAND_EVENTS
     }
     for event in _FIELDS:
-        seconds = CALL_HOOK_TIMEOUT_SECONDS if event in _MATCHERS else HOOK_TIMEOUT_SECONDS
+        seconds = CALL_HOOK_TIMEOUT_SECONDS if event in _MATCHERS else plugin.HOOK_TIMEOUT_SECONDS
         if route == "command" and event in _MCP_ONLY_EVENTS:
             continue
         hooks[event] = []
@@ -116,6 +105,8 @@ def _rendered_files(route: Route, server: tuple[str, ...], hook: tuple[str, ...]
             fields = [*_COMMON_FIELDS, *_FIELDS[event]]
             if matcher == COMPLETION_MATCHER:
                 fields.remove("tool_response")
-            handler = mcp_hook(f"plugin:{NAME}:{NAME}", event, fields) if route == "mcp" else command
+            handler = (
+                plugin.mcp_hook(f"plugin:{plugin.NAME}:{plugin.NAME}", event, fields) if route == "mcp" else command
+            )
             hooks[event].append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler | {"timeout": seconds}]})
-    return rendered_files({"command": server[0], "args": [*server[1:], ClaudeCode.id]}, hooks)
+    return plugin.rendered_files({"command": server[0], "args": [*server[1:], ClaudeCode.id]}, hooks)

@@ -21,13 +21,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from upbeat.adapters.system.files.tail import (
-    Bookmark,
-    parse_json_object,
-    read_lines_backwards,
-    read_new_lines,
-    stat_regular_file,
-)
+from upbeat.adapters.system.files import tail
 from upbeat.core.contract.event import EventSource
 from upbeat.core.policy.queries import ContextUsage
 
@@ -50,7 +44,7 @@ _COUNTED_KEYS = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
 class _FileTokens:
     """The tokens of one file by message id: a response is several lines with one id, of which the last one is right."""
 
-    bookmark: Bookmark = field(default_factory=Bookmark)
+    bookmark: tail.Bookmark = field(default_factory=tail.Bookmark)
     tokens: dict[str, int] = field(default_factory=dict)
 
 
@@ -76,11 +70,11 @@ class ClaudeTranscripts:
         path = _agent_transcript(source)
         if not path:
             return None
-        for line in read_lines_backwards(path, MAX_TAIL_BYTES):
-            if b'"compact_boundary"' in line and parse_json_object(line).get("subtype") == "compact_boundary":
+        for line in tail.read_lines_backwards(path, MAX_TAIL_BYTES):
+            if b'"compact_boundary"' in line and tail.parse_json_object(line).get("subtype") == "compact_boundary":
                 return None
             if b'"usage"' in line and b'"assistant"' in line:
-                value = parse_json_object(line)
+                value = tail.parse_json_object(line)
                 if bool(value.get("isSidechain")) is bool(source.agent_id) and (use := _context_usage(value)):
                     return use
         return None
@@ -94,7 +88,7 @@ class ClaudeTranscripts:
         return {}
 
     def _tokens_in(self, path: str) -> int | None:
-        status = stat_regular_file(path)
+        status = tail.stat_regular_file(path)
         if status is None or status[0] > MAX_BYTES:
             return None
         file = self._files.setdefault(path, _FileTokens())
@@ -103,9 +97,9 @@ class ClaudeTranscripts:
             self._files.popitem(last=False)
         if status[1] != file.bookmark.file_id or status[0] < file.bookmark.offset:
             file.tokens.clear()
-        for line in read_new_lines(path, file.bookmark, MAX_BYTES):
+        for line in tail.read_new_lines(path, file.bookmark, MAX_BYTES):
             if b'"usage"' in line and b'"assistant"' in line:
-                value = parse_json_object(line)
+                value = tail.parse_json_object(line)
                 message, usage = _assistant_usage(value)
                 name = message.get("id") or value.get("uuid")
                 if usage is not None and isinstance(name, str):

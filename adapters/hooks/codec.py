@@ -17,37 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from upbeat.core.contract.effect import (
-    Decision,
-    Effect,
-    PrependPrompt,
-    RelabelOptions,
-    RequestApproval,
-    RequestCompaction,
-    RewriteInput,
-    RewriteOutput,
-)
-from upbeat.core.contract.event import (
-    Call,
-    ClientName,
-    CompactionStarting,
-    Event,
-    EventSource,
-    PromptOrigin,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    SubagentEnding,
-    SubagentRequested,
-    SubagentReturned,
-    SubagentStarted,
-    ToolFinished,
-    ToolKind,
-    ToolStarting,
-    TurnEnding,
-    UnknownEvent,
-    UserQuestionRequested,
-)
+from upbeat.core.contract import effect as effects
+from upbeat.core.contract import event as events
 from upbeat.core.errors import ClientError
 
 if TYPE_CHECKING:
@@ -75,7 +46,7 @@ class DelegationFields:
     title: str = ""
 
 
-EventDecoder = Callable[[Payload, EventSource], Event | None]
+EventDecoder = Callable[[Payload, events.EventSource], events.Event | None]
 """Returns the event of a payload; None if upbeat ignores it."""
 
 
@@ -99,34 +70,34 @@ class Channel(StrEnum):
 
 
 UNSUPPORTED = "the client cannot carry it out here"
-DEGRADATIONS: Mapping[tuple[type[Effect], Channel], str] = {
-    (RequestApproval, Channel.DENIAL): "denied, because the client cannot ask the user",
-    (RewriteInput, Channel.CONTEXT): "the model is instructed to change the input",
-    (RequestCompaction, Channel.MESSAGE): "the user sees a message",
+DEGRADATIONS: Mapping[tuple[type[effects.Effect], Channel], str] = {
+    (effects.RequestApproval, Channel.DENIAL): "denied, because the client cannot ask the user",
+    (effects.RewriteInput, Channel.CONTEXT): "the model is instructed to change the input",
+    (effects.RequestCompaction, Channel.MESSAGE): "the user sees a message",
 }
 """Channels that carry out less than the effect asks for."""
 
-EffectChannels = Mapping[type[Effect], Channel]
-Capabilities = Mapping[type[Event], EffectChannels]
+EffectChannels = Mapping[type[effects.Effect], Channel]
+Capabilities = Mapping[type[events.Event], EffectChannels]
 """Event -> effect -> the channel that carries it out; what is missing is not supported."""
 
 
-_EVENT_NAMES: Mapping[type[Event], str] = {
-    PromptSubmitted: "UserPromptSubmit",
-    SessionStarted: "SessionStart",
-    ToolStarting: "PreToolUse",
-    UserQuestionRequested: "PreToolUse",
-    SubagentRequested: "PreToolUse",
-    ToolFinished: "PostToolUse",
-    SubagentReturned: "PostToolUse",
-    SubagentStarted: "SubagentStart",
-    SubagentEnding: "SubagentStop",
-    CompactionStarting: "PreCompact",
-    TurnEnding: "Stop",
+_EVENT_NAMES: Mapping[type[events.Event], str] = {
+    events.PromptSubmitted: "UserPromptSubmit",
+    events.SessionStarted: "SessionStart",
+    events.ToolStarting: "PreToolUse",
+    events.UserQuestionRequested: "PreToolUse",
+    events.SubagentRequested: "PreToolUse",
+    events.ToolFinished: "PostToolUse",
+    events.SubagentReturned: "PostToolUse",
+    events.SubagentStarted: "SubagentStart",
+    events.SubagentEnding: "SubagentStop",
+    events.CompactionStarting: "PreCompact",
+    events.TurnEnding: "Stop",
 }
 
 
-def shared_event_name(event: Event) -> str:
+def shared_event_name(event: events.Event) -> str:
     """Return the name that both clients have for an event; empty if they have none."""
     return _EVENT_NAMES.get(type(event), "")
 
@@ -135,32 +106,32 @@ def shared_event_name(event: Event) -> str:
 class HookCodec:
     """One client's form of the format: what differs between clients is data."""
 
-    client: ClientName
+    client: events.ClientName
     cap: TextLimit
     """The longest text that reaches the model whole."""
     capabilities: Capabilities
     delegation_tools: Mapping[str, DelegationFields]
     """Tools that start a subagent."""
-    describe_call: Callable[[Call, str], Call]
+    describe_call: Callable[[events.Call, str], events.Call]
     """Returns the call with its kind, paths and edits; takes the working directory for relative paths."""
     agent_id_of: Callable[[Payload], str]
     """Returns the subagent of an event; empty for the main agent."""
-    prompt_origin: Callable[[Payload, str, str], PromptOrigin]
+    prompt_origin: Callable[[Payload, str, str], events.PromptOrigin]
     """Returns who wrote a prompt, from the payload, the prompt and the subagent's id."""
     own_decoders: Mapping[str, EventDecoder]
     """Decoders of events that only this client has, or that it reports in its own way."""
-    rewrite_output: Callable[[ToolFinished, str], dict[str, Any]]
+    rewrite_output: Callable[[events.ToolFinished, str], dict[str, Any]]
     """Returns the output that replaces the tool's text; empty if the client cannot."""
     rewrite_requires_allow: bool = False
     """Whether the client accepts a changed input only together with a permission."""
-    hook_event_name: Callable[[Event], str] = shared_event_name
+    hook_event_name: Callable[[events.Event], str] = shared_event_name
     """Returns the client's name of an event; an output with another name is lost."""
     count_background_tasks: Callable[[Payload], int | None] = lambda _payload: None
     """Returns the number of background tasks that outlive the turn; None if the client does not report it."""
     relabel_options: Callable[[Mapping[str, Any], Mapping[str, str]], dict[str, Any]] = lambda _input, _labels: {}
     """Returns the fields of a question's input with the new labels."""
 
-    def decode(self, payload: Payload) -> Event:
+    def decode(self, payload: Payload) -> events.Event:
         """Return the event in ``payload``. Unknown fields are ignored; without a decoder it is an ``UnknownEvent``.
 
         Raises:
@@ -172,17 +143,17 @@ class HookCodec:
         if not cwd.startswith("/"):
             raise ClientError(f"cwd is {_json_excerpt(cwd)}, not an absolute path")
         session_id, transcript = optional_text(payload, "session_id"), optional_text(payload, "transcript_path")
-        source = EventSource(self.client, cwd, session_id, agent_id, transcript)
-        event: Event | None = None
+        source = events.EventSource(self.client, cwd, session_id, agent_id, transcript)
+        event: events.Event | None = None
         if agent_id and name in MAIN_AGENT_EVENTS:
             pass
         elif own := self.own_decoders.get(name):
             event = own(payload, source)
         elif shared := _SHARED_DECODERS.get(name):
             event = shared(payload, source, self)
-        return event or UnknownEvent(source, name, tuple(sorted(map(str, payload))))
+        return event or events.UnknownEvent(source, name, tuple(sorted(map(str, payload))))
 
-    def encode(self, event: Event, decision: Decision) -> dict[str, Any]:
+    def encode(self, event: events.Event, decision: effects.Decision) -> dict[str, Any]:
         """Return the hook output that carries out ``decision``; empty if there is nothing to output."""
         texts_by_channel: dict[Channel, list[str]] = {}
         for effect in decision.effects:
@@ -196,7 +167,7 @@ class HookCodec:
         specific = _hook_specific_output(joined)
         if Channel.INPUT in joined and Channel.DENIAL not in joined:
             specific |= self._updated_input(event, decision)
-        if (text := joined.get(Channel.OUTPUT)) and isinstance(event, ToolFinished):
+        if (text := joined.get(Channel.OUTPUT)) and isinstance(event, events.ToolFinished):
             output = self.rewrite_output(event, text)
             specific |= output.pop("hookSpecificOutput", {})
         if specific:
@@ -207,7 +178,7 @@ class HookCodec:
             output["systemMessage"] = message
         return output
 
-    def degradations(self, event: Event, decision: Decision) -> tuple[str, ...]:
+    def degradations(self, event: events.Event, decision: effects.Decision) -> tuple[str, ...]:
         """Return, for each effect of ``decision``, how the client falls short of it; empty if it does not."""
         shortfalls = []
         for effect in decision.effects:
@@ -215,29 +186,31 @@ class HookCodec:
             shortfalls.append(UNSUPPORTED if channel is None else DEGRADATIONS.get((type(effect), channel), ""))
         return tuple(shortfalls)
 
-    def _channel(self, event: Event, effect: Effect) -> Channel | None:
-        if isinstance(effect, PrependPrompt) and (not isinstance(event, SubagentRequested) or event.is_prompt_hidden):
+    def _channel(self, event: events.Event, effect: effects.Effect) -> Channel | None:
+        if isinstance(effect, effects.PrependPrompt) and (
+            not isinstance(event, events.SubagentRequested) or event.is_prompt_hidden
+        ):
             return None  # a replaced input would lose the hidden prompt
-        if isinstance(effect, RewriteOutput) and not (
-            isinstance(event, ToolFinished) and self.rewrite_output(event, effect.text)
+        if isinstance(effect, effects.RewriteOutput) and not (
+            isinstance(event, events.ToolFinished) and self.rewrite_output(event, effect.text)
         ):
             return None
         return self.capabilities.get(type(event), {}).get(type(effect))
 
-    def _updated_input(self, event: Event, decision: Decision) -> dict[str, Any]:
+    def _updated_input(self, event: events.Event, decision: effects.Decision) -> dict[str, Any]:
         """Return the whole input with its changes; a client replaces all of it."""
-        if not isinstance(event, ToolStarting | UserQuestionRequested | SubagentRequested):
+        if not isinstance(event, events.ToolStarting | events.UserQuestionRequested | events.SubagentRequested):
             return {}
         changed: dict[str, Any] = {}
         for effect in decision.effects:
-            if isinstance(effect, RewriteInput) and self._channel(event, effect) is Channel.INPUT:
+            if isinstance(effect, effects.RewriteInput) and self._channel(event, effect) is Channel.INPUT:
                 changed |= effect.fields
-            elif isinstance(effect, RelabelOptions) and self._channel(event, effect) is Channel.INPUT:
+            elif isinstance(effect, effects.RelabelOptions) and self._channel(event, effect) is Channel.INPUT:
                 changed |= self.relabel_options(event.call.input, effect.new_labels)
         before = "\n".join(
-            effect.text for effect in decision.effects if isinstance(effect, PrependPrompt) and effect.text
+            effect.text for effect in decision.effects if isinstance(effect, effects.PrependPrompt) and effect.text
         )
-        if before and isinstance(event, SubagentRequested):
+        if before and isinstance(event, events.SubagentRequested):
             field = self.delegation_tools[event.call.tool].prompt
             changed[field] = f"{before}{PROMPT_SEPARATOR}{event.prompt}"
         allowed = {"permissionDecision": "allow"} if self.rewrite_requires_allow else {}
@@ -255,68 +228,70 @@ def _hook_specific_output(texts: Mapping[Channel, str]) -> dict[str, Any]:
     return specific
 
 
-def _decode_prompt(payload: Payload, source: EventSource, codec: HookCodec) -> Event:
+def _decode_prompt(payload: Payload, source: events.EventSource, codec: HookCodec) -> events.Event:
     prompt = required_text(payload, "prompt")
-    return PromptSubmitted(source, prompt, codec.prompt_origin(payload, prompt, source.agent_id))
+    return events.PromptSubmitted(source, prompt, codec.prompt_origin(payload, prompt, source.agent_id))
 
 
-def _decode_tool_start(payload: Payload, source: EventSource, codec: HookCodec) -> Event:
+def _decode_tool_start(payload: Payload, source: events.EventSource, codec: HookCodec) -> events.Event:
     call = codec.describe_call(decode_call(payload), source.cwd)
     if fields := codec.delegation_tools.get(call.tool):
         agent, prompt, title = (optional_text(call.input, name) for name in (fields.agent, fields.prompt, fields.title))
         is_hidden = not isinstance(call.input.get(fields.prompt), str)
-        return SubagentRequested(source, call, agent, prompt, title, is_hidden)
-    if call.kind is ToolKind.ASK_USER:
-        return UserQuestionRequested(source, call)
-    return ToolStarting(source, call, shell_command_of(call))
+        return events.SubagentRequested(source, call, agent, prompt, title, is_hidden)
+    if call.kind is events.ToolKind.ASK_USER:
+        return events.UserQuestionRequested(source, call)
+    return events.ToolStarting(source, call, shell_command_of(call))
 
 
-def _decode_agent_start(payload: Payload, source: EventSource, _codec: HookCodec) -> Event | None:
+def _decode_agent_start(payload: Payload, source: events.EventSource, _codec: HookCodec) -> events.Event | None:
     agent = optional_text(payload, "agent_type")
-    return SubagentStarted(source, optional_text(payload, "agent_id"), agent) if agent else None
+    return events.SubagentStarted(source, optional_text(payload, "agent_id"), agent) if agent else None
 
 
-def _decode_agent_stop(payload: Payload, source: EventSource, _codec: HookCodec) -> Event | None:
+def _decode_agent_stop(payload: Payload, source: events.EventSource, _codec: HookCodec) -> events.Event | None:
     """Return None for a compaction, which Claude Code reports as an agent without a type."""
     agent = optional_text(payload, "agent_type")
     if not agent:
         return None
     message = optional_text(payload, "last_assistant_message")
-    return SubagentEnding(
+    return events.SubagentEnding(
         source, optional_text(payload, "agent_id"), agent, message, has_flag(payload, "stop_hook_active")
     )
 
 
-def _decode_turn_end(payload: Payload, source: EventSource, codec: HookCodec) -> Event:
+def _decode_turn_end(payload: Payload, source: events.EventSource, codec: HookCodec) -> events.Event:
     message = optional_text(payload, "last_assistant_message")
     is_planning = optional_text(payload, "permission_mode") == "plan"
-    return TurnEnding(
+    return events.TurnEnding(
         source, message, has_flag(payload, "stop_hook_active"), codec.count_background_tasks(payload), is_planning
     )
 
 
-_SHARED_DECODERS: Mapping[str, Callable[[Payload, EventSource, HookCodec], Event | None]] = {
+_SHARED_DECODERS: Mapping[str, Callable[[Payload, events.EventSource, HookCodec], events.Event | None]] = {
     "UserPromptSubmit": _decode_prompt,
-    "SessionStart": lambda payload, source, _: SessionStarted(source, optional_text(payload, "source") or "startup"),
-    "SessionEnd": lambda payload, source, _: SessionEnded(source, optional_text(payload, "reason")),
+    "SessionStart": lambda payload, source, _: events.SessionStarted(
+        source, optional_text(payload, "source") or "startup"
+    ),
+    "SessionEnd": lambda payload, source, _: events.SessionEnded(source, optional_text(payload, "reason")),
     "PreToolUse": _decode_tool_start,
     "SubagentStart": _decode_agent_start,
     "SubagentStop": _decode_agent_stop,
-    "PreCompact": lambda payload, source, _: CompactionStarting(source, optional_text(payload, "trigger")),
+    "PreCompact": lambda payload, source, _: events.CompactionStarting(source, optional_text(payload, "trigger")),
     "Stop": _decode_turn_end,
 }
 
 
-def decode_call(payload: Payload) -> Call:
+def decode_call(payload: Payload) -> events.Call:
     """Return the tool call of the event."""
-    return Call(
+    return events.Call(
         optional_text(payload, "tool_use_id"),
         required_text(payload, "tool_name"),
         as_mapping(payload.get("tool_input")),
     )
 
 
-def shell_command_of(call: Call) -> str:
+def shell_command_of(call: events.Call) -> str:
     """Return the command line of a shell call; empty for any other call."""
     return optional_text(call.input, "command") if call.tool == SHELL_TOOL else ""
 

@@ -16,16 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from upbeat import __version__
-from upbeat.adapters.install.plugin import (
-    HOOK_POINT_BY_EVENT,
-    HOOKS_FILE,
-    NAME,
-    PLUGIN_ID,
-    PYTHON,
-    SERVERS_FILE,
-    PluginLayout,
-    Route,
-)
+from upbeat.adapters.install import plugin
 from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import read_json_object, read_settings_bytes
 from upbeat.adapters.system.process.find_program import Version, find_program, format_version
@@ -52,22 +43,23 @@ class PluginState:
 
 
 def inspect_plugin(
-    folder: Path, make_layout: Callable[[Route], PluginLayout], folder_placeholder: str = ""
+    folder: Path, make_layout: Callable[[plugin.Route], plugin.PluginLayout], folder_placeholder: str = ""
 ) -> PluginState:
     """Return the state of the plugin in ``folder``. ``folder_placeholder`` is the text that stands for the folder."""
     if not folder.is_dir():
         return PluginState((Fault(Reason.PLUGIN_MISSING, str(folder)),))
     hooks, servers = (
-        read_json_object(folder / file).get(key) for file, key in ((HOOKS_FILE, "hooks"), (SERVERS_FILE, "mcpServers"))
+        read_json_object(folder / file).get(key)
+        for file, key in ((plugin.HOOKS_FILE, "hooks"), (plugin.SERVERS_FILE, "mcpServers"))
     )
     handlers = list(hook_handlers(hooks))
-    route: Route = "mcp" if any(handler.get("type") == "mcp_tool" for handler in handlers) else "command"
+    route: plugin.Route = "mcp" if any(handler.get("type") == "mcp_tool" for handler in handlers) else "command"
     layout = make_layout(route)
-    own_hooks = json.loads(layout.rendered_files[HOOKS_FILE])["hooks"]
+    own_hooks = json.loads(layout.rendered_files[plugin.HOOKS_FILE])["hooks"]
     faults = [*_changed_hook_faults(hooks if isinstance(hooks, dict) else {}, own_hooks)]
     server, *hook_lines = (
         tuple(word.replace(folder_placeholder, str(folder)) if folder_placeholder else word for word in words)
-        for words in map(command_line, (servers.get(NAME) if isinstance(servers, dict) else None, *handlers))
+        for words in map(command_line, (servers.get(plugin.NAME) if isinstance(servers, dict) else None, *handlers))
     )
     required = (
         word
@@ -78,9 +70,9 @@ def inspect_plugin(
     gone = dict.fromkeys(path for path in required if not os.path.exists(path))
     faults += [Fault(Reason.PROGRAM_MISSING, path) for path in gone]
     if not server:
-        faults.append(Fault(Reason.SERVER_NOT_CONNECTED, f"{folder / SERVERS_FILE}"))
+        faults.append(Fault(Reason.SERVER_NOT_CONNECTED, f"{folder / plugin.SERVERS_FILE}"))
     try:
-        written_at = format_timestamp(datetime.fromtimestamp((folder / HOOKS_FILE).stat().st_mtime, UTC))
+        written_at = format_timestamp(datetime.fromtimestamp((folder / plugin.HOOKS_FILE).stat().st_mtime, UTC))
     except OSError:
         written_at = ""
     return PluginState(tuple(faults), tuple(_notes(folder, layout, server)), () if gone else server, written_at)
@@ -99,7 +91,7 @@ def plugin_faults(
     ours = {name: entry for name, entry in plugins.items() if is_our_plugin(name)}
     enabled = [name for name, (is_enabled, _file) in ours.items() if is_enabled]
     if not ours:
-        yield Fault(Reason.PLUGIN_NOT_ENABLED, f"no {PLUGIN_ID} in {settings}")
+        yield Fault(Reason.PLUGIN_NOT_ENABLED, f"no {plugin.PLUGIN_ID} in {settings}")
     elif not enabled:
         places = (f"{name} in {file}" for name, (_is_enabled, file) in ours.items())
         yield Fault(Reason.PLUGIN_DISABLED, ", ".join(places))
@@ -139,7 +131,7 @@ def client_program(name: str, root: str, environment: Environment) -> str:
 
 def is_our_plugin(plugin_id: str) -> bool:
     """Return whether a plugin id is upbeat's, whichever marketplace it is from."""
-    return plugin_id.startswith(f"{NAME}@")
+    return plugin_id.startswith(f"{plugin.NAME}@")
 
 
 def is_our_hook(command: str) -> bool:
@@ -180,11 +172,11 @@ def _changed_hook_faults(found: Mapping[str, Any], own_hooks: Mapping[str, Any])
         event for event, groups in own_hooks.items() if _without_programs(found.get(event)) != _without_programs(groups)
     ]
     for hook_point in HookPoint:
-        if events := [event for event in differing if HOOK_POINT_BY_EVENT[event] is hook_point]:
-            yield Fault(Reason.HOOKS_CHANGED, f"{HOOKS_FILE}: {', '.join(events)}", frozenset({hook_point}))
+        if events := [event for event in differing if plugin.HOOK_POINT_BY_EVENT[event] is hook_point]:
+            yield Fault(Reason.HOOKS_CHANGED, f"{plugin.HOOKS_FILE}: {', '.join(events)}", frozenset({hook_point}))
 
 
-def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Iterator[str]:
+def _notes(folder: Path, layout: plugin.PluginLayout, server: tuple[str, ...]) -> Iterator[str]:
     own = layout.plugin_files()
     version = next(
         (read_json_object(folder / name).get("version") for name in own if name.endswith("plugin.json")), None
@@ -192,9 +184,9 @@ def _notes(folder: Path, layout: PluginLayout, server: tuple[str, ...]) -> Itera
     if version and version != __version__:
         yield f"the plugin was written by upbeat {version}, this is {__version__}"
     program = server[0] if server else ""
-    if program and os.path.isabs(program) and program not in (PYTHON, "/bin/sh"):
-        yield f"the plugin starts {program}, this upbeat runs on {PYTHON}"
-    texts = [name for name in own if name not in (HOOKS_FILE, SERVERS_FILE)]
+    if program and os.path.isabs(program) and program not in (plugin.PYTHON, "/bin/sh"):
+        yield f"the plugin starts {program}, this upbeat runs on {plugin.PYTHON}"
+    texts = [name for name in own if name not in (plugin.HOOKS_FILE, plugin.SERVERS_FILE)]
     differing = [name for name in texts if read_settings_bytes(folder / name) != own[name]]
     if differing:
         named = ", ".join(differing[:MAX_NAMED])

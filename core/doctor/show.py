@@ -7,22 +7,15 @@ from datetime import datetime
 
 from wcwidth import width as display_width
 
+from upbeat.core.doctor import findings
 from upbeat.core.doctor.diagnose import format_reason
-from upbeat.core.doctor.findings import (
-    CheckStatus,
-    ClientReport,
-    DoctorReport,
-    InstallStatus,
-    Proof,
-    Reason,
-)
 from upbeat.core.messages.catalogue import Messages
 
 INDENT = "  "
 _AGE_UNITS = ((90, 1, "seconds_ago"), (90 * 60, 60, "minutes_ago"), (48 * 3600, 3600, "hours_ago"))
 
 
-def doctor_lines(report: DoctorReport, messages: Messages) -> Iterator[str]:
+def doctor_lines(report: findings.DoctorReport, messages: Messages) -> Iterator[str]:
     """Yield the lines of ``report``; the first one is the summary."""
     yield summary_line(report, messages)
     shown: set[str] = set()
@@ -33,13 +26,15 @@ def doctor_lines(report: DoctorReport, messages: Messages) -> Iterator[str]:
     yield messages["installation"]
     width = max((len(check.name) for check in report.checks), default=0)
     for check in report.checks:
-        mark = {CheckStatus.OK: " ", CheckStatus.NOTE: "-", CheckStatus.BAD: "!"}[check.status]
+        mark = {findings.CheckStatus.OK: " ", findings.CheckStatus.NOTE: "-", findings.CheckStatus.BAD: "!"}[
+            check.status
+        ]
         yield f"{mark} {check.name:<{width}}  {check.message}"
         if check.fix:
             yield f"  {'':<{width}}  {messages['fix'].format(fix=check.fix)}"
 
 
-def summary_line(report: DoctorReport, messages: Messages) -> str:
+def summary_line(report: findings.DoctorReport, messages: Messages) -> str:
     """Return the report in one line."""
     with_upbeat = [client for client in report.clients if client.hook_points]
     hook_points = [(client, hook_point) for client in with_upbeat for hook_point in client.hook_points]
@@ -57,13 +52,13 @@ def _pad(text: str, columns: int) -> str:
     return text + " " * max(columns - display_width(text), 0)
 
 
-def _client_lines(client: ClientReport, at: str, messages: Messages, shown: set[str]) -> Iterator[str]:
+def _client_lines(client: findings.ClientReport, at: str, messages: Messages, shown: set[str]) -> Iterator[str]:
     title = " ".join(part for part in (client.name, client.version) if part)
-    if client.install_status is InstallStatus.CLIENT_NOT_FOUND:
+    if client.install_status is findings.InstallStatus.CLIENT_NOT_FOUND:
         yield f"{title}: {messages['client_not_found']}"
         yield from (INDENT + note for note in client.notes)
         return
-    if client.install_status is InstallStatus.NOT_INSTALLED:
+    if client.install_status is findings.InstallStatus.NOT_INSTALLED:
         yield f"{title}: {messages['not_installed'].format(cli_name=client.cli_name)}"
         return
     yield title
@@ -79,9 +74,9 @@ def _client_lines(client: ClientReport, at: str, messages: Messages, shown: set[
     yield from (INDENT + note for note in client.notes)
 
 
-def _reason_lines(client: ClientReport, messages: Messages, shown: set[str]) -> Iterator[str]:
+def _reason_lines(client: findings.ClientReport, messages: Messages, shown: set[str]) -> Iterator[str]:
     """Yield each reason once with all of its details, except those that are in ``shown`` already."""
-    details: dict[Reason, dict[str, None]] = {}
+    details: dict[findings.Reason, dict[str, None]] = {}
     for diagnosis in (diagnosis for hook_point in client.hook_points for diagnosis in hook_point.reasons):
         details.setdefault(diagnosis.reason, {})[diagnosis.detail] = None
     new = {
@@ -96,7 +91,7 @@ def _reason_lines(client: ClientReport, messages: Messages, shown: set[str]) -> 
         yield f"{INDENT}! {messages['repeated_reasons']}"
 
 
-def _format_proof(proof: Proof, at: str, messages: Messages) -> str:
+def _format_proof(proof: findings.Proof, at: str, messages: Messages) -> str:
     ago = _format_age(proof.at, at, messages) if proof.at else ""
     return messages[f"proof_{proof.kind}"].format(ago=ago, session=proof.session_id[:8])
 

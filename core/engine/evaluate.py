@@ -11,18 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from upbeat.core.contract import event as events
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Explanation, InjectContext, Proposal
-from upbeat.core.contract.event import (
-    Call,
-    Event,
-    PromptOrigin,
-    PromptSubmitted,
-    SessionStarted,
-    SubagentRequested,
-    ToolStarting,
-    UserQuestionRequested,
-)
 from upbeat.core.engine.merge import ContextBudget, MergeResult, merge_proposals
 from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest
 from upbeat.core.engine.ports import RepoContext, Transaction
@@ -51,7 +42,7 @@ MAX_NAMED_FILES = 5
 class EventContext:
     """An event with the repository, settings and runtime it is handled with; ``started_at`` is monotonic seconds."""
 
-    event: Event
+    event: events.Event
     runtime: Runtime
     repo_context: RepoContext
     started_at: float
@@ -80,7 +71,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
     features = runtime.workspace.features_in_progress(root) if RequiredInput.FEATURES in wanted else ()
     feature = (state.run.feature or find_new_feature(state.run, features)) if state.run else ""
     text = runtime.workspace.read_tasks(root, feature) if RequiredInput.TASKS in wanted and feature else None
-    call: Call | None = getattr(event, "call", None)
+    call: events.Call | None = getattr(event, "call", None)
     exit_code, agent_id = None, ""
     if call and RequiredInput.EXIT_CODE in wanted:
         exit_code = runtime.transcripts.exit_codes(event.source, frozenset({call.id})).get(call.id)
@@ -100,14 +91,14 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         agent_id=agent_id,
         features_in_progress=features,
         is_unrelated_question=is_running
-        and isinstance(event, PromptSubmitted)
+        and isinstance(event, events.PromptSubmitted)
         and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).intent is Intent.DOCS),
         requires_evidence=settings.workflow_require_evidence,
     )
 
 
 def with_peer_sessions(
-    inputs: WorkflowInputs, event: Event, transaction: Transaction, state: SessionState
+    inputs: WorkflowInputs, event: events.Event, transaction: Transaction, state: SessionState
 ) -> WorkflowInputs:
     """Return ``inputs`` with the peer sessions, if the event needs them, read in the transaction of the state."""
     if RequiredInput.PEER_SESSIONS not in required_inputs(event, state):
@@ -131,7 +122,7 @@ def loop_limits(settings: Settings) -> LoopLimits:
 
 # Policies and rules
 
-_CALL_EVENTS = (ToolStarting, UserQuestionRequested, SubagentRequested)
+_CALL_EVENTS = (events.ToolStarting, events.UserQuestionRequested, events.SubagentRequested)
 """A program that drives a client without hooks reports calls after they have run, when policies can no longer stop or
 change them. There, policies only save notes."""
 
@@ -170,8 +161,8 @@ class Evaluators:
         loaded = context.runtime.rule_loader.load(context.repo_context.repository.root).rules
         rules = ruleset.applicable_rules(loaded, event, settings.rules_hookify, client) if loaded else ()
         has_queries = any(policy.handlers[type(event)].queries for policy in policies)
-        is_new_turn = isinstance(event, SessionStarted) or (
-            isinstance(event, PromptSubmitted) and event.origin is PromptOrigin.USER
+        is_new_turn = isinstance(event, events.SessionStarted) or (
+            isinstance(event, events.PromptSubmitted) and event.origin is events.PromptOrigin.USER
         )
         return cls(policies, rules, {}, is_held_out, has_queries, is_new_turn)
 

@@ -14,20 +14,7 @@ from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.codes import ErrorCode, LimitCode
 from upbeat.core.contract.event import EventSource
 from upbeat.core.contract.report import Client, Limit, PlannedTool, ToolError, ToolResult, ToolRun, TurnReport
-from upbeat.core.engine.ports import (
-    Clock,
-    CodeIndex,
-    ContextResolver,
-    Journal,
-    LearnedHabits,
-    RepoContext,
-    RuleLoader,
-    ToolRunner,
-    Transcripts,
-    WorkflowLoader,
-    Workspace,
-    WorldQueries,
-)
+from upbeat.core.engine import ports
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -71,20 +58,20 @@ class TurnRequest:
 class Runtime:
     """Everything outside that the core needs, put together in ``adapters/wiring.py`` or from fakes in tests."""
 
-    context_resolver: ContextResolver
-    runner: ToolRunner
-    clock: Clock
-    journal: Journal
-    workspace: Workspace
-    transcripts: Transcripts
-    workflow_loader: WorkflowLoader
-    learned_habits: LearnedHabits
-    world: WorldQueries
-    rule_loader: RuleLoader
+    context_resolver: ports.ContextResolver
+    runner: ports.ToolRunner
+    clock: ports.Clock
+    journal: ports.Journal
+    workspace: ports.Workspace
+    transcripts: ports.Transcripts
+    workflow_loader: ports.WorkflowLoader
+    learned_habits: ports.LearnedHabits
+    world: ports.WorldQueries
+    rule_loader: ports.RuleLoader
     language: str = "en"
     client_traits: Mapping[str, ClientTraits] = field(default_factory=dict)
     """By client name; a client that is missing has the traits of ``UNKNOWN_CLIENT``."""
-    index: CodeIndex | None = None
+    index: ports.CodeIndex | None = None
     """None in a process for one turn, which would not keep it."""
 
 
@@ -93,14 +80,14 @@ class PreparedTurn:
     """A turn before its tools ran. ``prompt`` is the request's, without secrets: nothing else is read or shown."""
 
     request: TurnRequest
-    repo_context: RepoContext
+    repo_context: ports.RepoContext
     prompt: str
     analysis: PromptAnalysis
     planned: PlanResult
     is_plan: bool
 
 
-def prepare_turn(request: TurnRequest, runtime: Runtime, repo_context: RepoContext | None = None) -> TurnReport:
+def prepare_turn(request: TurnRequest, runtime: Runtime, repo_context: ports.RepoContext | None = None) -> TurnReport:
     """Return the report for one turn: plan it, run the planned tools within the budget, conclude.
 
     ``repo_context`` is the repository context of the request, for a caller that has resolved it already.
@@ -154,7 +141,9 @@ def call_tool(
     return ToolCallResult(sanitized.run.result, rendered.text, limits)
 
 
-def plan_turn(request: TurnRequest, repo_context: RepoContext, client: ClientTraits = UNKNOWN_CLIENT) -> PreparedTurn:
+def plan_turn(
+    request: TurnRequest, repo_context: ports.RepoContext, client: ClientTraits = UNKNOWN_CLIENT
+) -> PreparedTurn:
     """Plan what to look up for the request: nothing if the configuration is invalid or switched off."""
     settings, session_id = repo_context.settings, request.source.session_id
     is_plan = request.is_plan or settings.mode is ExecutionMode.PLAN
@@ -225,13 +214,17 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
     )
 
 
-def configuration_limits(repo_context: RepoContext) -> tuple[Limit, ...]:
+def configuration_limits(repo_context: ports.RepoContext) -> tuple[Limit, ...]:
     """Return a limit for each problem of the configuration; while there is one, nothing is looked up."""
     return tuple(Limit.of(LimitCode.CONFIG_INVALID, problem) for problem in repo_context.problems)
 
 
 def _run_tools(
-    tools: tuple[PlannedTool, ...], repo_context: RepoContext, runtime: Runtime, deadline: float, max_concurrency: int
+    tools: tuple[PlannedTool, ...],
+    repo_context: ports.RepoContext,
+    runtime: Runtime,
+    deadline: float,
+    max_concurrency: int,
 ) -> tuple[ToolRun, ...]:
     """Run ``tools``; if the repository cannot be read, all are skipped for that reason."""
     problem = repo_context.repository.problem

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from upbeat.core.prompt import phrases
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.clauses import (
     ClauseIntent,
@@ -23,23 +24,14 @@ from upbeat.core.prompt.clauses import (
     split_clauses,
 )
 from upbeat.core.prompt.entities import MentionKind, collect_targets, find_mentions
-from upbeat.core.prompt.phrases import (
-    COMMIT_TYPES,
-    NAME_PLACEHOLDER,
-    PhraseTag,
-    find_phrase_hits,
-    parse_opening,
-    tag_opening,
-    to_simplified,
-    words,
-)
+from upbeat.core.prompt.phrases import PhraseTag
 from upbeat.core.prompt.quoted_spans import PASTED_KINDS, MaskedPrompt, SpanKind, blank_spans, clip_prompt, mask_prompt
 from upbeat.core.prompt.signals import is_about_code, select_counted_mentions, to_prompt_signals, weigh_signals
 
 MAX_QUERY_LENGTH = 6000
 
 _SLASH_COMMAND = re.compile(r"\s*/([a-z][a-z0-9:_-]{0,40})(?=\s|$)")
-_CLIENT_COMMANDS = words("client_command")
+_CLIENT_COMMANDS = phrases.words("client_command")
 _QUESTION = re.compile(r"[?？][ \t]*$|[吗嗎呢么麼][ \t]*$", re.MULTILINE)
 _VAGUE_REQUEST_TAGS = frozenset({PhraseTag.UNSPECIFIED_CHANGE, PhraseTag.UNSPECIFIED_TASK})
 
@@ -51,16 +43,16 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     if command and command[1] in _CLIENT_COMMANDS:
         return PromptAnalysis(Intent.NONE)
     masked = mask_prompt(text)
-    opening = parse_opening(to_simplified(masked.prose))
+    opening = phrases.parse_opening(phrases.to_simplified(masked.prose))
     mentions = tuple(
         mention
         for mention in find_mentions(masked)
-        if mention.start >= opening.start or mention.name not in COMMIT_TYPES
+        if mention.start >= opening.start or mention.name not in phrases.COMMIT_TYPES
     )
     own_names = [(m.start, m.end) for m in mentions if m.span_kind is None and m.weight > 1]
     # A name is no verb: get_name contains "get".
-    prose = to_simplified(blank_spans(masked.prose, own_names, NAME_PLACEHOLDER))
-    clauses = split_clauses(prose, tag_opening(prose, find_phrase_hits(prose), opening))
+    prose = phrases.to_simplified(blank_spans(masked.prose, own_names, phrases.NAME_PLACEHOLDER))
+    clauses = split_clauses(prose, phrases.tag_opening(prose, phrases.find_phrase_hits(prose), opening))
     kept = drop_writing_requests(clauses, prose, mentions)
     intents = [parse_clause(clause) for clause in kept]
     # "Don't change parser.py, explain it" is about parser.py; "don't touch x.py, what's the weather" is not.

@@ -11,25 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from upbeat.core.contract import report as contract
 from upbeat.core.contract.codes import ErrorCode, LimitCode
-from upbeat.core.contract.report import (
-    Client,
-    Degraded,
-    Enforcement,
-    ForModel,
-    ForUser,
-    FusedContext,
-    Inputs,
-    Item,
-    ItemExcerpt,
-    Limit,
-    RootSource,
-    Signal,
-    Structured,
-    ToolPlan,
-    ToolResult,
-    TurnReport,
-)
 from upbeat.core.prompt.analysis import SIGNAL_WEIGHTS, PromptAnalysis
 from upbeat.core.tool_servers import TOOL_SEPARATOR
 from upbeat.core.turn.fuse import FusedItem, excerpt_id
@@ -98,7 +81,7 @@ def short_hash(*parts: str, length: int) -> str:
     return digest.hexdigest()[:length]
 
 
-def make_run_id(stamp: ReportStamp, prompt: str, identity: str, plan: ToolPlan) -> str:
+def make_run_id(stamp: ReportStamp, prompt: str, identity: str, plan: contract.ToolPlan) -> str:
     """Return ``plan-HASH``, ``empty-HASH`` or ``YYYYMMDD-HHMMSS-HASH``."""
     if not plan.tools and not stamp.is_plan_mode:
         return "empty-" + short_hash(prompt, identity, length=12)
@@ -107,46 +90,50 @@ def make_run_id(stamp: ReportStamp, prompt: str, identity: str, plan: ToolPlan) 
     return stamp.now.astimezone(UTC).strftime("%Y%m%d-%H%M%S-") + short_hash(prompt, identity, length=6)
 
 
-def build_inputs(analysis: PromptAnalysis, prompt: str, displayed_root: str, source: RootSource) -> Inputs:
+def build_inputs(
+    analysis: PromptAnalysis, prompt: str, displayed_root: str, source: contract.RootSource
+) -> contract.Inputs:
     """Return the inputs of the plan; ``prompt`` is already redacted."""
     signals = [
-        Signal(type=signal.type.value, match=signal.match, weight=SIGNAL_WEIGHTS[signal.type])
+        contract.Signal(type=signal.type.value, match=signal.match, weight=SIGNAL_WEIGHTS[signal.type])
         for signal in analysis.signals
     ]
     intent = analysis.intent.value
-    return Inputs(prompt=prompt, intent=intent, signals=signals, repo_root=displayed_root, repo_root_source=source)
+    return contract.Inputs(
+        prompt=prompt, intent=intent, signals=signals, repo_root=displayed_root, repo_root_source=source
+    )
 
 
 def assemble_report(
     *,
     run_id: str,
     stamp: ReportStamp,
-    client: Client,
-    inputs: Inputs,
-    plan: ToolPlan,
-    results: Sequence[ToolResult],
+    client: contract.Client,
+    inputs: contract.Inputs,
+    plan: contract.ToolPlan,
+    results: Sequence[contract.ToolResult],
     rendered: RenderedContext,
-    limits: Sequence[Limit],
+    limits: Sequence[contract.Limit],
     is_legacy: bool,
-) -> TurnReport:
+) -> contract.TurnReport:
     """Return the report of a turn."""
     limits = list({(limit.code, limit.text): limit for limit in limits}.values())
     summaries = "; ".join(
         f"{result.tool}: {result.summary if result.status == 'ok' else result.status} ({result.duration_ms} ms)"
         for result in results
     )
-    context = FusedContext(
-        for_model=ForModel(
+    context = contract.FusedContext(
+        for_model=contract.ForModel(
             additional_context=rendered.text,
-            structured=Structured(items=[_report_item(item) for item in rendered.items]),
+            structured=contract.Structured(items=[_report_item(item) for item in rendered.items]),
         ),
-        for_user=ForUser(
+        for_user=contract.ForUser(
             tool_plan_text=_plan_text(plan),
             results_text=f"[Results] {summaries}" if results else "",
             limits_text="[Limits] " + "; ".join(limit.text for limit in limits) if limits else "",
         ),
     )
-    return TurnReport(
+    return contract.TurnReport(
         run_id=run_id,
         created_at=format_timestamp(EPOCH if stamp.is_plan_mode else stamp.now),
         client=client,
@@ -156,14 +143,14 @@ def assemble_report(
         fused_context=context,
         limits=limits,
         degraded=_degradation(limits, results),
-        enforcement=Enforcement(source="legacy" if is_legacy else "orchestrator"),
+        enforcement=contract.Enforcement(source="legacy" if is_legacy else "orchestrator"),
         **_legacy_layers(inputs, plan, stamp) if is_legacy else {},
     )
 
 
 def assemble_empty_report(
-    run_id: str, client: Client, inputs: Inputs, limits: Sequence[Limit], stamp: ReportStamp
-) -> TurnReport:
+    run_id: str, client: contract.Client, inputs: contract.Inputs, limits: Sequence[contract.Limit], stamp: ReportStamp
+) -> contract.TurnReport:
     """Return a report that injects nothing, with the reason in its limits."""
     return assemble_report(
         run_id=run_id,
@@ -178,7 +165,7 @@ def assemble_empty_report(
     )
 
 
-def limits_from_results(results: Sequence[ToolResult]) -> list[Limit]:
+def limits_from_results(results: Sequence[contract.ToolResult]) -> list[contract.Limit]:
     """Return the limits of failed tools, with the error message for a user's own tool: only the user can fix it."""
     tools_by_code: dict[LimitCode, list[str]] = {}
     for result in results:
@@ -189,12 +176,12 @@ def limits_from_results(results: Sequence[ToolResult]) -> list[Limit]:
             detail = f"{result.tool} ({result.error.message[:MAX_TOOL_ERROR_LENGTH]})"
             code = LimitCode.TOOL_FAILED if code is LimitCode.OUTPUT_INVALID else code
         tools_by_code.setdefault(code, []).append(detail)
-    return [Limit.of(code, ", ".join(tools)) for code, tools in tools_by_code.items()]
+    return [contract.Limit.of(code, ", ".join(tools)) for code, tools in tools_by_code.items()]
 
 
-def _report_item(item: FusedItem) -> Item:
+def _report_item(item: FusedItem) -> contract.Item:
     finding = item.finding
-    return Item(
+    return contract.Item(
         kind=finding.kind,
         path=finding.path,
         symbol=finding.symbol,
@@ -209,7 +196,7 @@ def _report_item(item: FusedItem) -> Item:
         evidence_refs=list(item.evidence_refs),
         excerpt=excerpt_id(finding.path, finding.text),
         more=[
-            ItemExcerpt(
+            contract.ItemExcerpt(
                 symbol=excerpt.symbol,
                 start_line=excerpt.start_line,
                 end_line=excerpt.end_line,
@@ -221,7 +208,7 @@ def _report_item(item: FusedItem) -> Item:
     )
 
 
-def _plan_text(plan: ToolPlan) -> str:
+def _plan_text(plan: contract.ToolPlan) -> str:
     if not plan.tools:
         return "[Auto Tools] nothing to look up"
     tools = ", ".join(f"{tool.tool} (tier {tool.tier})" for tool in plan.tools)
@@ -230,21 +217,21 @@ def _plan_text(plan: ToolPlan) -> str:
     return f"[Auto Tools] {tools}; budget {limits}"
 
 
-def _degradation(limits: Sequence[Limit], results: Sequence[ToolResult]) -> Degraded:
+def _degradation(limits: Sequence[contract.Limit], results: Sequence[contract.ToolResult]) -> contract.Degraded:
     for limit in limits:
         if limit.code in _EMPTYING_LIMITS:
             error = _EMPTYING_LIMITS[limit.code]
-            return Degraded(is_degraded=True, reason=limit.text, degraded_to="empty", error=error)
+            return contract.Degraded(is_degraded=True, reason=limit.text, degraded_to="empty", error=error)
     has_results = any(result.status == "ok" for result in results)
     for limit in limits:
         if limit.code in _DEGRADING_LIMITS:
             error = _DEGRADING_LIMITS[limit.code]
             degraded_to: Literal["partial", "plan-only"] = "partial" if has_results else "plan-only"
-            return Degraded(is_degraded=True, reason=limit.text, degraded_to=degraded_to, error=error)
-    return Degraded()
+            return contract.Degraded(is_degraded=True, reason=limit.text, degraded_to=degraded_to, error=error)
+    return contract.Degraded()
 
 
-def _legacy_layers(inputs: Inputs, plan: ToolPlan, stamp: ReportStamp) -> dict[str, Any]:
+def _legacy_layers(inputs: contract.Inputs, plan: contract.ToolPlan, stamp: ReportStamp) -> dict[str, Any]:
     """Return the five layers that consumers of the first orchestrator read."""
     return {
         "project_profile": {"repo_root": inputs.repo_root, "repo_root_source": inputs.repo_root_source},

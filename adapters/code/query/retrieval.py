@@ -17,19 +17,13 @@ from itertools import compress
 from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.index.document import WHOLE_NAME_PREFIX
+from upbeat.adapters.code.query import terms
 from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.posting_source import (
     LENGTH_K1,
     FileGroup,
     Needle,
     PostingSource,
-)
-from upbeat.adapters.code.query.terms import (
-    PACKAGE_STEMS,
-    inverse_document_frequency,
-    joined_key,
-    split_identifier,
-    terms_in,
 )
 from upbeat.core.engine.ports import Cancellation
 
@@ -103,10 +97,10 @@ def build_needles(search_query: SearchQuery) -> list[Needle]:
         if len(term) > 2 or not term.isascii()
     ]
     for name, likeness in search_query.names.items():
-        lower, parts = name.lower(), split_identifier(name)
+        lower, parts = name.lower(), terms.split_identifier(name)
         has_number = len(parts) > 1 and any(part.isdigit() and len(part) >= MIN_NUMBER_DIGITS for part in parts)
-        if likeness >= MIN_NAME_LIKENESS and (len(terms_in(name)) > 1 or has_number):
-            index_key = WHOLE_NAME_PREFIX + joined_key(lower)
+        if likeness >= MIN_NAME_LIKENESS and (len(terms.terms_in(name)) > 1 or has_number):
+            index_key = WHOLE_NAME_PREFIX + terms.joined_key(lower)
             needles.append(Needle(lower.encode(), lower, index_key, likeness * NAME_FACTOR, is_name=True))
     return needles
 
@@ -135,7 +129,7 @@ def _score_group(
         hits = source.hits(needle, group)
         if hits is None:
             break
-        idf = inverse_document_frequency(group.file_count, len(hits))
+        idf = terms.inverse_document_frequency(group.file_count, len(hits))
         result.idf.setdefault(needle.key, idf)
         gain = needle.weight * idf
         total_gain += gain
@@ -201,7 +195,7 @@ def _name_match(
     """Return the largest share of a name that ``path`` (lowercase) matches, and the matching parts."""
     parts = tuple(path.split("/"))
     stem = parts[-1].partition(".")[0]
-    package = parts[:-1] if stem in PACKAGE_STEMS else ()
+    package = parts[:-1] if stem in terms.PACKAGE_STEMS else ()
     if not (parts[-1] in last_parts or stem in last_parts or (package and package[-1] in last_parts)):
         return 0.0, ()
     best: tuple[float, _Parts] = (0.0, ())

@@ -18,15 +18,8 @@ from typing import TYPE_CHECKING
 
 from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
+from upbeat.adapters.code.syntax import languages
 from upbeat.adapters.code.syntax.imports import Import, parse_import
-from upbeat.adapters.code.syntax.languages import (
-    CONTAINER_KINDS,
-    DefinitionCondition,
-    DefinitionRule,
-    Grammar,
-    grammar_name,
-    load_grammar,
-)
 from upbeat.adapters.code.syntax.outline import Outline
 from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, References
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
@@ -88,7 +81,7 @@ def parse_source(path: str, data: bytes, cancelled: Cancellation = NEVER_CANCELL
     Reads the first ``MAX_PARSED_BYTES``. Stops within milliseconds of ``cancelled``, with a partial or empty result.
     """
     data = data[:MAX_PARSED_BYTES]
-    name = grammar_name(path, data)
+    name = languages.grammar_name(path, data)
     if b"\0" in data:  # never code, and the scanner of one grammar hangs on it
         return ParsedFile(name or classify_file(path).language)
     loaded = _load_grammar(name) if name else None
@@ -107,9 +100,9 @@ class _LoadedGrammar:
     """A grammar in memory; the meaning of a node is looked up by its kind id."""
 
     language: Language
-    grammar: Grammar
+    grammar: languages.Grammar
     actions: tuple[int, ...]
-    rules: dict[int, DefinitionRule]
+    rules: dict[int, languages.DefinitionRule]
 
 
 _NAME, _CALL, _DEFINE, _IMPORT, _BRANCH, _BINARY, _COMMENT = (1 << bit for bit in range(7))
@@ -118,7 +111,7 @@ _NAME, _CALL, _DEFINE, _IMPORT, _BRANCH, _BINARY, _COMMENT = (1 << bit for bit i
 @cache
 def _load_grammar(name: str) -> _LoadedGrammar | None:
     """Return the grammar; None if its wheel is missing or needs another version of tree-sitter."""
-    grammar = load_grammar(name)
+    grammar = languages.load_grammar(name)
     try:
         from tree_sitter import Language
 
@@ -126,7 +119,7 @@ def _load_grammar(name: str) -> _LoadedGrammar | None:
     except (ImportError, AttributeError, ValueError):
         return None
     actions = [0] * language.node_kind_count
-    rules: dict[int, DefinitionRule] = {}
+    rules: dict[int, languages.DefinitionRule] = {}
     meanings = (
         (_NAME, grammar.name_nodes),
         (_CALL, grammar.call_nodes),
@@ -303,7 +296,7 @@ class _TreeWalker:
             if not self._data[end : end + 200].partition(b"\n")[0].strip():
                 self._comments.append((node.start_point.row + 1, max(last, node.start_point.row + 1)))
 
-    def _record_definition(self, node: Node, rule: DefinitionRule, depth: int) -> None:
+    def _record_definition(self, node: Node, rule: languages.DefinitionRule, depth: int) -> None:
         around = self._open_definitions[-1]
         kind = self._definition_kind(node, rule, around, depth)
         name = _name_in_field(node, rule.name_field, self._grammar.name_nodes) if kind else None
@@ -313,7 +306,7 @@ class _TreeWalker:
         if not text or "\n" in text:
             return
         owners = (*around.names, *self._explicit_owners(node, rule, name))[-MAX_OWNERS:]
-        if kind == "function" and (around.kind in CONTAINER_KINDS or len(owners) > len(around.names)):
+        if kind == "function" and (around.kind in languages.CONTAINER_KINDS or len(owners) > len(around.names)):
             kind = "method"
         first = node.start_point.row + 1
         last = node.end_point.row + (1 if node.end_point.column else 0)
@@ -323,21 +316,23 @@ class _TreeWalker:
         self._branches.append(0)
         self._open_definitions.append(_OpenDefinition(len(self._definitions) - 1, depth, kind, (*owners, text)))
 
-    def _definition_kind(self, node: Node, rule: DefinitionRule, enclosing: _OpenDefinition, depth: int) -> str:
+    def _definition_kind(
+        self, node: Node, rule: languages.DefinitionRule, enclosing: _OpenDefinition, depth: int
+    ) -> str:
         """Return the kind of definition that ``node`` is; empty if it is none."""
         is_top = enclosing.position < 0 and depth <= MAX_TOP_DEPTH
-        if rule.condition is DefinitionCondition.TOP_LEVEL:
+        if rule.condition is languages.DefinitionCondition.TOP_LEVEL:
             return rule.kind if is_top else ""
-        if rule.condition is DefinitionCondition.HAS_BODY:
+        if rule.condition is languages.DefinitionCondition.HAS_BODY:
             return rule.kind if node.child_by_field_name("body") else ""
-        if rule.condition is DefinitionCondition.FUNCTION_VALUE:
+        if rule.condition is languages.DefinitionCondition.FUNCTION_VALUE:
             value = node.child_by_field_name("value") or node.child_by_field_name("right")
             if value and value.type in self._grammar.function_value_nodes:
                 return "function"
             return rule.kind if is_top and rule.kind == "constant" else ""
         return rule.kind
 
-    def _explicit_owners(self, node: Node, rule: DefinitionRule, name: Node) -> tuple[str, ...]:
+    def _explicit_owners(self, node: Node, rule: languages.DefinitionRule, name: Node) -> tuple[str, ...]:
         """Return the owner in the definition itself: a Go receiver, or the class in ``Class::method``."""
         receiver = node.child_by_field_name("receiver")
         if receiver:

@@ -11,16 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
+from upbeat.adapters.code.graph import graph
 from upbeat.adapters.code.graph.codebase import CodeBase
-from upbeat.adapters.code.graph.graph import (
-    Edge,
-    SymbolLocation,
-    edge_finding,
-    enclosing_symbol,
-    find_callees,
-    find_callers,
-    find_importers,
-)
 from upbeat.adapters.code.query.excerpt import printable_path
 from upbeat.core.contract.finding import MIN_OPTIONAL_SCORE, Finding, ToolOutput
 
@@ -55,11 +47,11 @@ MAX_CALLEE_NAMES = 12
 class GraphNode:
     """A symbol in the subgraph; ``edge`` and ``origin`` say how it was reached, and are None for a seed."""
 
-    symbol: SymbolLocation
+    symbol: graph.SymbolLocation
     score: float
     depth: int
-    edge: Edge | None = None
-    origin: SymbolLocation | None = None
+    edge: graph.Edge | None = None
+    origin: graph.SymbolLocation | None = None
     relation: str = ""
 
 
@@ -120,9 +112,9 @@ def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list
         parsed = code.parsed_file(passage.path) if len(seeds) < top_k else None
         if parsed is None:
             continue
-        symbol = SymbolLocation(passage.path)
+        symbol = graph.SymbolLocation(passage.path)
         if passage.start_line > 0:
-            symbol = enclosing_symbol(passage.path, parsed, passage.start_line)
+            symbol = graph.enclosing_symbol(passage.path, parsed, passage.start_line)
         seeds.setdefault(symbol.id, GraphNode(symbol, passage.score, 0))
     return list(seeds.values())
 
@@ -130,11 +122,11 @@ def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list
 def _adjacent_nodes(code: CodeBase, node: GraphNode, limit: int, distance: int) -> list[GraphNode]:
     """Return what calls or imports the node's symbol, and what it calls; the most certain of each."""
     if node.symbol.position < 0:
-        relations = [("imports", find_importers(code, node.symbol.path))]
+        relations = [("imports", graph.find_importers(code, node.symbol.path))]
     else:
         relations = [
-            ("calls", find_callers(code, node.symbol)),
-            ("called by", find_callees(code, node.symbol, MAX_CALLEE_NAMES)),
+            ("calls", graph.find_callers(code, node.symbol)),
+            ("called by", graph.find_callees(code, node.symbol, MAX_CALLEE_NAMES)),
         ]
     nodes = []
     for relation, edges in relations:
@@ -193,7 +185,9 @@ def _node_findings(code: CodeBase, nodes: list[GraphNode], max_score: float) -> 
         is_use = node.relation != "called by"
         why = f"{node.relation} {near}" + (f" on line {node.edge.line}" if is_use else "")
         has_text = len(rows) < MAX_ROWS_WITH_TEXT
-        finding = edge_finding(code, node.edge, node.score * max_score, why, has_text=has_text, is_call_site=is_use)
+        finding = graph.edge_finding(
+            code, node.edge, node.score * max_score, why, has_text=has_text, is_call_site=is_use
+        )
         rows.append(replace(finding, optional_score=max(finding.score, MIN_OPTIONAL_SCORE)))
     return tuple(rows)
 
