@@ -9,14 +9,9 @@ from pathlib import Path
 import pytest
 from commands import Here
 from processes import Finished
-from repositories import make_repository, write
+from repositories import write
 
 TAKES = "a feature name has at most 60 lower case letters, digits and hyphens"
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    return make_repository(tmp_path / "repo").resolve()
 
 
 def told(done: Finished) -> tuple[int, str, str]:

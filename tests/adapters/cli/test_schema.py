@@ -7,12 +7,6 @@ from pathlib import Path
 import pytest
 from commands import Here
 from processes import ROOT
-from repositories import make_repository
-
-
-@pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("r") / "repo")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from commands import Here
 from fakes.clock import FakeClock
-from repositories import make_repository
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
@@ -16,11 +15,6 @@ from upbeat.core.workflow.state import NEW_SESSION, RunStatus, WorkflowRun, Work
 
 STATE = ".local/state"
 MINE = {"CLAUDE_CODE_SESSION_ID": "s-1"}
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    return make_repository(tmp_path / "repo").resolve()
 
 
 @pytest.fixture

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.codex.workbench import Turn, Workbench, make_workbench
+from fakes.codex.workbench import Turn, Workbench
 from processes import REPORT_SCHEMA, Finished
 from repositories import PROMPT
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 OFF = {"CI_AUTO_TOOLS": "off"}
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return make_workbench(tmp_path / "b")
 
 
 def lines(out: bytes) -> list[dict[str, Any]]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from pathlib import Path
 
 import pytest
 from fakes.codex.terminal import CTRL_C, ENTER, UP, Terminal
-from fakes.codex.workbench import Workbench, make_workbench
+from fakes.codex.workbench import Workbench
 from repositories import PROMPT
 
 from upbeat.core.turn.fuse import ALREADY_SHOWN
@@ -19,11 +17,6 @@ pytestmark = pytest.mark.terminal
 OFF = {"CI_AUTO_TOOLS": "off"}
 WAITING = [{"spawn": 60}, {"begin": "sleep 60"}, {"sleep": 60}]
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return make_workbench(tmp_path / "b")
 
 
 def test_three_turns_and_a_restart_are_one_thread(bench: Workbench) -> None:
@@ -148,25 +141,6 @@ def test_plan_mode_can_be_toggled(bench: Workbench) -> None:
     assert ["really"] == bench.prompts()
 
 
-def test_the_toolbar_has_repository_session_and_mode(bench: Workbench) -> None:
-    """The toolbar follows the session."""
-    with Terminal(bench) as terminal:
-        terminal.wait_for("店 · new session · mode: run · lookup: auto")
-        terminal.ask("hello", "plain answer")
-        terminal.wait_for(f"{bench.sessions()['default'][:13]} · mode: run · lookup: auto")
-
-
-def test_it_works_on_a_narrow_terminal(bench: Workbench) -> None:
-    """On thirty columns, lines about the work are clipped, and the answer is complete."""
-    bench.script([{"run": "x" * 80, "output": "店" * 40}, {"say": "done"}])
-    with Terminal(bench, columns=30, **OFF) as terminal:
-        terminal.ask("x", "done")
-        lines = terminal.shown.split("\n")
-
-    assert f"$ {'x' * 27}…" in lines
-    assert [line for line in lines if "店店" in line and "…" in line]
-
-
 def test_a_prompt_on_the_command_line_is_the_first_turn(bench: Workbench) -> None:
     """PROMPT is the first turn, and the terminal stays; --new starts another thread."""
     bench.remember(bench.add_thread(THREAD))
@@ -228,21 +202,6 @@ def test_a_closed_window_ends_everything(bench: Workbench) -> None:
         _, status = os.waitpid(terminal.program.pid, 0)
 
     assert (129, []) == (os.waitstatus_to_exitcode(status), bench.processes())
-
-
-def test_a_killed_codex_auto_leaves_no_process(bench: Workbench) -> None:
-    """SIGKILL during a turn ends Codex too, and the thread is stored."""
-    bench.script([{"begin": "sleep 60"}, {"sleep": 60}])
-    with Terminal(bench, **OFF) as terminal:
-        terminal.send("wait" + ENTER)
-        terminal.wait_for("$ sleep 60")
-        terminal.program.kill(signal.SIGKILL)
-        end = time.monotonic() + 5
-        while bench.processes() and time.monotonic() < end:
-            time.sleep(0.02)
-
-    assert [] == bench.processes()
-    assert {"default"} == set(bench.sessions())
 
 
 def test_the_history_is_private_and_has_no_secrets(bench: Workbench) -> None:

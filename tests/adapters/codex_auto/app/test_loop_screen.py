@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes.codex.conversation import CHINESE, ENGLISH
 from fakes.codex.terminal import ENTER, Terminal
-from fakes.codex.workbench import Turn, Workbench, make_workbench
+from fakes.codex.workbench import Turn, Workbench
 from wcwidth import wcswidth
 
 from upbeat.adapters.codex_auto.texts import Texts
@@ -30,11 +29,6 @@ TURN: Turn = [
     {"tool": "memory.recall", "error": f"no such {EVIL}"},
     {"say": f"# Result\n\nThe **limit** is in `retry.py`. {EVIL}\n\n- one\n- 二\n\n{LONG}"},
 ]
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return make_workbench(tmp_path / "b")
 
 
 def lines_of(raw: str) -> list[str]:

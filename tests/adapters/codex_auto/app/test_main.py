@@ -18,11 +18,6 @@ THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 OFF = {"CI_AUTO_TOOLS": "off"}
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return make_workbench(tmp_path / "b")
-
-
 def wait_for_call(bench: Workbench) -> None:
     end = time.monotonic() + 10
     while not bench.calls() and time.monotonic() < end:
@@ -252,13 +247,6 @@ def test_the_journal_has_the_turn(bench: Workbench) -> None:
         record["event"] for record in records
     ]
     assert named == [record["event"] for record in records if record["session_id"] == thread_id]
-
-
-def test_messages_follow_the_language_of_the_environment(bench: Workbench) -> None:
-    """With a Chinese locale, messages are Chinese."""
-    bench.script([{"fail": "no"}])
-
-    assert "本轮失败" in bench.run("--once", "x", LANG="zh_CN.UTF-8", **OFF).stderr
 
 
 def test_a_hostile_repository_is_not_imported(bench: Workbench) -> None:

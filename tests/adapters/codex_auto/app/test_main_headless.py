@@ -5,19 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.codex.workbench import Workbench, make_workbench
+from fakes.codex.workbench import Workbench
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 OFF = {"CI_AUTO_TOOLS": "off"}
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return make_workbench(tmp_path / "b")
 
 
 def wait_until(condition: Any) -> None:
@@ -75,8 +69,10 @@ def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
     threads = bench.sessions()
 
     assert (0, b"second\n") == (second.code, second.stdout)
-    assert f"session default is open in another codex-auto (process {fork.pid})" in second.stderr
-    assert "resume it with codex-auto --session default" in second.stderr
+    assert (
+        f"session default is open in another codex-auto (process {fork.pid}), so this is session default-2; "
+        "once the other one is closed, resume it with codex-auto --session default"
+    ) in second.stderr
     assert (1, b"") == (named.code, named.stdout)
     assert "another program has this session open" in named.stderr
     assert {"default", "default-2"} == set(threads)
@@ -91,7 +87,8 @@ def test_the_session_of_a_killed_run_is_taken_over(bench: Workbench) -> None:
         wait_until(lambda: bench.calls() and bench.sessions())
         fork.send(signal.SIGKILL)
     done = bench.run("--once", "y", **OFF)
+    left = f"session default was left open by process {fork.pid}, which is no longer running"
 
     assert (0, b"on\n") == (done.code, done.stdout)
-    assert f"session default was left open by process {fork.pid}, which is no longer running" in done.stderr
+    assert f"{left}; this codex-auto continues it" in done.stderr
     assert bench.sessions()["default"] == bench.calls()[-1]["argv"][-2]

@@ -6,12 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from fakes.codex import workbench
 from fakes.codex.conversation import ENGLISH
-from fakes.codex.workbench import Workbench, make_workbench
+from fakes.codex.workbench import Workbench
 
 from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.codex_auto.app.main import RunContext, open_transport
@@ -22,11 +21,6 @@ from upbeat.adapters.system.environment import read_environment
 from upbeat.core.errors import RequestError
 
 SERVER = workbench.PROGRAM.with_name("app_server.py")
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Workbench:
-    return make_workbench(tmp_path / "b")
 
 
 @pytest.fixture

@@ -23,8 +23,6 @@ from upbeat.adapters.codex.transport.base import (
     TurnEvent,
     TurnInput,
 )
-from upbeat.adapters.codex_auto.conversation.turns import is_plan_mode
-from upbeat.adapters.codex_auto.sessions.manager import SessionSummary
 from upbeat.adapters.codex_auto.sessions.session import Session
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.finding import Finding, ToolOutput
@@ -87,16 +85,6 @@ def test_the_thread_of_a_failed_turn_is_stored(tmp_path: Path) -> None:
     [row] = store_of(tmp_path).read(0)
     title = "where is RETRY_LIMIT used in retry.py?"
     assert Session(FIRST, NOW, NOW, str(tmp_path), TokenUsage(), str(tmp_path), title) == row.session
-
-
-def test_the_next_run_continues_the_thread(tmp_path: Path) -> None:
-    """AC-002: another process resumes the thread."""
-    make_scene(tmp_path, good()).turn(PROMPT)
-    later = make_scene(tmp_path, good())
-    later.turn(PROMPT)
-
-    assert [FIRST] == [ask.thread_id for ask in later.transport.asked]
-    assert LimitCode.SESSION_UNAVAILABLE not in _codes(later)
 
 
 def test_another_thread_than_requested_is_reported_and_kept(tmp_path: Path) -> None:
@@ -195,17 +183,6 @@ def test_exec_mode_starts_a_new_thread_each_time(tmp_path: Path) -> None:
     assert ["", ""] == [ask.thread_id for ask in scene.transport.asked]
 
 
-def test_a_new_thread_forgets_the_former(tmp_path: Path) -> None:
-    """/new and --new remove the thread from the session."""
-    scene = make_scene(tmp_path, good(FIRST), good(SECOND))
-    scene.turn(PROMPT)
-    scene.conversation.start_new_thread(is_plan_only=False)
-
-    assert {} == scene.stored()
-    scene.turn(PROMPT)
-    assert ["", ""] == [ask.thread_id for ask in scene.transport.asked]
-
-
 def test_tokens_are_those_of_the_turn(tmp_path: Path) -> None:
     """Codex counts over the whole thread; the difference is shown, also after a restart."""
     scene = make_scene(tmp_path, good(tokens=100), good(tokens=250))
@@ -300,15 +277,6 @@ def test_a_turn_is_recorded_as_with_hooks(tmp_path: Path) -> None:
     assert (FIRST, "answer") == (ending.session_id, ending.event_fields["message"])
 
 
-def _codes(scene: Scene) -> list[str]:
-    return [code for record in scene.world.journal.records for code in record.turn.get("limits", ())]
-
-
-def test_plan_mode_comes_from_the_settings(tmp_path: Path) -> None:
-    """CI_AUTO_TOOLS_MODE=plan makes every prompt a dry run."""
-    assert [True, False] == [is_plan_mode(repo_context(mode=mode)) for mode in (ExecutionMode.PLAN, ExecutionMode.RUN)]
-
-
 @pytest.mark.parametrize("thread_id", ["", "last", FIRST[:-1]])
 def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id: str) -> None:
     """AC-002: an id that is not a UUID would silently start another thread, so it is not stored."""
@@ -366,21 +334,6 @@ def test_a_session_that_another_process_holds_gets_no_prompt(tmp_path: Path) -> 
     assert Failed(FailureReason.ACTIVE_WRITER, f"process {NEIGHBOR.pid}") == first
     assert Completed(TokenUsage(100)) == scene.turn()
     assert [TurnInput("hello", "", FIRST)] == scene.transport.asked
-
-
-def test_a_new_thread_does_not_lose_the_former(tmp_path: Path) -> None:
-    """--new starts another thread, and the former one can be resumed by its number."""
-    make_plain_scene(tmp_path, good(FIRST)).turn("first prompt")
-    scene = make_plain_scene(tmp_path, good(SECOND), good(FIRST), is_new=True)
-    scene.turn("second prompt")
-    listed = scene.conversation.list_sessions()
-    scene.conversation.switch_session(str([summary.thread_id for summary in listed].index(FIRST) + 1))
-    scene.turn()
-
-    known = {summary.thread_id: summary for summary in listed}
-    assert SessionSummary(SECOND, "default", NOW, "second prompt", is_current=True) == known[SECOND]
-    assert SessionSummary(FIRST, "", NOW, "first prompt") == known[FIRST]
-    assert ["", FIRST] == [turn_input.thread_id for turn_input in scene.transport.asked]
 
 
 def test_a_fork_continues_next_to_its_origin(tmp_path: Path) -> None:

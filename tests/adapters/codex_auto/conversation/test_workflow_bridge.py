@@ -228,15 +228,6 @@ def test_a_failed_turn_is_counted_and_not_repeated(tmp_path: Path) -> None:
     assert ("quota_exceeded", "no more") == (record.event_fields["error"], record.event_fields["message"])
 
 
-def test_a_prompt_without_a_workflow_is_one_turn(tmp_path: Path) -> None:
-    """Without a workflow there is no guidance and no continuation."""
-    scene = make_scene(tmp_path, turn(Message("It is in retry.py.")))
-    scene.says("where is RETRY_LIMIT used?")
-
-    assert [("where is RETRY_LIMIT used?", "")] == [(ask.prompt, ask.guidance) for ask in scene.transport.asked]
-    assert None is scene.state().run
-
-
 # --- evidence ---
 
 

@@ -12,7 +12,6 @@ import pytest
 from fakes.codex.conversation import (
     ENGLISH,
     FIRST,
-    GONE,
     NEIGHBOR,
     SECOND,
     THIRD,
@@ -57,21 +56,6 @@ def test_the_stored_session_is_resumed(tmp_path: Path) -> None:
     )
 
 
-def test_a_second_process_gets_its_own_session(tmp_path: Path) -> None:
-    """The notice names the new session and the command that resumes the first."""
-    save_session(tmp_path)
-    hold(tmp_path)
-    manager = opened(tmp_path)
-    manager.record_thread(SECOND, "/", "hello")
-
-    expected = (
-        f"session default is open in another codex-auto (process {NEIGHBOR.pid}), so this is session default-2; "
-        "once the other one is closed, resume it with codex-auto --session default"
-    )
-    assert [expected] == manager.notices
-    assert {"default": [FIRST], "default-2": [SECOND]} == threads_by_name(store_of(tmp_path))
-
-
 def test_a_reserved_name_is_not_taken(tmp_path: Path) -> None:
     """A name is taken as soon as a process reserves it, before its first thread."""
     hold(tmp_path)
@@ -92,18 +76,6 @@ def test_a_name_that_the_user_chose_is_not_replaced(tmp_path: Path) -> None:
     assert (f"process {NEIGHBOR.pid}", "mine", False) == (first, manager.name, was_ours)
     assert "Close it there before you send prompts here" in manager.notices[0]
     assert ("", SECOND) == (manager.claim(), manager.current and manager.current.thread_id)
-
-
-def test_the_lease_of_an_ended_process_is_taken_over(tmp_path: Path) -> None:
-    """The session continues under its name, and a notice says so."""
-    stored = save_session(tmp_path)
-    hold(tmp_path, holder=GONE)
-    manager = opened(tmp_path)
-
-    assert (stored, "default") == (manager.current, manager.name)
-    assert [
-        f"session default was left open by process {GONE.pid}, which is no longer running; this codex-auto continues it"
-    ] == manager.notices
 
 
 def test_a_copied_repository_has_its_own_session(tmp_path: Path) -> None:
@@ -166,13 +138,6 @@ def session_file(root: Path, named: dict[str, str], former: list[str], more: dic
     path.parent.mkdir()
     path.write_text(json.dumps(document))
     return path
-
-
-def test_closing_releases_the_session(tmp_path: Path) -> None:
-    """The session is free at once."""
-    opened(tmp_path).close()
-
-    assert () == store_of(tmp_path, NEIGHBOR).read(0)
 
 
 def test_peeking_writes_nothing(tmp_path: Path) -> None:

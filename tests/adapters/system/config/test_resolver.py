@@ -45,13 +45,6 @@ def test_the_top_of_the_working_tree(repo: Path) -> None:
     assert [] == limits(locate(repo / "shop"))
 
 
-def test_no_git(tmp_path: Path) -> None:
-    """Without git the repository is the working directory, and a limit reports it."""
-    real = os.path.realpath(tmp_path)
-
-    assert (found(real, "no-git-root"), ROOT_LIMIT) == (locate(tmp_path).repository, limits(locate(tmp_path)))
-
-
 def test_a_request_outweighs_all(repo: Path) -> None:
     """A repository that is asked for is taken as it is, a folder inside of one, too."""
     assert found(repo / "shop", "config") == locate("/", str(repo / "shop"), CI_AUTO_TOOLS_REPO_ROOT="/x").repository
@@ -136,14 +129,6 @@ def test_a_linked_worktree(repo: Path) -> None:
 
     assert found(repo.parent / "tree", "git") == locate(repo.parent / "tree" / "shop").repository
     assert locate(repo, plan=True).repository.identity == locate(repo.parent / "tree", plan=True).repository.identity
-
-
-def test_a_submodule(repo: Path, tmp_path: Path) -> None:
-    """A submodule is a repository of its own."""
-    make_repository(tmp_path / "inner")
-    git(repo, "submodule", "--quiet", "add", str(tmp_path / "inner"), "lib")
-
-    assert found(repo / "lib", "git") == locate(repo / "lib" / "shop").repository
 
 
 def test_a_plan_shows_no_path_of_this_machine(repo: Path) -> None:

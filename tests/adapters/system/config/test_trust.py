@@ -23,28 +23,6 @@ def put(path: Path, text: str = "x=1") -> Path:
     return path
 
 
-def test_trust_is_for_a_content_at_a_place(tmp_path: Path, home: Environment) -> None:
-    """Trust applies to one content at one path, and to no other content or path."""
-    path = put(tmp_path / "one")
-    before = is_trusted(path, DIGEST, home)
-    trust(path, b"x=1", home)
-
-    assert (False, True) == (before, is_trusted(path, DIGEST, home))
-    assert (False, False) == (
-        is_trusted(path, digest_of(b"x=2"), home),
-        is_trusted(put(tmp_path / "two"), DIGEST, home),
-    )
-
-
-def test_trust_remembers_others(tmp_path: Path, home: Environment) -> None:
-    """Trusting one project keeps the trust in another."""
-    one, two = put(tmp_path / "a" / "x"), put(tmp_path / "b" / "x")
-    trust(one, one.read_bytes(), home)
-    trust(two, two.read_bytes(), home)
-
-    assert (True, True) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
-
-
 @pytest.mark.parametrize("stored", ["", "[]", "{", '{"x": 5}', "null"])
 def test_a_broken_trust_file_trusts_nobody(tmp_path: Path, home: Environment, stored: str) -> None:
     """An invalid trust file trusts nothing, and new trust replaces it."""

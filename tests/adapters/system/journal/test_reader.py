@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from session_journal import SettableClock, change_file, happen
@@ -129,11 +129,3 @@ def test_a_damaged_file_cannot_be_read(journal: SqliteJournal) -> None:
 
     assert "file is not a database" == journal.health().problem
     assert b"garbage " * 1000 == journal.file.path.read_bytes()
-
-
-def test_times_are_utc(journal: SqliteJournal, clock: SettableClock) -> None:
-    """``updated_at`` is seconds since the epoch."""
-    clock.time = datetime(2026, 5, 1, tzinfo=UTC)
-    happen(journal)
-
-    assert 1777593600.0 == journal.sessions()[0].updated_at
