@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from policy_play import DESTRUCTIVE_LINES, HERE, IN_CODEX, ROOT, asked, call, queried, said_by, shell, starting, view_of
@@ -14,6 +17,8 @@ from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policies.block_destructive_commands import MAX_QUERIED_FILES, POLICY
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery
 from upbeat.core.workflow.state import SessionState
+
+CASES = read_json_groups(Path(__file__).with_name("destructive_cases.jsonl"))
 
 CHANGED = (ChangedFile("README.md", 1, 0), ChangedFile("new/draft.py"), ChangedFile("src/app/main.py", 3, 2))
 KNOWN = {ChangedFilesQuery(): CHANGED}
@@ -36,24 +41,10 @@ def test_corpus(kind: str, effects: tuple[str, ...]) -> None:
     assert dict.fromkeys(lines, effects) == {line: said(line) for line in lines}
 
 
-@pytest.mark.parametrize(
-    ("line", "clean", "unknown"),
-    [
-        ("git reset --hard", (), ("Deny",)),
-        ("git reset --hard origin/main", ("RequestApproval",), ("Deny",)),
-        ("git checkout .", (), ("Deny",)),
-        ("git restore .", (), ("Deny",)),
-        ("git clean -fd", (), ("Deny",)),
-        ("git clean -fdx", ("RequestApproval",), ("Deny",)),
-        ("git checkout -- src", (), ("RequestApproval",)),
-        ("rm -rf src", (), ("RequestApproval",)),
-        ("rm -rf .", ("Deny",), ("Deny",)),
-        ("rm -rf .git", ("Deny",), ("Deny",)),
-    ],
-)
-def test_uncommitted(line: str, clean: tuple[str, ...], unknown: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("line", "clean", "unknown"), CASES["uncommitted"])
+def test_uncommitted(line: str, clean: list[str], unknown: list[str]) -> None:
     """A command that only loses uncommitted work is let through if there is none; unknown changes count as some."""
-    assert (said(line, found=CLEAN), said(line, found={})) == (clean, unknown)
+    assert (clean, unknown) == (list(said(line, found=CLEAN)), list(said(line, found={})))
 
 
 def test_new_files() -> None:
@@ -100,15 +91,7 @@ def test_texts() -> None:
     assert isinstance(english, Deny)
 
 
-@pytest.mark.parametrize(
-    ("line", "safe"),
-    [
-        ("git push --force", "`git push --force-with-lease`"),
-        ("git push -f fork HEAD:main topic", "`git push --force-with-lease fork HEAD:main topic`"),
-        ("git push upstream +topic other", "`git push --force-with-lease upstream topic`"),
-        ("git push --mirror backup", "`git push --force-with-lease`"),
-    ],
-)
+@pytest.mark.parametrize(("line", "safe"), CASES["push"])
 def test_the_safe_push_is_the_users_own(line: str, safe: str) -> None:
     """The alternative to a forced push names the remote and the forced branches as the line does."""
     [effect] = said_by(POLICY, starting(shell(line)))

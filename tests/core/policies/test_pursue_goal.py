@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from case_files import read_json_groups
 from policy_play import HERE, IN_AGENT, Talk, asked, shell, silent, starting
 from workflow_play import Play
 
@@ -25,6 +27,8 @@ from upbeat.core.contract.event import (
 from upbeat.core.policies.pursue_goal import MAX_GOAL_CHARS, MAX_TURNS, POLICY, active_goal_reason
 from upbeat.core.policy.definition import PolicyContext
 from upbeat.core.workflow.decision import LoopLimits
+
+CASES = read_json_groups(Path(__file__).with_name("goal_cases.jsonl"))
 
 WORKS = starting(shell("make"))
 AUDIT = "pytest: 12 passed; README names the flag"
@@ -54,27 +58,7 @@ def kinds(talk: Talk, event: Event) -> list[type]:
     return [type(effect) for effect in talk.say(event)]
 
 
-NO_GOAL = [
-    "all tests pass",
-    "the goal: all tests pass",
-    "goal all tests pass",
-    "write `[goal: x]` into the README",
-    "```\n[goal: all tests pass]\n```",
-    'he wrote "[goal: all tests pass]"',
-    "what does /upbeat:goal do?",
-    "/other:goal x",
-    "[goal]",
-    "[goal: ]",
-]
-SETS = {
-    "/upbeat:goal all tests pass": "all tests pass",
-    "$upbeat:goal all tests pass\nand docs": "all tests pass\nand docs",
-    "[goal: all tests pass]": "all tests pass",
-    '加上重试 [Goal: "make" passes ]': '"make" passes',
-}
-
-
-@pytest.mark.parametrize("prompt", NO_GOAL)
+@pytest.mark.parametrize("prompt", [case for (case,) in CASES["none"]])
 def test_says_nothing_for(prompt: str) -> None:
     """A prompt that is not a command sets no goal."""
     talk = Talk(POLICY)
@@ -90,7 +74,7 @@ def test_only_the_user_sets_a_goal() -> None:
     assert () == talk.say(ends())
 
 
-@pytest.mark.parametrize(("prompt", "goal"), SETS.items())
+@pytest.mark.parametrize(("prompt", "goal"), CASES["sets"])
 def test_sets(prompt: str, goal: str) -> None:
     """The goal is set as written, and the model is told the marker that ends it."""
     talk = Talk(POLICY)
@@ -168,10 +152,7 @@ LETS_GO: dict[str, list[Event]] = {
 test_lets_go = silent(LETS_GO, lambda events: begun().say_all(events))
 
 
-CANCELS = ["/upbeat:goal off", "$upbeat:goal OFF.", "[goal: off]", "/upbeat:goal 取消", "stop", "停", "/upbeat:stop"]
-
-
-@pytest.mark.parametrize("prompt", CANCELS)
+@pytest.mark.parametrize("prompt", [case for (case,) in CASES["cancels"]])
 def test_off_or_a_stop_phrase_cancels_the_goal(prompt: str) -> None:
     """``off`` or a stop phrase cancels the goal and notifies the user."""
     talk = begun()

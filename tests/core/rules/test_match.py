@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from policy_play import HERE, IN_CODEX, ROOT, call, finished, shell, starting
@@ -44,6 +46,8 @@ from upbeat.core.rules.rule import (
     RuleOutcome,
 )
 
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
+
 FILE = ".upbeat/rules/r.md"
 
 
@@ -65,42 +69,14 @@ pattern: rm\s+(-\w+\s+)*-\w*r\w*f?\b.*\s/
 action: deny
 """)
 
-DELETES = (
-    "rm -rf /",
-    "sudo rm -rf /",
-    "/bin/rm -rf /",
-    "bash -c 'rm -rf /'",
-    "cd /tmp && rm -rf /",
-    "true || rm -v -rf /",
-    "if true; then rm -rf /; fi",
-    "x=$(rm -rf /)",
-    "env A=1 timeout 5 rm -rf '/'",
-    "sh -c \"bash -c 'rm -rf /'\"",
-    "find . -exec rm -rf / \\;",
-    "rm -rf \\\n /",
-    "echo 'rm -rf /' | sh",
-)
-DELETES_NOT = (
-    "",
-    "ls",
-    'git commit -m "rm -rf /"',
-    "git commit -m 'never run rm -rf /'",
-    "grep 'rm -rf /' notes.txt",
-    "echo rm -rf /",
-    "rm -rf build",
-    "man rm",
-    "# rm -rf /",
-    "cat <<'EOF' > notes\nrm -rf /\nEOF",
-)
 
-
-@pytest.mark.parametrize("line", DELETES)
+@pytest.mark.parametrize("line", [case for (case,) in CASES["command"]])
 def test_a_wrapped_command_matches(line: str) -> None:
     """A pattern is matched against each simple command without its wrappers."""
     assert MatchResult.MATCH is verdict(NO_RM, starting(shell(line)))
 
 
-@pytest.mark.parametrize("line", DELETES_NOT)
+@pytest.mark.parametrize("line", [case for (case,) in CASES["text"]])
 def test_text_does_not_match(line: str) -> None:
     """Quoted text, comments, here-documents and arguments are not commands."""
     assert MatchResult.NO_MATCH is verdict(NO_RM, starting(shell(line)))

@@ -8,78 +8,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.shell import ParsedCommands, Redirect, SimpleCommand, parse_commands
 from upbeat.core.shell.commands import MAX_COMMANDS, PROGRAM_GAP, SCRIPT_GAP, SIZE_GAP, SYNTAX_GAP
 
-WORDS = {
-    "one command": ("a b", [("a", "b")]),
-    "quotes": ("a 'b c' \"d $E\" f\\ g $'h\\ni' j'k'\"l\"", [("a", "b c", "d $E", "f g", "h\ni", "jkl")]),
-    "spaces in quotes": ('a "  b  $C  d  "', [("a", "  b  $C  d  ")]),
-    "a program in a folder": ("/usr/bin/git status", [("git", "status")]),
-    "a program in an unknown folder": ('"$A"/b c', [("b", "c")]),
-    "text that is no command": ("git commit -m 'rm -rf /'; echo \"rm -rf /\"", [("git", "commit", "-m", "rm -rf /"),
-                                                                              ("echo", "rm -rf /")]),
-    "joints": ("a && b || c; d & e | f\ng", [(letter,) for letter in "abcdefg"]),
-    "brackets": ("(a; { b; }; ! c)", [("a",), ("b",), ("c",)]),
-    "branches": ("if a; then b; elif c; then d; else e; fi; case x in y) f;; esac", [(x,) for x in "abcdef"]),
-    "loops": ("while a; do b; done; until c; do d; done", [(x,) for x in "abcd"]),
-    "a loop over words": ("for x in 1 2; do a $x; done; a $x", [("a", "1"), ("a", "2"), ("a", "$x")]),
-    "a loop over many words": ("for x in 1 2 3 4 5 6 7 8 9; do a $x; done", [("a", "$x")]),
-    "a function": ("f() { a $1; }; f 1", [("a", "$1"), ("f", "1")]),
-    "substitutions": ("a $(b c) `d` \"$(e)\" <(f) ${G:-$(h)}", [
-        ("b", "c"), ("d",), ("e",), ("f",), ("h",), ("a", "$(b c)", "`d`", "$(e)", "<(f)", "${G:-$(h)}")]),
-    "assignments": ("A=$(b); C=$(d) e", [("b",), ("d",), ("e",)]),
-    "a known variable": ("A=/x; b $A \"${A}y\" '$A' ${A%x}", [("b", "/x", "/xy", "$A", "${A%x}")]),
-    "a variable of words": ("A='b c'; d $A \"$A\"", [("d", "b", "c", "b c")]),
-    "a variable that was known": ("A=1; A=$B; c $A; D=1; D+=2; c $D", [("c", "$A"), ("c", "$D")]),
-    "a variable of a subshell": ("(A=1; b $A); b $A", [("b", "1"), ("b", "$A")]),
-    "export": ("export A=1 B; c $A", [("export", "A=1", "B"), ("c", "1")]),
-    "a here-document": ("cat > f <<'X'\nrm -rf /\nX\nb", [("cat",), ("b",)]),
-    "a here-document with a command": ("cat <<X\n$(a)\nX", [("a",), ("cat",)]),
-    "a comment": ("a # b", [("a",)]),
-    "nothing": ("", []),
-}  # fmt: skip
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
-WRAPPED = {
-    "sudo rm x": [(("rm", "x"), ("sudo",))],
-    "sudo -u me env A=1 nice -n 5 nohup time rm x": [(("rm", "x"), ("sudo", "env", "nice", "nohup", "time"))],
-    "timeout -k 5 10 rm x": [(("rm", "x"), ("timeout",))],
-    "command rm x": [(("rm", "x"), ("command",))],
-    "builtin cd x": [(("cd", "x"), ("builtin",))],
-    "setsid rm x": [(("rm", "x"), ("setsid",))],
-    "flock /tmp/l rm x": [(("rm", "x"), ("flock",))],
-    "flock /tmp/l -c 'rm x; b'": [(("rm", "x"), ("flock",)), (("b",), ("flock",))],
-    "bash -c 'a; rm x'": [(("a",), ("bash",)), (("rm", "x"), ("bash",))],
-    "/bin/sh -lc 'rm x'": [(("rm", "x"), ("sh",))],
-    "bash -c \"bash -c 'rm x'\"": [(("rm", "x"), ("bash", "bash"))],
-    "bash <<< 'rm x'": [(("rm", "x"), ("bash",))],
-    "bash <<X\nrm x\nX": [(("rm", "x"), ("bash",))],
-    "bash <<X && b\nrm x\nX": [(("rm", "x"), ("bash",)), (("b",), ())],
-    "eval 'rm x'": [(("rm", "x"), ("eval",))],
-    "eval rm x": [(("rm", "x"), ("eval",))],
-    "trap 'rm x' EXIT": [(("rm", "x"), ("trap",))],
-    "trap - EXIT": [(("trap", "-", "EXIT"), ())],
-    "xargs -0 -n 1 rm -f": [(("rm", "-f"), ("xargs",))],
-    "xargs": [(("xargs",), ())],
-    "xargs -I{} sh -c 'rm {}'": [(("rm", "{}"), ("xargs", "sh"))],
-    "find . -exec rm {} \\; -exec b {} +": [
-        (("find", ".", "-exec", "rm", "{}", ";", "-exec", "b", "{}", "+"), ()),
-        (("rm", "{}"), ("find",)),
-        (("b", "{}"), ("find",)),
-    ],
-    "find . -name x": [(("find", ".", "-name", "x"), ())],
-    "fd -e pyc -x rm": [(("fd", "-e", "pyc", "-x", "rm"), ()), (("rm",), ("fd",))],
-    "ssh -p 22 host 'rm x'": [(("ssh", "-p", "22", "host", "rm x"), ()), (("rm", "x"), ("ssh",))],
-    "ssh host": [(("ssh", "host"), ())],
-    "su -c 'rm x' me": [(("rm", "x"), ("su",))],
-    "watch -n 5 'a; b'": [(("a",), ("watch",)), (("b",), ("watch",))],
-    "parallel rm ::: a b": [(("rm",), ("parallel",))],
-    "bash file.sh": [(("bash", "file.sh"), ())],
-    "exec rm x": [(("rm", "x"), ("exec",))],
-}  # fmt: skip
+WORDS = {name: row for name, *row in CASES["words"]}
+
+WRAPPED = dict(CASES["wrapped"])
 
 GAPS = {
     "a 'b": SYNTAX_GAP,
@@ -102,20 +42,20 @@ GAPS = {
 
 
 @pytest.mark.parametrize(("line", "words"), WORDS.values(), ids=WORDS)
-def test_words(line: str, words: list[tuple[str, ...]]) -> None:
+def test_words(line: str, words: list[list[str]]) -> None:
     """A line is parsed into its simple commands, in order and completely."""
     found = parse_commands(line)
 
-    assert words == [one.words for one in found.items]
+    assert words == [list(command.words) for command in found.items]
     assert found.is_complete
 
 
 @pytest.mark.parametrize(("line", "expected"), WRAPPED.items(), ids=[line[:40] for line in WRAPPED])
-def test_wrapped(line: str, expected: list[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
+def test_wrapped(line: str, expected: list[list[list[str]]]) -> None:
     """Wrappers are removed from a command and listed."""
     found = parse_commands(line)
 
-    assert expected == [(one.words, one.wrappers) for one in found.items]
+    assert expected == [[list(command.words), list(command.wrappers)] for command in found.items]
     assert found.is_complete
 
 
@@ -161,23 +101,7 @@ def test_writes(redirect: Redirect, writes: bool) -> None:
     assert writes == redirect.is_overwrite
 
 
-@pytest.mark.parametrize(
-    ("line", "folder"),
-    [
-        ("a", ""),
-        ("cd x && a", "x"),
-        ("cd x; cd ../y; a", "x/../y"),
-        ("cd x; cd /y; a", "/y"),
-        ("cd; a", "~"),
-        ("cd $X; cd y; a", "?"),
-        ('cd "$HOME/x"; a', "$HOME/x"),
-        ("(cd x; b); a", ""),
-        ("bash -c 'cd x'; a", ""),
-        ("eval 'cd x'; a", "x"),
-        ("cd x; (a)", "x"),
-        ("cd x; bash -c a", "x"),
-    ],
-)
+@pytest.mark.parametrize(("line", "folder"), CASES["folders"])
 def test_folders(line: str, folder: str) -> None:
     """A command has the working directory that the line has changed to."""
     assert folder == parse_commands(line).items[-1].working_dir

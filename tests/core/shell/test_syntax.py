@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_json_groups
 
 from upbeat.core.shell.syntax import (
     MAX_LINE_CHARS,
@@ -14,24 +17,16 @@ from upbeat.core.shell.syntax import (
     words_of,
 )
 
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("git commit -m 'a b'", [("git", "commit", "-m", "a b")]),
-        ('echo "a \\"b\\"" c\\ d', [("echo", 'a "b"', "c d")]),
-        ("echo a'b'\"c\" $D", [("echo", "abc", "$D")]),
-        ("a | b && c > d", [("a",), ("b",), ("c",)]),
-        ("echo $(date)", [("echo", "$(date)"), ("date",)]),
-        ("", []),
-    ],
-)
-def test_words(line: str, words: list[tuple[str, ...]]) -> None:
+
+@pytest.mark.parametrize(("line", "words"), CASES["syntax"])
+def test_words(line: str, words: list[list[str]]) -> None:
     """Each simple command has its program and arguments without quotes; a variable stays as written."""
     root = parse_syntax_tree(line)
 
     assert root is not None
-    assert words == [words_of(node) for node in iter_command_nodes(root)]
+    assert words == [list(words_of(node)) for node in iter_command_nodes(root)]
 
 
 @pytest.mark.parametrize("line", ["a" * (MAX_LINE_CHARS + 1), "a\0b"], ids=["too long", "no shell text"])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
+from typing import Any
 
 import pytest
+from case_files import read_json_groups
 
 from upbeat.core.shell.wrappers import (
     MAX_WRAPPERS,
@@ -16,24 +19,9 @@ from upbeat.core.shell.wrappers import (
     unwrap,
 )
 
-WRAPPED = {
-    "sudo -u dev rm x": ("rm x", ("sudo",)),
-    "A=1 env -u B C=2 /usr/bin/nice -n 5 make": ("make", ("env", "nice")),
-    "timeout -k 5 10 pytest -q": ("pytest -q", ("timeout",)),
-    "uv run --with x pytest": ("pytest", ("uv",)),
-    "direnv exec . make": ("make", ("direnv",)),
-    "command -v git": ("command -v git", ()),
-    "A=1": ("", ()),
-    "make test": ("make test", ()),
-}
-SCRIPTS = [
-    ("bash -c 'a; b'", ("a; b", False)),
-    ("bash -euo pipefail -c 'a | b'", ("a | b", True)),
-    ("sh -lc a", ("a", False)),
-    ("bash a.sh -c b", None),
-    ("python -c a", None),
-    ("bash", None),
-]
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
+
+WRAPPED = dict(CASES["split"])
 NESTED = {
     "xargs -n 1 rm -f": NestedCommands((("rm", "-f"),)),
     "ssh -p 22 host rm x": NestedCommands(script="rm x", has_own_effect=True),
@@ -43,11 +31,11 @@ NESTED = {
 
 
 @pytest.mark.parametrize(("line", "expected"), WRAPPED.items(), ids=WRAPPED)
-def test_split_wrappers(line: str, expected: tuple[str, tuple[str, ...]]) -> None:
+def test_split_wrappers(line: str, expected: tuple[str, list[str]]) -> None:
     """The wrapped command is returned without assignments and folders, and its wrappers from the outside in."""
     words = tuple(shlex.split(expected[0]))
 
-    assert (words, expected[1]) == split_wrappers(shlex.split(line))
+    assert (words, tuple(expected[1])) == split_wrappers(shlex.split(line))
     assert words == unwrap(shlex.split(line))
 
 
@@ -57,19 +45,16 @@ def test_nesting_is_bounded() -> None:
     assert () == unwrap(["nohup"] * MAX_WRAPPERS + ["make"])
 
 
-@pytest.mark.parametrize(
-    ("words", "rest"),
-    [("-u dev -E make -j", "make -j"), ("-- -x", "-x"), ("-u", ""), ("", "")],
-)
+@pytest.mark.parametrize(("words", "rest"), CASES["options"])
 def test_skip_options(words: str, rest: str) -> None:
     """Options, their values and ``--`` are skipped, up to the first other word."""
     assert rest.split() == skip_options(words.split(), "-u --user")
 
 
-@pytest.mark.parametrize(("line", "expected"), SCRIPTS)
-def test_script_of(line: str, expected: tuple[str, bool] | None) -> None:
+@pytest.mark.parametrize(("line", "expected"), CASES["scripts"])
+def test_script_of(line: str, expected: list[Any] | None) -> None:
     """The script of a shell is returned with whether a failure in a pipe counts."""
-    assert expected == script_of(shlex.split(line))
+    assert (expected and tuple(expected)) == script_of(shlex.split(line))
 
 
 @pytest.mark.parametrize(("line", "expected"), NESTED.items(), ids=NESTED)

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.workflow.handoff import SECTIONS, Handoff, parse_handoff
 
+CASES = read_json_groups(Path(__file__).with_name("handoff_cases.jsonl"))
+
 WHOLE = Handoff("c", "f", "- a.py", "q?")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "## Context\nc\n## Findings\nf\n## Files Modified\n- a.py\n## Open Questions\nq?",
-        "# Context\r\nc\r\n\r\n# Findings #\r\nf\r\n\r\n# Files Modified\r\n- a.py\r\n# Open Questions:\r\nq?\r\n",
-        "**Context**\nc\n**Findings:**\nf\n**Files modified**:\n- a.py\n**Open Questions**\nq?",
-        "**Context**: c\n\n- **Findings:** f\n__Files Modified__\n- a.py\n\n**Open questions**： q?\n",
-        "### **Context**\nc\n### 2. Findings\nf\n###### Modified files\n- a.py\n### Questions\nq?",
-        "## 背景\nc\n## 發現\nf\n## 修改的檔案\n- a.py\n## 未決問題\nq?",
-        "## 一、背景\nc\n## 二、发现：\nf\n**修改的文件**\n- a.py\n**待确认**：q?",
-        "## Open Questions\nq?\n## Files Modified\n- a.py\n## Findings\nf\n## Context\nc\n",
-        "## Context\nc\n## Findings\nf\n## Files Modified\n- a.py\n## Open Questions\nq?\n<!-- VERDICT: PASS -->",
-    ],
-)
+@pytest.mark.parametrize("text", [case for (case,) in CASES["whole"]])
 def test_sections(text: str) -> None:
     """Sections may have any level, bold or numbered headings, any order and either language; comments are skipped."""
     assert (WHOLE, ()) == (parse_handoff(text), parse_handoff(text).missing_sections)

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import process_time
 
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.core.rules.formats.front_matter import MAX_FRONT_MATTER_CHARS, YamlValue, parse_front_matter
 
-VALUES: dict[str, tuple[str, YamlValue]] = {
-    "a text": ("key: some text", "some text"),
-    "single quotes": (r"key: '\s+ it''s'", r"\s+ it's"),
-    "double quotes": (r'key: "a\tb"', "a\tb"),
-    "an escape that YAML lacks": (r'key: "rm\s+-rf"', r"rm\s+-rf"),
-    "globs that YAML takes for an alias": ("key: **/*.ts, *.tsx", "**/*.ts, *.tsx"),
-    "a glob that is taken out": ("key: !src/**", "!src/**"),
-    "braces before more": ("key: {a,b}/**", "{a,b}/**"),
-    "brackets before more": ("key: [a-z]+ x", "[a-z]+ x"),
-    "a colon within": ("key: a: b", "a: b"),
-    "an anchor": ("key: &a x", "&a x"),
-    "a tag": ("key: !!python/object:os.system x", "!!python/object:os.system x"),
-    "nothing": ("key:", ""),
-    "null": ("key: null", ""),
-    "a truth": ("key: true", "true"),
-    "a Norwegian": ("key: no", "no"),
-    "a number": ("key: 0x10", "0x10"),
-    "a list in a row": ("key: [a, 'b']", ["a", "b"]),
-    "a list below": ("key:\n  - a\n  - b", ["a", "b"]),
-    "a list at the margin": ("key:\n- a\n- b", ["a", "b"]),
-    "a list that is no YAML": ("key:\n  - *.ts\n  - !x", ["*.ts", "!x"]),
-    "tables in a list": ("key:\n  - field: a\n    pattern: b", [{"field": "a", "pattern": "b"}]),
-    "several lines": ("key: |\n  a\n  b", "a\nb"),
-    "a comment": ("# x\nkey: a # b", "a"),
-}
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
+
+VALUES: dict[str, tuple[str, YamlValue]] = {name: row for name, *row in CASES["value"]}
 
 
 @pytest.mark.parametrize(("front", "value"), VALUES.values(), ids=VALUES)
@@ -46,11 +26,7 @@ def test_values(front: str, value: YamlValue) -> None:
     )
 
 
-RAW: dict[str, tuple[str, YamlValue]] = {
-    "double quotes": (r'key: "\bx\.env$"', r"\bx\.env$"),
-    "a pattern in a list": ('key:\n  - field: a\n    pattern: "\\b: #x"', [{"field": "a", "pattern": "\\b: #x"}]),
-    "a list in a row": ("key: [a, b]", ["a", "b"]),
-}
+RAW: dict[str, tuple[str, YamlValue]] = {name: row for name, *row in CASES["raw"]}
 
 
 @pytest.mark.parametrize(("front", "value"), RAW.values(), ids=RAW)

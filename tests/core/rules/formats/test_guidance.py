@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_json_groups
 
 from upbeat.core.rules.formats.guidance import GUIDANCE_FORMATS, Guidance, parse_guidance
+
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
 
 def of(kind: str, text: str, base: str = "") -> Guidance | None:
@@ -13,31 +18,7 @@ def of(kind: str, text: str, base: str = "") -> Guidance | None:
     )
 
 
-ABOUT = [
-    ("cursor", "---\ndescription: x\nglobs: **/*.ts, *.tsx\nalwaysApply: false\n---\nWords.", "src/a.ts"),
-    ("cursor", "---\nglobs: [src/**, lib/**]\n---\nWords.", "lib/a.py"),
-    ("cursor", "---\nglobs:\nalwaysApply: true\n---\nWords.", "a.py"),
-    ("claude", '---\npaths:\n  - "src/**/*.{ts,tsx}"\n---\nWords.', "src/x/a.tsx"),
-    ("claude", "Words.", "a.py"),
-    ("copilot", '---\napplyTo: "**/*.ts,**/*.tsx"\n---\nWords.', "a/b.ts"),
-    ("copilot", "---\napplyTo: **\n---\nWords.", "a"),
-    ("copilot file", "Words.", "a.py"),
-]
-ABOUT_NOT = [
-    ("cursor", "---\nglobs: *.ts\n---\nWords.", "a.py"),
-    ("claude", "---\npaths: src/**\n---\nWords.", "lib/a.py"),
-    ("copilot", "---\napplyTo: docs/**\n---\nWords.", "a.py"),
-]
-NONE = [
-    ("cursor", "---\ndescription: only when asked for\nalwaysApply: false\n---\nWords."),
-    ("cursor", "Words without front matter."),
-    ("copilot", "---\ndescription: x\n---\nWords."),
-    ("claude", "---\npaths: src/**\n---\n"),
-    ("claude", "---\npaths: '{1..99999}'\n---\nWords."),
-]
-
-
-@pytest.mark.parametrize(("kind", "text", "path"), ABOUT)
+@pytest.mark.parametrize(("kind", "text", "path"), CASES["about"])
 def test_is_about(kind: str, text: str, path: str) -> None:
     """The rule applies to the file."""
     rule = of(kind, text)
@@ -46,7 +27,7 @@ def test_is_about(kind: str, text: str, path: str) -> None:
     assert (True, "Words.") == (rule.applies_to(path), rule.text)
 
 
-@pytest.mark.parametrize(("kind", "text", "path"), ABOUT_NOT)
+@pytest.mark.parametrize(("kind", "text", "path"), CASES["not about"])
 def test_is_not_about(kind: str, text: str, path: str) -> None:
     """The rule does not apply to the file."""
     rule = of(kind, text)
@@ -55,7 +36,7 @@ def test_is_not_about(kind: str, text: str, path: str) -> None:
     assert not rule.applies_to(path)
 
 
-@pytest.mark.parametrize(("kind", "text"), NONE)
+@pytest.mark.parametrize(("kind", "text"), CASES["ignored"])
 def test_none(kind: str, text: str) -> None:
     """A rule that its program shows only on request, that is for no file or has no text is ignored."""
     assert of(kind, text) is None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_json_groups
 from workflow_play import FAIL, PASS, REJECT, Play, with_own
 
 from upbeat.core.contract.event import Call, EventSource, SubagentEnding, SubagentRequested, SubagentStarted
 from upbeat.core.workflow.facts import MAX_UNMATCHED_RESULT_CHARS, WorkflowEnded, apply_facts
 from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict
+
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
 
 def started(workflow: str, goal: str = "add retries") -> Play:
@@ -22,20 +27,7 @@ def status(play: Play, key: str) -> StepStatus:
     return step.status
 
 
-@pytest.mark.parametrize(
-    ("agent", "fields"),
-    [
-        ("general-purpose:x", {}),
-        ("Explore:", {}),
-        ("other:developer", {}),
-        ("", {}),
-        ("", {"title": "find the tester of this team"}),
-        ("", {"prompt": "look at [stage:DEV] in the text"}),
-        ("upbeat:grader", {}),
-        ("upbeat:developers", {}),
-        ("upbeat:", {}),
-    ],
-)
+@pytest.mark.parametrize(("agent", "fields"), CASES["no stage"])
 def test_agents_without_a_stage(agent: str, fields: dict[str, str]) -> None:
     """A call that is for no step of the workflow passes, and the run is unchanged."""
     play = started("standard")
@@ -61,16 +53,7 @@ def test_delegations_that_are_no_step() -> None:
     assert ((), (), ()) == (idle.effects, nested.effects, done.effects)
 
 
-@pytest.mark.parametrize(
-    ("workflow", "agent", "missing"),
-    [
-        ("standard", "developer", "PLAN, ARCH, TEST"),
-        ("standard", "tester", "PLAN, ARCH"),
-        ("standard", "doc-updater", "PLAN, ARCH, TEST, DEV, REVIEW, TEST:2, RETRO"),
-        ("debug", "tester", "DEBUG, DEV"),
-        ("full", "qa", "PLAN, ARCH, DESIGN, TEST, DEV, REVIEW, TEST:2"),
-    ],
-)
+@pytest.mark.parametrize(("workflow", "agent", "missing"), CASES["skipped"])
 def test_a_skipped_stage_is_denied(workflow: str, agent: str, missing: str) -> None:
     """The denial names the steps that must finish first."""
     play = started(workflow)
@@ -99,18 +82,7 @@ def test_steps_of_a_group_start_in_any_order() -> None:
     assert {StepStatus.ACTIVE} == {status(play, "REVIEW"), status(play, "TEST")}
 
 
-@pytest.mark.parametrize(
-    ("agent", "fields"),
-    [
-        ("upbeat:planner", {}),
-        ("default:", {"title": "upbeat_planner"}),
-        ("default:", {"title": "upbeat_planner_2"}),
-        ("default:", {"title": "[upbeat:planner] make a plan"}),
-        ("default:", {"prompt": "[upbeat:planner] make a plan"}),
-        ("default:", {"prompt": "[stage:PLAN] make a plan"}),
-        ("default:", {"title": "planner"}),
-    ],
-)
+@pytest.mark.parametrize(("agent", "fields"), CASES["agent"])
 def test_the_agent_of_a_call(agent: str, fields: dict[str, str]) -> None:
     """The agent is recognized by its type, by the title, or by a marker at the start of the title or the prompt."""
     play = started("standard")
@@ -202,19 +174,7 @@ def test_an_unclear_result_is_asked_for_once() -> None:
     assert StepStatus.PENDING is status(play, "TEST")
 
 
-@pytest.mark.parametrize(
-    ("commands", "because"),
-    [
-        ([], "none"),
-        ([("pytest", 1)], "failed"),
-        ([("pytest || true", 0)], "hidden"),
-        ([("echo pytest", 0)], "not run"),
-        ([("pytest", 0), ("pytest", 2)], "the latest counts"),
-        ([("npm run build", 0)], "another kind"),
-        ([("pytest", 0), ("edit", 0)], "expired"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
+@pytest.mark.parametrize(("commands", "because"), CASES["no evidence"])
 def test_a_pass_needs_evidence(commands: list[tuple[str, int]], because: str) -> None:
     """PASS counts only after a test run that exited with code 0 on the current files; the agent is asked once."""
     play = started("quick")

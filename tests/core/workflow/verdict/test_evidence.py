@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from case_files import read_cases
+from case_files import read_cases, read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from upbeat.core.workflow.verdict.evidence import (
     mentions_runner,
     parse_exit_code,
 )
+
+GROUPS = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
 CASES = read_cases(Path(__file__).parent / "command_cases.tsv")
 
@@ -42,41 +45,13 @@ def test_hidden_differs_from_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("command", "exit_code", "output", "expected"),
-    [
-        ("pytest", 0, "", ("tests", 0, False)),
-        ("pytest", None, "12 passed", ("tests", None, False)),
-        ("pytest | tail", 0, "12 passed", ("tests", None, True)),
-        ("upbeat exec -- pytest", None, "1 failed\nupbeat: exit 1\n", ("tests", 1, False)),
-        ("upbeat exec -- pytest", 1, "upbeat: exit 1", ("tests", 1, False)),
-        ("upbeat exec -- pytest", 1, "upbeat: exit 0", ("tests", 1, False)),
-        ("upbeat exec -- pytest | tail -3", 0, "1 failed\nupbeat: exit 1\n", ("tests", 1, False)),
-        ("upbeat exec -- pytest | head -3", 0, "collected 12\n", ("tests", None, True)),
-        ("pytest; echo upbeat: exit 0", 0, "1 failed\nupbeat: exit 0\n", ("tests", None, True)),
-        ("ls", 0, "", ("", None, False)),
-    ],
-)
-def test_extract_evidence(
-    command: str, exit_code: int | None, output: str, expected: tuple[str, int | None, bool]
-) -> None:
+@pytest.mark.parametrize(("command", "exit_code", "output", "expected"), GROUPS["evidence"])
+def test_extract_evidence(command: str, exit_code: int | None, output: str, expected: list[Any]) -> None:
     """A finished command has a kind and the exit code that the client or upbeat exec reports, unless it hides that."""
-    assert expected == extract_evidence(command, exit_code, output)
+    assert tuple(expected) == extract_evidence(command, exit_code, output)
 
 
-@pytest.mark.parametrize(
-    ("output", "code"),
-    [
-        ("", None),
-        ("12 passed", None),
-        ("upbeat: exit 3", 3),
-        ("a\nupbeat: exit 0\n", 0),
-        ("upbeat: exit 1\nmore\nupbeat: exit 2\r\n", 2),
-        ("it said upbeat: exit 3", None),
-        ("upbeat: exit 999", None),
-        ("upbeat: exit 3 or so", None),
-    ],
-)
+@pytest.mark.parametrize(("output", "code"), GROUPS["exit code"])
 def test_parse_exit_code(output: str, code: int | None) -> None:
     """The exit code is on a line of its own."""
     assert code == parse_exit_code(output)

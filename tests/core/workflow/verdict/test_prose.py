@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from case_files import read_cases
+from case_files import read_cases, read_json_groups
 
 from upbeat.core.package_data import load_toml
 from upbeat.core.workflow.verdict import prose
@@ -17,6 +17,8 @@ from upbeat.core.workflow.verdict.prose import (
     find_result_counts,
     normalize_for_matching,
 )
+
+GROUPS = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
 PHRASES = load_toml(prose.__package__, "phrases.toml")
 TABLES = [(name, "") for name, table in PHRASES.items() if isinstance(table, str)]
@@ -67,28 +69,10 @@ def test_fragments_are_filled_in() -> None:
     assert [] == [text for table in TABLES for text in _patterns(*table) if re.search(r"\{[a-z]+\}", text)]
 
 
-COUNTS = [
-    ("12 passed", [(True, False)]),
-    ("12 passed, 1 failed", [(True, False), (False, False)]),
-    ("0 failed", [(None, True)]),
-    ("0 passed", [(None, False)]),
-    ("11/12 tests passed", [(None, False)]),
-    ("12/12 tests passed", [(True, True)]),
-    ("tests run: 12, failures: 0, errors: 0", [(True, True)]),
-    ("tests run: 12, failures: 1, errors: 0", [(False, True)]),
-    ("build success", [(True, True)]),
-    ("not ok 3 - adds", [(False, True)]),
-    ("12 个测试通过", [(True, False)]),
-    ("2 个测试失败", [(False, False)]),
-    ("the total is 12", []),
-    ("", []),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), COUNTS)
-def test_counts(text: str, expected: list[tuple[bool | None, bool]]) -> None:
+@pytest.mark.parametrize(("text", "expected"), GROUPS["count"])
+def test_counts(text: str, expected: list[list[bool | None]]) -> None:
     """Each count is positive, negative or neither, and says whether it covers failures."""
-    assert expected == [(count.is_positive, count.covers_all) for count in find_result_counts(text)]
+    assert expected == [[count.is_positive, count.covers_all] for count in find_result_counts(text)]
 
 
 def test_spans() -> None:
