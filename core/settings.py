@@ -6,7 +6,6 @@ until its user has trusted that content. All problems are found before any is re
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -227,36 +226,3 @@ def _parse_value(key: SettingKey, raw: Any) -> tuple[Any, str]:
             return tuple(raw), ""
         return None, f"takes a list of names; found {format_value(raw)}"
     return (raw, "") if isinstance(raw, str) else (None, f"takes a text; found {format_value(raw)}")
-
-
-def render_default_file() -> str:
-    """Return ``config/auto-tools.toml``: every key with its default, what it takes and what it is for."""
-    lines = [
-        "# Settings of upbeat with their defaults. Copy what you change to one of",
-        "#   $XDG_CONFIG_HOME/upbeat/auto-tools.toml   for you",
-        "#   config/auto-tools.toml or .upbeat/auto-tools.toml   for a project (may only tighten until `upbeat trust`)",
-        "# Precedence: flag > environment > project file > user file > default. Generated from core/settings.py.",
-    ]
-    table = ""
-    for key in KEYS:
-        head, _, name = key.name.rpartition(".")
-        if head != table:
-            table = head
-            lines += ["", f"[{table}]"]
-        takes = " | ".join(key.choices) if key.choices else f"{key.minimum} to {key.maximum}" if key.maximum else ""
-        variable = f"environment: {key.env_var}" if key.env_var else ""
-        accepts = "; ".join(text for text in (takes, variable) if text)
-        lines += ["", f"# {key.doc}", *([f"# {accepts}"] if accepts else []), f"{name} = {json.dumps(key.default)}"]
-    return "\n".join([*lines, "", *_SERVERS_EXAMPLE]) + "\n"
-
-
-_SERVERS_EXAMPLE = (
-    "# Your own tools: MCP servers that are asked before a turn, in your own file only (docs/own-tools.md).",
-    "# [mcp.servers.docs]",
-    '# command = "docs-mcp"            # or import_from = "codex" | "claude": the server of that name there',
-    '# args = ["--stdio"]',
-    '# env = ["DOCS_TOKEN"]            # names, passed on with PATH, HOME and LANG',
-    "# [mcp.servers.docs.tools.search]",
-    '# query_argument = "q"            # the argument that gets the words of the prompt',
-    "# args = { limit = 5 }            # what is always the same",
-)

@@ -67,41 +67,10 @@ class ServerConfig:
     tools: tuple[ServerTool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ServerKey:
-    """One key of a server's or a tool's table: what it takes and what it is for."""
-
-    name: str
-    accepts: str
-    doc: str
-
-
-SERVER_KEYS = (
-    ServerKey("command", "a name or an absolute path", "The program to start; it is never looked for in a repository."),
-    ServerKey("args", "texts", "Its arguments."),
-    ServerKey(
-        "env", "names", "Variables of your environment that the program gets in addition to PATH, HOME and LANG."
-    ),
-    ServerKey(
-        "import_from",
-        " or ".join(f'"{client}"' for client in IMPORT_CLIENTS),
-        "Use the server of that name in this client's configuration, instead of command.",
-    ),
-    ServerKey(
-        "run_in_repository", "true or false", "Start the program in the repository instead of in your home directory."
-    ),
-    ServerKey(
-        "auto_run", "names", "Tools that may run automatically although they do not declare themselves read-only."
-    ),
-    ServerKey(
-        "timeout_ms", f"{MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}", "Milliseconds that one call of its tools may take."
-    ),
-    ServerKey("tools", "tables", "The tools that upbeat calls before a turn, by name."),
-)
-TOOL_KEYS = (
-    ServerKey("query_argument", "a name", "The argument that receives the words of the prompt."),
-    ServerKey("args", "a table", "Constant arguments."),
-)
+SERVER_KEYS = ("command", "args", "env", "import_from", "run_in_repository", "auto_run", "timeout_ms", "tools")
+"""The keys of a server's table; ``docs/generate.py`` says what they are for."""
+TOOL_KEYS = ("query_argument", "args")
+"""The keys of a tool's table."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
@@ -179,7 +148,7 @@ def _problems(raw: Any, layer: Layer) -> Iterator[str]:
 
 
 def _server_problems(table: Mapping[str, Any], path: str, layer: Layer) -> Iterator[str]:
-    yield from _unknown_keys(table, [key.name for key in SERVER_KEYS], path, layer)
+    yield from _unknown_keys(table, SERVER_KEYS, path, layer)
     for name, problem in _type_problems(table):
         yield f"{layer.location_of(f'{path}.{name}')}: {path}.{name} {problem}; found {format_value(table[name])}"
     if ("command" in table) == ("import_from" in table):
@@ -218,7 +187,7 @@ def _tool_problems(name: str, tool: Any, path: str, layer: Layer) -> Iterator[st
     if not isinstance(tool, Mapping):
         yield f"{layer.location_of(path)}: {path} takes a table; found {format_value(tool)}"
         return
-    yield from _unknown_keys(tool, [key.name for key in TOOL_KEYS], path, layer)
+    yield from _unknown_keys(tool, TOOL_KEYS, path, layer)
     query, args = tool.get("query_argument"), tool.get("args", {})
     if not isinstance(query, str) or not query:
         where = layer.location_of(f"{path}.query_argument")
@@ -232,9 +201,7 @@ def _tool_problems(name: str, tool: Any, path: str, layer: Layer) -> Iterator[st
         yield f"{where}: {path}.args gives {format_value(query)}, which gets the words of the prompt"
 
 
-def _unknown_keys(
-    table: Mapping[str, Any], known: tuple[str, ...] | list[str], path: str, layer: Layer
-) -> Iterator[str]:
+def _unknown_keys(table: Mapping[str, Any], known: tuple[str, ...], path: str, layer: Layer) -> Iterator[str]:
     for name in table:
         if name not in known:
             where, key = layer.location_of(f"{path}.{name}"), format_value(f"{path}.{name}")

@@ -9,11 +9,16 @@ from upbeat.adapters.claude import agents as claude
 from upbeat.adapters.claude.install import in_place_files
 from upbeat.adapters.cli.schema import SCHEMA_FILES, schema_text
 from upbeat.adapters.codex import agents as codex
-from upbeat.core.settings import render_default_file
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tests")]
-from generate import clients_page, commands_page, configuration_page, contract_page  # noqa: E402
+from generate import (  # noqa: E402
+    clients_page,
+    commands_page,
+    configuration_page,
+    contract_page,
+    default_settings_file,
+)
 from policies_page import policies_page  # noqa: E402
 from promises_page import promises_page  # noqa: E402
 from rules_page import rules_page  # noqa: E402
@@ -24,7 +29,7 @@ def golden_files() -> dict[Path, str]:
     """Path below the checkout -> the text that belongs there."""
     plugins = {"claude": in_place_files() | claude.plugin_files(), "codex": codex.plugin_files()}
     return {
-        Path("config/auto-tools.toml"): render_default_file(),
+        Path("config/auto-tools.toml"): default_settings_file(),
         **{Path("config/schema/v1", file): schema_text(name) for name, file in SCHEMA_FILES.items()},
         Path("docs/configuration.md"): configuration_page(),
         Path("docs/clients.md"): clients_page(),

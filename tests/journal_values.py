@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from upbeat.core.contract.effect import Explanation
-from upbeat.core.journal.codec import encode_record
+from upbeat.core.journal.codec import FACT_KINDS, encode_record
 from upbeat.core.journal.record import JournalEntry, Record
 from upbeat.core.workflow.facts import Fact, TurnContinued, WorkflowStarted, apply_facts
 from upbeat.core.workflow.state import SessionState, WorkflowRun, WorkflowStep
@@ -44,7 +44,7 @@ def examples(kind: Any) -> st.SearchStrategy[Any]:
     return st.builds(kind, **{each.name: examples(hints[each.name]) for each in fields(kind)})
 
 
-FACTS = st.lists(examples(Fact), max_size=4).map(tuple)
+FACTS = st.lists(st.one_of(*map(examples, FACT_KINDS)), max_size=4).map(tuple)
 STATES = examples(SessionState)
 JSON = st.recursive(
     st.none()

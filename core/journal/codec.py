@@ -21,12 +21,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrade_state
 from upbeat.core.journal.record import ChainBreak, Record, mappings_of
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import sanitize_text
+from upbeat.core.workflow import facts as fact_types
 from upbeat.core.workflow.facts import Fact
 from upbeat.core.workflow.state import SessionState
 
@@ -63,7 +64,11 @@ _MAX_CACHED_CHARS = 200
 """Longest text whose sanitized form is cached: records are full of the same names and sentences."""
 
 
-FACT_KINDS = {fact: re.sub(r"(?<!^)(?=[A-Z])", "_", fact.__name__).lower() for fact in get_args(Fact)}
+FACT_KINDS = {
+    fact: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    for name, fact in vars(fact_types).items()
+    if isinstance(fact, type) and issubclass(fact, Fact) and fact is not Fact
+}
 """The kind under which each type of fact is stored."""
 _FACT_TYPES = {kind: fact for fact, kind in FACT_KINDS.items()}
 

@@ -33,8 +33,14 @@ MAX_UNMATCHED_RESULT_CHARS = 3000
 """Maximum length of each message: less than a record keeps, so that the verdict at its end is not cut off."""
 
 
+class Fact:
+    """What changes the state of a session; one subclass per kind."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class SessionBegan:
+class SessionBegan(Fact):
     """The client opened the session in the repository at ``root``."""
 
     client: str
@@ -42,29 +48,29 @@ class SessionBegan:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionClosed:
+class SessionClosed(Fact):
     """The client closed the session. Calls that were still running are lost."""
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationCompacted:
+class ConversationCompacted(Fact):
     """The client replaced the conversation with a summary or cleared it."""
 
 
 @dataclass(frozen=True, slots=True)
-class ExcerptsShown:
+class ExcerptsShown(Fact):
     """These excerpts of the code were shown to the model."""
 
     excerpts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelResponded:
+class ModelResponded(Fact):
     """The model has acted since its last prompt, so it has read the context injected with that prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyNotesSaved:
+class PolicyNotesSaved(Fact):
     """A policy saved notes for the next event, replacing its earlier notes."""
 
     policy: str
@@ -73,7 +79,7 @@ class PolicyNotesSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextInjected:
+class ContextInjected(Fact):
     """Policies and rules injected this many characters; ``is_new_turn`` resets the turn's count."""
 
     char_count: int
@@ -81,7 +87,7 @@ class ContextInjected:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowStarted:
+class WorkflowStarted(Fact):
     """A workflow began and replaced any other; its loop is new."""
 
     run: WorkflowRun
@@ -90,7 +96,7 @@ class WorkflowStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowAdopted:
+class WorkflowAdopted(Fact):
     """The session continues the run of another session."""
 
     run: WorkflowRun
@@ -101,7 +107,7 @@ class WorkflowAdopted:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowEnded:
+class WorkflowEnded(Fact):
     """The run ended with this status."""
 
     status: RunStatus
@@ -109,7 +115,7 @@ class WorkflowEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowReopened:
+class WorkflowReopened(Fact):
     """The user resumed the run with a new loop; in a run that had ended, failed steps get new attempts."""
 
     reopened_at: float
@@ -117,21 +123,21 @@ class WorkflowReopened:
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureAssigned:
+class FeatureAssigned(Fact):
     """The run works on this feature of the specs."""
 
     feature: str
 
 
 @dataclass(frozen=True, slots=True)
-class HandoverOffered:
+class HandoverOffered(Fact):
     """A session of ``to_client`` may continue the run; empty withdraws the offer."""
 
     to_client: str
 
 
 @dataclass(frozen=True, slots=True)
-class StepStarted:
+class StepStarted(Fact):
     """A call began to work on a step."""
 
     step_key: str
@@ -141,7 +147,7 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class CallLinked:
+class CallLinked(Fact):
     """The subagent of a call is known."""
 
     call_id: str
@@ -149,14 +155,14 @@ class CallLinked:
 
 
 @dataclass(frozen=True, slots=True)
-class SubagentInstructed:
+class SubagentInstructed(Fact):
     """The subagent received its step when it started, because hooks cannot change its prompt."""
 
     call_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class UnmatchedResultQueued:
+class UnmatchedResultQueued(Fact):
     """A subagent returned, and its call is unknown."""
 
     agent_id: str
@@ -165,7 +171,7 @@ class UnmatchedResultQueued:
 
 
 @dataclass(frozen=True, slots=True)
-class CallReturned:
+class CallReturned(Fact):
     """A call returned with this verdict."""
 
     call_id: str
@@ -174,14 +180,14 @@ class CallReturned:
 
 
 @dataclass(frozen=True, slots=True)
-class CallLost:
+class CallLost(Fact):
     """A call will never return."""
 
     call_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class StepFinished:
+class StepFinished(Fact):
     """All calls of a step have returned; ``verdict`` is the worst of theirs."""
 
     step_key: str
@@ -191,7 +197,7 @@ class StepFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class RepairPlanned:
+class RepairPlanned(Fact):
     """``repair_steps``, whose groups are new to the run, come next; then the retried steps."""
 
     repair_steps: tuple[WorkflowStep, ...]
@@ -199,14 +205,14 @@ class RepairPlanned:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandRan:
+class CommandRan(Fact):
     """A command ran that can be evidence."""
 
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
-class TurnContinued:
+class TurnContinued(Fact):
     """A turn that was about to end was continued."""
 
     progress_fingerprint: str
@@ -214,78 +220,44 @@ class TurnContinued:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnAllowed:
+class TurnAllowed(Fact):
     """A turn was allowed to end, for now."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class LoopEnded:
+class LoopEnded(Fact):
     """The loop continues no more turns until the user restarts it."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class ContinuationOverridden:
+class ContinuationOverridden(Fact):
     """The client ended a continued turn: the work is not finished."""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUsed:
+class ToolUsed(Fact):
     """A tool was called, so the agent is working again."""
 
 
 @dataclass(frozen=True, slots=True)
-class TurnErrored:
+class TurnErrored(Fact):
     """A turn ended with an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedUser:
+class AskedUser(Fact):
     """The agent asks the user with the client's tool; its turn may end unless it does more."""
 
 
 @dataclass(frozen=True, slots=True)
-class UserMessaged:
+class UserMessaged(Fact):
     """The user sent a prompt. ``pauses_loop``: it is unrelated to the workflow, so this turn may end."""
 
     pauses_loop: bool
-
-
-Fact = (
-    SessionBegan
-    | SessionClosed
-    | ConversationCompacted
-    | ExcerptsShown
-    | ModelResponded
-    | PolicyNotesSaved
-    | ContextInjected
-    | WorkflowStarted
-    | WorkflowAdopted
-    | WorkflowEnded
-    | WorkflowReopened
-    | HandoverOffered
-    | FeatureAssigned
-    | StepStarted
-    | CallLinked
-    | SubagentInstructed
-    | UnmatchedResultQueued
-    | CallReturned
-    | CallLost
-    | StepFinished
-    | RepairPlanned
-    | CommandRan
-    | TurnContinued
-    | TurnAllowed
-    | LoopEnded
-    | ContinuationOverridden
-    | ToolUsed
-    | TurnErrored
-    | AskedUser
-    | UserMessaged
-)
 
 
 def apply_facts(new_facts: Iterable[Fact], state: SessionState) -> SessionState:

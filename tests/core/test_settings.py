@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +17,12 @@ from upbeat.core.settings import (
     ExecutionMode,
     SessionMode,
     Settings,
-    render_default_file,
     resolve_settings,
 )
 from upbeat.core.settings_layers import MAX_PROBLEMS, Layer
 
+DEFAULT_FILE = Path(__file__).parents[2] / "config/auto-tools.toml"
+"""``docs/generate.py`` makes it, and ``tests/test_golden.py`` compares both."""
 TIER2_IGNORED = "tier-2 requires CI_AUTO_TOOLS_TIER_MAX=2 (config ignored)"
 UNTRUSTED = "project configuration may only tighten until you trust it (upbeat trust)"
 
@@ -302,7 +304,7 @@ def test_the_default_file_reads_back_as_the_defaults() -> None:
     """The default file has every key with its default."""
     import tomli
 
-    read = tomli.loads(render_default_file())
+    read = tomli.loads(DEFAULT_FILE.read_text(encoding="utf-8"))
     flat = {
         (f"{name}.{inner}" if isinstance(value, dict) else name): (value[inner] if inner else value)
         for name, value in read.items()
@@ -321,7 +323,7 @@ def vars_of(settings: Settings) -> dict[str, Any]:
 
 def test_the_default_file_says_what_each_key_takes() -> None:
     """Above each key are its purpose, its values and its environment variable."""
-    text = render_default_file()
+    text = DEFAULT_FILE.read_text(encoding="utf-8")
 
     assert text.startswith(
         "# Settings of upbeat with their defaults. Copy what you change to one of\n"
