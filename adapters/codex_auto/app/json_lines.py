@@ -21,20 +21,12 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, BinaryIO
 
-from upbeat.adapters.codex.transport.base import (
-    Completed,
-    Ending,
-    Failed,
-    Interrupted,
-    RawLine,
-    TokenUsage,
-    TurnEvent,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.adapters.system.terminal import escape_controls
 from upbeat.core.contract.report import TurnReport
 
-_STATUS_BY_ENDING = {Completed: "completed", Failed: "failed", Interrupted: "interrupted"}
+_STATUS_BY_ENDING = {base.Completed: "completed", base.Failed: "failed", base.Interrupted: "interrupted"}
 
 
 @dataclass(slots=True)
@@ -52,8 +44,8 @@ class JsonLinesPrinter(TurnPrinter):
         self.emit({"type": "upbeat.turn_continued", "text": text})
         TurnPrinter.show_continuation(self, text)
 
-    def show_event(self, event: TurnEvent) -> None:
-        if not isinstance(event, RawLine):
+    def show_event(self, event: base.TurnEvent) -> None:
+        if not isinstance(event, base.RawLine):
             return
         try:
             is_object = isinstance(json.loads(event.line.decode("utf-8")), dict)
@@ -63,11 +55,11 @@ class JsonLinesPrinter(TurnPrinter):
             is_shown = self.lines_stream.isatty()
             self._write_line(escape_controls(event.line.decode("utf-8")).encode() if is_shown else event.line)
 
-    def show_completion(self, used: TokenUsage, seconds: float, *, is_whole_session: bool) -> None:
+    def show_completion(self, used: base.TokenUsage, seconds: float, *, is_whole_session: bool) -> None:
         """Do nothing: Codex's own last line has the counts."""
 
     def emit_ending(
-        self, ending: Ending | None, exit_code: int, *, thread_id: str, session: str, resume_command: str
+        self, ending: base.Ending | None, exit_code: int, *, thread_id: str, session: str, resume_command: str
     ) -> None:
         """Write the last line. ``ending`` is None when no turn was run."""
         status = _STATUS_BY_ENDING[type(ending)] if ending else "failed" if exit_code else "completed"
@@ -79,7 +71,7 @@ class JsonLinesPrinter(TurnPrinter):
                 "exit_code": exit_code,
                 "resume_command": resume_command if thread_id else "",
                 "session": session,
-                "reason": ending.reason.value if isinstance(ending, Failed) else "",
+                "reason": ending.reason.value if isinstance(ending, base.Failed) else "",
             }
         )
 

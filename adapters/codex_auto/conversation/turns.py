@@ -14,26 +14,7 @@ from dataclasses import dataclass, replace
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from upbeat.adapters.codex.transport.base import (
-    CommandFinished,
-    Completed,
-    Delta,
-    Ending,
-    Failed,
-    FailureReason,
-    FilesChanged,
-    Interrupted,
-    ItemStarted,
-    Message,
-    ThreadStarted,
-    TokenUsage,
-    ToolCall,
-    Transport,
-    TurnEvent,
-    TurnInput,
-    WindowUsage,
-    is_rejected_history,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.conversation.workflow_bridge import TRIGGER_NAME, CodexLocation, WorkflowBridge
 from upbeat.adapters.codex_auto.sessions.manager import SessionManager
 from upbeat.adapters.codex_auto.sessions.session import is_thread_id
@@ -63,7 +44,7 @@ WARM_UP_PROMPT = "explain the main function"
 MAX_REPEATED_CHARS = 2000
 """Characters of a prompt that are repeated to a thread that has it already, or had it."""
 
-_MODEL_ACTIVITY = (Message, Delta, ItemStarted, CommandFinished, FilesChanged, ToolCall)
+_MODEL_ACTIVITY = (base.Message, base.Delta, base.ItemStarted, base.CommandFinished, base.FilesChanged, base.ToolCall)
 """Events that show that the model has acted in a turn."""
 
 
@@ -71,7 +52,7 @@ _MODEL_ACTIVITY = (Message, Delta, ItemStarted, CommandFinished, FilesChanged, T
 class OpenedTransport:
     """A connection to Codex. ``app_server`` is set where it can do more than turns (threads, models, approvals)."""
 
-    transport: Transport
+    transport: base.Transport
     app_server: AppServerTransport | None = None
     limits: tuple[Limit, ...] = ()
     """What the connection had to give up."""
@@ -96,7 +77,7 @@ class TurnPreparer:
     def __init__(
         self,
         runtime: Runtime,
-        transport: Transport,
+        transport: base.Transport,
         location: CodexLocation,
         sessions: SessionManager,
         workflow: WorkflowBridge,
@@ -213,64 +194,64 @@ class TurnRunner:
         self._is_compaction_tried = False
         """Whether the thread was compacted because it was nearly full, and has not been smaller since."""
 
-    def run(self, prompt: str) -> Ending:
+    def run(self, prompt: str) -> base.Ending:
         """Run the turn of ``prompt``, and the turns that follow because the workflow has work left."""
         if self._app_server and self._sessions.current and self._compact_if_nearly_full(self._printer.window_usage):
             self._printer.begin_turn()
         report, guidance = self._preparer.submit_prompt(prompt)
         self._printer.show_prepared(report)
         context = report.fused_context.for_model.additional_context
-        turn_input = TurnInput(prompt, context, self._preparer.thread_id, guidance, self._effort_for(prompt))
+        turn_input = base.TurnInput(prompt, context, self._preparer.thread_id, guidance, self._effort_for(prompt))
         ending = self._run_single_turn(turn_input)
         while continuation := self._workflow.finish_turn(ending):
             self._printer.show_continuation(continuation)
             self._printer.begin_turn()
-            turn_input = TurnInput(continuation, thread_id=self._preparer.thread_id, effort=self._effort.requested)
+            turn_input = base.TurnInput(continuation, thread_id=self._preparer.thread_id, effort=self._effort.requested)
             ending = self._run_single_turn(turn_input)
         return ending
 
-    def compact(self) -> Ending | None:
+    def compact(self) -> base.Ending | None:
         """Have Codex replace the thread with a summary, and show it; None where that is not possible."""
         thread_id = self._preparer.thread_id
         if not thread_id or self._app_server is None:
             return None
         self._printer.begin_turn()
         self._workflow.open(thread_id)
-        return self._consume_events(self._app_server.compact(thread_id), TurnInput("", thread_id=thread_id))
+        return self._consume_events(self._app_server.compact(thread_id), base.TurnInput("", thread_id=thread_id))
 
     # --- one turn ---
 
-    def _run_single_turn(self, turn_input: TurnInput) -> Ending:
+    def _run_single_turn(self, turn_input: base.TurnInput) -> base.Ending:
         started_at = monotonic()
         ending = self._send(turn_input)
-        if isinstance(ending, Failed) and ending.reason is FailureReason.NO_ROLLOUT:
+        if isinstance(ending, base.Failed) and ending.reason is base.FailureReason.NO_ROLLOUT:
             self._abandon_thread(ending.text)
             ending = self._send(replace(turn_input, thread_id="", context=self._rebuild_context(turn_input)))
         ending = self._retry_on_new_thread(turn_input, self._retry_after_compaction(turn_input, ending))
-        if isinstance(ending, Completed):
+        if isinstance(ending, base.Completed):
             self._record_completion(ending, monotonic() - started_at)
         return ending
 
-    def _send(self, turn_input: TurnInput) -> Ending:
+    def _send(self, turn_input: base.TurnInput) -> base.Ending:
         return self._consume_events(self._transport.send(turn_input), turn_input)
 
-    def _consume_events(self, event_stream: Iterator[TurnEvent], turn_input: TurnInput) -> Ending:
-        ending: Ending = Failed(FailureReason.EXITED_MID_TURN)
+    def _consume_events(self, event_stream: Iterator[base.TurnEvent], turn_input: base.TurnInput) -> base.Ending:
+        ending: base.Ending = base.Failed(base.FailureReason.EXITED_MID_TURN)
         self._has_model_acted = False
         with closing(event_stream) as events:  # type: ignore[type-var]
             for event in events:
                 self._workflow.handle_event(event)
                 match event:
-                    case ThreadStarted():
+                    case base.ThreadStarted():
                         self._record_thread(event.thread_id, turn_input)
-                    case Completed() | Failed() | Interrupted():
+                    case base.Completed() | base.Failed() | base.Interrupted():
                         ending = event
                     case _:
                         self._has_model_acted = self._has_model_acted or isinstance(event, _MODEL_ACTIVITY)
                         self._printer.show_event(event)
         return ending
 
-    def _record_thread(self, thread_id: str, turn_input: TurnInput) -> None:
+    def _record_thread(self, thread_id: str, turn_input: base.TurnInput) -> None:
         """Store the thread at once: even a turn that fails leaves it behind, and it can be resumed."""
         if not is_thread_id(thread_id):
             return  # nothing that could be resumed
@@ -283,13 +264,13 @@ class TurnRunner:
             self._sessions.record_thread(thread_id, self._preparer.location.cwd, turn_input.prompt)
         )
 
-    def _record_completion(self, ending: Completed, seconds: float) -> None:
+    def _record_completion(self, ending: base.Completed, seconds: float) -> None:
         """Show the tokens of the turn: Codex counts them over the whole thread."""
         session = self._sessions.current
         before = session.usage if session else None
         used = ending.usage
         if before:
-            used = TokenUsage(
+            used = base.TokenUsage(
                 max(used.input_tokens - before.input_tokens, 0),
                 max(used.cached_input_tokens - before.cached_input_tokens, 0),
                 max(used.output_tokens - before.output_tokens, 0),
@@ -317,7 +298,7 @@ class TurnRunner:
 
     # --- recovery ---
 
-    def _compact_if_nearly_full(self, window_usage: WindowUsage | None) -> bool:
+    def _compact_if_nearly_full(self, window_usage: base.WindowUsage | None) -> bool:
         """Compact a thread that nearly fills the context window; return whether that was tried."""
         if window_usage is None or not should_compact(window_usage.used_tokens, window_usage.window_tokens):
             self._is_compaction_tried = False
@@ -330,12 +311,12 @@ class TurnRunner:
         self.compact()
         return True
 
-    def _retry_after_compaction(self, turn_input: TurnInput, ending: Ending) -> Ending:
+    def _retry_after_compaction(self, turn_input: base.TurnInput, ending: base.Ending) -> base.Ending:
         """Retry on a summary. ``codex exec`` makes one by itself before the next turn of a thread that is too long."""
         texts = self._printer.texts
         for attempt in range(MAX_ATTEMPTS):
             seconds = retry_delay_seconds(attempt)
-            is_full = isinstance(ending, Failed) and ending.reason is FailureReason.CONTEXT_FULL
+            is_full = isinstance(ending, base.Failed) and ending.reason is base.FailureReason.CONTEXT_FULL
             if not is_full or seconds is None or not self._preparer.thread_id:
                 break
             if not self._is_policy_enabled(RECOVER_FROM_FULL_CONTEXT):
@@ -344,7 +325,7 @@ class TurnRunner:
             self._printer.print_line(text, Style.DIM)
             self.sleep_for(seconds)
             summary = self.compact()
-            if summary is not None and not isinstance(summary, Completed):
+            if summary is not None and not isinstance(summary, base.Completed):
                 break
             ending = self._send(
                 replace(
@@ -357,11 +338,15 @@ class TurnRunner:
             )
         return ending
 
-    def _retry_on_new_thread(self, turn_input: TurnInput, ending: Ending) -> Ending:
+    def _retry_on_new_thread(self, turn_input: base.TurnInput, ending: base.Ending) -> base.Ending:
         """Retry a turn whose history the provider refuses."""
-        if not isinstance(ending, Failed) or ending.reason is not FailureReason.BAD_REQUEST or not turn_input.thread_id:
+        if (
+            not isinstance(ending, base.Failed)
+            or ending.reason is not base.FailureReason.BAD_REQUEST
+            or not turn_input.thread_id
+        ):
             return ending
-        if not is_rejected_history(ending.text) or not self._is_policy_enabled(LEAVE_REFUSED_HISTORY):
+        if not base.is_rejected_history(ending.text) or not self._is_policy_enabled(LEAVE_REFUSED_HISTORY):
             return ending
         texts, prompt = self._printer.texts, turn_input.prompt
         if self._has_model_acted:
@@ -374,7 +359,7 @@ class TurnRunner:
         self._show_session_limit(f"{reason}; starting a new thread")
         self._sessions.current = None
 
-    def _rebuild_context(self, turn_input: TurnInput) -> str:
+    def _rebuild_context(self, turn_input: base.TurnInput) -> str:
         """Return the context of ``turn_input`` for a thread that has not seen any."""
         if not turn_input.context:
             return ""

@@ -13,29 +13,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from upbeat.adapters.codex.tools import unwrap_shell_command
-from upbeat.adapters.codex.transport.base import (
-    ApprovalDecided,
-    ApprovalDecision,
-    CommandFinished,
-    Delta,
-    Ending,
-    Failed,
-    FailureReason,
-    FileDiff,
-    FilesChanged,
-    ItemStarted,
-    Message,
-    PlanUpdated,
-    Reasoning,
-    Reconnecting,
-    ThreadCompacted,
-    TokenUsage,
-    ToolCall,
-    TransportNotice,
-    TurnEvent,
-    WarningIssued,
-    WindowUsage,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.core.contract.report import Limit, TurnReport
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -82,7 +60,7 @@ class TurnPrinter:
     root: str = ""
     _shown_commands: set[str] = field(default_factory=set)
     """Item ids of commands that were printed."""
-    window_usage: WindowUsage | None = None
+    window_usage: base.WindowUsage | None = None
     """The context-window usage that Codex reported last."""
     report: TurnReport | None = None
     """The report of the last turn."""
@@ -126,45 +104,45 @@ class TurnPrinter:
         self._streaming_item_id = self._streamed = ""
         self._is_in_answer = None
 
-    def show_event(self, event: TurnEvent) -> None:
+    def show_event(self, event: base.TurnEvent) -> None:
         """Print one event of the turn; ``show_failure`` and ``show_completion`` print its ending."""
         match event:
-            case Message():
+            case base.Message():
                 self._print_message(event)
-            case Delta() if self._is_one_terminal:
+            case base.Delta() if self._is_one_terminal:
                 self._print_delta(event)
-            case Reasoning():
+            case base.Reasoning():
                 self._print_block(event.text, REASONING_LINES, is_tail=False)
-            case ItemStarted() if event.label:
+            case base.ItemStarted() if event.label:
                 self._shown_commands.add(event.item_id)
                 self._print_command(event.label)
-            case CommandFinished():
+            case base.CommandFinished():
                 self._print_command_result(event)
-            case FilesChanged():
+            case base.FilesChanged():
                 self.show_diffs(event.diffs, note=f" ({self.texts['files_failed']})" if event.has_failed else "")
-            case ToolCall():
+            case base.ToolCall():
                 if event.item_id not in self._shown_commands:
                     self._print_command(event.tool)
                 if event.error:
                     self.print_line(f"  {self.texts['tool_failed'].format(reason=event.error)}", Style.RED)
-            case WarningIssued():
+            case base.WarningIssued():
                 self.print_line(f"! {event.text}", Style.DIM)
-            case Reconnecting():
+            case base.Reconnecting():
                 self._last_reconnect = event.text
                 self.print_line(f"… {event.text}", Style.DIM)
             case _:
                 self._print_note(event)
 
-    def show_failure(self, failure: Failed, thread_id: str) -> None:
+    def show_failure(self, failure: base.Failed, thread_id: str) -> None:
         """Print why a turn failed, and what to do about it."""
-        seconds = failure.text if failure.reason is FailureReason.IDLE_TIMEOUT else ""
+        seconds = failure.text if failure.reason is base.FailureReason.IDLE_TIMEOUT else ""
         reason = self.texts.group("failure_reasons")[failure.reason].format(thread=thread_id, seconds=seconds)
         self.print_line(self.texts["failed"].format(reason=reason), Style.RED)
         if failure.text and not seconds and failure.text != self._last_reconnect:
             for line in strip_controls(failure.text).split("\n"):
                 self.print_line(f"  {line}", Style.RED)
 
-    def show_completion(self, used: TokenUsage, seconds: float, *, is_whole_session: bool) -> None:
+    def show_completion(self, used: base.TokenUsage, seconds: float, *, is_whole_session: bool) -> None:
         """Print the token counts and the duration of a completed turn."""
         if not self._message_count:
             self.print_line(self.texts["no_answer"])
@@ -175,11 +153,11 @@ class TurnPrinter:
         )
 
     def emit_ending(
-        self, ending: Ending | None, exit_code: int, *, thread_id: str, session: str, resume_command: str
+        self, ending: base.Ending | None, exit_code: int, *, thread_id: str, session: str, resume_command: str
     ) -> None:
         """Write the last line for a program that reads JSON lines; a user needs none."""
 
-    def show_diffs(self, diffs: Iterable[FileDiff], max_lines: int = MAX_DIFF_LINES, note: str = "") -> None:
+    def show_diffs(self, diffs: Iterable[base.FileDiff], max_lines: int = MAX_DIFF_LINES, note: str = "") -> None:
         """Print each changed file with at most ``max_lines`` lines of its diff; ``note`` follows the names."""
         for change in diffs:
             diff = render_diff(change, max_lines)
@@ -210,7 +188,7 @@ class TurnPrinter:
             style,
         )
 
-    def _print_message(self, message: Message) -> None:
+    def _print_message(self, message: base.Message) -> None:
         self._message_count += 1
         text, width = strip_controls(message.text), _terminal_width(self.answer_stream)
         if message.item_id and message.item_id == self._streaming_item_id and text.startswith(self._streamed):
@@ -226,7 +204,7 @@ class TurnPrinter:
             self._write(self.answer_stream, text, Style.PLAIN, is_answer=True)
         self._streaming_item_id = self._streamed = ""
 
-    def _print_delta(self, delta: Delta) -> None:
+    def _print_delta(self, delta: base.Delta) -> None:
         if delta.item_id != self._streaming_item_id:
             self._close_line()
             self._streaming_item_id, self._streamed = delta.item_id, ""
@@ -255,22 +233,22 @@ class TurnPrinter:
             self.status_stream.write("\n")
         self._is_in_answer = is_answer
 
-    def _print_note(self, event: TurnEvent) -> None:
+    def _print_note(self, event: base.TurnEvent) -> None:
         """Print an event that takes one line."""
         match event:
-            case WindowUsage():
+            case base.WindowUsage():
                 self.window_usage = event
-            case ThreadCompacted():
+            case base.ThreadCompacted():
                 self.print_line(self.texts["compacted"], Style.DIM)
-            case PlanUpdated():
+            case base.PlanUpdated():
                 for step in event.steps:
                     self._print_clipped(f"{_MARK_BY_STATUS.get(step.status, '☐')} {step.text}", Style.DIM)
-            case ApprovalDecided() if not event.is_by_person:
+            case base.ApprovalDecided() if not event.is_by_person:
                 what = self.texts.group("approval_questions")[event.request.kind.value]
                 self.print_line(f"! {self.texts['declined_unasked']} {what} {event.request.subject}", Style.DIM)
-            case ApprovalDecided() if event.decision is ApprovalDecision.DECLINE:
+            case base.ApprovalDecided() if event.decision is base.ApprovalDecision.DECLINE:
                 self.print_line(f"  {self.texts['declined']}", Style.DIM)
-            case TransportNotice():
+            case base.TransportNotice():
                 self.print_line(f"! {self.texts.group('transport_notices')[event.kind]}", Style.DIM)
             case _:
                 return
@@ -278,7 +256,7 @@ class TurnPrinter:
     def _print_command(self, line: str) -> None:
         self._print_clipped(f"$ {unwrap_shell_command(line)}", Style.BOLD)
 
-    def _print_command_result(self, run: CommandFinished) -> None:
+    def _print_command_result(self, run: base.CommandFinished) -> None:
         if run.item_id not in self._shown_commands:
             self._print_command(run.command)
         self._print_block(run.output, TAIL_LINES, is_tail=True)
@@ -368,7 +346,7 @@ class RenderedDiff:
     removed: int
 
 
-def render_diff(file_diff: FileDiff, max_lines: int = MAX_DIFF_LINES) -> RenderedDiff:
+def render_diff(file_diff: base.FileDiff, max_lines: int = MAX_DIFF_LINES) -> RenderedDiff:
     """Render ``file_diff``; the diff of a new or deleted file is its content."""
     text = strip_controls(file_diff.diff).removesuffix("\n")
     if not text:

@@ -10,27 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from upbeat.adapters.codex.transport.base import (
-    CommandFinished,
-    Delta,
-    Failed,
-    FailureReason,
-    FileDiff,
-    FilesChanged,
-    ItemStarted,
-    Message,
-    PlanStep,
-    PlanUpdated,
-    Reasoning,
-    Reconnecting,
-    ThreadCompacted,
-    TokenUsage,
-    ToolCall,
-    TurnEvent,
-    WarningIssued,
-    WindowUsage,
-    classify_failure,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.json_lines import (
     JsonObject,
     exit_code_field,
@@ -53,14 +33,14 @@ class ServerTurnEnded:
     """The turn ended: completed, interrupted, or failed with ``failure``."""
 
     status: str
-    failure: Failed | None = None
+    failure: base.Failed | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsageUpdated:
     """Token counts of the whole thread."""
 
-    usage: TokenUsage
+    usage: base.TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +53,7 @@ class HiddenProgress:
     """Progress that is not shown."""
 
 
-ServerEvent = TurnEvent | ServerTurnStarted | ServerTurnEnded | TokenUsageUpdated | ThreadClosed | HiddenProgress
+ServerEvent = base.TurnEvent | ServerTurnStarted | ServerTurnEnded | TokenUsageUpdated | ThreadClosed | HiddenProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +73,22 @@ def decode(method: str, fields: JsonObject) -> DecodedNotification:
     return DecodedNotification(thread_id, turn_id, reader(fields) if reader else ())
 
 
-def failure_reason_from_info(info: Any) -> FailureReason:
+def failure_reason_from_info(info: Any) -> base.FailureReason:
     """Return why a turn failed; ``info`` is the protocol's ``codexErrorInfo``, of any type."""
     name, status = _kind_and_status(info)
     if name in _REASON_BY_ERROR_NAME:
         return _REASON_BY_ERROR_NAME[name]
     if status is not None:
         return _REASON_BY_HTTP_STATUS.get(
-            status, FailureReason.PROVIDER_ERROR if status >= 500 else FailureReason.TURN_FAILED
+            status, base.FailureReason.PROVIDER_ERROR if status >= 500 else base.FailureReason.TURN_FAILED
         )
-    return _REASON_BY_CONNECTION_ERROR.get(name, FailureReason.TURN_FAILED)
+    return _REASON_BY_CONNECTION_ERROR.get(name, base.FailureReason.TURN_FAILED)
 
 
-def file_diffs_from_item(item: JsonObject) -> tuple[FileDiff, ...]:
+def file_diffs_from_item(item: JsonObject) -> tuple[base.FileDiff, ...]:
     """Return the file changes of an item of type ``fileChange``."""
     return tuple(
-        FileDiff(
+        base.FileDiff(
             string_field(object_field(change, "kind"), "type"),
             string_field(change, "path"),
             string_field(change, "diff"),
@@ -120,31 +100,31 @@ def file_diffs_from_item(item: JsonObject) -> tuple[FileDiff, ...]:
 # --- failures ---
 
 _REASON_BY_ERROR_NAME = {
-    "contextWindowExceeded": FailureReason.CONTEXT_FULL,
-    "sessionBudgetExceeded": FailureReason.QUOTA_EXCEEDED,
-    "usageLimitExceeded": FailureReason.QUOTA_EXCEEDED,
-    "rateLimitExceeded": FailureReason.RATE_LIMITED,
-    "flexUnavailable": FailureReason.PROVIDER_ERROR,
-    "serverOverloaded": FailureReason.PROVIDER_ERROR,
-    "policyCapacityUnavailable": FailureReason.PROVIDER_ERROR,
-    "internalServerError": FailureReason.PROVIDER_ERROR,
-    "unauthorized": FailureReason.UNAUTHORIZED,
-    "badRequest": FailureReason.BAD_REQUEST,
-    "modelNotFound": FailureReason.BAD_REQUEST,
+    "contextWindowExceeded": base.FailureReason.CONTEXT_FULL,
+    "sessionBudgetExceeded": base.FailureReason.QUOTA_EXCEEDED,
+    "usageLimitExceeded": base.FailureReason.QUOTA_EXCEEDED,
+    "rateLimitExceeded": base.FailureReason.RATE_LIMITED,
+    "flexUnavailable": base.FailureReason.PROVIDER_ERROR,
+    "serverOverloaded": base.FailureReason.PROVIDER_ERROR,
+    "policyCapacityUnavailable": base.FailureReason.PROVIDER_ERROR,
+    "internalServerError": base.FailureReason.PROVIDER_ERROR,
+    "unauthorized": base.FailureReason.UNAUTHORIZED,
+    "badRequest": base.FailureReason.BAD_REQUEST,
+    "modelNotFound": base.FailureReason.BAD_REQUEST,
 }
 _REASON_BY_HTTP_STATUS = {
-    400: FailureReason.BAD_REQUEST,
-    401: FailureReason.UNAUTHORIZED,
-    402: FailureReason.QUOTA_EXCEEDED,
-    403: FailureReason.UNAUTHORIZED,
-    404: FailureReason.BAD_REQUEST,
-    429: FailureReason.RATE_LIMITED,
+    400: base.FailureReason.BAD_REQUEST,
+    401: base.FailureReason.UNAUTHORIZED,
+    402: base.FailureReason.QUOTA_EXCEEDED,
+    403: base.FailureReason.UNAUTHORIZED,
+    404: base.FailureReason.BAD_REQUEST,
+    429: base.FailureReason.RATE_LIMITED,
 }
 _REASON_BY_CONNECTION_ERROR = {
-    "httpConnectionFailed": FailureReason.PROVIDER_ERROR,
-    "responseStreamConnectionFailed": FailureReason.PROVIDER_ERROR,
-    "responseTooManyFailedAttempts": FailureReason.PROVIDER_ERROR,
-    "responseStreamDisconnected": FailureReason.STREAM_DISCONNECTED,
+    "httpConnectionFailed": base.FailureReason.PROVIDER_ERROR,
+    "responseStreamConnectionFailed": base.FailureReason.PROVIDER_ERROR,
+    "responseTooManyFailedAttempts": base.FailureReason.PROVIDER_ERROR,
+    "responseStreamDisconnected": base.FailureReason.STREAM_DISCONNECTED,
 }
 
 
@@ -170,31 +150,32 @@ def _turn_ended(fields: JsonObject) -> tuple[ServerEvent, ...]:
     status, error = string_field(turn, "status"), object_field(turn, "error")
     if status != "failed":
         return (ServerTurnEnded(status),)
-    failure = Failed(failure_reason_from_info(error.get("codexErrorInfo")), _error_text(error, "\n"))
-    return (ServerTurnEnded(status, classify_failure(failure)),)
+    failure = base.Failed(failure_reason_from_info(error.get("codexErrorInfo")), _error_text(error, "\n"))
+    return (ServerTurnEnded(status, base.classify_failure(failure)),)
 
 
 def _error(fields: JsonObject) -> tuple[ServerEvent, ...]:
     """Decode an error that Codex retries; a final one comes with the end of the turn."""
     is_retried = fields.get("willRetry") is True
-    return (Reconnecting(_error_text(object_field(fields, "error"), " · ")),) if is_retried else ()
+    return (base.Reconnecting(_error_text(object_field(fields, "error"), " · ")),) if is_retried else ()
 
 
 def _tokens(fields: JsonObject) -> tuple[ServerEvent, ...]:
     usage = object_field(fields, "tokenUsage")
     total, last = object_field(usage, "total"), object_field(usage, "last")
-    used = TokenUsage(
+    used = base.TokenUsage(
         int_field(total, "inputTokens"), int_field(total, "cachedInputTokens"), int_field(total, "outputTokens")
     )
     return (
         TokenUsageUpdated(used),
-        WindowUsage(int_field(last, "totalTokens"), int_field(usage, "modelContextWindow")),
+        base.WindowUsage(int_field(last, "totalTokens"), int_field(usage, "modelContextWindow")),
     )
 
 
 def _plan(fields: JsonObject) -> tuple[ServerEvent, ...]:
     steps = objects_in(fields.get("plan"))
-    return (PlanUpdated(tuple(PlanStep(string_field(step, "step"), string_field(step, "status")) for step in steps)),)
+    plan = (base.PlanStep(string_field(step, "step"), string_field(step, "status")) for step in steps)
+    return (base.PlanUpdated(tuple(plan)),)
 
 
 def _hook(fields: JsonObject) -> tuple[ServerEvent, ...]:
@@ -202,18 +183,19 @@ def _hook(fields: JsonObject) -> tuple[ServerEvent, ...]:
     run = object_field(fields, "run")
     entries = (entry for entry in objects_in(run.get("entries")) if string_field(entry, "kind") != "context")
     texts = [string_field(entry, "text") for entry in entries]
-    return tuple(WarningIssued(f"hook {string_field(run, 'eventName')}: {text}") for text in texts if text)
+    return tuple(base.WarningIssued(f"hook {string_field(run, 'eventName')}: {text}") for text in texts if text)
 
 
 def _model_rerouted(fields: JsonObject) -> tuple[ServerEvent, ...]:
     former, new, reason = (string_field(fields, name) for name in ("fromModel", "toModel", "reason"))
-    return (WarningIssued(f"model {former} → {new} ({reason})"),)
+    return (base.WarningIssued(f"model {former} → {new} ({reason})"),)
 
 
 def _server_status(fields: JsonObject) -> tuple[ServerEvent, ...]:
     if string_field(fields, "status") != "failed":
         return ()
-    return (WarningIssued(f"MCP server {string_field(fields, 'name')} did not start: {string_field(fields, 'error')}"),)
+    name, error = string_field(fields, "name"), string_field(fields, "error")
+    return (base.WarningIssued(f"MCP server {name} did not start: {error}"),)
 
 
 def _warning(*names: str) -> Callable[[JsonObject], tuple[ServerEvent, ...]]:
@@ -221,7 +203,7 @@ def _warning(*names: str) -> Callable[[JsonObject], tuple[ServerEvent, ...]]:
 
     def read(fields: JsonObject) -> tuple[ServerEvent, ...]:
         text = " ".join(part for part in (string_field(fields, name) for name in names) if part)
-        return (WarningIssued(text),) if text else ()
+        return (base.WarningIssued(text),) if text else ()
 
     return read
 
@@ -234,11 +216,11 @@ def _item_started(fields: JsonObject) -> tuple[ServerEvent, ...]:
     kind, number = string_field(item, "type"), string_field(item, "id")
     match kind:
         case "commandExecution":
-            return (ItemStarted(number, string_field(item, "command")),)
+            return (base.ItemStarted(number, string_field(item, "command")),)
         case "mcpToolCall" | "dynamicToolCall" | "collabAgentToolCall" | "webSearch":
-            return (ItemStarted(number, _tool(item)),)
+            return (base.ItemStarted(number, _tool(item)),)
         case "fileChange":
-            return (ItemStarted(number, ""),)
+            return (base.ItemStarted(number, ""),)
         case _:
             return (HiddenProgress(),)
 
@@ -248,21 +230,21 @@ def _item_completed(fields: JsonObject) -> tuple[ServerEvent, ...]:
     kind, number, status = (string_field(item, name) for name in ("type", "id", "status"))
     match kind:
         case "agentMessage" | "plan":
-            return (Message(string_field(item, "text"), number),)
+            return (base.Message(string_field(item, "text"), number),)
         case "reasoning":
             parts = [part for part in strings_in(item.get("summary")) if part] or strings_in(item.get("content"))
             text = "\n".join(part for part in parts if part)
-            return (Reasoning(text),) if text else (HiddenProgress(),)
+            return (base.Reasoning(text),) if text else (HiddenProgress(),)
         case "commandExecution":
             command, output = string_field(item, "command"), string_field(item, "aggregatedOutput")
             exit_code = exit_code_field(item, "exitCode")
-            return (CommandFinished(number, command, output, exit_code, is_declined=status == "declined"),)
+            return (base.CommandFinished(number, command, output, exit_code, is_declined=status == "declined"),)
         case "fileChange":
-            return (FilesChanged(number, file_diffs_from_item(item), status in ("failed", "declined")),)
+            return (base.FilesChanged(number, file_diffs_from_item(item), status in ("failed", "declined")),)
         case "mcpToolCall" | "dynamicToolCall" | "collabAgentToolCall" | "webSearch":
-            return (ToolCall(number, _tool(item), tool_error(item)),)
+            return (base.ToolCall(number, _tool(item), tool_error(item)),)
         case "contextCompaction":
-            return (ThreadCompacted(),)
+            return (base.ThreadCompacted(),)
         case _:
             return (HiddenProgress(),)
 
@@ -280,7 +262,9 @@ _DECODERS: dict[str, Callable[[JsonObject], tuple[ServerEvent, ...]]] = {
     "turn/plan/updated": _plan,
     "item/started": _item_started,
     "item/completed": _item_completed,
-    "item/agentMessage/delta": lambda fields: (Delta(string_field(fields, "itemId"), string_field(fields, "delta")),),
+    "item/agentMessage/delta": lambda fields: (
+        base.Delta(string_field(fields, "itemId"), string_field(fields, "delta")),
+    ),
     "item/mcpToolCall/progress": lambda _: (HiddenProgress(),),
     "error": _error,
     "thread/tokenUsage/updated": _tokens,

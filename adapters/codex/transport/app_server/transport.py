@@ -14,20 +14,11 @@ from concurrent.futures import TimeoutError as TooSlow
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server.connection import AppServerConnection, ConnectionLost, RpcError
 from upbeat.adapters.codex.transport.app_server.context import MAX_CONTEXT_CHARS, context_entries
 from upbeat.adapters.codex.transport.app_server.events import OPT_OUT_METHODS
 from upbeat.adapters.codex.transport.app_server.turn import AppServerTurn, AskPerson, ServerState, TurnAborted
-from upbeat.adapters.codex.transport.base import (
-    CodexRequestError,
-    Completed,
-    Failed,
-    FailureReason,
-    TransportNotice,
-    TransportNoticeKind,
-    TurnEvent,
-    TurnInput,
-)
 from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS, MAX_PROMPT_CHARS
 from upbeat.adapters.codex.transport.json_lines import (
     JsonObject,
@@ -104,7 +95,7 @@ def _split_flag(flag: str) -> tuple[str, str, bool]:
 class AppServerUnavailable(Exception):
     """The app-server is unavailable; ``reason`` and the text say why. ``codex exec`` may still work."""
 
-    def __init__(self, reason: FailureReason, text: str) -> None:
+    def __init__(self, reason: base.FailureReason, text: str) -> None:
         super().__init__(text)
         self.reason = reason
 
@@ -162,18 +153,18 @@ class AppServerLauncher:
             agent = str(greeting.result(self.handshake_seconds).get("userAgent", ""))
         except TooSlow:
             text = f"no answer from codex app-server in {self.handshake_seconds:g} s"
-            raise AppServerUnavailable(FailureReason.IDLE_TIMEOUT, text) from None
+            raise AppServerUnavailable(base.FailureReason.IDLE_TIMEOUT, text) from None
         except ConnectionLost as lost:
             is_configuration = "Error loading config" in str(lost)
-            reason = FailureReason.CODEX_CONFIG if is_configuration else FailureReason.EXITED_BEFORE_TURN
+            reason = base.FailureReason.CODEX_CONFIG if is_configuration else base.FailureReason.EXITED_BEFORE_TURN
             raise AppServerUnavailable(reason, str(lost)) from None
         except RpcError as refused:
-            raise AppServerUnavailable(FailureReason.REQUEST_REFUSED, str(refused)) from None
+            raise AppServerUnavailable(base.FailureReason.REQUEST_REFUSED, str(refused)) from None
         version = _USER_AGENT_VERSION.search(agent)
         if not version or tuple(int(part) for part in version.groups()) < MIN_APP_SERVER_VERSION:
             oldest = ".".join(str(part) for part in MIN_APP_SERVER_VERSION)
             text = f"codex {agent or 'unknown'} is too old; {oldest} or newer is required"
-            raise AppServerUnavailable(FailureReason.REQUEST_REFUSED, text)
+            raise AppServerUnavailable(base.FailureReason.REQUEST_REFUSED, text)
         connection.notify("initialized")
 
 
@@ -199,9 +190,10 @@ def open_app_server(
     """
     translated = translate_flags(flags)
     if translated.problem:
-        raise AppServerUnavailable(FailureReason.INVALID_FLAG, f"{translated.problem} is only a flag of codex exec")
+        text = f"{translated.problem} is only a flag of codex exec"
+        raise AppServerUnavailable(base.FailureReason.INVALID_FLAG, text)
     if not program:
-        raise AppServerUnavailable(FailureReason.LAUNCH_FAILED, "codex was not found")
+        raise AppServerUnavailable(base.FailureReason.LAUNCH_FAILED, "codex was not found")
     server = AppServerLauncher(
         program, cwd, variables, version, translated.arguments, translated.thread_params, handshake_seconds
     )
@@ -253,9 +245,9 @@ class AppServerTransport:
         """Return the limit of the context, which does not depend on the prompt unless that is too long."""
         return MAX_CONTEXT_CHARS if len(prompt) <= MAX_PROMPT_CHARS else MAX_PROMPT_CHARS - len(prompt)
 
-    def send(self, turn_input: TurnInput) -> Iterator[TurnEvent]:
+    def send(self, turn_input: base.TurnInput) -> Iterator[base.TurnEvent]:
         if self.remaining_chars(turn_input.prompt) < 0:
-            yield Failed(FailureReason.PROMPT_TOO_LONG)
+            yield base.Failed(base.FailureReason.PROMPT_TOO_LONG)
             return
         yield from self._run_turn(lambda: self._send_prompt(turn_input))
 
@@ -268,10 +260,10 @@ class AppServerTransport:
             former = {"threadId": thread_id, "excludeTurns": True} if thread_id else {}
             self._opened_threads[thread_id] = self._connection.request(method, {**former, **self._thread_fields()})
 
-    def compact(self, thread_id: str) -> Iterator[TurnEvent]:
+    def compact(self, thread_id: str) -> Iterator[base.TurnEvent]:
         """Have Codex replace the thread so far with a summary; the last event is an ``Ending``."""
 
-        def run() -> Iterator[TurnEvent]:
+        def run() -> Iterator[base.TurnEvent]:
             turn = self._new_turn()
             opened = self._open_thread(turn, thread_id)
             yield from turn.wait_until_idle(opened)
@@ -323,19 +315,19 @@ class AppServerTransport:
 
     # --- one turn ---
 
-    def _run_turn(self, start_turn: Callable[[], Iterator[TurnEvent]]) -> Iterator[TurnEvent]:
+    def _run_turn(self, start_turn: Callable[[], Iterator[base.TurnEvent]]) -> Iterator[base.TurnEvent]:
         """Run a turn on a running server with signals deferred; the last event is its ending."""
         with self._signals.deferring():
             try:
                 yield from self._ensure_running()
                 for event in start_turn():
-                    if isinstance(event, Completed):
+                    if isinstance(event, base.Completed):
                         self._can_restart = True
                     yield event
             except TurnAborted as over:
                 yield over.ending
 
-    def _send_prompt(self, turn_input: TurnInput) -> Iterator[TurnEvent]:
+    def _send_prompt(self, turn_input: base.TurnInput) -> Iterator[base.TurnEvent]:
         turn = self._new_turn()
         thread_id = self._open_thread(turn, turn_input.thread_id)
         yield from turn.wait_until_idle(thread_id)
@@ -348,7 +340,7 @@ class AppServerTransport:
         if effort := self._effort_to_send(thread_id, turn_input.effort):
             fields["effort"] = effort
         for event in turn.events("turn/start", fields):
-            if isinstance(event, Failed) and event.reason is FailureReason.REQUEST_REFUSED:
+            if isinstance(event, base.Failed) and event.reason is base.FailureReason.REQUEST_REFUSED:
                 self._opened_threads.pop(thread_id, None)  # closed, perhaps: the next turn requests it again
             yield event
 
@@ -395,14 +387,14 @@ class AppServerTransport:
     def _thread_fields(self) -> dict[str, str]:
         return {"cwd": self._launcher.cwd, **self._launcher.thread_params}
 
-    def _ensure_running(self) -> Iterator[TurnEvent]:
+    def _ensure_running(self) -> Iterator[base.TurnEvent]:
         """Start the server again if it has ended: once, until a turn has come to its end."""
         how = self._connection.exit_reason
         if not how:
             return
         was_stopped = self._server_state.was_killed_by_us
         if not self._can_restart and not was_stopped:
-            raise TurnAborted(Failed(FailureReason.SERVER_EXITED, how))
+            raise TurnAborted(base.Failed(base.FailureReason.SERVER_EXITED, how))
         self._can_restart = was_stopped
         self._server_state = ServerState(
             thread_usage=self._server_state.thread_usage, shown_warnings=self._server_state.shown_warnings
@@ -411,9 +403,9 @@ class AppServerTransport:
         try:
             self._connection = self._launcher.connect()
         except AppServerUnavailable as problem:
-            raise TurnAborted(Failed(FailureReason.SERVER_EXITED, str(problem))) from None
+            raise TurnAborted(base.Failed(base.FailureReason.SERVER_EXITED, str(problem))) from None
         if not was_stopped:
-            yield TransportNotice(TransportNoticeKind.RESTARTED, how)
+            yield base.TransportNotice(base.TransportNoticeKind.RESTARTED, how)
 
     def _request(self, method: str, fields: JsonObject) -> JsonObject:
         """Return the answer to a request outside of a turn."""
@@ -423,9 +415,10 @@ class AppServerTransport:
             return self._connection.request(method, fields).result(_RESPONSE_SECONDS)
         except (ConnectionLost, TooSlow) as lost:
             text = str(lost) or f"no answer to {method}"
-            raise CodexRequestError(Failed(FailureReason.EXITED_MID_TURN, text)) from None
+            raise base.CodexRequestError(base.Failed(base.FailureReason.EXITED_MID_TURN, text)) from None
         except RpcError as refused:
-            raise CodexRequestError(AppServerTurn.failure_from(refused)) from None
+            raise base.CodexRequestError(AppServerTurn.failure_from(refused)) from None
         except TurnAborted as over:
-            failure = over.ending if isinstance(over.ending, Failed) else Failed(FailureReason.REQUEST_REFUSED)
-            raise CodexRequestError(failure) from None
+            refusal = base.Failed(base.FailureReason.REQUEST_REFUSED)
+            failure = over.ending if isinstance(over.ending, base.Failed) else refusal
+            raise base.CodexRequestError(failure) from None

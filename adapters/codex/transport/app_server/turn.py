@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from select import select
 from time import monotonic
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server.connection import (
     AppServerConnection,
     ConnectionLost,
@@ -35,39 +36,11 @@ from upbeat.adapters.codex.transport.app_server.events import (
     file_diffs_from_item,
 )
 from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, item_id_of, pending_approval_from
-from upbeat.adapters.codex.transport.base import (
-    HEARTBEAT_SECONDS,
-    ApprovalDecided,
-    ApprovalDecision,
-    ApprovalKind,
-    ApprovalRequest,
-    CommandFinished,
-    Completed,
-    Ending,
-    Failed,
-    FailureReason,
-    FileDiff,
-    FilesChanged,
-    Heartbeat,
-    Interrupted,
-    ItemStarted,
-    Reconnecting,
-    ThreadStarted,
-    TokenUsage,
-    ToolCall,
-    TransportNotice,
-    TransportNoticeKind,
-    TurnEvent,
-    TurnStarted,
-    UnrecognizedEvent,
-    WarningIssued,
-    is_waiting_for_network,
-)
 from upbeat.adapters.codex.transport.exec.transport import RUNNING_ITEM_IDLE_FACTOR, UNREACHABLE_SECONDS
 from upbeat.adapters.codex.transport.json_lines import JsonObject, object_field, string_field
 from upbeat.adapters.codex.transport.signals import SignalHandler
 
-AskPerson = Callable[[ApprovalRequest], ApprovalDecision]
+AskPerson = Callable[[base.ApprovalRequest], base.ApprovalDecision]
 """Asks the user, in the thread that reads the events; a KeyboardInterrupt means ``ApprovalDecision.CANCEL``."""
 
 INTERRUPT_SECONDS = 5.0
@@ -85,7 +58,7 @@ _POLL_SECONDS = 0.5
 class TurnAborted(Exception):
     """The turn ends before it starts."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: base.Ending) -> None:
         super().__init__(ending)
         self.ending = ending
 
@@ -96,7 +69,7 @@ class ServerState:
 
     active_turns: dict[str, str] = field(default_factory=dict)
     """The running turn of each thread."""
-    thread_usage: dict[str, TokenUsage] = field(default_factory=dict)
+    thread_usage: dict[str, base.TokenUsage] = field(default_factory=dict)
     closed_threads: set[str] = field(default_factory=set)
     """Threads that the server closed."""
     shown_warnings: set[str] = field(default_factory=set)
@@ -140,10 +113,10 @@ class AppServerTurn:
         self._thread_id = self._turn_id = ""
         self._is_requested = False
         self._running_items: set[str] = set()
-        self._file_diffs: dict[str, tuple[FileDiff, ...]] = {}
-        self._ending: Ending | None = None
+        self._file_diffs: dict[str, tuple[base.FileDiff, ...]] = {}
+        self._ending: base.Ending | None = None
         self._stopped_by = 0
-        self._timeout_failure: Failed | None = None
+        self._timeout_failure: base.Failed | None = None
         self._is_interrupt_sent = False
         self._deadline = self._offline_since = 0.0
         self._last_progress = monotonic()
@@ -165,39 +138,38 @@ class AppServerTurn:
         while not future.done():
             left = end - monotonic()
             if left < 0:
-                raise TurnAborted(Failed(FailureReason.IDLE_TIMEOUT, f"{seconds:g}"))
+                raise TurnAborted(base.Failed(base.FailureReason.IDLE_TIMEOUT, f"{seconds:g}"))
             if number := self._wait(min(left, _POLL_SECONDS)):
-                raise TurnAborted(Interrupted(number))
+                raise TurnAborted(base.Interrupted(number))
             self._connection.clear_wakeup()
         try:
             return future.result()
         except RpcError as refused:
             raise TurnAborted(self.failure_from(refused)) from None
         except ConnectionLost as lost:
-            raise TurnAborted(Failed(FailureReason.SERVER_EXITED, str(lost))) from None
+            raise TurnAborted(base.Failed(base.FailureReason.SERVER_EXITED, str(lost))) from None
 
-    def wait_until_idle(self, thread_id: str) -> Iterator[TurnEvent]:
+    def wait_until_idle(self, thread_id: str) -> Iterator[base.TurnEvent]:
         """Wait for the end of a turn that another client runs on the thread."""
         self._thread_id = thread_id
         yield from self._handle_all()
         if thread_id in self._server_state.active_turns:
-            yield TransportNotice(TransportNoticeKind.WAITING)
+            yield base.TransportNotice(base.TransportNoticeKind.WAITING)
         while thread_id in self._server_state.active_turns and not self._connection.exit_reason:
             if number := self._wait(_POLL_SECONDS):
-                raise TurnAborted(Interrupted(number))
+                raise TurnAborted(base.Interrupted(number))
             yield from self._handle_all()
 
     @staticmethod
-    def failure_from(error: RpcError) -> Failed:
+    def failure_from(error: RpcError) -> base.Failed:
         """Return why the server refuses a request."""
         text = str(error)
-        return Failed(
-            next((why for words, why in _REASON_BY_RPC_ERROR if words in text), FailureReason.REQUEST_REFUSED), text
-        )
+        reasons = (reason for words, reason in _REASON_BY_RPC_ERROR if words in text)
+        return base.Failed(next(reasons, base.FailureReason.REQUEST_REFUSED), text)
 
     # --- events ---
 
-    def events(self, method: str, fields: JsonObject) -> Iterator[TurnEvent]:
+    def events(self, method: str, fields: JsonObject) -> Iterator[base.TurnEvent]:
         """Start the turn with ``method``; yield its events, the ending last."""
         self._is_requested = True
         self._last_progress = last_heartbeat = monotonic()
@@ -207,9 +179,9 @@ class AppServerTurn:
                 self._stop(self._wait(_POLL_SECONDS))
                 yield from self._check_start(started)
                 yield from self._handle_all()
-                if monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
+                if monotonic() - last_heartbeat > base.HEARTBEAT_SECONDS:
                     last_heartbeat = monotonic()
-                    yield Heartbeat()
+                    yield base.Heartbeat()
                 self._check_deadlines()
             if self._is_interrupt_sent:  # Codex would keep its commands as background terminals of the thread
                 ended = self._connection.request("thread/backgroundTerminals/clean", {"threadId": self._thread_id})
@@ -219,7 +191,7 @@ class AppServerTurn:
         finally:
             self._abandon(started)
 
-    def _check_start(self, started: Future[JsonObject]) -> Iterator[TurnEvent]:
+    def _check_start(self, started: Future[JsonObject]) -> Iterator[base.TurnEvent]:
         if self._turn_id or not started.done():
             return
         problem = started.exception()
@@ -228,30 +200,30 @@ class AppServerTurn:
         elif problem is None:
             yield from self._begin(string_field(object_field(started.result(), "turn"), "id"))
 
-    def _begin(self, turn_id: str) -> Iterator[TurnEvent]:
+    def _begin(self, turn_id: str) -> Iterator[base.TurnEvent]:
         """Note the id of the turn; that of a compaction comes only with a notification."""
         if turn_id and not self._turn_id:
             self._turn_id = turn_id
             self._server_state.active_turns[self._thread_id] = turn_id
-            yield ThreadStarted(self._thread_id)
+            yield base.ThreadStarted(self._thread_id)
             if self._stopped_by or self._timeout_failure:
                 self._interrupt()
 
-    def _handle_all(self) -> Iterator[TurnEvent]:
+    def _handle_all(self) -> Iterator[base.TurnEvent]:
         for message in self._connection.take_messages():
             yield from self._handle(message)
         self._connection.has_running_commands = bool(self._running_items)
 
-    def _handle(self, message: IncomingMessage) -> Iterator[TurnEvent]:
+    def _handle(self, message: IncomingMessage) -> Iterator[base.TurnEvent]:
         match message:
             case InvalidMessage():
-                yield UnrecognizedEvent(message.problem)
+                yield base.UnrecognizedEvent(message.problem)
             case RpcRequest():
                 yield from self._answer_approval(message)
             case RpcNotification():
                 yield from self._handle_notification(message)
 
-    def _handle_notification(self, message: RpcNotification) -> Iterator[TurnEvent]:
+    def _handle_notification(self, message: RpcNotification) -> Iterator[base.TurnEvent]:
         decoded = decode(message.method, message.fields)
         self._server_state.apply(decoded)
         item = object_field(message.fields, "item")
@@ -265,71 +237,71 @@ class AppServerTurn:
         for event in decoded.events:
             yield from self._translate_event(event, decoded.turn_id)
 
-    def _translate_event(self, server_event: ServerEvent, turn_id: str) -> Iterator[TurnEvent]:
-        if not isinstance(server_event, Reconnecting):
+    def _translate_event(self, server_event: ServerEvent, turn_id: str) -> Iterator[base.TurnEvent]:
+        if not isinstance(server_event, base.Reconnecting):
             self._last_progress = monotonic()
             self._offline_since = 0.0
-        elif is_waiting_for_network(server_event.text):
+        elif base.is_waiting_for_network(server_event.text):
             self._offline_since = self._offline_since or monotonic()
         match server_event:
             case ServerTurnStarted():
                 yield from self._begin(turn_id)
-                yield TurnStarted()
+                yield base.TurnStarted()
             case ServerTurnEnded() if turn_id == self._turn_id:
                 self._end(server_event)
             case ServerTurnEnded() | TokenUsageUpdated() | ThreadClosed() | HiddenProgress():
                 return
-            case WarningIssued() if server_event.text in self._server_state.shown_warnings:
+            case base.WarningIssued() if server_event.text in self._server_state.shown_warnings:
                 return
             case _:
                 self._track_event(server_event)
                 yield server_event
 
-    def _track_event(self, event: TurnEvent) -> None:
+    def _track_event(self, event: base.TurnEvent) -> None:
         match event:
-            case ItemStarted():
+            case base.ItemStarted():
                 self._running_items.add(event.item_id)
-            case CommandFinished() | FilesChanged() | ToolCall():
+            case base.CommandFinished() | base.FilesChanged() | base.ToolCall():
                 self._running_items.discard(event.item_id)
-            case WarningIssued():
+            case base.WarningIssued():
                 self._server_state.shown_warnings.add(event.text)
             case _:
                 pass
 
     def _end(self, ended: ServerTurnEnded) -> None:
         if ended.status == "completed" and self._stopped_by in (0, signal.SIGINT):
-            self._ending = Completed(self._server_state.thread_usage.get(self._thread_id, TokenUsage()))
+            self._ending = base.Completed(self._server_state.thread_usage.get(self._thread_id, base.TokenUsage()))
         elif self._stopped_by:
-            self._ending = Interrupted(self._stopped_by)
+            self._ending = base.Interrupted(self._stopped_by)
         elif self._timeout_failure:
             self._ending = self._timeout_failure
         elif ended.failure:
             self._ending = ended.failure
         else:
-            self._ending = Interrupted(signal.SIGINT)
+            self._ending = base.Interrupted(signal.SIGINT)
 
     # --- requests of the server ---
 
-    def _answer_approval(self, request: RpcRequest) -> Iterator[TurnEvent]:
+    def _answer_approval(self, request: RpcRequest) -> Iterator[base.TurnEvent]:
         question = pending_approval_from(request, self._file_diffs.get(item_id_of(request), ()))
         if question is None:
             self._connection.respond_with_error(request, f"codex-auto has no answer to {request.method}")
-            yield UnrecognizedEvent(request.method)
+            yield base.UnrecognizedEvent(request.method)
             return
         decision, by_person = self._ask_for_decision(question)
         self._connection.respond(request, question.response_for(decision))
         self._last_progress = monotonic()
-        yield ApprovalDecided(question.request, decision, by_person)
-        if decision is ApprovalDecision.CANCEL and self._turn_id:
+        yield base.ApprovalDecided(question.request, decision, by_person)
+        if decision is base.ApprovalDecision.CANCEL and self._turn_id:
             self._stop(signal.SIGINT)
 
-    def _ask_for_decision(self, pending: PendingApproval) -> tuple[ApprovalDecision, bool]:
-        if self._ask_person is None or self._stopped_by or pending.request.kind is ApprovalKind.INPUT:
-            return ApprovalDecision.DECLINE, False
+    def _ask_for_decision(self, pending: PendingApproval) -> tuple[base.ApprovalDecision, bool]:
+        if self._ask_person is None or self._stopped_by or pending.request.kind is base.ApprovalKind.INPUT:
+            return base.ApprovalDecision.DECLINE, False
         try:
             return self._ask_person(pending.request), True
         except KeyboardInterrupt:
-            return ApprovalDecision.CANCEL, True
+            return base.ApprovalDecision.CANCEL, True
 
     # --- the end ---
 
@@ -339,7 +311,7 @@ class AppServerTurn:
             return
         if self._stopped_by:
             self._kill()
-            self._ending = Interrupted(self._stopped_by if number == signal.SIGINT else number)
+            self._ending = base.Interrupted(self._stopped_by if number == signal.SIGINT else number)
             return
         self._stopped_by = number
         self._deadline = monotonic() + (INTERRUPT_SECONDS if number == signal.SIGINT else TERMINATE_SECONDS)
@@ -360,20 +332,20 @@ class AppServerTurn:
         if self._ending is not None:
             return
         if exit_reason := self._connection.exit_reason:
-            failure = Failed(FailureReason.EXITED_MID_TURN, exit_reason)
-            self._ending = Interrupted(self._stopped_by) if self._stopped_by else failure
+            failure = base.Failed(base.FailureReason.EXITED_MID_TURN, exit_reason)
+            self._ending = base.Interrupted(self._stopped_by) if self._stopped_by else failure
         elif self._deadline:
             if now > self._deadline:
                 self._kill()
-                self._ending = self._timeout_failure or Interrupted(self._stopped_by)
+                self._ending = self._timeout_failure or base.Interrupted(self._stopped_by)
         elif self._idle_seconds:
             patience = self._idle_seconds * (RUNNING_ITEM_IDLE_FACTOR if self._running_items else 1)
             if self._offline_since and now - self._offline_since > UNREACHABLE_SECONDS:
-                self._interrupt_with_failure(Failed(FailureReason.PROVIDER_UNREACHABLE))
+                self._interrupt_with_failure(base.Failed(base.FailureReason.PROVIDER_UNREACHABLE))
             elif now - self._last_progress > patience:
-                self._interrupt_with_failure(Failed(FailureReason.IDLE_TIMEOUT, f"{self._idle_seconds:g}"))
+                self._interrupt_with_failure(base.Failed(base.FailureReason.IDLE_TIMEOUT, f"{self._idle_seconds:g}"))
 
-    def _interrupt_with_failure(self, failure: Failed) -> None:
+    def _interrupt_with_failure(self, failure: base.Failed) -> None:
         self._timeout_failure = failure
         self._deadline = monotonic() + INTERRUPT_SECONDS
         self._interrupt()
@@ -396,12 +368,12 @@ class AppServerTurn:
 
 
 _REASON_BY_RPC_ERROR = (
-    ("no rollout found", FailureReason.NO_ROLLOUT),
-    (".jsonl is empty", FailureReason.NO_ROLLOUT),  # Codex was killed before it wrote the first line of the thread
-    ("invalid session id", FailureReason.NO_ROLLOUT),
-    ("already has an active writer", FailureReason.ACTIVE_WRITER),
-    ("is archived", FailureReason.ARCHIVED),
-    ("failed to load configuration", FailureReason.CODEX_CONFIG),
-    ("Input exceeds the maximum length", FailureReason.PROMPT_TOO_LONG),
+    ("no rollout found", base.FailureReason.NO_ROLLOUT),
+    (".jsonl is empty", base.FailureReason.NO_ROLLOUT),  # Codex was killed before it wrote the first line of the thread
+    ("invalid session id", base.FailureReason.NO_ROLLOUT),
+    ("already has an active writer", base.FailureReason.ACTIVE_WRITER),
+    ("is archived", base.FailureReason.ARCHIVED),
+    ("failed to load configuration", base.FailureReason.CODEX_CONFIG),
+    ("Input exceeds the maximum length", base.FailureReason.PROMPT_TOO_LONG),
 )
 """What the server says when it refuses a request."""

@@ -8,25 +8,7 @@ from __future__ import annotations
 
 import json
 
-from upbeat.adapters.codex.transport.base import (
-    CommandFinished,
-    Completed,
-    Failed,
-    FailureReason,
-    FileDiff,
-    FilesChanged,
-    ItemStarted,
-    Message,
-    Reasoning,
-    Reconnecting,
-    ThreadStarted,
-    TokenUsage,
-    ToolCall,
-    TurnEvent,
-    TurnStarted,
-    UnrecognizedEvent,
-    WarningIssued,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.json_lines import (
     JsonObject,
     exit_code_field,
@@ -38,69 +20,69 @@ from upbeat.adapters.codex.transport.json_lines import (
 )
 
 
-def decode(line: bytes) -> TurnEvent:
+def decode(line: bytes) -> base.TurnEvent:
     """Decode one line of ``codex exec --json``."""
     try:
         fields = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return UnrecognizedEvent("not JSON")
+        return base.UnrecognizedEvent("not JSON")
     if not isinstance(fields, dict):
-        return UnrecognizedEvent("not an object")
+        return base.UnrecognizedEvent("not an object")
     kind = string_field(fields, "type")
     match kind:
         case "thread.started":
-            return ThreadStarted(string_field(fields, "thread_id"))
+            return base.ThreadStarted(string_field(fields, "thread_id"))
         case "turn.started":
-            return TurnStarted()
+            return base.TurnStarted()
         case "turn.completed":
             usage = object_field(fields, "usage")
             counts = (int_field(usage, f"{kind}_tokens") for kind in ("input", "cached_input", "output"))
-            return Completed(TokenUsage(*counts))
+            return base.Completed(base.TokenUsage(*counts))
         case "turn.failed":
-            return Failed(FailureReason.TURN_FAILED, string_field(object_field(fields, "error"), "message"))
+            return base.Failed(base.FailureReason.TURN_FAILED, string_field(object_field(fields, "error"), "message"))
         case "error":
-            return Reconnecting(string_field(fields, "message"))
+            return base.Reconnecting(string_field(fields, "message"))
         case "item.started":
             return _item_started(object_field(fields, "item"))
         case "item.completed":
             return _item_completed(object_field(fields, "item"))
         case _:
-            return UnrecognizedEvent(kind or "no type")
+            return base.UnrecognizedEvent(kind or "no type")
 
 
-def _item_started(item: JsonObject) -> TurnEvent:
+def _item_started(item: JsonObject) -> base.TurnEvent:
     kind, number = string_field(item, "type"), string_field(item, "id")
     match kind:
         case "command_execution":
-            return ItemStarted(number, string_field(item, "command"))
+            return base.ItemStarted(number, string_field(item, "command"))
         case "mcp_tool_call":
-            return ItemStarted(number, _tool(item))
+            return base.ItemStarted(number, _tool(item))
         case _:
-            return ItemStarted(number, "")
+            return base.ItemStarted(number, "")
 
 
-def _item_completed(item: JsonObject) -> TurnEvent:
+def _item_completed(item: JsonObject) -> base.TurnEvent:
     kind, number = string_field(item, "type"), string_field(item, "id")
     match kind:
         case "agent_message":
-            return Message(string_field(item, "text"))
+            return base.Message(string_field(item, "text"))
         case "reasoning":
-            return Reasoning(string_field(item, "text"))
+            return base.Reasoning(string_field(item, "text"))
         case "command_execution":
             command, output = string_field(item, "command"), string_field(item, "aggregated_output")
-            return CommandFinished(number, command, output, exit_code_field(item, "exit_code"))
+            return base.CommandFinished(number, command, output, exit_code_field(item, "exit_code"))
         case "file_change":
             changes = objects_in(item.get("changes"))
-            diffs = tuple(FileDiff(string_field(change, "kind"), string_field(change, "path")) for change in changes)
-            return FilesChanged(number, diffs, string_field(item, "status") == "failed")
+            diffs = (base.FileDiff(string_field(change, "kind"), string_field(change, "path")) for change in changes)
+            return base.FilesChanged(number, tuple(diffs), string_field(item, "status") == "failed")
         case "mcp_tool_call":
-            return ToolCall(number, _tool(item), tool_error(item))
+            return base.ToolCall(number, _tool(item), tool_error(item))
         case "collab_tool_call":
-            return ToolCall(number, string_field(item, "tool"), tool_error(item))
+            return base.ToolCall(number, string_field(item, "tool"), tool_error(item))
         case "error":
-            return WarningIssued(string_field(item, "message"))
+            return base.WarningIssued(string_field(item, "message"))
         case _:
-            return UnrecognizedEvent(f"item {kind or 'without type'}")
+            return base.UnrecognizedEvent(f"item {kind or 'without type'}")
 
 
 def _tool(item: JsonObject) -> str:
@@ -108,12 +90,12 @@ def _tool(item: JsonObject) -> str:
 
 
 _REASON_BY_STDERR = (
-    ("no rollout found", FailureReason.NO_ROLLOUT),
-    (".jsonl is empty", FailureReason.NO_ROLLOUT),  # Codex was killed before it wrote the first line of the thread
-    ("already has an active writer", FailureReason.ACTIVE_WRITER),
-    ("is archived", FailureReason.ARCHIVED),
-    ("Error loading config", FailureReason.CODEX_CONFIG),
-    ("Input exceeds the maximum length", FailureReason.PROMPT_TOO_LONG),
+    ("no rollout found", base.FailureReason.NO_ROLLOUT),
+    (".jsonl is empty", base.FailureReason.NO_ROLLOUT),  # Codex was killed before it wrote the first line of the thread
+    ("already has an active writer", base.FailureReason.ACTIVE_WRITER),
+    ("is archived", base.FailureReason.ARCHIVED),
+    ("Error loading config", base.FailureReason.CODEX_CONFIG),
+    ("Input exceeds the maximum length", base.FailureReason.PROMPT_TOO_LONG),
 )
 """What Codex prints to standard error when it refuses a turn before it starts."""
 
@@ -121,19 +103,18 @@ _IGNORED_STDERR_LINES = ("Reading additional input from stdin...", "Reading prom
 _MAX_ERROR_LINES = 6
 
 
-def failure_from_exit(exit_code: int, stderr: str, *, has_begun: bool) -> Failed:
+def failure_from_exit(exit_code: int, stderr: str, *, has_begun: bool) -> base.Failed:
     """Explain why Codex exited without an ending of the turn. ``has_begun``: the turn had started."""
     lines = [line for line in stderr.split("\n") if line.strip() and line.strip() not in _IGNORED_STDERR_LINES]
-    if not has_begun:
-        for words, why in _REASON_BY_STDERR:
-            if words in stderr:
-                matches = [line for line in lines if words in line]
-                return Failed(
-                    why, "\n".join(lines[-_MAX_ERROR_LINES:]) if why is FailureReason.CODEX_CONFIG else matches[-1]
-                )
-        if exit_code == 2:
-            return Failed(FailureReason.INVALID_FLAG, "\n".join(lines[:_MAX_ERROR_LINES]))
-        if exit_code > 0:
-            text = "\n".join([f"exit code {exit_code}", *lines[-_MAX_ERROR_LINES:]])
-            return Failed(FailureReason.EXITED_BEFORE_TURN, text)
-    return Failed(FailureReason.EXITED_MID_TURN, "\n".join([f"exit code {exit_code}", *lines[-_MAX_ERROR_LINES:]]))
+    last_lines = lines[-_MAX_ERROR_LINES:]
+    text = "\n".join([f"exit code {exit_code}", *last_lines])
+    if has_begun:
+        return base.Failed(base.FailureReason.EXITED_MID_TURN, text)
+    for words, reason in _REASON_BY_STDERR:
+        if matches := [line for line in lines if words in line]:
+            is_configuration = reason is base.FailureReason.CODEX_CONFIG
+            return base.Failed(reason, "\n".join(last_lines) if is_configuration else matches[-1])
+    if exit_code == 2:
+        return base.Failed(base.FailureReason.INVALID_FLAG, "\n".join(lines[:_MAX_ERROR_LINES]))
+    is_exit = exit_code > 0
+    return base.Failed(base.FailureReason.EXITED_BEFORE_TURN if is_exit else base.FailureReason.EXITED_MID_TURN, text)

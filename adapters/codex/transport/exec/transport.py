@@ -19,29 +19,7 @@ from dataclasses import dataclass
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from time import monotonic
 
-from upbeat.adapters.codex.transport.base import (
-    HEARTBEAT_SECONDS,
-    CodexRequestError,
-    CommandFinished,
-    Completed,
-    Ending,
-    Failed,
-    FailureReason,
-    FilesChanged,
-    Heartbeat,
-    Interrupted,
-    ItemStarted,
-    RawLine,
-    Reconnecting,
-    ThreadStarted,
-    ToolCall,
-    TurnEvent,
-    TurnInput,
-    TurnStarted,
-    UnrecognizedEvent,
-    classify_failure,
-    is_waiting_for_network,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.exec.events import decode, failure_from_exit
 from upbeat.adapters.codex.transport.json_lines import CHUNK_BYTES, LineBuffer, read_chunk
 from upbeat.adapters.codex.transport.signals import SignalHandler
@@ -134,7 +112,7 @@ def flags_problem(flags: Sequence[str]) -> str:
     return ""
 
 
-def compose_stdin(turn_input: TurnInput) -> str:
+def compose_stdin(turn_input: base.TurnInput) -> str:
     """Join guidance, context and prompt with blank lines; a prompt alone is not changed.
 
     Codex drops a byte order mark at the start of a prompt, but not after a context, so it is removed here.
@@ -173,12 +151,12 @@ class ExecTransport:
         """Return the characters left for a context next to ``prompt``, without the blank line between them."""
         return MAX_PROMPT_CHARS - len(prompt) - (2 if len(prompt) < MAX_PROMPT_CHARS else 0)
 
-    def send(self, turn_input: TurnInput) -> Iterator[TurnEvent]:
+    def send(self, turn_input: base.TurnInput) -> Iterator[base.TurnEvent]:
         if self.remaining_chars(turn_input.prompt) < 0:
-            yield Failed(FailureReason.PROMPT_TOO_LONG)
+            yield base.Failed(base.FailureReason.PROMPT_TOO_LONG)
             return
         if not self._program:
-            yield Failed(FailureReason.LAUNCH_FAILED)
+            yield base.Failed(base.FailureReason.LAUNCH_FAILED)
             return
         with self._signals.deferring():
             try:
@@ -186,7 +164,7 @@ class ExecTransport:
                 command = with_death_signal([self._program, *arguments])
                 process, family = start_process(command, self._variables, bufsize=0, spares_terminals=True)
             except OSError as error:
-                yield Failed(FailureReason.LAUNCH_FAILED, f"{self._program}: {error.strerror}")
+                yield base.Failed(base.FailureReason.LAUNCH_FAILED, f"{self._program}: {error.strerror}")
                 return
             data = compose_stdin(turn_input).encode("utf-8")
             turn = _ExecTurn(
@@ -206,19 +184,21 @@ class ExecTransport:
         try:
             process, family = start_process(command, self._variables, stdin=subprocess.DEVNULL)
         except OSError as error:
-            raise CodexRequestError(Failed(FailureReason.LAUNCH_FAILED, f"{self._program}: {error.strerror}")) from None
+            failure = base.Failed(base.FailureReason.LAUNCH_FAILED, f"{self._program}: {error.strerror}")
+            raise base.CodexRequestError(failure) from None
         with process:
             try:
                 out, err = process.communicate(timeout=FORK_SECONDS)
             except subprocess.TimeoutExpired:
-                raise CodexRequestError(Failed(FailureReason.IDLE_TIMEOUT, f"{FORK_SECONDS:g}")) from None
+                failure = base.Failed(base.FailureReason.IDLE_TIMEOUT, f"{FORK_SECONDS:g}")
+                raise base.CodexRequestError(failure) from None
             finally:
                 family.kill(process)  # also after a timeout or an interrupt
         events = [decode(line) for line in out.split(b"\n") if line]
-        started = [event.thread_id for event in events if isinstance(event, ThreadStarted)]
+        started = [event.thread_id for event in events if isinstance(event, base.ThreadStarted)]
         if process.returncode or not started:
             stderr = err.decode("utf-8", "replace")
-            raise CodexRequestError(failure_from_exit(process.returncode, stderr, has_begun=False))
+            raise base.CodexRequestError(failure_from_exit(process.returncode, stderr, has_begun=False))
         return started[-1]
 
     def close(self) -> None:
@@ -246,14 +226,14 @@ class _ExecTurn:
         self._signals = signals
         self._unsent = memoryview(stdin_data)
         self._lines = LineBuffer()
-        self._events: list[TurnEvent] = []
+        self._events: list[base.TurnEvent] = []
         self._stderr = bytearray()
         self._emits_raw_lines = emits_raw_lines
         self._has_begun = False
         self._running_items: set[str] = set()
-        self._ending: Ending | None = None
+        self._ending: base.Ending | None = None
         self._stopped_by = 0
-        self._timeout_failure: Failed | None = None
+        self._timeout_failure: base.Failed | None = None
         self._offline_since = 0.0
         self._stage = -1
         self._idle_seconds = idle_seconds
@@ -267,7 +247,7 @@ class _ExecTurn:
         self._selector.register(process.stderr, EVENT_READ, self._read_stderr)
         self._selector.register(signals, EVENT_READ, self._read_signal)
 
-    def events(self) -> Iterator[TurnEvent]:
+    def events(self) -> Iterator[base.TurnEvent]:
         """Yield all events of the turn, the ending last."""
         last_heartbeat = monotonic()
         while not self._is_over():
@@ -275,9 +255,9 @@ class _ExecTurn:
             is_reading = self._stdout in self._selector.get_map() and self._stage < 0
             is_quiet = self._wait(0.1 if is_reading else 0.01)
             yield from self._take_events()
-            if monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
+            if monotonic() - last_heartbeat > base.HEARTBEAT_SECONDS:
                 last_heartbeat = monotonic()
-                yield Heartbeat()
+                yield base.Heartbeat()
             self._check_deadlines(is_quiet)
         for _ in range(_MAX_CHUNKS_AFTER_EXIT):  # not to the end: a process that was left behind may hold the pipe
             if self._wait(0):
@@ -320,12 +300,12 @@ class _ExecTurn:
             if now - self._ended_at > EXIT_SECONDS:
                 self._escalate_stop()
         elif self._idle_seconds and self._offline_since and now - self._offline_since > UNREACHABLE_SECONDS:
-            self._timeout_failure = Failed(FailureReason.PROVIDER_UNREACHABLE)
+            self._timeout_failure = base.Failed(base.FailureReason.PROVIDER_UNREACHABLE)
             self._escalate_stop()
         elif self._idle_seconds and is_quiet:
             patience = self._idle_seconds * (RUNNING_ITEM_IDLE_FACTOR if self._running_items else 1)
             if now - self._last_progress > patience:
-                self._timeout_failure = Failed(FailureReason.IDLE_TIMEOUT, f"{self._idle_seconds:g}")
+                self._timeout_failure = base.Failed(base.FailureReason.IDLE_TIMEOUT, f"{self._idle_seconds:g}")
                 self._escalate_stop()
 
     def _is_over(self) -> bool:
@@ -382,41 +362,41 @@ class _ExecTurn:
     def _handle_line(self, line: bytes) -> None:
         self._track_event(decode(line))
         if self._emits_raw_lines:
-            self._events.append(RawLine(line))
+            self._events.append(base.RawLine(line))
 
-    def _track_event(self, event: TurnEvent) -> None:
+    def _track_event(self, event: base.TurnEvent) -> None:
         match event:
-            case TurnStarted():
+            case base.TurnStarted():
                 self._has_begun = True
-            case ItemStarted():
+            case base.ItemStarted():
                 self._running_items.add(event.item_id)
-            case CommandFinished() | FilesChanged() | ToolCall():
+            case base.CommandFinished() | base.FilesChanged() | base.ToolCall():
                 self._running_items.discard(event.item_id)
-            case Reconnecting() if is_waiting_for_network(event.text):
+            case base.Reconnecting() if base.is_waiting_for_network(event.text):
                 self._offline_since = self._offline_since or monotonic()
             case _:
                 pass
-        if not isinstance(event, Reconnecting | UnrecognizedEvent):
+        if not isinstance(event, base.Reconnecting | base.UnrecognizedEvent):
             self._last_progress = monotonic()
             self._offline_since = 0.0
-        if isinstance(event, Completed | Failed | Interrupted):
+        if isinstance(event, base.Completed | base.Failed | base.Interrupted):
             self._ending = event
             self._ended_at = monotonic()
         else:
             self._events.append(event)
 
-    def _take_events(self) -> Iterator[TurnEvent]:
+    def _take_events(self) -> Iterator[base.TurnEvent]:
         events, self._events = self._events, []
         return iter(events)
 
-    def _final_ending(self) -> Ending:
+    def _final_ending(self) -> base.Ending:
         code = self._process.returncode
-        if self._stopped_by and not (self._stopped_by == signal.SIGINT and isinstance(self._ending, Completed)):
-            return Interrupted(self._stopped_by)
+        if self._stopped_by and not (self._stopped_by == signal.SIGINT and isinstance(self._ending, base.Completed)):
+            return base.Interrupted(self._stopped_by)
         if self._timeout_failure:
             return self._timeout_failure
-        if isinstance(self._ending, Failed):
-            return classify_failure(self._ending)
+        if isinstance(self._ending, base.Failed):
+            return base.classify_failure(self._ending)
         if self._ending and (code == 0 or self._stage >= 0):
             return self._ending
         return failure_from_exit(
