@@ -20,7 +20,7 @@ import pyte
 from wcwidth import wcwidth
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "tests"))
 PICTURES = ROOT / "docs" / "pictures"
 CELL_WIDTH, LINE_HEIGHT, MARGIN = 8.4, 18, 16
 
@@ -102,7 +102,7 @@ def draw(name: str, title: str, screen: pyte.Screen) -> None:
 
 def prepared_turn() -> None:
     """`upbeat prepare --text` on a small repository."""
-    from tests.e2e.sample_repository import make_sample_repository
+    from e2e.sample_repository import make_sample_repository
 
     with tempfile.TemporaryDirectory() as folder:
         repository = make_sample_repository(Path(folder) / "shop")
@@ -139,9 +139,9 @@ A cart of exactly 100 got no discount: `discount_for` asked for more than 100. I
 
 def conversation() -> None:
     """codex-auto with the real Codex; only the model behind it is scripted."""
-    from tests.e2e.clients import CLIENTS, install
-    from tests.e2e.sandbox import make_sandbox
-    from tests.e2e.terminal import Terminal
+    from e2e.clients import CLIENTS, install
+    from e2e.sandbox import make_sandbox
+    from e2e.terminal import Terminal
 
     script = [
         {"when": "hello", "reply": [{"text": "Hello."}]},

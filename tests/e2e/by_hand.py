@@ -1,6 +1,6 @@
 """Try a command against the stub model by hand, in a sandbox, and see what the model got.
 
-python -m tests.e2e.by_hand [--keep DIR] [--script FILE] [--env NAME=VALUE]… -- codex exec --json "hello"
+PYTHONPATH=tests python -m e2e.by_hand [--keep DIR] [--script FILE] [--env NAME=VALUE]… -- codex exec --json "hello"
 """
 
 from __future__ import annotations
