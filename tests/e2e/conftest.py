@@ -45,6 +45,13 @@ def client_programs() -> dict[str, Path]:
         pytest.skip(str(reason))
 
 
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> str:
+    """The name of each pinned client in turn."""
+    name: str = request.param
+    return name
+
+
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory, client_programs: dict[str, Path]) -> Callable[[], Sandbox]:
     """Makes fresh sandboxes for runs that several tests of a file look at."""

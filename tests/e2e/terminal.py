@@ -101,7 +101,12 @@ class Terminal:
             self.wait_for("›")
             self.submit(prompt)
             self.wait_for(words)
-        self.send(CTRL_D)
+        self.leave()
+
+    def leave(self, *keys: str) -> None:
+        """Press ``keys``, by default Ctrl-D; the program ends without an error."""
+        for key in keys or (CTRL_D,):
+            self.send(key)
         assert 0 == self.wait_for_exit()
 
     def wait_for(self, text: str, patience: float = PATIENCE) -> str:

@@ -11,12 +11,9 @@ from typing import Any
 
 import pytest
 
-from .codex_trust import trust_all_hooks
 from .received import Request, Said
 from .runs import Finished, ScriptRules, run
 from .sandbox import Sandbox, add_codex_settings
-
-pytestmark = pytest.mark.e2e
 
 DRIVER = Path(__file__).with_name("app_server_driver.py")
 BLOCK = '<upbeat-data id="ab12" source="search">'
@@ -90,17 +87,6 @@ def test_three_turns_on_one_process(sandbox: Sandbox) -> None:
     assert {("upbeat_context", "agent")} == {(item["name"], item["namespace"]) for item in carriers}
 
 
-def test_a_message_is_streamed(sandbox: Sandbox) -> None:
-    """The pieces of a message come while the model writes, well before its end."""
-    script = [{"reply": [{"text": "one two three four", "every": 0.3}]}]
-    played = play(sandbox, [{"prompt": "count"}], script)
-
-    pieces = played.of(0, "Delta")
-    [whole] = played.of(0, "Message")
-    assert "one two three four" == "".join(piece["text"] for piece in pieces) == whole["text"]
-    assert 0.6 < whole["at"] - pieces[0]["at"]
-
-
 def test_a_large_context_arrives_whole(sandbox: Sandbox) -> None:
     """No entry is cut by Codex, in no language, and the order stays."""
     items = [f"{number}. shop/cart.py:{number} — 折扣在这里计算 {'价' * 60} total" for number in range(1, 1001)]
@@ -125,34 +111,6 @@ def test_context_survives_a_compaction(sandbox: Sandbox) -> None:
     assert ["ThreadCompacted"] == [line["event"] for line in played.of(1, "ThreadCompacted")]
     assert "Completed" == played.ending(1)["event"]
     assert [CARRIED, USER] == kinds(played.turns[-1].conversation(), BLOCK, "prompt-two")
-
-
-def test_interrupt_and_go_on(sandbox: Sandbox) -> None:
-    """Ctrl-C ends the turn at once, and the next one is a turn of its own on the same thread and process."""
-    steps: Steps = [{"prompt": "slow one", "on": {"Delta": "SIGINT"}}, {"prompt": "next one"}]
-    played = play(sandbox, steps, [{"when": "slow one", "reply": SLOW}])
-
-    assert ("Interrupted", signal.SIGINT) == (played.ending(0)["event"], played.ending(0)["signal"])
-    assert played.seconds(0) < 3
-    assert "Completed" == played.ending(1)["event"]
-    assert 1 == len({line["thread_id"] for line in played.lines if line["event"] == "ThreadStarted"})
-    assert [] == played.of(1, "TransportNotice")
-    assert [USER, USER] == kinds(played.turns[-1].conversation(), "slow one", "next one")
-
-
-@pytest.mark.parametrize(("answer", "is_run"), [("accept", True), ("decline", False), ("cancel", False)])
-def test_commands_are_asked_about(sandbox: Sandbox, answer: str, is_run: bool) -> None:
-    """The user sees the command and decides; after a no the turn goes on, after cancel it is over."""
-    script = [{"when": "make the file", "reply": [COMMAND]}]
-    played = play(sandbox, [{"prompt": "make the file", "answers": [answer]}, {"prompt": "next"}], script)
-
-    [asked] = played.of(0, "ApprovalRequest")
-    assert ("command", str(sandbox.repository), "may I?") == (asked["kind"], asked["cwd"], asked["reason"])
-    assert "touch made-by-codex.txt" in asked["subject"]
-    assert is_run == (sandbox.repository / "made-by-codex.txt").exists()
-    assert ("Interrupted" if answer == "cancel" else "Completed") == played.ending(0)["event"]
-    assert [not is_run] == [line["is_declined"] for line in played.of(0, "CommandFinished")]
-    assert "Completed" == played.ending(1)["event"]
 
 
 def test_commands_are_declined_where_nobody_can_be_asked(sandbox: Sandbox) -> None:
@@ -251,35 +209,6 @@ def test_threads_that_cannot_be_resumed(sandbox: Sandbox) -> None:
     assert [] == played.turns
 
 
-def test_a_thread_that_is_open_elsewhere(sandbox: Sandbox) -> None:
-    """A thread that another program has open is refused with that reason."""
-    thread = run(sandbox, ["codex", "exec", "--json", "-"], stdin="one").json_lines()[0]["thread_id"]
-    steps = sandbox.root / "held.json"
-    steps.write_text(json.dumps([{"prompt": "hold", "thread": thread}]), encoding="utf-8")
-    inner = sandbox.root / "steps.json"
-    inner.write_text(json.dumps([{"prompt": "two", "thread": thread}]), encoding="utf-8")
-    both = (
-        f"'{sys.executable}' '{DRIVER}' '{steps}' >/dev/null & sleep 1.5; '{sys.executable}' '{DRIVER}' '{inner}'; wait"
-    )
-    finished = run(sandbox, ["sh", "-c", both], script=[{"when": "hold", "reply": [{"text": "x"}, {"wait": 4}]}])
-
-    assert "active_writer" == Played(finished).ending(0)["reason"]
-
-
-def test_the_plugins_hook_stays_silent(sandbox: Sandbox) -> None:
-    """With trusted hooks the turn has its context once: that of codex-auto, as tool output."""
-    assert 0 == run(sandbox, ["upbeat", "install", "codex", "--yes"]).exit_code
-    statuses = trust_all_hooks(sandbox)
-    assert {"trusted"} == set(statuses.values())
-    question = "where does total_price apply the discount?"
-    bare = run(sandbox, ["codex", "exec", "--json", "-"], stdin=question)
-    assert ["developer"] == bare.turns[0].roles_with("<upbeat-data id=")
-    played = play(sandbox, [{"prompt": question, "context": CONTEXT}])
-
-    assert [CARRIED] == kinds(played.turns[0].conversation(), "<upbeat-data id=")
-    assert 1 == played.turns[0].count("<upbeat-data id=")
-
-
 @pytest.mark.parametrize(
     ("reply", "reason", "seconds"),
     [({"failed": "server_is_overloaded"}, "provider_error", 60), ({"cut": True}, "stream_disconnected", 30)],
@@ -295,16 +224,6 @@ def test_after_a_failed_turn_the_next_one_works(
     assert ("Failed", reason) == (ending["event"], ending.get("reason"))
     assert played.seconds(0) < seconds
     assert "Completed" == played.ending(1)["event"]
-
-
-def test_missing_key(sandbox: Sandbox) -> None:
-    """The variable that is not set is named."""
-    path = sandbox.codex_home / "config.toml"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace('name = "stub"\n', 'name = "stub"\nenv_key = "NO_SUCH_KEY"\n'), encoding="utf-8")
-    played = play(sandbox, [{"prompt": "hello"}])
-
-    assert ("missing_key", True) == (played.ending(0)["reason"], "NO_SUCH_KEY" in played.ending(0)["text"])
 
 
 def test_bad_configuration(sandbox: Sandbox) -> None:

@@ -19,7 +19,7 @@ from .received import OPENING, Request, Said
 from .runs import Finished, run
 from .sample_repository import SECRETS
 from .sandbox import Sandbox
-from .terminal import CTRL_C, CTRL_D, NO_CURSOR, Terminal
+from .terminal import CTRL_C, NO_CURSOR, Terminal
 
 ABOUT_CODE = "where does total_price of the Cart take the discount off?"
 ALSO_ABOUT_CODE = "who calls save_order in shop/storage.py?"
@@ -110,32 +110,23 @@ def _without_ids(body: Body) -> Body:
     return {**rest, "input": items}
 
 
-def launcher_of(programs: dict[str, Path]) -> str:
-    """The program that npm puts on the search path: a script of Node that starts the native one as its child."""
-    assert programs["codex"].exists()
-    return str(CLIENTS["codex"].folder / "node_modules/@openai/codex/bin/codex.js")
-
-
-@pytest.mark.parametrize("by_npm", [False, True], ids=["native", "npm launcher"])
-def test_ctrl_c_stops_a_turn_and_the_next_one_goes_on(
-    sandbox: Sandbox, client_programs: dict[str, Path], by_npm: bool
-) -> None:
+@pytest.mark.parametrize("way", ["exec", "exec by npm's launcher", "app-server"])
+def test_ctrl_c_stops_a_turn_and_the_next_one_goes_on(sandbox: Sandbox, way: str) -> None:
     """Codex hangs up on its model at once, and the thread goes on with what was asked before."""
-    if by_npm and shutil.which("node") is None:
-        pytest.skip("the npm launcher needs node")
-    program = ["--codex", launcher_of(client_programs)] if by_npm else []
+    command = ["codex-auto", "--transport", way.partition(" ")[0]]
+    if "npm" in way:  # a script of Node that starts the native program as its child
+        if shutil.which("node") is None:
+            pytest.skip("the npm launcher needs node")
+        command += ["--codex", str(CLIENTS["codex"].folder / "node_modules/@openai/codex/bin/codex.js")]
     script = [{"when": "wait for it", "reply": [{"text": "half"}, {"wait": 60}, {"text": "late"}]}]
-    with Terminal(sandbox, [*EXEC, *program], script, **NO_CURSOR, **OFF) as terminal:
+    with Terminal(sandbox, command, script, **NO_CURSOR, **OFF) as terminal:
         terminal.wait_for("›")
         terminal.submit("wait for it")
         terminal.wait_until(lambda: len(terminal.launch.turns()) == 1, "request")
         terminal.send(CTRL_C)
         terminal.wait_for("Turn interrupted")
         terminal.wait_until(lambda: terminal.launch.turns()[0].hung_up_at is not None, "hang-up", 3)
-        terminal.submit("go on")
-        terminal.wait_for("Stub answer 2.")
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
+        terminal.talk(("go on", "Stub answer 2."))
     second = terminal.launch.turns()[1]
 
     assert [1, 1] == [len(second.texts_with(words)) for words in ("wait for it", "go on")]
@@ -156,8 +147,7 @@ def test_ctrl_c_ends_a_command_of_codex(sandbox: Sandbox, transport: str) -> Non
         terminal.send(CTRL_C)
         terminal.wait_for("Turn interrupted")
         terminal.wait_until(lambda: not _runs("sleep", "345"), "end of the command", 3)
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
+        terminal.leave()
 
     assert_clean_end(terminal)
 
@@ -188,12 +178,13 @@ def test_a_lost_thread_is_reported_and_replaced(sandbox: Sandbox) -> None:
     assert [[Said("user", "message", "later words")]] == [request.texts_with("later words") for request in done.turns]
 
 
-def test_a_thread_that_another_codex_holds_is_left_alone(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("transport", ["exec", "app-server"])
+def test_a_thread_that_another_codex_holds_is_left_alone(sandbox: Sandbox, transport: str) -> None:
     """AC-002: the second writer is told, its prompt is not sent, and the first is not disturbed."""
     once(sandbox, "first", **OFF)
     thread_id = session(sandbox)
     theirs = f"printf 'held words' | codex exec --json resume {thread_id} - >/dev/null"
-    held = f"{theirs} & sleep 2; codex-auto --once 'later words'; echo $?; wait"
+    held = f"{theirs} & sleep 2; codex-auto --once --transport {transport} 'later words'; echo $?; wait"
     script = [{"when": "held words", "reply": [{"wait": 5}, {"text": "done"}]}]
     done = run(sandbox, ["sh", "-c", held], script=script, env=OFF)
 

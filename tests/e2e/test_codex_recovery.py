@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from .received import Request
 from .runs import Finished, ScriptRules
 from .sandbox import Sandbox, add_codex_settings
 from .terminal import NO_CURSOR, Terminal
 from .test_codex_auto import once, session
-
-pytestmark = pytest.mark.e2e
 
 FULL = [{"failed": "context_length_exceeded", "message": "too long"}]
 REFUSED = {"error": {"message": "No tool output found for function call call_9.", "type": "invalid_request_error"}}

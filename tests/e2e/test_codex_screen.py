@@ -14,7 +14,7 @@ from upbeat.adapters.codex_auto.texts import Texts
 
 from .runs import run
 from .sandbox import STUB_URL, Sandbox
-from .terminal import CTRL_D, ENTER, Terminal
+from .terminal import ENTER, Terminal
 
 TRANSPORTS = ("exec", "app-server")
 EVIL = "\x1b]0;title\x07\x1b[5mblink\x1b[0m\u202e"
@@ -52,8 +52,7 @@ def test_a_turn_fits_the_screen(sandbox: Sandbox, transport: str, columns: int) 
         terminal.wait_for("token")
         terminal.wait_for("店 · 0")  # the thread's id is there
         shown = terminal.shown
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
+        terminal.leave()
     lines = shown.rstrip().split("\n")
 
     assert [line for line in lines if line.startswith("$ printf")]
@@ -77,9 +76,10 @@ def test_an_answer_appears_while_it_is_written(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize(("key", "ran"), [("y", True), ("", False), ("n", False), ("a", False)])
 def test_a_command_is_run_only_after_a_yes(sandbox: Sandbox, key: str, ran: bool) -> None:
-    """The question shows the command; Enter alone is a no."""
+    """The question shows the command; Enter alone is a no. After cancel the turn is over; the next one goes on."""
     mark = sandbox.repository / "marked"
     script: Script = [
+        {"when": "and now?", "reply": [{"text": "The next turn."}]},
         {"reply": [{"tool": "exec_command", "input": ASKING}]},
         {"reply": [{"text": "It is over."}]},
     ]
@@ -91,6 +91,8 @@ def test_a_command_is_run_only_after_a_yes(sandbox: Sandbox, key: str, ran: bool
         terminal.send(key)
         terminal.send(ENTER)
         terminal.wait_for("Turn interrupted" if key == "a" else "It is over.")
+        ask(terminal, "and now?")
+        terminal.wait_for("The next turn.")
 
     assert ran == mark.exists()
 
@@ -166,6 +168,7 @@ def test_what_is_wrong_here_is_told_at_once(
     assert done.exit_code in (1, 2)
     if transport == "exec" or why is FailureReason.MISSING_KEY:
         assert texts.group("failure_reasons")[why] in done.stderr
+        assert why is FailureReason.CODEX_CONFIG or "NO_SUCH_KEY" in done.stderr
     else:
         assert "config.toml" in done.stderr
     assert time.monotonic() - began < 10

@@ -13,7 +13,7 @@ from upbeat.adapters.codex_auto.sessions.store import SessionStore, StoredSessio
 from .received import OPENING
 from .runs import run
 from .sandbox import Sandbox
-from .terminal import CTRL_D, NO_CURSOR, Terminal
+from .terminal import NO_CURSOR, Terminal
 
 ABOUT_CODE = "where does total_price of the Cart take the discount off?"
 OFF = {"CI_AUTO_TOOLS": "off"}
@@ -52,12 +52,8 @@ def _without_ids(line: dict[str, Any]) -> dict[str, Any]:
 def test_a_terminal_gets_the_app_server_and_a_script_goes_on_with_exec(sandbox: Sandbox) -> None:
     """It is said which; the context is no part of the user's message; the thread is the same on both ways."""
     with Terminal(sandbox, ["codex-auto"], **NO_CURSOR) as terminal:
-        terminal.wait_for("›")
-        terminal.submit(ABOUT_CODE)
-        terminal.wait_for("Stub answer 1.")
+        terminal.talk((ABOUT_CODE, "Stub answer 1."))
         assert "connected to codex app-server" in terminal.shown
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
     [asked] = terminal.launch.turns()
     thread_id = threads(sandbox)["default"]
     later = run(sandbox, ["codex-auto", "--once", "thank you"], env=OFF)
@@ -73,19 +69,11 @@ def test_a_terminal_gets_the_app_server_and_a_script_goes_on_with_exec(sandbox: 
 def test_a_fork_knows_what_was_said_and_its_origin_goes_on(sandbox: Sandbox, transport: str) -> None:
     """/fork, then /resume back: two threads, each with its own next message."""
     with Terminal(sandbox, ["codex-auto", "--transport", transport], **NO_CURSOR, **OFF) as terminal:
-        terminal.wait_for("›")
-        terminal.submit("primo words")
-        terminal.wait_for("Stub answer 1.")
-        terminal.submit("/fork ")
-        terminal.wait_for("now session default-2")
-        terminal.submit("secundo words")
-        terminal.wait_for("Stub answer 2.")
-        terminal.submit("/resume default")
-        terminal.wait_for("continuing session default,")
-        terminal.submit("tertio words")
-        terminal.wait_for("Stub answer 3.")
-        terminal.send(CTRL_D)
-        assert terminal.wait_for_exit() == 0
+        terminal.talk(
+            *(("primo words", "Stub answer 1."), ("/fork ", "now session default-2")),
+            *(("secundo words", "Stub answer 2."), ("/resume default", "continuing session default,")),
+            ("tertio words", "Stub answer 3."),
+        )
     _, forked, last = terminal.launch.turns()
 
     assert {"default", "default-2"} == set(threads(sandbox))

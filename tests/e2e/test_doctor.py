@@ -13,8 +13,6 @@ from .runs import Finished, run
 from .sandbox import Sandbox
 from .workflow_sessions import install
 
-pytestmark = pytest.mark.e2e
-
 PLUGIN = "upbeat@upbeat"
 HOOK_POINTS = {"start", "turns", "calls", "results", "agents", "end"}
 OF_CODEX = ("codex-cli", "codex-auto")

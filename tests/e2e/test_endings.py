@@ -7,15 +7,12 @@ from processes import read_log
 
 from .sandbox import Sandbox
 from .workflow_scripts import Round
-from .workflow_sessions import CLIENTS, carry_out, prepare
-
-pytestmark = pytest.mark.e2e
+from .workflow_sessions import carry_out, prepare
 
 MET = 'All pass. <!-- GOAL: {"result": "MET", "audit": "make test: 12 passed, none skipped"} -->'
 ROUNDS: list[Round] = ["I have begun.", MET]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("prompt", ["[goal: all tests pass]", "/upbeat:goal all tests pass"])
 def test_a_goal_continues_the_turn_until_it_is_met(sandbox: Sandbox, client: str, prompt: str) -> None:
     """The turn is continued once, and ends with a line that says how the goal was checked."""
@@ -30,7 +27,6 @@ def test_a_goal_continues_the_turn_until_it_is_met(sandbox: Sandbox, client: str
     assert [["continue_turn"], ["notify_user"]] == [[one["kind"] for one in entry["effects"]] for entry in endings]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_quiet_ends_the_turn(sandbox: Sandbox, client: str) -> None:
     """A quiet session ends its turn, though its workflow has work left."""
     prepare(sandbox, client)

@@ -15,9 +15,7 @@ from .runs import Finished, ScriptRules, run
 from .sample_repository import SECRETS
 from .sandbox import Sandbox
 from .terminal import CTRL_C, CTRL_D, Terminal
-from .workflow_sessions import CLAUDES, CLIENTS, PLUGIN, TRUSTED, command_of, install, prepare, set_up
-
-pytestmark = pytest.mark.e2e
+from .workflow_sessions import CLAUDES, PLUGIN, command_of, install, prepare, set_up
 
 QUESTION = "where does total_price apply the discount, and where is save_order?"
 ROLE = {"claude": "system", "claude-oldest": "system", "codex": "developer"}
@@ -30,7 +28,6 @@ def ask(sandbox: Sandbox, client: str, prompt: str, script: ScriptRules = (), **
 
 
 @pytest.mark.parametrize("route", ["checkout", "mcp", "command"])
-@pytest.mark.parametrize("client", CLIENTS)
 def test_the_model_receives_the_context_once(sandbox: Sandbox, client: str, route: str) -> None:
     """It is in the first request, beside the prompt and not inside it, by both routes and from a checkout."""
     if route == "checkout":
@@ -48,7 +45,6 @@ def test_the_model_receives_the_context_once(sandbox: Sandbox, client: str, rout
     assert (0, 1) == (finished.exit_code, finished.stdout.count("Stub answer 1."))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_secrets_of_the_repository_are_not_sent(sandbox: Sandbox, client: str) -> None:
     """Secrets in searched files and in .env reach no request."""
     prepare(sandbox, client)
@@ -69,7 +65,6 @@ def test_a_prompt_that_is_not_about_code_gets_no_context(sandbox: Sandbox, clien
     assert [] == [said for turn in finished.turns for said in turn.injected()]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_switched_off_the_request_is_that_of_the_client_alone(sandbox: Sandbox, client: str) -> None:
     """With CI_AUTO_TOOLS=off it has nothing of upbeat's but what the client adds for any plugin or server."""
     command = ["codex", "exec", "--json", "-"] if client == "codex" else [client, "-p"]
@@ -131,7 +126,6 @@ def test_a_prompt_for_a_subagent_gets_no_context(sandbox: Sandbox) -> None:
     assert "subagent" in [record["event_fields"].get("origin") for record in read_log(sandbox.home)]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_a_terminal_program_gets_prepared_turns(sandbox: Sandbox, client: str) -> None:
     """Each turn is prepared, small talk is not, and no process is left behind; Codex's user has trusted the hooks."""
     prepare(sandbox, client)
@@ -193,10 +187,12 @@ def test_a_resumed_turn_gets_its_own_context(sandbox: Sandbox) -> None:
     assert 1 == sum(carrier.text.count("def discount_for(total):") for carrier in carriers)
 
 
-def test_codex_auto_and_its_hook_never_both_add_context(sandbox: Sandbox) -> None:
-    """Under codex-auto the hook stays silent: the turn has one block, in the user's message."""
+@pytest.mark.parametrize(("transport", "role"), [("exec", "user"), ("app-server", "tool")])
+def test_codex_auto_and_its_hook_never_both_add_context(sandbox: Sandbox, transport: str, role: str) -> None:
+    """Under codex-auto the hook stays silent, though its user trusts it: the turn has one block."""
     prepare(sandbox, "codex")
-    finished = run(sandbox, ["codex-auto", "--once", QUESTION, "--", TRUSTED])
+    trust_all_hooks(sandbox)
+    finished = run(sandbox, ["codex-auto", "--once", "--transport", transport, QUESTION])
 
     [carrier] = finished.turns[0].injected()
-    assert ("user", 1) == (carrier.role, carrier.text.count(OPENING))
+    assert (role, 1) == (carrier.role, carrier.text.count(OPENING))

@@ -19,8 +19,6 @@ from .runs import Finished, run
 from .sandbox import Sandbox
 from .workflow_sessions import CLAUDES
 
-pytestmark = pytest.mark.e2e
-
 QUESTION = "where does total_price apply the discount, and where is save_order?"
 SERVER = "plugin:upbeat:upbeat"
 LOGS = (".cache", "claude-cli-nodejs")

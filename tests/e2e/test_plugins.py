@@ -12,9 +12,7 @@ import tomli
 from .received import Request
 from .runs import run
 from .sandbox import Sandbox
-from .workflow_sessions import CLAUDES, CLIENTS, PLUGIN, command_of, prepare
-
-pytestmark = pytest.mark.e2e
+from .workflow_sessions import CLAUDES, PLUGIN, command_of, prepare
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = tomli.loads((ROOT / "config" / "workflows.toml").read_text(encoding="utf-8"))
@@ -46,7 +44,6 @@ def test_claude_finds_the_plugin_valid(sandbox: Sandbox, client: str) -> None:
     assert 0 == checked.exit_code, checked.stdout
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_an_unused_plugin_costs_little(sandbox: Sandbox, client: str) -> None:
     """A session that uses nothing of it pays for its agents' one-line descriptions and two tools, if anything."""
     command = ["codex", "exec", "--json", "-"] if client == "codex" else [client, "-p"]
@@ -61,7 +58,6 @@ def test_an_unused_plugin_costs_little(sandbox: Sandbox, client: str) -> None:
     assert [] == named(COMMANDS, request)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_a_command_reaches_the_model_with_its_words(sandbox: Sandbox, client: str) -> None:
     """A user's ``/upbeat:standard`` (``$upbeat:standard`` in Codex) arrives with the command's text."""
     prepare(sandbox, client)

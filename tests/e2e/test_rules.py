@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
 from processes import read_log
 
 from .runs import Finished, run
 from .sandbox import Sandbox
-from .workflow_sessions import CLIENTS, Played, command_of, on_all, prepare, shell_call
-
-pytestmark = pytest.mark.e2e
+from .workflow_sessions import Played, command_of, prepare, shared, shell_call
 
 NO_TOUCH = """\
 ---
@@ -65,7 +62,8 @@ def look(client: str, sandbox: Sandbox) -> dict[str, Any]:
     return {"tool": "Read", "input": {"file_path": str(sandbox.repository / "shop" / "cart.py")}}
 
 
-def play(sandbox: Sandbox, client: str) -> Played:
+@shared
+def played(sandbox: Sandbox, client: str) -> Played:
     """One turn with these commands, in a repository with rules of its user, of its own, and of another program."""
     prepare(sandbox, client)
     own, theirs = sandbox.repository / ".upbeat" / "rules", sandbox.repository / ".cursor" / "rules"
@@ -84,12 +82,6 @@ def play(sandbox: Sandbox, client: str) -> Played:
     return Played(sandbox, done, read_log(sandbox.home))
 
 
-@pytest.fixture(scope="module")
-def played(fresh: Callable[[], Sandbox]) -> dict[str, Played]:
-    """The turn on every client."""
-    return on_all(lambda client: play(fresh(), client))
-
-
 def of_rules(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """What the rules said, in order."""
     return [
@@ -105,10 +97,9 @@ def count(done: Finished, text: str) -> int:
     return done.turns[-1].count(text)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_denied_command_does_not_run(played: dict[str, Played], client: str) -> None:
+def test_a_denied_command_does_not_run(played: Played) -> None:
     """Neither does the same within another shell, nor one that cannot be parsed; the others run."""
-    repository, done = played[client].sandbox.repository, played[client].done
+    repository, done = played.sandbox.repository, played.done
 
     assert (0, True) == (done.exit_code, "All is done." in done.stdout)
     assert [False, False, True, True] == [
@@ -118,34 +109,29 @@ def test_a_denied_command_does_not_run(played: dict[str, Played], client: str) -
     assert 1 == count(done, "no-touch.md) could not be evaluated (")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_rule_injects_its_text_once(played: dict[str, Played], client: str) -> None:
+def test_a_rule_injects_its_text_once(played: Played) -> None:
     """It is beside the result of the first command that matches, and not beside the second."""
-    assert 1 == count(played[client].done, INJECTED)
+    assert 1 == count(played.done, INJECTED)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_an_untrusted_rule_injects_nothing(played: dict[str, Played], client: str) -> None:
+def test_an_untrusted_rule_injects_nothing(played: Played) -> None:
     """It denies in upbeat's words: nothing of its file but the name is sent."""
-    done = played[client].done
+    done = played.done
 
     assert 1 == count(done, "The rule .upbeat/rules/strange.md of this repository forbids this.")
     assert [] == [turn for turn in done.turns if turn.texts_with("Dear model")]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_guidance_of_another_program_is_added(played: dict[str, Played], client: str) -> None:
+def test_guidance_of_another_program_is_added(played: Played) -> None:
     """What Cursor would tell its agent about a file is added once that file is touched."""
-    assert 1 == count(played[client].done, "Use tabs in this shop.")
+    assert 1 == count(played.done, "Use tabs in this shop.")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_decisions_of_rules_are_recorded(played: dict[str, Played], client: str) -> None:
+def test_decisions_of_rules_are_recorded(played: Played) -> None:
     """Each rule's decision is in the journal with file and line, also that one could not be evaluated."""
-    session = played[client]
     places = {
-        explanation["component"]: explanation["config_location"].removeprefix(str(session.sandbox.home))
-        for record in session.records
+        explanation["component"]: explanation["config_location"].removeprefix(str(played.sandbox.home))
+        for record in played.records
         for explanation in record.get("explanations", ())
         if explanation["component"].startswith("rule ")
     }
@@ -156,9 +142,7 @@ def test_decisions_of_rules_are_recorded(played: dict[str, Played], client: str)
         ("rule say-why", "InjectContext"),
         ("rule no-touch", "could not evaluate"),
     ] == [
-        explanation
-        for explanation in of_rules(session.records)
-        if explanation != ("rule strange", "could not evaluate")
+        explanation for explanation in of_rules(played.records) if explanation != ("rule strange", "could not evaluate")
     ]
     assert {
         "rule no-touch": "/.config/upbeat/rules/no-touch.md:2",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from processes import read_log
 
@@ -13,23 +11,20 @@ from .sandbox import Sandbox
 from .workflow_scripts import Round, codex_script
 from .workflow_sessions import (
     CLAUDES,
-    CLIENTS,
     TEST,
     Played,
     command_of,
     course,
     install,
     part,
-    play_on_all,
+    passed,
     said,
     script_of,
+    shared_session,
     status,
     subagent_turns,
     write_test,
 )
-
-pytestmark = pytest.mark.e2e
-MakeSandbox = Callable[[], Sandbox]
 
 BEFORE: list[Round] = [
     [part("planner", "Cut it into tasks.")],
@@ -47,52 +42,37 @@ STANDARD = [*BEFORE, REVIEWED, *AFTER]
 SECURE = [*BEFORE, (*REVIEWED, part("security-reviewer", "Look for holes.")), *AFTER]
 
 
-@pytest.fixture(scope="module")
-def standard(fresh: MakeSandbox) -> dict[str, Played]:
-    """`standard` on every client."""
-    return play_on_all(fresh, "[workflow:standard] add retries to save_order", STANDARD)
+standard = shared_session("[workflow:standard] add retries to save_order", STANDARD)
 
 
-@pytest.fixture(scope="module")
-def secure(fresh: MakeSandbox) -> dict[str, Played]:
-    """`secure` on every client."""
-    return play_on_all(fresh, "[workflow:secure] add retries to save_order", SECURE)
+secure = shared_session("[workflow:secure] add retries to save_order", SECURE)
 
 
-def passed(*keys: str) -> list[str]:
-    """The course of a group whose members all pass."""
-    return [f"{key} {how}" for key in sorted(keys) for how in ("allow", "started", "pass")]
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_standard_runs_to_its_end(standard: dict[str, Played], client: str) -> None:
+def test_standard_runs_to_its_end(standard: Played) -> None:
     """All eight steps pass in order, and the last turn ends at once."""
-    played = standard[client]
 
     steps = [*passed("PLAN"), *passed("ARCH"), *passed("TEST"), *passed("DEV"), *passed("REVIEW", "TEST:2")]
     steps += [*passed("RETRO"), *passed("DOCS")]
-    assert ["run started standard", *steps, "run complete"] == course(played.records)
-    assert ["complete"] == said(played.records, "loop")
-    assert (0, 1) == (played.done.exit_code, played.done.stdout.count("All of it is done."))
-    assert [] == played.done.launch.left_behind()
-    assert [] == [record for record in played.records if record["event"] in NO_EVENTS]
+    assert ["run started standard", *steps, "run complete"] == course(standard.records)
+    assert ["complete"] == said(standard.records, "loop")
+    assert (0, 1) == (standard.done.exit_code, standard.done.stdout.count("All of it is done."))
+    assert [] == standard.done.launch.left_behind()
+    assert [] == [record for record in standard.records if record["event"] in NO_EVENTS]
 
 
 NO_EVENTS = ("invalid_payload", "internal_error")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_status_says_complete(standard: dict[str, Played], client: str) -> None:
+def test_status_says_complete(standard: Played) -> None:
     """`upbeat status --json` has the one session, its eight steps done."""
-    [session] = status(standard[client].sandbox)
+    [session] = status(standard.sandbox)
 
     assert ("complete", 8, 8) == tuple(session["workflow"][name] for name in ("status", "done", "steps"))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_each_agent_gets_the_context_of_its_step_once(standard: dict[str, Played], client: str) -> None:
+def test_each_agent_gets_the_context_of_its_step_once(standard: Played) -> None:
     """It is before the prompt, and names what earlier steps reported."""
-    done = standard[client].done
+    done = standard.done
 
     heads = {each.prompt: told(done, each.prompt) for this in STANDARD if not isinstance(this, str) for each in this}
     assert [1] * 8 == [len(head) for head in heads.values()]
@@ -108,12 +88,11 @@ def told(done: Finished, prompt: str) -> list[Said]:
     return subagent_turns(done, prompt)[0].texts_with("upbeat · workflow ")
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_secure_has_three_in_one_group(secure: dict[str, Played], client: str) -> None:
+def test_secure_has_three_in_one_group(secure: Played) -> None:
     """Review, test and security review belong together, and the retrospective comes after all three."""
     steps = [*passed("PLAN"), *passed("ARCH"), *passed("TEST"), *passed("DEV")]
     steps += [*passed("REVIEW", "SECURITY", "TEST:2"), *passed("RETRO"), *passed("DOCS")]
-    assert ["run started secure", *steps, "run complete"] == course(secure[client].records)
+    assert ["run started secure", *steps, "run complete"] == course(secure.records)
 
 
 @pytest.mark.parametrize(

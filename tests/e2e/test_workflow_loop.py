@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from processes import read_log
 
@@ -12,25 +10,22 @@ from .sandbox import Sandbox
 from .workflow_scripts import Round
 from .workflow_sessions import (
     CLAUDES,
-    CLIENTS,
     TEST,
     Played,
     carry_out,
     course,
     effects,
+    ended,
     facts,
-    on_all,
     part,
-    play_on_all,
     prepare,
     said,
     set_up,
+    shared,
+    shared_session,
     status,
     write_test,
 )
-
-pytestmark = pytest.mark.e2e
-MakeSandbox = Callable[[], Sandbox]
 
 SINGLE = "[workflow:single] add retries to save_order"
 IDLE: list[Round] = ["That would be all from me."]
@@ -45,32 +40,22 @@ UNSURE: list[Round] = [
 VAGUE_AT_FIRST = ({"said": ["Review the code."], "reply": [{"text": "I have looked at it."}]},)
 
 
-@pytest.fixture(scope="module")
-def idle(fresh: MakeSandbox) -> dict[str, Played]:
-    """A main agent that does nothing but end its turn."""
-    return play_on_all(fresh, SINGLE, IDLE)
+idle = shared_session(SINGLE, IDLE)
+"""A main agent that does nothing but end its turn."""
 
 
-@pytest.fixture(scope="module")
-def unsure(fresh: MakeSandbox) -> dict[str, Played]:
-    """`quick` whose reviewer forgets the verdict, and whose tester claims what it has not seen."""
-    return play_on_all(fresh, "[workflow:quick] add retries to save_order", UNSURE, VAGUE_AT_FIRST)
+unsure = shared_session("[workflow:quick] add retries to save_order", UNSURE, VAGUE_AT_FIRST)
+"""`quick` whose reviewer forgets the verdict, and whose tester claims what it has not seen."""
 
 
-@pytest.fixture(scope="module")
-def stopped(fresh: MakeSandbox) -> dict[str, list[Played]]:
+@shared
+def stopped(sandbox: Sandbox, client: str) -> list[Played]:
     """A turn that ends in a question, and the user's answer: stop."""
-
-    def ask_and_stop(client: str) -> list[Played]:
-        sandbox = fresh()
-        prepare(sandbox, client)
-        asked = carry_out(sandbox, client, SINGLE, ASKS)
-        before = read_log(sandbox.home)
-        session = before[-1]["session_id"]
-        answered = carry_out(sandbox, client, "stop", IDLE, session=session)
-        return [Played(sandbox, asked, before), Played(sandbox, answered, read_log(sandbox.home)[len(before) :])]
-
-    return on_all(ask_and_stop)
+    prepare(sandbox, client)
+    asked = carry_out(sandbox, client, SINGLE, ASKS)
+    before = read_log(sandbox.home)
+    answered = carry_out(sandbox, client, "stop", IDLE, session=before[-1]["session_id"])
+    return [Played(sandbox, asked, before), Played(sandbox, answered, read_log(sandbox.home)[len(before) :])]
 
 
 def root_turns(played: Played) -> list[Request]:
@@ -78,40 +63,36 @@ def root_turns(played: Played) -> list[Request]:
     return [turn for turn in played.done.turns if not turn.from_subagent]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_an_idle_turn_is_continued(idle: dict[str, Played], client: str) -> None:
+def test_an_idle_turn_is_continued(idle: Played) -> None:
     """Each time the model reads once, as the user's words, what comes next."""
-    turns = root_turns(idle[client])
+    turns = root_turns(idle)
 
     assert [0, 1, 2, 3] == [turn.count("workflow single: DEV\nNext step: delegate DEV to") for turn in turns]
     onward = [turns[-1].texts_with(f"[upbeat {number}/30] workflow single: DEV\n") for number in (1, 2, 3)]
     assert [["user"]] * 3 == [[one.role for one in each] for each in onward]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_idle_turns_end_by_themselves(idle: dict[str, Played], client: str) -> None:
+def test_idle_turns_end_by_themselves(idle: Played) -> None:
     """After three turns without progress it ends, and says why and what is left."""
-    played = idle[client]
 
-    assert ["continue_turn", "continue_turn", "continue_turn", "ended"] == said(played.records, "loop")
-    [told] = effects(played.records, "notify_user")
+    assert ["continue_turn", "continue_turn", "continue_turn", "ended"] == said(idle.records, "loop")
+    assert ["run started single"] == course(idle.records)
+    [told] = effects(idle.records, "notify_user")
     assert told.startswith("upbeat: paused workflow single (no progress in 3 turns). ")
-    [session] = status(played.sandbox)
+    [session] = status(idle.sandbox)
     assert ("running", "no_progress") == (session["workflow"]["status"], session["loop"]["end_reason"])
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_a_turn_that_ends_in_a_question_ends(stopped: dict[str, list[Played]], client: str) -> None:
+def test_a_turn_that_ends_in_a_question_ends(stopped: list[Played]) -> None:
     """It is not continued."""
-    asked, _ = stopped[client]
+    asked, _ = stopped
 
     assert (["allow_end"], 1) == (said(asked.records, "loop"), len(root_turns(asked)))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_stop_ends_the_workflow(stopped: dict[str, list[Played]], client: str) -> None:
+def test_stop_ends_the_workflow(stopped: list[Played]) -> None:
     """In the resumed session the turn ends with all its work left."""
-    _, answered = stopped[client]
+    _, answered = stopped
 
     assert 1 == len(root_turns(answered))
     assert ["run stopped stopped"] == [one for one in course(answered.records) if one.startswith("run ")]
@@ -119,17 +100,14 @@ def test_stop_ends_the_workflow(stopped: dict[str, list[Played]], client: str) -
     assert ["stopped"] == [one["workflow"]["status"] for one in status(answered.sandbox)]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_an_unclear_answer_is_returned_once(unsure: dict[str, Played], client: str) -> None:
+def test_an_unclear_answer_is_returned_once(unsure: Played) -> None:
     """The reviewer is asked for its verdict and gives it; the tester is asked to run the tests and does not."""
-    played = unsure[client]
 
-    assert ["REVIEW", "TEST"] == sorted(asked(played))
-    steps = course(played.records)
-    assert ["REVIEW pass", "TEST unclear", "TEST pass"] == [
-        step for step in steps if step.startswith(("REVIEW ", "TEST ")) and not step.endswith(("allow", "started"))
-    ]
-    assert "run complete" == steps[-1]
+    assert ["REVIEW", "TEST"] == sorted(asked(unsure))
+    assert [
+        *("run started quick", *ended("DEV"), *ended("REVIEW"), *ended("TEST", "unclear"), *ended("TEST")),
+        *(*ended("RETRO"), "run complete"),
+    ] == course(unsure.records)
 
 
 def asked(played: Played) -> list[str]:
@@ -140,12 +118,6 @@ def asked(played: Played) -> list[str]:
         for one in record.get("explanations", ())
         if one["decision"] == "request_verdict"
     ]
-
-
-def test_the_journals_of_the_clients_are_equal(unsure: dict[str, Played], idle: dict[str, Played]) -> None:
-    """Which agents are asked again, and which turns are continued, is the same in every client."""
-    for runs in (unsure, idle):
-        assert [course(runs["claude"].records)] * 3 == [course(runs[client].records) for client in CLIENTS]
 
 
 @pytest.mark.parametrize("client", CLAUDES)

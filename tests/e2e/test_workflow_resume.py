@@ -28,8 +28,6 @@ from .workflow_sessions import (
     write_test,
 )
 
-pytestmark = pytest.mark.e2e
-
 BEGUN: list[Round] = [
     [part("planner", "Cut it into tasks.", "PASS", write_test())],
     [part("architect", "Decide the shape.", "PASS", TEST)],
@@ -81,7 +79,6 @@ SLOW = "python3 -c 'import time; time.sleep(60)'"
 OFFER = "upbeat: workflow standard "
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_a_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
     """Resumed, it repeats the interrupted step and nothing else."""
     prepare(sandbox, client)

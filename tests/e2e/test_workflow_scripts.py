@@ -10,8 +10,6 @@ from .runs import Finished, run
 from .sandbox import Sandbox
 from .workflow_scripts import Delegation, Round, claude_script, codex_script
 
-pytestmark = pytest.mark.e2e
-
 AGENTS = {"claude": {"writer": "general-purpose"}, "codex": {"writer": "worker"}}
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from processes import read_log
 
 from .runs import run
 from .sandbox import Sandbox
-from .workflow_sessions import TEST, TRUSTED, course, facts, install, verdict, write_test
-
-pytestmark = pytest.mark.e2e
+from .workflow_sessions import TEST, TRUSTED, course, facts, install, passed, verdict, write_test
 
 MODEL = "gpt-6.1-sol"
 STEPS = (
@@ -52,7 +49,7 @@ def test_hidden_tasks_are_known_by_their_names(sandbox: Sandbox) -> None:
     done = run(sandbox, command, stdin="[workflow:tdd] add retries to save_order", script=script())
 
     records = read_log(sandbox.home)
-    steps = [f"{key} {how}" for key in ("TEST", "DEV", "TEST:2") for how in ("allow", "started", "pass")]
+    steps = [*passed("TEST"), *passed("DEV"), *passed("TEST:2")]
     assert ["run started tdd", *steps, "run complete"] == course(records)
     assert 3 == len(facts(records, "subagent_instructed"))
     first = next(turn for turn in done.turns if turn.from_subagent)

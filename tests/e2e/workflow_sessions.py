@@ -22,8 +22,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import pytest
 from processes import read_log
 
+from .clients import CLIENTS
 from .received import Request
 from .runs import Finished, ScriptRules, prepare_launch, run
 from .sandbox import Sandbox
@@ -31,7 +33,6 @@ from .workflow_scripts import Delegation, Round, claude_script, codex_script
 
 PLUGIN = Path(__file__).parents[2] / "adapters" / "claude" / "plugin"
 CLAUDES = ("claude", "claude-oldest")
-CLIENTS = (*CLAUDES, "codex")
 TRUSTED = "--dangerously-bypass-hook-trust"
 TOOLS = "Agent,Task,Bash,Edit,Write,AskUserQuestion"
 TEST = "python3 -m unittest discover -s checks"
@@ -197,20 +198,28 @@ def play(sandbox: Sandbox, client: str, prompt: str, rounds: Sequence[Round], fi
     return Played(sandbox, done, read_log(sandbox.home))
 
 
-def play_on_all(
-    make: Callable[[], Sandbox], prompt: str, rounds: Sequence[Round], first: ScriptRules = ()
-) -> dict[str, Played]:
-    """The same session on every client."""
-    return on_all(lambda client: play(make(), client, prompt, rounds, first))
+def shared_session(prompt: str, rounds: Sequence[Round], first: ScriptRules = ()) -> Any:
+    """A fixture: a new session with the plugin as it went on ``client``."""
+    return shared(lambda sandbox, client: play(sandbox, client, prompt, rounds, first))
 
 
-def on_all(do: Callable[[str], Any]) -> dict[str, Any]:
-    """What ``do`` makes of each client: two at a time, because they mostly wait.
+def shared(work: Callable[[Sandbox, str], Any]) -> Any:
+    """A fixture: what ``work`` returned for ``client``. It is done once on every client, for all tests of a file.
 
-    With more of them the oldest one, which gives a plugin's server two seconds to start, would do without it.
+    Two clients work at a time, because they mostly wait. With more of them the oldest one, which gives a plugin's
+    server two seconds to start, would do without it.
     """
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(CLIENTS, pool.map(do, CLIENTS), strict=True))
+    results: dict[str, Any] = {}
+
+    @pytest.fixture
+    def result(fresh: Callable[[], Sandbox], client: str) -> Any:
+        if not results:
+            with ThreadPoolExecutor(2) as pool:
+                done = pool.map(lambda name: work(fresh(), name), CLIENTS)
+                results.update(zip(CLIENTS, done, strict=True))
+        return results[client]
+
+    return result
 
 
 def course(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -224,6 +233,16 @@ def course(records: Iterable[Mapping[str, Any]]) -> list[str]:
     for _, steps in groupby(events, key=lambda event: groups.get(event[0], event[0])):
         lines += [f"{key} {how}" for key, how in sorted(steps, key=lambda event: event[0])]
     return lines
+
+
+def ended(key: str, how: str = "pass") -> list[str]:
+    """The course of one step that is delegated once."""
+    return [f"{key} allow", f"{key} started", f"{key} {how}"]
+
+
+def passed(*keys: str) -> list[str]:
+    """The course of a group whose members all pass."""
+    return [line for key in sorted(keys) for line in ended(key)]
 
 
 def _steps(records: Iterable[Mapping[str, Any]], groups: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
