@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from case_files import read_json_groups
 from fakes.context import repo_context
 from fakes.runtime import fake_world
 
@@ -21,61 +23,12 @@ from upbeat.core.engine.handle import handle_event
 PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "permission_mode": "default"}
 IN_CLAUDE = {**PLACE, "prompt_id": "p", "effort": {"level": "medium"}}
 IN_CODEX = {**PLACE, "turn_id": "u", "model": "gpt-5.5", "_meta": {"threadId": "s", "progressToken": 1}}
-IN_THREAD = {"_meta": {"threadId": "a1", "progressToken": 1}}
-AGENT = {"agent_id": "a1", "agent_type": "upbeat:tester"}
-LAST = {"last_assistant_message": "done", "stop_hook_active": False}
-SHELL = {"tool_name": "Bash", "tool_use_id": "c", "tool_input": {"command": "pytest -q"}}
-LAUNCHED = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
-DELEGATED = {
-    "claude": {"subagent_type": "upbeat:tester", "prompt": "test it", "description": ""},
-    "codex": {"agent_type": "upbeat:tester", "message": "test it"},
-}
-
-ASKED = {"questions": [{"question": "Which?", "options": [{"label": "A", "description": "a"}]}]}
-
 Fields = Mapping[str, Any]
-PAIRS: list[tuple[str, Fields, Fields]] = [
-    ("UserPromptSubmit", {"prompt": "fix a.py"}, {"prompt": "fix a.py"}),
-    ("UserPromptSubmit", {"prompt": "fix a.py", "agent_id": "a1"}, {"prompt": "fix a.py", **IN_THREAD}),
-    ("SessionStart", {"source": "startup"}, {"source": "startup"}),
-    ("SessionStart", {"source": "resume", "context_tokens": 5}, {"source": "resume"}),
-    ("SessionStart", {"source": "compact"}, {"source": "compact"}),
-    ("SessionEnd", {"reason": "other"}, {"reason": "other"}),
-    ("PreToolUse", SHELL, SHELL),
-    ("PreToolUse", {**SHELL, **AGENT}, {**SHELL, **IN_THREAD}),
-    (
-        "PreToolUse",
-        {"tool_name": "Agent", "tool_use_id": "c", "tool_input": DELEGATED["claude"]},
-        {"tool_name": "spawn_agent", "tool_use_id": "c", "tool_input": DELEGATED["codex"]},
-    ),
-    (
-        "PostToolUse",
-        {"tool_name": "Agent", "tool_use_id": "c", "tool_input": DELEGATED["claude"], "tool_response": LAUNCHED},
-        {
-            "tool_name": "spawn_agent",
-            "tool_use_id": "c",
-            "tool_input": DELEGATED["codex"],
-            "tool_response": '{"agent_id":"a1","nickname":"Newton"}',
-        },
-    ),
-    (
-        "PreToolUse",
-        {"tool_name": "AskUserQuestion", "tool_use_id": "c", "tool_input": ASKED},
-        {"tool_name": "request_user_input", "tool_use_id": "c", "tool_input": ASKED},
-    ),
-    (
-        "PostToolUse",
-        {**SHELL, "tool_response": {"stdout": "3 passed", "stderr": "", "interrupted": False}},
-        {**SHELL, "tool_response": "3 passed"},
-    ),
-    ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
-    ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
-    ("SubagentStop", {**AGENT, **LAST, "stop_hook_active": True}, {**AGENT, **LAST, "stop_hook_active": True}),
-    ("Stop", {**LAST, "background_tasks": []}, LAST),
-    ("Stop", {**LAST, "stop_hook_active": True}, {**LAST, "stop_hook_active": True}),
-    ("Stop", {**LAST, "permission_mode": "plan"}, {**LAST, "permission_mode": "plan"}),
-    ("PreCompact", {"trigger": "auto", "custom_instructions": None}, {"trigger": "auto"}),
-]
+PAIRS = read_json_groups(Path(__file__).with_name("payload_pairs.jsonl"))
+"""Hook, its fields in Claude Code and in Codex: single ``events``, and the ``course`` of a session."""
+EACH_EVENT = pytest.mark.parametrize(
+    ("name", "in_claude", "in_codex"), PAIRS["events"], ids=[pair[0] for pair in PAIRS["events"]]
+)
 
 
 def alike(event: Event) -> Event:
@@ -98,7 +51,7 @@ def over_mcp(fields: Fields) -> dict[str, Any]:
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
 
 
-@pytest.mark.parametrize(("name", "in_claude", "in_codex"), PAIRS, ids=[pair[0] for pair in PAIRS])
+@EACH_EVENT
 def test_the_same_happening_is_the_same_event(name: str, in_claude: Fields, in_codex: Fields) -> None:
     """What both clients know decodes to equal events, by each route."""
     theirs = CODEX_CODEC.decode({**IN_CODEX, **in_codex, "hook_event_name": name})
@@ -136,7 +89,7 @@ def test_both_clients_carry_out_the_same() -> None:
     assert set(DIFFERENT) == of_claude ^ of_codex
 
 
-@pytest.mark.parametrize(("name", "in_claude", "in_codex"), PAIRS, ids=[pair[0] for pair in PAIRS])
+@EACH_EVENT
 def test_an_effect_is_carried_out_or_told(name: str, in_claude: Fields, in_codex: Fields) -> None:
     """Each effect at each event either has an output or is degraded, and in both clients the same."""
     for effect in EFFECTS:
@@ -158,40 +111,10 @@ def _is_carried_out_or_told(name: str, in_claude: Fields, in_codex: Fields, effe
 def test_source_is_alike() -> None:
     """Where an event happened is told by both in the same way."""
     here = EventSource(ClientName.CLI, "/repo", "s", "a1", "/t.jsonl")
-    payload = {**SHELL, "hook_event_name": "PreToolUse"}
+    [(_, in_claude, in_codex)] = PAIRS["call of an agent"]
 
-    assert here == alike(CLAUDE_CODEC.decode({**IN_CLAUDE, **payload, **AGENT})).source
-    assert here == alike(CODEX_CODEC.decode({**IN_CODEX, **payload, **IN_THREAD})).source
-
-
-def handed_on(agent: str, number: str) -> tuple[Fields, Fields]:
-    """A call that hands work to ``agent``, as each client tells it."""
-    shared = {"tool_use_id": f"c{number}"}
-    return (
-        {**shared, "tool_name": "Agent", "tool_input": {"subagent_type": agent, "prompt": "do it", "description": ""}},
-        {**shared, "tool_name": "spawn_agent", "tool_input": {"agent_type": agent, "message": "do it"}},
-    )
-
-
-PASSED = {
-    "last_assistant_message": 'Written down.\n<!-- VERDICT: {"result": "PASS"} -->',
-    "stop_hook_active": True,
-}
-COURSE: list[tuple[str, Fields, Fields]] = [
-    ("SessionStart", {"source": "startup"}, {"source": "startup"}),
-    ("UserPromptSubmit", {"prompt": "/upbeat:tdd add retries"}, {"prompt": "$upbeat:tdd add retries"}),
-    ("PreToolUse", *handed_on("upbeat:developer", "1")),
-    ("PreToolUse", *handed_on("upbeat:tester", "2")),
-    ("SubagentStart", AGENT, {**AGENT, **IN_THREAD}),
-    ("SubagentStop", {**AGENT, **LAST}, {**AGENT, **LAST, **IN_THREAD}),
-    ("SubagentStop", {**AGENT, **LAST, **PASSED}, {**AGENT, **LAST, **PASSED, **IN_THREAD}),
-    ("Stop", {**LAST, "background_tasks": []}, LAST),
-    ("PreToolUse", SHELL, SHELL),
-    ("Stop", {**LAST, "stop_hook_active": True, "background_tasks": []}, {**LAST, "stop_hook_active": True}),
-    ("UserPromptSubmit", {"prompt": "stop"}, {"prompt": "stop"}),
-    ("Stop", {**LAST, "background_tasks": []}, LAST),
-    ("SessionEnd", {"reason": "other"}, {"reason": "other"}),
-]
+    assert here == alike(CLAUDE_CODEC.decode({**IN_CLAUDE, **in_claude})).source
+    assert here == alike(CODEX_CODEC.decode({**IN_CODEX, **in_codex})).source
 
 
 def test_the_same_course_has_the_same_decisions() -> None:
@@ -200,7 +123,7 @@ def test_the_same_course_has_the_same_decisions() -> None:
     for codec, shared, column in ((CLAUDE_CODEC, IN_CLAUDE, 1), (CODEX_CODEC, IN_CODEX, 2)):
         runtime = fake_world(repo_context()).runtime
         effects = []
-        for step in COURSE:
+        for step in PAIRS["course"]:
             event = codec.decode({**shared, **step[column], "hook_event_name": step[0]})
             effects.append((step[0], handle_event(event, runtime, codec.cap).effects))
         decided.append(effects)

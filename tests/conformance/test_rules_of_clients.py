@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_json_groups
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.codex.codec import CODEX_CODEC
@@ -14,68 +16,8 @@ from upbeat.core.rules.match import evaluate_rule
 from upbeat.core.rules.rule import RULE_EVENTS, MatchResult, Owner, Rule, RuleOutcome
 
 PLACE = {"session_id": "s", "cwd": "/repo", "transcript_path": "/t.jsonl", "stop_hook_active": False}
-PATCH = "*** Begin Patch\n*** Add File: src/a.ts\n+let x: any = 1\n*** End Patch"
-WRITTEN = {"file_path": "/repo/src/a.ts", "content": "let x: any = 1"}
-LINE = {"command": "cd src && sudo rm -rf / > /repo/log.txt"}
-
-Fields = Mapping[str, Any]
-PAIRS: dict[str, tuple[Fields, Fields]] = {
-    "a shell line": (
-        {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "c", "tool_input": LINE},
-        {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "c", "tool_input": LINE},
-    ),
-    "what it said": (
-        {
-            "hook_event_name": "PostToolUse",
-            "tool_name": "Bash",
-            "tool_use_id": "c",
-            "tool_input": LINE,
-            "tool_response": {"stdout": "refused", "stderr": "", "interrupted": False},
-        },
-        {
-            "hook_event_name": "PostToolUse",
-            "tool_name": "Bash",
-            "tool_use_id": "c",
-            "tool_input": LINE,
-            "tool_response": "refused",
-        },
-    ),
-    "a new file": (
-        {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "c", "tool_input": WRITTEN},
-        {
-            "hook_event_name": "PreToolUse",
-            "tool_name": "apply_patch",
-            "tool_use_id": "c",
-            "tool_input": {"command": PATCH},
-        },
-    ),
-    "a prompt": (
-        {"hook_event_name": "UserPromptSubmit", "prompt": "deploy it"},
-        {"hook_event_name": "UserPromptSubmit", "prompt": "deploy it"},
-    ),
-    "a session": (
-        {"hook_event_name": "SessionStart", "source": "startup"},
-        {"hook_event_name": "SessionStart", "source": "startup"},
-    ),
-    "the end of a turn": (
-        {"hook_event_name": "Stop", "last_assistant_message": "It should work."},
-        {"hook_event_name": "Stop", "last_assistant_message": "It should work."},
-    ),
-    "a delegation": (
-        {
-            "hook_event_name": "PreToolUse",
-            "tool_name": "Agent",
-            "tool_use_id": "c",
-            "tool_input": {"subagent_type": "tester", "prompt": "look at production", "description": ""},
-        },
-        {
-            "hook_event_name": "PreToolUse",
-            "tool_name": "spawn_agent",
-            "tool_use_id": "c",
-            "tool_input": {"agent_type": "tester", "message": "look at production"},
-        },
-    ),
-}
+PAIRS = read_json_groups(Path(__file__).with_name("payload_pairs.jsonl"))["rules"]
+"""What happens, and its payload in Claude Code and in Codex."""
 
 FRONTS = (
     "tool: shell\npattern: rm\\s+-rf\naction: {}",
@@ -101,10 +43,10 @@ def rules() -> list[Rule]:
     return [found.rules[0] for found in read if found.rules and not found.problems]
 
 
-@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
-def test_outcomes_are_equal_in_both_clients(pair: tuple[Fields, Fields]) -> None:
+@pytest.mark.parametrize(("in_claude", "in_codex"), [row[1:] for row in PAIRS], ids=[row[0] for row in PAIRS])
+def test_outcomes_are_equal_in_both_clients(in_claude: Mapping[str, Any], in_codex: Mapping[str, Any]) -> None:
     """Each rule has the same outcome in both clients, and at least one rule matches."""
-    events = (CLAUDE_CODEC.decode({**PLACE, **pair[0]}), CODEX_CODEC.decode({**PLACE, **pair[1]}))
+    events = (CLAUDE_CODEC.decode({**PLACE, **in_claude}), CODEX_CODEC.decode({**PLACE, **in_codex}))
     outcomes: list[list[RuleOutcome]] = [[evaluate_rule(rule, event, "/repo") for rule in rules()] for event in events]
 
     assert outcomes[0] == outcomes[1]
