@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +30,8 @@ from upbeat.core.turn.plan import (
     restrict_to_root,
 )
 
+CASES = read_json_groups(Path(__file__).with_name("plan_cases.jsonl"))
+PLANS = json.loads(Path(__file__).with_name("plans.json").read_text(encoding="utf-8"))
 TIER2_DISABLED = "tier-2 disabled by default; set CI_AUTO_TOOLS_TIER_MAX=2 to enable"
 ASKED = PromptAnalysis(Intent.DOCS, query="how does login work")
 BUG = PromptAnalysis(
@@ -48,31 +53,15 @@ def texts(planned: PlanResult) -> list[str]:
     return [limit.text for limit in planned.limits]
 
 
-def test_a_question_gets_tiers_0_and_1() -> None:
-    """A question about code gets the tools of tiers 0 and 1, within the budget of the settings."""
-    expected = ToolPlan(
-        tier_max=1,
-        budget=BudgetReport(wall_ms=5000, max_concurrency=3, max_injected_chars=12000),
-        tools=[
-            PlannedTool(tool="ci_index_status", tier=0, reason="what there is to search", args={}, timeout_ms=500),
-            PlannedTool(
-                tool="ci_search",
-                tier=1,
-                reason="files, symbols and lines for the prompt's words",
-                args={"query": "how does login work", "limit": 10},
-                timeout_ms=2000,
-            ),
-            PlannedTool(
-                tool="ci_graph_rag",
-                tier=1,
-                reason="what is connected to them",
-                args={"query": "how does login work", "depth": 2, "budget": 8000, "top_k": 10},
-                timeout_ms=3500,
-            ),
-        ],
-    )
+@pytest.mark.parametrize(
+    ("name", "analysis", "settings"),
+    [("question", ASKED, Settings()), ("bug", BUG, Settings(tier_max=2, budget_wall_ms=1000))],
+)
+def test_plans(name: str, analysis: PromptAnalysis, settings: Settings) -> None:
+    """A question gets the tools of tiers 0 and 1; with tier 2 allowed, a bug gets all tools and five more seconds."""
+    expected = ToolPlan.model_validate(PLANS[name])
 
-    assert PlanResult(expected) == plan_tools(ASKED, Settings(), "/repo")
+    assert PlanResult(expected) == plan_tools(analysis, settings, "/repo")
 
 
 def test_a_prompt_that_is_not_about_code() -> None:
@@ -128,36 +117,6 @@ def test_tier_2_is_for_changes_and_requests(analysis: PromptAnalysis, is_needed:
     assert is_needed == needs_tier2(analysis)
     if analysis.intent is not Intent.NONE:
         assert ([TIER2_DISABLED] if is_needed else []) == texts(plan_tools(analysis, Settings(), "/repo"))
-
-
-def test_tier_2_arguments() -> None:
-    """If tier 2 is allowed, a bug with targets gets all tools and five more seconds."""
-    planned = plan_tools(BUG, Settings(tier_max=2, budget_wall_ms=1000), "/repo")
-
-    assert [
-        ("ci_index_status", {}),
-        (
-            "ci_search",
-            {"query": "fix login", "limit": 10, "files": ["src/a.py", "src/b.py"], "symbols": ["login", "logout"]},
-        ),
-        (
-            "ci_graph_rag",
-            {
-                "query": "fix login",
-                "depth": 2,
-                "budget": 8000,
-                "top_k": 10,
-                "files": ["src/a.py", "src/b.py"],
-                "symbols": ["login", "logout"],
-            },
-        ),
-        ("ci_call_chain", {"symbol": "login", "direction": "both", "depth": 3}),
-        ("ci_bug_locate", {"query": "fix login", "errors": ["KeyError", "boom"], "limit": 10}),
-        ("ci_impact", {"files": ["src/a.py", "src/b.py"], "symbols": ["login", "logout"], "depth": 3}),
-        ("ci_complexity", {"files": ["src/a.py", "src/b.py"]}),
-        ("ci_hotspot", {"days": 30, "top": 20}),
-    ] == [(tool.tool, tool.args) for tool in planned.plan.tools]
-    assert (6000, 2, []) == (planned.plan.budget.wall_ms, planned.plan.tier_max, texts(planned))
 
 
 def test_tier_2_without_targets() -> None:
@@ -220,36 +179,7 @@ def test_restrict_to_root() -> None:
     assert (Targets(("b.py", "a.py"), ("f",), ("E",)), ("~/x",)) == restrict_to_root(targets, "/repo")
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("a.py", "a.py"),
-        ("./a.py", "a.py"),
-        ("src//a.py", "src/a.py"),
-        ("src/./x/../a.py", "src/a.py"),
-        ("src\\win\\a.py", "src/win/a.py"),
-        ("/repo/src/a.py", "src/a.py"),
-        ("/repo/", ""),
-        ("a..b.py", "a..b.py"),
-        ("..a/b.py", "..a/b.py"),
-        ("x:/a.py/b", ""),
-        ("ax/b", "ax/b"),
-        ("..", ""),
-        ("../a.py", ""),
-        ("src/../../a.py", ""),
-        ("/repo/../a.py", ""),
-        ("/repository/a.py", ""),
-        ("/etc/passwd", ""),
-        ("~/a.py", ""),
-        ("~root/a.py", ""),
-        ("C:\\a.py", ""),
-        ("c:/a.py", ""),
-        ("..\\a.py", ""),
-        ("//repo/a.py", ""),
-        (".", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), CASES["relative_to"])
 def test_relative_to(path: str, expected: str) -> None:
     """A path becomes relative to the root, or empty if it leads out."""
     assert "a.py" == relative_to("/repoX/a.py", "/repoX")
@@ -267,27 +197,7 @@ def test_relative_to_never_leads_out(path: str) -> None:
     assert relative == relative_to(relative, "/a")
 
 
-@pytest.mark.parametrize(
-    ("tool", "requested", "clamped", "limit_texts"),
-    [
-        (
-            "ci_graph_rag",
-            {"depth": 9, "top_k": 10, "budget": 8001},
-            {"depth": 2, "top_k": 10, "budget": 8000},
-            ["depth clamped to 2", "budget clamped to 8000"],
-        ),
-        ("ci_graph_rag", {"depth": 2, "top_k": 11}, {"depth": 2, "top_k": 10}, ["top_k clamped to 10"]),
-        ("ci_search", {"query": "x", "limit": 11}, {"query": "x", "limit": 10}, ["limit clamped to 10"]),
-        ("ci_search", {"limit": 10}, {"limit": 10}, []),
-        ("ci_search", {"limit": -1}, {"limit": -1}, []),
-        ("ci_search", {"limit": "99"}, {"limit": "99"}, []),
-        ("ci_call_chain", {"depth": 4}, {"depth": 3}, ["depth clamped to 3"]),
-        ("ci_bug_locate", {"limit": 40}, {"limit": 10}, ["limit clamped to 10"]),
-        ("ci_impact", {"depth": 4}, {"depth": 3}, ["depth clamped to 3"]),
-        ("ci_hotspot", {"days": 31, "top": 21}, {"days": 30, "top": 20}, ["days clamped to 30", "top clamped to 20"]),
-        ("other", {"depth": 99}, {"depth": 99}, []),
-    ],
-)
+@pytest.mark.parametrize(("tool", "requested", "clamped", "limit_texts"), CASES["clamp"])
 def test_clamp_arguments(tool: str, requested: dict[str, Any], clamped: dict[str, Any], limit_texts: list[str]) -> None:
     """A number over the tool's limit is clamped, with a limit; the provider checks everything else."""
     args, limits = clamp_arguments(tool, requested)
@@ -302,20 +212,6 @@ def test_planned_arguments_need_no_clamping() -> None:
     assert {tool.name for tool in TOOLS} == {tool.tool for tool in planned}
     assert [(tool.args, ()) for tool in planned] == [clamp_arguments(tool.tool, tool.args) for tool in planned]
     assert set(ARGUMENT_LIMITS) <= set(TOOL_TIMEOUTS_MS)
-
-
-def test_tiers_and_timeouts() -> None:
-    """Each tool has its tier, milliseconds and reason."""
-    assert {
-        "ci_index_status": (0, 500, "what there is to search"),
-        "ci_search": (1, 2000, "files, symbols and lines for the prompt's words"),
-        "ci_graph_rag": (1, 3500, "what is connected to them"),
-        "ci_call_chain": (2, 2000, "callers and callees of a named symbol"),
-        "ci_bug_locate": (2, 3500, "where an error may come from"),
-        "ci_impact": (2, 2000, "what depends on what is named"),
-        "ci_complexity": (2, 1000, "how complex the named files are"),
-        "ci_hotspot": (2, 2000, "what changes often and is complex"),
-    } == {tool.name: (tool.tier, tool.timeout_ms, tool.reason) for tool in TOOLS}
 
 
 def test_a_stack_trace_is_passed_on_frame_by_frame() -> None:
