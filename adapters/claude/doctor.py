@@ -26,6 +26,7 @@ from upbeat.adapters.system.files.bounded_read import read_json_object
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.process.find_program import get_version
 from upbeat.core.doctor.findings import ClientSnapshot, Fault, Reason, UnrecordedSession
+from upbeat.core.journal.record import mapping_of, text_of, texts_of
 
 MIN_VERSION = (2, 1, 197)
 """The oldest version tested with hooks over MCP."""
@@ -122,22 +123,17 @@ def _settings_faults(files: tuple[SettingsFile, ...], home: Path) -> Iterator[Fa
 
 def _disabled_server_faults(root: str, state_file: Path) -> Iterator[Fault]:
     """Yield a fault if ``/mcp disable`` turned upbeat's server off in this project."""
-    projects = read_json_object(state_file).get("projects")
-    project = projects.get(root) if isinstance(projects, dict) else None
-    off = project.get("disabledMcpServers") if isinstance(project, dict) else None
-    if isinstance(off, list) and f"plugin:{NAME}:{NAME}" in off:
+    project = mapping_of(mapping_of(read_json_object(state_file), "projects"), root)
+    if f"plugin:{NAME}:{NAME}" in texts_of(project, "disabledMcpServers"):
         yield Fault(Reason.SERVER_DISABLED, f"disabledMcpServers in {state_file}")
 
 
 def _plugin_folder(home: Path, files: tuple[SettingsFile, ...], own: Path) -> Path:
     """Return the folder that Claude Code loads the plugin from: a folder marketplace is used in place."""
-    known = read_json_object(home / "plugins" / "known_marketplaces.json").get(NAME)
-    path = known.get("installLocation") if isinstance(known, dict) else None
-    if not isinstance(path, str):
-        value, _file = _merged_entries(files, "extraKnownMarketplaces").get(NAME, ({}, None))
-        source = value.get("source") if isinstance(value, dict) else None
-        path = source.get("path") if isinstance(source, dict) else None
-    return Path(path if isinstance(path, str) else own) / "plugins" / NAME
+    known = mapping_of(read_json_object(home / "plugins" / "known_marketplaces.json"), NAME)
+    declared = {name: value for name, (value, _file) in _merged_entries(files, "extraKnownMarketplaces").items()}
+    path = text_of(known, "installLocation") or text_of(mapping_of(mapping_of(declared, NAME), "source"), "path")
+    return Path(path or own) / "plugins" / NAME
 
 
 def _unrecorded_sessions(home: Path, cwd: str, journal: SqliteJournal) -> tuple[UnrecordedSession, ...]:

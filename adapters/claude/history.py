@@ -21,6 +21,7 @@ from upbeat.adapters.hooks.codec import join_text_blocks, optional_text
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event
 from upbeat.core.errors import ClientError
+from upbeat.core.journal.record import mappings_of
 from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 MAX_PENDING = 500
@@ -92,7 +93,7 @@ class _TranscriptParser:
                 yield from self._user_events(value, message)
 
     def _assistant_events(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[HistoryItem]:
-        for block in _blocks(message.get("content")):
+        for block in mappings_of(message, "content"):
             name, tool = optional_text(block, "id"), optional_text(block, "name")
             if block.get("type") != "tool_use" or not (name and tool):
                 continue
@@ -109,7 +110,7 @@ class _TranscriptParser:
 
     def _user_events(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[HistoryItem]:
         content = message.get("content")
-        results = [block for block in _blocks(content) if block.get("type") == "tool_result"]
+        results = [block for block in mappings_of(message, "content") if block.get("type") == "tool_result"]
         for block in results:
             yield from self._result_events(value, block, is_alone=len(results) == 1)
         prompt = content if isinstance(content, str) else "" if results else join_text_blocks(content)
@@ -173,7 +174,3 @@ def _is_transcript(path: str) -> bool:
     parts = path.split("/")
     is_agent = len(parts) == MAX_DEPTH + 1 and parts[2] == "subagents" and parts[3].startswith("agent-")
     return path.endswith(".jsonl") and (len(parts) == 2 or is_agent)
-
-
-def _blocks(content: object) -> list[Mapping[str, Any]]:
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []

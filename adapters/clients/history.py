@@ -16,7 +16,7 @@ from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.session_files import MAX_FILES
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.contract.event import Call, ClientName, Event, SubagentReturned, ToolFinished, ToolKind
-from upbeat.core.journal.record import JournalEntry
+from upbeat.core.journal.record import JournalEntry, mappings_of
 from upbeat.core.journal.replay import decode_event
 from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
@@ -76,7 +76,7 @@ def _entry_events(event: Event, body: Mapping[str, Any], *, reports_failures: bo
         return
     if isinstance(event, ToolFinished | SubagentReturned):
         yield RecordedCallEnd(event.source.session_id, call.id, _call_status(event, reports_failures=reports_failures))
-    elif any(effect.get("kind") == "deny" for effect in _effects(body)):
+    elif any(effect.get("kind") == "deny" for effect in mappings_of(body, "effects")):
         yield RecordedCallEnd(event.source.session_id, call.id, CallStatus.DENIED)
 
 
@@ -89,8 +89,3 @@ def _call_status(event: ToolFinished | SubagentReturned, *, reports_failures: bo
         return CallStatus.FAILED if event.exit_code else CallStatus.SUCCEEDED
     is_reported = reports_failures and event.call.kind is not ToolKind.SHELL
     return CallStatus.SUCCEEDED if is_reported and not event.was_interrupted else CallStatus.UNKNOWN
-
-
-def _effects(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    effects = body.get("effects")
-    return [effect for effect in effects if isinstance(effect, Mapping)] if isinstance(effects, list) else []

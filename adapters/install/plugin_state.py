@@ -21,6 +21,7 @@ from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files.bounded_read import read_json_object, read_settings_bytes
 from upbeat.adapters.system.process.find_program import Version, find_program, format_version
 from upbeat.core.doctor.findings import Fault, HookPoint, Reason
+from upbeat.core.journal.record import mappings_of
 from upbeat.core.turn.report import format_timestamp
 
 MAX_NAMED = 3
@@ -144,14 +145,11 @@ def is_conflicting(name: str) -> bool:
     return name.startswith("ot@") or any(rival in name.lower() for rival in CONFLICTING_NAMES)
 
 
-def hook_handlers(hooks: Any) -> Iterator[dict[str, Any]]:
+def hook_handlers(hooks: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the handlers in the ``hooks`` of a plugin or a settings file, whatever form these have."""
-    for groups in hooks.values() if isinstance(hooks, dict) else ():
-        for group in groups if isinstance(groups, list) else ():
-            handlers = group.get("hooks") if isinstance(group, dict) else None
-            for handler in handlers if isinstance(handlers, list) else ():
-                if isinstance(handler, dict):
-                    yield handler
+    for event in hooks if isinstance(hooks, dict) else ():
+        for group in mappings_of(hooks, event):
+            yield from mappings_of(group, "hooks")
 
 
 def command_line(handler: Any) -> tuple[str, ...]:

@@ -72,34 +72,29 @@ _SHORT_TEXT = 400
 _SENTENCE_END = re.compile(r"[.!?;]+(?=\s|$)|[。！？；]+|\\n")
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredText:
-    """A text, and the number of lines (of long lines: sentences) that ``[filtered]`` replaced."""
+def filter_injection(text: str) -> tuple[str, int]:
+    """Replace each line of ``text`` (of a long line: each sentence) that addresses the model by ``[filtered]``.
 
-    text: str
-    filtered_count: int = 0
-
-
-def filter_injection(text: str) -> FilteredText:
-    """Replace the lines of ``text`` that address the model; idempotent."""
+    Return the text and the number of replacements; idempotent.
+    """
     if not may_contain_injection(text):
-        return FilteredText(text)
+        return text, 0
     segments = _Segments(text)
     filtered = set()
     for count, (start, end) in enumerate(_find_injections(text, segments)):
         if count == MAX_INJECTIONS:
             lines = [FILTERED_MARKER if line.strip() else line for line in text.split("\n")]
-            return FilteredText("\n".join(lines), lines.count(FILTERED_MARKER))
+            return "\n".join(lines), lines.count(FILTERED_MARKER)
         for number in range(bisect_right(segments.starts, start) - 1, bisect_left(segments.starts, end)):
             first, last = segments.spans[number]
             if number not in filtered and text[max(first, start) : min(last, end)].strip():
                 filtered.add(number)
     if not filtered:
-        return FilteredText(text)
+        return text, 0
     spans = segments.spans
     kept = (FILTERED_MARKER if number in filtered else text[slice(*span)] for number, span in enumerate(spans))
     ends = (text[last : spans[number + 1][0]] for number, (_, last) in enumerate(spans[:-1]))
-    return FilteredText("".join(chain.from_iterable(zip_longest(kept, ends, fillvalue=""))), len(filtered))
+    return "".join(chain.from_iterable(zip_longest(kept, ends, fillvalue=""))), len(filtered)
 
 
 def may_contain_injection(text: str) -> bool:

@@ -14,12 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from upbeat.core.sanitize.secrets.context import (
-    CONTEXTS_OVER_LINES,
-    find_secrets_in_context,
-    find_secrets_over_lines,
-    has_labelled_value,
-)
+from upbeat.core.sanitize.secrets.context import CONTEXTS_OVER_LINES, find_secrets_in_context, has_labelled_value
 from upbeat.core.sanitize.secrets.formats import SECRET_FORMATS, SecretSpan, find_private_keys
 from upbeat.core.sanitize.secrets.scan import ScannedText, TooManyMatchesError, choose_engine
 from upbeat.core.sanitize.secrets.views import decode_base64_runs, decode_escapes, join_wrapped_lines
@@ -102,8 +97,8 @@ def _iter_secrets(scan: ScannedText) -> Iterator[SecretSpan]:
         view_scan = ScannedText(joined.text, scan.engine)
         if formats := view_scan.candidate_formats():
             yield from joined.find_split_formats(_FORMAT_RANKS, formats)
-        if not view_scan.contexts.isdisjoint(CONTEXTS_OVER_LINES):
-            yield from joined.select_split_spans(find_secrets_over_lines(view_scan))
+        if contexts := view_scan.contexts & CONTEXTS_OVER_LINES:
+            yield from joined.select_split_spans(find_secrets_in_context(view_scan, contexts))
 
 
 def _find_in_plain_text(scan: ScannedText) -> Iterator[SecretSpan]:
@@ -121,4 +116,4 @@ def _find_in_plain_text(scan: ScannedText) -> Iterator[SecretSpan]:
             yield SecretSpan(start, end, rank, secret_format.kind)
             if secret_format.kind == "aws-access-key" and (pair := _AWS_SECRET_BEHIND_ID.match(text, end)):
                 yield SecretSpan(*pair.span(1), rank, "aws-secret-key")
-    yield from find_secrets_in_context(scan)
+    yield from find_secrets_in_context(scan, scan.contexts)

@@ -42,8 +42,8 @@ def sanitize_text(text: str, *, preserve_lines: bool = False) -> SanitizedText:
     With ``preserve_lines``, for numbered lines, every line feed stays and none is added.
     """
     redacted = redact(strip_controls(text, preserve_lines=preserve_lines), preserve_lines=preserve_lines)
-    filtered = filter_injection(redacted.text)
-    return SanitizedText(filtered.text, redacted.redactions, filtered.filtered_count)
+    filtered, filtered_count = filter_injection(redacted.text)
+    return SanitizedText(filtered, redacted.redactions, filtered_count)
 
 
 def find_clean_texts(texts: Sequence[str]) -> Iterator[str]:

@@ -83,7 +83,8 @@ def plan_tools(
     targets, outside = restrict_to_root(analysis.targets, root)
     analysis = replace(analysis, targets=targets)
     limits = [Limit.of(LimitCode.PATH_OUTSIDE, path) for path in outside]
-    wants_tier2 = needs_tier2(analysis)
+    is_change = analysis.intent in (Intent.DEBUG, Intent.REFACTOR, Intent.FEATURE)
+    wants_tier2 = analysis.allows_tier2 or (is_change and bool(targets))  # worth its cost
     if wants_tier2 and settings.tier_max < 2:
         limits.append(Limit.of(LimitCode.TIER2_DISABLED))
     tier_max = 2 if wants_tier2 and settings.tier_max == 2 else min(settings.tier_max, 1)
@@ -150,12 +151,6 @@ def _plan_server_tools(analysis: PromptAnalysis, settings: Settings) -> list[Pla
         for tool in server.tools
         if not {server.name, qualified_tool_name(server.name, tool.name)} & set(settings.tools_disabled)
     ]
-
-
-def needs_tier2(analysis: PromptAnalysis) -> bool:
-    """Return whether tier 2 is worth its cost: it is requested, or the prompt names targets of a change or a bug."""
-    changes = analysis.intent in (Intent.DEBUG, Intent.REFACTOR, Intent.FEATURE)
-    return analysis.allows_tier2 or (changes and bool(analysis.targets))
 
 
 def clamp_arguments(tool: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Limit, ...]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding
-from upbeat.core.sanitize.frame import frame_overhead, frame_untrusted
+from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.truncate import TextLimit, measure_text, truncate_to_limit
 from upbeat.core.turn.fuse import MAX_SUMMARY_LENGTH, FusedItem, drop_source_lines, evidence_ref
 
@@ -37,7 +37,8 @@ def render_context(items: Sequence[FusedItem], nonce: str, limit: TextLimit) -> 
         return RenderedContext("")
     user_tools = sorted({item.tool for item in items if item.finding.kind == ANSWER_KIND})
     source = ", ".join([FRAME_SOURCE, *user_tools])
-    limit = TextLimit(limit.max_length - frame_overhead(nonce, source, limit.unit), limit.unit)
+    overhead = measure_text(frame_untrusted("", nonce, source=source), limit.unit)
+    limit = TextLimit(limit.max_length - overhead, limit.unit)
     kept = _fit_headings(items, limit)
     if not kept:
         return RenderedContext("", is_truncated=True)
@@ -70,7 +71,13 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[Fuse
     sizes = [measure_text(_format_item(number, item), limit.unit) + 1 for number, item in enumerate(shown, start=1)]
     remaining = limit.max_length - sum(sizes)
     ranges_by_path: dict[str, list[tuple[int, int]]] = {}
-    for index, number in _rank_excerpts(items):
+    ranked = sorted(  # answers first, then by score
+        (number > 0 or excerpt.optional_score > 0, -excerpt.optional_score, index, number)
+        for index, item in enumerate(items)
+        for number, excerpt in enumerate(_excerpts(item.finding))
+        if excerpt.text
+    )
+    for _is_optional, _score, index, number in ranked:
         finding = items[index].finding
         excerpt = _excerpts(finding)[number]
         ranges = ranges_by_path.setdefault(finding.path, [])
@@ -88,17 +95,6 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[Fuse
 def _excerpts(finding: Finding) -> tuple[Finding | Excerpt, ...]:
     """Return the finding for its own lines, then its further locations."""
     return finding, *finding.more_excerpts
-
-
-def _rank_excerpts(items: Sequence[FusedItem]) -> list[tuple[int, int]]:
-    """Return everything with lines as (item, number in ``_excerpts``): answers first, then by score."""
-    ranked = sorted(
-        (number > 0 or excerpt.optional_score > 0, -excerpt.optional_score, index, number)
-        for index, item in enumerate(items)
-        for number, excerpt in enumerate(_excerpts(item.finding))
-        if excerpt.text
-    )
-    return [(index, number) for _is_optional, _score, index, number in ranked]
 
 
 def _with_lines(item: FusedItem, source: Finding, number: int) -> FusedItem:

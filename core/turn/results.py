@@ -37,7 +37,12 @@ def sanitize_run(run: ToolRun, cache: dict[str, SanitizedText] | None = None) ->
     sanitizer = _Sanitizer({} if cache is None else cache)
     result, output = run.result, run.output
     # Most texts need no change: to find them together takes half the time.
-    new = [text for text in dict.fromkeys(_short_texts(run)) if text not in sanitizer.cache]
+    short_texts = [result.summary]
+    for finding in output.findings if output else ():
+        short_texts += (finding.path, finding.title, finding.symbol, finding.kind, finding.why, finding.claim)
+        short_texts += (excerpt.symbol for excerpt in finding.more_excerpts)
+    short_texts += _iter_strings(output.data if output else None)
+    new = [text for text in dict.fromkeys(short_texts) if text not in sanitizer.cache]
     sanitizer.cache.update((text, SanitizedText(text)) for text in find_clean_texts(new))
     error = result.error
     if error:
@@ -62,15 +67,6 @@ def sanitize_run(run: ToolRun, cache: dict[str, SanitizedText] | None = None) ->
         }
     )
     return SanitizedRun(ToolRun(result, output), sanitizer.filtered_count)
-
-
-def _short_texts(run: ToolRun) -> Iterator[str]:
-    """Yield the short texts of ``run``: all but source lines."""
-    yield run.result.summary
-    for finding in run.output.findings if run.output else ():
-        yield from (finding.path, finding.title, finding.symbol, finding.kind, finding.why, finding.claim)
-        yield from (excerpt.symbol for excerpt in finding.more_excerpts)
-    yield from _iter_strings(run.output.data if run.output else None)
 
 
 def _iter_strings(value: Any) -> Iterator[str]:

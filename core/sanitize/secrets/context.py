@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 
 from upbeat.core.package_data import load_rows, load_toml
@@ -27,13 +27,13 @@ CONTEXTS_OVER_LINES = frozenset({"url", "auth scheme"})
 """Contexts that show a secret even if lines were joined."""
 
 
-def find_secrets_in_context(scan: ScannedText) -> Iterator[SecretSpan]:
-    """Yield the secrets that their context shows.
+def find_secrets_in_context(scan: ScannedText, contexts: Set[str]) -> Iterator[SecretSpan]:
+    """Yield the secrets that one of ``contexts``, which occur in the text, shows.
 
     Raises:
         TooManyMatchesError: There are too many candidates.
     """
-    text, contexts = scan.text, scan.contexts
+    text = scan.text
     if "auth scheme" in contexts:
         yield from _find_in_headers(scan)
     if "url" in contexts:
@@ -49,14 +49,6 @@ def find_secrets_in_context(scan: ScannedText) -> Iterator[SecretSpan]:
         yield from _find_in_assignments(scan)
     if "prose label" in contexts:
         yield from _find_in_prose(scan)
-
-
-def find_secrets_over_lines(scan: ScannedText) -> Iterator[SecretSpan]:
-    """Yield secrets in URLs and headers, for text with joined lines."""
-    if "url" in scan.contexts:
-        yield from _find_in_urls(scan)
-    if "auth scheme" in scan.contexts:
-        yield from _find_in_headers(scan)
 
 
 def has_labelled_value(scan: ScannedText) -> bool:

@@ -24,7 +24,6 @@ from upbeat.core.turn.plan import (
     TOOLS,
     PlanResult,
     clamp_arguments,
-    needs_tier2,
     plan_tools,
     relative_to,
     restrict_to_root,
@@ -114,9 +113,9 @@ def test_no_search_without_words() -> None:
 )
 def test_tier_2_is_for_changes_and_requests(analysis: PromptAnalysis, is_needed: bool) -> None:
     """Tier 2 is needed if it is requested, or if the prompt names the target of a change."""
-    assert is_needed == needs_tier2(analysis)
-    if analysis.intent is not Intent.NONE:
-        assert ([TIER2_DISABLED] if is_needed else []) == texts(plan_tools(analysis, Settings(), "/repo"))
+    planned = plan_tools(analysis, Settings(enabled=Activation.ON), "/repo")
+
+    assert ([TIER2_DISABLED] if is_needed else []) == texts(planned)
 
 
 def test_tier_2_without_targets() -> None:
