@@ -15,16 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from upbeat.adapters.claude.history import project_folder
-from upbeat.adapters.doctor.canary import (
-    CANARY_TIMEOUT_SECONDS,
-    PROMPT,
-    CanaryRun,
-    ServerSentEvent,
-    StubModelServer,
-    canary_commands,
-    json_objects,
-    summarize_run,
-)
+from upbeat.adapters.doctor import canary
 from upbeat.adapters.install.plugin import NAME
 from upbeat.adapters.system.environment import child_variables
 from upbeat.adapters.system.files.bounded_read import read_json_object
@@ -54,14 +45,14 @@ _PROVIDER_SETTING = re.compile(r"ANTHROPIC_BASE_URL|CLAUDE_CODE_USE_|ANTHROPIC_.
 
 def canary_command(program: str, session_id: str, repository: Path, settings: str) -> list[str]:
     """Return the command line of a session that is not saved and may only run the commands of the stub."""
-    _works, _fails, destroys = canary_commands(repository)
-    session = ["-p", PROMPT, "--session-id", session_id, "--no-session-persistence", "--settings", settings]
+    _works, _fails, destroys = canary.canary_commands(repository)
+    session = ["-p", canary.PROMPT, "--session-id", session_id, "--no-session-persistence", "--settings", settings]
     output = ["--output-format", "stream-json", "--verbose"]
     tools = ["--tools", "Bash", "--allowedTools", "Bash(true)", "Bash(false)"]
     return [program, *session, *output, *tools, "--disallowedTools", f"Bash({destroys})", "Bash(rm *)"]
 
 
-def run_canary(program: str, repository: Path, claude_home: Path, managed_settings: dict[str, Any]) -> CanaryRun:
+def run_canary(program: str, repository: Path, claude_home: Path, managed_settings: dict[str, Any]) -> canary.CanaryRun:
     """Run one session in ``repository``, which is empty. ``managed_settings`` are the administrator's.
 
     The result's ``is_first_session`` means that Claude Code did not know the plugin before; older versions load a new
@@ -70,12 +61,12 @@ def run_canary(program: str, repository: Path, claude_home: Path, managed_settin
     environment = managed_settings.get("env")
     names = [name for name in environment if _PROVIDER_SETTING.search(name)] if isinstance(environment, dict) else []
     if names:
-        return CanaryRun(
+        return canary.CanaryRun(
             problem=f"your administrator's settings set the provider ({', '.join(names)}), so the probe was skipped"
         )
     is_first = NAME not in read_json_object(claude_home / "plugins" / "known_marketplaces.json")
     session_id = str(uuid.uuid4())
-    stub = StubModelServer("/v1/messages", lambda body: list(stub_response(body, repository)))
+    stub = canary.StubModelServer("/v1/messages", lambda body: list(stub_response(body, repository)))
     with stub.serve():
         variables = (
             stub.variables | _QUIET_VARIABLES | {"ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": FAKE_API_KEY}
@@ -86,16 +77,16 @@ def run_canary(program: str, repository: Path, claude_home: Path, managed_settin
                 canary_command(program, session_id, repository, settings),
                 variables=child_variables(variables, excluded_prefixes=(*SESSION_VARIABLES, *PROVIDER_VARIABLES)),
                 cwd=str(repository),
-                timeout_seconds=CANARY_TIMEOUT_SECONDS,
+                timeout_seconds=canary.CANARY_TIMEOUT_SECONDS,
             )
         except OSError as error:
-            return CanaryRun(session_id, problem=f"{program}: {error.strerror}")
+            return canary.CanaryRun(session_id, problem=f"{program}: {error.strerror}")
         finally:
             project = claude_home / "projects" / project_folder(str(repository))
             for folder in (project / "memory", project):  # Claude Code creates both, and leaves them empty
                 with contextlib.suppress(OSError):
                     folder.rmdir()
-    return summarize_run(session_id, stub, ended, _server_problem(ended.output), is_first_session=is_first)
+    return canary.summarize_run(session_id, stub, ended, _server_problem(ended.output), is_first_session=is_first)
 
 
 def _server_problem(output: bytes) -> str:
@@ -104,19 +95,24 @@ def _server_problem(output: bytes) -> str:
         message = parse_json_object(line)
         if message.get("subtype") == "init":
             servers = {
-                str(server.get("name")): server.get("status") for server in json_objects(message.get("mcp_servers"))
+                str(server.get("name")): server.get("status")
+                for server in canary.json_objects(message.get("mcp_servers"))
             }
             problems = {name: status for name, status in servers.items() if NAME in name and status != "connected"}
             return ", ".join(f"{name}: {status}" for name, status in problems.items())
     return ""
 
 
-def stub_response(body: dict[str, Any], repository: Path) -> Iterator[ServerSentEvent]:
+def stub_response(body: dict[str, Any], repository: Path) -> Iterator[canary.ServerSentEvent]:
     """Yield the response to a Messages API request: the next command, or, after the last one, the end of the turn."""
-    blocks = [block for message in json_objects(body.get("messages")) for block in json_objects(message.get("content"))]
+    blocks = [
+        block
+        for message in canary.json_objects(body.get("messages"))
+        for block in canary.json_objects(message.get("content"))
+    ]
     done = sum(block.get("type") == "tool_result" for block in blocks)
-    wanted = canary_commands(repository)
-    has_shell = any(tool.get("name") == "Bash" for tool in json_objects(body.get("tools")))
+    wanted = canary.canary_commands(repository)
+    has_shell = any(tool.get("name") == "Bash" for tool in canary.json_objects(body.get("tools")))
     yield "message_start", {"type": "message_start", "message": _message(body, done)}
     if has_shell and done < len(wanted):
         arguments = json.dumps({"command": wanted[done], "description": "upbeat canary"})
@@ -144,7 +140,7 @@ def _message(body: dict[str, Any], number: int) -> dict[str, Any]:
     }
 
 
-def _block(block: dict[str, Any], delta: dict[str, Any]) -> Iterator[ServerSentEvent]:
+def _block(block: dict[str, Any], delta: dict[str, Any]) -> Iterator[canary.ServerSentEvent]:
     yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
     yield "content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}
     yield "content_block_stop", {"type": "content_block_stop", "index": 0}

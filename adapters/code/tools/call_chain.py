@@ -12,15 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.graph import graph
 from upbeat.adapters.code.graph.codebase import CodeBase
-from upbeat.adapters.code.graph.graph import (
-    Edge,
-    SymbolLocation,
-    edge_finding,
-    find_callees,
-    find_callers,
-    find_definitions,
-)
 from upbeat.adapters.code.query.excerpt import printable_path
 from upbeat.core.contract.finding import Finding, ToolOutput
 
@@ -42,8 +35,8 @@ SUPPLEMENT_FACTOR = 0.6
 class CallStep:
     """One edge on a path from the target; it starts at ``origin``."""
 
-    edge: Edge
-    origin: SymbolLocation
+    edge: graph.Edge
+    origin: graph.SymbolLocation
     depth: int
     direction: str
     confidence: float
@@ -51,7 +44,7 @@ class CallStep:
 
 def trace_calls(code: CodeBase, symbol: str, direction: str, depth: int) -> ToolOutput:
     """Return the callers and callees of ``symbol`` within ``depth`` steps."""
-    targets = find_definitions(code, symbol)
+    targets = graph.find_definitions(code, symbol)
     chosen = targets[:MAX_TARGETS]
     steps: list[CallStep] = []
     has_cycle = False
@@ -79,10 +72,12 @@ def trace_calls(code: CodeBase, symbol: str, direction: str, depth: int) -> Tool
     )
 
 
-def _follow(code: CodeBase, targets: list[SymbolLocation], direction: str, depth: int) -> tuple[list[CallStep], bool]:
+def _follow(
+    code: CodeBase, targets: list[graph.SymbolLocation], direction: str, depth: int
+) -> tuple[list[CallStep], bool]:
     """Return the steps in one direction, and whether one of them leads back to a target."""
-    find_edges: Callable[[CodeBase, SymbolLocation], list[Edge]]
-    find_edges = find_callers if direction == "callers" else find_callees
+    find_edges: Callable[[CodeBase, graph.SymbolLocation], list[graph.Edge]]
+    find_edges = graph.find_callers if direction == "callers" else graph.find_callees
     starts = {(target.path, target.position) for target in targets}
     seen = set(starts)
     steps: list[CallStep] = []
@@ -106,7 +101,7 @@ def _follow(code: CodeBase, targets: list[SymbolLocation], direction: str, depth
     return steps, has_cycle
 
 
-def _chain_data(targets: list[SymbolLocation], steps: list[CallStep]) -> list[dict[str, Any]]:
+def _chain_data(targets: list[graph.SymbolLocation], steps: list[CallStep]) -> list[dict[str, Any]]:
     """Return the symbols in the shape of the contract, each with its callers and callees."""
     nodes: dict[str, dict[str, Any]] = {target.id: _node_data(target, 0) for target in targets}
     for step in steps:
@@ -122,7 +117,7 @@ def _chain_data(targets: list[SymbolLocation], steps: list[CallStep]) -> list[di
     return list(nodes.values())
 
 
-def _node_data(symbol: SymbolLocation, depth: int) -> dict[str, Any]:
+def _node_data(symbol: graph.SymbolLocation, depth: int) -> dict[str, Any]:
     return {
         "symbol_id": symbol.id,
         "file_path": printable_path(symbol.path),
@@ -141,11 +136,13 @@ def _step_findings(code: CodeBase, steps: list[CallStep]) -> tuple[Finding, ...]
         calls = step.direction == "callers"
         why = f"calls {goal} on line {step.edge.line}" if calls else f"called by {goal} on line {step.edge.line}"
         score = SUPPLEMENT_FACTOR * step.confidence * DECAY ** (step.depth - 1)
-        rows.append(edge_finding(code, step.edge, score, why, has_text=number < MAX_ROWS_WITH_TEXT, is_call_site=calls))
+        rows.append(
+            graph.edge_finding(code, step.edge, score, why, has_text=number < MAX_ROWS_WITH_TEXT, is_call_site=calls)
+        )
     return tuple(rows)
 
 
-def _summary(symbol: str, targets: list[SymbolLocation], steps: list[CallStep], has_cycle: bool) -> str:
+def _summary(symbol: str, targets: list[graph.SymbolLocation], steps: list[CallStep], has_cycle: bool) -> str:
     if not targets:
         return f"no definition of {symbol} was found"
     up = sum(step.direction == "callers" for step in steps)

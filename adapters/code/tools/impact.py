@@ -12,15 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.graph import graph
 from upbeat.adapters.code.graph.codebase import CodeBase
-from upbeat.adapters.code.graph.graph import (
-    Edge,
-    SymbolLocation,
-    edge_finding,
-    find_callers,
-    find_definitions,
-    find_importers,
-)
 from upbeat.adapters.code.query.excerpt import printable_path
 from upbeat.core.contract.finding import Finding, ToolOutput
 
@@ -39,16 +32,16 @@ SUPPLEMENT_FACTOR = 0.6
 class AffectedSymbol:
     """One symbol that depends on the change, ``depth`` steps away through ``via``."""
 
-    edge: Edge
-    via: SymbolLocation
+    edge: graph.Edge
+    via: graph.SymbolLocation
     depth: int
     impact: float
 
 
 def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, ...], depth: int) -> ToolOutput:
     """Return what depends on ``symbols`` and ``files`` within ``depth`` steps."""
-    roots = [root for symbol in symbols for root in find_definitions(code, symbol, files)[:MAX_TARGETS]]
-    roots += [SymbolLocation(path) for path in files if code.parsed_file(path)]
+    roots = [root for symbol in symbols for root in graph.find_definitions(code, symbol, files)[:MAX_TARGETS]]
+    roots += [graph.SymbolLocation(path) for path in files if code.parsed_file(path)]
     affected = _propagate(code, roots, depth)
     ranked = sorted(
         affected,
@@ -72,7 +65,7 @@ def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, .
     return ToolOutput(summary, rows, data, truncated=code.is_past_deadline())
 
 
-def _propagate(code: CodeBase, roots: list[SymbolLocation], depth: int) -> list[AffectedSymbol]:
+def _propagate(code: CodeBase, roots: list[graph.SymbolLocation], depth: int) -> list[AffectedSymbol]:
     """Return everything that uses ``roots`` directly or indirectly."""
     seen = {(root.path, root.position) for root in roots}
     files = {root.path for root in roots if root.position < 0}
@@ -81,7 +74,9 @@ def _propagate(code: CodeBase, roots: list[SymbolLocation], depth: int) -> list[
     while waiting and not code.is_past_deadline():
         symbol, weight, distance = waiting.popleft()
         is_file = symbol.position < 0
-        edges = find_importers(code, symbol.path) if is_file else find_callers(code, symbol, calls_only=False)
+        edges = (
+            graph.find_importers(code, symbol.path) if is_file else graph.find_callers(code, symbol, calls_only=False)
+        )
         for edge in edges:
             value = weight * edge.confidence * DECAY
             key = (edge.endpoint.path, edge.endpoint.position)
@@ -115,4 +110,6 @@ def _affected_findings(code: CodeBase, ranked: list[AffectedSymbol]) -> Iterator
         target = f"{definition.symbol} ({path}:{definition.start_line})" if item.via.position >= 0 else path
         verb = "calls" if item.edge.is_call else "uses" if item.via.position >= 0 else "imports"
         why = f"{verb} {target} on line {item.edge.line}"
-        yield edge_finding(code, item.edge, SUPPLEMENT_FACTOR * item.impact, why, has_text=number < MAX_ROWS_WITH_TEXT)
+        yield graph.edge_finding(
+            code, item.edge, SUPPLEMENT_FACTOR * item.impact, why, has_text=number < MAX_ROWS_WITH_TEXT
+        )
