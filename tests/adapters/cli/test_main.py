@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_files import read_cases
 from commands import Here
 from processes import UPBEAT, run, upbeat
 from repositories import make_repository, write
@@ -78,31 +79,17 @@ def test_tools_list(here: Here, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "status", "error", "stderr"),
-    [
-        (
-            ["ci_search", "--args", '{"query": "retry limit", "limit": 99}'],
-            0,
-            "ok",
-            None,
-            "[Limits] limit clamped to 10\n",
-        ),
-        (["ci_search", "--args", '{"query": 5}'], 40, "error", "E_INVALID_ARGS", ""),
-        (["ci_search", "--args", '{"query": "x", "files": ["../../etc/passwd"]}'], 40, "error", "E_INVALID_ARGS", ""),
-        (["ci_graph_rag"], 40, "error", "E_INVALID_ARGS", ""),
-        (["ci_nothing"], 40, "skipped", "E_TOOL_UNAVAILABLE", ""),
-    ],
-    ids=lambda value: str(value)[:40],
+    ("words", "status", "error", "stderr"), read_cases(Path(__file__).with_name("tools_call_cases.tsv"))
 )
-def test_tools_call(
-    here: Here, repo: Path, tmp_path: Path, arguments: list[str], code: int, status: str, error: str | None, stderr: str
-) -> None:
+def test_tools_call(here: Here, repo: Path, tmp_path: Path, words: str, status: str, error: str, stderr: str) -> None:
     """One item of the contract's tool_results is printed; exit 40 when there is no answer."""
+    arguments = json.loads(words)
     done = here("tools", "call", *arguments, cwd=repo, home=tmp_path)
     result = json.loads(done.stdout)
 
+    code = 0 if status == "ok" else 40
     assert (code, arguments[0], status, stderr) == (done.code, result["tool"], result["status"], done.stderr)
-    assert error == (result["error"] and result["error"]["code"])
+    assert error == (result["error"]["code"] if result["error"] else "")
 
 
 @pytest.mark.parametrize("args", ["{", "5", "[]"])

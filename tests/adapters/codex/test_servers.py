@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,35 +12,12 @@ from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.errors import ToolFailure
 from upbeat.core.tool_servers import LaunchSpec
 
-CONFIG = """
-model = "gpt-5.5"
-[mcp_servers.docs]
-command = "npx"
-args = ["-y", "docs-mcp"]
-env = { TOKEN = "t" }
-env_vars = ["LANGUAGE"]
-cwd = "/srv/docs"
-[mcp_servers.least]
-command = "/usr/bin/docs-mcp"
-[mcp_servers.off]
-command = "docs-mcp"
-enabled = false
-[mcp_servers.web]
-url = "https://example.org/mcp"
-[mcp_servers.relative]
-command = "./docs-mcp"
-[mcp_servers.odd]
-command = "docs-mcp"
-args = "x"
-[mcp_servers.elsewhere]
-command = "docs-mcp"
-cwd = "docs"
-"""
+CONFIG = Path(__file__).with_name("servers.toml")
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    (tmp_path / "config.toml").write_text(CONFIG)
+    shutil.copy(CONFIG, tmp_path / "config.toml")
     return tmp_path
 
 

@@ -2,57 +2,35 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
+from case_files import read_groups
 from fakes.codex.conversation import ENGLISH
 
 from upbeat.adapters.codex.transport.exec.transport import MAX_PROMPT_CHARS
 from upbeat.adapters.codex_auto.app.options import Options, parse_options, prompt_problem, read_prompt
 from upbeat.core.errors import RequestError
 
+CASES = read_groups(Path(__file__).with_name("options_cases.tsv"))
 
-@pytest.mark.parametrize(
-    ("words", "options"),
-    [
-        ([], Options()),
-        (["fix it"], Options(prompt="fix it")),
-        (["-"], Options(prompt="-")),
-        (["--plan", "--new", "--once"], Options(is_plan_only=True, is_new_session=True, is_single_turn=True)),
-        (
-            ["--transport", "exec", "--session", "a", "--repo", "d"],
-            Options(session_name="a", is_session_named=True, repo="d", transport="exec"),
-        ),
-        (["--transport", "app-server"], Options(transport="app-server")),
-        (["--json"], Options(is_single_turn=True, is_json_output=True)),
-        (["--no-loop", "x"], Options(prompt="x", is_loop_off=True)),
-        (["x", "--", "-m", "y", "-c", "a=b"], Options(prompt="x", flags=("-m", "y", "-c", "a=b"))),
-        (["--"], Options()),
-        (["--effort", "xhigh"], Options(effort="xhigh")),
-        (["--codex", "/x", "--idle-timeout", "0"], Options(codex_program="/x", idle_seconds=0)),
-    ],
-)
-def test_arguments_become_options(words: list[str], options: Options) -> None:
+
+@pytest.mark.parametrize(("words", "fields"), CASES["accepted"])
+def test_arguments_become_options(words: str, fields: str) -> None:
     """Arguments before -- are codex-auto's, those after it are Codex's."""
-    assert options == parse_options(words)
+    options = Options(**json.loads(fields))
+
+    assert replace(options, flags=tuple(options.flags)) == parse_options(json.loads(words))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--json", "--transport", "app-server"],
-        ["--json", "--plan"],
-        ["--session", ""],
-        ["--effort", "very high"],
-        ["--effort", "x=y"],
-        ["--", "word"],
-        ["--", "--json"],
-    ],
-)
-def test_invalid_options_are_refused(words: list[str]) -> None:
+@pytest.mark.parametrize("words", [words for (words,) in CASES["refused"]])
+def test_invalid_options_are_refused(words: str) -> None:
     """Options that contradict each other, or are invalid, are an error."""
     with pytest.raises(RequestError):
-        parse_options(words)
+        parse_options(json.loads(words))
 
 
 def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

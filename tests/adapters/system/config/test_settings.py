@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from case_files import read_cases
 
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
 from upbeat.adapters.system.config.trust import trust
@@ -63,34 +65,13 @@ def test_precedence(root: Path, home: Environment, name: str) -> None:
     ) == load_settings(str(root), environment)
 
 
-@pytest.mark.parametrize(
-    ("variables", "expected"),
-    [
-        ({"CI_AUTO_TOOLS": "on"}, Settings(enabled=Activation.ON, origins={"enabled": "environment"})),
-        ({"CI_AUTO_TOOLS_MODE": "plan"}, Settings(mode=ExecutionMode.PLAN, origins={"mode": "environment"})),
-        ({"CI_AUTO_TOOLS_DRY_RUN": "1"}, Settings(mode=ExecutionMode.PLAN, origins={"mode": "environment"})),
-        ({"CI_AUTO_TOOLS_DRY_RUN": "0"}, DEFAULTS),
-        (
-            {"CI_AUTO_TOOLS_MODE": "run", "CI_AUTO_TOOLS_DRY_RUN": " TRUE "},
-            Settings(mode=ExecutionMode.PLAN, origins={"mode": "environment"}),
-        ),
-        ({"CI_AUTO_TOOLS_TIER_MAX": "2"}, Settings(tier_max=2, origins={"tier_max": "environment"})),
-        (
-            {"CI_AUTO_TOOLS_MAX_CONCURRENCY": "7"},
-            Settings(budget_max_concurrency=7, origins={"budget.max_concurrency": "environment"}),
-        ),
-        (
-            {"CI_AUTO_TOOLS_MAX_INJECTED_CHARS": "999"},
-            Settings(budget_max_injected_chars=999, origins={"budget.max_injected_chars": "environment"}),
-        ),
-        ({"CI_AUTO_TOOLS_REPO_ROOT": "/x"}, Settings(repo_root="/x", origins={"repo_root": "environment"})),
-        ({"CI_AUTO_TOOLS_LEGACY": "1"}, Settings(legacy=True, origins={"legacy": "environment"})),
-    ],
-    ids=str,
-)
-def test_each_variable(root: Path, home: Environment, variables: dict[str, str], expected: Settings) -> None:
+@pytest.mark.parametrize(("variables", "key", "fields"), read_cases(Path(__file__).with_name("settings_variables.tsv")))
+def test_each_variable(root: Path, home: Environment, variables: str, key: str, fields: str) -> None:
     """Each variable of the control plane sets its key."""
-    assert ResolvedSettings(expected, (), ()) == load_settings(str(root), replace(home, settings=variables))
+    expected = Settings(**json.loads(fields), origins={key: "environment"} if key else {})
+    environment = replace(home, settings=json.loads(variables))
+
+    assert ResolvedSettings(expected, (), ()) == load_settings(str(root), environment)
 
 
 def test_a_wrong_dry_run_is_told(root: Path, home: Environment) -> None:

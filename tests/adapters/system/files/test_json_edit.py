@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,54 +17,21 @@ from upbeat.adapters.system.files.json_edit import NotEditableError, is_blank, p
 
 PLACE = ("enabledPlugins", "upbeat@upbeat")
 
-EDITED = {
-    # what was there: what is there afterwards
-    "": '{\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  }\n}\n',
-    "\r\n": '\r\n{\r\n  "enabledPlugins": {\r\n    "upbeat@upbeat": true\r\n  }\r\n}\r\n',
-    "{}": '{\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  }\n}',
-    '{"a": 1}': '{"a": 1, "enabledPlugins": {"upbeat@upbeat": true}}',
-    '{\n    "a": 1\n}\n': '{\n    "a": 1,\n    "enabledPlugins": {\n        "upbeat@upbeat": true\n    }\n}\n',
-    '{\r\n\t"a": 1\r\n}': '{\r\n\t"a": 1,\r\n\t"enabledPlugins": {\r\n\t\t"upbeat@upbeat": true\r\n\t}\r\n}',
-    '{\n  "a": 1, // one\n}': '{\n  "a": 1, // one\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  },\n}',
-    '{\n  "a": 1 // one\n  /* two */\n}': (
-        '{\n  "a": 1, // one\n  /* two */\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  }\n}'
-    ),
-    '{"enabledPlugins": {}}': '{"enabledPlugins": {"upbeat@upbeat": true}}',
-    '{\n  "enabledPlugins": {}\n}': '{\n  "enabledPlugins": {\n    "upbeat@upbeat": true\n  }\n}',
-    '{"enabledPlugins": {"x@y": true}}': '{"enabledPlugins": {"x@y": true, "upbeat@upbeat": true}}',
-    '{"enabledPlugins": {"upbeat@upbeat": false /* no */}}': '{"enabledPlugins": {"upbeat@upbeat": true /* no */}}',
-    '{"enabledPlugins": {"upbeat@upbeat": true}}': '{"enabledPlugins": {"upbeat@upbeat": true}}',
-}
+CASES = read_groups(Path(__file__).with_name("json_edit_cases.tsv"))
 
-NOT_EDITABLE = {
-    "[]": "line 1, column 1: not an object",
-    "{": "line 1, column 2: expected a key or }",
-    '{"a" 1}': "line 1, column 6: expected :",
-    '{"a": }': "line 1, column 7: expected a value",
-    '{"a": 01}': "line 1, column 7: not JSON",
-    '{"a": 1 "b": 2}': "line 1, column 9: expected , or }",
-    '{"a": [1 2]}': "line 1, column 10: expected , or ]",
-    '{"a": [,]}': "line 1, column 8: expected a value",
-    "{,}": "line 1, column 2: expected a key or }",
-    '{\n  "a": tru\n}': "line 2, column 8: not JSON",
-    '{\n  "a": 1\n}\n}': "line 4, column 1: text after the end",
-    '{"a": 1,\n "a": 2}': 'line 2, column 2: duplicate key "a"',
-    '{"a": 1} /* open': "line 1, column 10: text after the end",
-    '{"a": "\t"}': "line 1, column 7: not JSON",
-    "{'a': 1}": "line 1, column 2: expected a key or }",
-    '{"enabledPlugins": []}': 'line 1, column 20: "enabledPlugins" is not an object',
+LONG = {
     '{\n"a": ' + "1" * 5000 + "}": "line 2, column 6: a number with too many digits",
     "[" * 200: "line 1, column 102: nested deeper than 100 levels",
 }
 
 
-@pytest.mark.parametrize(("old", "new"), EDITED.items())
+@pytest.mark.parametrize(("old", "new"), CASES["edited"])
 def test_looks_like_what_stands_around_it(old: str, new: str) -> None:
     """Indentation, line ends, comments and commas are kept, and the new text follows the style around it."""
     assert new == set_value(old, PLACE, True)
 
 
-@pytest.mark.parametrize(("text", "problem"), NOT_EDITABLE.items())
+@pytest.mark.parametrize(("text", "problem"), [*CASES["refused"], *LONG.items()])
 def test_what_is_not_json_is_left_alone(text: str, problem: str) -> None:
     """A text that cannot be understood is refused, with line and column."""
     with pytest.raises(NotEditableError) as refused:
@@ -82,17 +51,7 @@ def test_many_keys() -> None:
 
 def test_dropped() -> None:
     """A removed member takes its comma with it, and the comments around it stay."""
-    dropped = {
-        '{"a": 1, "k": 2}': '{"a": 1}',
-        '{"k": 2, "a": 1}': '{ "a": 1}',
-        '{\n  "k": 2, // ours\n  "a": 1\n}': '{ // ours\n  "a": 1\n}',
-        '{\n  "a": 1, // one\n  "k": 2 // ours\n}': '{\n  "a": 1 // one\n // ours\n}',
-        '{\n  "k": 2\n}': "{}",
-        '{"a": 1}': '{"a": 1}',
-        "": "",
-    }
-
-    assert dropped == {text: remove_value(text, ("k",)) for text in dropped}
+    assert CASES["dropped"] == [(text, remove_value(text, ("k",))) for text, _ in CASES["dropped"]]
     assert '{"x": 1}' == remove_value('{"x": 1}', PLACE)
 
 

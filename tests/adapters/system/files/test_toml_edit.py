@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import tomli
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,50 +18,20 @@ PLACE = ("plugins", "upbeat@upbeat")
 OURS = {"enabled": True, "source": "/h/é"}
 BLOCK = '[plugins."upbeat@upbeat"]\nenabled = true\nsource = "/h/é"\n'
 
-EDITED = {
-    # what was there: what is there afterwards
-    "": BLOCK,
-    "a = 1": f"a = 1\n\n{BLOCK}",
-    "a = 1\n": f"a = 1\n\n{BLOCK}",
-    "# only a comment\n": f"# only a comment\n\n{BLOCK}",
-    "a = 1\r\n[x]\r\n": "a = 1\r\n[x]\r\n\r\n" + BLOCK.replace("\n", "\r\n"),
-    '[plugins."x@y"]\nenabled = true\n': f'[plugins."x@y"]\nenabled = true\n\n{BLOCK}',
-    f"a = 0x{'f' * 5000}\n": f"a = 0x{'f' * 5000}\n\n{BLOCK}",
-    BLOCK: BLOCK,
-    "[plugins.'upbeat@upbeat']\nsource = \"/h/é\" # here\n\nenabled = true\nmore = 1\n[b]\n": (
-        "[plugins.'upbeat@upbeat']\nsource = \"/h/é\" # here\n\nenabled = true\nmore = 1\n[b]\n"
-    ),
-    "[plugins.\"upbeat@upbeat\"]\nenabled = false # no\nsource = 'x'\n\n[b]\n": (
-        '[plugins."upbeat@upbeat"]\nenabled = true # no\nsource = "/h/é"\n\n[b]\n'
-    ),
-    '[plugins."upbeat@upbeat"]\nenabled = false': '[plugins."upbeat@upbeat"]\nsource = "/h/é"\nenabled = true',
-    'plugins."x@y".enabled = true\n': f'plugins."x@y".enabled = true\n\n{BLOCK}',
-    '[plugins]\n"x@y" = {enabled = true}\n': f'[plugins]\n"x@y" = {{enabled = true}}\n\n{BLOCK}',
-    'plugins."upbeat@upbeat" = {enabled = true, source = "/h/é"}': (
-        'plugins."upbeat@upbeat" = {enabled = true, source = "/h/é"}'
-    ),
-}
-
-NOT_EDITABLE = {
-    "a = ": "line 1, column 5: Invalid value",
-    "a = 1\nb = 2\na = 3\n": "line 3, column 6: Cannot overwrite a value",
-    "a = " + "1" * 5000: "a number with too many digits",
-    "plugins = 1\n": "plugins is not a table",
-    "[[plugins]]\n": "plugins is not a table",
-    'plugins = {"x@y" = {enabled = true}}\n': (
-        'plugins."upbeat@upbeat" cannot be added without changing other lines; '
-        'add it yourself, under [plugins."upbeat@upbeat"]: enabled = true, source = "/h/é"'
-    ),
-}
+CASES = read_groups(Path(__file__).with_name("toml_edit_cases.tsv"))
+LONG = f"a = 0x{'f' * 5000}\n"
 
 
-@pytest.mark.parametrize(("old", "new"), EDITED.items())
+@pytest.mark.parametrize(("old", "new"), [*CASES["edited"], (LONG, f"{LONG}\n{BLOCK}")])
 def test_looks_like_what_stands_around_it(old: str, new: str) -> None:
     """A new table is appended, an existing one gets its new values in place, and comments stay."""
     assert new == set_value(old, PLACE, OURS)
 
 
-@pytest.mark.parametrize(("text", "problem"), NOT_EDITABLE.items())
+TOO_LONG = ("a = " + "1" * 5000, "a number with too many digits")
+
+
+@pytest.mark.parametrize(("text", "problem"), [*CASES["refused"], TOO_LONG])
 def test_what_is_in_the_way_is_left_alone(text: str, problem: str) -> None:
     """Invalid TOML, or a file that no header can be added to, is rejected with its position or a fix."""
     with pytest.raises(NotEditableError) as refused:
@@ -70,18 +42,7 @@ def test_what_is_in_the_way_is_left_alone(text: str, problem: str) -> None:
 
 def test_dropped() -> None:
     """A table goes with the empty line before it; comments behind it and tables that look like it stay."""
-    quoted = f"text = '''\n{BLOCK}'''\n"
-    dropped = {
-        f"a = 1\n\n{BLOCK}": "a = 1\n",
-        f"a = 1\n\n{BLOCK}\n[b]\n": "a = 1\n\n[b]\n",
-        f"{BLOCK}\n# about b\n[b]\n": "\n# about b\n[b]\n",
-        f"{quoted}\n{BLOCK}": quoted,
-        f"[plugins]\n\n{BLOCK}": "[plugins]\n",
-        quoted: quoted,
-        "": "",
-    }
-
-    assert dropped == {text: remove_value(text, PLACE) for text in dropped}
+    assert CASES["dropped"] == [(text, remove_value(text, PLACE)) for text, _ in CASES["dropped"]]
     with pytest.raises(NotEditableError, match="cannot be removed without changing other lines"):
         remove_value('plugins."upbeat@upbeat" = {enabled = true}', PLACE)
 

@@ -10,12 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
 
 from upbeat.adapters.system.git import tree_digest as tree
 from upbeat.adapters.system.git.tree_digest import is_prose, tree_digest
+
+PATH_KINDS = read_groups(Path(__file__).with_name("tree_digest_paths.tsv"))
 
 
 def touch(repo: Path) -> None:
@@ -226,31 +229,10 @@ def test_root_that_is_gone(tmp_path: Path) -> None:
     assert tree_digest(str(tmp_path / "gone")) == tree_digest(str(tmp_path / "gone too"))
 
 
-@pytest.mark.parametrize(
-    ("path", "prose"),
-    [
-        ("README.md", True),
-        ("LICENSE", True),
-        ("LICENSE.txt", True),
-        ("docs/guide.rst", True),
-        ("notes.txt", True),
-        ("requirements.txt", False),
-        ("requirements-dev.txt", False),
-        ("CMakeLists.txt", False),
-        ("tests/data/a.txt", False),
-        ("tests/pages/a.md", False),
-        ("tests/README.md", True),
-        ("docs/spec/a.md", True),
-        ("docs/conf.py", False),
-        ("a.py", False),
-        ("Makefile", False),
-        ("license.py", False),
-        ("changelog/1.toml", False),
-    ],
-)
-def test_is_prose(path: str, prose: bool) -> None:
+@pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind in PATH_KINDS for (path,) in PATH_KINDS[kind]])
+def test_is_prose(kind: str, path: str) -> None:
     """Prose is text for people, not what a program or a test reads."""
-    assert prose == is_prose(path)
+    assert (kind == "prose") == is_prose(path)
 
 
 NAMES = st.sampled_from(["a", "b", "ab", "a.py", "b.log", "c.txt2", "build", "x y"])

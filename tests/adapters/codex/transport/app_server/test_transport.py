@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from fakes.codex.app_server_bench import DONE, THREAD, Bench
 
 from upbeat.adapters.codex.transport.base import (
@@ -13,7 +16,7 @@ from upbeat.adapters.codex.transport.base import (
 )
 from upbeat.adapters.codex.transport.exec.transport import MAX_PROMPT_CHARS
 
-COMMAND = "item/commandExecution/requestApproval"
+CASES = read_groups(Path(__file__).with_name("transport_cases.tsv"))
 
 
 def test_three_turns_are_one_process_and_one_thread(bench: Bench) -> None:
@@ -100,23 +103,13 @@ def test_a_long_prompt_arrives(bench: Bench) -> None:
     assert 1 == len(bench.received("turn/start"))
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("no rollout found for thread id x", FailureReason.NO_ROLLOUT),
-        ("invalid session id: invalid character", FailureReason.NO_ROLLOUT),
-        ("thread x already has an active writer", FailureReason.ACTIVE_WRITER),
-        ("session x is archived. Run `codex unarchive x`", FailureReason.ARCHIVED),
-        ("failed to load configuration: config.toml:2:7", FailureReason.CODEX_CONFIG),
-        ("something new", FailureReason.REQUEST_REFUSED),
-    ],
-)
-def test_threads_that_cannot_be_resumed(bench: Bench, words: str, why: FailureReason) -> None:
+@pytest.mark.parametrize(("words", "why"), CASES["resume"])
+def test_threads_that_cannot_be_resumed(bench: Bench, words: str, why: str) -> None:
     """Nothing is sent, and the reason is returned, also when the thread was requested in advance."""
     bench.script(starts=[{"resume": words}])
     transport = bench.open()
     transport.preopen_thread(THREAD)
-    assert [Failed(why, words)] == list(transport.send(TurnInput("hello", thread_id=THREAD)))
+    assert [Failed(FailureReason(why), words)] == list(transport.send(TurnInput("hello", thread_id=THREAD)))
     assert [] == bench.received("turn/start")
 
 

@@ -34,6 +34,8 @@ from upbeat.adapters.codex.transport.base import (
     TurnStarted,
 )
 
+CASES = read_groups(Path(__file__).with_name("transport_cases.tsv"))
+
 # --- when the server dies ---
 
 
@@ -128,50 +130,22 @@ def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> Non
 # --- when there is none ---
 
 
-@pytest.mark.parametrize(
-    ("start", "why", "words"),
-    [
-        (
-            {"exit": 2, "stderr": "error: unrecognized subcommand 'app-server'"},
-            FailureReason.EXITED_BEFORE_TURN,
-            "unrecognized",
-        ),
-        ({"exit": 1, "stderr": "Error loading config.toml: no"}, FailureReason.CODEX_CONFIG, "no"),
-        (
-            {"exit": 1, "stderr": "\x1b[2m2026-11-21T06:02:35Z ERROR log"},
-            FailureReason.EXITED_BEFORE_TURN,
-            "^exit code 1$",
-        ),
-        ({"version": "0.150.2"}, FailureReason.REQUEST_REFUSED, "0.169.0 or newer is required"),
-        ({"version": "x"}, FailureReason.REQUEST_REFUSED, "0.169.0 or newer is required"),
-        ({"refuse": "what?"}, FailureReason.REQUEST_REFUSED, "what?"),
-        ({"slow": 30}, FailureReason.IDLE_TIMEOUT, "0.5 s"),
-    ],
-    ids=["old", "configuration", "log", "version", "no version", "refused", "slow"],
-)
-def test_a_failed_handshake(bench: Bench, start: dict[str, Any], why: FailureReason, words: str) -> None:
+@pytest.mark.parametrize(("start", "why", "words"), CASES["handshake"])
+def test_a_failed_handshake(bench: Bench, start: str, why: str, words: str) -> None:
     """The reason is typed, so that codex exec can be used instead, and no process remains."""
-    bench.script(starts=[start])
+    bench.script(starts=[json.loads(start)])
     with pytest.raises(AppServerUnavailable, match=words) as raised:
         bench.open(handshake_seconds=0.5 if "slow" in start else 10)
-    assert why is raised.value.reason
+    assert why == raised.value.reason
     assert [] == bench.alive()
 
 
-@pytest.mark.parametrize(
-    ("options", "why", "words"),
-    [
-        ({"flags": ["-i", "a.png"]}, FailureReason.INVALID_FLAG, "-i is only a flag of codex exec"),
-        ({"program": ""}, FailureReason.LAUNCH_FAILED, "not found"),
-        ({"program": "/no/such/codex"}, FailureReason.EXITED_BEFORE_TURN, "No such file|exit code"),
-    ],
-    ids=["flag", "none", "wrong"],
-)
-def test_a_server_that_cannot_be_started(bench: Bench, options: dict[str, Any], why: FailureReason, words: str) -> None:
+@pytest.mark.parametrize(("options", "why", "words"), CASES["start"])
+def test_a_server_that_cannot_be_started(bench: Bench, options: str, why: str, words: str) -> None:
     """The reason why nothing can be started is returned."""
     with pytest.raises(AppServerUnavailable, match=words) as raised:
-        bench.open(**options)
-    assert why is raised.value.reason
+        bench.open(**json.loads(options))
+    assert why == raised.value.reason
 
 
 def test_ctrl_c_during_the_handshake(bench: Bench) -> None:
@@ -223,9 +197,6 @@ def test_the_planned_command_names_the_methods(bench: Bench) -> None:
 
 
 # --- flags ---
-
-
-CASES = read_groups(Path(__file__).with_name("transport_flags_cases.tsv"))
 
 
 @pytest.mark.parametrize(("flags", "arguments", "parameters"), CASES["translated"])

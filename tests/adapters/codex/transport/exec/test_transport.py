@@ -44,6 +44,7 @@ from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.codex_auto.sessions.session import is_thread_id
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
+CASES = read_groups(Path(__file__).with_name("transport_cases.tsv"))
 
 
 @pytest.fixture
@@ -160,32 +161,14 @@ def test_a_very_long_line_arrives(bench: Workbench, signals: SignalHandler) -> N
     assert CommandFinished("item_0", "/bin/bash -lc 'cat'", output, 0) in events
 
 
-@pytest.mark.parametrize(
-    ("turn", "ending"),
-    [
-        ([{"fail": "Quota exceeded."}], Failed(FailureReason.TURN_FAILED, "Quota exceeded.")),
-        ([{"say": "half"}, {"end": 0}], Failed(FailureReason.EXITED_MID_TURN, "exit code 0")),
-        ([{"end": 101}], Failed(FailureReason.EXITED_MID_TURN, "exit code 101")),
-        ([{"raw": "no json"}, {"raw": '{"type":"later"}'}, {"say": "x"}], Completed(TokenUsage(100, 50, 10))),
-        (
-            [{"raw": '{"type":"turn.completed","usage":{}}'}, {"end": 1}],
-            Failed(FailureReason.EXITED_MID_TURN, "exit code 1"),
-        ),
-        (
-            [{"refuse": "Error: thread 01a1 already has an active writer (code -32600)"}],
-            Failed(FailureReason.ACTIVE_WRITER, "Error: thread 01a1 already has an active writer (code -32600)"),
-        ),
-        (
-            [{"refuse": "error: unexpected argument", "code": 2}],
-            Failed(FailureReason.INVALID_FLAG, "error: unexpected argument"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("turn", "reason", "text"), CASES["ending"])
 def test_there_is_one_ending_and_it_is_the_last(
-    bench: Workbench, signals: SignalHandler, turn: Turn, ending: TurnEvent
+    bench: Workbench, signals: SignalHandler, turn: str, reason: str, text: str
 ) -> None:
     """However Codex ends, the last event is the only ending."""
-    events = send(bench, signals, turn)
+    events = send(bench, signals, json.loads(turn))
+    is_completed = reason == "completed"
+    ending = Completed(TokenUsage(100, 50, 10)) if is_completed else Failed(FailureReason(reason), text)
 
     assert [ending] == endings(events)
     assert ending == events[-1]
@@ -383,27 +366,10 @@ def test_a_fork_without_a_thread_has_a_reason(
 # --- the command line ---
 
 
-CASES = read_groups(Path(__file__).with_name("transport_command_line_cases.tsv"))
-
-
-@pytest.mark.parametrize(
-    ("command", "thread_id", "line"),
-    [
-        (CodexCommandLine(), "", "codex exec --json -"),
-        (CodexCommandLine(), THREAD, f"codex exec --json resume {THREAD} -"),
-        (CodexCommandLine(folder="my repo"), THREAD, f"codex exec -C 'my repo' --json resume {THREAD} -"),
-        (CodexCommandLine(folder="-x"), "", "codex exec -C ./-x --json -"),
-        (CodexCommandLine(is_outside_git=True), "", "codex exec --skip-git-repo-check --json -"),
-        (
-            CodexCommandLine("/opt/co dex", flags=("-s", "read-only", "-i", "a.png")),
-            THREAD,
-            f"'/opt/co dex' exec -s read-only -i a.png --json resume {THREAD} -",
-        ),
-    ],
-)
-def test_flags_precede_resume(command: CodexCommandLine, thread_id: str, line: str) -> None:
+@pytest.mark.parametrize(("fields", "thread_id", "line"), CASES["command line"])
+def test_flags_precede_resume(fields: str, thread_id: str, line: str) -> None:
     """AC-002: the session is in the command, after all flags, and the prompt is not."""
-    assert line == command.display(thread_id)
+    assert line == CodexCommandLine(**json.loads(fields)).display(thread_id)
 
 
 def test_the_effort_of_a_turn_comes_last() -> None:
