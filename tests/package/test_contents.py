@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from package.building import CONTENTS, ROOT, build_wheel, sdist_files, wheel_contents, wheel_files
+from repositories import git
 
 FOREIGN = re.compile(r"(^|/)(tests?|benchmarks?|\.ci|\.git|__pycache__|\.venv|\.upbeat)(/|$)|\.(pyc|orig|rej|db)$")
 NOT_IN_THE_PACKAGE = {
@@ -23,14 +24,8 @@ def test_the_wheel_holds_what_is_listed() -> None:
 
 def test_every_file_that_git_has_of_the_package_is_in_the_wheel_and_no_other() -> None:
     """A wheel built in a working folder takes nothing with it that lies about there."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "core", "adapters", "config"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    expected = {f"upbeat/{name}" for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+    listed = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "core", "adapters", "config")
+    expected = {f"upbeat/{name}" for name in listed.splitlines() if (ROOT / name).exists()}
     ours = {name for name in wheel_files() if re.match(r"upbeat/(core|adapters|config)/", name)}
 
     assert expected == ours
@@ -55,19 +50,12 @@ def test_the_sdist_holds_the_package_too() -> None:
 
 def test_a_checkout_without_links_builds_the_same_wheel(tmp_path: Path) -> None:
     """Where git writes links as text files, the wheel still holds every file of the package."""
-    clone = ["git", "-c", "core.symlinks=false", "clone", "--quiet", str(ROOT), str(tmp_path / "clone")]
-    subprocess.run(clone, check=True)
-    listed = subprocess.run(
-        ["git", "ls-files", "core", "adapters", "config"],
-        cwd=tmp_path / "clone",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    git(tmp_path, "-c", "core.symlinks=false", "clone", "--quiet", str(ROOT), "clone")
+    listed = git(tmp_path / "clone", "ls-files", "core", "adapters", "config")
     wheel = build_wheel(tmp_path / "clone")
 
     assert (tmp_path / "clone/src/upbeat/core").is_file()
-    assert {f"upbeat/{name}" for name in listed.stdout.splitlines()} == {
+    assert {f"upbeat/{name}" for name in listed.splitlines()} == {
         name for name in wheel if re.match(r"upbeat/(core|adapters|config)/", name)
     }
     assert not wheel["upbeat/adapters/claude/plugin/bin/upbeat"].startswith(b".."), "a link to another file"
@@ -76,7 +64,7 @@ def test_a_checkout_without_links_builds_the_same_wheel(tmp_path: Path) -> None:
 def test_install_sh_explains_a_checkout_without_links(tmp_path: Path) -> None:
     """An editable install cannot work there: the script stops before it makes anything, and says what to do."""
     clone = tmp_path / "clone"
-    subprocess.run(["git", "-c", "core.symlinks=false", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    git(tmp_path, "-c", "core.symlinks=false", "clone", "--quiet", str(ROOT), "clone")
     shutil.copy(ROOT / "install.sh", clone / "install.sh")
     done = subprocess.run(["sh", str(clone / "install.sh")], capture_output=True, text=True, check=False)
 

@@ -14,7 +14,6 @@ from wire_play import left_out_by
 
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.core.contract.effect import (
-    EMPTY_DECISION,
     ContinueTurn,
     Decision,
     Deny,
@@ -183,78 +182,59 @@ def test_the_origin_of_a_prompt(fields: dict[str, str], origin: PromptOrigin) ->
 
 CALL = Call("t", "Agent", {"description": "d", "prompt": "do it", "subagent_type": "upbeat:developer"})
 DELEGATING = SubagentRequested(HERE, CALL, "upbeat:developer", "do it", "d")
-ASKED = {"hookEventName": "PreToolUse"}
+
+
+def specific(event: str, **fields: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, **fields}}
+
+
+REWRITTEN = {**CALL.input, "prompt": "first\n\n---\n\ndo it"}
 
 
 @pytest.mark.parametrize(
-    ("event", "decision", "output"),
+    ("event", "effects", "output"),
     [
-        (PromptSubmitted(HERE, "x"), EMPTY_DECISION, {}),
-        (PromptSubmitted(HERE, "x"), Decision((InjectContext(""), NotifyUser(""))), {}),
+        (PromptSubmitted(HERE, "x"), [], {}),
+        (PromptSubmitted(HERE, "x"), [InjectContext(""), NotifyUser("")], {}),
         (
             PromptSubmitted(HERE, "x"),
-            Decision((InjectContext("a"), NotifyUser("b"), InjectContext("c"))),
-            {
-                "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "a\nc"},
-                "systemMessage": "b",
-            },
+            [InjectContext("a"), NotifyUser("b"), InjectContext("c")],
+            specific("UserPromptSubmit", additionalContext="a\nc") | {"systemMessage": "b"},
         ),
-        (
-            SessionStarted(HERE, "startup"),
-            Decision((InjectContext("a"),)),
-            {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "a"}},
-        ),
-        (SessionStarted(HERE, "startup"), Decision((NotifyUser("a"), NotifyUser("b"))), {"systemMessage": "a\nb"}),
+        (SessionStarted(HERE, "startup"), [InjectContext("a")], specific("SessionStart", additionalContext="a")),
+        (SessionStarted(HERE, "startup"), [NotifyUser("a"), NotifyUser("b")], {"systemMessage": "a\nb"}),
+        (DELEGATING, [PrependPrompt("first")], specific("PreToolUse", updatedInput=REWRITTEN)),
         (
             DELEGATING,
-            Decision((PrependPrompt("first"),)),
-            {"hookSpecificOutput": ASKED | {"updatedInput": {**CALL.input, "prompt": "first\n\n---\n\ndo it"}}},
-        ),
-        (
-            DELEGATING,
-            Decision((Deny("not now"), PrependPrompt("first"), NotifyUser("b"))),
-            {
-                "hookSpecificOutput": ASKED | {"permissionDecision": "deny", "permissionDecisionReason": "not now"},
-                "systemMessage": "b",
-            },
+            [Deny("not now"), PrependPrompt("first"), NotifyUser("b")],
+            specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="not now")
+            | {"systemMessage": "b"},
         ),
         (
             ToolStarting(HERE, CALL),
-            Decision((Deny("no"),)),
-            {"hookSpecificOutput": ASKED | {"permissionDecision": "deny", "permissionDecisionReason": "no"}},
+            [Deny("no")],
+            specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="no"),
         ),
-        (
-            ToolFinished(HERE, CALL),
-            Decision((InjectContext("a"),)),
-            {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "a"}},
-        ),
+        (ToolFinished(HERE, CALL), [InjectContext("a")], specific("PostToolUse", additionalContext="a")),
         (
             ToolFinished(HERE, CALL, has_failed=True),
-            Decision((InjectContext("a"),)),
-            {"hookSpecificOutput": {"hookEventName": "PostToolUseFailure", "additionalContext": "a"}},
+            [InjectContext("a")],
+            specific("PostToolUseFailure", additionalContext="a"),
         ),
-        (
-            SubagentStarted(HERE, "a", "x"),
-            Decision((InjectContext("a"),)),
-            {"hookSpecificOutput": {"hookEventName": "SubagentStart", "additionalContext": "a"}},
-        ),
-        (
-            SubagentEnding(HERE, "a", "x", "m"),
-            Decision((ContinueTurn("go"),)),
-            {"hookSpecificOutput": {"hookEventName": "SubagentStop", "additionalContext": "go"}},
-        ),
+        (SubagentStarted(HERE, "a", "x"), [InjectContext("a")], specific("SubagentStart", additionalContext="a")),
+        (SubagentEnding(HERE, "a", "x", "m"), [ContinueTurn("go")], specific("SubagentStop", additionalContext="go")),
         (
             TurnEnding(HERE, "m"),
-            Decision((ContinueTurn("go"), NotifyUser("b"))),
-            {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "go"}, "systemMessage": "b"},
+            [ContinueTurn("go"), NotifyUser("b")],
+            specific("Stop", additionalContext="go") | {"systemMessage": "b"},
         ),
-        (TurnEnding(HERE, "m"), Decision((InjectContext("a"),)), {}),
-        (UnknownEvent(HERE, "Stop"), Decision((InjectContext("a"), NotifyUser("b"), Deny("c"))), {}),
+        (TurnEnding(HERE, "m"), [InjectContext("a")], {}),
+        (UnknownEvent(HERE, "Stop"), [InjectContext("a"), NotifyUser("b"), Deny("c")], {}),
     ],
 )
-def test_each_effect_has_its_output(event: Any, decision: Decision, output: dict[str, Any]) -> None:
+def test_each_effect_has_its_output(event: Any, effects: list[Any], output: dict[str, Any]) -> None:
     """Without an effect, or without a text, there is no output."""
-    assert output == CLAUDE_CODEC.encode(event, decision)
+    assert output == CLAUDE_CODEC.encode(event, Decision(tuple(effects)))
 
 
 @pytest.mark.parametrize(

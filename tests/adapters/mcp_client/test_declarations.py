@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,11 +66,8 @@ def test_a_damaged_file_approves_nothing(tmp_path: Path, text: str) -> None:
 
 def test_pins_at_the_same_time(tmp_path: Path) -> None:
     """Of many that approve together each one's pin stays."""
-    threads = [threading.Thread(target=PinStore(tmp_path).approve, args=("docs", {f"t{n}": "d"})) for n in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda n: PinStore(tmp_path).approve("docs", {f"t{n}": "d"}), range(12)))
 
     assert [PinStatus.SAME] * 12 == [PinStore(tmp_path).status_of("docs", f"t{n}", "d") for n in range(12)]
 

@@ -25,6 +25,7 @@ from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.contract.report import TurnReport
 from upbeat.core.errors import ToolFailure
 
+MANY = 'query_argument = "q"\nargs = { characters = 100000 }'
 LEAK = {"leak": 'query_argument = "q"'}
 Turn = Callable[..., TurnReport]
 
@@ -112,26 +113,21 @@ def test_a_long_answer_is_cut(ask: Turn, home: Path) -> None:
     assert "shop/retry.py" in context(report)
 
 
-def test_too_long_an_answer_is_none(ask: Turn, home: Path) -> None:
-    """An answer that is too long to be sanitized as a whole is refused."""
-    report = ask(docs(home, tools={"much": 'query_argument = "q"\nargs = { characters = 100000 }'}))
+@pytest.mark.parametrize(
+    ("tool", "mapping", "reason"),
+    [
+        ("much", MANY, "answered 100000 characters; the limit is 65536)"),
+        ("fail", 'query_argument = "q"', "answered with an error: Error executing tool fail"),
+        ("search", 'query_argument = "qq"', "has no argument 'qq'; did you mean 'q'?)"),
+    ],
+)
+def test_a_tool_that_fails_is_a_limit(ask: Turn, home: Path, tool: str, mapping: str, reason: str) -> None:
+    """An answer too long to be sanitized, an error and an unknown argument are limits; the code stays."""
+    report = ask(docs(home, tools={tool: mapping}))
+    [limit] = limits(report)
 
-    assert ["tool failed; skipped: docs.much (answered 100000 characters; the limit is 65536)"] == limits(report)
-
-
-def test_an_error_is_a_limit(ask: Turn, home: Path) -> None:
-    """A tool that fails costs a limit that says why."""
-    report = ask(docs(home, tools={"fail": 'query_argument = "q"'}))
-
-    assert "tool failed; skipped: docs.fail (answered with an error: Error executing tool fail" in limits(report)[0]
+    assert limit.startswith(f"tool failed; skipped: docs.{tool} ({reason}")
     assert "shop/retry.py" in context(report)
-
-
-def test_a_wrong_argument_is_said(ask: Turn, home: Path) -> None:
-    """A mapping to an argument that the tool does not have is variables with the nearest name."""
-    report = ask(docs(home, tools={"search": 'query_argument = "qq"'}))
-
-    assert ["tool failed; skipped: docs.search (has no argument 'qq'; did you mean 'q'?)"] == limits(report)
 
 
 def test_a_tool_that_does_not_say_that_it_only_reads(ask: Turn, home: Path) -> None:

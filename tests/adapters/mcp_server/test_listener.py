@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -59,14 +60,10 @@ def test_it_answers(listener: HookListener, payload: bytes) -> None:
 
 def test_it_answers_many(listener: HookListener) -> None:
     """Hooks that come together are answered together."""
-    answers: list[bytes | None] = []
-    threads = [threading.Thread(target=lambda: answers.append(ask(listener.path, b"x"))) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(20) as pool:
+        answers = pool.map(ask, [listener.path] * 20, [b"x"] * 20)
 
-    assert [b"to x"] * 20 == answers
+    assert [b"to x"] * 20 == list(answers)
 
 
 def test_it_is_private(listener: HookListener) -> None:
@@ -121,24 +118,20 @@ def test_a_dead_servers_socket_is_taken_over(folder: Path) -> None:
 def test_of_servers_that_start_together_one_listens(folder: Path) -> None:
     """However they race, one of them has the socket and it answers."""
     ready = threading.Barrier(6)
-    outcomes: list[bool] = []
     listeners = [HookListener("claude-code", PID, lambda payload: payload) for _ in range(6)]
 
-    def start(one: HookListener) -> None:
+    def start(listener: HookListener) -> bool:
         ready.wait()
-        outcomes.append(one.start())
+        return listener.start()
 
-    threads = [threading.Thread(target=start, args=(one,)) for one in listeners]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(6) as pool:
+        outcomes = list(pool.map(start, listeners))
 
     assert 1 == outcomes.count(True)
     assert b"x" == ask(listeners[0].path, b"x")
 
-    for one in listeners:
-        one.close()
+    for listener in listeners:
+        listener.close()
 
 
 def test_it_sweeps_after_the_dead(folder: Path) -> None:

@@ -67,11 +67,7 @@ def test_parse_takes_anything(line: bytes) -> None:
     parse_message(line)
 
 
-@pytest.mark.parametrize(
-    ("asked", "version"),
-    CASES["initialize"],
-    ids=str,
-)
+@pytest.mark.parametrize(("asked", "version"), CASES["initialize"], ids=str)
 def test_initialize(asked: object, version: str) -> None:
     """The handshake settles on the client's version where it is known, else on the newest with a handshake."""
     message = {"method": "initialize", "params": {"protocolVersion": asked}}

@@ -14,10 +14,7 @@ def test_split_excerpts() -> None:
         start_line=1,
         end_line=2,
         text="x",
-        more_excerpts=(
-            Excerpt("low", 3, 4, "y", 0.1),
-            Excerpt("high", 5, 6, "z", 0.9),
-        ),
+        more_excerpts=(Excerpt("low", 3, 4, "y", 0.1), Excerpt("high", 5, 6, "z", 0.9)),
     )
 
     assert [("f", "t", 1, "x"), ("high", "", 5, "z"), ("low", "", 3, "y")] == [

@@ -58,55 +58,37 @@ WITHOUT: list[tuple[Event, tuple[Fact, ...], SessionState]] = [
     (PromptSubmitted(SOURCE, "how is the weather"), (WorkflowStarted(RUN, 0.0),), NEW_SESSION),
 ]
 
-OBSERVED: list[tuple[Event, tuple[Fact, ...], SessionState, HabitObservation]] = [
-    (
-        shell("rg -n 'retry' src | head"),
-        (),
-        NEW_SESSION,
-        HabitObservation(HabitType.TOOL_PREFERENCES, "searches with rg", "ask ci_search first", "search"),
-    ),
-    (
-        shell("/usr/bin/grep -rn token=abc ."),
-        (),
-        NEW_SESSION,
-        HabitObservation(HabitType.TOOL_PREFERENCES, "searches with grep", "ask ci_search first", "search"),
-    ),
+SEARCHING = HabitObservation(HabitType.TOOL_PREFERENCES, "", "ask ci_search first", "search")
+REPAIRING = HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "", "tests")
+DELEGATING = HabitObservation(HabitType.AGENT_PERFORMANCE, "", "", "agents")
+ROUTING = HabitObservation(HabitType.WORKFLOW_ROUTING, "intent debug", "workflow quick", "workflow")
+
+
+def passing(step: str, verdict: StepVerdict, trigger: str, action: str) -> tuple[object, ...]:
+    """Return a case of a step that a subagent finished."""
+    observation = replace(DELEGATING, trigger=trigger, action=action)
+    return PROMPT, (StepFinished(step, verdict),), state(calls=TESTER), observation
+
+
+OBSERVED = [
+    (shell("rg -n 'retry' src | head"), (), NEW_SESSION, replace(SEARCHING, trigger="searches with rg")),
+    (shell("/usr/bin/grep -rn token=abc ."), (), NEW_SESSION, replace(SEARCHING, trigger="searches with grep")),
     (
         shell("uv run pytest"),
         (CommandRan(ran("cd /home/ann && API_KEY=x uv run pytest tests/a.py", 0)),),
         state(ran("pytest -q --token=abc", 1)),
-        HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "run uv run pytest", "tests"),
+        replace(REPAIRING, action="run uv run pytest"),
     ),
     (
         shell("pytest"),
         (CommandRan(ran("pytest", 0)),),
         state(ran("pytest", 1), replace(ran("pytest | tail", None), is_hidden=True)),
-        HabitObservation(HabitType.ERROR_RESOLUTIONS, "pytest fails", "change the code and run it again", "tests"),
+        replace(REPAIRING, action="change the code and run it again"),
     ),
-    (
-        PROMPT,
-        (WorkflowStarted(RUN, 0.0),),
-        NEW_SESSION,
-        HabitObservation(HabitType.WORKFLOW_ROUTING, "intent debug", "workflow quick", "workflow"),
-    ),
-    (
-        PROMPT,
-        (StepFinished("TEST", StepVerdict.PASS),),
-        state(calls=TESTER),
-        HabitObservation(HabitType.AGENT_PERFORMANCE, "tester does TEST", "passes at once", "agents"),
-    ),
-    (
-        PROMPT,
-        (StepFinished("DEV", StepVerdict.PASS),),
-        state(calls=TESTER),
-        HabitObservation(HabitType.AGENT_PERFORMANCE, "developer does DEV", "passes in the end", "agents"),
-    ),
-    (
-        PROMPT,
-        (StepFinished("TEST", StepVerdict.FAIL),),
-        state(calls=TESTER),
-        HabitObservation(HabitType.AGENT_PERFORMANCE, "tester does TEST", "ends badly", "agents"),
-    ),
+    (PROMPT, (WorkflowStarted(RUN, 0.0),), NEW_SESSION, ROUTING),
+    passing("TEST", StepVerdict.PASS, "tester does TEST", "passes at once"),
+    passing("DEV", StepVerdict.PASS, "developer does DEV", "passes in the end"),
+    passing("TEST", StepVerdict.FAIL, "tester does TEST", "ends badly"),
 ]
 
 

@@ -22,14 +22,9 @@ def test_requests_hard_thinking(answer: str) -> None:
 @pytest.mark.parametrize(
     ("default", "is_enabled", "effort"),
     [
-        ("", True, "high"),
-        ("low", True, "high"),
-        ("high", True, "high"),
-        ("xhigh", True, "xhigh"),
-        ("ultra", True, "ultra"),
-        ("new-word", True, "new-word"),
-        ("", False, ""),
-        ("low", False, "low"),
+        *((low, True, "high") for low in ("", "low", "high")),
+        *((high, True, high) for high in ("xhigh", "ultra", "new-word")),
+        *((same, False, same) for same in ("", "low")),
     ],
 )
 def test_an_effort_is_never_lowered(default: str, is_enabled: bool, effort: str) -> None:

@@ -34,25 +34,12 @@ def targets(text: str) -> Targets:
     return collect_targets(find_mentions(mask_prompt(text)), text)
 
 
-def test_files() -> None:
-    """Paths are kept as written, without line numbers."""
-    assert {text: tuple(names) for text, *names in CASES["file"]} == {
-        text: targets(text).files for text, *_ in CASES["file"]
-    }
+@pytest.mark.parametrize("kind", ["file", "symbol", "error"])
+def test_targets(kind: str) -> None:
+    """Files are kept as written without lines, symbols have no call brackets, errors are names and messages."""
+    named = {text: getattr(targets(text), f"{kind}s") for text, *_ in CASES[kind]}
 
-
-def test_symbols() -> None:
-    """Identifiers have no call brackets, and the user's own precede pasted ones."""
-    assert {text: tuple(names) for text, *names in CASES["symbol"]} == {
-        text: targets(text).symbols for text, *_ in CASES["symbol"]
-    }
-
-
-def test_errors() -> None:
-    """Errors are names and the messages that follow them."""
-    assert {text: tuple(names) for text, *names in CASES["error"]} == {
-        text: targets(text).errors for text, *_ in CASES["error"]
-    }
+    assert {text: tuple(names) for text, *names in CASES[kind]} == named
 
 
 def test_targets_are_true_when_there_are_any() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -203,11 +203,8 @@ def test_concurrent_questions_read_once(root: Path, monkeypatch: pytest.MonkeyPa
     calls: list[int] = []
     real = commit_history.read_commits
     monkeypatch.setattr(commit_history, "read_commits", lambda *args: calls.append(1) or real(*args))
-    threads = [threading.Thread(target=store.get, args=(str(root),)) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(store.get, [str(root)] * 5))
 
     assert [1] == calls
 
