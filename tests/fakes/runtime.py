@@ -10,8 +10,7 @@ from fakes.context import FakeContextResolver
 from fakes.journal import MemoryJournal
 from fakes.rules import FakeRules
 from fakes.runner import FakeRunner
-from fakes.workspace import BuiltInWorkflows, FakeMemory, FakeTranscripts, FakeWorkspace
-from fakes.world_queries import FakeWorldQueries
+from fakes.workspace import BuiltInWorkflows, FakeMemory, FakeTranscripts, FakeWorkspace, FakeWorldQueries
 
 from upbeat.adapters.clients.registry import CLIENTS
 from upbeat.core.contract.codes import ErrorCode

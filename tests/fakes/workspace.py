@@ -1,4 +1,4 @@
-"""Working trees, transcripts and workflows without a disk."""
+"""Working trees, transcripts, workflows and world queries without a disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from workflow_play import registry
 
 from upbeat.core.contract.event import EventSource
 from upbeat.core.learned.model import Habit, HabitObservation
-from upbeat.core.policy.queries import ContextUsage
+from upbeat.core.policy.definition import SideEffect
+from upbeat.core.policy.queries import ContextUsage, Query
 from upbeat.core.workflow.registry import Registry
 
 
@@ -83,3 +84,19 @@ class BuiltInWorkflows:
 
     def load(self, root: str) -> tuple[Registry, tuple[str, ...]]:
         return registry(), ()
+
+
+@dataclass
+class FakeWorldQueries:
+    """A ``WorldQueries`` with ``answers`` by query; records the queries and the side effects in order."""
+
+    answers: Mapping[Query, object] = field(default_factory=dict)
+    queries: list[Query] = field(default_factory=list)
+    side_effects: list[SideEffect] = field(default_factory=list)
+
+    def query(self, query: Query, source: EventSource, root: str) -> object | None:
+        self.queries.append(query)
+        return self.answers.get(query)
+
+    def perform(self, side_effect: SideEffect, root: str) -> None:
+        self.side_effects.append(side_effect)

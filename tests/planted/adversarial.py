@@ -7,13 +7,14 @@ import string
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from case_files import read_cases
+from case_files import read_cases, read_groups
 
 from .formats import ALPHABETS, fill_in, issue, templates
 
 SIZE = 1_000_000
 """Characters of each text."""
 
+SHAPES = read_groups(Path(__file__).with_name("adversarial.tsv"))
 PIECES = tuple(fill_in(piece) for (piece,) in read_cases(Path(__file__).with_name("adversarial.txt")))
 """Pieces that are repeated up to a megabyte."""
 
@@ -33,37 +34,20 @@ def adversarial(seed: int = 1) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "every format, one character a line", lambda: _full("\n".join("\n".join(issued)))
     yield "every prefix", lambda: _full("".join(text[:6] for text in issued))
     yield "every prefix, dashed", lambda: _full("-".join(text[:6] for text in issued) + "-")
-    for begin, end in (
-        ('{"a":', "}"),
-        ("[", "]"),
-        ("(", ")"),
-        ('\\"', '\\"'),
-        ("<a>", "</a>"),
-        ('"', "'"),
-        ("${", "}"),
-    ):
+    for begin, end in SHAPES["nested"]:
         yield f"nested {begin}", lambda begin=begin, end=end: _nested(begin, end)
-    for piece in ("password", "ghp_", "a", "密码", "\u200b", "eyJ", "://", "ignore"):
+    for (piece,) in SHAPES["run"]:
         yield f"{piece!r} and one long run", lambda piece=piece: piece + "a" * SIZE
         yield f"one long run and {piece!r}", lambda piece=piece: "a" * SIZE + piece
 
 
 def _alphabets() -> dict[str, str]:
-    tokens = "sk-_eyJ.ghp=:/@AKIAxobtoken \"'\\\n%+"
     return {
         **{f"alphabet {name}": letters for name, letters in ALPHABETS.items()},
+        **dict(SHAPES["alphabet"]),
         "printable": string.printable,
-        "words of secrets": "paswordtkenkyi _:='\"",
-        "hexadecimal and dots": "0123456789abcdef.",
-        "hexadecimal and dashes": "0123456789abcdef-",
         "punctuation": string.punctuation,
         "base64 and line ends": ALPHABETS["B"] + "\n=",
-        "prefixes": tokens,
-        "invisible": "a\u200b\u200d\u202e\ufeff\U000e0041\x1b[m]",
-        "escapes": "\\u0041%x&#;",
-        "pluses and slashes": "+/A",
-        "blanks": " \t\n\r\x0b\u2028",
-        "letters of all scripts": "aé密е𝒂ß\u0301。",
     }
 
 

@@ -21,7 +21,7 @@ from upbeat.core.contract.event import (
     ToolStarting,
     TurnEnding,
 )
-from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
+from upbeat.core.rules.backtest import HistoryItem, RecordedCallEnd, RecordedEvent
 
 HOME = Path(__file__).parents[2] / "recorded" / "claude-code"
 
@@ -33,10 +33,6 @@ def told(path: str, since: str = "") -> list[HistoryItem]:
 def transcript(session: str) -> str:
     [found] = (HOME / "projects" / "-home-dev-shop").glob(f"**/{session}*.jsonl")
     return str(found)
-
-
-def fates(happened: list[HistoryItem]) -> list[CallStatus]:
-    return [one.status for one in happened if isinstance(one, RecordedCallEnd)]
 
 
 def test_a_session_is_read_as_its_hooks_would_have_reported_it() -> None:
@@ -62,26 +58,16 @@ def test_a_session_is_read_as_its_hooks_would_have_reported_it() -> None:
 @pytest.mark.parametrize(
     ("session", "expected"),
     [
-        (
-            "e6ffe2b4",
-            [
-                CallStatus.SUCCEEDED,
-                *[CallStatus.DENIED] * 2,
-                CallStatus.SUCCEEDED,
-                CallStatus.DENIED,
-                CallStatus.SUCCEEDED,
-                CallStatus.SUCCEEDED,
-            ],
-        ),
-        ("2f3e882e", [CallStatus.FAILED, CallStatus.DENIED]),
-        ("c973405c", [CallStatus.DENIED, CallStatus.DENIED, CallStatus.SUCCEEDED, CallStatus.FAILED]),
-        ("101c8c89", [CallStatus.DENIED, CallStatus.DENIED, CallStatus.SUCCEEDED, CallStatus.FAILED]),
+        ("e6ffe2b4", "succeeded denied denied succeeded denied succeeded succeeded"),
+        ("2f3e882e", "failed denied"),
+        ("c973405c", "denied denied succeeded failed"),
+        ("101c8c89", "denied denied succeeded failed"),
     ],
     ids=["2.1.329", "its user said no", "a hook and a rule said no, 2.1.197", "a hook and a rule said no, 2.1.329"],
 )
-def test_how_calls_ended(session: str, expected: list[CallStatus]) -> None:
+def test_how_calls_ended(session: str, expected: str) -> None:
     """A tool's error is a failure, and a call that was not allowed is denied, in both versions."""
-    assert expected == fates(told(transcript(session)))
+    assert expected.split() == [item.status for item in told(transcript(session)) if isinstance(item, RecordedCallEnd)]
 
 
 def test_a_subagents_calls_belong_to_its_session() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +49,24 @@ def context(finished: Finished) -> str:
     return str(json.loads(finished.stdout)["hookSpecificOutput"]["additionalContext"])
 
 
-@pytest.fixture
-def server() -> Iterator[list[bytes]]:
-    """A server of this very process's hooks that answers ``from the server``; it gives the payloads it got."""
+@contextmanager
+def listening_socket() -> Iterator[socket.socket]:
+    """Yield the socket where the hooks of this very process look for their server."""
     path = Path(socket_path(os.getuid(), "claude-code", os.getpid()))
     path.parent.mkdir(mode=0o700, exist_ok=True)
     path.unlink(missing_ok=True)
-    got: list[bytes] = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(path))
         listening.listen()
+        yield listening
+        path.unlink()
+
+
+@pytest.fixture
+def server() -> Iterator[list[bytes]]:
+    """A server of this very process's hooks that answers ``from the server``; it gives the payloads it got."""
+    got: list[bytes] = []
+    with listening_socket() as listening:
 
         def serve() -> None:
             with contextlib.suppress(OSError):  # the test has ended
@@ -67,10 +76,8 @@ def server() -> Iterator[list[bytes]]:
                         got.append(stream.read(int.from_bytes(stream.read(8), "big")))
                         connection.sendall((15).to_bytes(8, "big") + b"from the server")
 
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
+        threading.Thread(target=serve, daemon=True).start()
         yield got
-        path.unlink()
 
 
 def loaded(command: list[str], stdin: bytes = b"{}") -> set[str]:
@@ -158,12 +165,7 @@ def test_stdin_may_be_anything(server: list[bytes], tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", [b"", (99).to_bytes(8, "big") + b"half", (2**40).to_bytes(8, "big")])
 def test_if_the_server_dies_the_core_answers(repo: Path, tmp_path: Path, answer: bytes) -> None:
     """A server that ends in the middle of its answer costs nothing."""
-    path = Path(socket_path(os.getuid(), "claude-code", os.getpid()))
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(str(path))
-        listening.listen()
+    with listening_socket() as listening:
 
         def serve() -> None:
             connection, _ = listening.accept()
@@ -173,7 +175,6 @@ def test_if_the_server_dies_the_core_answers(repo: Path, tmp_path: Path, answer:
 
         threading.Thread(target=serve, daemon=True).start()
         done = shim(payload(repo), tmp_path)
-        path.unlink()
 
     assert "send_with_retry" in context(done)
 

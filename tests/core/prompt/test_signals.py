@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from case_files import read_groups
+from case_files import read_groups, read_json_groups
 
 from upbeat.core.prompt.analysis import SignalType
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.prompt.signals import WeightedSignal, is_about_code
 
 CASES = read_groups(Path(__file__).with_name("signals_cases.tsv"))
+WEIGHED = read_json_groups(Path(__file__).with_name("signal_weights.jsonl"))
 
 
 def test_signals() -> None:
@@ -32,35 +34,13 @@ def test_not_enough() -> None:
     assert [] == [prompt for (prompt,) in CASES["not enough"] if analyze_prompt(prompt).signals]
 
 
-def weighted(*weights: int | tuple[int, str]) -> list[WeightedSignal]:
-    pairs = [weight if isinstance(weight, tuple) else (weight, f"word:{i}") for i, weight in enumerate(weights)]
-    return [WeightedSignal(SignalType.IMPLICIT, 0, 1, weight, what) for weight, what in pairs]
-
-
-WEIGHED = [
-    ((), True, False),
-    ((1,), True, False),
-    ((1, 1), False, False),
-    ((1, 1), True, True),
-    ((1, 1, 1), False, True),
-    ((2,), False, True),
-    ((2, -1), True, False),
-    ((1, 1, 1, -1), True, False),
-    ((2, 1, -1), True, True),
-    ((3, -1), False, True),
-    ((3, -3), True, False),
-    ((1, -3, 3), True, False),
-    (((3, "file:a"), -3), False, True),
-    (((3, "file:a"), -3, 1), False, True),
-    (((2, "symbol:a"), -3), True, False),
-    (((1, "word:a"), (1, "word:a")), True, False),
-]
-
-
-@pytest.mark.parametrize(("weights", "is_request", "enough"), WEIGHED)
-def test_is_about_code(weights: tuple[int | tuple[int, str], ...], is_request: bool, enough: bool) -> None:
+@pytest.mark.parametrize(("weights", "is_request", "enough"), WEIGHED["weighed"])
+def test_is_about_code(weights: list[int | list[Any]], is_request: bool, enough: bool) -> None:
     """Non-technical words weigh against words and likely names, never against certain ones."""
-    assert is_about_code(weighted(*weights), is_request) is enough
+    pairs = [weight if isinstance(weight, list) else (weight, f"word:{i}") for i, weight in enumerate(weights)]
+    weighted = [WeightedSignal(SignalType.IMPLICIT, 0, 1, weight, word) for weight, word in pairs]
+
+    assert is_about_code(weighted, is_request) is enough
 
 
 def test_at_most_twenty() -> None:

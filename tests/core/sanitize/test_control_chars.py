@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyte
@@ -62,34 +63,20 @@ def test_keeps_letters(text: str) -> None:
     assert text.translate(dict.fromkeys([0x115F, 0x1160, 0x3164, 0xFFA0])) == strip_controls(text)
 
 
-class Recorder(pyte.Screen):
-    """A terminal that remembers whether anything but text reached it."""
+class Recorder:
+    """A terminal that remembers which commands reached it."""
 
     def __init__(self) -> None:
-        self.executed: list[str] = []
-        super().__init__(80, 24)
+        self.commands: set[str] = set()
 
-    def set_title(self, param: str) -> None:
-        self.executed.append("title")
-
-    def select_graphic_rendition(self, *attrs: int, **kwargs: bool) -> None:
-        self.executed.append("color")
-
-    def erase_in_display(self, how: int = 0, *args: object, **kwargs: object) -> None:
-        self.executed.append("erase")
-
-    def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
-        self.executed.append("move")
-
-    def bell(self, *args: object) -> None:
-        self.executed.append("bell")
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_args, **_kwargs: self.commands.add(name)
 
 
 @given(NOISE)
 def test_a_terminal_executes_nothing(text: str) -> None:
     """A real terminal emulator executes nothing of a stripped text."""
-    screen = Recorder()
-    screen.executed.clear()
-    pyte.Stream(screen).feed(strip_controls(text))
+    terminal = Recorder()
+    pyte.Stream(terminal).feed(strip_controls(text))
 
-    assert [] == screen.executed
+    assert terminal.commands <= {"draw", "linefeed", "tab"}

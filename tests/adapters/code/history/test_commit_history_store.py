@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import repositories
 from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
@@ -32,10 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def commit(root: Path, name: str) -> str:
-    write(root, {name: "x"})
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", f"add {name}")
-    return git(root, "rev-parse", "HEAD")
+    return repositories.commit(write(root, {name: "x"}), f"add {name}")
 
 
 def get(root: Path, home: Path | None) -> CommitHistory:

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import repositories
 from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
@@ -26,10 +27,7 @@ from upbeat.adapters.system.git.root import find_root, read_head
 
 def commit(root: Path, message: str, files: dict[str, str]) -> str:
     """Commit ``files`` and return the id of the commit."""
-    write(root, files)
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "--allow-empty", "-m", message)
-    return git(root, "rev-parse", "HEAD")
+    return repositories.commit(write(root, files), message)
 
 
 @pytest.fixture

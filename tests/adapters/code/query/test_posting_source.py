@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from repositories import write
 
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
@@ -42,10 +43,7 @@ def open_source(kind: str, root: Path, state: Path) -> Iterator[PostingSource]:
 
 @pytest.fixture(params=["scan", "index"])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PostingSource]:
-    root = tmp_path.resolve() / "project"
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+    root = write(tmp_path.resolve() / "project", FILES)
     with open_source(request.param, root, tmp_path / "state") as opened:
         yield opened
 
