@@ -82,7 +82,7 @@ def asked(policy: Policy, event: Event, view: PolicyContext | None = None) -> Po
     traits = find_client(event.source.client).traits
     if policy not in enabled_policies((policy,), (policy.name,), (), traits):
         return NO_RESULT
-    context, handler = replace(view or view_of(policy), client=traits), policy.handlers[type(event)]
+    context, handler = replace(view or view_of(policy), client=traits, policy=policy.name), policy.handlers[type(event)]
     if not handler.applies_to(event, context.notes):
         return NO_RESULT
     result = handler.handle(event, context)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import NotifyUser
 from upbeat.core.contract.event import SessionStarted
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("announce-startup")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 
 def _on_session_started(event: SessionStarted, context: PolicyContext) -> PolicyResult:
     if event.trigger != "startup":
         return NO_RESULT
     place = context.root.rstrip("/").rpartition("/")[2] or "/"
-    loop = _TEXTS.get("loop_on" if context.loop_limits.is_enabled else "loop_off", context.language)
-    return PolicyResult(
-        (NotifyUser(_TEXTS.get("text", context.language).format(place=place, loop=loop)),), "a session started"
-    )
+    loop = context.text("loop_on" if context.loop_limits.is_enabled else "loop_off")
+    return PolicyResult((NotifyUser(context.text("text", place=place, loop=loop)),), "a session started")
 
 
 POLICY = Policy(

@@ -8,17 +8,13 @@ from upbeat.core.contract.effect import Deny, Effect, RequestApproval
 from upbeat.core.contract.event import ToolStarting
 from upbeat.core.destructive import Hazard, Severity, ShellLocation, find_hazards
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.changed_files import MAX_QUERIED_FILES
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.state import SessionState
 
-_TEXTS = PolicyTexts("block-destructive-commands")
-
 MAX_LISTED_HAZARDS = 3
-MAX_QUERIED_FILES = 50
-"""With as many changed files there may be more than the query reports."""
-
 _CHANGES_QUERY = ChangedFilesQuery()
 
 
@@ -37,7 +33,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
         return NO_RESULT
     worst = (denied or asked)[:MAX_LISTED_HAZARDS]
     reasons = dict.fromkeys(f"{hazard.kind}: {hazard.target[:60]}" for hazard in worst)
-    return PolicyResult((_build_effect(worst, context.language, is_denied=bool(denied)),), "; ".join(reasons))
+    return PolicyResult((_build_effect(worst, context, is_denied=bool(denied)),), "; ".join(reasons))
 
 
 def _effective_severity(hazard: Hazard, context: PolicyContext) -> Severity:
@@ -51,20 +47,21 @@ def _effective_severity(hazard: Hazard, context: PolicyContext) -> Severity:
         for file in changed
         if file.removed is not None or not hazard.ignores_untracked
     )
-    return hazard.severity if is_lost or len(changed) >= MAX_QUERIED_FILES else hazard.severity_if_clean
+    may_have_more = len(changed) >= MAX_QUERIED_FILES
+    return hazard.severity if is_lost or may_have_more else hazard.severity_if_clean
 
 
-def _build_effect(hazards: Sequence[Hazard], language: str, *, is_denied: bool) -> Effect:
-    messages = load_messages("hazards", language)
+def _build_effect(hazards: Sequence[Hazard], context: PolicyContext, *, is_denied: bool) -> Effect:
+    messages = load_messages("hazards", context.language)
     acts = [messages.group("descriptions")[hazard.kind].format(target=hazard.target[:100]) for hazard in hazards]
     ways = dict.fromkeys(
         messages.group("alternatives")[hazard.kind].format(safe_command=hazard.safe_command[:100]) for hazard in hazards
     )
-    joint, space = ("；", "") if language == "zh" else ("; ", " ")
-    text = _TEXTS.get("deny" if is_denied else "ask", language).format(
-        acts=SafeText(joint.join(dict.fromkeys(acts))), ways=SafeText(space.join(ways))
+    joint, space = ("；", "") if context.language == "zh" else ("; ", " ")
+    text = context.text(
+        "deny" if is_denied else "ask", acts=SafeText(joint.join(dict.fromkeys(acts))), ways=SafeText(space.join(ways))
     )
-    return Deny(text + _TEXTS.get("override_hint", language)) if is_denied else RequestApproval(text)
+    return Deny(text + context.text("override_hint")) if is_denied else RequestApproval(text)
 
 
 POLICY = Policy(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import ToolKind, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.workflow.specs import STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("block-duplicate-task-list")
 
 
 def _task_file(state: SessionState) -> str:
@@ -31,7 +29,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
         return NO_RESULT
     path = _task_file(context.state)
     return PolicyResult(
-        (Deny(_TEXTS.get("text", context.language).format(path=path)),),
+        (Deny(context.text("text", path=path)),),
         "the workflow has a task file",
         mentioned_paths=(path,),
     )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import Deny, RewriteInput
 from upbeat.core.contract.event import ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.tty_requirements import PROGRAM_PATTERN, find_tty_requirement
 from upbeat.core.shell import parse_commands
-
-_TEXTS = PolicyTexts("block-interactive-commands")
 
 ENVIRONMENT = "GIT_EDITOR=: GIT_PAGER=cat PAGER=cat GIT_TERMINAL_PROMPT=0 CI=true DEBIAN_FRONTEND=noninteractive "
 """Prefix for a command that would wait only for an editor."""
@@ -23,13 +21,13 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
     name = next((name for name, value in event.call.input.items() if value == line), "")
     is_single = parsed.is_complete and len(parsed.items) == 1 and not parsed.items[0].wrappers
     if need.needs_only_editor and name and is_single and line.lstrip().startswith("git "):
-        text = _TEXTS.get("rewritten", context.language).format(shown=need.command_name, way=f"`{need.workaround}`")
+        text = context.text("rewritten", shown=need.command_name, way=f"`{need.workaround}`")
         return PolicyResult(
             (RewriteInput(text, {name: ENVIRONMENT + line.lstrip()}),), f"{need.command_name} opens an editor"
         )
     workaround = f"`{need.workaround}`" if need.needs_only_editor else need.workaround
-    way = _TEXTS.get(f"way_{need.kind.replace(' ', '_')}", context.language).format(way=workaround)
-    text = _TEXTS.get("denied", context.language).format(shown=need.command_name, way=way)
+    way = context.text(f"way_{need.kind.replace(' ', '_')}", way=workaround)
+    text = context.text("denied", shown=need.command_name, way=way)
     return PolicyResult((Deny(text),), f"{need.command_name} waits: {need.kind}")
 
 

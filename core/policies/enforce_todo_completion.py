@@ -18,12 +18,11 @@ from upbeat.core.policy.continuation import (
     store_continuation,
     track_event,
 )
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import open_tasks, update_task_list
 from upbeat.core.sanitize.frame import SafeText
 
 NAME = "enforce-todo-completion"
-_TEXTS = PolicyTexts(NAME)
 MAX_TURNS_WITHOUT_PROGRESS = 3
 """Continuations in a row without a change of the list."""
 MAX_CONTINUATIONS = 8
@@ -58,7 +57,7 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     stale = continuation.turns_without_progress + 1 if continuation.progress_digest == digest else 0
     if limit := _reached_limit(continuation, stale, context):
         return _stop_continuing(limit, tasks, continuation, context)
-    text = _TEXTS.get("text", context.language).format(count=len(tasks), tasks=_quote_tasks(tasks, context.language))
+    text = context.text("text", count=len(tasks), tasks=_quote_tasks(tasks, context.language))
     after = record_continuation(continuation, context.now, digest, stale)
     return PolicyResult((ContinueTurn(text),), f"{len(tasks)} open items", store_continuation(context.notes, after))
 
@@ -67,18 +66,16 @@ def _reached_limit(continuation: ContinuationState, turns_without_progress: int,
     """Return which limit ends the continuation, or an empty string."""
     limit = min(MAX_TURNS_WITHOUT_PROGRESS, context.loop_limits.max_turns_without_progress)
     if turns_without_progress >= limit:
-        return _TEXTS.get("no_progress_reason", context.language).format(count=limit)
+        return context.text("no_progress_reason", count=limit)
     if continuation.continuations_since_prompt >= min(MAX_CONTINUATIONS, context.loop_limits.max_turns):
-        return _TEXTS.get("count_reason", context.language).format(count=continuation.continuations_since_prompt)
+        return context.text("count_reason", count=continuation.continuations_since_prompt)
     return ""
 
 
 def _stop_continuing(
     reason: str, tasks: tuple[str, ...], continuation: ContinuationState, context: PolicyContext
 ) -> PolicyResult:
-    text = _TEXTS.get("stopped", context.language).format(
-        reason=reason, count=len(tasks), tasks=_quote_tasks(tasks, context.language)
-    )
+    text = context.text("stopped", reason=reason, count=len(tasks), tasks=_quote_tasks(tasks, context.language))
     return PolicyResult(
         (NotifyUser(text),),
         f"ended: {reason}",

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.prompt.quoted_spans import PASTED_KINDS, SpanKind, mask_prompt
-
-_TEXTS = PolicyTexts("expand-prompt-prefix")
 
 _MAX_SCANNED_CHARS = 400
 
@@ -32,7 +30,7 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
     start = len(head) - len(head.lstrip())
     if any(span.kind in _QUOTED_KINDS and span.start <= start < span.end for span in mask_prompt(head).spans):
         return NO_RESULT
-    return PolicyResult((InjectContext(_TEXTS.get(name, context.language)),), f"the prompt begins with {name}")
+    return PolicyResult((InjectContext(context.text(name)),), f"the prompt begins with {name}")
 
 
 POLICY = Policy(

@@ -6,12 +6,10 @@ import re
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import PromptFileQuery, Query, TextDocument
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("expand-slash-command")
 
 MAX_BODY_CHARS = 6000
 """A longer file is only named, not injected."""
@@ -45,8 +43,8 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
     if not body:
         return NO_RESULT
     template = "text" if len(body) <= MAX_BODY_CHARS else "long"
-    text = _TEXTS.get(template, context.language).format(
-        name=name, path=file.path, body=SafeText(body), arguments=SafeText(arguments[:1000] or "-")
+    text = context.text(
+        template, name=name, path=file.path, body=SafeText(body), arguments=SafeText(arguments[:1000] or "-")
     )
     return PolicyResult((InjectContext(text),), f"/{name} is {file.path}", mentioned_paths=(file.path,))
 

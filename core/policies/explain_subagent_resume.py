@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("explain-subagent-resume")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 
 def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> PolicyResult:
     if event.has_failed or not event.resume_call:
         return NO_RESULT
-    return PolicyResult(
-        (InjectContext(_TEXTS.get("text", context.language).format(call=event.resume_call)),), "a subagent was started"
-    )
+    return PolicyResult((InjectContext(context.text("text", call=event.resume_call)),), "a subagent was started")
 
 
 POLICY = Policy(

@@ -6,9 +6,7 @@ import re
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext
 from upbeat.core.contract.event import SubagentEnding, SubagentReturned
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("flag-empty-answer")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 MAX_EMPTY_ANSWER_CHARS = 60
 """A longer answer is not checked for content."""
@@ -36,13 +34,13 @@ def is_empty_answer(message: str) -> bool:
 def _on_subagent_ending(event: SubagentEnding, context: PolicyContext) -> PolicyResult:
     if event.was_continued or not is_empty_answer(event.message):
         return NO_RESULT
-    return PolicyResult((ContinueTurn(_TEXTS.get("agent", context.language)),), "a subagent is ending without a report")
+    return PolicyResult((ContinueTurn(context.text("agent")),), "a subagent is ending without a report")
 
 
 def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> PolicyResult:
     if event.has_failed or event.message is None or not is_empty_answer(event.message):
         return NO_RESULT
-    return PolicyResult((InjectContext(_TEXTS.get("caller", context.language)),), "a subagent returned an empty answer")
+    return PolicyResult((InjectContext(context.text("caller")),), "a subagent returned an empty answer")
 
 
 POLICY = Policy(

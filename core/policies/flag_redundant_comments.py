@@ -9,9 +9,7 @@ from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, FileEdit, ToolFinished
 from upbeat.core.package_data import load_toml
 from upbeat.core.policy.comments import Comment, find_comments
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("flag-redundant-comments")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 MAX_LISTED_COMMENTS = 5
 
@@ -121,16 +119,15 @@ def _stem(word: str) -> str:
 
 
 def _format_comments(path: str, comments_with_reason: tuple[tuple[Comment, str], ...], context: PolicyContext) -> str:
-    language = context.language
     shown = [
-        _TEXTS.get("one", language).format(
-            line=comment.line, text=" ".join(comment.text.split())[:_MAX_EXCERPT_CHARS], why=_TEXTS.get(why, language)
+        context.text(
+            "one", line=comment.line, text=" ".join(comment.text.split())[:_MAX_EXCERPT_CHARS], why=context.text(why)
         )
         for comment, why in comments_with_reason[:MAX_LISTED_COMMENTS]
     ]
     if len(comments_with_reason) > MAX_LISTED_COMMENTS:
-        shown.append(_TEXTS.get("more", language).format(count=len(comments_with_reason) - MAX_LISTED_COMMENTS))
-    return _TEXTS.get("text", language).format(path=path.removeprefix(f"{context.root}/")[:200], list="; ".join(shown))
+        shown.append(context.text("more", count=len(comments_with_reason) - MAX_LISTED_COMMENTS))
+    return context.text("text", path=path.removeprefix(f"{context.root}/")[:200], list="; ".join(shown))
 
 
 POLICY = Policy(

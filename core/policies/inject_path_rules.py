@@ -10,14 +10,12 @@ from collections.abc import Iterable
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import GuidanceQuery, Query
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.rules.formats.guidance import Guidance
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("inject-path-rules")
 
 MAX_RULE_CHARS = 3000
 MAX_RULES = 5
@@ -51,12 +49,11 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
 
 
 def _text(guidance: Guidance, paths: Iterable[str], context: PolicyContext) -> str:
-    language = context.language
-    rest = _TEXTS.get("truncation_note", language).format(path=guidance.path)
+    rest = context.text("truncation_note", path=guidance.path)
     body, _cut = truncate_to_limit(guidance.text, TextLimit(MAX_RULE_CHARS), rest)
     template = "user_heading" if guidance.is_user_level else "heading"
-    heading = _TEXTS.get(template, language).format(files=_matching_paths(guidance, paths, context), path=guidance.path)
-    end = _TEXTS.get("end", language).format(path=guidance.path)
+    heading = context.text(template, files=_matching_paths(guidance, paths, context), path=guidance.path)
+    end = context.text("end", path=guidance.path)
     return f"{heading}\n{body}\n{end}"
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policies import enforce_todo_completion, pursue_goal
 from upbeat.core.policy.continuation import is_continuation_off
-from upbeat.core.policy.definition import NO_RESULT, Handler, Notify, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Notify, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import open_tasks
 from upbeat.core.workflow.decide.loop import ends_in_question
-
-_TEXTS = PolicyTexts("notify-when-done")
 
 MIN_TURN_SECONDS = 30.0
 """After a shorter turn the user is still there."""
@@ -31,7 +29,7 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     if not asks and _will_continue(context):
         return NO_RESULT
     place = context.root.rstrip("/").rpartition("/")[2] or "/"
-    text = _TEXTS.get("asks" if asks else "done", context.language).format(place=place)
+    text = context.text("asks" if asks else "done", place=place)
     return PolicyResult(reason="the turn ended", side_effects=(Notify(_TITLE, text),))
 
 

@@ -18,7 +18,7 @@ from upbeat.core.policy.continuation import (
     store_continuation,
     track_event,
 )
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.text import SafeTemplate, sanitize_inline, sanitize_text
@@ -29,7 +29,6 @@ from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
 from upbeat.core.workflow.verdict.marker import find_goal_markers
 
 NAME = "pursue-goal"
-_TEXTS = PolicyTexts(NAME)
 MAX_GOAL_CHARS = 2000
 MAX_TURNS = 100
 """Continuations for one goal; the settings may allow fewer."""
@@ -90,33 +89,31 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
 
 def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> PolicyResult:
     if not text:
-        text = _TEXTS.get("none", context.language)
+        text = context.text("none")
         if goal:
             count = load_continuation(context.notes).continuations
-            text = _TEXTS.get("current_notice", context.language).format(goal=goal.excerpt, count=count)
+            text = context.text("current_notice", goal=goal.excerpt, count=count)
         return PolicyResult((NotifyUser(text),), "asked for the goal")
     if text.strip(" .!。！").lower() in _CLEAR_WORDS:
         if goal:
             return _clear_goal(goal, context)
-        return PolicyResult((NotifyUser(_TEXTS.get("none", context.language)),), "there is no goal")
+        return PolicyResult((NotifyUser(context.text("none")),), "there is no goal")
     if len(text) > MAX_GOAL_CHARS:
-        notice = _TEXTS.get("too_long", context.language).format(count=len(text), most=MAX_GOAL_CHARS)
+        notice = context.text("too_long", count=len(text), most=MAX_GOAL_CHARS)
         return PolicyResult((NotifyUser(notice),), "the goal is too long")
     text = sanitize_text(text).text.strip()
     new = _Goal(hashlib.sha256(f"{context.now}{text}".encode()).hexdigest()[:4], context.now, text)
     if not text:
         return NO_RESULT
     effects = (
-        InjectContext(_goal_instructions(new, context.language)),
-        NotifyUser(_TEXTS.get("set_notice", context.language)),
+        InjectContext(_goal_instructions(new, context)),
+        NotifyUser(context.text("set_notice")),
     )
     return PolicyResult(effects, "the user set a goal", (new.to_note,))
 
 
 def _clear_goal(goal: _Goal, context: PolicyContext) -> PolicyResult:
-    return PolicyResult(
-        (NotifyUser(_TEXTS.get("cleared", context.language).format(goal=goal.excerpt)),), "the user canceled it", ()
-    )
+    return PolicyResult((NotifyUser(context.text("cleared", goal=goal.excerpt)),), "the user canceled it", ())
 
 
 def _on_turn_interrupted(_event: TurnInterrupted, context: PolicyContext) -> PolicyResult:
@@ -141,7 +138,7 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
         return result
     return replace(
         result,
-        effects=(InjectContext(_goal_instructions(goal, context.language)),),
+        effects=(InjectContext(_goal_instructions(goal, context)),),
         reason="a summary may have lost the goal",
     )
 
@@ -153,7 +150,7 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     continuation = load_continuation(context.notes)
     is_met, audit = _parse_goal_claim(event.message, goal)
     if is_met and audit:
-        notice = _TEXTS.get("met", context.language).format(goal=goal.excerpt, audit=audit)
+        notice = context.text("met", goal=goal.excerpt, audit=audit)
         return PolicyResult((NotifyUser(notice),), "the goal is met", ())
     if reason := blocking_reason(event, context, continuation):
         return PolicyResult(
@@ -167,11 +164,9 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
     stale = continuation.turns_without_progress + 1 if is_stale else 0
     if limit := _reached_limit(goal, continuation, stale, context):
         return _stop_pursuing(limit, goal, continuation, context)
-    text = _TEXTS.get("no_audit" if is_met else "continue", context.language).format(
-        goal=goal.excerpt
-    ) + _completion_instructions(goal, context.language)
+    text = context.text("no_audit" if is_met else "continue", goal=goal.excerpt)
     return PolicyResult(
-        (ContinueTurn(text),),
+        (ContinueTurn(text + _completion_instructions(goal, context)),),
         "the goal is not met",
         store_continuation(context.notes, record_continuation(continuation, context.now, digest, stale)),
     )
@@ -207,9 +202,9 @@ def _stop_pursuing(
     """Stop at ``limit``: the goal's own limits remove the goal, the others pause it until the next prompt."""
     name, count = limit
     is_removed = name in ("turns", "minutes")
-    reason = _TEXTS.get(f"limit_{name}", context.language).format(count=count)
-    hint = _TEXTS.get("removed_hint" if is_removed else "paused_hint", context.language)
-    text = _TEXTS.get("ended", context.language).format(goal=goal.excerpt, reason=reason, way=hint)
+    reason = context.text(f"limit_{name}", count=count)
+    hint = context.text("removed_hint" if is_removed else "paused_hint")
+    text = context.text("ended", goal=goal.excerpt, reason=reason, way=hint)
     return PolicyResult(
         (NotifyUser(text),),
         f"ended: {name}",
@@ -217,12 +212,12 @@ def _stop_pursuing(
     )
 
 
-def _goal_instructions(goal: _Goal, language: str) -> str:
-    return _TEXTS.get("set", language).format(goal=SafeText(goal.text)) + _completion_instructions(goal, language)
+def _goal_instructions(goal: _Goal, context: PolicyContext) -> str:
+    return context.text("set", goal=SafeText(goal.text)) + _completion_instructions(goal, context)
 
 
-def _completion_instructions(goal: _Goal, language: str) -> str:
-    return _TEXTS.get("completion", language).format(marker=_MARKER.format(id=goal.id))
+def _completion_instructions(goal: _Goal, context: PolicyContext) -> str:
+    return context.text("completion", marker=_MARKER.format(id=goal.id))
 
 
 POLICY = Policy(

@@ -10,9 +10,7 @@ from typing import Any
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned
 from upbeat.core.package_data import load_toml
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("recover-from-failed-delegation")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 _MAX_ERROR_CHARS = 4000
 """Length of the scanned part of an error; it may list many agents."""
@@ -26,7 +24,6 @@ _MISSING_FIELD = re.compile(
     r"(?:required parameter |missing field |missing required \w+ )[`'\"]?(\w{1,40})", re.IGNORECASE
 )
 
-
 _CAUSES = {
     key: re.compile(pattern, re.IGNORECASE)
     for key, pattern in load_toml(__package__, "errors.toml")["recover-from-failed-delegation"].items()
@@ -37,29 +34,29 @@ _MAX_NEAREST = 3
 def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> PolicyResult:
     if not event.has_failed or not event.error:
         return NO_RESULT
-    cause = _explain_error(event, context.language)
+    cause = _explain_error(event, context)
     if not cause:
         return NO_RESULT
-    text = _TEXTS.get("head", context.language).format(tool=event.call.tool) + cause
+    text = context.text("head", tool=event.call.tool) + cause
     return PolicyResult((InjectContext(text),), "a delegation failed with a known error")
 
 
-def _explain_error(event: SubagentReturned, language: str) -> str:
+def _explain_error(event: SubagentReturned, context: PolicyContext) -> str:
     """Return what went wrong and what to do; empty for an unknown error."""
     error = event.error[:_MAX_ERROR_CHARS]
     if unknown := _UNKNOWN_AGENT.search(error[:300]):
-        return _explain_unknown_agent(unknown[1] or _requested_agent(event.call.input), error, language)
+        return _explain_unknown_agent(unknown[1] or _requested_agent(event.call.input), error, context)
     if names := tuple(dict.fromkeys(_MISSING_FIELD.findall(error[:1000]))):
-        return _TEXTS.get("missing_field", language).format(names=", ".join(f"`{name}`" for name in names[:5]))
-    return next((_TEXTS.get(key, language) for key, pattern in _CAUSES.items() if pattern.search(error[:1000])), "")
+        return context.text("missing_field", names=", ".join(f"`{name}`" for name in names[:5]))
+    return next((context.text(key) for key, pattern in _CAUSES.items() if pattern.search(error[:1000])), "")
 
 
-def _explain_unknown_agent(asked: str, error: str, language: str) -> str:
+def _explain_unknown_agent(asked: str, error: str, context: PolicyContext) -> str:
     existing = _AVAILABLE_AGENTS.search(error)
     names = {name for word in existing[1].split(",") if _NAME.fullmatch(name := word.strip())} if existing else set()
     nearest = _nearest_names(asked, names)
-    hint = _TEXTS.get("nearest", language).format(names=", ".join(nearest)) if nearest else ""
-    return _TEXTS.get("unknown_agent", language).format(asked=f'"{asked}"' if asked else "that", near=hint)
+    hint = context.text("nearest", names=", ".join(nearest)) if nearest else ""
+    return context.text("unknown_agent", asked=f'"{asked}"' if asked else "that", near=hint)
 
 
 def _nearest_names(asked: str, names: set[str]) -> list[str]:

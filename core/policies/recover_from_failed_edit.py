@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, ToolFinished
 from upbeat.core.package_data import load_toml
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("recover-from-failed-edit")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 _CAUSES = {
     key: re.compile(pattern, re.IGNORECASE)
@@ -32,8 +31,10 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     if not cause:
         return NO_RESULT
     path = ", ".join(event.call.paths[:3]) or event.call.tool
-    text = _TEXTS.get("text", context.language).format(path=path, cause=_TEXTS.get(cause, context.language))
-    return PolicyResult((InjectContext(text),), _TEXTS.get(cause, "en"), mentioned_paths=event.call.paths)
+    text = context.text("text", path=path, cause=context.text(cause))
+    return PolicyResult(
+        (InjectContext(text),), replace(context, language="en").text(cause), mentioned_paths=event.call.paths
+    )
 
 
 POLICY = Policy(

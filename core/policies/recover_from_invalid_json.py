@@ -7,11 +7,9 @@ from hashlib import sha256
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentReturned, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.text import sanitize_inline
-
-_TEXTS = PolicyTexts("recover-from-invalid-json")
 
 MAX_HEAD_CHARS = 200
 """Such an error is within the first characters of the output; further down it is a quotation."""
@@ -76,7 +74,7 @@ def _advise(tool: str, text: str, context: PolicyContext) -> PolicyResult:
         return NO_RESULT
     position = _POSITION.search(head)
     shown = SafeText(f" ({sanitize_inline(position[0])})" if position else "")
-    effect = InjectContext(_TEXTS.get("text", context.language).format(tool=tool[:80], place=shown))
+    effect = InjectContext(context.text("text", tool=tool[:80], place=shown))
     return PolicyResult(
         (effect,), "the arguments were not valid JSON", (*context.notes[1 - MAX_REMEMBERED_ERRORS :], note)
     )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import open_tasks, update_task_list
-
-_TEXTS = PolicyTexts("remind-about-stale-todos")
 
 CALL_THRESHOLD = 10
 """Calls without an update of the list, while items are open, before a reminder."""
@@ -28,7 +26,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     count = int(noted) + 1 if noted in _VALID_COUNTS else 1
     if count < CALL_THRESHOLD:
         return PolicyResult(notes=(*tasks, f"{_COUNT_PREFIX}{count}"))
-    text = _TEXTS.get("text", context.language).format(count=count, open=len(tasks_left), first=tasks_left[0])
+    text = context.text("text", count=count, open=len(tasks_left), first=tasks_left[0])
     return PolicyResult((InjectContext(text),), f"{len(tasks_left)} open items, {count} calls without an update", tasks)
 
 

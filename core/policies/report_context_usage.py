@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, PromptSubmitted, ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.workflow.state import SessionState
 
@@ -15,7 +15,6 @@ USAGE_THRESHOLD = 0.70
 """Share of the context window from which usage is reported."""
 
 _NAME = "report-context-usage"
-_TEXTS = PolicyTexts(_NAME)
 _USAGE_QUERY = ContextUsageQuery()
 
 
@@ -32,7 +31,7 @@ def _on_activity(event: ToolFinished | PromptSubmitted, context: PolicyContext) 
     usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
     if usage is None or usage.fraction < USAGE_THRESHOLD or _reported_note(event) in context.notes:
         return NO_RESULT
-    text = usage.format_into(_TEXTS.get("text", context.language))
+    text = context.text("text", **usage.fields)
     return PolicyResult(
         (InjectContext(text),), f"{usage.percent} % of the context window", (*context.notes, _reported_note(event))
     )

@@ -8,13 +8,11 @@ from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import ToolFinished, ToolKind, ToolStarting
 from upbeat.core.destructive import ShellLocation
 from upbeat.core.destructive.paths import PathClass, classify_path
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.shell import SimpleCommand, parse_commands
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("require-read-before-write")
 
 MAX_KNOWN_FILES = 200
 """Number of remembered files; the oldest are dropped first."""
@@ -92,7 +90,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
     if not path:
         return NO_RESULT
     return PolicyResult(
-        (Deny(_TEXTS.get("text", context.language).format(path=path)),),
+        (Deny(context.text("text", path=path)),),
         "the file exists and was not read",
         mentioned_paths=(path,),
     )

@@ -15,7 +15,7 @@ from upbeat.core.contract.event import (
     SubagentStarted,
 )
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, format_changed_files, format_count
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.policy.running_agents import running_agents, update_running_agents
 from upbeat.core.sanitize.control_chars import strip_controls
@@ -23,8 +23,6 @@ from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("restore-context-after-compaction")
 
 MAX_PROMPTS = 3
 MAX_PROMPT_CHARS = 300
@@ -73,10 +71,10 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
     parts = _remembered_lines(context)
     if files and context.nonce:
         body = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
-        parts.append(_TEXTS.get("files", context.language).format(files=format_count(files), frame=body))
+        parts.append(context.text("files", files=format_count(files), frame=body))
     if not parts:
         return NO_RESULT
-    text = "\n".join([_TEXTS.get("heading", context.language), *parts])
+    text = "\n".join([context.text("heading"), *parts])
     return PolicyResult(
         (InjectContext(text),),
         "the conversation was compacted",
@@ -88,9 +86,9 @@ def _remembered_lines(context: PolicyContext) -> list[str]:
     """Return the lines for the noted prompts and subagents."""
     prompts = [note.removeprefix(_PROMPT) for note in context.notes if note.startswith(_PROMPT)]
     quoted = [f"「{prompt}」" if context.language == "zh" else f'"{prompt}"' for prompt in prompts]
-    parts = [_TEXTS.get("prompts", context.language), *(f"- {prompt}" for prompt in quoted)] if quoted else []
+    parts = [context.text("prompts"), *(f"- {prompt}" for prompt in quoted)] if quoted else []
     agents = ", ".join(agent.name for agent in running_agents(context.notes)[-_MAX_AGENTS_NAMED:])
-    return [*parts, _TEXTS.get("agents", context.language).format(agents=agents)] if agents else parts
+    return [*parts, context.text("agents", agents=agents)] if agents else parts
 
 
 POLICY = Policy(

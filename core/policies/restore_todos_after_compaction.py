@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SessionStarted, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.task_list import count_done_tasks, open_tasks, update_task_list
 from upbeat.core.sanitize.frame import SafeText
-
-_TEXTS = PolicyTexts("restore-todos-after-compaction")
 
 MAX_LISTED_TASKS = 20
 
@@ -26,9 +24,9 @@ def _on_session_started(event: SessionStarted, context: PolicyContext) -> Policy
         return NO_RESULT
     lines = [f"- {task}" for task in tasks[:MAX_LISTED_TASKS]]
     if len(tasks) > MAX_LISTED_TASKS:
-        lines.append(_TEXTS.get("more", context.language).format(count=len(tasks) - MAX_LISTED_TASKS))
-    text = _TEXTS.get("text", context.language).format(
-        done=count_done_tasks(context.notes), count=len(tasks), tasks=SafeText("\n".join(lines))
+        lines.append(context.text("more", count=len(tasks) - MAX_LISTED_TASKS))
+    text = context.text(
+        "text", done=count_done_tasks(context.notes), count=len(tasks), tasks=SafeText("\n".join(lines))
     )
     return PolicyResult((InjectContext(text),), f"{len(tasks)} open items")
 

@@ -6,9 +6,7 @@ import re
 
 from upbeat.core.contract.effect import Deny
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, SubagentStarted, ToolStarting
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("restrict-planner-writes")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 PLANNING_AGENTS = frozenset({"planner", "product-manager", "architect", "designer"})
 """upbeat's agents that plan and do not implement."""
@@ -36,9 +34,7 @@ def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResu
     if not kind or not path:
         return NO_RESULT
     shown = path.removeprefix(f"{context.root}/")[:120]
-    text = _TEXTS.get("text", context.language).format(
-        path=shown, kind=kind, folders=", ".join(f"`{folder}`" for folder in PLAN_FOLDERS)
-    )
+    text = context.text("text", path=shown, kind=kind, folders=", ".join(f"`{folder}`" for folder in PLAN_FOLDERS))
     return PolicyResult((Deny(text),), f"the {kind} may only write plans", mentioned_paths=(path,))
 
 

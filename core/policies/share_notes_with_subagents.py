@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import Effect, InjectContext, PrependPrompt
 from upbeat.core.contract.event import Event, SubagentRequested, SubagentStarted
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
 from upbeat.core.workflow.specs import STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("share-notes-with-subagents")
 
 NOTES_PATH = ".upbeat/notes.md"
 """The project's notes, relative to the repository."""
@@ -39,9 +37,8 @@ def _text(context: PolicyContext) -> tuple[str, tuple[str, ...]]:
     """Return the text for a subagent and the note files; both empty if there are none."""
     existing = context.query_results.get(_query(context.state)) or frozenset()
     paths = tuple(path for path in _notes_paths(context.state) if f"{context.state.root}/{path}" in existing)
-    return _TEXTS.get("text", context.language).format(
-        paths=", ".join(f"`{path}`" for path in paths)
-    ) if paths else "", paths
+    text = context.text("text", paths=", ".join(f"`{path}`" for path in paths)) if paths else ""
+    return text, paths
 
 
 def _on_subagent_requested(event: SubagentRequested, context: PolicyContext) -> PolicyResult:

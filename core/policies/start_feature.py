@@ -6,13 +6,11 @@ import re
 
 from upbeat.core.contract.effect import Effect, InjectContext, NotifyUser
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import FeaturesByStatus, FeaturesQuery, Query
 from upbeat.core.workflow.decide.command import parse_other_command
 from upbeat.core.workflow.specs import FEATURES_FOLDER, STATUS_FOLDERS, FeatureStatus
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("start-feature")
 
 _MAX_NAMES = 12
 
@@ -35,14 +33,14 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
     known = (*features.in_progress, *(name for name in features.backlog if name not in features.in_progress))
     matches = _matching_features(requested, features, known)
     if len(matches) == 1:
-        effect: Effect = InjectContext(_start_text(matches[0], features, context.language))
+        effect: Effect = InjectContext(_start_text(matches[0], features, context))
         return PolicyResult(
             (effect,), f"the feature {matches[0]}", mentioned_paths=(_feature_folder(matches[0], features),)
         )
     several, none = ("several", "none") if requested else ("choose", "empty")
     template, names = (several, matches) if matches else (none, known)
     shown = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
-    text = _TEXTS.get(template, context.language).format(wanted=requested[:60], names=shown, folder=FEATURES_FOLDER)
+    text = context.text(template, wanted=requested[:60], names=shown, folder=FEATURES_FOLDER)
     effect = InjectContext(text) if matches else NotifyUser(text)
     return PolicyResult((effect,), f"{len(matches)} features match")
 
@@ -57,13 +55,11 @@ def _matching_features(requested: str, features: FeaturesByStatus, known: tuple[
     return tuple(feature for feature in known if name in feature)
 
 
-def _start_text(name: str, features: FeaturesByStatus, language: str) -> str:
+def _start_text(name: str, features: FeaturesByStatus, context: PolicyContext) -> str:
     move = ""
     if name not in features.in_progress:
-        move = _TEXTS.get("move", language).format(
-            name=name, folder=f"{STATUS_FOLDERS[FeatureStatus.IN_PROGRESS]}/{name}"
-        )
-    return _TEXTS.get("text", language).format(name=name, folder=_feature_folder(name, features), move=move)
+        move = context.text("move", name=name, folder=f"{STATUS_FOLDERS[FeatureStatus.IN_PROGRESS]}/{name}")
+    return context.text("text", name=name, folder=_feature_folder(name, features), move=move)
 
 
 def _feature_folder(name: str, features: FeaturesByStatus) -> str:

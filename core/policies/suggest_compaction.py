@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import RequestCompaction
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, TurnEnding
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.workflow.state import SessionState
 
@@ -15,7 +15,6 @@ USAGE_THRESHOLD = 0.78
 """Share of the context window from which a compaction is suggested."""
 
 _NAME = "suggest-compaction"
-_TEXTS = PolicyTexts(_NAME)
 _SUGGESTED = "suggested"
 _USAGE_QUERY = ContextUsageQuery()
 
@@ -28,7 +27,7 @@ def _on_turn_boundary(_event: TurnEnding | PromptSubmitted, context: PolicyConte
     usage: ContextUsage | None = context.query_results.get(_USAGE_QUERY)
     if usage is None or usage.fraction < USAGE_THRESHOLD or context.notes:
         return NO_RESULT
-    text = usage.format_into(_TEXTS.get("text", context.language))
+    text = context.text("text", **usage.fields)
     return PolicyResult((RequestCompaction(text),), f"{usage.percent} % of the context window", (_SUGGESTED,))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, SubagentRequested, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("suggest-delegation")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 CALL_THRESHOLD = 3
 """Calls of the main agent without a delegation before the suggestion."""
@@ -22,7 +20,7 @@ def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyRes
     count = len(context.notes) + 1
     if count < CALL_THRESHOLD:
         return PolicyResult(notes=(*context.notes, "call"))
-    text = _TEXTS.get("text", context.language).format(count=count, workflow=run.workflow)
+    text = context.text("text", count=count, workflow=run.workflow)
     return PolicyResult((InjectContext(text),), f"{count} calls of the main agent during a workflow", _FINISHED)
 
 

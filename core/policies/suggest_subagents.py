@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import SubagentRequested, ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("suggest-subagents")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 SEARCH_THRESHOLD = 5
 """Searches and fetches of the main agent without a delegation before the suggestion."""
@@ -22,7 +20,7 @@ def _on_tool_finished(_event: ToolFinished, context: PolicyContext) -> PolicyRes
     if count < SEARCH_THRESHOLD:
         return PolicyResult(notes=(*context.notes, "search"))
     return PolicyResult(
-        (InjectContext(_TEXTS.get("text", context.language).format(count=count)),),
+        (InjectContext(context.text("text", count=count)),),
         f"{count} searches, no delegation",
         _FINISHED,
     )

@@ -7,10 +7,8 @@ import re
 from upbeat.core.contract.effect import EndTurn
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policy.continuation import SUSPENDING_POLICY
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.workflow.decide.command import STOP_PHRASES, Verb, parse_other_command, parse_workflow_command
-
-_TEXTS = PolicyTexts("suspend-continuation")
 
 _SUSPENDED = ("quiet",)
 _SUSPENDING_TEXT = re.compile("|".join(map(re.escape, ("quiet", *STOP_PHRASES))), re.IGNORECASE)
@@ -35,7 +33,7 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
 
 
 def _on_turn_ending(_event: TurnEnding, context: PolicyContext) -> PolicyResult:
-    return PolicyResult((EndTurn(_TEXTS.get("text", context.language)),), "the user suspended continuation")
+    return PolicyResult((EndTurn(context.text("text")),), "the user suspended continuation")
 
 
 POLICY = Policy(

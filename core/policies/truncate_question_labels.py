@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from upbeat.core.contract.effect import RelabelOptions
 from upbeat.core.contract.event import UserQuestionRequested
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
-
-_TEXTS = PolicyTexts("truncate-question-labels")
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 
 MAX_LABEL_CHARS = 30
 MAX_LABELS = 40
@@ -23,7 +21,7 @@ def _on_asking_user(event: UserQuestionRequested, context: PolicyContext) -> Pol
     for label in long:
         labels[label] = _truncate(label, used_labels)
         used_labels.add(labels[label])
-    text = _TEXTS.get("text", context.language).format(count=len(long), most=MAX_LABEL_CHARS)
+    text = context.text("text", count=len(long), most=MAX_LABEL_CHARS)
     return PolicyResult((RelabelOptions(text, labels),), f"{len(long)} labels longer than {MAX_LABEL_CHARS} characters")
 
 

@@ -9,12 +9,10 @@ from collections.abc import Mapping
 
 from upbeat.core.contract.effect import RewriteOutput
 from upbeat.core.contract.event import ToolFinished, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery, Query
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("truncate-tool-output")
 
 BYTES_PER_TOKEN = 4
 
@@ -58,21 +56,19 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     limit = token_limit(event.call.kind, context.query_results.get(ContextUsageQuery()))
     if size <= limit:
         return NO_RESULT
-    return PolicyResult(
-        (RewriteOutput(_truncate(event, limit, context.language)),), f"about {size} tokens, limit {limit}"
-    )
+    return PolicyResult((RewriteOutput(_truncate(event, limit, context)),), f"about {size} tokens, limit {limit}")
 
 
-def _truncate(event: ToolFinished, max_tokens: int, language: str) -> str:
+def _truncate(event: ToolFinished, max_tokens: int, context: PolicyContext) -> str:
     """Return head and tail of the output in about ``max_tokens`` tokens, cut at line ends where possible."""
     text, max_bytes = event.output, max_tokens * BYTES_PER_TOKEN
     first = int(max_bytes * _HEAD_FRACTION)
     head = truncate_to_limit(text[: first + 1], TextLimit(first, LengthUnit.UTF8), note="")[0]
     tail = _tail(text, len(head), max_bytes - measure_text(head, LengthUnit.UTF8))
     gap = text[len(head) : len(text) - len(tail)]
-    hint = _TEXTS.get(f"retry_{event.call.kind}", language)
+    hint = context.text(f"retry_{event.call.kind}")
     lines, tokens = gap.count("\n") + 1, measure_text(gap, LengthUnit.UTF8) // BYTES_PER_TOKEN
-    note = _TEXTS.get("omission_note", language).format(tokens=tokens, lines=lines, tool=event.call.tool[:80], way=hint)
+    note = context.text("omission_note", tokens=tokens, lines=lines, tool=event.call.tool[:80], way=hint)
     return f"{head.rstrip()}{note}{tail.lstrip()}"
 
 

@@ -14,13 +14,12 @@ from upbeat.core.contract.event import (
     ToolFinished,
 )
 from upbeat.core.policy.changed_files import MAX_LISTED_FILES, MAX_PATH_CHARS, format_changed_files, format_count
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery, Query
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.workflow.state import SessionState
 
 _NAME = "verify-subagent-changes"
-_TEXTS = PolicyTexts(_NAME)
 _RETURNED_PREFIX = "returned "
 _VERIFIED_PREFIX = "verified "
 """A subagent that the workflow evaluated when it stopped; its call returns later, when the run no longer has it."""
@@ -97,7 +96,7 @@ def _report_changes(context: PolicyContext, *extra_notes: str) -> PolicyResult:
     if not files or not context.nonce:
         return PolicyResult(notes=new_notes) if new_notes is not None else NO_RESULT
     shown = frame_untrusted(format_changed_files(files, context.language), context.nonce, source="git status")
-    text = _TEXTS.get("text", context.language).format(count=len(returned), files=format_count(files), frame=shown)
+    text = context.text("text", count=len(returned), files=format_count(files), frame=shown)
     names = tuple(file.path for file in files[:MAX_LISTED_FILES])
     return PolicyResult(
         (InjectContext(text),), f"{len(returned)} subagents returned, {len(files)} files differ", new_notes, names
@@ -114,7 +113,7 @@ def _warn_about_edit(event: ToolFinished, context: PolicyContext) -> PolicyResul
     if event.call.kind not in FILE_CHANGING_KINDS or not path or note in context.notes:
         return NO_RESULT
     shown = path.removeprefix(f"{context.root}/")[:MAX_PATH_CHARS]
-    text = _TEXTS.get("edits", context.language).format(path=shown, workflow=run.workflow)
+    text = context.text("edits", path=shown, workflow=run.workflow)
     return PolicyResult(
         (InjectContext(text),), "the main agent changed code in a workflow", (*context.notes, note), (path,)
     )

@@ -12,10 +12,8 @@ from upbeat.core.contract.event import (
     SubagentStarted,
     ToolFinished,
 )
-from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.running_agents import parse_number, running_agents, update_running_agents
-
-_TEXTS = PolicyTexts("warn-about-silent-subagents")
 
 SILENT_SECONDS = 120.0
 COOLDOWN_SECONDS = 300.0
@@ -42,7 +40,7 @@ def _on_main_agent_activity(_event: ToolFinished | PromptSubmitted, context: Pol
         return NO_RESULT
     minutes = int((context.now - min(agent.since for agent in silent)) // 60)
     names = ", ".join(agent.name for agent in silent[:5])
-    text = _TEXTS.get("text", context.language).format(agents=names, minutes=minutes)
+    text = context.text("text", agents=names, minutes=minutes)
     kept = tuple(note for note in context.notes if not note.startswith(_REMINDED_PREFIX))
     return PolicyResult(
         (InjectContext(text),), f"{len(silent)} silent subagents", (f"{_REMINDED_PREFIX}{context.now:.0f}", *kept)

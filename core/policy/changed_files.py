@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from upbeat.core.policy.definition import PolicyTexts
+from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.queries import ChangedFile
 from upbeat.core.sanitize.text import sanitize_inline
-
-_TEXTS = PolicyTexts("changed-files")
 
 MAX_LISTED_FILES = 12
 MAX_QUERIED_FILES = 50
@@ -29,5 +27,6 @@ def format_changed_files(files: Sequence[ChangedFile], language: str) -> str:
         has_counts = file.added is not None and file.removed is not None
         lines.append(f"{path} +{file.added} -{file.removed}" if has_counts else path)
     if len(files) > MAX_LISTED_FILES:
-        lines.append(_TEXTS.get("more", language).format(count=len(files) - MAX_LISTED_FILES))
+        more = load_messages("policies", language).group("changed-files")["more"]
+        lines.append(more.format(count=len(files) - MAX_LISTED_FILES))
     return "\n".join(lines)

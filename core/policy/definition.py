@@ -17,7 +17,7 @@ from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event, PromptOrigin, ToolKind
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.queries import Query
-from upbeat.core.sanitize.text import SafeTemplate
+from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.workflow.decision import LoopLimits
 from upbeat.core.workflow.state import SessionState
 
@@ -51,17 +51,6 @@ class KillTmuxSessions:
 
 SideEffect = Notify | KillTmuxSessions
 """What a policy may have done after the decision is recorded."""
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyTexts:
-    """The texts of one policy: the table called ``name`` of ``core/messages/*/policies.toml``."""
-
-    name: str
-
-    def get(self, key: str, language: str) -> SafeTemplate:
-        """Return one text in ``language``: Chinese for ``zh``, English for anything else."""
-        return load_messages("policies", language).group(self.name)[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +88,12 @@ class PolicyContext:
     loop_limits: LoopLimits = field(default_factory=LoopLimits)
     """The user's limits of automatic continuation."""
     client: ClientTraits = UNKNOWN_CLIENT
+    policy: str = ""
+    """The name of the evaluated policy."""
+
+    def text(self, key: str, /, **fields: object) -> SafeText:
+        """Return a text of the policy with its fields filled in, from ``core/messages/*/policies.toml``."""
+        return load_messages("policies", self.language).group(self.policy)[key].format(**fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def evaluate_policies(event: Event, context: PolicyContext, policies: Iterable[P
     outcomes: list[PolicyOutcome] = []
     for policy, handler, notes in _applicable_handlers(event, context.state, policies):
         try:
-            result = handler.handle(event, replace(context, notes=notes))
+            result = handler.handle(event, replace(context, notes=notes, policy=policy.name))
         except Exception as error:  # the boundary of policies: an exception in one never affects the others
             outcomes.append(PolicyOutcome(policy, NO_RESULT, f"{type(error).__name__}: {error}"[:200]))
             continue

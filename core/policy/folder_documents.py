@@ -13,14 +13,13 @@ from dataclasses import dataclass
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
-from upbeat.core.policy.definition import NO_RESULT, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.messages.catalogue import load_messages
+from upbeat.core.policy.definition import NO_RESULT, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import FilesAboveQuery, Query, TextDocument
 from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, truncate_to_limit
 from upbeat.core.workflow.state import SessionState
-
-_TEXTS = PolicyTexts("folder-documents")
 
 DOCUMENT_CAP = TextLimit(2400, LengthUnit.UTF8)
 MAX_DOCUMENTS = 2
@@ -98,11 +97,9 @@ class FolderDocumentInjector:
     def _text(self, document: TextDocument, context: PolicyContext) -> str:
         path = document.path[:_MAX_PATH_CHARS]
         folder = posixpath.dirname(path)
-        template = PolicyTexts(self.policy_name).get("heading", context.language)
-        heading = template.format(path=path, folder=f"{folder}/" if folder else "./")
-        body, _cut = truncate_to_limit(
-            document.text.strip(), DOCUMENT_CAP, _TEXTS.get("truncation_note", context.language).format(path=path)
-        )
+        heading = context.text("heading", path=path, folder=f"{folder}/" if folder else "./")
+        note = load_messages("policies", context.language).group("folder-documents")["truncation_note"]
+        body, _cut = truncate_to_limit(document.text.strip(), DOCUMENT_CAP, note.format(path=path))
         return f"{heading}\n{frame_untrusted(body, context.nonce, source=path)}"
 
 

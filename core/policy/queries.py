@@ -111,9 +111,10 @@ class ContextUsage:
         """Whole percent, rounded down."""
         return int(self.fraction * 100)
 
-    def format_into(self, template: str) -> str:
-        """Fill ``{percent}``, ``{tokens}`` and ``{window}`` of ``template``, with thousands separators."""
-        return template.format(percent=self.percent, tokens=f"{self.tokens:,}", window=f"{self.window:,}")
+    @property
+    def fields(self) -> dict[str, object]:
+        """Return what a text says of it: percent, and tokens and window with thousands separators."""
+        return {"percent": self.percent, "tokens": f"{self.tokens:,}", "window": f"{self.window:,}"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 from policy_play import HERE, IN_AGENT, call, shell, starting
 
 from upbeat.core.contract.event import FILE_CHANGING_KINDS, Event, PromptOrigin, PromptSubmitted, ToolKind
-from upbeat.core.policy.definition import NO_RESULT, Handler, PolicyContext, PolicyResult, PolicyTexts
+from upbeat.core.policy.definition import NO_RESULT, Handler, PolicyContext, PolicyResult
 
 EDIT = starting(call("Edit", ToolKind.EDIT))
 STATUS = starting(shell("git status"))
@@ -21,7 +21,7 @@ PROMPT = PromptSubmitted(HERE, "fix the test")
 )
 def test_a_text_is_localized(language: str, text: str) -> None:
     """A text is Chinese for ``zh`` and English for any other language."""
-    assert text == PolicyTexts("changed-files").get("more", language).format(count=2)
+    assert text == PolicyContext(language=language, policy="changed-files").text("more", count=2)
 
 
 def handle(_event: Event, _context: PolicyContext) -> PolicyResult:

@@ -23,7 +23,9 @@ DOCUMENT = TextDocument("api/NOTES.md", "Use tabs.\n")
 
 def context(*documents: TextDocument, **more: Any) -> PolicyContext:
     """A context in which the query has found ``documents``."""
-    return PolicyContext(root=ROOT, nonce=NONCE, query_results={QUERY: documents}, **more)
+    return PolicyContext(
+        policy="inject-folder-readme", root=ROOT, nonce=NONCE, query_results={QUERY: documents}, **more
+    )
 
 
 def test_queries() -> None:

@@ -23,7 +23,7 @@ def test_usage(usage: ContextUsage, fraction: float, percent: int) -> None:
 
 def test_usage_as_text() -> None:
     """Numbers have thousands separators."""
-    assert "61 %: 122,880 of 200,000" == ContextUsage(122_880, 200_000).format_into("{percent} %: {tokens} of {window}")
+    assert {"percent": 61, "tokens": "122,880", "window": "200,000"} == ContextUsage(122_880, 200_000).fields
 
 
 def test_equal_queries_have_one_result() -> None:
