@@ -14,7 +14,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Protocol
+
+from upbeat.core.package_data import load_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,26 +391,6 @@ class Transport(Protocol):
 
 # --- why a turn failed ---
 
-_REASON_BY_PATTERN: tuple[tuple[str, FailureReason], ...] = (
-    (r"Missing environment variable", FailureReason.MISSING_KEY),
-    (r"unexpected status 40[13]\b", FailureReason.UNAUTHORIZED),
-    (r"unexpected status 402\b", FailureReason.QUOTA_EXCEEDED),
-    (r"unexpected status 429\b", FailureReason.RATE_LIMITED),
-    (r"unexpected status 4\d\d\b", FailureReason.BAD_REQUEST),
-    (r"unexpected status 5\d\d\b", FailureReason.PROVIDER_ERROR),
-    (r"exceeded retry limit, last status: 429\b", FailureReason.RATE_LIMITED),
-    (r"exceeded retry limit, last status: 40[13]\b", FailureReason.UNAUTHORIZED),
-    (r"exceeded retry limit, last status: 5\d\d\b", FailureReason.PROVIDER_ERROR),
-    (r"rate limit exceeded:", FailureReason.RATE_LIMITED),
-    (r"Quota exceeded\. Check", FailureReason.QUOTA_EXCEEDED),
-    (r"Codex ran out of room in the model's context window", FailureReason.CONTEXT_FULL),
-    (r"We.re currently experiencing high demand", FailureReason.PROVIDER_ERROR),
-    (r"Selected model is at capacity", FailureReason.PROVIDER_ERROR),
-    (r"(?:stream disconnected before completion: )?failed to lookup address", FailureReason.PROVIDER_UNREACHABLE),
-    (r"Connection failed:", FailureReason.PROVIDER_UNREACHABLE),
-    (r"stream disconnected before completion:", FailureReason.STREAM_DISCONNECTED),
-    (r'\s*\{(?s:.{0,200}?)"error"\s*:', FailureReason.BAD_REQUEST),  # the body of a 400 response of the provider
-)
 _MAX_SCANNED_CHARS = 4000
 _REJECTED_HISTORY = re.compile(
     r"No tool (?:output|call) found for|required following item|without its required '?reasoning"
@@ -420,11 +403,18 @@ _REJECTED_HISTORY = re.compile(
 )
 
 
+@cache
+def reasons_by(table: str) -> dict[str, FailureReason]:
+    """Return a table of ``failures.toml``, in its order."""
+    rows = load_toml("upbeat.adapters.codex.transport", "failures.toml")[table]
+    return {text: FailureReason(reason) for text, reason in rows.items()}
+
+
 def classify_failure(failure: Failed) -> Failed:
     """Return ``failure`` with the reason that its text gives, unless it already has a specific one."""
     if failure.reason is not FailureReason.TURN_FAILED:
         return failure
-    matches = (reason for pattern, reason in _REASON_BY_PATTERN if re.match(pattern, failure.text))
+    matches = (reason for pattern, reason in reasons_by("messages").items() if re.match(pattern, failure.text))
     return replace(failure, reason=next(matches, FailureReason.TURN_FAILED))
 
 

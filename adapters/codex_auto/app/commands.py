@@ -31,7 +31,7 @@ SHORT_ID_CHARS = 13
 """Characters of a thread id that distinguish threads: a UUIDv7 starts with a time stamp."""
 
 _COMMAND_PATTERN = re.compile(r"/(?:([A-Za-z]+)(?:\s+(.*))?)?", re.DOTALL)
-_QUIT_COMMANDS = ("quit", "exit")
+QUIT_COMMANDS = ("quit", "exit")
 _WORKFLOW_SHORTCUTS = ("stop", "continue")
 """Verbs of ``/workflow`` that are also commands."""
 _PROMPT_BY_VERB = {"start": "/upbeat:", "continue": "/upbeat:continue"}
@@ -69,16 +69,6 @@ def parse_slash_command(text: str) -> tuple[str, str] | None:
         return None
     name, argument = (match[1] or "").lower(), (match[2] or "").strip()
     return ("workflow", name) if name in _WORKFLOW_SHORTCUTS and not argument else (name, argument)
-
-
-def is_slash_command(name: str) -> bool:
-    """Return whether ``name`` is a command."""
-    return name in SLASH_COMMANDS
-
-
-def is_quit_command(name: str) -> bool:
-    """Return whether the command ``name`` ends the conversation."""
-    return name in _QUIT_COMMANDS
 
 
 def expand_to_prompt(name: str, argument: str) -> str:
@@ -150,7 +140,7 @@ def _why(context: CommandContext, _argument: str) -> None:
         printer.print_lines(explain.explain_preparation(printer.report, settings, texts))
     else:
         printer.print_lines([texts["no_turn_yet"], *explain.describe_changed_settings(settings, texts)])
-    session_id = context.conversation.workflow.journal_session_id
+    session_id = context.conversation.workflow.session_id
     if context.explain_session and session_id and (text := context.explain_session(session_id)):
         printer.print_lines(["", *text.split("\n")])
 
@@ -197,7 +187,7 @@ def _status(context: CommandContext, _argument: str) -> None:
         session=session.thread_id if session else context.texts["session_new"],
         enabled=repo_context.settings.enabled,
         mode=context.mode(repo_context),
-        transport=conversation.transport_name,
+        transport=conversation.transport.name,
         command=conversation.planned_command(),
     )
     context.printer.print_line(status)

@@ -39,20 +39,16 @@ _WORD = re.compile(r"(?<![^\s(\[,;:，。；：（「『“])([^\s\"@/][^\s\"@]*
 _PLAIN = re.compile(r"[A-Za-z0-9_./+~-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class PathFragment:
-    """A path that is being typed, and the number of characters that a completion replaces."""
+def path_fragment(text_before_cursor: str, *, is_explicit: bool = False) -> re.Match[str] | None:
+    """Return the match of the path (group 1) that ends ``text_before_cursor``; ``is_explicit``: the user pressed Tab.
 
-    text: str
-    replaced_length: int
-
-
-def path_fragment(text_before_cursor: str, *, is_explicit: bool = False) -> PathFragment | None:
-    """Return the path at the end of ``text_before_cursor``; ``is_explicit``: the user pressed Tab."""
+    A completion replaces the whole match.
+    """
     line = text_before_cursor[-_MAX_PATH_CHARS:].rpartition("\n")[2]
-    for pattern in (_QUOTED, _AT, _PATH, *((_WORD,) if is_explicit else ())):
+    patterns = (_QUOTED, _AT, _PATH, _WORD) if is_explicit else (_QUOTED, _AT, _PATH)
+    for pattern in patterns:
         if match := pattern.search(line):
-            return PathFragment(match[1], len(match[0]))
+            return match
     return None
 
 
@@ -128,8 +124,8 @@ class PromptCompleter(Completer):
             return
         fragment = path_fragment(before, is_explicit=complete_event.completion_requested)
         if fragment:
-            for path in match_files(self._files(), fragment.text):
-                yield Completion(quote_path(path), -fragment.replaced_length, display=path)
+            for path in match_files(self._files(), fragment[1]):
+                yield Completion(quote_path(path), -len(fragment[0]), display=path)
 
     def _complete_command(self, text_before_cursor: str) -> Iterator[Completion]:
         if match := _COMMAND.fullmatch(text_before_cursor):

@@ -78,14 +78,10 @@ class InteractiveLoop:
                 except EOFError:
                     break
             command = commands.parse_slash_command(text)
-            if command and commands.is_quit_command(command[0]):
+            name = command[0] if command else ""
+            if name in commands.QUIT_COMMANDS:
                 break
-            if (
-                command
-                and command[0]
-                and not commands.is_slash_command(command[0])
-                and self.context.conversation.has_saved_prompt(command[0])
-            ):
+            if name and name not in commands.SLASH_COMMANDS and self.context.conversation.has_saved_prompt(name):
                 command = None
             prompt = commands.expand_to_prompt(*command) if command else text
             code = self._execute_command(*command) if command and not prompt else self._run_prompt(prompt)
@@ -140,7 +136,7 @@ class InteractiveLoop:
         try:
             repo_context = self.context.conversation.resolve_context()
             if self.context.mode(repo_context) == "plan":
-                self.write_plan(self.context.conversation.plan_turn(text))
+                self.write_plan(self.context.conversation.preparer.prepare(text, is_plan_only=True))
                 return 0
             if self.context.codex_version:
                 self.context.codex_version.start_query()

@@ -249,7 +249,7 @@ def _print_plan(context: RunContext, prompt: str, conversation: Conversation) ->
     report = (
         conversation.preparer.empty_report(unreadable, problem, is_plan_only=True)
         if problem
-        else conversation.plan_turn(prompt)
+        else conversation.preparer.prepare(prompt, is_plan_only=True)
     )
     if context.options.is_json_output:
         context.printer.show_prepared(report)

@@ -22,7 +22,7 @@ from upbeat.adapters.codex_auto.sessions.manager import SessionManager, SessionS
 from upbeat.adapters.codex_auto.sessions.session import Session
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 from upbeat.core.contract.codes import LimitCode
-from upbeat.core.contract.report import Limit, TurnReport
+from upbeat.core.contract.report import Limit
 from upbeat.core.engine.pipeline import Runtime
 from upbeat.core.engine.ports import RepoContext
 from upbeat.core.policy.queries import PromptFileQuery
@@ -43,7 +43,7 @@ class Conversation:
         rollouts: RolloutReader | None = None,
         effort: EffortSettings = DEFAULT_EFFORT,
     ) -> None:
-        transport = opened.transport
+        self.transport = transport = opened.transport
         self.app_server = opened.app_server
         self.root = location.root
         self.sessions = sessions
@@ -58,7 +58,6 @@ class Conversation:
         self.on_close: Callable[[], None] | None = None
         """Ends what was started for the conversation, such as the user's MCP servers."""
         self._runtime = runtime
-        self._transport = transport
         self._effort = effort
         self._printer = printer
         self._forked_threads: set[str] = set()
@@ -119,7 +118,7 @@ class Conversation:
         if self.session is None:
             return self._printer.texts["fork_nothing"]
         try:
-            thread_id = self._transport.fork(self.session.thread_id)
+            thread_id = self.transport.fork(self.session.thread_id)
         except CodexRequestError as refused:
             self._printer.show_failure(refused.failure, self.session.thread_id)
             return ""
@@ -143,31 +142,22 @@ class Conversation:
     def close(self) -> None:
         """Release the session and end all processes."""
         self.sessions.close()
-        self._transport.close()
+        self.transport.close()
         self.workflow.close()
         if self.on_close:
             self.on_close()
 
     # --- turns ---
 
-    @property
-    def transport_name(self) -> str:
-        """The name of the transport."""
-        return self._transport.name
-
     def planned_command(self) -> str:
         """Return the command line of the next turn."""
-        return self._transport.planned_command(self.preparer.thread_id, self._effort.requested)
-
-    def plan_turn(self, prompt: str) -> TurnReport:
-        """Return what a turn would do. No process is started and no file is written."""
-        return self.preparer.prepare(prompt, is_plan_only=True)
+        return self.transport.planned_command(self.preparer.thread_id, self._effort.requested)
 
     def run_turn(self, prompt: str, repo_context: RepoContext) -> Ending:
         """Run one turn, and those that follow from its workflow, in the ``repo_context`` that was resolved for it."""
         self._printer.begin_turn()
         self.show_notices()
-        if self._transport.remaining_chars(prompt) < 0:
+        if self.transport.remaining_chars(prompt) < 0:
             return Failed(FailureReason.PROMPT_TOO_LONG)
         if repo_context.settings.codex_session_mode is SessionMode.EXEC:
             self.sessions.current = None

@@ -116,7 +116,9 @@ class WorkflowBridge:
         self._is_denial_shown = False
         self._rollouts = rollouts
         self._agents_end_with_turn = agents_end_with_turn
-        self._session_id = self._thread_id = ""
+        self.session_id = ""
+        """The id of the session in the journal; empty before the first turn."""
+        self._thread_id = ""
         self._turn_id = self._last_message = ""
         self._is_continuation = False
         self._session_context: tuple[str, ...] = ()
@@ -124,14 +126,9 @@ class WorkflowBridge:
 
     # --- sessions ---
 
-    @property
-    def journal_session_id(self) -> str:
-        """The id of the session in the journal; empty before the first turn."""
-        return self._session_id
-
     def peek(self, thread_id: str) -> None:
         """Load the workflow state of a thread without recording anything."""
-        if not self._session_id:
+        if not self.session_id:
             self._load_state(thread_id)
 
     def open(self, thread_id: str, *, is_fork: bool = False) -> None:
@@ -139,36 +136,36 @@ class WorkflowBridge:
 
         An empty one stands for a thread that Codex is about to start.
         """
-        if self._session_id and thread_id == self._thread_id:
+        if self.session_id and thread_id == self._thread_id:
             if not thread_id and self.state.shown_excerpts:  # the last turn had no thread yet: this is a new one
                 self._session_context = _injected_texts(self._decide(SessionStarted(self._source(), "clear")))
             self._poll_rollouts()
             return
         self.close()
         self._thread_id = thread_id
-        self._session_id = thread_id or f"codex-auto-{self._runtime.clock.nonce()}"
+        self.session_id = thread_id or f"codex-auto-{self._runtime.clock.nonce()}"
         if thread_id and self._rollouts:
             self._rollouts.follow(thread_id, is_new=False)
         begun = self._decide(
             SessionStarted(self._source(), "fork" if is_fork else "resume" if thread_id else "startup")
         )
         self._session_context = _injected_texts(begun)
-        self._load_state(self._session_id)
+        self._load_state(self.session_id)
 
     def close(self) -> None:
         """Record the end of the session."""
-        if self._session_id:
+        if self.session_id:
             self._decide(SessionEnded(self._source(), TRIGGER_NAME))
-        self._session_id = self._thread_id = ""
+        self.session_id = self._thread_id = ""
         self.state = NEW_SESSION
 
     def _adopt_thread(self, thread_id: str) -> None:
         """Use the thread that Codex reported for the session."""
-        if self._session_id and thread_id.lower() != self._session_id.lower():
-            former, is_same = self._session_id, not self._thread_id  # otherwise Codex continued on another thread
+        if self.session_id and thread_id.lower() != self.session_id.lower():
+            former, is_same = self.session_id, not self._thread_id  # otherwise Codex continued on another thread
             source = self._source(thread_id)
             self.call_safely(lambda: adopt_session(source, former, self._runtime, is_same_conversation=is_same))
-            self._session_id = self._thread_id = thread_id
+            self.session_id = self._thread_id = thread_id
             if self._rollouts:
                 self._rollouts.follow(thread_id, is_new=True)
 
@@ -179,7 +176,7 @@ class WorkflowBridge:
         self._is_continuation = False
         self._begin_turn()
         decision = self._decide(PromptSubmitted(self._source(), prompt), request.cap, request)
-        self._load_state(self._session_id)
+        self._load_state(self.session_id)
         report = decision.report if decision else None
         context = report.fused_context.for_model.additional_context if report else ""
         texts = [self.take_session_context(), *(text for text in _injected_texts(decision) if text != context)]
@@ -193,7 +190,7 @@ class WorkflowBridge:
 
     def handle_event(self, event: base.TurnEvent) -> None:
         """Process one event of a turn."""
-        if not self._session_id:
+        if not self.session_id:
             return
         match event:
             case base.ThreadStarted():
@@ -220,7 +217,7 @@ class WorkflowBridge:
 
     def finish_turn(self, ending: base.Ending) -> str:
         """Return the prompt that continues the workflow; empty when it is the user's turn."""
-        if not self._session_id:
+        if not self.session_id:
             return ""
         self._poll_rollouts()
         continuation = ""
@@ -240,7 +237,7 @@ class WorkflowBridge:
                 self._decide(TurnFailed(self._source(), ending.reason.value, ending.text))
             case base.Interrupted():
                 self.interrupt_turn()
-        self._load_state(self._session_id)
+        self._load_state(self.session_id)
         if continuation:
             self._is_continuation = True
             self._begin_turn()
@@ -248,7 +245,7 @@ class WorkflowBridge:
 
     def interrupt_turn(self) -> None:
         """Record that the user stopped the turn, or what was about to follow it."""
-        if self._session_id:
+        if self.session_id:
             self._decide(TurnInterrupted(self._source()))
 
     def _begin_turn(self) -> None:
@@ -260,7 +257,7 @@ class WorkflowBridge:
     def execute_command(self, verb: str, argument: str = "") -> None:
         """Run a workflow command and print the result."""
         self._decide(WorkflowCommanded(self._source(), verb, argument))
-        self._load_state(self._session_id)
+        self._load_state(self.session_id)
 
     def load_registry(self, root: str) -> Registry:
         """Return the workflows in force in the repository."""
@@ -354,12 +351,12 @@ class WorkflowBridge:
             timestamp = format_timestamp(self._runtime.clock.now())
             with self._runtime.journal.transaction() as transaction:
                 transaction.append(
-                    Record(timestamp, EVALUATION_FAILED, TRIGGER_NAME, self._session_id, event_fields=about)
+                    Record(timestamp, EVALUATION_FAILED, TRIGGER_NAME, self.session_id, event_fields=about)
                 )
         return None
 
     def _source(self, session_id: str = "", agent_id: str = "") -> EventSource:
-        session = session_id or self._session_id
+        session = session_id or self.session_id
         return EventSource(ClientName.CODEX_CLI, self._location.cwd, session, agent_id, self._rollout_path)
 
 

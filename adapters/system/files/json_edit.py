@@ -62,7 +62,7 @@ def parse_object(text: str) -> dict[str, Any]:
 def set_value(text: str, key_path: Sequence[str], value: Any) -> str:
     """Return ``text`` with ``value`` at ``key_path``, creating its objects. Raises NotEditableError."""
     if not text.strip():
-        text += "{}" + _line_end(text)
+        text += "{}" + line_end(text)
     node = _parse(text)
     for depth, key in enumerate(key_path):
         member = _find_member(node, key)
@@ -226,7 +226,7 @@ def _with_member(text: str, node: _Node, depth: int, key: str, value: Any) -> st
     named = json.dumps(key, ensure_ascii=False) + ": " + _serialize(text, value, indent, is_multiline=is_spread)
     named += "," if members and members[-1].comma >= 0 else ""
     if is_spread:
-        end_of_line = _line_end(text)
+        end_of_line = line_end(text)
         named = end_of_line + indent + named
         named += "" if members or "\n" in text[tail:close] else end_of_line + base
     elif members:
@@ -249,7 +249,7 @@ def _without_member(text: str, node: _Node, member: _Member) -> str:
         kept = [match.group() for match in trivia if not match.group().isspace()]
     is_comment = kept[-1].startswith("//") if kept else member.is_after_comment
     if is_comment and not _BREAK.match(text, end):
-        kept.append(_line_end(text))
+        kept.append(line_end(text))
     new = text[:start] + "".join(kept) + text[end:]
     if member.comma < 0 and index > 0:
         comma = members[index - 1].comma
@@ -265,10 +265,11 @@ def _serialize(text: str, value: Any, indent: str, *, is_multiline: bool) -> str
     if not is_multiline or not isinstance(value, Mapping | list):
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, ensure_ascii=False, indent=_indent_unit(text)).split("\n")
-    return (_line_end(text) + indent).join(lines)
+    return (line_end(text) + indent).join(lines)
 
 
-def _line_end(text: str) -> str:
+def line_end(text: str) -> str:
+    """Return the line end that most lines of ``text`` have."""
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from upbeat.adapters.system.files.safe_open import open_file
+
 CHUNK_BYTES = 256 * 1024
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """Bytes per line; longer lines are skipped."""
-
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(slots=True)
@@ -106,10 +106,6 @@ def stat_regular_file(path: str) -> tuple[int, tuple[int, int]] | None:
 
 def _open(path: str) -> int | None:
     try:
-        descriptor = os.open(path, _OPEN)
+        return open_file(path)
     except (OSError, ValueError):
         return None
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    return None

@@ -15,7 +15,7 @@ from typing import Any
 
 import tomli
 
-from upbeat.adapters.system.files.json_edit import NotEditableError
+from upbeat.adapters.system.files.json_edit import NotEditableError, line_end
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _VALUE = re.compile(
@@ -73,7 +73,7 @@ def is_blank(text: str) -> bool:
 
 
 def _append_table(text: str, key_path: Sequence[str], value: Mapping[str, Any]) -> str:
-    end = _line_end(text)
+    end = line_end(text)
     lines = [f"[{_header(key_path)}]", *_value_lines(value)]
     if text:
         lines.insert(0, "")
@@ -92,8 +92,8 @@ def _rewrite_table(text: str, key_path: Sequence[str], value: Mapping[str, Any])
                 line = match["named"] + _serialize(value[match["key"]]) + line[match.end() :]
                 missing.pop(match["key"], None)
             table.append(line)
-        header = lines[start] if lines[start].endswith("\n") else lines[start] + _line_end(text)
-        added = [line + _line_end(text) for line in _value_lines(missing)]
+        header = lines[start] if lines[start].endswith("\n") else lines[start] + line_end(text)
+        added = [line + line_end(text) for line in _value_lines(missing)]
         yield "".join([*lines[:start], header, *added, *table, *lines[stop:]])
 
 
@@ -199,7 +199,3 @@ def _header(key_path: Sequence[str]) -> str:
 
 def _key(key: str) -> str:
     return key if _BARE.fullmatch(key) else _serialize(key)
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"

@@ -23,19 +23,7 @@ from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 from upbeat.adapters.system.journal.file import JournalFile
 from upbeat.core.engine.ports import Clock, Transaction
 from upbeat.core.errors import JournalError
-from upbeat.core.journal.codec import (
-    GENESIS,
-    MAX_IDENTIFIER_CHARS,
-    canonical_json,
-    compute_digest,
-    decode_facts,
-    decode_state,
-    encode_record,
-    encode_state,
-    is_stored_verbatim,
-    make_state_storable,
-    make_text_storable,
-)
+from upbeat.core.journal import codec
 from upbeat.core.journal.record import (
     JournalEntry,
     JournalHealth,
@@ -148,7 +136,7 @@ class SqliteJournal:
         self, session_id: str = "", root: str = "", *, last: int = 50, after: int = 0
     ) -> tuple[JournalEntry, ...]:
         """Return the ``last`` records in order, of one session or repository if given, with numbers above ``after``."""
-        key, root = _session_key(session_id), make_text_storable(root)
+        key, root = _session_key(session_id), codec.make_text_storable(root)
         return self._read(
             lambda database: reader.records(
                 database, limit=last, session_id=key, root=root, after=after, is_latest=True
@@ -158,7 +146,7 @@ class SqliteJournal:
 
     def iterate_since(self, since: str, root: str = "") -> Iterator[JournalEntry]:
         """Yield the records from ``since`` (UTC, ISO 8601) on, in order, of one repository if given."""
-        root, after = make_text_storable(root), 0
+        root, after = codec.make_text_storable(root), 0
         nothing: tuple[JournalEntry, ...] = ()
         while page := self._read(
             partial(reader.records, limit=PAGE_SIZE, root=root, after=after, since=since), nothing
@@ -172,7 +160,7 @@ class SqliteJournal:
 
     def sessions(self, root: str = "", last: int = 50) -> tuple[StoredSession, ...]:
         """Return the ``last`` sessions, of one repository if given, the latest first."""
-        return self._read(lambda database: reader.sessions(database, make_text_storable(root), last), ())
+        return self._read(lambda database: reader.sessions(database, codec.make_text_storable(root), last), ())
 
     def recorded_roots(self, last: int = 3) -> tuple[str, ...]:
         """Return the ``last`` repositories with sessions, the latest first."""
@@ -316,7 +304,7 @@ class _StoredTransaction:
         self._clock = clock
         self._states: dict[str, SessionState] = {}
         tail = database.row(_TAIL) or database.row(_ANCHOR)
-        self._seq, self._hash = tail or (0, GENESIS)
+        self._seq, self._hash = tail or (0, codec.GENESIS)
 
     def end(self, *, is_failed: bool) -> None:
         """Commit, or roll back."""
@@ -326,26 +314,24 @@ class _StoredTransaction:
             self._attempt(lambda database: database.commit())
 
     def state(self, session_id: str) -> SessionState:
-        key = make_text_storable(session_id, MAX_IDENTIFIER_CHARS)
+        key = _session_key(session_id)
         if key not in self._states:
             self._states[key] = self._attempt(lambda database: self._read_state(database, key)) or NEW_SESSION
         return self._states[key]
 
     def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:
-        rows = (
-            self._attempt(lambda database: database.rows(_PEER_SESSIONS, make_text_storable(root), MAX_PEER_SESSIONS))
-            or []
-        )
+        key = codec.make_text_storable(root)
+        rows = self._attempt(lambda database: database.rows(_PEER_SESSIONS, key, MAX_PEER_SESSIONS))
         peers = []
-        for session_id, text, updated_at in rows:
+        for session_id, text, updated_at in rows or ():
             with contextlib.suppress(ValueError):
-                peers.append(PeerSession(session_id, decode_state(text), updated_at))
+                peers.append(PeerSession(session_id, codec.decode_state(text), updated_at))
         return tuple(peers)
 
     def append(self, record: Record, state: SessionState | None = None) -> None:
         if not record.at:
             record = replace(record, at=format_timestamp(self._clock.now()))
-        body = encode_record(record)
+        body = codec.encode_record(record)
         key = body["session_id"]
         kept = None if state is None else self._storable_state(record, body, state)
         self._attempt(lambda database: self._write(database, body, kept))
@@ -360,8 +346,10 @@ class _StoredTransaction:
         before = self.state(record.session_id)
         try:
             if apply_facts(record.facts, before) != state:
-                return make_state_storable(state)
-            return state if is_stored_verbatim(record.facts, body) else apply_facts(decode_facts(body), before)
+                return codec.make_state_storable(state)
+            if codec.is_stored_verbatim(record.facts, body):
+                return state
+            return apply_facts(codec.decode_facts(body), before)
         except ValueError as error:
             self._journal.record_loss(StorageError(StorageErrorKind.OTHER, f"a state that cannot be stored: {error}"))
             return None
@@ -371,26 +359,26 @@ class _StoredTransaction:
         if row is None:
             return NEW_SESSION
         try:
-            return decode_state(row[0])
+            return codec.decode_state(row[0])
         except ValueError as error:
             about = {"problem": str(error)}
             report = Record(
                 format_timestamp(self._clock.now()), UNREADABLE_STATE_EVENT, session_id=key, event_fields=about
             )
-            self._write(database, encode_record(report), None)
-            database.execute(_REBASE, self._seq, encode_state(NEW_SESSION), key)
+            self._write(database, codec.encode_record(report), None)
+            database.execute(_REBASE, self._seq, codec.encode_state(NEW_SESSION), key)
             return NEW_SESSION
 
     def _write(self, database: Database, body: dict[str, Any], state: SessionState | None) -> None:
-        seq, text = self._seq + 1, canonical_json(body)
-        link = compute_digest(self._hash, text)
+        seq, text = self._seq + 1, codec.canonical_json(body)
+        link = codec.compute_digest(self._hash, text)
         key, root, now = body["session_id"], body["root"], self._clock.now().timestamp()
         database.execute(_APPEND, seq, key, body["at"], body["event"], text, self._hash, link)
         self._seq, self._hash = seq, link
         if not key or (state is None and database.execute(_TOUCH, seq, now, root, key)):
             return
         state = state or NEW_SESSION
-        known = (state.root or root, state.client or body["client"], encode_state(state), state.run is not None)
+        known = (state.root or root, state.client or body["client"], codec.encode_state(state), state.run is not None)
         database.execute(_UPSERT_SESSION, key, *known, seq, now)
 
     def _attempt(self, work: Callable[[Database], T]) -> T | None:
@@ -428,4 +416,4 @@ class _MemoryTransaction:
 
 def _session_key(session_id: str) -> str:
     """Return the id of a session as it is stored."""
-    return make_text_storable(session_id, MAX_IDENTIFIER_CHARS)
+    return codec.make_text_storable(session_id, codec.MAX_IDENTIFIER_CHARS)

@@ -19,21 +19,9 @@ from upbeat.adapters.system.files.bounded_read import read_content
 from upbeat.adapters.system.files.lock import try_lock
 from upbeat.adapters.system.files.safe_open import real_path
 from upbeat.core.errors import UserError
+from upbeat.core.workflow import specs
 from upbeat.core.workflow.registry import Registry, Workflow
-from upbeat.core.workflow.specs import (
-    FEATURES_FOLDER,
-    LIVE_STATUSES,
-    STATUS_FOLDERS,
-    STATUS_TRANSITIONS,
-    FeatureStatus,
-    archive_folder_name,
-    feature_name_problem,
-    is_feature_name,
-    parse_archive_folder_name,
-    render_new_bdd,
-    render_new_tasks,
-    transition_problem,
-)
+from upbeat.core.workflow.specs import FeatureStatus
 from upbeat.core.workflow.tasks import TasksFile
 
 if TYPE_CHECKING:
@@ -107,13 +95,13 @@ class LocalWorkspace:
 
     def find(self, root: str, name: str) -> Feature:
         """Return the feature called ``name``; of several archived ones, the latest."""
-        if problem := feature_name_problem(name):
+        if problem := specs.feature_name_problem(name):
             raise UserError(problem)
         feature = _find_live_feature(root, name)
         if feature is None:
             archived = [other for other in _iter_features(root, FeatureStatus.ARCHIVED) if other.name == name]
             if not archived:
-                raise UserError(f"no feature '{name}' in {FEATURES_FOLDER}; upbeat features list shows all")
+                raise UserError(f"no feature '{name}' in {specs.FEATURES_FOLDER}; upbeat features list shows all")
             feature = archived[-1]
         return _with_tasks(root, feature)
 
@@ -121,13 +109,13 @@ class LocalWorkspace:
         self, root: str, name: str, workflow: Workflow, registry: Registry, status: FeatureStatus, language: str
     ) -> Feature:
         """Create a feature with the files of its workflow."""
-        if problem := feature_name_problem(name):
+        if problem := specs.feature_name_problem(name):
             raise UserError(problem)
         if (existing := _find_live_feature(root, name)) is not None:
             raise UserError(f"feature '{name}' already exists: {existing.folder.relative_to(root)}")
-        texts = {TASKS_FILE: render_new_tasks(name, workflow, registry, status, self._today(), language)}
+        texts = {TASKS_FILE: specs.render_new_tasks(name, workflow, registry, status, self._today(), language)}
         if "bdd" in workflow.files:
-            texts[BDD_FILE] = render_new_bdd(name, language)
+            texts[BDD_FILE] = specs.render_new_bdd(name, language)
         folder = _status_folder(root, status, create=True) / name
         if os.path.lexists(folder):
             raise UserError(f"{folder.relative_to(root)} exists but is not a feature; move it or choose another name")
@@ -137,14 +125,14 @@ class LocalWorkspace:
     def move(self, root: str, name: str, transition: str) -> Feature:
         """Apply a transition of ``core.workflow.specs.STATUS_TRANSITIONS`` to the feature."""
         feature = self.find(root, name)
-        if problem := transition_problem(transition, name, feature.status):
+        if problem := specs.transition_problem(transition, name, feature.status):
             raise UserError(problem)
-        return self._move_folder(root, feature, STATUS_TRANSITIONS[transition].to_status)
+        return self._move_folder(root, feature, specs.STATUS_TRANSITIONS[transition].to_status)
 
     def _move_folder(self, root: str, feature: Feature, to_status: FeatureStatus) -> Feature:
         parent = _status_folder(root, to_status, create=True)
         day = self._today() if to_status is FeatureStatus.ARCHIVED else ""
-        target = parent / (archive_folder_name(feature.name, day, _list_names(parent)) if day else feature.name)
+        target = parent / (specs.archive_folder_name(feature.name, day, _list_names(parent)) if day else feature.name)
         if os.path.lexists(target):
             raise UserError(f"{target.relative_to(root)} already exists; move it first")
         feature.folder.rename(target)
@@ -160,22 +148,24 @@ class LocalWorkspace:
 
 def _find_live_feature(root: str, name: str) -> Feature | None:
     """Return the feature that is not archived; of duplicates, the one with the more advanced status."""
-    if not is_feature_name(name):
+    if not specs.is_feature_name(name):
         return None
-    for status in LIVE_STATUSES:
-        folder = Path(root, STATUS_FOLDERS[status], name)
+    for status in specs.LIVE_STATUSES:
+        folder = Path(root, specs.STATUS_FOLDERS[status], name)
         if _is_own_folder(root, folder):
             return Feature(name, status, folder)
     return None
 
 
 def _iter_features(root: str, status: FeatureStatus) -> Iterator[Feature]:
-    parent = Path(root, STATUS_FOLDERS[status])
+    parent = Path(root, specs.STATUS_FOLDERS[status])
     if not _is_own_folder(root, parent):
         return
     for entry in sorted(_list_names(parent))[:MAX_FEATURES]:
-        day, name = (parse_archive_folder_name(entry) or ("", "")) if status is FeatureStatus.ARCHIVED else ("", entry)
-        if is_feature_name(name) and _is_own_folder(root, parent / entry):
+        day, name = "", entry
+        if status is FeatureStatus.ARCHIVED:
+            day, name = specs.parse_archive_folder_name(entry) or ("", "")
+        if specs.is_feature_name(name) and _is_own_folder(root, parent / entry):
             yield Feature(name, status, parent / entry, day)
 
 
@@ -187,9 +177,9 @@ def _with_tasks(root: str, feature: Feature) -> Feature:
 
 def _status_folder(root: str, status: FeatureStatus, *, create: bool = False) -> Path:
     """Return the folder of that status; ``create`` makes it."""
-    path = Path(root, STATUS_FOLDERS[status])
+    path = Path(root, specs.STATUS_FOLDERS[status])
     if not _is_inside(root, path):
-        raise UserError(f"{STATUS_FOLDERS[status]} is outside {root}; make it a folder of the repository")
+        raise UserError(f"{specs.STATUS_FOLDERS[status]} is outside {root}; make it a folder of the repository")
     if create:
         path.mkdir(parents=True, exist_ok=True)
     return path

@@ -12,19 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from upbeat.core.contract.event import EventSource
+from upbeat.core.policy import queries
 from upbeat.core.policy.definition import SideEffect
-from upbeat.core.policy.queries import (
-    ChangedFilesQuery,
-    ContextUsageQuery,
-    ExistingPathsQuery,
-    FeaturesByStatus,
-    FeaturesQuery,
-    FilesAboveQuery,
-    FolderFilesQuery,
-    GuidanceQuery,
-    PromptFileQuery,
-    Query,
-)
 from upbeat.core.workflow.specs import FeatureStatus
 
 if TYPE_CHECKING:
@@ -54,7 +43,7 @@ class LocalWorldQueries:
         self._environment = environment
         self._prompt_folders = prompt_folders
 
-    def query(self, query: Query, source: EventSource, root: str) -> object | None:
+    def query(self, query: queries.Query, source: EventSource, root: str) -> object | None:
         """Return the answer to ``query``; None if it is not available."""
         try:
             return self._answer(query, source, root)
@@ -67,30 +56,30 @@ class LocalWorldQueries:
 
         perform_side_effect(side_effect, root)
 
-    def _answer(self, query: Query, source: EventSource, root: str) -> object | None:
+    def _answer(self, query: queries.Query, source: EventSource, root: str) -> object | None:
         match query:
-            case ExistingPathsQuery():
+            case queries.ExistingPathsQuery():
                 return frozenset(path for path in query.paths if os.path.lexists(path))
-            case GuidanceQuery():
+            case queries.GuidanceQuery():
                 return self._guidance.guidance_for(root, query.paths) if self._guidance else None
-            case ContextUsageQuery():
+            case queries.ContextUsageQuery():
                 return self._transcripts.context_usage(source) if self._transcripts else None
-            case FeaturesQuery() if self._specs:
+            case queries.FeaturesQuery() if self._specs:
                 statuses = (FeatureStatus.IN_PROGRESS, FeatureStatus.BACKLOG)
-                return FeaturesByStatus(*(self._specs.names_with_status(root, status) for status in statuses))
-            case PromptFileQuery() if self._environment:
+                return queries.FeaturesByStatus(*(self._specs.names_with_status(root, status) for status in statuses))
+            case queries.PromptFileQuery() if self._environment:
                 from upbeat.adapters.system.config.prompt_files import find_prompt_file
 
                 return find_prompt_file(query.name, root, self._environment, self._prompt_folders)
-            case FilesAboveQuery():
+            case queries.FilesAboveQuery():
                 from upbeat.adapters.system.workspace.documents import documents_above
 
                 return documents_above(root, query.path, query.names, with_root=query.includes_root)
-            case FolderFilesQuery():
+            case queries.FolderFilesQuery():
                 from upbeat.adapters.system.workspace.documents import documents_in
 
                 return documents_in(root, query.folder, query.suffix)
-            case ChangedFilesQuery():
+            case queries.ChangedFilesQuery():
                 from upbeat.adapters.system.workspace.uncommitted import changed_files
 
                 return changed_files(root)

@@ -144,7 +144,8 @@ class AppServerConnection:
         self._inbox_wakeup_reader, self._inbox_wakeup_writer = _pipe()
         self._wakeup_reader, self._wakeup_writer = _pipe()
         self._stop_stages: tuple[tuple[int, float], ...] | None = None
-        self._exit_reason = ""
+        self.exit_reason = ""
+        """How the server ended; empty while it runs."""
         self.has_running_commands = False
         """Whether the server runs commands; then its child processes are tracked in case it dies."""
         self._thread = Thread(target=self._run, name="codex app-server", daemon=True)
@@ -155,19 +156,14 @@ class AppServerConnection:
     def fileno(self) -> int:
         return self._inbox_wakeup_reader
 
-    @property
-    def exit_reason(self) -> str:
-        """How the server ended; empty while it runs."""
-        return self._exit_reason
-
     def request(self, method: str, fields: JsonObject) -> Future[JsonObject]:
         """Send a request; return the future response, whose exception is ``RpcError`` or ``ConnectionLost``."""
         future: Future[JsonObject] = Future()
         with self._lock:
             self._last_request_id += 1
             number = self._last_request_id
-            if self._exit_reason:
-                future.set_exception(ConnectionLost(self._exit_reason))
+            if self.exit_reason:
+                future.set_exception(ConnectionLost(self.exit_reason))
                 return future
             self._pending[number] = future
         self._send({"id": number, "method": method, "params": fields})
@@ -248,7 +244,7 @@ class AppServerConnection:
 
     def _finish(self, exit_reason: str) -> None:
         with self._lock:
-            self._exit_reason = exit_reason
+            self.exit_reason = exit_reason
             left, self._pending = self._pending, {}
         for future in left.values():
             future.set_exception(ConnectionLost(exit_reason))

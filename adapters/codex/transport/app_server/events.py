@@ -76,13 +76,12 @@ def decode(method: str, fields: JsonObject) -> DecodedNotification:
 def failure_reason_from_info(info: Any) -> base.FailureReason:
     """Return why a turn failed; ``info`` is the protocol's ``codexErrorInfo``, of any type."""
     name, status = _kind_and_status(info)
-    if name in _REASON_BY_ERROR_NAME:
-        return _REASON_BY_ERROR_NAME[name]
+    if reason := base.reasons_by("error_names").get(name):
+        return reason
     if status is not None:
-        return _REASON_BY_HTTP_STATUS.get(
-            status, base.FailureReason.PROVIDER_ERROR if status >= 500 else base.FailureReason.TURN_FAILED
-        )
-    return _REASON_BY_CONNECTION_ERROR.get(name, base.FailureReason.TURN_FAILED)
+        default = base.FailureReason.PROVIDER_ERROR if status >= 500 else base.FailureReason.TURN_FAILED
+        return base.reasons_by("http_statuses").get(str(status), default)
+    return base.reasons_by("connection_errors").get(name, base.FailureReason.TURN_FAILED)
 
 
 def file_diffs_from_item(item: JsonObject) -> tuple[base.FileDiff, ...]:
@@ -98,34 +97,6 @@ def file_diffs_from_item(item: JsonObject) -> tuple[base.FileDiff, ...]:
 
 
 # --- failures ---
-
-_REASON_BY_ERROR_NAME = {
-    "contextWindowExceeded": base.FailureReason.CONTEXT_FULL,
-    "sessionBudgetExceeded": base.FailureReason.QUOTA_EXCEEDED,
-    "usageLimitExceeded": base.FailureReason.QUOTA_EXCEEDED,
-    "rateLimitExceeded": base.FailureReason.RATE_LIMITED,
-    "flexUnavailable": base.FailureReason.PROVIDER_ERROR,
-    "serverOverloaded": base.FailureReason.PROVIDER_ERROR,
-    "policyCapacityUnavailable": base.FailureReason.PROVIDER_ERROR,
-    "internalServerError": base.FailureReason.PROVIDER_ERROR,
-    "unauthorized": base.FailureReason.UNAUTHORIZED,
-    "badRequest": base.FailureReason.BAD_REQUEST,
-    "modelNotFound": base.FailureReason.BAD_REQUEST,
-}
-_REASON_BY_HTTP_STATUS = {
-    400: base.FailureReason.BAD_REQUEST,
-    401: base.FailureReason.UNAUTHORIZED,
-    402: base.FailureReason.QUOTA_EXCEEDED,
-    403: base.FailureReason.UNAUTHORIZED,
-    404: base.FailureReason.BAD_REQUEST,
-    429: base.FailureReason.RATE_LIMITED,
-}
-_REASON_BY_CONNECTION_ERROR = {
-    "httpConnectionFailed": base.FailureReason.PROVIDER_ERROR,
-    "responseStreamConnectionFailed": base.FailureReason.PROVIDER_ERROR,
-    "responseTooManyFailedAttempts": base.FailureReason.PROVIDER_ERROR,
-    "responseStreamDisconnected": base.FailureReason.STREAM_DISCONNECTED,
-}
 
 
 def _kind_and_status(info: Any) -> tuple[str, int | None]:

@@ -164,7 +164,7 @@ class AppServerTurn:
     def failure_from(error: RpcError) -> base.Failed:
         """Return why the server refuses a request."""
         text = str(error)
-        reasons = (reason for words, reason in _REASON_BY_RPC_ERROR if words in text)
+        reasons = (reason for words, reason in base.reasons_by("refusals").items() if words in text)
         return base.Failed(next(reasons, base.FailureReason.REQUEST_REFUSED), text)
 
     # --- events ---
@@ -365,15 +365,3 @@ class AppServerTurn:
                 continue
         if self._ending is None:
             self._kill()
-
-
-_REASON_BY_RPC_ERROR = (
-    ("no rollout found", base.FailureReason.NO_ROLLOUT),
-    (".jsonl is empty", base.FailureReason.NO_ROLLOUT),  # Codex was killed before it wrote the first line of the thread
-    ("invalid session id", base.FailureReason.NO_ROLLOUT),
-    ("already has an active writer", base.FailureReason.ACTIVE_WRITER),
-    ("is archived", base.FailureReason.ARCHIVED),
-    ("failed to load configuration", base.FailureReason.CODEX_CONFIG),
-    ("Input exceeds the maximum length", base.FailureReason.PROMPT_TOO_LONG),
-)
-"""What the server says when it refuses a request."""

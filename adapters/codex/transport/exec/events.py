@@ -89,16 +89,6 @@ def _tool(item: JsonObject) -> str:
     return ".".join(part for part in (string_field(item, "server"), string_field(item, "tool")) if part)
 
 
-_REASON_BY_STDERR = (
-    ("no rollout found", base.FailureReason.NO_ROLLOUT),
-    (".jsonl is empty", base.FailureReason.NO_ROLLOUT),  # Codex was killed before it wrote the first line of the thread
-    ("already has an active writer", base.FailureReason.ACTIVE_WRITER),
-    ("is archived", base.FailureReason.ARCHIVED),
-    ("Error loading config", base.FailureReason.CODEX_CONFIG),
-    ("Input exceeds the maximum length", base.FailureReason.PROMPT_TOO_LONG),
-)
-"""What Codex prints to standard error when it refuses a turn before it starts."""
-
 _IGNORED_STDERR_LINES = ("Reading additional input from stdin...", "Reading prompt from stdin...")
 _MAX_ERROR_LINES = 6
 
@@ -110,7 +100,7 @@ def failure_from_exit(exit_code: int, stderr: str, *, has_begun: bool) -> base.F
     text = "\n".join([f"exit code {exit_code}", *last_lines])
     if has_begun:
         return base.Failed(base.FailureReason.EXITED_MID_TURN, text)
-    for words, reason in _REASON_BY_STDERR:
+    for words, reason in base.reasons_by("stderr").items():
         if matches := [line for line in lines if words in line]:
             is_configuration = reason is base.FailureReason.CODEX_CONFIG
             return base.Failed(reason, "\n".join(last_lines) if is_configuration else matches[-1])

@@ -209,7 +209,10 @@ def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
     save_session(tmp_path, usage=TokenUsage())
     scene = make_scene(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    first, second = scene.conversation.plan_turn(PROMPT), scene.conversation.plan_turn(PROMPT)
+    first, second = (
+        scene.conversation.preparer.prepare(PROMPT, is_plan_only=True),
+        scene.conversation.preparer.prepare(PROMPT, is_plan_only=True),
+    )
 
     assert first.to_json() == second.to_json()
     assert f"fake {FIRST}" == first.tool_plan.planned_codex_command
@@ -223,7 +226,9 @@ def test_a_plan_reports_a_damaged_file(tmp_path: Path) -> None:
     scene = make_scene(tmp_path)
     scene.conversation.open_session(is_plan_only=True)
 
-    assert LimitCode.SESSION_UNAVAILABLE in [limit.code for limit in scene.conversation.plan_turn(PROMPT).limits]
+    assert LimitCode.SESSION_UNAVAILABLE in [
+        limit.code for limit in scene.conversation.preparer.prepare(PROMPT, is_plan_only=True).limits
+    ]
 
 
 def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:

@@ -455,7 +455,7 @@ def test_a_workflow_that_is_handed_over_is_continued(tmp_path: Path) -> None:
 def test_a_plan_is_not_recorded(tmp_path: Path) -> None:
     """The core records neither the session nor the prompt of a dry run."""
     scene = make_scene(tmp_path)
-    report = scene.conversation.plan_turn(START)
+    report = scene.conversation.preparer.prepare(START, is_plan_only=True)
     scene.conversation.close()
 
     assert "plan" in json.dumps(report.model_dump(mode="json"))
