@@ -195,13 +195,6 @@ def test_prompts_of_others_are_skipped(origin: PromptOrigin, reason: LimitCode) 
     ]
 
 
-def test_without_findings_nothing_is_injected() -> None:
-    """Without a finding nothing is injected."""
-    world = fake_world(answers={"ci_search": ToolOutput("nothing")})
-
-    assert () == handle_event(PromptSubmitted(CLAUDE, PROMPT), world.runtime).effects
-
-
 def test_an_invalid_configuration_is_reported() -> None:
     """With an invalid configuration a prompt gets no context, and the user is notified of the problems."""
     world = fake_world(repo_context(problems=("a: b", "c: d")), ANSWERS)
