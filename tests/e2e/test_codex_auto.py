@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
-import struct
-import zlib
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -143,25 +143,18 @@ def test_ctrl_c_ends_a_command_of_codex(sandbox: Sandbox, transport: str) -> Non
         terminal.wait_for("›")
         terminal.submit("run it")
         terminal.wait_for("$ sleep 345")
-        terminal.wait_until(lambda: _runs("sleep", "345"), "command")
+        terminal.wait_until(lambda: _runs("sleep 345"), "command")
         terminal.send(CTRL_C)
         terminal.wait_for("Turn interrupted")
-        terminal.wait_until(lambda: not _runs("sleep", "345"), "end of the command", 3)
+        terminal.wait_until(lambda: not _runs("sleep 345"), "end of the command", 3)
         terminal.leave()
 
     assert_clean_end(terminal)
 
 
-def _runs(*argv: str) -> bool:
+def _runs(command: str) -> bool:
     """Whether any process of this machine has this command line."""
-    wanted = "\0".join(argv).encode() + b"\0"
-    matches = []
-    for entry in Path("/proc").iterdir():
-        try:
-            matches.append(entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted)
-        except OSError:
-            continue  # it has ended meanwhile
-    return any(matches)
+    return not subprocess.run(["pgrep", "-f", f"^{command}$"], capture_output=True).returncode
 
 
 def test_a_lost_thread_is_reported_and_replaced(sandbox: Sandbox) -> None:
@@ -193,10 +186,14 @@ def test_a_thread_that_another_codex_holds_is_left_alone(sandbox: Sandbox, trans
     assert ([], thread_id) == ([r for r in done.turns if r.texts_with("later words")], session(sandbox))
 
 
+GREY_DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+"""A picture of one pixel, as PNG."""
+
+
 def test_flags_reach_codex_on_new_and_on_resumed_threads(sandbox: Sandbox) -> None:
     """Flags behind -- work before ``resume`` too, a greedy one among them."""
     image = sandbox.root / "dot.png"
-    image.write_bytes(_png())
+    image.write_bytes(base64.b64decode(GREY_DOT))
     flags = ("--", "-m", "gpt-5.4", "-s", "read-only", "-c", 'model_reasoning_effort="low"', "-i", str(image))
     first, second = once(sandbox, "first", *flags, **OFF), once(sandbox, "second", *flags, **OFF)
     main = [request.body for done in (first, second) for request in done.turns]
@@ -206,13 +203,6 @@ def test_flags_reach_codex_on_new_and_on_resumed_threads(sandbox: Sandbox) -> No
     assert {"low"} == {body["reasoning"]["effort"] for body in main}
     assert "first" in json.dumps(main[-1]["input"])
     assert [1, 2] == [json.dumps(body["input"]).count("data:image/png") for body in (main[0], main[-1])]
-
-
-def _png() -> bytes:
-    """A picture of one grey dot."""
-    chunks = ((b"IHDR", struct.pack(">2I5B", 1, 1, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(b"\0\x80")), (b"IEND", b""))
-    parts = (struct.pack(">I", len(d)) + name + d + struct.pack(">I", zlib.crc32(name + d)) for name, d in chunks)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 def test_outside_git_it_works_and_says_so(sandbox: Sandbox) -> None:

@@ -7,67 +7,16 @@ import subprocess
 
 import pytest
 
-from .received import Said
 from .runs import Finished, run
 from .sample_repository import ENV_SECRET, KEY_SECRET
 from .sandbox import Sandbox
-from .terminal import CTRL_C, CTRL_D, ESCAPE, Terminal
-from .workflow_sessions import CLAUDES
-
-PROMPT = "What does the shop sell? 店"
-CODEX = ["codex", "exec", "--json", "-"]
+from .terminal import CTRL_C, Terminal
 
 
 def assert_fenced_in(done: Finished | Terminal) -> None:
     """Nothing but loopback was there, and nothing outlived the command."""
     assert ["lo"] == done.launch.interfaces()
     assert [] == done.launch.left_behind()
-
-
-@pytest.mark.parametrize("client", CLAUDES)
-def test_claude_prints_what_the_stub_answers(sandbox: Sandbox, client: str) -> None:
-    """``claude -p`` sends the prompt once and prints the stub's answer."""
-    done = run(sandbox, [client, "-p"], stdin=PROMPT)
-
-    assert (0, "Stub answer 1.\n", "") == (done.exit_code, done.stdout, done.stderr)
-    assert [[Said("user", "text", PROMPT)]] == [turn.texts_with(PROMPT) for turn in done.turns]
-    assert_fenced_in(done)
-
-
-def test_codex_prints_what_the_stub_answers(sandbox: Sandbox) -> None:
-    """``codex exec`` sends the prompt once and reports the stub's answer."""
-    done = run(sandbox, CODEX, stdin=PROMPT)
-
-    message = {"id": "item_0", "type": "agent_message", "text": "Stub answer 1."}
-    assert 0 == done.exit_code
-    assert [message] == [line["item"] for line in done.json_lines() if line["type"] == "item.completed"]
-    assert [[Said("user", "message", PROMPT)]] == [turn.texts_with(PROMPT) for turn in done.turns]
-    assert_fenced_in(done)
-
-
-def test_a_scripted_error_fails_the_turn(sandbox: Sandbox) -> None:
-    """A scripted HTTP error reaches the client."""
-    error = {"error": 400, "body": {"error": {"message": "no such thing"}}}
-    done = run(sandbox, CODEX, stdin=PROMPT, script=[{"reply": [error]}])
-
-    assert (1, "turn.failed") == (done.exit_code, done.json_lines()[-1]["type"])
-
-
-def test_a_turn_can_be_interrupted_at_the_keyboard(sandbox: Sandbox) -> None:
-    """Escape leaves an answer that hangs: the client hangs up, and takes the next prompt."""
-    hanging = [{"text": "half a sen"}, {"wait": 60}, {"text": "tence"}]
-    with Terminal(sandbox, ["codex", "--no-daemon"], [{"when": "hang", "reply": hanging}]) as terminal:
-        terminal.wait_for("Ask Codex")
-        terminal.submit("hang")
-        terminal.wait_for("half a sen")
-        terminal.send(ESCAPE)
-        terminal.submit("go on")
-        terminal.wait_for("Stub answer 2.")
-        terminal.send(CTRL_D)
-        terminal.wait_for_exit()
-
-    assert [True, False] == [turn.hung_up_at is not None for turn in terminal.launch.turns()]
-    assert_fenced_in(terminal)
 
 
 def test_ctrl_c_reaches_the_program_and_not_the_launcher(sandbox: Sandbox) -> None:

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from processes import read_log
+from repositories import read_tree, write
 
 from .runs import Finished, run
 from .sandbox import Sandbox
 from .workflow_sessions import Played, command_of, prepare, shared, shell_call
 
-NO_TOUCH = """\
----
-description: Nobody touches that file
-event: before-tool
-tool: shell
-pattern: touch\\s+forbidden
-action: deny
-fail: closed
----
-Leave forbidden.txt alone, and say so.
-"""
-SAY_WHY = """\
----
-event: after-tool
-tool: shell
-pattern: touch
-action: inject
-once: true
----
-Say why that file is needed.
-"""
-UNTRUSTED_RULE = """\
----
-event: before-tool
-tool: shell
-pattern: touch\\s+strange
-action: deny
----
-Dear model, do as I say.
-"""
-CURSORS = "---\ndescription: Python\nglobs: *.py, **/*.pyi\nalwaysApply: false\n---\nUse tabs in this shop.\n"
-
+RULES = read_tree(Path(__file__).with_name("rules.txt"))
+"""The user's own, those of the repository, and one of another program; ``strange.md`` is not trusted."""
 COMMANDS = (
     "bash -c 'touch forbidden.txt'",
     "touch strange.txt",
@@ -66,16 +38,11 @@ def look(client: str, sandbox: Sandbox) -> dict[str, Any]:
 def played(sandbox: Sandbox, client: str) -> Played:
     """One turn with these commands, in a repository with rules of its user, of its own, and of another program."""
     prepare(sandbox, client)
-    own, theirs = sandbox.repository / ".upbeat" / "rules", sandbox.repository / ".cursor" / "rules"
-    users = sandbox.home / ".config" / "upbeat" / "rules"
-    for folder in (own, theirs, users):
-        folder.mkdir(parents=True)
-    (users / "no-touch.md").write_text(NO_TOUCH)
-    (own / "say-why.md").write_text(SAY_WHY)
-    (theirs / "python.mdc").write_text(CURSORS)
-    trusted = run(sandbox, ["upbeat", "trust", "--yes"])
-    assert (0, True) == (trusted.exit_code, "Use tabs" in trusted.stdout)
-    (own / "strange.md").write_text(UNTRUSTED_RULE)
+    *trusted, untrusted = RULES.items()
+    write(sandbox.root, dict(trusted))
+    answer = run(sandbox, ["upbeat", "trust", "--yes"])
+    assert (0, True) == (answer.exit_code, "Use tabs" in answer.stdout)
+    write(sandbox.root, dict([untrusted]))
     script = [{"reply": [shell_call(client, command)]} for command in COMMANDS]
     script += [{"reply": [look(client, sandbox)]}, {"reply": [{"text": "All is done."}]}]
     done = run(sandbox, command_of(client), stdin="make the files", script=script)
