@@ -166,26 +166,47 @@ def in_a_fork(work: Callable[..., Result], *arguments: Any) -> Result:
 
 def pids_with_home(home: Path) -> list[int]:
     """Return the processes that were started with ``home`` as HOME, directly or by another one."""
-    entry = f"HOME={home}".encode()
+    return pids_with_variables(f"HOME={home}")
+
+
+def pids_with_variables(*entries: str) -> list[int]:
+    """Return the processes that were started with all ``entries`` (``NAME=value``) in their environment."""
+    wanted = {entry.encode() for entry in entries}
     pids = []
     for variables in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
-            if entry in variables.read_bytes().split(b"\0"):
+            if wanted <= set(variables.read_bytes().split(b"\0")):
                 pids.append(int(variables.parent.name))
     return pids
 
 
+def command_lines_with(*entries: str) -> list[list[str]]:
+    """Return the command lines of the living processes with all ``entries`` in their environment."""
+    lines = []
+    for pid in pids_with_variables(*entries):
+        with contextlib.suppress(OSError):
+            lines.append(Path(f"/proc/{pid}/cmdline").read_bytes().decode().rstrip("\0").split("\0"))
+    return lines
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
+    """Return whether ``condition`` becomes true within ``seconds``."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return bool(condition())
+
+
 def is_gone(pid: int) -> bool:
     """Return whether a process ends within ten seconds; a zombie has ended."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
+
+    def has_ended() -> bool:
         try:
-            if Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX":
-                return True
+            return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in "ZX"
         except (FileNotFoundError, ProcessLookupError):
             return True
-        time.sleep(0.01)
-    return False
+
+    return wait_until(has_ended, 10)
 
 
 def _become(

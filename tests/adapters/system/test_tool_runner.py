@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fakes.context import HERE
 from fakes.provider import Behaviour, FakeProvider, answers, fails, hangs, waits
+from processes import wait_until
 
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.tool_runner import NOT_STARTED_MESSAGE, TIMED_OUT_MESSAGE, CompositeProvider, ThreadRunner
@@ -178,10 +179,8 @@ def test_what_is_given_up_is_told_to_stop(bounds: dict[str, Any]) -> None:
     """A tool that is given up sees its cancellation."""
     seen: list[str] = []
     run({"t": waits(5, seen)}, **bounds)
-    end = time.monotonic() + 20
-    while not seen and time.monotonic() < end:
-        time.sleep(0.01)
 
+    assert wait_until(lambda: seen, 20)
     assert ["stopped"] == seen
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from processes import command_lines_with
+
 from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport, open_app_server
 from upbeat.adapters.codex.transport.base import (
     Completed,
@@ -65,15 +67,9 @@ class Bench:
         path = self.folder / "starts"
         return [json.loads(line) for line in path.read_text().split("\n") if line] if path.exists() else []
 
-    def alive(self) -> list[str]:
+    def alive(self) -> list[list[str]]:
         """Command lines of what was started here and still lives."""
-        command_lines = []
-        for entry in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                variables = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
-                if f"FAKE_CODEX={self.folder}\0".encode() in variables:
-                    command_lines.append((entry / "cmdline").read_bytes().decode())
-        return command_lines
+        return command_lines_with(f"FAKE_CODEX={self.folder}")
 
 
 @contextlib.contextmanager
@@ -88,6 +84,11 @@ def app_server_bench(folder: Path) -> Iterator[Bench]:
         for transport in bench.opened:
             transport.close()
         assert [] == bench.alive()
+
+
+def run_turn(transport: AppServerTransport, prompt: str = "hello", **fields: Any) -> list[TurnEvent]:
+    """All events of one turn on the thread of the tests."""
+    return list(transport.send(TurnInput(prompt, **{"thread_id": THREAD, **fields})))
 
 
 def without_place(events: list[TurnEvent]) -> list[TurnEvent]:

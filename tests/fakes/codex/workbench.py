@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from processes import BIN, Finished, Fork
+from processes import BIN, Finished, Fork, command_lines_with, wait_until
 from repositories import make_repository, write
 
 from upbeat.adapters.codex.transport.exec import transport
@@ -102,15 +102,11 @@ class Workbench:
 
     def processes(self) -> list[list[str]]:
         """The command lines of living processes that the fake, or what it started, left behind."""
-        command_lines = []
-        for entry in Path("/proc").iterdir():
-            try:
-                variables = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
-                if f"FAKE_CODEX={self.codex_home}\0".encode() in variables and b"UPBEAT_WRAPPED=" in variables:
-                    command_lines.append((entry / "cmdline").read_bytes().decode().rstrip("\0").split("\0"))
-            except OSError:
-                continue  # it has ended meanwhile
-        return command_lines
+        return command_lines_with(f"FAKE_CODEX={self.codex_home}", "UPBEAT_WRAPPED=1")
+
+    def has_ended(self, seconds: float = 3) -> bool:
+        """Whether no such process is left within ``seconds``."""
+        return wait_until(lambda: not self.processes(), seconds)
 
     def files(self) -> dict[str, bytes]:
         """Every file below the repository and the home, except Git's own and the shared memory of SQLite."""

@@ -5,30 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from fakes.codex.workbench import CODEX_AUTO, Turn, Workbench, make_workbench
 from own_servers import PATIENT_TURN, odd, settings
-from processes import read_log
+from processes import read_log, wait_until
 from repositories import PROMPT
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 OFF = {"CI_AUTO_TOOLS": "off"}
-
-
-def wait_for_call(bench: Workbench) -> None:
-    end = time.monotonic() + 10
-    while not bench.calls() and time.monotonic() < end:
-        time.sleep(0.02)
-
-
-def gone(bench: Workbench, seconds: float = 3) -> bool:
-    end = time.monotonic() + seconds
-    while bench.processes() and time.monotonic() < end:
-        time.sleep(0.02)
-    return not bench.processes()
 
 
 def test_once_prints_the_answer_and_nothing_else(bench: Workbench) -> None:
@@ -200,10 +186,10 @@ def test_a_killed_codex_auto_ends_codex(bench: Workbench) -> None:
     """The kernel ends Codex when codex-auto gets SIGKILL."""
     bench.script([{"sleep": 60}])
     with bench.start("--once", "x", **OFF) as fork:
-        wait_for_call(bench)
+        wait_until(bench.calls)
         fork.send(signal.SIGKILL)
 
-    assert gone(bench)
+    assert bench.has_ended()
 
 
 def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
@@ -218,7 +204,7 @@ def test_a_reader_that_leaves_ends_the_turn(bench: Workbench) -> None:
         err = process.stderr.read().decode()
 
     assert (141, False) == (code, "Traceback" in err)
-    assert gone(bench)
+    assert bench.has_ended()
 
 
 def test_a_closed_standard_input_is_no_crash(bench: Workbench) -> None:

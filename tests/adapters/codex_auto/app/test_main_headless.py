@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import time
-from typing import Any
 
 import pytest
 from fakes.codex.workbench import Workbench
+from processes import wait_until
 
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
 OFF = {"CI_AUTO_TOOLS": "off"}
-
-
-def wait_until(condition: Any) -> None:
-    end = time.monotonic() + 15
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_no_loop_is_one_turn(bench: Workbench) -> None:
@@ -39,7 +31,7 @@ def test_a_signal_leaves_no_process_and_names_the_resume_command(
     bench.script([{"spawn": 60}, {"spawn_apart": 60}, {"sleep": 60}], [{"say": "on"}])
     arguments = ["--session", "night"] + (["--json"] if json_lines else [])
     with bench.start("--once", "x", *arguments, **OFF) as fork:
-        wait_until(lambda: bench.sessions() and len(bench.processes()) >= 3)
+        assert wait_until(lambda: bench.sessions() and len(bench.processes()) >= 3)
         fork.send(number)
         done = fork.wait(15)
     thread_id = bench.sessions()["night"]
@@ -60,7 +52,7 @@ def test_two_at_once_have_their_own_threads(bench: Workbench) -> None:
     """The second run reports the first and how to resume it; afterwards the name is free."""
     bench.script([{"sleep": 60}], [{"say": "second"}], [{"say": "third"}])
     with bench.start("--once", "x", **OFF) as fork:
-        wait_until(lambda: bench.calls() and bench.sessions())
+        assert wait_until(lambda: bench.calls() and bench.sessions())
         second = bench.run("--once", "y", **OFF)
         named = bench.run("--once", "z", "--session", "default", **OFF)
         fork.send(signal.SIGTERM)
@@ -84,7 +76,7 @@ def test_the_session_of_a_killed_run_is_taken_over(bench: Workbench) -> None:
     """The next run continues the session, and says so."""
     bench.script([{"sleep": 60}], [{"say": "on"}])
     with bench.start("--once", "x", **OFF) as fork:
-        wait_until(lambda: bench.calls() and bench.sessions())
+        assert wait_until(lambda: bench.calls() and bench.sessions())
         fork.send(signal.SIGKILL)
     done = bench.run("--once", "y", **OFF)
     left = f"session default was left open by process {fork.pid}, which is no longer running"

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import wait_until
 
 from upbeat.adapters.system.process import tree
 from upbeat.adapters.system.process.tree import MARK_VARIABLE, ProcessTree, with_death_signal
@@ -30,13 +31,7 @@ def leader() -> subprocess.Popen[bytes]:
 
 
 def alive(marker: str) -> bool:
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == f"sleep\0{marker}\0".encode():
-                return True
-        except OSError:
-            continue
-    return False
+    return bool(_running(f"sleep\0{marker}\0"))
 
 
 def test_all_members_get_the_signal(leader: subprocess.Popen[bytes]) -> None:
@@ -46,10 +41,7 @@ def test_all_members_get_the_signal(leader: subprocess.Popen[bytes]) -> None:
     assert members.is_alive()
     members.send_signal(signal.SIGTERM)
     leader.wait(5)
-    end = time.monotonic() + 3
-    while members.is_alive() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not members.is_alive()
+    assert wait_until(lambda: not members.is_alive(), 3)
     assert [False] * 3 == [alive(marker) for marker in ("61", "62", "63")]
 
 
@@ -62,10 +54,7 @@ def test_a_member_is_found_after_its_parent_is_gone(leader: subprocess.Popen[byt
 
     assert members.is_alive()
     members.send_signal(signal.SIGKILL)
-    end = time.monotonic() + 3
-    while members.is_alive() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not members.is_alive()
+    assert wait_until(lambda: not members.is_alive(), 3)
 
 
 def test_unrelated_processes_are_left_alone(leader: subprocess.Popen[bytes]) -> None:
@@ -120,11 +109,9 @@ def test_the_guard_ends_what_nobody_else_can() -> None:
         child = int(starter.stdout.readline())
         was_running = Path(f"/proc/{child}").exists()
         starter.kill()
-    end = time.monotonic() + 5
-    while alive("66") and time.monotonic() < end:
-        time.sleep(0.01)
 
-    assert (True, False) == (was_running, alive("66"))
+    assert was_running
+    assert wait_until(lambda: not alive("66"), 5)
 
 
 DAEMON = "(setsid sh -c 'echo ready; exec >&-; sleep 67 & sleep 67' &); exec sleep 67 >/dev/null"

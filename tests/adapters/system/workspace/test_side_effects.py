@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import wait_until
 
 from upbeat.adapters.system.workspace.side_effects import MAX_SECONDS, MAX_TEXT_CHARS, perform_side_effect
 from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
@@ -42,9 +43,7 @@ def program(folder: Path, name: str, text: str) -> Path:
 
 def arguments(log: Path) -> list[str]:
     """What the program was given, once it has run."""
-    until = time.monotonic() + 20
-    while not log.exists() and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(log.exists, 20)
     return log.read_text(encoding="utf-8").splitlines()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from case_files import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_values import JSON
 
 from upbeat.adapters.codex.transport.app_server.connection import (
     InvalidMessage,
@@ -19,11 +20,6 @@ from upbeat.adapters.codex.transport.app_server.connection import (
 )
 
 CASES = read_cases(Path(__file__).with_name("connection_cases.tsv"))
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=10,
-)
 
 
 def test_lines_become_messages() -> None:

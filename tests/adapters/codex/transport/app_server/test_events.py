@@ -10,6 +10,7 @@ import pytest
 from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_values import JSON
 
 from upbeat.adapters.codex.transport.app_server.events import (
     KNOWN_METHODS,
@@ -28,11 +29,6 @@ PLACE = {"threadId": "t", "turnId": "u"}
 
 CASES = read_groups(Path(__file__).with_name("events_cases.tsv"))
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=12,
-)
 NAMES = ["turn", "item", "tokenUsage", "run", "plan", "error", "changes", "type", "id", "status", "summary", "entries"]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_values import JSON
 
 from upbeat.adapters.codex.transport.app_server.connection import RpcRequest
 from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, item_id_of, pending_approval_from
@@ -122,11 +123,6 @@ def test_unknown_requests_are_not_supported(method: str) -> None:
     assert pending_approval_from(RpcRequest(0, method, {})) is None
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
 METHODS = [
     "item/commandExecution/requestApproval",
     "item/fileChange/requestApproval",

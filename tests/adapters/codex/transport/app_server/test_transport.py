@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from case_files import read_groups
-from fakes.codex.app_server_bench import DONE, THREAD, Bench
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, run_turn
 
 from upbeat.adapters.codex.transport.base import (
     Failed,
@@ -69,7 +69,7 @@ def test_preopened_threads_are_used(bench: Bench) -> None:
     """A thread that was requested in advance is not requested again, and a new one is used once."""
     transport = bench.open()
     transport.preopen_thread(THREAD)
-    list(transport.send(TurnInput("hello", thread_id=THREAD)))
+    run_turn(transport)
     transport.preopen_thread("")
     new = [next(transport.send(TurnInput("hello"))) for _ in range(2)]
     assert (1, 2) == (len(bench.received("thread/resume")), len(bench.received("thread/start")))
@@ -89,7 +89,7 @@ def test_an_effort_is_for_one_turn(bench: Bench) -> None:
     bench.script(starts=[{"effort": "medium"}])
     transport = bench.open()
     for effort in ("", "high", "xhigh", "", ""):
-        list(transport.send(TurnInput("hello", thread_id=THREAD, effort=effort)))
+        run_turn(transport, effort=effort)
 
     assert [None, "high", "xhigh", "medium", None] == [fields.get("effort") for fields in bench.received("turn/start")]
 
@@ -109,7 +109,7 @@ def test_threads_that_cannot_be_resumed(bench: Bench, words: str, why: str) -> N
     bench.script(starts=[{"resume": words}])
     transport = bench.open()
     transport.preopen_thread(THREAD)
-    assert [Failed(FailureReason(why), words)] == list(transport.send(TurnInput("hello", thread_id=THREAD)))
+    assert [Failed(FailureReason(why), words)] == run_turn(transport)
     assert [] == bench.received("turn/start")
 
 
@@ -118,9 +118,7 @@ def test_a_refused_turn(bench: Bench) -> None:
     bench.script(starts=[{"turn": "thread not found: x"}])
     transport = bench.open()
     for _ in range(2):
-        assert [Failed(FailureReason.REQUEST_REFUSED, "thread not found: x")] == list(
-            transport.send(TurnInput("hello", thread_id=THREAD))
-        )
+        assert [Failed(FailureReason.REQUEST_REFUSED, "thread not found: x")] == run_turn(transport)
     assert 2 == len(bench.received("thread/resume"))
 
 
@@ -130,5 +128,5 @@ def test_a_closed_thread_is_resumed(bench: Bench) -> None:
     bench.script([closed, {"say": "x"}])
     transport = bench.open()
     for _ in range(2):
-        assert DONE == list(transport.send(TurnInput("hello", thread_id=THREAD)))[-1]
+        assert DONE == run_turn(transport)[-1]
     assert 2 == len(bench.received("thread/resume"))

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from case_files import read_groups
-from fakes.codex.app_server_bench import DONE, THREAD, Bench, to_ourselves, without_place
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, run_turn, to_ourselves, without_place
+from processes import wait_until
 
 from upbeat.adapters.codex.transport.app_server import connection, turn
 from upbeat.adapters.codex.transport.app_server.transport import (
@@ -43,10 +43,7 @@ def test_a_server_that_exits_is_restarted_once(bench: Bench) -> None:
     """Its turn fails and is not repeated; the next one continues the thread and reports the restart."""
     bench.script([{"say": "x"}, {"die": 3}], [{"say": "y"}], [{"die": 4}], [{"say": "z"}])
     transport = bench.open()
-    assert (
-        Failed(FailureReason.EXITED_MID_TURN, "exit code 3")
-        == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
-    )
+    assert Failed(FailureReason.EXITED_MID_TURN, "exit code 3") == run_turn(transport, "a")[-1]
     note, started, *_, ending = transport.send(TurnInput("b", thread_id=THREAD))
     assert (TransportNotice(TransportNoticeKind.RESTARTED, "exit code 3"), ThreadStarted(THREAD), DONE) == (
         note,
@@ -56,18 +53,15 @@ def test_a_server_that_exits_is_restarted_once(bench: Bench) -> None:
     assert ["a", "b"] == [fields["input"][0]["text"] for fields in bench.received("turn/start")]
     assert 2 == len(bench.received("thread/resume"))
     # it has done a turn since, so it may fail once more
-    assert (
-        Failed(FailureReason.EXITED_MID_TURN, "exit code 4")
-        == list(transport.send(TurnInput("c", thread_id=THREAD)))[-1]
-    )
-    assert DONE == list(transport.send(TurnInput("d", thread_id=THREAD)))[-1]
+    assert Failed(FailureReason.EXITED_MID_TURN, "exit code 4") == run_turn(transport, "c")[-1]
+    assert DONE == run_turn(transport, "d")[-1]
 
 
 def test_a_server_that_keeps_exiting_is_given_up(bench: Bench) -> None:
     """After a second exit in a row nothing more is sent."""
     bench.script([{"die": 3}], [{"die": 4}])
     transport = bench.open()
-    whys = [list(transport.send(TurnInput(prompt, thread_id=THREAD)))[-1] for prompt in "abcd"]
+    whys = [run_turn(transport, prompt)[-1] for prompt in "abcd"]
     gone = Failed(FailureReason.SERVER_EXITED, "exit code 4")
     assert [
         Failed(FailureReason.EXITED_MID_TURN, "exit code 3"),
@@ -81,12 +75,10 @@ def test_a_server_that_keeps_exiting_is_given_up(bench: Bench) -> None:
 def test_a_server_that_exits_between_turns(bench: Bench) -> None:
     """Nothing is lost, and the user is told."""
     transport = bench.open()
-    list(transport.send(TurnInput("a", thread_id=THREAD)))
+    run_turn(transport, "a")
     os.kill(bench.starts()[0][0], signal.SIGKILL)
-    end = time.monotonic() + 10
-    while not transport._connection.exit_reason and time.monotonic() < end:
-        time.sleep(0.01)
-    events = list(transport.send(TurnInput("b", thread_id=THREAD)))
+    assert wait_until(lambda: transport._connection.exit_reason)
+    events = run_turn(transport, "b")
     assert isinstance(events[0], TransportNotice)
     assert DONE == events[-1]
 

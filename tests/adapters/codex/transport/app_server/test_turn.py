@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import pytest
-from fakes.codex.app_server_bench import DONE, THREAD, Bench, act_at, to_ourselves, without_place
+from fakes.codex.app_server_bench import DONE, THREAD, Bench, act_at, run_turn, to_ourselves, without_place
 
 from upbeat.adapters.codex.transport.app_server import turn
 from upbeat.adapters.codex.transport.base import (
@@ -92,8 +92,8 @@ def test_failed_turns(bench: Bench, text: str, info: object, why: FailureReason)
     """A failed turn has its reason, and the server continues."""
     bench.script([{"fail": text, "info": info}], [{"say": "x"}])
     transport = bench.open()
-    assert Failed(why, text) == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
-    assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
+    assert Failed(why, text) == run_turn(transport, "a")[-1]
+    assert DONE == run_turn(transport, "b")[-1]
     assert 1 == len(bench.starts())
 
 
@@ -185,7 +185,7 @@ def test_ctrl_c_interrupts_the_turn_only(bench: Bench) -> None:
     transport = bench.open()
     events = act_at(transport.send(TurnInput("a", thread_id=THREAD)), ItemStarted, to_ourselves(signal.SIGINT))
     assert Interrupted(signal.SIGINT) == events[-1]
-    assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
+    assert DONE == run_turn(transport, "b")[-1]
     assert (1, 1) == (len(bench.received("turn/interrupt")), len(bench.starts()))
 
 
@@ -201,9 +201,7 @@ def test_a_second_ctrl_c_kills(bench: Bench) -> None:
             to_ourselves(signal.SIGINT)()
     assert Interrupted(signal.SIGINT) == events[-1]
     assert [] == bench.alive()
-    assert [DONE] == [
-        event for event in without_place(list(transport.send(TurnInput("b", thread_id=THREAD)))) if event == DONE
-    ]
+    assert [DONE] == [event for event in without_place(run_turn(transport, "b")) if event == DONE]
     assert 2 == len(bench.starts())
 
 
@@ -221,8 +219,8 @@ def test_silence_ends_a_turn(bench: Bench) -> None:
     trouble = {"tell": "error", "params": {"error": {"message": "again"}, "willRetry": True, "threadId": THREAD}}
     bench.script([trouble, {"sleep": 0.3}, trouble, {"wait": True}], [{"say": "x"}])
     transport = bench.open(idle_seconds=0.5)
-    assert Failed(FailureReason.IDLE_TIMEOUT, "0.5") == list(transport.send(TurnInput("a", thread_id=THREAD)))[-1]
-    assert DONE == list(transport.send(TurnInput("b", thread_id=THREAD)))[-1]
+    assert Failed(FailureReason.IDLE_TIMEOUT, "0.5") == run_turn(transport, "a")[-1]
+    assert DONE == run_turn(transport, "b")[-1]
     assert 1 == len(bench.starts())
 
 
@@ -240,7 +238,7 @@ def test_leaving_a_turn_stops_it(bench: Bench) -> None:
     while not isinstance(next(events), Message):
         continue
     events.close()  # type: ignore[attr-defined]
-    assert Message("y", "item_0") in list(transport.send(TurnInput("b", thread_id=THREAD)))
+    assert Message("y", "item_0") in run_turn(transport, "b")
 
 
 def test_a_busy_thread_is_waited_for(bench: Bench) -> None:
@@ -248,7 +246,7 @@ def test_a_busy_thread_is_waited_for(bench: Bench) -> None:
     begun = {"tell": "turn/started", "params": {"threadId": THREAD, "turn": {"id": "foreign"}}}
     bench.script([begun], [{"say": "x"}])
     transport = bench.open()
-    list(transport.send(TurnInput("a", thread_id=THREAD)))
+    run_turn(transport, "a")
     events = transport.send(TurnInput("b", thread_id=THREAD))
     assert TransportNotice(TransportNoticeKind.WAITING) == next(events)
     assert 1 == len(bench.received("turn/start"))

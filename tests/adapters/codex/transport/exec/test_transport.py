@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from case_files import read_groups
 from fakes.codex.workbench import Turn, Workbench, make_workbench
+from processes import pids_with_variables
 
 from upbeat.adapters.codex.transport.base import (
     CodexRequestError,
@@ -75,13 +76,6 @@ def send(
 
 def endings(events: list[TurnEvent]) -> list[TurnEvent]:
     return [event for event in events if isinstance(event, Completed | Failed | Interrupted)]
-
-
-def no_process_is_left(bench: Workbench, seconds: float = 2) -> bool:
-    end = time.monotonic() + seconds
-    while bench.processes() and time.monotonic() < end:
-        time.sleep(0.02)
-    return not bench.processes()
 
 
 @pytest.fixture
@@ -199,18 +193,8 @@ def test_a_process_left_behind_does_not_hold_the_turn(bench: Workbench, signals:
     assert Completed(TokenUsage(100, 50, 10)) == events[-1]
     assert time.monotonic() - began < 5
     assert [["sleep", "30"]] == bench.processes()
-    _end_sleepers(bench)
-
-
-def _end_sleepers(bench: Workbench) -> None:
-    marker = f"FAKE_CODEX={bench.codex_home}\0".encode()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (entry / "environ").exists():
-            try:
-                if marker in (entry / "environ").read_bytes() and int(entry.name) != os.getpid():
-                    os.kill(int(entry.name), signal.SIGKILL)
-            except OSError:
-                continue
+    for pid in pids_with_variables(f"FAKE_CODEX={bench.codex_home}"):
+        os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.usefixtures("quick_stop")
@@ -226,7 +210,7 @@ def test_ctrl_c_ends_the_turn_and_all_its_processes(
     events = interrupt(bench, signals, [start, {"say": "begun"}, {"sleep": 30}], signal.SIGINT)
 
     assert Interrupted(signal.SIGINT) == events[-1]
-    assert no_process_is_left(bench, 0.1)
+    assert bench.has_ended(0.1)
 
 
 @pytest.mark.usefixtures("quick_stop")
@@ -235,7 +219,7 @@ def test_a_codex_that_does_not_listen_is_killed(bench: Workbench, signals: Signa
     turn: Turn = [{"ignore": ["SIGINT", "SIGTERM"]}, {"spawn": 30}, {"say": "begun"}, {"sleep": 30}]
 
     assert Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, signal.SIGINT)[-1]
-    assert no_process_is_left(bench, 0.1)
+    assert bench.has_ended(0.1)
 
 
 def test_a_second_ctrl_c_does_not_wait(
@@ -256,7 +240,7 @@ def test_sigterm_ends_the_turn_as_sigterm(bench: Workbench, signals: SignalHandl
     events = interrupt(bench, signals, [{"say": "begun"}, {"sleep": 30}], signal.SIGTERM)
 
     assert Interrupted(signal.SIGTERM) == events[-1]
-    assert no_process_is_left(bench, 0.1)
+    assert bench.has_ended(0.1)
 
 
 def test_closing_the_stream_ends_all_processes(bench: Workbench, signals: SignalHandler) -> None:
@@ -267,7 +251,7 @@ def test_closing_the_stream_ends_all_processes(bench: Workbench, signals: Signal
         pass
     events.close()  # type: ignore[attr-defined]
 
-    assert no_process_is_left(bench, 0.1)
+    assert bench.has_ended(0.1)
 
 
 def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
@@ -281,7 +265,7 @@ def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
         Reconnecting("Reconnecting..."),
         Failed(FailureReason.IDLE_TIMEOUT, "1"),
     ] == shown[2:]
-    assert no_process_is_left(bench, 0.1)
+    assert bench.has_ended(0.1)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +285,7 @@ def test_a_codex_that_lingers_is_ended(
     monkeypatch.setattr(exec_transport, "EXIT_SECONDS", 0.3)
 
     assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, [{"say": "x"}, {"linger": 30}])[-1]
-    assert no_process_is_left(bench, 0.1)
+    assert bench.has_ended(0.1)
 
 
 @pytest.mark.parametrize(("idle_seconds", "is_ended"), [(600, True), (0, False)], ids=["by default", "without a limit"])
@@ -360,7 +344,7 @@ def test_a_fork_without_a_thread_has_a_reason(
         transport(bench, signals).fork(THREAD)
 
     assert why is refused.value.failure.reason
-    assert no_process_is_left(bench, 10)
+    assert bench.has_ended(10)
 
 
 # --- the command line ---
