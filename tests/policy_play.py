@@ -24,6 +24,7 @@ from upbeat.core.contract.event import (
     ToolKind,
     ToolStarting,
 )
+from upbeat.core.destructive import ShellLocation, find_hazards
 from upbeat.core.policy.definition import NO_RESULT, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.evaluate import collect_queries, enabled_policies
 from upbeat.core.policy.queries import Query
@@ -63,6 +64,17 @@ def starting(made: Call, source: EventSource = HERE) -> ToolStarting:
 def finished(made: Call, output: str = "", *, failed: bool = False, source: EventSource = HERE) -> ToolFinished:
     """An event after the call."""
     return ToolFinished(source, made, output, str(made.input.get("command", "")), has_failed=failed)
+
+
+def finished_row(tool: str, kind: str, outcome: str, output: str) -> ToolFinished:
+    """An event after the call that a row of a table describes: ``outcome`` is ``ok`` or ``failed``."""
+    return finished(call(tool, ToolKind(kind)), output, failed=outcome == "failed")
+
+
+def todo_list(*open_items: str, done: tuple[str, ...] = ()) -> ToolFinished:
+    """An event after a call that writes the whole todo list."""
+    tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_items))
+    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
 
 
 def view_of(
@@ -161,8 +173,21 @@ class Talk:
         return word.effects
 
 
+DESTRUCTIVE = Path(__file__).parent / "core/destructive"
 DESTRUCTIVE_LINES = {
-    effect: [line for (line,) in rows]
-    for effect, rows in read_groups(Path(__file__).parent / "core/destructive/lines.tsv").items()
+    effect: [line for (line,) in rows] for effect, rows in read_groups(DESTRUCTIVE / "lines.tsv").items()
 }
 """Effect of block-destructive-commands -> shell lines that have it in a repository with three changed files."""
+
+
+def detects(module: str) -> Callable[..., None]:
+    """A test for each line of ``hazards.tsv`` about a module of ``core/destructive``."""
+
+    @pytest.mark.parametrize(("line", "expected"), read_groups(DESTRUCTIVE / "hazards.tsv")[module])
+    def test_hazard(line: str, expected: str) -> None:
+        """Each line has this hazard first, or none."""
+        hazards = find_hazards(line, ShellLocation(ROOT, ROOT))
+
+        assert expected == (f"{hazards[0].kind} {hazards[0].severity}" if hazards else "none")
+
+    return test_hazard

@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from policy_play import detects
 
-import pytest
-from case_files import read_groups
-from policy_play import ROOT
-
-from upbeat.core.destructive import ShellLocation, find_hazards
-
-
-@pytest.mark.parametrize(("line", "expected"), read_groups(Path(__file__).with_name("hazards.tsv"))["git"])
-def test_hazards(line: str, expected: str) -> None:
-    """Each line has this hazard first, or none."""
-    hazards = find_hazards(line, ShellLocation(ROOT, ROOT))
-
-    assert expected == (f"{hazards[0].kind} {hazards[0].severity}" if hazards else "none")
+test_hazards = detects("git")

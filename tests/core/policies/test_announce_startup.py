@@ -13,7 +13,6 @@ from upbeat.core.workflow.decision import LoopLimits
 
 STARTED = SessionStarted(HERE, "startup")
 
-
 SAYS_NOTHING = [SessionStarted(HERE, trigger) for trigger in ("resume", "clear", "compact", "fork", "")]
 test_says_nothing_for = silent(
     [*SAYS_NOTHING, SessionStarted(IN_AGENT, "startup")], lambda event: said_by(POLICY, event)

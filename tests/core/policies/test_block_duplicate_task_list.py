@@ -28,7 +28,6 @@ SAYS_NOTHING: dict[str, tuple[Event, SessionState, dict[ExistingPathsQuery, froz
     "another call": (starting(call("Edit", ToolKind.EDIT, (TASKS,))), STATE, THERE),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], state=case[1], found=case[2]))
 
 

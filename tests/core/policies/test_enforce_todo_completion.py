@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_AGENT, Talk, asked, call, finished, shell, silent, starting
+from policy_play import HERE, IN_AGENT, Talk, asked, call, shell, silent, starting, todo_list
 from workflow_play import Play
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
@@ -14,7 +14,6 @@ from upbeat.core.contract.event import (
     Event,
     PromptSubmitted,
     SessionStarted,
-    Task,
     ToolKind,
     TurnEnding,
     TurnInterrupted,
@@ -31,16 +30,11 @@ ENDS = TurnEnding(HERE, "I have done the first part.")
 WORKS = starting(shell("make"))
 
 
-def listed(*open_ones: str, done: tuple[str, ...] = ()) -> Event:
-    """A call that writes the whole list."""
-    tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_ones))
-    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
-
-
-def begun(*open_ones: str, language: str = "en") -> Talk:
+def begun(*open_items: str, language: str = "en") -> Talk:
     """A session in which the agent has a todo list and has called a tool."""
     talk = Talk(POLICY, language=language)
-    for event in (PromptSubmitted(HERE, "add retries"), listed(*(open_ones or ("write tests", "update docs"))), WORKS):
+    todos = todo_list(*(open_items or ("write tests", "update docs")))
+    for event in (PromptSubmitted(HERE, "add retries"), todos, WORKS):
         talk.say(event)
     return talk
 
@@ -64,13 +58,12 @@ LETS_GO: dict[str, list[Event]] = {
     "a turn that its user broke off": [TurnInterrupted(HERE), ENDS],
     "a user who asks something in between": [PromptSubmitted(HERE, "what is a retry?"), WORKS, ENDS],
     "a user who wants something explained": [PromptSubmitted(HERE, "explain the function parse in a.py"), WORKS, ENDS],
-    "a list that is done": [listed(done=("write tests", "update docs")), ENDS],
-    "a list that was emptied": [listed(), ENDS],
+    "a list that is done": [todo_list(done=("write tests", "update docs")), ENDS],
+    "a list that was emptied": [todo_list(), ENDS],
     "a conversation that was cleared": [SessionStarted(HERE, "clear"), ENDS],
     "a conversation that was just summarised": [SessionStarted(HERE, "compact"), ENDS],
     "the end of a subagent's turn": [replace(ENDS, source=IN_AGENT)],
 }
-
 
 test_says_nothing_for = silent(LETS_GO, lambda events: begun().say_all(events))
 
@@ -87,7 +80,7 @@ def test_says_nothing_without_a_list() -> None:
 def test_the_list_of_a_subagent_is_ignored() -> None:
     """The list of a subagent continues no turn."""
     talk = Talk(POLICY)
-    talk.say(replace(listed("write tests"), source=IN_AGENT))
+    talk.say(replace(todo_list("write tests"), source=IN_AGENT))
 
     assert () == talk.say(ENDS)
 
@@ -118,7 +111,7 @@ def test_lets_others_take_precedence(view: Callable[[SessionState], PolicyContex
 def test_names_what_is_open() -> None:
     """The continuation names the open items and not those that are done, in both languages."""
     talk = begun()
-    talk.say(listed("update docs", done=("write tests",)))
+    talk.say(todo_list("update docs", done=("write tests",)))
     [effect] = talk.say(ENDS)
     [chinese] = begun("更新文档", language="zh").say(ENDS)
 
@@ -165,7 +158,7 @@ def test_stops_after_many_continuations() -> None:
     talk = begun()
     said = []
     for number in range(MAX_CONTINUATIONS + 1):
-        talk.say(listed(*(f"task {one}" for one in range(number, 20))))
+        talk.say(todo_list(*(f"task {one}" for one in range(number, 20))))
         talk.say(WORKS)
         said += kinds(talk)
     talk.say(PromptSubmitted(HERE, "do the rest"))

@@ -13,7 +13,6 @@ from upbeat.core.policies.expand_prompt_prefix import POLICY
 PROMPTS = read_groups(Path(__file__).with_name("prompt_prefixes.tsv"))
 SILENT = [prompt for (prompt,) in PROMPTS["none"]]
 
-
 test_says_nothing_for = silent(SILENT, lambda prompt: said_by(POLICY, PromptSubmitted(HERE, prompt)))
 
 

@@ -33,7 +33,6 @@ SAYS_NOTHING = [
     "/-review",
 ]
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, said)
 
 

@@ -22,7 +22,6 @@ SAYS_NOTHING = {
     "a call of which no agent came": replace(STARTED, has_failed=True),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event))
 
 

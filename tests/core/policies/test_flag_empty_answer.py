@@ -30,7 +30,6 @@ SAYS_NOTHING = {
 
 EMPTY = ["", " \n\t", "Done.", "**Done!**", "OK", "…", "Task completed.", "I'm done.", "任务已完成。", "完成", "---\n✓"]
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event))
 
 

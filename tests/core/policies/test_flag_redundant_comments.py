@@ -41,7 +41,6 @@ SAYS = {
     ),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event))
 
 
@@ -56,16 +55,7 @@ def test_listed_comments_are_limited(count: int, more: bool) -> None:
     assert ("and 1 more" in effect.text) == more
 
 
-@pytest.mark.parametrize(
-    ("comment", "code", "expected"),
-    [
-        ("counter", "counter += 1", False),
-        ("increment counter", "counter += 1", True),
-        ("get the user name of this session for the log", "user_name = session.user_name", False),
-        ("increment counter", "", False),
-        ("increment counter (again)", "counter += 1", False),
-    ],
-)
-def test_what_repeats(comment: str, code: str, expected: bool) -> None:
+@pytest.mark.parametrize(("comment", "code", "expected"), CASES["restates"])
+def test_what_repeats(comment: str, code: str, expected: str) -> None:
     """A comment restates code if it has at least two words, all in the code and one of them a name."""
-    assert expected == restates_code(comment, code)
+    assert (expected == "yes") == restates_code(comment, code)

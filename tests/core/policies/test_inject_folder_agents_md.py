@@ -54,7 +54,6 @@ SAYS: dict[str, tuple[ToolFinished, tuple[TextDocument, ...]]] = {
     "a folder whose name begins alike": (replace(READ, source=replace(IN_CODEX, cwd=f"{ROOT}/web/api2")), (OF_API,)),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], found={LOOK: case[1]}))
 
 

@@ -31,7 +31,6 @@ SAYS: dict[str, ToolFinished] = {
     "a file that the shell reads": finished(shell("cat web/a.ts"), "…", source=replace(IN_CODEX, cwd=ROOT)),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], found={LOOK: case[1]}))
 
 

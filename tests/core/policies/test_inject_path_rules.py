@@ -48,7 +48,6 @@ SAYS_NOTHING: dict[str, tuple[Event, tuple[Guidance, ...]]] = {
     "a rule that the client reads itself": (READ, (CLAUDES,)),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], found={LOOK: case[1]}))
 
 

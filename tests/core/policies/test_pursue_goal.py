@@ -148,7 +148,6 @@ LETS_GO: dict[str, list[Event]] = {
     "a conversation that was cleared": [SessionStarted(HERE, "clear"), ends()],
 }
 
-
 test_lets_go = silent(LETS_GO, lambda events: begun().say_all(events))
 
 

@@ -33,7 +33,6 @@ SAYS_NOTHING = {
 ERRORS = read_cases(Path(__file__).with_name("delegation_errors.tsv"))
 SAYS = {name: (failed(error), words) for name, error, words in ERRORS}
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event))
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from policy_play import IN_AGENT, Talk, asked, call, finished, silent, view_of
+from policy_play import IN_AGENT, Talk, asked, call, finished, silent, todo_list, view_of
 
-from upbeat.core.contract.event import Event, Task, ToolKind
+from upbeat.core.contract.event import Event, ToolKind
 from upbeat.core.policies.remind_about_stale_todos import CALL_THRESHOLD, POLICY
 
 OTHER = finished(call("Read", ToolKind.READ))
 
-
-def listed(*tasks: Task) -> Event:
-    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
-
-
-OPEN = listed(Task("write it", is_done=True), Task("test it", is_done=False), Task("ship it", is_done=False))
-DONE = listed(Task("write it", is_done=True))
+OPEN = todo_list("test it", "ship it", done=("write it",))
+DONE = todo_list(done=("write it",))
 
 SAYS_NOTHING: dict[str, tuple[Event, ...]] = {
     "no list": (OTHER,) * 30,
@@ -26,7 +21,6 @@ SAYS_NOTHING: dict[str, tuple[Event, ...]] = {
     "a list that gets done in between": (OPEN, *(OTHER,) * (CALL_THRESHOLD - 1), DONE, *(OTHER,) * 30),
     "calls of an agent": (OPEN, *(finished(call("Read", ToolKind.READ), source=IN_AGENT),) * 30),
 }
-
 
 test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all(events))
 

@@ -43,7 +43,6 @@ SAYS_NOTHING: dict[str, list[Event]] = {
     "a session that goes on": [PROMPT, SessionStarted(HERE, "resume")],
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all(events))
 
 

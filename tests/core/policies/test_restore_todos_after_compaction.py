@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import HERE, IN_CODEX, Talk, call, finished, says, silent
+from policy_play import HERE, IN_CODEX, Talk, call, finished, says, silent, todo_list
 
 from upbeat.core.contract.effect import Effect
 from upbeat.core.contract.event import Event, SessionStarted, Task, ToolKind
@@ -13,21 +13,14 @@ from upbeat.core.policies.restore_todos_after_compaction import MAX_LISTED_TASKS
 
 COMPACTED = SessionStarted(HERE, "compact")
 
-
-def listed(*open_ones: str, done: tuple[str, ...] = ()) -> Event:
-    """A call that writes the whole list."""
-    tasks = (*(Task(text, is_done=True) for text in done), *(Task(text, is_done=False) for text in open_ones))
-    return finished(call("TodoWrite", ToolKind.TASK_LIST, tasks=tasks, is_whole_list=True))
-
-
-LIST = listed("write tests", "update docs", done=("add retries",))
+LIST = todo_list("write tests", "update docs", done=("add retries",))
 CREATED = finished(call("TaskCreate", ToolKind.TASK_LIST, tasks=(Task("write tests", False, "1"),)))
 
 SAYS_NOTHING: dict[str, list[Event]] = {
     "a session without a list": [COMPACTED],
-    "a list that is done": [listed(done=("add retries",)), COMPACTED],
-    "a list that was done since": [LIST, listed(done=("add retries", "write tests")), COMPACTED],
-    "a list that was emptied": [LIST, listed(), COMPACTED],
+    "a list that is done": [todo_list(done=("add retries",)), COMPACTED],
+    "a list that was done since": [LIST, todo_list(done=("add retries", "write tests")), COMPACTED],
+    "a list that was emptied": [LIST, todo_list(), COMPACTED],
     "a conversation that was cleared": [LIST, SessionStarted(HERE, "clear"), COMPACTED],
     "a session that begins": [LIST, SessionStarted(HERE, "startup")],
     "a session that goes on": [LIST, SessionStarted(HERE, "resume")],
@@ -39,7 +32,6 @@ SAYS: dict[str, tuple[list[Event], str]] = {
     "a session that went on": ([LIST, SessionStarted(HERE, "resume")], "1 done, 2 open:\n"),
     "a list in Codex": ([replace(LIST, source=IN_CODEX)], "1 done, 2 open:\n"),
 }
-
 
 test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all(events))
 
@@ -60,7 +52,7 @@ test_says = says(SAYS, recalled)
 def test_bound(count: int, more: bool) -> None:
     """Tasks beyond the limit are only counted."""
     talk = Talk(POLICY)
-    talk.say(listed(*(f"task {number}" for number in range(count))))
+    talk.say(todo_list(*(f"task {number}" for number in range(count))))
     [effect] = talk.say(COMPACTED)
 
     assert (MAX_LISTED_TASKS, more) == (effect.text.count("- task "), "… and 1 more" in effect.text)

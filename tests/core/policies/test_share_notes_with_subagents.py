@@ -32,7 +32,6 @@ SAYS_NOTHING: dict[str, tuple[Event, SessionState, Found]] = {
     "an agent that was told": (STARTED, IDLE, {IDLE_LOOK: frozenset({OF_PROJECT})}),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], state=case[1], found=case[2]))
 
 

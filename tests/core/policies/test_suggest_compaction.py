@@ -36,7 +36,6 @@ SAYS: dict[str, tuple[tuple[Event, ContextUsage], str]] = {
     "above it, in Codex": ((replace(ENDS, source=IN_CODEX), ContextUsage(250_000, 258_400)), "96 %"),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: said_by(POLICY, case[0], found={LOOK: case[1]}))
 
 

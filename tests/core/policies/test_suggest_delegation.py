@@ -25,7 +25,6 @@ SAYS_NOTHING: dict[str, tuple[SessionState, tuple[Event, ...]]] = {
     "the list of tasks": (SessionState(run=RUN), (finished(call("TodoWrite", ToolKind.TASK_LIST)),) * 20),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: Talk(POLICY, state=case[0]).say_all(case[1]))
 
 

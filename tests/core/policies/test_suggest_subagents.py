@@ -21,7 +21,6 @@ SAYS_NOTHING: dict[str, tuple[Event, ...]] = {
     "a delegation among the searches": (SEARCH, SEARCH, DELEGATE, *(SEARCH,) * 20),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda events: Talk(POLICY).say_all(events))
 
 

@@ -43,7 +43,6 @@ SAYS = {
     "a page of Chinese": finished(FETCH, "页面文字\n" * 20_000),
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda event: said_by(POLICY, event))
 
 

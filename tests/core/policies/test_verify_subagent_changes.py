@@ -32,7 +32,6 @@ RUN = WorkflowRun(
     "r1", "standard", (WorkflowStep("DEV", "DEV", 0),), calls=(SubagentCall("c", "DEV", "upbeat:developer", "a1"),)
 )
 
-
 SAYS_NOTHING: dict[str, tuple[SessionState, Mapping[Query, Any], tuple[Event, ...]]] = {
     "an agent that still works": (SessionState(), TREE, (replace(BACK, message=None), READ)),
     "a call of which no agent came": (SessionState(), TREE, (replace(BACK, has_failed=True),)),
@@ -67,7 +66,6 @@ SAYS: dict[str, tuple[Event, ...]] = {
     "one that stopped twice": (STOPPED, STOPPED, READ),
     "one in the foreground, which stops first": (STOPPED, BACK),
 }
-
 
 test_says_nothing_for = silent(SAYS_NOTHING, lambda case: Talk(POLICY, case[1], state=case[0]).say_all(case[2]))
 

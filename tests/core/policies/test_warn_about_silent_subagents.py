@@ -40,7 +40,6 @@ SAYS_NOTHING: dict[str, list[Event]] = {
     "a session that began again": [SessionStarted(HERE, "resume"), WORKS],
 }
 
-
 test_says_nothing_for = silent(SAYS_NOTHING, lambda events: begun().say_all(events))
 
 

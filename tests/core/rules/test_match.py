@@ -58,6 +58,11 @@ def rule(front: str, text: str = "Our words.", owner: Owner = Owner.USER) -> Rul
     return read.rules[0]
 
 
+def before(keys: str = "") -> str:
+    """The front matter of a rule that denies calls, with more ``keys``."""
+    return f"event: before-tool\n{keys}\naction: deny"
+
+
 def verdict(one: Rule, event: Event) -> MatchResult:
     return evaluate_rule(one, event, ROOT).match_result
 
@@ -116,34 +121,22 @@ BLIND = call("apply_patch", ToolKind.EDIT)
 MCP = call("mcp__github__create_issue", ToolKind.OTHER, given={"title": "x"})
 
 MATCHES: dict[str, tuple[str, Event]] = {
-    "every call": ("event: before-tool\naction: deny", starting(MCP)),
-    "an act": ("event: before-tool\ntool: write\naction: deny", starting(WRITES)),
-    "one of several acts": ("event: before-tool\ntool: [edit, write]\naction: deny", starting(EDITS)),
-    "acts with a comma": ("event: before-tool\ntool: edit, write\naction: deny", starting(EDITS)),
-    "a client's own tool": ("event: before-tool\ntool: mcp__github__create_issue\naction: deny", starting(MCP)),
-    "tools that begin so": ("event: before-tool\ntool: mcp__github__*\naction: deny", starting(MCP)),
-    "a file": ("event: before-tool\ntool: read\npaths: .env\naction: deny", starting(READS)),
+    "every call": (before(), starting(MCP)),
+    "an act": (before("tool: write"), starting(WRITES)),
+    "one of several acts": (before("tool: [edit, write]"), starting(EDITS)),
+    "acts with a comma": (before("tool: edit, write"), starting(EDITS)),
+    "a client's own tool": (before("tool: mcp__github__create_issue"), starting(MCP)),
+    "tools that begin so": (before("tool: mcp__github__*"), starting(MCP)),
+    "a file": (before("tool: read\npaths: .env"), starting(READS)),
     "a file after it was read": ("event: after-tool\ntool: read\npaths: '**/.env'\naction: inject", finished(READS)),
-    "a file that a shell line writes": (
-        "event: before-tool\npaths: src/*.ts\naction: deny",
-        starting(shell("cd src && echo x > a.ts")),
-    ),
-    "a file that a shell line reads": (
-        "event: before-tool\npaths: a/.env\naction: deny",
-        starting(shell("cd a && sudo cat .env | head -1")),
-    ),
-    "a file that it adds to": ("event: before-tool\npaths: .env\naction: deny", starting(shell("echo A=1 >>.env"))),
-    "a file outside": ("event: before-tool\npaths: /etc/**\naction: deny", starting(OUTSIDE)),
-    "a path by its pattern": ("event: before-tool\ntool: read\npattern: \\.env$\naction: deny", starting(READS)),
-    "content": (
-        "event: before-tool\ntool: write\npaths: '*.ts'\npattern: ':\\s*any\\b'\naction: deny",
-        starting(WRITES),
-    ),
-    "the second line of content": ("event: before-tool\ntool: edit\npattern: ^A=\naction: deny", starting(EDITS)),
-    "one of several patterns": (
-        "event: before-tool\ntool: shell\npattern: [npm, yarn]\naction: deny",
-        starting(shell("yarn")),
-    ),
+    "a file that a shell line writes": (before("paths: src/*.ts"), starting(shell("cd src && echo x > a.ts"))),
+    "a file that a shell line reads": (before("paths: a/.env"), starting(shell("cd a && sudo cat .env | head -1"))),
+    "a file that it adds to": (before("paths: .env"), starting(shell("echo A=1 >>.env"))),
+    "a file outside": (before("paths: /etc/**"), starting(OUTSIDE)),
+    "a path by its pattern": (before("tool: read\npattern: \\.env$"), starting(READS)),
+    "content": (before("tool: write\npaths: '*.ts'\npattern: ':\\s*any\\b'"), starting(WRITES)),
+    "the second line of content": (before("tool: edit\npattern: ^A="), starting(EDITS)),
+    "one of several patterns": (before("tool: shell\npattern: [npm, yarn]"), starting(shell("yarn"))),
     "a prompt": ("event: prompt\npattern: (?i)deploy\naction: inject", PromptSubmitted(HERE, "Now deploy it")),
     "what a command said": (
         "event: after-tool\ntool: shell\nwhere: output\npattern: ECONNREFUSED\naction: inject",
@@ -158,7 +151,7 @@ MATCHES: dict[str, tuple[str, Event]] = {
         SubagentRequested(HERE, call("Agent", ToolKind.DELEGATE), "x", "look at production"),
     ),
     "a question": (
-        "event: before-tool\ntool: ask\naction: deny",
+        before("tool: ask"),
         UserQuestionRequested(HERE, call("AskUserQuestion", ToolKind.ASK_USER)),
     ),
     "an answer of an agent": (
@@ -172,29 +165,26 @@ MATCHES: dict[str, tuple[str, Event]] = {
         "event: turn-end\npattern: (?i)should work\naction: deny",
         TurnEnding(HERE, "It should work"),
     ),
-    "its client": ("event: before-tool\nclients: codex-cli\naction: deny", starting(MCP, IN_CODEX)),
+    "its client": (before("clients: codex-cli"), starting(MCP, IN_CODEX)),
 }
 
 MATCHES_NOT: dict[str, tuple[str, Event]] = {
     "another event": ("event: after-tool\naction: tell", starting(MCP)),
-    "another act": ("event: before-tool\ntool: read\naction: deny", starting(WRITES)),
-    "another tool": ("event: before-tool\ntool: mcp__gitlab__*\naction: deny", starting(MCP)),
-    "another client": ("event: before-tool\nclients: codex-cli\naction: deny", starting(MCP)),
-    "a rule that is off": ("event: before-tool\nenabled: false\naction: deny", starting(MCP)),
-    "another file": ("event: before-tool\npaths: '*.py'\naction: deny", starting(WRITES)),
-    "a file that is taken out": ("event: before-tool\npaths: ['*.ts', '!src/**']\naction: deny", starting(WRITES)),
+    "another act": (before("tool: read"), starting(WRITES)),
+    "another tool": (before("tool: mcp__gitlab__*"), starting(MCP)),
+    "another client": (before("clients: codex-cli"), starting(MCP)),
+    "a rule that is off": (before("enabled: false"), starting(MCP)),
+    "another file": (before("paths: '*.py'"), starting(WRITES)),
+    "a file that is taken out": (before("paths: ['*.ts', '!src/**']"), starting(WRITES)),
     "a shell line that writes another file": (
-        "event: before-tool\npaths: src/*.ts\naction: deny",
+        before("paths: src/*.ts"),
         starting(shell("echo x > a.ts 2>&1 2>/dev/null")),
     ),
-    "a shell line that only names a file": (
-        "event: before-tool\npaths: .env\naction: deny",
-        starting(shell("git log --oneline .env")),
-    ),
-    "a call without files": ("event: before-tool\npaths: '**'\naction: deny", starting(MCP)),
-    "other content": ("event: before-tool\ntool: write\npattern: const\naction: deny", starting(WRITES)),
-    "what is taken out of a file": ("event: before-tool\ntool: write\npattern: old\naction: deny", starting(WRITES)),
-    "a command of another tool": ("event: before-tool\nwhere: command\npattern: .*\naction: deny", starting(WRITES)),
+    "a shell line that only names a file": (before("paths: .env"), starting(shell("git log --oneline .env"))),
+    "a call without files": (before("paths: '**'"), starting(MCP)),
+    "other content": (before("tool: write\npattern: const"), starting(WRITES)),
+    "what is taken out of a file": (before("tool: write\npattern: old"), starting(WRITES)),
+    "a command of another tool": (before("where: command\npattern: .*"), starting(WRITES)),
     "a client's report as a prompt": (
         "event: prompt\naction: inject",
         PromptSubmitted(HERE, "done", PromptOrigin.TASK_NOTIFICATION),
@@ -225,18 +215,15 @@ def test_matches_not(front: str, event: Event) -> None:
 
 
 COULD_NOT: dict[str, tuple[str, Event]] = {
-    "a patch that names no file": ("event: before-tool\ntool: edit\npaths: .env\naction: deny", starting(BLIND)),
-    "a file that the shell has to work out": (
-        "event: before-tool\npaths: .env\naction: deny",
-        starting(shell("echo x > $FILE")),
-    ),
-    "a patch without content": ("event: before-tool\ntool: edit\npattern: x\naction: deny", starting(BLIND)),
+    "a patch that names no file": (before("tool: edit\npaths: .env"), starting(BLIND)),
+    "a file that the shell has to work out": (before("paths: .env"), starting(shell("echo x > $FILE"))),
+    "a patch without content": (before("tool: edit\npattern: x"), starting(BLIND)),
     "a prompt that is sealed": (
-        "event: before-tool\ntool: delegate\npattern: x\naction: deny",
+        before("tool: delegate\npattern: x"),
         SubagentRequested(HERE, call("Agent", ToolKind.DELEGATE), "x", "", is_prompt_hidden=True),
     ),
     "more content than is looked at": (
-        "event: before-tool\ntool: write\npattern: needle\naction: deny",
+        before("tool: write\npattern: needle"),
         starting(replace(WRITES, edits=(FileEdit("/repo/a", "x" * 300_000 + "needle"),))),
     ),
 }
@@ -261,7 +248,7 @@ def test_a_rule_with_a_mistake_cannot_be_evaluated() -> None:
 
 
 EFFECTS: dict[str, tuple[str, Event, Effect]] = {
-    "deny": ("event: before-tool\naction: deny", starting(MCP), Deny("Not allowed by the rule r: Our words.")),
+    "deny": (before(), starting(MCP), Deny("Not allowed by the rule r: Our words.")),
     "ask": ("event: before-tool\naction: ask", starting(MCP), RequestApproval("Rule r: Our words.")),
     "tell": ("event: before-tool\naction: tell", starting(MCP), NotifyUser("upbeat, rule r: Our words.")),
     "inject": ("event: before-tool\naction: inject", starting(MCP), InjectContext("Rule r: Our words.")),
@@ -299,7 +286,7 @@ def test_an_untrusted_rule_only_restricts(action: str, kind: type[Effect] | None
 def test_the_name_of_an_untrusted_file_is_sanitized() -> None:
     """The name of an untrusted file is limited to safe characters and truncated."""
     one = replace(
-        rule("event: before-tool\naction: deny", owner=Owner.UNTRUSTED),
+        rule(before(), owner=Owner.UNTRUSTED),
         file=".upbeat/rules/\x1b[2J you may; delete <all> " + "x" * 300 + ".md",
     )
     effect = evaluate_rule(one, starting(MCP), ROOT).effect
@@ -380,7 +367,7 @@ def test_an_exception_is_unknown() -> None:
 
 def test_clients_are_known_by_their_names() -> None:
     """A rule for both clients applies in each of them."""
-    one = rule("event: before-tool\nclients: [claude-code, codex-cli]\naction: deny")
+    one = rule(before("clients: [claude-code, codex-cli]"))
 
     assert {ClientName.CLAUDE_CODE, ClientName.CODEX_CLI} == one.clients
     assert (MatchResult.MATCH, MatchResult.MATCH) == (

@@ -24,7 +24,6 @@ PHRASES = load_toml(prose.__package__, "phrases.toml")
 TABLES = [(name, "") for name, table in PHRASES.items() if isinstance(table, str)]
 TABLES += [(name, key) for name in ("standalone", "positive", "negative") for key in PHRASES[name]]
 
-
 STAGES = {
     "tests": (StepVerdict.PASS, StepVerdict.FAIL),
     "review": (StepVerdict.PASS, StepVerdict.REJECT),
