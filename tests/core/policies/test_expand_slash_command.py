@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from policy_play import IN_CODEX, queried, said_by, silent
 
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
@@ -19,21 +22,9 @@ def said(prompt: str, text: str = FILE, language: str = "en") -> str:
     return "\n".join(one.text for one in said_by(POLICY, PromptSubmitted(IN_CODEX, prompt), language, found=found))
 
 
-SAYS_NOTHING = [
-    "review a.py",
-    "please /review a.py",
-    " /review a.py",
-    "/upbeat:quick x",
-    "/upbeat",
-    "/home/me/review",
-    "/review.md a.py",
-    "/nothing a.py",
-    "/",
-    "// a comment",
-    "/-review",
-]
+PROMPTS = read_groups(Path(__file__).with_name("command_prompts.tsv"))["no slash command"]
 
-test_says_nothing_for = silent(SAYS_NOTHING, said)
+test_says_nothing_for = silent([prompt for (prompt,) in PROMPTS], said)
 
 
 @pytest.mark.parametrize(

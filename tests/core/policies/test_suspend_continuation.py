@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_groups
 from policy_play import HERE, Talk, said_by
 
 from upbeat.core.contract.effect import ContinueTurn, EndTurn, Proposal
@@ -14,21 +17,13 @@ from upbeat.core.sanitize.truncate import TextLimit
 
 ENDS = TurnEnding(HERE, "There is more to do.")
 
-LEAVES_ON = [
-    "go on",
-    "stop the server when the test ends",
-    "why does it stop?",
-    "what does /upbeat:quiet do?",
-    "/upbeat:status",
-    "/upbeat:standard add retries",
-    "/upbeat:goal all tests pass",
-    "```\n/upbeat:quiet\n```",
-]
-SUSPENDS = ["/upbeat:quiet", "$upbeat:quiet", " /upbeat:QUIET please", "stop", "停", "/upbeat:stop", "Stop!"]
-RESUMES = ["add retries", "continue", "/upbeat:standard add retries", "/upbeat:goal all tests pass"]
+PROMPTS = {
+    group: [prompt for (prompt,) in rows]
+    for group, rows in read_groups(Path(__file__).with_name("command_prompts.tsv")).items()
+}
 
 
-@pytest.mark.parametrize("prompt", LEAVES_ON)
+@pytest.mark.parametrize("prompt", PROMPTS["leaves on"])
 def test_says_nothing_after(prompt: str) -> None:
     """A prompt that does not suspend continuation has no effect on the end of a turn."""
     talk = Talk(POLICY)
@@ -45,7 +40,7 @@ def test_the_prompt_of_a_subagent_is_ignored() -> None:
     assert () == talk.say(ENDS)
 
 
-@pytest.mark.parametrize("prompt", SUSPENDS)
+@pytest.mark.parametrize("prompt", PROMPTS["suspends"])
 def test_suspends(prompt: str) -> None:
     """After these prompts every turn ends, until another prompt of the user."""
     talk = Talk(POLICY)
@@ -55,7 +50,7 @@ def test_suspends(prompt: str) -> None:
     assert [EndTurn, EndTurn] == [type(effect) for _ in range(2) for effect in talk.say(ENDS)]
 
 
-@pytest.mark.parametrize("prompt", RESUMES)
+@pytest.mark.parametrize("prompt", PROMPTS["resumes"])
 def test_resumes(prompt: str) -> None:
     """The user's next prompt resumes continuation."""
     talk = Talk(POLICY)

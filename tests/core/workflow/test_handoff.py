@@ -10,7 +10,7 @@ from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.handoff import SECTIONS, Handoff, parse_handoff
+from upbeat.core.workflow.handoff import Handoff, parse_handoff
 
 CASES = read_json_groups(Path(__file__).with_name("handoff_cases.jsonl"))
 
@@ -23,34 +23,10 @@ def test_sections(text: str) -> None:
     assert (WHOLE, ()) == (parse_handoff(text), parse_handoff(text).missing_sections)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "missing"),
-    [
-        ("", Handoff(), SECTIONS),
-        ("All done.", Handoff(other_text="All done."), SECTIONS),
-        ("The Context is clear.\nFindings", Handoff(other_text="The Context is clear.\nFindings"), SECTIONS),
-        (
-            "```\n## Context\n```\n**Note**\nx",
-            Handoff(other_text="```\n## Context\n```\n**Note**\nx"),
-            SECTIONS,
-        ),
-        ("```\n```x\n# Findings\n```", Handoff(other_text="```\n```x\n# Findings\n```"), SECTIONS),
-        ("<!-- open\nfindings", Handoff(other_text="<!-- open\nfindings"), SECTIONS),
-        (
-            "Hello.\n# Handoff\n## Context\nc\n### More\nd\n```\n# Findings\n```\n## Summary\ns\n## Findings\n\n",
-            Handoff(context="c\n### More\nd\n```\n# Findings\n```", other_text="Hello.\n# Handoff\n## Summary\ns"),
-            ("Findings", "Files Modified", "Open Questions"),
-        ),
-        (
-            "**Findings**\none\n**important**: two\n## Findings\nthree",
-            Handoff(findings="one\n**important**: two\n\nthree"),
-            ("Context", "Files Modified", "Open Questions"),
-        ),
-    ],
-)
-def test_missing_sections(text: str, expected: Handoff, missing: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("text", "fields", "missing"), CASES["missing"])
+def test_missing_sections(text: str, fields: dict[str, str], missing: list[str]) -> None:
     """Only a heading begins a section; a section that is absent or empty is missing."""
-    assert (expected, missing) == (parse_handoff(text), parse_handoff(text).missing_sections)
+    assert (Handoff(**fields), tuple(missing)) == (parse_handoff(text), parse_handoff(text).missing_sections)
 
 
 LONG = Handoff("c", "\n".join(f"finding {number}" for number in range(100)), "- a.py\n- b.py", "q?")

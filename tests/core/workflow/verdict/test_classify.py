@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from case_files import read_cases
+from case_files import read_cases, read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,9 +21,11 @@ TESTS = (StepVerdict.PASS, StepVerdict.FAIL)
 REVIEW = (StepVerdict.PASS, StepVerdict.REJECT)
 RETRO = (StepVerdict.PASS, StepVerdict.ISSUES)
 WORK = (StepVerdict.PASS,)
+STAGES = {"tests": TESTS, "review": REVIEW, "retro": RETRO, "work": WORK, "none": ()}
 
 PASS_MARKER = '<!-- VERDICT: {"result": "PASS", "stage": "TEST:2", "call": "k7f2"} -->'
 
+CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 MARKER_CASES = read_cases(Path(__file__).parent / "marker_cases.tsv")
 
 
@@ -42,26 +44,10 @@ def test_a_marker_at_the_end_of_a_long_message() -> None:
     assert ("pass", "k7f2") == (parsed.verdict, parsed.call_id)
 
 
-@pytest.mark.parametrize(
-    ("accepted", "result", "verdict"),
-    [
-        (TESTS, "FAIL", StepVerdict.FAIL),
-        (TESTS, "REJECT", StepVerdict.FAIL),
-        (REVIEW, "REJECT", StepVerdict.REJECT),
-        (REVIEW, "ISSUES", StepVerdict.REJECT),
-        (REVIEW, "FAIL", StepVerdict.FAIL),
-        (RETRO, "ISSUES", StepVerdict.ISSUES),
-        (RETRO, "FAIL", StepVerdict.FAIL),
-        (WORK, "FAIL", StepVerdict.FAIL),
-        (WORK, "REJECT", StepVerdict.FAIL),
-        (WORK, "PASS", StepVerdict.PASS),
-        (REVIEW, "APPROVED", StepVerdict.PASS),
-        ((), "FAIL", StepVerdict.FAIL),
-    ],
-)
-def test_marker_fits_the_stage(accepted: tuple[StepVerdict, ...], result: str, verdict: StepVerdict) -> None:
+@pytest.mark.parametrize(("stage", "result", "verdict"), CASES["marker"])
+def test_marker_fits_the_stage(stage: str, result: str, verdict: str) -> None:
     """FAIL counts for every stage; any other negative verdict becomes the stage's own."""
-    assert verdict == parse_verdict(f'<!-- VERDICT: {{"result": "{result}"}} -->', accepted).verdict
+    assert verdict == parse_verdict(f'<!-- VERDICT: {{"result": "{result}"}} -->', STAGES[stage]).verdict
 
 
 def test_verdicts_of_several_steps() -> None:
@@ -85,21 +71,7 @@ def test_two_stages_that_agree() -> None:
     assert ParsedVerdict(StepVerdict.PASS) == parse_verdict(message, TESTS)
 
 
-NOTES = [
-    pytest.param(
-        "I ran the suite.\n12 tests in all. 2 tests failed. The cart is wrong because the tax is added twice.\n"
-        f"Thanks.\n{PASS_MARKER}",
-        "2 tests failed. The cart is wrong because the tax is added twice.",
-        id="what and why",
-    ),
-    pytest.param("I looked at cart.py. Thanks.", "I looked at cart.py. Thanks.", id="nothing telling"),
-    pytest.param("```\nE  AssertionError: 3 == 4\n```", "E AssertionError: 3 == 4", id="from a fence"),
-    pytest.param("看了一遍。测试失败,因为总价为空。谢谢。", "测试失败,因为总价为空。", id="Chinese"),
-    pytest.param("", "", id="empty"),
-]
-
-
-@pytest.mark.parametrize(("message", "expected"), NOTES)
+@pytest.mark.parametrize(("message", "expected"), CASES["notes"])
 def test_notes(message: str, expected: str) -> None:
     """The notes are the sentences that say what failed and why."""
     assert expected == extract_failure_notes(message)
