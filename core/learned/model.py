@@ -57,13 +57,12 @@ EXCLUSIVE_TYPES = frozenset({HabitType.WORKFLOW_ROUTING, HabitType.AGENT_PERFORM
 
 @dataclass(frozen=True, slots=True)
 class HabitObservation:
-    """One observation: when ``trigger``, then ``action``. ``is_confirming`` is False for a contradiction."""
+    """One observation: when ``trigger``, then ``action``."""
 
     type: HabitType
     trigger: str
     action: str
     tag: str
-    is_confirming: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +143,15 @@ def habit_id_of(observation: HabitObservation) -> str:
 
 def _apply_observation(habits: dict[str, Habit], observation: HabitObservation, now: float) -> None:
     name = habit_id_of(observation)
-    if observation.type in EXCLUSIVE_TYPES and observation.is_confirming:
+    if observation.type in EXCLUSIVE_TYPES:
         trigger = (observation.type, observation.trigger, observation.tag)
         for other in list(habits.values()):
             if (other.type, other.trigger, other.tag) == trigger and other.id != name:
                 habits[other.id] = _adjust_confidence(other, -CONTRADICTION_LOSS, now)
     old = habits.get(name)
     if old is not None:
-        change = CONFIRMATION_GAIN if observation.is_confirming else -CONTRADICTION_LOSS
-        seen = _adjust_confidence(old, change, now)
-        habits[name] = replace(seen, count=seen.count + 1) if observation.is_confirming else seen
-    elif observation.is_confirming:
+        habits[name] = replace(_adjust_confidence(old, CONFIRMATION_GAIN, now), count=old.count + 1)
+    else:
         type_, trigger_, action, tag = observation.type, observation.trigger, observation.action, observation.tag
         habits[name] = Habit(name, type_, trigger_, action, tag, INITIAL_CONFIDENCE, 1, now, now)
 
