@@ -131,7 +131,7 @@ class ServerConnection:
         self._consecutive_timeouts = 0
         self._retry_at = 0.0
         self._ready_at = 0.0
-        self._started_at = LONG_AGO
+        self.started_at = LONG_AGO
         self._pipes: StdioTransport | None = None
         self._client: Client | None = None
         self._tools: Mapping[str, ToolDeclaration] = {}
@@ -144,14 +144,10 @@ class ServerConnection:
             if is_waiting or self.state in (ConnectionState.STARTING, ConnectionState.READY):
                 return
             self.state = ConnectionState.STARTING
-            self._started_at = time.monotonic()
+            self.started_at = time.monotonic()
             self._start_finished.clear()
             self._exited.clear()
         self._background.submit(self._run_server()).add_done_callback(self._on_server_exit)
-
-    def seconds_since_start(self) -> float:
-        """Return the seconds since the last start."""
-        return time.monotonic() - self._started_at
 
     def wait_until_ready(self, cancelled: Cancellation, seconds: float) -> None:
         """Wait for the connection. Raises ToolFailure if it is broken, cancelled or not ready in time."""

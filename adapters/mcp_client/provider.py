@@ -7,6 +7,7 @@ approved: implicitly on first use if the tool is read-only or listed by its user
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -147,7 +148,7 @@ class ServersProvider:
         connection.start()
         seconds = START_WAIT_SECONDS
         if self._lifetime is ServerLifetime.SESSION:
-            is_recent = connection.seconds_since_start() < RECENT_START_SECONDS
+            is_recent = time.monotonic() - connection.started_at < RECENT_START_SECONDS
             seconds = RECENT_START_WAIT_SECONDS if is_recent else 0.0
         connection.wait_until_ready(cancelled, seconds)
         return connection

@@ -37,6 +37,8 @@ SAME_PACKAGE_CONFIDENCE = 0.75
 OWNER_MENTIONED_CONFIDENCE = 0.7
 SOLE_DEFINITION_CONFIDENCE = 0.55
 AMBIGUOUS_CONFIDENCE = 0.4
+SUPPLEMENT_FACTOR = 0.6
+"""Score of a finding compared with a search result, which answers the question directly."""
 
 _MODULE_SEPARATOR = re.compile(r"[./\\:]+")
 _FOLDER_SCOPED_LANGUAGES = frozenset({"go", "java", "c-sharp", "php"})
@@ -80,6 +82,20 @@ class Edge:
     line: int
     confidence: float
     is_call: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step along ``edge`` of a walk that began ``depth`` steps before; ``confidence`` is that of the whole walk.
+
+    It starts at ``origin``; ``direction`` is empty if all walks have the same.
+    """
+
+    edge: Edge
+    origin: SymbolLocation
+    depth: int
+    confidence: float
+    direction: str = ""
 
 
 def find_definitions(code: CodeBase, symbol: str, files: tuple[str, ...] = ()) -> list[SymbolLocation]:

@@ -22,14 +22,7 @@ from typing import Any
 
 from upbeat.adapters.code.concurrency import LruCache
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
-from upbeat.adapters.code.history.git_log import (
-    COMMIT_ID,
-    HISTORY_SECONDS,
-    MAX_COMMITS,
-    Commit,
-    is_ancestor,
-    read_commits,
-)
+from upbeat.adapters.code.history import git_log
 from upbeat.adapters.code.index.store import ensure_private_folder, repository_folder
 from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.terms import inverse_document_frequency
@@ -65,8 +58,8 @@ MAX_READ_BYTES = 64_000_000
 class CommitHistory:
     """The commits up to one, the latest first, with indexes by term and by file; a position counts commits."""
 
-    def __init__(self, commits: Iterable[Commit]) -> None:
-        self.commits = tuple(sorted(commits, key=lambda commit: (-commit.time, commit.id)))[:MAX_COMMITS]
+    def __init__(self, commits: Iterable[git_log.Commit]) -> None:
+        self.commits = tuple(sorted(commits, key=lambda commit: (-commit.time, commit.id)))[: git_log.MAX_COMMITS]
         self.files_by_commit: list[tuple[str, ...]] = []
         """The files of each commit under their present names."""
         self.commits_by_term: dict[str, list[int]] = defaultdict(list)
@@ -177,8 +170,8 @@ class HistoryStore:
         known = self._histories.get(key)
         if known:
             return known
-        deadline = monotonic() + HISTORY_SECONDS
-        if not self._lock.acquire(timeout=HISTORY_SECONDS):
+        deadline = monotonic() + git_log.HISTORY_SECONDS
+        if not self._lock.acquire(timeout=git_log.HISTORY_SECONDS):
             return None
         try:
             known = self._histories.get(key)
@@ -195,7 +188,7 @@ class HistoryStore:
         older, commits = _nearest_stored_history(folder, info, head, cancelled) if folder else ("", ())
         if older == head:
             return CommitHistory(commits)
-        new = read_commits(info, head, older, cancelled, max(deadline - monotonic(), 0.05))
+        new = git_log.read_commits(info, head, older, cancelled, max(deadline - monotonic(), 0.05))
         if new is None:
             return None
         history = CommitHistory((*new, *commits))
@@ -233,7 +226,7 @@ class HistoryLoader:
 def _current_commit(info: RootInfo) -> str:
     """Return the commit id of HEAD; empty if there is none. Starts no process."""
     head = read_head(info)
-    return head if COMMIT_ID.fullmatch(head) else ""
+    return head if git_log.COMMIT_ID.fullmatch(head) else ""
 
 
 def path_prefix(root: str) -> str:
@@ -244,17 +237,17 @@ def path_prefix(root: str) -> str:
 
 def _nearest_stored_history(
     folder: Path, info: RootInfo, head: str, cancelled: Cancellation
-) -> tuple[str, tuple[Commit, ...]]:
+) -> tuple[str, tuple[git_log.Commit, ...]]:
     """Return the stored history of ``head``, or of the newest stored commit that ``head`` reaches, with its id."""
     for path in sorted(_newest_files(folder), key=lambda path: head not in path.name):
         data = load_blob(path)
         stored = decode_commits(data) if data else None
-        if stored and (stored[0] == head or is_ancestor(info, stored[0], head, cancelled)):
+        if stored and (stored[0] == head or git_log.is_ancestor(info, stored[0], head, cancelled)):
             return stored
     return "", ()
 
 
-def encode_commits(head: str, commits: tuple[Commit, ...]) -> bytes:
+def encode_commits(head: str, commits: tuple[git_log.Commit, ...]) -> bytes:
     """Encode ``commits`` up to ``head`` as JSON; every path and term is written once."""
     paths: dict[str, int] = {}
     terms: dict[str, int] = {}
@@ -278,15 +271,15 @@ def encode_commits(head: str, commits: tuple[Commit, ...]) -> bytes:
     ).encode()
 
 
-def decode_commits(data: bytes) -> tuple[str, tuple[Commit, ...]] | None:
+def decode_commits(data: bytes) -> tuple[str, tuple[git_log.Commit, ...]] | None:
     """Decode what ``encode_commits`` encoded: the id and the commits up to it; None for anything else."""
     try:
         value: Any = json.loads(data)
-        if value["version"] != VERSION or not COMMIT_ID.fullmatch(value["head"]):
+        if value["version"] != VERSION or not git_log.COMMIT_ID.fullmatch(value["head"]):
             return None
         paths, terms = value["paths"], value["terms"]
         commits = tuple(
-            Commit(
+            git_log.Commit(
                 name,
                 time,
                 bool(fix),

@@ -23,14 +23,8 @@ from time import monotonic, sleep
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree, listing_stamps
 from upbeat.adapters.code.history.commit_history import HistoryStore
+from upbeat.adapters.code.index import build as index_build
 from upbeat.adapters.code.index import store as index_store
-from upbeat.adapters.code.index.build import (
-    IGNORE_FILE,
-    ProgressCallback,
-    UpdateResult,
-    needs_rebuild,
-    update_index,
-)
 from upbeat.adapters.code.index.file_table import FileTable
 from upbeat.adapters.code.index.store import FileEntry, IndexStore, TreeState, open_existing
 from upbeat.adapters.system.git.root import find_root
@@ -223,12 +217,12 @@ class IndexManager:
             other.share_caches(store)
         return other
 
-    def build(self, root: str, on_progress: ProgressCallback | None = None) -> UpdateResult:
+    def build(self, root: str, on_progress: index_build.ProgressCallback | None = None) -> index_build.UpdateResult:
         """Build or update the index of ``root`` now, without a time limit. Raises OSError and StorageError."""
         folder = self._folder(root)
         if folder is None:
-            return UpdateResult(False, problem="the index is disabled")
-        return update_index(
+            return index_build.UpdateResult(False, problem="the index is disabled")
+        return index_build.update_index(
             folder,
             root,
             self.closed,
@@ -351,13 +345,13 @@ class IndexManager:
         changed = _find_changed_files(root, table.entries[fresh.start : fresh.stop])
         is_listed = is_listing_current(
             root, tree, lambda total: self._next_range("folders", root, total, FOLDERS_PER_CHECK)
-        ) and not any(path.endswith(IGNORE_FILE) for path in changed)
+        ) and not any(path.endswith(index_build.IGNORE_FILE) for path in changed)
         if is_listed and not changed:
             return IndexView(store, table, verified=fresh)
         if not is_small and not is_listed:
             self.request_update(root)
             return IndexView(store, table, is_behind=True)
-        done = update_index(
+        done = index_build.update_index(
             folder,
             root,
             seconds=EAGER_UPDATE_SECONDS,
@@ -369,7 +363,7 @@ class IndexManager:
         if updated is None or not updated.is_complete:
             self.request_update(root)
             return None
-        if done.files_read and needs_rebuild(store):
+        if done.files_read and index_build.needs_rebuild(store):
             self.request_update(root)
         return IndexView(store, self._load_table(store, root, updated), is_behind=not done.is_complete)
 
@@ -419,7 +413,9 @@ class IndexManager:
         free = UPDATE_SECONDS if self._is_complete(folder, root) else 0.0
         try:
             seconds = max(self._build_seconds_left, 0.0) + free
-            done = update_index(folder, root, _YieldingCancellation(self), seconds=seconds, max_bytes=self._max_bytes())
+            done = index_build.update_index(
+                folder, root, _YieldingCancellation(self), seconds=seconds, max_bytes=self._max_bytes()
+            )
             self._problems[root] = done.problem
         except (OSError, StorageError, ValueError) as error:
             self._problems[root] = str(error)

@@ -12,14 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from upbeat.adapters.code.files.file_types import classify_file
-from upbeat.adapters.code.index.document import (
-    IndexedDocument,
-    StoredDocument,
-    WordLines,
-    build_document,
-    encode_indexed_document,
-    encode_lines,
-)
+from upbeat.adapters.code.index import document as documents
 from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.terms import joined_key, terms_in
 
@@ -81,9 +74,9 @@ class FileFeatures:
     """
 
     path: str
-    document: StoredDocument
+    document: documents.StoredDocument
     text_lines: list[str] = field(default_factory=list)
-    word_lines: WordLines | None = None
+    word_lines: documents.WordLines | None = None
     term_counts: dict[str, int] = field(default_factory=dict)
     name_counts: Counter[str] = field(default_factory=Counter)
     joined_names: dict[str, float] = field(default_factory=dict)
@@ -119,26 +112,28 @@ class FeatureExtractor:
         self._local_ids: dict[str, int] = {}
         self._qualified_names = {pair for dotted in search_query.dotted_names for pair in pairwise(dotted)}
 
-    def build_document(self, path: str, text: str) -> tuple[IndexedDocument, StoredDocument]:
+    def build_document(self, path: str, text: str) -> tuple[documents.IndexedDocument, documents.StoredDocument]:
         """Build the document of ``text`` with only the words that match the query."""
-        document = build_document(text, classify_file(path).language, lambda word: self._match(word) is not None)
+        document = documents.build_document(
+            text, classify_file(path).language, lambda word: self._match(word) is not None
+        )
         for word in document.words:
             if word not in self._local_ids:
                 word_id = self._local_ids[word] = FIRST_LOCAL_ID + len(self._local_ids)
                 self.words_by_id[word_id] = word
-        return document, StoredDocument(
-            encode_indexed_document(document, [self._local_ids[word] for word in document.words])
+        return document, documents.StoredDocument(
+            documents.encode_indexed_document(document, [self._local_ids[word] for word in document.words])
         )
 
     def extract(self, path: str, text: str) -> FileFeatures:
         """Return all features of ``text``, with definitions and lines."""
         document, stored = self.build_document(path, text)
         features = self.extract_summary(path, stored)
-        self.add_details(features, WordLines(encode_lines(document)), lambda: text)
+        self.add_details(features, documents.WordLines(documents.encode_lines(document)), lambda: text)
         self.add_line_terms(features, text)
         return features
 
-    def extract_summary(self, path: str, document: StoredDocument) -> FileFeatures:
+    def extract_summary(self, path: str, document: documents.StoredDocument) -> FileFeatures:
         """Return the features of the file as a whole."""
         features = FileFeatures(path, document)
         for index, match in self._matching_words(document):
@@ -154,7 +149,9 @@ class FeatureExtractor:
         self._add_definitions(features)
         return features
 
-    def add_details(self, features: FileFeatures, word_lines: WordLines, read_text: Callable[[], str | None]) -> None:
+    def add_details(
+        self, features: FileFeatures, word_lines: documents.WordLines, read_text: Callable[[], str | None]
+    ) -> None:
         """Add the hits of each definition, the lines of each term, and quoted phrases and literals.
 
         ``read_text`` is called only when the file may hold a phrase or literal of the query.
@@ -194,7 +191,7 @@ class FeatureExtractor:
                 )
                 features.definition_hits[position].line_terms.append((line, match.terms))
 
-    def _matching_words(self, document: StoredDocument) -> list[tuple[int, TermMatch]]:
+    def _matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:
         """Return the positions of those words of the document that match the query, with what they match."""
         known, ids, words = self._matches_by_id, document.word_ids, self.words_by_id
         matching = []

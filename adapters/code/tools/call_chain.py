@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
@@ -27,26 +26,13 @@ MAX_PLACES = 40
 MIN_FOLLOWED_CONFIDENCE = 0.5
 MIN_CONFIDENCE = 0.1
 MAX_ROWS_WITH_TEXT = 8
-SUPPLEMENT_FACTOR = 0.6
-"""Score of a finding compared with a search result, which answers the question directly."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallStep:
-    """One edge on a path from the target; it starts at ``origin``."""
-
-    edge: graph.Edge
-    origin: graph.SymbolLocation
-    depth: int
-    direction: str
-    confidence: float
 
 
 def trace_calls(code: CodeBase, symbol: str, direction: str, depth: int) -> ToolOutput:
     """Return the callers and callees of ``symbol`` within ``depth`` steps."""
     targets = graph.find_definitions(code, symbol)
     chosen = targets[:MAX_TARGETS]
-    steps: list[CallStep] = []
+    steps: list[graph.Step] = []
     has_cycle = False
     for way in ("callers", "callees") if direction == "both" else (direction,):
         new_steps, is_cyclic = _follow(code, chosen, way, depth)
@@ -74,13 +60,13 @@ def trace_calls(code: CodeBase, symbol: str, direction: str, depth: int) -> Tool
 
 def _follow(
     code: CodeBase, targets: list[graph.SymbolLocation], direction: str, depth: int
-) -> tuple[list[CallStep], bool]:
+) -> tuple[list[graph.Step], bool]:
     """Return the steps in one direction, and whether one of them leads back to a target."""
     find_edges: Callable[[CodeBase, graph.SymbolLocation], list[graph.Edge]]
     find_edges = graph.find_callers if direction == "callers" else graph.find_callees
     starts = {(target.path, target.position) for target in targets}
     seen = set(starts)
-    steps: list[CallStep] = []
+    steps: list[graph.Step] = []
     has_cycle = False
     waiting = deque((target, 1.0, 1) for target in targets)
     while waiting and not code.is_past_deadline() and len(steps) < MAX_PLACES:
@@ -93,7 +79,7 @@ def _follow(
             if key in seen or confidence < MIN_CONFIDENCE or len(steps) >= MAX_PLACES:
                 continue
             seen.add(key)
-            steps.append(CallStep(edge, symbol, distance, direction, confidence))
+            steps.append(graph.Step(edge, symbol, distance, confidence, direction))
             is_test = classify_file(edge.endpoint.path).role is FileRole.TEST
             is_end = distance == depth or (is_test and direction == "callers")  # nothing calls a test
             if is_certain and edge.endpoint.position >= 0 and not is_end:
@@ -101,7 +87,7 @@ def _follow(
     return steps, has_cycle
 
 
-def _chain_data(targets: list[graph.SymbolLocation], steps: list[CallStep]) -> list[dict[str, Any]]:
+def _chain_data(targets: list[graph.SymbolLocation], steps: list[graph.Step]) -> list[dict[str, Any]]:
     """Return the symbols in the shape of the contract, each with its callers and callees."""
     nodes: dict[str, dict[str, Any]] = {target.id: _node_data(target, 0) for target in targets}
     for step in steps:
@@ -126,7 +112,7 @@ def _node_data(symbol: graph.SymbolLocation, depth: int) -> dict[str, Any]:
     }
 
 
-def _step_findings(code: CodeBase, steps: list[CallStep]) -> tuple[Finding, ...]:
+def _step_findings(code: CodeBase, steps: list[graph.Step]) -> tuple[Finding, ...]:
     ranked = sorted(steps, key=lambda step: (step.depth, -step.confidence, step.edge.endpoint.path, step.edge.line))
     rows = []
     for number, step in enumerate(ranked):
@@ -135,14 +121,14 @@ def _step_findings(code: CodeBase, steps: list[CallStep]) -> tuple[Finding, ...]
         )
         calls = step.direction == "callers"
         why = f"calls {goal} on line {step.edge.line}" if calls else f"called by {goal} on line {step.edge.line}"
-        score = SUPPLEMENT_FACTOR * step.confidence * DECAY ** (step.depth - 1)
+        score = graph.SUPPLEMENT_FACTOR * step.confidence * DECAY ** (step.depth - 1)
         rows.append(
             graph.edge_finding(code, step.edge, score, why, has_text=number < MAX_ROWS_WITH_TEXT, is_call_site=calls)
         )
     return tuple(rows)
 
 
-def _summary(symbol: str, targets: list[graph.SymbolLocation], steps: list[CallStep], has_cycle: bool) -> str:
+def _summary(symbol: str, targets: list[graph.SymbolLocation], steps: list[graph.Step], has_cycle: bool) -> str:
     if not targets:
         return f"no definition of {symbol} was found"
     up = sum(step.direction == "callers" for step in steps)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
@@ -24,18 +23,6 @@ MAX_TARGETS = 3
 MAX_NODES = 60
 MAX_ROWS = 12
 MAX_ROWS_WITH_TEXT = 6
-SUPPLEMENT_FACTOR = 0.6
-"""Score of a finding compared with a search result, which answers the question directly."""
-
-
-@dataclass(frozen=True, slots=True)
-class AffectedSymbol:
-    """One symbol that depends on the change, ``depth`` steps away through ``via``."""
-
-    edge: graph.Edge
-    via: graph.SymbolLocation
-    depth: int
-    impact: float
 
 
 def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, ...], depth: int) -> ToolOutput:
@@ -45,7 +32,12 @@ def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, .
     affected = _propagate(code, roots, depth)
     ranked = sorted(
         affected,
-        key=lambda item: (-item.impact, item.depth, item.edge.endpoint.path, item.edge.endpoint.definition.start_line),
+        key=lambda item: (
+            -item.confidence,
+            item.depth,
+            item.edge.endpoint.path,
+            item.edge.endpoint.definition.start_line,
+        ),
     )
     data: dict[str, Any] = {
         "root": [root.id for root in roots],
@@ -65,11 +57,11 @@ def analyze_impact(code: CodeBase, files: tuple[str, ...], symbols: tuple[str, .
     return ToolOutput(summary, rows, data, truncated=code.is_past_deadline())
 
 
-def _propagate(code: CodeBase, roots: list[graph.SymbolLocation], depth: int) -> list[AffectedSymbol]:
+def _propagate(code: CodeBase, roots: list[graph.SymbolLocation], depth: int) -> list[graph.Step]:
     """Return everything that uses ``roots`` directly or indirectly."""
     seen = {(root.path, root.position) for root in roots}
     files = {root.path for root in roots if root.position < 0}
-    affected: list[AffectedSymbol] = []
+    affected: list[graph.Step] = []
     waiting = deque((root, 1.0, 1) for root in roots)
     while waiting and not code.is_past_deadline():
         symbol, weight, distance = waiting.popleft()
@@ -83,33 +75,33 @@ def _propagate(code: CodeBase, roots: list[graph.SymbolLocation], depth: int) ->
             if key in seen or edge.endpoint.path in files or value < MIN_IMPACT or len(affected) >= MAX_NODES:
                 continue
             seen.add(key)
-            affected.append(AffectedSymbol(edge, symbol, distance, value))
+            affected.append(graph.Step(edge, symbol, distance, value))
             is_test = classify_file(edge.endpoint.path).role is FileRole.TEST  # nothing depends on a test
             if distance < depth and not is_test:
                 waiting.append((edge.endpoint, value, distance + 1))
     return affected
 
 
-def _node_data(affected: AffectedSymbol) -> dict[str, Any]:
+def _node_data(affected: graph.Step) -> dict[str, Any]:
     symbol = affected.edge.endpoint
     return {
         "symbol_id": symbol.id,
         "file_path": printable_path(symbol.path),
         "line": affected.edge.line,
         "depth": affected.depth,
-        "impact": round(affected.impact, 4),
+        "impact": round(affected.confidence, 4),
         "confidence": round(affected.edge.confidence, 3),
-        "via": affected.via.id,
+        "via": affected.origin.id,
         "is_test": classify_file(symbol.path).role is FileRole.TEST,
     }
 
 
-def _affected_findings(code: CodeBase, ranked: list[AffectedSymbol]) -> Iterator[Finding]:
+def _affected_findings(code: CodeBase, ranked: list[graph.Step]) -> Iterator[Finding]:
     for number, item in enumerate(ranked):
-        path, definition = printable_path(item.via.path), item.via.definition
-        target = f"{definition.symbol} ({path}:{definition.start_line})" if item.via.position >= 0 else path
-        verb = "calls" if item.edge.is_call else "uses" if item.via.position >= 0 else "imports"
+        path, definition = printable_path(item.origin.path), item.origin.definition
+        target = f"{definition.symbol} ({path}:{definition.start_line})" if item.origin.position >= 0 else path
+        verb = "calls" if item.edge.is_call else "uses" if item.origin.position >= 0 else "imports"
         why = f"{verb} {target} on line {item.edge.line}"
         yield graph.edge_finding(
-            code, item.edge, SUPPLEMENT_FACTOR * item.impact, why, has_text=number < MAX_ROWS_WITH_TEXT
+            code, item.edge, graph.SUPPLEMENT_FACTOR * item.confidence, why, has_text=number < MAX_ROWS_WITH_TEXT
         )

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
 
-from upbeat.adapters.code.history import commit_history
+from upbeat.adapters.code.history import git_log
 from upbeat.adapters.code.history.commit_history import (
     MAX_STORED_HISTORIES,
     CommitHistory,
@@ -48,7 +48,7 @@ def stored_histories(home: Path) -> list[Path]:
 
 def forbid_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every further call of git for commits fail."""
-    monkeypatch.setattr(commit_history, "read_commits", None)
+    monkeypatch.setattr(git_log, "read_commits", None)
 
 
 def test_a_history_is_stored_for_the_next_process(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,8 +76,8 @@ def test_only_new_commits_are_read(root: Path, tmp_path: Path, monkeypatch: pyte
     get(root, tmp_path / "home")
     commit(root, "b.py")
     known: list[str] = []
-    real = commit_history.read_commits
-    monkeypatch.setattr(commit_history, "read_commits", lambda *args: known.append(args[2]) or real(*args))
+    real = git_log.read_commits
+    monkeypatch.setattr(git_log, "read_commits", lambda *args: known.append(args[2]) or real(*args))
 
     grown = get(root, tmp_path / "home")
 
@@ -199,8 +199,8 @@ def test_concurrent_questions_read_once(root: Path, monkeypatch: pytest.MonkeyPa
     """Questions at the same time wait for one reading."""
     store = HistoryStore(None)
     calls: list[int] = []
-    real = commit_history.read_commits
-    monkeypatch.setattr(commit_history, "read_commits", lambda *args: calls.append(1) or real(*args))
+    real = git_log.read_commits
+    monkeypatch.setattr(git_log, "read_commits", lambda *args: calls.append(1) or real(*args))
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(store.get, [str(root)] * 5))
 
