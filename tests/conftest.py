@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+from repositories import make_repository
 
 settings.register_profile(
     "upbeat",
@@ -27,3 +28,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     Only one for each of the real clients: they have deadlines of their own, Claude Code 1.5 s for what ends a session.
     """
     return (os.cpu_count() or 1) * (1 if config.option.markexpr == "e2e" else 2)
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small repository that the tests of a file share."""
+    return make_repository(tmp_path_factory.mktemp("r") / "a repo 仓库")

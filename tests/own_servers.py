@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -60,3 +61,16 @@ def provider(home: Path, use: ServerLifetime = ServerLifetime.ONCE) -> ServersPr
     """What asks the servers in the settings below ``home``. Close it."""
     finders = {client.cli_name: client.find_launch for client in CLIENTS}
     return ServersProvider(read_environment({"HOME": str(home)}), use, finders)
+
+
+def started_pids(file: Path) -> list[int]:
+    """Return the pids of the servers that have noted their start in ``file``."""
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+def wait_for_start(file: Path, seconds: float = 30) -> int:
+    """Wait until a server has noted its start in ``file``; return its pid, 0 if there is none in time."""
+    end = time.monotonic() + seconds
+    while not started_pids(file) and time.monotonic() < end:
+        time.sleep(0.02)
+    return next(iter(started_pids(file)), 0)

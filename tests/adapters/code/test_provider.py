@@ -146,17 +146,6 @@ def test_secrets_are_not_searched(project: Path) -> None:
     assert "=hunter2" not in everything
 
 
-def test_the_same_query_has_the_same_answer(project: Path) -> None:
-    """Answers are equal from one provider and from another, cold and warm."""
-    provider = EmbeddedProvider(5.0)
-    arguments = {"query": "session login retry upload permissions", "limit": 5}
-    answers = [provider.call("ci_search", arguments, str(project), threading.Event()) for _ in range(2)]
-    answers.append(EmbeddedProvider(5.0).call("ci_search", arguments, str(project), threading.Event()))
-
-    assert answers[0] == answers[1] == answers[2]
-    assert not answers[0].truncated
-
-
 def test_limit_is_the_number_of_files(project: Path) -> None:
     """limit bounds the files of the answer."""
     for limit in (1, 3):

@@ -21,6 +21,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
+    "ci_search": {"query": "where is a name stored", "limit": 5},
     "ci_graph_rag": {"query": "where is a name stored"},
     "ci_call_chain": {"symbol": "receive"},
     "ci_bug_locate": {"query": "receive fails", "errors": ["ValueError: The name must not be empty"]},

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from mcp_pipe import Pipe
 from processes import SHIM, Finished, Fork, environment, read_log, run, upbeat
-from repositories import PROMPT, make_repository
+from repositories import PROMPT
 
 from upbeat.adapters.hook_entry.shim import EXIT_AFTER_SECONDS, SERVER_TIMEOUT_SECONDS, main, socket_path
 from upbeat.adapters.install.plugin import HOOK_TIMEOUT_SECONDS
@@ -26,11 +26,6 @@ from upbeat.core.engine.handle import HOOK_BUDGET_MS
 COMMAND = [sys.executable, "-I", "-S", str(SHIM)]
 MOST_MODULES = 3
 """Modules that the shim may load beyond a bare interpreter: what it needs for one Unix socket."""
-
-
-@pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("r") / "a repo 仓库")
 
 
 def payload(repo: Path, prompt: str = PROMPT, **fields: Any) -> bytes:

@@ -96,6 +96,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 FOREIGN = {"a": "edited", "foreign": "x"}
+FOREIGN_IN_PLACE = {f".local/share/upbeat/claude/{name}": text for name, text in FOREIGN.items()}
 CLEAN = {"in the way": [], "kept": []}
 BEFORE = {".claude/settings.json": SETTINGS}
 INSTALLED = {
@@ -215,7 +216,7 @@ def test_a_users_files_in_upbeats_folder_are_marked(machine: Machine) -> None:
 
     assert {"a": True, "c": False, "foreign": True} == gone
     assert CLEAN == machine.uninstall()
-    assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in FOREIGN.items()} == machine.files()
+    assert BEFORE | FOREIGN_IN_PLACE == machine.files()
 
 
 def test_an_upgrade_keeps_changes_of_other_programs(machine: Machine) -> None:
@@ -257,7 +258,7 @@ def test_files_that_an_uninstall_left_are_no_installation(machine: Machine) -> N
     machine.uninstall(merge=True)
     left = machine.files()
 
-    assert BEFORE | {f".local/share/upbeat/claude/{name}": text for name, text in FOREIGN.items()} == left
+    assert BEFORE | FOREIGN_IN_PLACE == left
     for merge in (False, True):
         assert plan_uninstall("claude", machine.wanted(), machine.environment, merge=merge) is None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from own_servers import hostile, odd, provider, settings
+from own_servers import hostile, odd, provider, settings, wait_for_start
 from processes import Fork, environment, is_gone, pids_with_home
 
 from upbeat.adapters.cli.main import main
@@ -259,18 +259,9 @@ def test_a_signal_leaves_no_server(tmp_path: Path, command: list[str], number: s
     settings(tmp_path, odd("hangs", str(tmp_path / "starts")))
     reader, writer = os.pipe()
     with open(reader), open(writer), Fork(main, command, tmp_path, environment(tmp_path), reader) as fork:
-        end = time.monotonic() + 30
-        while not _started(tmp_path) and time.monotonic() < end:
-            time.sleep(0.02)
-        leader = _started(tmp_path)
+        leader = wait_for_start(tmp_path / "starts")
         fork.send(number)
         fork.wait()
 
         assert leader
         assert is_gone(leader)
-
-
-def _started(folder: Path) -> int:
-    """Return the pid of the server; 0 before it has started."""
-    path = folder / "starts"
-    return int(path.read_text() or 0) if path.exists() else 0

@@ -36,11 +36,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("r") / "repo")
-
-
-@pytest.fixture(scope="module")
 def warm(home: Path) -> Iterator[ServersProvider]:
     """A provider whose server stays, as in a session; settings may change between its turns."""
     made = provider(home, ServerLifetime.ONCE)

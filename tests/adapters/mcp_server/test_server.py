@@ -11,17 +11,12 @@ from pathlib import Path
 import pytest
 from mcp_pipe import Pipe
 from processes import read_log, run
-from repositories import PROMPT, make_repository
+from repositories import PROMPT
 
 from upbeat.adapters.hook_entry.shim import socket_path
 
 HANGING = Path(__file__).parents[2] / "hanging.py"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
-
-
-@pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("r") / "a repo 仓库")
 
 
 def submitted(repo: Path, prompt: str = PROMPT, **fields: str) -> dict[str, str]:

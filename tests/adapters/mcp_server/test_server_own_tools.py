@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp_pipe import Pipe
-from own_servers import odd, settings
-from repositories import PROMPT, make_repository
-
-
-@pytest.fixture(scope="module")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("r") / "repo")
+from own_servers import odd, settings, started_pids, wait_for_start
+from repositories import PROMPT
 
 
 def context(pipe: Pipe, repo: Path, session: str) -> str:
@@ -24,22 +18,12 @@ def context(pipe: Pipe, repo: Path, session: str) -> str:
     return str(answer["hookSpecificOutput"]["additionalContext"])
 
 
-def starts(file: Path) -> list[int]:
-    return [int(line) for line in file.read_text().split()] if file.exists() else []
-
-
-def until_started(file: Path, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not starts(file) and time.monotonic() < end:
-        time.sleep(0.02)
-
-
 def test_a_session(repo: Path, tmp_path: Path) -> None:
     """It starts before any prompt, answers a prompt once it is there, and is gone when its client closes stdin."""
     file = tmp_path / "starts"
     settings(tmp_path, odd("fine", str(file)))
     with Pipe(repo, home=tmp_path) as pipe:
-        until_started(file)
+        wait_for_start(file)
         contexts: list[str] = []
         while "mcp:odd/search" not in "".join(contexts) and len(contexts) < 40:
             contexts.append(context(pipe, repo, f"s{len(contexts)}"))  # a session is not told the same lines twice
@@ -48,7 +32,7 @@ def test_a_session(repo: Path, tmp_path: Path) -> None:
         assert all("shop/retry.py" in one for one in contexts)
         assert 0 == pipe.close_stdin()
 
-    (pid,) = starts(file)
+    (pid,) = started_pids(file)
 
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -81,4 +65,4 @@ def test_switched_off_nothing_starts(repo: Path, tmp_path: Path) -> None:
         pipe.hook(hook_event_name="SessionStart", cwd=str(repo), session_id="s", source="startup")
         pipe.hook(hook_event_name="UserPromptSubmit", cwd=str(repo), session_id="s", prompt=PROMPT)
 
-    assert [] == starts(file)
+    assert [] == started_pids(file)

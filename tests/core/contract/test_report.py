@@ -12,6 +12,7 @@ from fakes.context import repo_context
 from fakes.runtime import fake_world
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_values import JSON
 from pydantic import ValidationError
 
 from upbeat.adapters.cli.schema import schema_text
@@ -80,10 +81,6 @@ FINDINGS = st.builds(
     text=TEXTS,
     claim=st.sampled_from(["", "dead"]),
     supports_claim=st.booleans(),
-)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
 )
 OUTPUTS = st.builds(
     ToolOutput, TEXTS, st.lists(FINDINGS, max_size=4).map(tuple), st.dictionaries(TEXTS, JSON, max_size=3)

@@ -24,14 +24,12 @@ def test_signals() -> None:
     }
 
 
-def test_enough() -> None:
-    """One certain signal is enough; two weak ones are with a request, three are without."""
-    assert [] == [prompt for (prompt,) in CASES["enough"] if not analyze_prompt(prompt).signals]
+@pytest.mark.parametrize("group", ["enough", "not enough"])
+def test_enough(group: str) -> None:
+    """One certain signal is enough, or two weak ones with a request, or three; one weak or among other words is not."""
+    expected = {prompt: group == "enough" for (prompt,) in CASES[group]}
 
-
-def test_not_enough() -> None:
-    """One weak signal is not enough, nor are weak signals among words about something else."""
-    assert [] == [prompt for (prompt,) in CASES["not enough"] if analyze_prompt(prompt).signals]
+    assert expected == {prompt: bool(analyze_prompt(prompt).signals) for prompt in expected}
 
 
 @pytest.mark.parametrize(("weights", "is_request", "enough"), WEIGHED["weighed"])

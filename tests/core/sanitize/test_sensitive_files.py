@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from case_files import read_groups
 
 from upbeat.core.sanitize.sensitive_files import is_credential_path
 
-NAMES = {
-    answer: [name for (names,) in rows for name in names.split()]
-    for answer, rows in read_groups(Path(__file__).with_name("sensitive_files_cases.tsv")).items()
-}
+CASES = read_groups(Path(__file__).with_name("sensitive_files_cases.tsv"))
 
 
-def test_credential_files() -> None:
-    """A credential file is known by its name, in any case."""
-    assert dict.fromkeys(NAMES["yes"], True) == {path: is_credential_path(path) for path in NAMES["yes"]}
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_credential_files(answer: str) -> None:
+    """A credential file is known by its name in any case; code, templates and similar names are read."""
+    paths = ["", "/", "."] * (answer == "no") + [path for (paths,) in CASES[answer] for path in paths.split()]
 
-
-def test_other_files() -> None:
-    """Code, templates and files with similar names are read."""
-    paths = ["", "/", ".", *NAMES["no"]]
-
-    assert dict.fromkeys(paths, False) == {path: is_credential_path(path) for path in paths}
+    assert dict.fromkeys(paths, answer == "yes") == {path: is_credential_path(path) for path in paths}
