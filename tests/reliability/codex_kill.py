@@ -1,4 +1,4 @@
-"""How often something is lost, doubled or left behind when codex-auto, Codex, or both are killed in mid-turn.
+"""How often something is lost, duplicated or left behind when codex-auto, Codex, or both are killed in mid-turn.
 
     PYTHONPATH=tests .venv/bin/python -m reliability.codex_kill [--rounds 200] [--seed 1]
 
@@ -84,7 +84,7 @@ def measure(sandbox: Sandbox, rounds: int, seed: int) -> Figures:
     faults += [f"afterwards: left behind ({words})" for words in launch.left_behind()]
     faults += sorted(
         {
-            f"{marker}: doubled (request {turn.number})"
+            f"{marker}: duplicated (request {turn.number})"
             for turn, markers in turns
             for marker, count in markers.items()
             if count > 1
@@ -117,7 +117,7 @@ def faults_of(line: dict[str, Any]) -> list[str]:
     checks = {
         f"thread lost ({line['before']} {line['acknowledged']} {line['after']})": lost,
         f"orphans ({line['orphans']} {line['left']})": line["orphans"] or line["left"],
-        "codex-auto hung": line["stuck"],
+        "codex-auto hung": line["hung"],
         f"not resumed ({line['exit_code']} {line['stderr']})": line["exit_code"] != 0 or not line["answered"],
         f"draft left ({line['drafts']})": line["drafts"],
     }

@@ -54,7 +54,7 @@ def one_round(number: int, done: int, chance: random.Random, record: Path) -> di
     time.sleep(delay)
     landed = reached and killed.poll() is None and bool(codex_processes())
     kill(killed, victim, chance)
-    is_stuck = not wait_for(lambda: killed.poll() is not None)
+    is_hung = not wait_for(lambda: killed.poll() is not None)
     orphans = settle()
     acknowledged = thread_of(session)
     resumed = start(["--session", session, "--transport", chance.choice(TRANSPORTS)], f"{marker}-b: go on")
@@ -69,7 +69,7 @@ def one_round(number: int, done: int, chance: random.Random, record: Path) -> di
         "anchor": anchor,
         "delay": round(delay, 3),
         "landed": landed,
-        "stuck": is_stuck,
+        "hung": is_hung,
         "orphans": orphans,
         "before": before,
         "acknowledged": acknowledged,

@@ -59,8 +59,8 @@ def visit_repositories(_folder: Path, is_whole: bool) -> Iterator[Seen]:
         ]
         print(*faults[:20], sep="\n", end="", file=sys.stderr)
         yield none_of(claim, bound, faults, context)
-    stuck = counts["stuck"]
-    yield Seen("A process ends, whatever it is given to read", "0 stuck", f"{stuck} stuck; {visits}", stuck == 0)
+    hung = counts["hung"]
+    yield Seen("A process ends, whatever it is given to read", "0 hung", f"{hung} hung; {visits}", hung == 0)
 
 
 def _watched(name: str, is_whole: bool, counts: Counter[str]) -> Iterator[Verdict]:
@@ -76,14 +76,14 @@ def _watched(name: str, is_whole: bool, counts: Counter[str]) -> Iterator[Verdic
             try:
                 seen = watch(call, place)
             except TimeoutError:
-                counts["stuck"] += 1
+                counts["hung"] += 1
                 continue
             counts.update(opened=len(seen.opened), git=len(seen.programs))
             yield judge(place, seen)
         for number, entry in enumerate(chosen):
             path = place.log / f"{number}.out"
             output = path.read_bytes() if path.exists() else b"does not end"
-            counts["stuck"] += b"does not end" in output
+            counts["hung"] += b"does not end" in output
             if CANARY.encode() in output.lower():
                 yield Verdict(leaked=(f"the output of {entry}",))
         counts["kept"] += sum(path.is_file() for path in place.home.rglob("*"))
@@ -94,7 +94,7 @@ def swap_while_reading(folder: Path, tries: int) -> Iterator[Seen]:
     ours, naive = race(folder / "x", tries)
     yield Seen(
         "A link put in place of a file or folder while it is read leads nowhere",
-        "0 escapes, while a reader that looks first gets out",
+        "0 escapes, while a check-then-open reader escapes",
         f"{ours.escapes} escapes in {ours.tries:,} readings ({ours.read:,} gave the file); "
         f"looking first: {naive.escapes:,} in {naive.tries:,}",
         ours.escapes == 0 and ours.read > tries // 10 and (naive.escapes > 0 or tries < TRIES),

@@ -216,7 +216,7 @@ class Kills:
     """What came of the kills of one command."""
 
     count: int = 0
-    half: list[str] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
     unclean: list[str] = field(default_factory=list)
 
 
@@ -230,9 +230,9 @@ def kill_commands(folder: Path, step: int) -> Iterator[Seen]:
             _kill_command(command, client, folder / f"{command} {client}", step, seen)
         yield none_of(
             f"Killed at any call with which {command} changes a file, each file is the old one or the new one",
-            "0 half",
-            seen.half,
-            f"half, {seen.count} kills ({places}, both clients)",
+            "0 partial",
+            seen.partial,
+            f"partial, {seen.count} kills ({places}, both clients)",
             holds=seen.count > 0,
         )
         yield none_of(
@@ -267,11 +267,11 @@ def _kill_command(command: str, client: str, folder: Path, step: int, seen: Kill
     for place in kills(work, begin, step):
         seen.count += 1
         now = picture(home.root)
-        seen.half += [f"{client}, {place}: {name}" for name in _half(old, new, now, private)]
+        seen.partial += [f"{client}, {place}: {name}" for name in _partial(old, new, now, private)]
         seen.unclean += [f"{client}, {place}: {problem}" for problem in _finish(home, seen.count, old, new, private)]
 
 
-def _half(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:
+def _partial(old: Picture, new: Picture, now: Picture, private: str) -> list[str]:
     """Return files that are neither as before nor as after; a draft is none yet, and the receipt is not the user's."""
     gone = [name for name in old.keys() & new.keys() if name not in now]
     return gone + [

@@ -37,7 +37,7 @@ WRONG = (
 EVENTS = 12
 LONGEST_STEP = 40.0
 """Days between two right times; less than records are kept."""
-BAD = ("bad_answers", "not_answered", "lost", "doubled", "out_of_order", "unreadable")
+BAD = ("bad_answers", "not_answered", "lost", "duplicated", "out_of_order", "unreadable")
 
 
 def journey(chance: random.Random) -> list[datetime]:
@@ -70,7 +70,7 @@ def travel(folder: Path, times: list[datetime]) -> Counter[str]:
     kept = {number for number, now in enumerate(times) if not is_old(now, times)}
     counts["lost"] = len(kept - set(calls))
     counts["pruned"] = len(times) - len(calls)
-    counts["doubled"] = len(calls) - len(set(calls))
+    counts["duplicated"] = len(calls) - len(set(calls))
     counts["out_of_order"] = int(calls != sorted(calls))
     counts["unreadable"] = int(not journal.verify().is_intact or bool(journal.health().problem))
     counts["not_answered"] = sum(record.text_field("event") == "internal_error" for record in records)
@@ -91,7 +91,7 @@ def set_clock_wrong(folder: Path, journeys: int) -> Iterator[Seen]:
     yield none_counted(
         "The clock is wrong for an event, by a second or by centuries, back or ahead: it is answered, stored once "
         "and in order, the journal can be read, and nothing is pruned that is not old",
-        f"0 faults, {journeys} journeys of {EVENTS} right times and about half as many wrong ones",
+        f"0 faults, {journeys} sequences of {EVENTS} correct and about {EVENTS // 2} incorrect timestamps",
         counts,
         BAD,
         f"{counts['events']:,} events, of which {counts['pruned']:,} were old and pruned",

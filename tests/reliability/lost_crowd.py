@@ -84,7 +84,7 @@ def _seen(
     bad = sum(not answer.is_good for answer in answers)
     p50, p99 = times[len(times) // 2], times[min(len(times) * 99 // 100, len(times) - 1)]
     figure = (
-        f"{bad} of {len(answers)} answers bad, {wrong['lost']} lost, {wrong['doubled']} doubled, "
+        f"{bad} of {len(answers)} answers bad, {wrong['lost']} lost, {wrong['duplicated']} duplicated, "
         f"{wrong['unreadable'] + wrong['set_aside']} files damaged; p50 {p50:,.0f} ms, p99 {p99:,.0f} ms, "
         f"{late} over 10 s, {gave_up} gave up"
     )

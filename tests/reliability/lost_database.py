@@ -155,7 +155,7 @@ def try_fault(prepared: Path, days: int, fault: Fault) -> Counter[str]:
             seen=seen,
             raised=int(has_raised),
             lost=len({*had, *kept} - set(stored)),
-            doubled=sum(count > 1 for count in Counter(stored).values()),
+            duplicated=sum(count > 1 for count in Counter(stored).values()),
             unreadable=int(not verified.is_intact or bool(health.problem)),
             set_aside=len(health.damaged_files),
             not_stored_after=int((1, 1) not in stored),
@@ -182,7 +182,7 @@ def happen(folder: Path, days: int, fault: Fault) -> tuple[int, list[tuple[int, 
 
 KINDS = ((apsw.SQLITE_FULL, True), (apsw.SQLITE_IOERR_WRITE, False), (apsw.SQLITE_IOERR, True))
 """ENOSPC, EIO once, EIO from then on: the code, and whether it stays."""
-BAD = ("raised", "lost", "doubled", "unreadable", "set_aside", "not_stored_after")
+BAD = ("raised", "lost", "duplicated", "unreadable", "set_aside", "not_stored_after")
 
 
 def fail_calls(folder: Path, is_whole: bool) -> Iterator[Seen]:
@@ -202,7 +202,7 @@ def fail_calls(folder: Path, is_whole: bool) -> Iterator[Seen]:
                     counts += try_fault(prepared, days, Fault(calls, at, code, stays))
         yield none_counted(
             f"Every {call} of the journal's SQLite fails in turn (ENOSPC until there is room, EIO): no "
-            "exception, nothing acknowledged lost or doubled, no file set aside, and the next event is stored",
+            "exception, nothing acknowledged lost or duplicated, no file set aside, and the next event is stored",
             f"0 faults; {call}s: " + ", ".join(numbers),
             counts,
             BAD,

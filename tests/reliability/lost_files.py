@@ -108,7 +108,7 @@ class VictimDeed:
         following = self._write(folder, 3, [])
         after = self._victim.faults(folder, 0, [*stored, 3], SIZE)
         if len(stored) == 2:
-            after.pop("doubled", None)  # refused, and there all the same: only its last step had failed
+            after.pop("duplicated", None)  # refused, and there all the same: only its last step had failed
         behind = len(self._victim.left_behind(folder))
         return wrong + after + Counter(not_stored_after=int(following.stdout != KEPT), left_behind=behind)
 
@@ -223,7 +223,7 @@ def _failing(point: Point, error: str) -> list[str]:
     return ["strace", "-f", "-qq", "-o", "/dev/null", *inject]
 
 
-BAD = ("raised", "lost", "doubled", "unreadable", "set_aside", "not_stored_after", "left_behind")
+BAD = ("raised", "lost", "duplicated", "unreadable", "set_aside", "not_stored_after", "left_behind")
 
 
 def _try_deed(deed: Deed, folder: Path, is_whole: bool) -> tuple[list[Point], Counter[str]]:
@@ -248,7 +248,7 @@ def fail_calls(folder: Path, is_whole: bool) -> Iterator[Seen]:
         calls = ", ".join(f"{count} {name}" for name, count in Counter(point.call for point in points).items())
         yield none_counted(
             f"Each call of {deed.name} that would write fails in turn, with ENOSPC and with EIO: no exception, nothing "
-            "acknowledged lost, no file half, and it works once there is room",
+            "acknowledged lost, no partially written file, and it works once there is room",
             f"0 faults; {len(points)} calls ({calls})",
             counts,
             BAD,

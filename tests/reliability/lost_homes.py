@@ -95,7 +95,7 @@ def _bad(*answers: Answer) -> Counter[str]:
 # Outside
 
 KINDS: dict[Callable[[str, bool], Iterator[Counter[str]]], str] = {
-    read_only: "A home that can only be read, with a journal in it and without one: hooks answer, what is stored can "
+    read_only: "A read-only home directory, with a journal in it and without one: hooks answer, what is stored can "
     "be read, and once it can be written the next event is stored",
     no_home: "HOME is not set and nothing else can be written: a hook answers; with XDG_STATE_HOME it stores there",
     full: f"A disk with {', '.join(f'{room:,}' for room in ROOM)} bytes left: hooks answer, nothing acknowledged is "

@@ -106,7 +106,7 @@ def faults(home: Path, wanted: Iterable[Event], *, can_be_written: bool = True) 
     health = journal.health()
     return Counter(
         lost=len(names - set(calls)),
-        doubled=sum(count > 1 for (_, call), count in calls.items() if call),
+        duplicated=sum(count > 1 for (_, call), count in calls.items() if call),
         unreadable=int(not journal.verify().is_intact or bool(health.problem) is can_be_written),
         set_aside=len(health.damaged_files),
     )

@@ -1,4 +1,4 @@
-"""Writers that are many, and writers that are killed: what they had acknowledged is neither lost, doubled nor spoiled.
+"""Concurrent writers and killed writers: nothing that they acknowledged is lost, duplicated or damaged.
 
 A process writes as fast as it can and says of each record when it is stored. Killed ones get SIGKILL at a random
 moment; what they left is looked at each time, and the next process goes on with it.
@@ -29,7 +29,7 @@ SAME_FOLDER = 100
 RECORDS = 10**6
 CROWD_SIZE = 1650
 """Bytes of text in a record of a crowd."""
-FAULTS = ("lost", "doubled", "unreadable", "stuck", "left_behind")
+FAULTS = ("lost", "duplicated", "unreadable", "hung", "left_behind")
 
 
 class Writer:
@@ -101,7 +101,7 @@ def kill(folder: Path, victim: Victim, size: int, kills: int, seed: int) -> Coun
         life = LIFE_IN_WRITES * (times[-1] / 1000 if times else MOST_LIFE)
         for number in range(first + 1, min(first + SAME_FOLDER, kills) + 1):
             stored = _kill_writer(victim, place, number, size, chance.uniform(0, max(life, LEAST_LIFE)))
-            counts += Counter(stuck=int(stored is None), records=len(stored or []))
+            counts += Counter(hung=int(stored is None), records=len(stored or []))
             counts += victim.faults(place, number, stored or [], size)
         Writer(victim, place, 0, size, 2).wait()
         counts += Counter(left_behind=len(victim.left_behind(place)))
@@ -130,7 +130,7 @@ def kill_writers(folder: Path, amount: tuple[int, int]) -> Iterator[Seen]:
         for size in sizes:
             counts += kill(folder, victim, size, kills, seed)
         yield none_counted(
-            f"A writer of the {victim.name} is killed at a random moment: nothing acknowledged is lost or doubled, "
+            f"A writer of the {victim.name} is killed at a random moment: nothing acknowledged is lost or duplicated, "
             "the file can be read, the next write works and leaves nothing behind",
             f"0 faults, {kills:,} kills for each of {len(sizes)} sizes ({', '.join(f'{size:,}' for size in sizes)} B)",
             counts,

@@ -49,7 +49,7 @@ class Victim:
         raise NotImplementedError
 
     def faults(self, folder: Path, writer: int, stored: Iterable[int], size: int) -> Counter[str]:
-        """Return what is lost, doubled or unreadable now that this writer has acknowledged ``stored`` and is dead."""
+        """Return what is lost, duplicated or unreadable of what this killed writer has acknowledged."""
         raise NotImplementedError
 
     def left_behind(self, folder: Path) -> list[str]:
@@ -139,7 +139,7 @@ class SessionVictim(Victim):
         rows = _session_store(folder).read(0)
         threads = Counter(row.session.thread_id for row in rows if row.session)
         wanted = {_thread(writer, number) for number in stored}
-        return Counter(lost=len(wanted - set(threads)), doubled=sum(count > 1 for count in threads.values()))
+        return Counter(lost=len(wanted - set(threads)), duplicated=sum(count > 1 for count in threads.values()))
 
     def left_behind(self, folder: Path) -> list[str]:
         return sorted(name for name in os.listdir(folder / "state/upbeat") if not name.startswith("journal."))
@@ -181,7 +181,7 @@ class TasksVictim(Victim):
         acknowledged = set(stored)
         return Counter(
             lost=len(acknowledged - ticked),
-            doubled=len(ticked - acknowledged - {max(acknowledged, default=-1) + 1}),
+            duplicated=len(ticked - acknowledged - {max(acknowledged, default=-1) + 1}),
             unreadable=int(text.replace("[x]", "[ ]") != self._text(size)),
         )
 

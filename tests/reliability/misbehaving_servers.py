@@ -132,7 +132,7 @@ def try_servers(folder: Path, numbers: Sequence[int]) -> Iterator[Seen]:
     yield from _consequences(sessions)
     most, slowest = max(run["megabytes"] for run in sessions), max(run["close"] for run in sessions)
     yield Seen(
-        "What it sends takes no memory to speak of, 100 MB in one line, in many lines or as data among it",
+        "Its output uses bounded memory, 100 MB in one line, in many lines or as data among it",
         f"at most {MOST_MEGABYTES} MB in the whole process",
         f"{most} MB at most",
         most <= MOST_MEGABYTES,

@@ -44,7 +44,7 @@ from .mcp_lines import Speaker, speak
 from .promise import Scenario, Seen, none_of
 from .workers import command, results, variables
 
-PART = "Never in the way"
+PART = "Hooks never block the client"
 SEED = 7
 HOOK_SECONDS = 7.25
 """What the slowest payload may take in process: a turn's own limit and a quarter of a second."""

@@ -147,9 +147,9 @@ def audit() -> Seen:
     told_apart = sum("NOT AUDITED" in text and "no other known" not in text for _, text in silent)
     return Seen(
         "a known vulnerability in what is installed fails `.ci/run`; a source of advisories that cannot be reached, "
-        "fails or knows nothing is not taken for a clean bill",
-        "exit 1 when vulnerable, 0 when clean, 3 of 3 silences told apart",
-        f"exit {vulnerable} when vulnerable, {clean} when clean, {told_apart} of 3 silences told apart",
+        "fails or knows nothing is not reported as clean",
+        "exit 1 when vulnerable, 0 when clean, 3 of 3 failures distinguished",
+        f"exit {vulnerable} when vulnerable, {clean} when clean, {told_apart} of 3 failures distinguished",
         (vulnerable, clean, told_apart) == (1, 0, 3)
         and "pydantic" in vulnerable_text
         and "no other known vulnerability" in clean_text

@@ -53,8 +53,8 @@ def hold_back(_folder: Path, count: int) -> Iterator[Seen]:
     places = {case.place for case in planted if case.kind == STRUCTURED}
     yield Seen(
         f"A secret of a published format does not come through: {len(SECRET_FORMATS)} rows for {len(kinds)} kinds, "
-        f"tried with {len(templates())} formats that were written apart from them, in {len(places)} places (quoted, "
-        "encoded, wrapped, split by what nobody sees, across a cut)",
+        f"tried with {len(templates())} independently written formats, in {len(places)} places (quoted, "
+        "encoded, wrapped, split by invisible characters, across a truncation)",
         "99.5 %, of each no run of eight characters",
         figures[STRUCTURED],
         held_back[STRUCTURED] >= LEAST_HELD_BACK[STRUCTURED],

@@ -68,6 +68,6 @@ def none_of(claim: str, bound: str, faults: Collection[str], context: str, *, ho
 def none_counted(
     claim: str, bound: str, counts: Counter[str], kinds: Sequence[str], context: str, *, holds: bool = True
 ) -> Seen:
-    """Return a promise that is kept when none of ``kinds`` was counted: "0 lost, 0 doubled; CONTEXT"."""
+    """Return a promise that is kept when none of ``kinds`` was counted: "0 lost, 0 duplicated; CONTEXT"."""
     shown = ", ".join(f"{counts[kind]} {kind.replace('_', ' ')}" for kind in kinds)
     return Seen(claim, bound, f"{shown}; {context}", holds and not any(counts[kind] for kind in kinds))

@@ -31,7 +31,7 @@ def compare_nonces(_folder: Path, count: int) -> Iterator[Seen]:
     """Answer the same event ``count`` times."""
     different = nonces(count)
     yield Seen(
-        "Each answer to the same event has another nonce, from the system's source of chance",
+        "Each answer to the same event has another nonce, from the system's random number generator",
         "no nonce twice",
         f"{different:,} nonces in {count:,} answers to one event",
         different == count,
@@ -41,7 +41,7 @@ def compare_nonces(_folder: Path, count: int) -> Iterator[Seen]:
 def attack_terminals(folder: Path, count: int) -> Iterator[Seen]:
     """Print ``count`` streams by each of both programs."""
     for claim, (streams, watch) in {
-        "Nothing in a stored record, a repository or a command line acts on the terminal of who asks": of_commands(
+        "Nothing in a stored record, a repository or a command line affects the user's terminal": of_commands(
             folder, count, SEED
         ),
         "Nothing that Codex, a model or a tool says acts on the terminal of codex-auto": of_turns(count, SEED),

@@ -131,14 +131,15 @@ def try_tools(folder: Path, count: int) -> Iterator[Seen]:
     make_repository(folder / "repo")
     seen = shared(runs, folder, range(count))
     yield in_time(
-        f"What hangs, ignores SIGTERM, forks or floods has its time and no more ({LIMIT * 1000:.0f} ms here)",
+        "A tool that hangs, ignores SIGTERM, forks or floods its output is stopped at its time limit "
+        f"({LIMIT * 1000:.0f} ms here)",
         [(run["over"], run["bare"], run["how"]) for run in seen],
         count - len(seen),
         f"runs of {len(KINDS)} kinds",
     )
     left = sum(run["left"] for run in seen)
     yield Seen(
-        "No program is left that a tool has started: in a group of its own, as a daemon, deaf to SIGTERM",
+        "No process that a tool started is left: in a group of its own, as a daemon, ignoring SIGTERM",
         "0 processes",
         f"{left} after {len(seen):,} runs",
         left == 0 and all(run["adopts"] for run in seen),
