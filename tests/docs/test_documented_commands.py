@@ -26,13 +26,13 @@ CHECKED_ELSEWHERE = {
     "uv tool install": "tests/reliability/package.py installs the wheel with uv and pipx",
     "upbeat install": "tests/adapters/cli/test_install.py; it needs a client",
     "upbeat why": "tests/adapters/cli/test_why.py; it needs a recorded event",
-    "upbeat tools": "tests/adapters/cli/test_own_tools.py; it needs a configured server",
+    "upbeat tools": "tests/adapters/cli/test_tools_servers.py; it needs a configured server",
     "./install.sh test": ".ci/run runs it",
     "./install.sh try": ".ci/run runs it",
     "codex-auto #": "tests/adapters/codex_auto; it needs Codex and a terminal",
     "codex-auto --once": "tests/adapters/codex_auto; it needs Codex",
     ".venv/bin/pytest tests/e2e": ".ci/run runs it with the real clients",
-    ".venv/bin/python -m tests.e2e.by_hand": "it needs the real clients",
+    "PYTHONPATH=tests .venv/bin/python -m e2e.by_hand": "it needs the real clients",
     "PYTHONPATH=tests .venv/bin/python -m reliability": ".ci/run runs its quick mode",
 }
 """Beginning of a command -> what runs it, or why nothing here can."""
