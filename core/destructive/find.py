@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from upbeat.core.destructive import files, git, services
 from upbeat.core.destructive.hazard import Hazard, Hazards, Severity, ShellLocation
+from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand, parse_commands
 from upbeat.core.shell.commands import SIZE_GAP, SYNTAX_GAP
 
@@ -20,31 +21,11 @@ HazardDetector = Callable[[SimpleCommand, ShellLocation], Hazards]
 
 MAX_SCANNED_CHARS = 20_000
 
-_REQUIRED_SUBSTRINGS = (
-    *("rm", "find", "git", "dd", "mkfs", "-R", "mv ", "rsync", "shred", "wipefs", "disk", "part", "destroy", "remove"),
-    *("sql", "bq ", "mariadb", "cockroach", "click", "drop", "redis", "mongo", "reset", "flush", "fresh", "docker"),
-    *("podman", "kubectl", "oc ", "k3s", "helm", "terra", "tofu", "pulumi", "aws ", "gcloud", "az ", "gs", "rclone"),
-    *("heroku", "fly", "unpublish", "yank", "gh re", "shutdown", "reboot", "halt", "poweroff", "init ", "crontab"),
-    *("kill", "user", "iptables", "ufw", "nft", "curl", "wget", "rimraf", "crypt", "btrfs", "zpool", "zfs", "tee"),
-    *("> /dev/", ">/dev/", "> ~", "> /etc", "> $HOME", "blkdiscard", "mkswap", "chmod", "chown", "apply", "-rf"),
-    *("-fr", "(){", "() {"),
-)
-_DESTRUCTIVE_WORDS = re.compile(
-    r"(?<![\w.-])(?:rm|rimraf|mkfs|dd|shred|wipefs|find|fd|xargs|rsync|mv|chmod|chown|chgrp|reset|clean|checkout|switch"
-    r"|restore|stash|push|branch|reflog|gc|worktree|filter-\w+|update-ref|psql|mysql\w*|mariadb|sqlite3|sqlcmd|bq|duckdb"
-    r"|cockroach|clickhouse-client|dropdb|redis-cli|mongo(?:sh)?|db:\w+|migrate|flush|reset_db|prune|volume|down|delete"
-    r"|destroy|purge|uninstall|unpublish|yank|state|s3|terminate-\w+|delete-\w+|apps?:destroy|pg:reset|shutdown|reboot"
-    r"|halt|poweroff|init|crontab|kill|userdel|deluser|iptables|ufw|nft|curl|wget|diskutil|parted|fdisk|sfdisk|sgdisk"
-    r"|cryptsetup|lvremove|vgremove|pvremove|zpool|zfs|btrfs|blkdiscard|mkswap|hdparm|docker|podman|tee|apply|run-all)(?![\w])"
-    r"|(?:mkfs\.|migrate:|>\s*(?:/dev/|~|/etc|\$HOME)|\$\w+\s+-\w*[rf])|\(\)\s*\{"
-)
+_LINES = load_toml(__package__, "destructive_lines.toml")
+_REQUIRED_SUBSTRINGS: tuple[str, ...] = tuple(_LINES["substrings"])
+_DESTRUCTIVE_WORDS = re.compile("".join(_LINES["words"]))
 _FORK_BOMB = re.compile(r"([\w:]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&\s*\}\s*;?\s*\1")
-_DESTRUCTIVE_TEXT = re.compile(
-    r"(?<![\w.-])rm\s+(?:-[\w-]+\s+)*-\w*[rR]\w*\s+(?:-[\w-]+\s+)*[\"']?(?:/|~|\$HOME|\$\{HOME\}|\.\.?/?|\*)[\"'*/]*(?:\s|$|;)"
-    r"|\bmkfs(?:\.\w+)?\s+\S*/dev/|\bdd\b[^|;\n]{0,200}\bof=/dev/(?:sd|nvme|hd|vd|disk)|>\s*/dev/(?:sd|nvme|hd|vd)"
-    r"|\bgit\s+(?:reset\s+--hard|clean\s+-\w*f|push\s+(?:-f|--force)(?!-))|\bDROP\s+(?:DATABASE|SCHEMA)\b"
-    r"|\bterraform\s+destroy\b|\bfind\s+/\s[^|;\n]{0,200}-delete\b"
-)
+_DESTRUCTIVE_TEXT = re.compile("".join(_LINES["texts"]))
 
 HAZARD_DETECTORS: Mapping[str, HazardDetector] = {
     **services.SERVICE_DETECTORS,

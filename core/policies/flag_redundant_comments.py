@@ -16,36 +16,9 @@ MAX_LISTED_COMMENTS = 5
 _MAX_EXCERPT_CHARS = 80
 _MAX_SCANNED_CHARS = 300
 
-_EXEMPT = re.compile(
-    r"""\s*(?: [!:#/*=<>~-] | @ | \+build | go: | noqa | type: | pragma | pylint | flake8 | mypy | ruff | pyright | fmt:
-      | isort | nosec | eslint | prettier | jshint | jslint | istanbul | c8 | v8 | ts- | tslint | biome | webpack
-      | nolint | lint | noinspection | region | endregion | clang- | coverage | cspell | spell | swiftlint | rustfmt
-      | clippy | safety | todo | fixme | xxx | hack | note | warning | important | nb\b | see\b | spdx | copyright
-      | licen[cs]e | \(c\) | https?: | given\b | when\b | then\b | and\b | but\b | arrange\b | act\b | assert\b
-      | expect\b | e\.g | i\.e | coding[:=] | vim: | -\*- )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Tool directives, licenses, TODOs, references and test scenario words."""
-
-_VERBS_THIRD_PERSON = "uses|calls|returns|handles|takes|accepts|supports|includes|requires|checks|throws|raises|passes"
-_VERBS = "use|call|return|handle|take|accept|support|include|require|check|throw|raise|pass"
-_CHANGE_NARRATION = re.compile(
-    rf"""^\s*(?: (?:new|newly\ added|added|changed|updated|modified|fixed|bug\ ?fix|hot\ ?fix|removed|deleted)
-          \s*(?:[:!]|\W*$)
-      | (?:was|previously|formerly|old)\s*:\s*\S
-      | (?:changed|updated|modified|switched|converted|migrated|refactored|renamed)\ (?:from|to)\b
-      | (?:newly\ )?added\ (?:for|per|as\ requested|by\ request|in\ response)\b
-      | (?:removed|deleted)\ (?:the\ )?(?:old|unused|duplicate|previous|redundant)\b
-      | (?:新增|修改|修复|修復|更新|删除|刪除|移除|重构|重構|优化|優化|改进|改進)(?:[:：]|了|\s*$)
-      | (?:已|现|現|现在|現在)?(?:修改|更改|变更|變更|更新|调整|調整)?(?:为|為|成)使用 )
-      | \bnow\ (?:{_VERBS_THIRD_PERSON})\b | \bwe\ now\ (?:{_VERBS})\b | \binstead\ of\ the\ (?:old|previous|former)\b
-      | \b(?:changed|switched|refactored|migrated)\ from\ .{{1,60}}\ to\b
-      | (?:修改|更改|变更|變更)(?:为|為|成) | (?:从|從|由).{{1,20}}改(?:为|為|成)
-      | \bas\ (?:you\ )?requested\b | \bper\ (?:(?:your|the)\ (?:code\ )?(?:review|request)|(?:review\ )?feedback)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Belongs in the commit message."""
-
+_WORDS = load_toml(__package__, "comment_words.toml")
+_EXEMPT = re.compile(_WORDS["exempt"], re.IGNORECASE | re.VERBOSE)
+_CHANGE_NARRATION = re.compile(_WORDS["change_narration"], re.IGNORECASE | re.VERBOSE)
 _WORD = re.compile(r"[A-Za-z]+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CODE_WORD = re.compile(r"[A-Za-z_]\w*")
@@ -57,7 +30,6 @@ _DEFINITION = re.compile(
     r"|(?!if|for|while|switch|else|return|with|match)[\w*]++ [\w *]*+\([^;=]*+$"
 )
 """The beginning of a definition: a comment above it is documentation."""
-_WORDS = load_toml(__package__, "comment_words.toml")
 _STOP_WORDS = frozenset(_WORDS["stop_words"].split())
 _ACTIONS: Mapping[str, str] = _WORDS["actions"]
 _MAX_WORDS = 7

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from upbeat.core.destructive.hazard import arguments_of, options_of, word_set
+from upbeat.core.package_data import load_toml
 from upbeat.core.shell import SimpleCommand
 
 
@@ -44,30 +45,14 @@ class TtyRequirement:
 
 TtyDetector = Callable[[SimpleCommand], TtyRequirement | None]
 
-_EDITOR_PROGRAMS = word_set("vim vi nvim gvim vimdiff nvimdiff view nano pico emacs emacsclient joe micro helix hx")
-_FULL_SCREEN_PROGRAMS = word_set("htop btop nvtop lazygit gitui tig ranger mc nnn k9s lazydocker alsamixer passwd")
-_BATCH_OPTIONS = word_set("-es -Es -e -E --headless --batch -batch --script -script --version --help -h --eval")
-_REPLS: Mapping[str, str] = {
-    "python": "-c -m -V -VV -h --version --help",
-    "node": "-e -p -c -v -h --eval --print --check --version --help --test --run",
-    "irb": "-v -h --version --help",
-    "ghci": "-e --version --help",
-    "psql": "-c -f -l --command --file --list --version --help -V",
-    "mysql": "-e --execute --version --help -V",
-    "mariadb": "-e --execute --version --help -V",
-    "sqlite3": "-version -help -init -batch",
-    "mongosh": "--eval -f --file --version --help",
-}
+_DATA = load_toml(__package__, "tty_programs.toml")
+_EDITOR_PROGRAMS, _FULL_SCREEN_PROGRAMS = word_set(_DATA["editors"]), word_set(_DATA["full_screen"])
+_BATCH_OPTIONS = word_set(_DATA["batch_options"])
+_REPLS: Mapping[str, str] = _DATA["repls"]
 """REPL -> its options that make it run and exit."""
-_FILE_REPLS = word_set("python node irb mongosh ghci")
+_FILE_REPLS = word_set(_DATA["file_repls"])
 """REPLs that run a file argument."""
-_PACKAGE_MANAGERS: Mapping[str, tuple[frozenset[str], frozenset[str], str]] = {
-    "apt": (word_set("install remove purge upgrade full-upgrade dist-upgrade autoremove build-dep"), word_set(
-        "-y --yes --assume-yes --assume-no -q=2 -s --simulate --dry-run --just-print --no-act --print-uris"), "-y"),
-    "dnf": (word_set("install remove erase update upgrade autoremove reinstall downgrade group"), word_set(
-        "-y --assumeyes --assumeno"), "-y"),
-    "pacman": (frozenset(), word_set("--noconfirm"), "--noconfirm"),
-}  # fmt: skip
+_PACKAGE_MANAGERS: Mapping[str, Mapping[str, str]] = _DATA["package_managers"]
 
 
 def find_tty_requirement(command: SimpleCommand) -> TtyRequirement | None:
@@ -208,13 +193,15 @@ def _matches_option(word: str, options: list[str]) -> bool:
 def _detect_package_manager(command: SimpleCommand) -> TtyRequirement | None:
     program = command.words[0]
     name = {"apt-get": "apt", "yum": "dnf"}.get(program, program)
-    verbs, answers, workaround = _PACKAGE_MANAGERS[name]
-    options = options_of(command)
-    if _has_input(command) or answers & options or (name == "apt" and ("-qq" in command.words or "-y" in options)):
+    manager, options = _PACKAGE_MANAGERS[name], options_of(command)
+    is_quiet = name == "apt" and "-qq" in command.words
+    if is_quiet or _has_input(command) or options & word_set(manager["answers"]):
         return None
     verb = next((word for word in command.words[1:] if not word.startswith("-")), "")
-    asks = verb in verbs or (name == "pacman" and bool(options & {"-S", "-R", "-U"}) and not options & {"-s", "-i"})
-    return TtyRequirement(InteractionKind.CONFIRMATION, f"{program} {verb}".strip(), workaround) if asks else None
+    is_pacman_change = name == "pacman" and options & {"-S", "-R", "-U"} and not options & {"-s", "-i"}
+    if not is_pacman_change and verb not in manager["verbs"].split():
+        return None
+    return TtyRequirement(InteractionKind.CONFIRMATION, f"{program} {verb}".strip(), manager["workaround"])
 
 
 def _detect_init(command: SimpleCommand) -> TtyRequirement | None:

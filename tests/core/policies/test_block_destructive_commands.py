@@ -14,7 +14,8 @@ from upbeat.core.contract.effect import Deny, RequestApproval
 from upbeat.core.contract.event import EventSource, ToolKind
 from upbeat.core.destructive import ShellLocation, find_hazards
 from upbeat.core.messages.catalogue import load_messages
-from upbeat.core.policies.block_destructive_commands import MAX_QUERIED_FILES, POLICY
+from upbeat.core.policies.block_destructive_commands import POLICY
+from upbeat.core.policy.changed_files import MAX_QUERIED_FILES
 from upbeat.core.policy.queries import ChangedFile, ChangedFilesQuery
 from upbeat.core.workflow.state import SessionState
 
