@@ -8,10 +8,10 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, compress
+from itertools import accumulate
 from sys import byteorder
 from typing import Literal
 
@@ -119,10 +119,6 @@ class StoredDocument:
                     return True
                 offset = self._body.find(needle, offset + 1, end)
         return False
-
-    def positions_of(self, word_ids: Container[int]) -> Iterable[int]:
-        """Return the positions of its words that are in ``word_ids``, in order."""
-        return compress(range(len(self.word_ids)), map(word_ids.__contains__, self.word_ids))
 
     def enclosing_of(self, index: int) -> tuple[memoryview, memoryview]:
         """Return the definitions around the word at position ``index``, and how often it occurs in each."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.index import document as documents
@@ -195,7 +195,7 @@ class FeatureExtractor:
         """Return the positions of those words of the document that match the query, with what they match."""
         known, ids, words = self._matches_by_id, document.word_ids, self.words_by_id
         matching = []
-        for index in document.positions_of(words):
+        for index in compress(range(len(ids)), map(words.__contains__, ids)):
             word_id = ids[index]
             if word_id not in known:
                 known[word_id] = self._match(words[word_id])

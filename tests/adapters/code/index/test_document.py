@@ -45,11 +45,12 @@ def test_a_document_is_decoded_as_it_was_encoded(text: str, language: str) -> No
     assert list(document.counts) == [count for _, counts in enclosing for count in counts]
 
 
-def test_matching_words_are_in_order() -> None:
-    """Only the given words are found, by their positions in the text."""
+def test_word_ids_are_in_the_order_of_the_words() -> None:
+    """The stored ids have the order in which the words occur first."""
     document = build_document("gamma alpha beta alpha", "")
 
-    assert [0, 2] == list(stored(document, [30, 10, 20]).positions_of({20, 30, 40}))
+    assert ("gamma", "alpha", "beta") == document.words
+    assert [30, 10, 20] == list(stored(document, [30, 10, 20]).word_ids)
 
 
 def test_counts_can_be_larger_than_two_bytes() -> None:
