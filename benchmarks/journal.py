@@ -26,6 +26,7 @@ from reliability.lost_kills import crowd
 from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.codec import canonical_json, encode_record
+from upbeat.core.workflow.state import NEW_SESSION
 
 from . import SOURCE, TESTS
 
@@ -106,7 +107,7 @@ def row(name: str, times: Sequence[float], base: float) -> str:
 
 def warm(records: int, rounds: int) -> list[str]:
     """One event in a process that is at work, and one bare insert, in turn."""
-    facts, _ = step(SqliteJournal(Path("/nowhere"), SystemClock()).rebuild_state("s"), 1)
+    facts, _ = step(NEW_SESSION, 1)
     text = canonical_json(encode_record(record(facts=facts)))
     with tempfile.TemporaryDirectory() as folder:
         journal = fill(Path(folder), records)

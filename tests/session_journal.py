@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from fakes.clock import FakeClock
 from journal_values import record, step
 
 from upbeat.adapters.system.journal.store import SqliteJournal
-from upbeat.core.workflow.state import SessionState
+from upbeat.core.journal.codec import decode_facts, decode_state
+from upbeat.core.workflow.facts import apply_facts
+from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
 STATE = ".local/state"
 """The state folder below the home folder."""
@@ -51,6 +54,18 @@ def change_file(journal: SqliteJournal, sql: str, *values: Any) -> None:
     """Change the journal's file past the journal."""
     with apsw.Connection(str(journal.file.path)) as connection:
         connection.execute(sql, values)
+
+
+def rebuild_state(journal: SqliteJournal, session_id: str) -> SessionState:
+    """Fold the session's state anew from its base and the records after it."""
+    of_session = "SELECT base, base_seq FROM sessions WHERE session_id = ?"
+    after_base = "SELECT body FROM records WHERE session_id = ? AND seq > ? ORDER BY seq"
+    with apsw.Connection(str(journal.file.path)) as connection:
+        base, base_seq = connection.execute(of_session, (session_id,)).fetchone() or ("", 0)
+        state = decode_state(base) if base else NEW_SESSION
+        for (body,) in connection.execute(after_base, (session_id, base_seq)):
+            state = apply_facts(decode_facts(json.loads(body)), state)
+    return state
 
 
 def write_back(journal: SqliteJournal) -> None:

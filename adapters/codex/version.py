@@ -33,11 +33,6 @@ class CodexVersion:
             self._thread = threading.Thread(target=self._query_version, name="codex-version", daemon=True)
             self._thread.start()
 
-    def wait(self, seconds: float) -> None:
-        """Wait for the result of a query that was started."""
-        if self._thread:
-            self._thread.join(seconds)
-
     def take_warning(self, texts: Texts) -> str:
         """Return the warning once; empty if there is none, or the version is not known yet."""
         if self._is_reported:

@@ -108,9 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run one prompt: answer on standard output, everything else on standard error",
     )
     parser.add_argument(
-        "--json",
-        action="store_true",
-        help="like --once, but print one JSON object per line (docs/codex-auto.md)",
+        "--json", action="store_true", help="like --once, but print one JSON object per line (docs/codex-auto.md)"
     )
     parser.add_argument(
         "--no-loop", action="store_true", help="end each turn even if the workflow has work left (loop.enabled)"
@@ -128,10 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repo", metavar="DIR", help="the working directory (default: the current one)")
     parser.add_argument("--codex", metavar="PATH", default="codex", help="the Codex program (default: codex on PATH)")
     parser.add_argument(
-        "--effort",
-        metavar="LEVEL",
-        default="",
-        help="reasoning effort: low, medium, high … (default: Codex's)",
+        "--effort", metavar="LEVEL", default="", help="reasoning effort: low, medium, high … (default: Codex's)"
     )
     parser.add_argument(
         "--idle-timeout",

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from upbeat.core.journal.codec import GENESIS, Link, decode_facts, decode_state, find_first_break
 from upbeat.core.journal.legacy import upgrade_record
-from upbeat.core.journal.record import (
-    ChainBreak,
-    JournalEntry,
-    JournalHealth,
-    StoredSession,
-    VerificationResult,
-)
+from upbeat.core.journal.record import ChainBreak, JournalEntry, JournalHealth, StoredSession, VerificationResult
 from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
@@ -69,19 +63,6 @@ def recorded_roots(database: Database, last: int) -> tuple[str, ...]:
         "SELECT root FROM sessions WHERE root <> '' GROUP BY root ORDER BY max(seq) DESC LIMIT ?", last
     )
     return tuple(root for (root,) in rows)
-
-
-def rebuild_state(database: Database, session_id: str) -> SessionState:
-    """Fold the session's state anew from its base and the records after it."""
-    with database.snapshot():
-        row = database.row("SELECT base, base_seq FROM sessions WHERE session_id = ?", session_id)
-        base, since = row or ("", 0)
-        state = decode_state(base) if base else NEW_SESSION
-        for (body,) in database.iterate(
-            "SELECT body FROM records WHERE session_id = ? AND seq > ? ORDER BY seq", session_id, since
-        ):
-            state = apply_facts(decode_facts(json.loads(body)), state)
-        return state
 
 
 def verify(database: Database) -> VerificationResult:

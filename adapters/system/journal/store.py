@@ -166,10 +166,6 @@ class SqliteJournal:
         """Return the ``last`` repositories with sessions, the latest first."""
         return self._read(lambda database: reader.recorded_roots(database, last), ())
 
-    def rebuild_state(self, session_id: str) -> SessionState:
-        """Fold the session's state anew from its records."""
-        return self._read(lambda database: reader.rebuild_state(database, _session_key(session_id)), NEW_SESSION)
-
     def verify(self) -> VerificationResult:
         """Verify that the chain holds and that every session's state is what its records say; reads everything."""
         return self._read(reader.verify, VerificationResult(0, 0, 0))

@@ -13,13 +13,7 @@ from typing import Any
 
 from upbeat.adapters.codex.transport.app_server.connection import RpcRequest
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
-from upbeat.adapters.codex.transport.json_lines import (
-    JsonObject,
-    object_field,
-    objects_in,
-    string_field,
-    strings_in,
-)
+from upbeat.adapters.codex.transport.json_lines import JsonObject, object_field, objects_in, string_field, strings_in
 
 MAX_DETAIL_CHARS = 2_000
 """Characters of a tool's parameters that are shown."""

@@ -20,13 +20,7 @@ from upbeat.adapters.codex.transport.app_server.context import MAX_CONTEXT_CHARS
 from upbeat.adapters.codex.transport.app_server.events import OPT_OUT_METHODS
 from upbeat.adapters.codex.transport.app_server.turn import AppServerTurn, AskPerson, ServerState, TurnAborted
 from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS, MAX_PROMPT_CHARS
-from upbeat.adapters.codex.transport.json_lines import (
-    JsonObject,
-    int_field,
-    object_field,
-    objects_in,
-    string_field,
-)
+from upbeat.adapters.codex.transport.json_lines import JsonObject, int_field, object_field, objects_in, string_field
 from upbeat.adapters.codex.transport.signals import SignalHandler
 
 HANDSHAKE_SECONDS = 20.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from journal_values import record
-from session_journal import SettableClock, change_file, continuations, event_names, happen
+from session_journal import SettableClock, change_file, continuations, event_names, happen, rebuild_state
 
 from upbeat.adapters.system.journal import prune
 from upbeat.adapters.system.journal.store import SqliteJournal
@@ -33,7 +33,7 @@ def test_old_records_go(journal: SqliteJournal, clock: SettableClock) -> None:
     assert PruneResult(4, 0) == pruned
     assert [5, 6, 7] == [entry.seq for entry in journal.records()]
     assert VerificationResult(3, 4, 2) == journal.verify()
-    assert state == journal.rebuild_state("goes on") == journal.sessions()[0].state
+    assert state == rebuild_state(journal, "goes on") == journal.sessions()[0].state
     assert (PruneResult(2, 0), PruneResult()) == (journal.prune(clock.time), journal.prune(clock.time))
     assert state.loop.iterations + 1 == happen(journal, "goes on").loop.iterations
     assert VerificationResult(2, 6, 2) == journal.verify()

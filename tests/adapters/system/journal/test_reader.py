@@ -10,7 +10,6 @@ from session_journal import SettableClock, change_file, happen
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.record import ChainBreak, PruneResult, VerificationResult
-from upbeat.core.workflow.state import NEW_SESSION
 
 
 def test_records_are_chosen(journal: SqliteJournal) -> None:
@@ -92,11 +91,10 @@ def test_a_changed_state_is_found(journal: SqliteJournal) -> None:
 
 def test_reading_makes_nothing(journal: SqliteJournal) -> None:
     """Reading without a journal gives empty results and creates nothing."""
-    assert ((), (), None, NEW_SESSION) == (
+    assert ((), (), None) == (
         journal.records(),
         journal.sessions(),
         journal.record(1),
-        journal.rebuild_state("s"),
     )
     assert (VerificationResult(0, 0, 0), PruneResult(), False) == (
         journal.verify(),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from fakes.clock import FakeClock
+from session_journal import rebuild_state
 
 from upbeat.adapters.hook_entry.answer import answer_event
 from upbeat.adapters.system.environment import Environment
@@ -66,7 +67,7 @@ def test_the_sessions(journal: SqliteJournal) -> None:
         (step.status, step.verdict, step.attempts) for step in state.run.steps if step.attempts
     ]
     assert [("tests", 0)] == [(evidence.kind, evidence.exit_code) for evidence in state.evidence]
-    assert state == journal.rebuild_state("s-run")
+    assert state == rebuild_state(journal, "s-run")
     assert {"codex-new"} == {name for name, session in sessions.items() if session.is_renamed}
     assert {"restore-context-after-compaction", "pursue-goal"} == {
         page.policy for page in sessions["s-goal"].state.policy_notes

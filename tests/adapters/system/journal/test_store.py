@@ -10,7 +10,7 @@ from datetime import timedelta
 import apsw
 import pytest
 from journal_values import STARTED, record
-from session_journal import SettableClock, change_file, happen
+from session_journal import SettableClock, change_file, happen, rebuild_state
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import VerificationResult
@@ -62,7 +62,7 @@ def test_a_state_can_be_folded_from_its_records(journal: SqliteJournal, goal: st
     [known] = journal.sessions()
 
     assert goal != (known.state.run or STARTED.run).goal
-    assert known.state == journal.rebuild_state("s")
+    assert known.state == rebuild_state(journal, "s")
     assert VerificationResult(3, 0, 1) == journal.verify()
 
 
@@ -89,7 +89,7 @@ def test_threads_share_it(journal: SqliteJournal) -> None:
     for thread in threads:
         thread.join()
 
-    assert (40, 39) == (len(journal.records()), journal.rebuild_state("s-1").loop.iterations)
+    assert (40, 39) == (len(journal.records()), rebuild_state(journal, "s-1").loop.iterations)
 
 
 def test_a_clock_that_goes_back(journal: SqliteJournal, clock: SettableClock) -> None:
@@ -114,7 +114,7 @@ def test_an_unreadable_state_is_new_and_told(journal: SqliteJournal) -> None:
     assert ["TurnEnding", "journal_state_unreadable", "TurnEnding"] == [
         e.text_field("event") for e in journal.records()
     ]
-    assert journal.sessions()[0].state == journal.rebuild_state("s-1") == apply_facts((STARTED,), NEW_SESSION)
+    assert journal.sessions()[0].state == rebuild_state(journal, "s-1") == apply_facts((STARTED,), NEW_SESSION)
     assert journal.verify().is_intact
 
 

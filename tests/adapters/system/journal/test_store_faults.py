@@ -17,7 +17,7 @@ import pytest
 from fakes.clock import FakeClock
 from journal_values import record, step
 from processes import in_a_fork
-from session_journal import continuations, event_names, happen
+from session_journal import continuations, event_names, happen, rebuild_state
 
 from upbeat.adapters.system.journal import store as journal_module
 from upbeat.adapters.system.journal.store import SqliteJournal
@@ -156,7 +156,7 @@ def test_many_processes_lose_nothing(journal: SqliteJournal) -> None:
     with ProcessPoolExecutor(20, mp_context=get_context("fork")) as pool:
         list(pool.map(write_events, [state_home] * 20, [20] * 20))
 
-    assert (400, 399) == (len(journal.records(last=1000)), journal.rebuild_state("s-1").loop.iterations)
+    assert (400, 399) == (len(journal.records(last=1000)), rebuild_state(journal, "s-1").loop.iterations)
     assert (0, True) == (journal.health().write_failures, journal.verify().is_intact)
 
 
@@ -179,7 +179,7 @@ def test_killed_writers_lose_nothing(journal: SqliteJournal) -> None:
     records = len(journal.records(last=10_000))
 
     assert 20 <= acknowledged <= records <= acknowledged + 20
-    assert (records - 1, True) == (journal.rebuild_state("s-1").loop.iterations, journal.verify().is_intact)
+    assert (records - 1, True) == (rebuild_state(journal, "s-1").loop.iterations, journal.verify().is_intact)
 
 
 def test_a_forked_process_opens_its_own(stored: SqliteJournal) -> None:
