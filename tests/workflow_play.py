@@ -218,3 +218,11 @@ class Play:
     def now(self) -> list[str]:
         """The steps of the current group."""
         return [step.key for step in current_steps(self.run)]
+
+
+def started(workflow: str, goal: str = "add retries", **fields: object) -> Play:
+    """A session whose user has started ``workflow``."""
+    play = Play(**fields)  # type: ignore[arg-type]
+    play.begin()
+    play.prompt(f"/upbeat:{workflow} {goal}")
+    return play

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from journal_values import JSON
 
 from upbeat.core.journal.codec import truncate_with_mark
 from upbeat.core.journal.stats import (
@@ -162,10 +163,7 @@ def test_times_characters_and_rates() -> None:
     )
 
     assert (3, 3, 2, "2026-01-02") == (found.sessions, found.turns, found.turns_with_context, found.first[:10])
-    assert [
-        ("workflow", 1, 100, 33.3, 33.3, None),
-        ("turn", 1, 30, 10.0, 10.0, 1.0),
-    ] == [
+    assert [("workflow", 1, 100, 33.3, 33.3, None), ("turn", 1, 30, 10.0, 10.0, 1.0)] == [
         (one.part, one.times, one.chars, one.chars_per_turn, one.chars_per_session, one.calls_to_use)
         for one in found.sources
     ]
@@ -271,11 +269,6 @@ def test_memory_is_bounded() -> None:
     assert everything == stats.build_report(30).sources[0].opened.injected.occasions
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
 NAMES = ("event", "session_id", "root", "event_fields", "explanations", "effects", "injected_chars", "at")
 EVENT = st.sampled_from(["PromptSubmitted", "ToolFinished", "ToolStarting"])
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from policy_play import (
-    IN_AGENT,
-    IN_CODEX,
-    NONCE,
-    ROOT,
-    Talk,
-    call,
-    finished,
-    said_by,
-    shell,
-    silent,
-)
+from policy_play import IN_AGENT, IN_CODEX, NONCE, ROOT, Talk, call, finished, said_by, shell, silent
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished, ToolKind

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from case_files import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from policy_play import HERE, IN_CODEX, ROOT, asked, call, finished, queried, shell, starting, view_of
@@ -19,7 +22,7 @@ STATE = SessionState(root=ROOT)
 
 def added(*paths: str) -> Call:
     """A patch that adds files."""
-    return call("apply_patch", ToolKind.WRITE, tuple(f"{ROOT}/{path}" for path in paths))
+    return call("apply_patch", ToolKind.WRITE, tuple(str(Path(ROOT, path)) for path in paths))
 
 
 def known(event: ToolStarting, notes: tuple[str, ...], language: str = "en") -> PolicyContext:
@@ -42,55 +45,28 @@ def said(made: Call, *before: Call, source: EventSource = IN_CODEX, language: st
     return [effect.text for effect in asked(POLICY, event, known(event, notes, language)).effects]
 
 
-WRITES = shell("echo x > README.md")
-SAYS_NOTHING: dict[str, tuple[Call, ...]] = {
-    "a new file": (added("src/new.py"),),
-    "a patch that changes it": (call("apply_patch", ToolKind.EDIT, (f"{ROOT}/README.md",)),),
-    "a file that was changed": (added("README.md"), call("apply_patch", ToolKind.EDIT, (f"{ROOT}/README.md",))),
-    "a file of another place": (call("apply_patch", ToolKind.WRITE, ("/elsewhere/README.md",)),),
-    "a new file of the shell": (shell("echo x > new.txt"),),
-    "a file that was shown": (WRITES, shell("cat README.md | head -5")),
-    "a part of it that was shown": (WRITES, shell("sed -n '1,20p' README.md")),
-    "a file that was searched": (WRITES, shell("cd src && rg -n x ../README.md")),
-    "a file that was read from": (WRITES, shell("sed s/a/b/ < README.md")),
-    "a file that the session wrote": (WRITES, WRITES),
-    "a line that is added": (shell("echo x >> README.md"),),
-    "errors": (shell("make 2> README.md"),),
-    "a descriptor": (shell("make > /dev/null 2>&1"),),
-    "a log": (shell("pytest > test.log"),),
-    "what is built": (shell("tsc > build/x.js"),),
-    "what is temporary": (shell("echo x > /tmp/README.md"),),
-    "text": (shell("echo 'a > README.md'"),),
-    "a comparison": (shell('[[ b > a ]] && git commit -m "a > README.md"'),),
-    "a name that nobody knows": (shell("echo x > $FILE"),),
-    "another folder": (shell("cd /srv && echo x > README.md"),),
-}
+def made(text: str) -> Call:
+    """The call that a field of ``overwriting_calls.tsv`` describes."""
+    verb, *paths = text.split()
+    if verb == "edit":
+        return call("apply_patch", ToolKind.EDIT, tuple(str(Path(ROOT, path)) for path in paths))
+    return added(*paths) if verb == "patch" else shell(text)
 
 
-@pytest.mark.parametrize("calls", SAYS_NOTHING.values(), ids=SAYS_NOTHING)
-def test_says_nothing_for(calls: tuple[Call, ...]) -> None:
+CALLS = read_cases(Path(__file__).with_name("overwriting_calls.tsv"))
+
+
+@pytest.mark.parametrize("calls", [calls for path, _name, *calls in CALLS if path == "none"])
+def test_says_nothing_for(calls: list[str]) -> None:
     """Says nothing for new files, known ones, others, and what loses nothing."""
-    assert [] == said(*calls)
+    assert [] == said(*map(made, calls))
 
 
-SAYS: dict[str, tuple[str, tuple[Call, ...]]] = {
-    "a patch": ("README.md", (added("README.md"),)),
-    "a patch with a new one": ("src/a.py", (added("new.py", "src/a.py"),)),
-    "the shell": ("README.md", (WRITES,)),
-    "the shell by force": ("README.md", (shell("echo x >| README.md"),)),
-    "another folder": ("src/a.py", (shell("cd src && cat > a.py <<'E'\nx\nE"),)),
-    "an absolute path": ("src/a.py", (shell(f"echo x > {ROOT}/src/a.py"),)),
-    "another shell": ("src/a.py", (shell("bash -c 'echo x > src/a.py'"),)),
-    "another file that was read": ("README.md", (WRITES, shell("cat src/a.py"))),
-    "a listing": ("README.md", (WRITES, shell("ls README.md"))),
-}
-
-
-@pytest.mark.parametrize(("path", "calls"), SAYS.values(), ids=SAYS)
-def test_says(path: str, calls: tuple[Call, ...]) -> None:
+@pytest.mark.parametrize(("path", "calls"), [(path, calls) for path, _name, *calls in CALLS if path != "none"])
+def test_says(path: str, calls: list[str]) -> None:
     """Overwriting an unread file is denied, with the alternative in both languages."""
-    [english] = said(*calls)
-    [chinese] = said(*calls, language="zh")
+    [english] = said(*map(made, calls))
+    [chinese] = said(*map(made, calls), language="zh")
 
     assert f"`{path}` exists" in english
     assert "Read it first" in english
@@ -99,7 +75,7 @@ def test_says(path: str, calls: tuple[Call, ...]) -> None:
 
 def test_only_codex() -> None:
     """The policy is not evaluated in Claude Code, which has this natively."""
-    assert [] == said(added("README.md"), source=HERE) == said(WRITES, source=HERE)
+    assert [] == said(added("README.md"), source=HERE) == said(shell("echo x > README.md"), source=HERE)
     assert None is asked(POLICY, finished(shell("cat README.md")), view_of(POLICY)).notes
 
 

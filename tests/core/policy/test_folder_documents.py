@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy_play import IN_AGENT, NONCE, ROOT, Talk, call, finished
+from policy_play import NONCE, ROOT, Talk, call, finished
 
 from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished, ToolKind
 from upbeat.core.policies.inject_folder_readme import POLICY
-from upbeat.core.policy.definition import NO_RESULT, PolicyContext
+from upbeat.core.policy.definition import PolicyContext
 from upbeat.core.policy.folder_documents import DOCUMENT_CAP, MAX_DOCUMENTS, MAX_FOLDERS, FolderDocumentInjector
 from upbeat.core.policy.queries import FilesAboveQuery, TextDocument
-from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.workflow.state import NEW_SESSION
 
 INJECTOR = FolderDocumentInjector("inject-folder-readme", "NOTES.md", lambda *_given: True, ("OLD.md",))
@@ -35,18 +34,6 @@ def test_queries() -> None:
     assert (QUERY,) == INJECTOR.queries(READ, NEW_SESSION)
     assert MAX_FOLDERS == len(INJECTOR.queries(many, NEW_SESSION))
     assert () == INJECTOR.queries(finished(READ.call, failed=True), NEW_SESSION)
-
-
-def test_a_document_is_injected_once_per_agent() -> None:
-    """The first touch injects the framed document; the next one of the same agent does not, that of another does."""
-    first = INJECTOR.on_tool_finished(READ, context(DOCUMENT))
-    heading = "You are now working in api/ or below. This is api/NOTES.md."
-    text = f"{heading}\n{frame_untrusted('Use tabs.', NONCE, source='api/NOTES.md')}"
-
-    assert ((InjectContext(text),), ("api/NOTES.md",)) == (first.effects, first.mentioned_paths)
-    assert NO_RESULT == INJECTOR.on_tool_finished(READ, context(DOCUMENT, notes=first.notes or ()))
-    other = INJECTOR.on_tool_finished(finished(READ.call, source=IN_AGENT), context(DOCUMENT, notes=first.notes or ()))
-    assert first.effects == other.effects
 
 
 def test_a_document_that_the_agent_opens_is_not_injected() -> None:

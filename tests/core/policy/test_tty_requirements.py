@@ -35,12 +35,6 @@ def test_waits(line: str, expected: TtyRequirement) -> None:
     assert (expected, True) == (requirement(line), PROGRAM_PATTERN.search(line) is not None)
 
 
-@pytest.mark.parametrize("kind", InteractionKind)
-def test_an_editor_that_does_nothing(kind: InteractionKind) -> None:
-    """An editor that does nothing helps only where git opens one."""
-    assert (kind is InteractionKind.GIT_EDITOR) == TtyRequirement(kind, "x").needs_only_editor
-
-
 @pytest.mark.parametrize("line", ["make test", "echo vimrc", "git-lfs pull", "my-ssh host"])
 def test_the_quick_check_reads_whole_words(line: str) -> None:
     """A line without the name of such a program does not need to be parsed."""

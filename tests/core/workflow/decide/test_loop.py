@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, with_own
+from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, started, with_own
 
 from upbeat.core.contract.event import ClientName
 from upbeat.core.workflow.decide.loop import FEATURE_LEASE_SECONDS, ends_in_question
 from upbeat.core.workflow.decision import ArchiveFeature, LoopLimits, TickCheckboxes
 from upbeat.core.workflow.facts import LoopEnded, SessionClosed, TurnAllowed, apply_facts
 from upbeat.core.workflow.state import PeerSession, RunStatus, StepStatus, StepVerdict
-
-
-def started(workflow: str, goal: str = "add retries", **fields: object) -> Play:
-    play = Play(**fields)  # type: ignore[arg-type]
-    play.prompt(f"/upbeat:{workflow} {goal}")
-    return play
 
 
 def finished(workflow: str = "single", **fields: object) -> Play:

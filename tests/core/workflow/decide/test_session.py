@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from workflow_play import FAIL, PASS, Play
+from workflow_play import FAIL, PASS, Play, started
 
 from upbeat.core.contract.event import (
     Call,
@@ -20,13 +20,6 @@ from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
 from upbeat.core.workflow.facts import WorkflowEnded, apply_facts
 from upbeat.core.workflow.prompts import MAX_RESUME_PROMPT_CHARS, MAX_STEP_PROMPT_CHARS, MAX_TURN_PROMPT_CHARS
 from upbeat.core.workflow.state import PeerSession, RunStatus, StepStatus
-
-
-def started(workflow: str, goal: str = "add retries", **fields: object) -> Play:
-    play = Play(**fields)  # type: ignore[arg-type]
-    play.begin()
-    play.prompt(f"/upbeat:{workflow} {goal}")
-    return play
 
 
 def offered(workflow: str) -> Play:

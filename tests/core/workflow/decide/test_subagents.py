@@ -6,19 +6,13 @@ from pathlib import Path
 
 import pytest
 from case_files import read_json_groups
-from workflow_play import FAIL, PASS, REJECT, Play, with_own
+from workflow_play import FAIL, PASS, REJECT, Play, started, with_own
 
 from upbeat.core.contract.event import Call, EventSource, SubagentEnding, SubagentRequested, SubagentStarted
 from upbeat.core.workflow.facts import MAX_UNMATCHED_RESULT_CHARS, WorkflowEnded, apply_facts
 from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict
 
 CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
-
-
-def started(workflow: str, goal: str = "add retries") -> Play:
-    play = Play()
-    play.prompt(f"/upbeat:{workflow} {goal}")
-    return play
 
 
 def status(play: Play, key: str) -> StepStatus:
