@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from upbeat.core.rules.backtest import (
@@ -40,22 +42,9 @@ REPORT = BacktestReport(
 
 def test_a_report() -> None:
     """Every part of the report has its line, and counts without outcomes have none."""
-    assert (
-        """\
-no-rm, replayed over the last 30 days
-  history: 2 sessions, 1,234 calls, 5 prompts, 4 turn ends (2026-11-01 to 2026-11-22)
-  would have blocked 3: 2 had succeeded, 1 failed, 0 were denied, 0 unknown
-  would have sent a message at 1
-  2 of the blocked calls had succeeded: check whether the rule is meant for them
-  examples:
-    2026-11-22 04:00  shop  claude-code  blocked, succeeded
-      rm a
-  latency per event: 0.01 ms median, 0.25 ms at the 95th percentile
-  could not be evaluated at 2 events
-  1 files could not be read completely
-  incomplete: time limit reached; the latest history came first""".splitlines()
-        == list(format_backtest(REPORT, "en"))
-    )
+    expected = Path(__file__).with_name("backtest_en.txt").read_text(encoding="utf-8")
+
+    assert expected.splitlines() == list(format_backtest(REPORT, "en"))
 
 
 @pytest.mark.parametrize(
