@@ -45,11 +45,7 @@ def test_a_life_in_commands(here: Here, tmp_path: Path, repo: Path) -> None:
     [
         (["start", "none"], 1, "upbeat: no feature 'none' in specs/features; upbeat features list shows all\n"),
         (["resume", "mine"], 1, "upbeat: cannot resume mine: its status is backlog; possible: start, archive\n"),
-        (
-            ["new", "My Own"],
-            1,
-            f"upbeat: {TAKES}; try 'my-own'\n",
-        ),
+        (["new", "My Own"], 1, f"upbeat: {TAKES}; try 'my-own'\n"),
         (["new", "mine"], 1, "upbeat: feature 'mine' already exists: specs/features/backlog/mine\n"),
         (["new", "x", "--workflow", "standart"], 2, "upbeat: no workflow 'standart'; did you mean 'standard'?\n"),
     ],

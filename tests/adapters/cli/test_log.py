@@ -146,7 +146,7 @@ def test_prune_keeps_to_the_settings(
     assert f"{gone} records and " in here("log", "prune", cwd=repo, home=home).stdout.decode()
 
 
-@pytest.mark.parametrize("command", [["log"], ["log", "verify"], ["log", "prune"], ["why"]], ids=str)
+@pytest.mark.parametrize("command", [["log"], ["log", "verify"], ["log", "prune"], ["why"], ["stats"]], ids=str)
 def test_a_damaged_journal_is_told(
     here: Here, journal: SqliteJournal, repo: Path, home: Path, command: list[str]
 ) -> None:

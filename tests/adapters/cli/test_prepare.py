@@ -119,10 +119,7 @@ def test_all_mistakes_of_a_request_at_once(tmp_path: Path) -> None:
     [
         (["--nope"], "unrecognized arguments: --nope"),
         (["--prompt"], "argument --prompt: expected one argument"),
-        (
-            ["--client", "vim"],
-            "argument --client: invalid choice: 'vim'",
-        ),
+        (["--client", "vim"], "argument --client: invalid choice: 'vim'"),
         (["--pro", "x"], "unrecognized arguments: --pro x"),
     ],
     ids=str,

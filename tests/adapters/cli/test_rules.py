@@ -28,11 +28,6 @@ def repo(tmp_path: Path) -> Path:
     return write(tmp_path / "repo", {"a.py": "", ".git/HEAD": ""}).resolve()
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 def test_add_list_show_check_remove(here: Here, repo: Path, home: Path) -> None:
     """A rule applies after ``add``, and no longer exists after ``remove``."""
     added = here(*ADD, "--pattern", r"rm\s+'-rf'", "--text", "Move it to trash/.", cwd=repo, home=home)

@@ -118,17 +118,6 @@ def test_without_a_journal(here: Here, tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_damaged_journal_is_one_sentence(here: Here, home: Path) -> None:
-    """A damaged journal is an error, not an empty report."""
-    [path] = (home / ".local/state").rglob("journal.db")
-    for beside in path.parent.glob("journal.db-*"):
-        beside.unlink()
-    path.write_bytes(b"no database" * 100)
-    done = here("stats", cwd=home)
-
-    assert (1, b"", 1) == (done.code, done.stdout, done.stderr.count("\n"))
-
-
 @pytest.mark.parametrize("value", ["0", "x", "-1"])
 def test_days_are_a_number(here: Here, tmp_path: Path, value: str) -> None:
     """A wrong number of days is reported with what is expected."""

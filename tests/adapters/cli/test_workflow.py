@@ -18,11 +18,6 @@ def repo(tmp_path: Path) -> Path:
     return write(tmp_path / "repo", {"a.py": ""}).resolve()
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 def test_list(here: Here, repo: Path, home: Path) -> None:
     """Each workflow is listed with its sentence in the user's language and its stages."""
     english = here("workflow", "list", cwd=repo, home=home)

@@ -150,25 +150,6 @@ def test_a_prompt_on_the_command_line_is_the_first_turn(bench: Workbench) -> Non
     assert [("hello", ["exec", "--json", "-"])] == [(call["stdin"], call["argv"]) for call in bench.calls()]
 
 
-@pytest.mark.parametrize("spoilt", ["file", "folder"])
-def test_a_damaged_session_is_reported_and_the_conversation_continues(bench: Workbench, spoilt: str) -> None:
-    """AC-002: a damaged session file or a folder that cannot be written costs only the session, visibly."""
-    if spoilt == "file":
-        (bench.repository / ".upbeat").mkdir()
-        (bench.repository / ".upbeat/codex-session.json").write_text("{")
-    else:
-        bench.home.joinpath(".local").mkdir()
-        bench.home.joinpath(".local/state").write_text("")
-    with Terminal(bench, **OFF) as terminal:
-        terminal.ask("hello", "plain answer")
-        terminal.wait_for("[Limits] session continuity unavailable")
-        terminal.ask("again", "plain answer", times=2)
-    first, second = bench.calls()
-
-    assert ["hello", "again"] == [first["stdin"], second["stdin"]]
-    assert "resume" in second["argv"]
-
-
 def test_a_failed_turn_does_not_end_the_conversation(bench: Workbench) -> None:
     """The failure is shown, and the prompt comes back."""
     bench.script([{"fail": "Quota exceeded."}])

@@ -147,13 +147,6 @@ def test_prompts_are_stored_without_secrets(tmp_path: Path) -> None:
     assert "\x1b" not in stored
 
 
-def test_the_file_is_private(tmp_path: Path) -> None:
-    """Only the owner can read the history."""
-    PromptHistory(tmp_path).store_string("x")
-
-    assert 0o600 == (tmp_path / HISTORY_FILE).stat().st_mode & 0o777
-
-
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     """The history is not written through a symbolic link."""
     (tmp_path / "upbeat").mkdir()

@@ -55,12 +55,6 @@ def test_the_prompt_is_unchanged(data: bytes) -> None:
     assert data == read_prompt(BytesIO(data), ENGLISH).encode()
 
 
-def test_invalid_utf8_is_refused() -> None:
-    """The error has the position of the first invalid byte."""
-    with pytest.raises(RequestError, match=r"byte 3"):
-        read_prompt(BytesIO(b"abc\xff"), ENGLISH)
-
-
 @pytest.mark.parametrize("char", ["x", "店", "😀"])
 def test_a_prompt_that_is_too_long_is_refused(char: str) -> None:
     """The limit counts characters, also where the input was truncated inside one."""

@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import pytest
 from fakes.codex.conversation import FIRST, NEIGHBOR, SECOND, Scene, good, open_scene, save_session, store_of
@@ -231,17 +232,20 @@ def test_a_plan_reports_a_damaged_file(tmp_path: Path) -> None:
     ]
 
 
+def fail_tools(scene: Scene, error: BaseException) -> None:
+    """Let the preparation of each turn raise ``error``."""
+
+    def run(*_: object) -> NoReturn:
+        raise error
+
+    runtime = replace(scene.conversation.workflow._runtime, runner=SimpleNamespace(run=run))
+    scene.conversation.preparer._runtime = scene.conversation.workflow._runtime = runtime
+
+
 def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:
     """AC-008: after an error of the core the prompt is sent alone, and the journal has the traceback."""
-
-    class Broken:
-        def run(self, *_: object) -> tuple[()]:
-            raise RuntimeError("broken")
-
     scene = make_scene(tmp_path, good())
-    scene.conversation.preparer._runtime = scene.conversation.workflow._runtime = replace(
-        scene.conversation.workflow._runtime, runner=Broken()
-    )
+    fail_tools(scene, RuntimeError("broken"))
     scene.turn(PROMPT)
 
     assert [TurnInput(PROMPT)] == scene.transport.asked
@@ -252,15 +256,8 @@ def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:
 
 def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
     """A turn that is interrupted during its preparation is not sent."""
-
-    class Interrupting:
-        def run(self, *_: object) -> tuple[()]:
-            raise KeyboardInterrupt
-
     scene = make_scene(tmp_path)
-    scene.conversation.preparer._runtime = scene.conversation.workflow._runtime = replace(
-        scene.conversation.workflow._runtime, runner=Interrupting()
-    )
+    fail_tools(scene, KeyboardInterrupt())
 
     assert Interrupted(2) == scene.turn(PROMPT)
     assert [] == scene.transport.asked

@@ -88,15 +88,6 @@ def test_the_thread_itself(tmp_path: Path) -> None:
     assert [RecordedCommand("", "call_1", "make all", "hi\n", 0, 5.0)] == news(rollouts)
 
 
-def test_an_agent_that_was_broken_off(tmp_path: Path) -> None:
-    """It has no message."""
-    rollouts = following(tmp_path)
-    write(tmp_path, ROOT, spawned("call_3", AGENT))
-    write(tmp_path, AGENT, item(AGENT, "t2", "UserMessage", id="u"), ended("t2", None, "turn_aborted"))
-
-    assert [AgentSpawned("call_3", AGENT), AgentFinished(AGENT, "call_3", None)] == news(rollouts)
-
-
 def test_what_a_resumed_thread_did_before_is_old(tmp_path: Path) -> None:
     """Only what is written after it was taken up counts; a new thread is read from its beginning."""
     write(tmp_path, ROOT, command(ROOT, "t0", "call_1", ["ls"], 0))

@@ -160,10 +160,7 @@ def test_trust_is_for_a_content_at_a_place(root: Path, home: Environment) -> Non
     put(root.parent / "copy", "config/auto-tools.toml", path.read_bytes())
     copied = load_settings(str(root.parent / "copy"), home)
 
-    assert (
-        5000,
-        [f"{UNTRUSTED}: config/auto-tools.toml:2: budget.wall_ms"],
-    ) == (
+    assert (5000, [f"{UNTRUSTED}: config/auto-tools.toml:2: budget.wall_ms"]) == (
         untrusted.settings.budget_wall_ms,
         limits(untrusted),
     )

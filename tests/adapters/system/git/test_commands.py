@@ -110,18 +110,6 @@ def test_git_settings_of_the_caller_do_not_leak(here: Path, monkeypatch: pytest.
     assert ("mine.py",) == list_files(str(repository)).files
 
 
-def test_git_of_the_working_directory_is_not_started(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program called git in the repository is not the git that is started."""
-    repository = make_small_repository(here / "r")
-    (repository / "git").write_text(f"#!/bin/sh\ntouch '{here}/ran'\n")
-    (repository / "git").chmod(0o755)
-    monkeypatch.chdir(repository)
-    monkeypatch.setenv("PATH", f".::{os.defpath}")
-
-    assert list_files(str(repository)).is_from_git
-    assert not (here / "ran").exists()
-
-
 def test_run_ends_at_its_deadline_with_all_that_it_started(here: Path) -> None:
     """A command that hangs is killed at its deadline, its children too."""
     repository = make_small_repository(here / "r")

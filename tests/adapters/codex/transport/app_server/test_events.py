@@ -20,9 +20,7 @@ from upbeat.adapters.codex.transport.app_server.events import (
     decode,
     failure_reason_from_info,
 )
-from upbeat.adapters.codex.transport.base import (
-    Delta,
-)
+from upbeat.adapters.codex.transport.base import Delta
 
 PLACE = {"threadId": "t", "turnId": "u"}
 

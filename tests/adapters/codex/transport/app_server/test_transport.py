@@ -8,12 +8,7 @@ import pytest
 from case_files import read_groups
 from fakes.codex.app_server_bench import DONE, THREAD, Bench, run_turn
 
-from upbeat.adapters.codex.transport.base import (
-    Failed,
-    FailureReason,
-    ThreadStarted,
-    TurnInput,
-)
+from upbeat.adapters.codex.transport.base import Failed, FailureReason, ThreadStarted, TurnInput
 from upbeat.adapters.codex.transport.exec.transport import MAX_PROMPT_CHARS
 
 CASES = read_groups(Path(__file__).with_name("transport_cases.tsv"))

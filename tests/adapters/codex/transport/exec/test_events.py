@@ -10,11 +10,7 @@ from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.codex.transport.base import (
-    Failed,
-    FailureReason,
-    UnrecognizedEvent,
-)
+from upbeat.adapters.codex.transport.base import Failed, FailureReason, UnrecognizedEvent
 from upbeat.adapters.codex.transport.exec.events import decode, failure_from_exit
 
 CASES = read_groups(Path(__file__).with_name("events_cases.tsv"))
