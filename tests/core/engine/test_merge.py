@@ -167,58 +167,47 @@ def test_only_context_is_held_out(proposals: list[Proposal]) -> None:
     assert without == list(merge_proposals(everything, WIDE).effects)
 
 
-DROPPED: dict[str, tuple[tuple[Proposal, ...], ContextBudget, str]] = {
-    "over the client's cap": (
-        (Proposal("a", (InjectContext("abc"),)),),
-        ContextBudget(TextLimit(3)),
-        f"InjectContext: {OVER_CAP}",
-    ),
+ABC = InjectContext("abc")
+TWO_PATHS = (RewriteInput("x", {"p": 1}), RewriteInput("x", {"p": 2, "q": 3}))
+DROPPED: dict[str, tuple[Proposal, ContextBudget, str]] = {
+    "over the client's cap": (Proposal("a", (ABC,)), ContextBudget(TextLimit(3)), f"InjectContext: {OVER_CAP}"),
     "the turn's budget": (
-        (Proposal("a", (InjectContext("abc"),)),),
+        Proposal("a", (ABC,)),
         ContextBudget(TextLimit(99), turn_chars=2),
         f"InjectContext: {OVER_BUDGET}",
     ),
     "the session's budget": (
-        (Proposal("a", (InjectContext("abc"),)),),
+        Proposal("a", (ABC,)),
         ContextBudget(TextLimit(99), session_chars=2),
         f"InjectContext: {OVER_BUDGET}",
     ),
-    "held out": ((Proposal("a", (InjectContext("abc"),), is_held_out=True),), WIDE, f"InjectContext: {HELD_OUT}"),
-    "a duplicate": (
-        (Proposal("a", (InjectContext("abc"), InjectContext("abc"))),),
-        WIDE,
-        f"InjectContext: {DUPLICATE}",
-    ),
-    "overruled": ((Proposal("a", (RequestApproval("abc"), Deny("no"))),), WIDE, "RequestApproval: overruled by Deny"),
-    "a field was rewritten before": (
-        (Proposal("a", (RewriteInput("x", {"p": 1}), RewriteInput("x", {"p": 2, "q": 3}))),),
-        WIDE,
-        f"RewriteInput: p: {DUPLICATE}",
+    "held out": (Proposal("a", (ABC,), is_held_out=True), WIDE, f"InjectContext: {HELD_OUT}"),
+    "a duplicate": (Proposal("a", (ABC, ABC)), WIDE, f"InjectContext: {DUPLICATE}"),
+    "overruled": (Proposal("a", (RequestApproval("abc"), Deny("no"))), WIDE, "RequestApproval: overruled by Deny"),
+    "a field was rewritten before": (Proposal("a", TWO_PATHS), WIDE, f"RewriteInput: p: {DUPLICATE}"),
+}
+
+
+@pytest.mark.parametrize(("proposal", "room", "reason"), DROPPED.values(), ids=DROPPED)
+def test_the_reason_of_a_dropped_effect(proposal: Proposal, room: ContextBudget, reason: str) -> None:
+    """The record says which part's effect is dropped, and why."""
+    assert (Explanation("a", "dropped", reason),) == merge_proposals([proposal], room).explanations
+
+
+FITS = {
+    "as large as the cap with its line end": (ContextBudget(TextLimit(4)), ABC),
+    "as large as the budget": (ContextBudget(TextLimit(99), turn_chars=3, session_chars=3), ABC),
+    "a cap of bytes holds a third of the characters": (
+        ContextBudget(TextLimit(4, LengthUnit.UTF8)),
+        InjectContext("文"),
     ),
 }
 
 
-@pytest.mark.parametrize(("proposals", "room", "reason"), DROPPED.values(), ids=DROPPED)
-def test_the_reason_of_a_dropped_effect(proposals: tuple[Proposal, ...], room: ContextBudget, reason: str) -> None:
-    """The record says which part's effect is dropped, and why."""
-    assert (Explanation("a", "dropped", reason),) == merge_proposals(proposals, room).explanations
-
-
-FITS = [
-    ("as large as the cap with its line end", ContextBudget(TextLimit(4)), (InjectContext("abc"),)),
-    ("as large as the budget", ContextBudget(TextLimit(99), turn_chars=3, session_chars=3), (InjectContext("abc"),)),
-    (
-        "a cap of bytes holds a third of the characters",
-        ContextBudget(TextLimit(4, LengthUnit.UTF8)),
-        (InjectContext("文"),),
-    ),
-]
-
-
-@pytest.mark.parametrize(("room", "effects"), [row[1:] for row in FITS], ids=[row[0] for row in FITS])
-def test_bounds_are_inclusive(room: ContextBudget, effects: tuple[Effect, ...]) -> None:
+@pytest.mark.parametrize(("room", "effect"), FITS.values(), ids=FITS)
+def test_bounds_are_inclusive(room: ContextBudget, effect: Effect) -> None:
     """Context of exactly the size of a bound is injected."""
-    assert effects == merge_proposals([Proposal("a", effects)], room).effects
+    assert (effect,) == merge_proposals([Proposal("a", (effect,))], room).effects
 
 
 def test_a_small_text_fits_after_a_dropped_one() -> None:
