@@ -13,33 +13,21 @@ from .runs import Finished, run
 from .sandbox import Sandbox
 from .terminal import CTRL_C, Terminal
 from .test_codex_auto import assert_clean_end
-from .workflow_scripts import Round
 from .workflow_sessions import (
-    GREEN,
-    RED,
     TEST,
     course,
     effects,
     facts,
     install,
-    part,
     passed,
+    rounds_of,
     said,
     script_of,
-    write_test,
 )
 
 WAYS = ("exec", "app-server")
 SINGLE = "/upbeat:single add retries to save_order"
 DEV_PASSED = 'Retries are in.\n<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
-QUICK: list[Round] = [
-    [part("developer", "Write the code.", "PASS", write_test(GREEN))],
-    "It is written.",
-    (part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST)),
-    "It holds.",
-    [part("retrospective", "Look back at it.")],
-    "All of it is done.",
-]
 PASSED = [
     *("run started quick", "run adopted quick", "run handed_over thread"),
     *(*passed("DEV"), *passed("REVIEW", "TEST"), *passed("RETRO"), "run complete"),
@@ -92,7 +80,7 @@ def test_instructions_of_the_workflow_are_no_data(sandbox: Sandbox, way: str, ro
 @pytest.mark.parametrize("way", WAYS)
 def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) -> None:
     """Agents, their verdicts and the tests that ran are observed without hooks; each step starts once."""
-    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
+    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", rounds_of("quick")))
     records = read_log(sandbox.home)
     seen = [fact["evidence"] for fact in facts(records, "command_ran")]
 
@@ -109,7 +97,7 @@ def test_trusted_hooks_change_nothing(sandbox: Sandbox, way: str) -> None:
     """Every call is then reported twice, under one id: the course is the same, and each step starts once."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
-    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", QUICK))
+    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", rounds_of("quick")))
     records = read_log(sandbox.home)
 
     assert "SubagentEnding" in {record["event"] for record in records}  # which only hooks tell
@@ -122,13 +110,7 @@ def test_trusted_hooks_change_nothing(sandbox: Sandbox, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_pass_with_failed_tests_is_unclear(sandbox: Sandbox, way: str) -> None:
     """The tester says PASS, and its command ended with 1: the step does not pass, and the turn is continued."""
-    rounds: list[Round] = [
-        [part("debugger", "Find it.")],
-        [part("developer", "Fix it.", "PASS", write_test(RED))],
-        [part("tester", "Test it.", "PASS", TEST)],
-        "Shall I go on?",
-    ]
-    once(sandbox, way, "/upbeat:debug the total", script_of("codex", rounds))
+    once(sandbox, way, "/upbeat:debug the total", script_of("codex", rounds_of("debug")))
     records = read_log(sandbox.home)
 
     assert ["pass", "pass", "unclear"] == [fact["verdict"] for fact in facts(records, "step_finished")]

@@ -8,44 +8,28 @@ from processes import read_log
 from .received import Said
 from .runs import Finished, run
 from .sandbox import Sandbox
-from .workflow_scripts import Round, codex_script
+from .workflow_scripts import codex_script
 from .workflow_sessions import (
     CLAUDES,
-    TEST,
     Played,
     command_of,
     course,
     install,
-    part,
     passed,
+    rounds_of,
     said,
     script_of,
     shared_session,
     status,
     subagent_turns,
-    write_test,
 )
 
-BEFORE: list[Round] = [
-    [part("planner", "Cut it into tasks.")],
-    [part("architect", "Decide the shape.")],
-    [part("tester", "Write the behaviour down.")],
-    [part("developer", "Write the code.", "PASS", write_test())],
-]
-REVIEWED = (part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST))
-AFTER: list[Round] = [
-    [part("retrospective", "Look back at it.")],
-    [part("doc-updater", "Bring the manual up to date.", "PASS", "echo Retries. >> README.md")],
-    "All of it is done.",
-]
-STANDARD = [*BEFORE, REVIEWED, *AFTER]
-SECURE = [*BEFORE, (*REVIEWED, part("security-reviewer", "Look for holes.")), *AFTER]
-
+STANDARD = rounds_of("standard")
 
 standard = shared_session("[workflow:standard] add retries to save_order", STANDARD)
 
 
-secure = shared_session("[workflow:secure] add retries to save_order", SECURE)
+secure = shared_session("[workflow:secure] add retries to save_order", rounds_of("secure"))
 
 
 def test_standard_runs_to_its_end(standard: Played) -> None:
@@ -108,13 +92,8 @@ def test_command_starts_the_workflow(sandbox: Sandbox, client: str, prompt: str)
 
     Codex has the agents of the plugin, too.
     """
-    rounds: list[Round] = [
-        [part("tester", "Write the behaviour down.")],
-        [part("developer", "Write the code.", "PASS", write_test())],
-        [part("tester", "Test the code.", "PASS", TEST)],
-        "All of it is done.",
-    ]
     install(sandbox, client)
+    rounds = rounds_of("tdd")
     script = codex_script(rounds, "upbeat:{}".format) if client == "codex" else script_of(client, rounds)
     run(sandbox, command_of(client, is_installed=True), stdin=prompt, script=script)
 
@@ -126,16 +105,7 @@ def test_command_starts_the_workflow(sandbox: Sandbox, client: str, prompt: str)
 @pytest.mark.parametrize("client", CLAUDES)
 def test_agents_in_the_background(sandbox: Sandbox, client: str) -> None:
     """Agents that work while the turn ends, as all do in the newest terminal program: it is let go, and comes back."""
-    rounds: list[Round] = [
-        [part("tester", "Write the behaviour down.", "PASS", "sleep 1")],
-        "Waiting for the tester.",
-        [part("developer", "Write the code.", "PASS", write_test(), "sleep 1")],
-        "Waiting for the developer.",
-        [part("tester", "Test the code.", "PASS", TEST, "sleep 1")],
-        "Waiting for the tests.",
-        "All of it is done.",
-    ]
-    script = script_of(client, rounds)
+    script = script_of(client, rounds_of("background"))
     for action in (action for rule in script for action in rule["reply"] if action.get("tool") == "Agent"):
         action["input"]["run_in_background"] = True
     done = run(sandbox, command_of(client), stdin="[workflow:tdd] add retries", script=script)

@@ -12,7 +12,6 @@ from processes import read_log
 from .codex_trust import trust_all_hooks
 from .sandbox import Sandbox, add_codex_settings
 from .terminal import CTRL_C, CTRL_D, ESCAPE, Terminal
-from .workflow_scripts import Round
 from .workflow_sessions import (
     CLAUDES,
     PLUGIN,
@@ -20,8 +19,8 @@ from .workflow_sessions import (
     carry_out,
     effects,
     install,
-    part,
     prepare,
+    rounds_of,
     shared_session,
 )
 
@@ -43,12 +42,11 @@ SEEN_AS: dict[str, tuple[str, ...]] = {
 }
 """Hook -> the events that its calls become."""
 
-ROUNDS: list[Round] = [[part("tester", "Write the behaviour down.", "PASS", "true", "false")], "Shall I go on?"]
 IN_TERMINALS = {"Interrupt", "StopFailure"}
 """These are looked for in the terminal programs: an interrupt needs a user, and ``claude -p`` leaves at an error."""
 
 
-seen = shared_session("[workflow:tdd] add retries to save_order", ROUNDS)
+seen = shared_session("[workflow:tdd] add retries to save_order", rounds_of("asking"))
 """A turn with an agent, whose second command fails."""
 
 
@@ -108,9 +106,8 @@ def test_codex_gets_the_state_back_after_a_compaction(sandbox: Sandbox) -> None:
     prepare(sandbox, "codex")
     add_codex_settings(sandbox, "model_auto_compact_token_limit = 14000")
     large = {"tool": "exec_command", "input": {"cmd": "seq 1 9000", "max_output_tokens": 9000}}
-    rounds: list[Round] = [ROUNDS[0], "Shall I go on?"]
     first = ({"said": ['"completed":"On'], "reply": [{"text": "Now for much text."}, large]},)
-    done = carry_out(sandbox, "codex", "[workflow:tdd] add retries to save_order", rounds, first=first)
+    done = carry_out(sandbox, "codex", "[workflow:tdd] add retries to save_order", rounds_of("asking"), first=first)
 
     records = read_log(sandbox.home)
     [again] = [record for record in records if record["event_fields"].get("trigger") == "compact"]
@@ -127,7 +124,7 @@ def test_claude_gets_the_state_back_after_a_compaction(sandbox: Sandbox, client:
 
     A turn that ends by an error is seen as well, and a question that the agent asks with the client's own tool.
     """
-    carry_out(sandbox, client, "[workflow:tdd] add retries to save_order", ROUNDS)
+    carry_out(sandbox, client, "[workflow:tdd] add retries to save_order", rounds_of("asking"))
     session = read_log(sandbox.home)[-1]["session_id"]
     command = [client, "--plugin-dir", str(PLUGIN), "--resume", session]
     script = [

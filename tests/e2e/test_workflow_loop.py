@@ -10,33 +10,24 @@ from .sandbox import Sandbox
 from .workflow_scripts import Round
 from .workflow_sessions import (
     CLAUDES,
-    TEST,
     Played,
     carry_out,
     course,
     effects,
     ended,
     facts,
-    part,
     prepare,
+    rounds_of,
     said,
     set_up,
     shared,
     shared_session,
     status,
-    write_test,
 )
 
 SINGLE = "[workflow:single] add retries to save_order"
 IDLE: list[Round] = ["That would be all from me."]
 ASKS: list[Round] = ["Which of the two databases is meant?"]
-UNSURE: list[Round] = [
-    [part("developer", "Write the code.", "PASS", write_test())],
-    [part("code-reviewer", "Review the code."), part("tester", "Say that it works.")],
-    [part("tester", "Test the code.", "PASS", TEST)],
-    [part("retrospective", "Look back at it.")],
-    "All of it is done.",
-]
 VAGUE_AT_FIRST = ({"said": ["Review the code."], "reply": [{"text": "I have looked at it."}]},)
 
 
@@ -44,7 +35,7 @@ idle = shared_session(SINGLE, IDLE)
 """A main agent that does nothing but end its turn."""
 
 
-unsure = shared_session("[workflow:quick] add retries to save_order", UNSURE, VAGUE_AT_FIRST)
+unsure = shared_session("[workflow:quick] add retries to save_order", rounds_of("unsure"), VAGUE_AT_FIRST)
 """`quick` whose reviewer forgets the verdict, and whose tester claims what it has not seen."""
 
 

@@ -14,7 +14,6 @@ from .sandbox import Sandbox
 from .workflow_scripts import Round
 from .workflow_sessions import (
     CLIENTS,
-    TEST,
     Played,
     carry_out,
     carry_out_until,
@@ -23,25 +22,10 @@ from .workflow_sessions import (
     facts,
     part,
     prepare,
+    rounds_of,
     said,
     status,
-    write_test,
 )
-
-BEGUN: list[Round] = [
-    [part("planner", "Cut it into tasks.", "PASS", write_test())],
-    [part("architect", "Decide the shape.", "PASS", TEST)],
-    "Shall another user go on?",
-]
-FINISHED: list[Round] = [
-    [part("developer", "Write the code at once.", refused=True)],
-    [part("tester", "Write the behaviour down.")],
-    [part("developer", "Write the code.", "PASS", "echo >> checks/test_it.py")],
-    [part("code-reviewer", "Review the code."), part("tester", "Test the code.", "PASS", TEST)],
-    [part("retrospective", "Look back at it.")],
-    [part("doc-updater", "Bring the manual up to date.")],
-    "All of it is done.",
-]
 
 
 def of_session(records: list[Mapping[str, Any]], session: str) -> list[Mapping[str, Any]]:
@@ -53,11 +37,11 @@ def of_session(records: list[Mapping[str, Any]], session: str) -> list[Mapping[s
 def test_another_client_continues_the_workflow(sandbox: Sandbox, first: str, second: str, name: str) -> None:
     """It knows the finished steps, guards the others, has the evidence, and completes."""
     prepare(sandbox, "codex")
-    carry_out(sandbox, first, "[workflow:standard] add retries to save_order", BEGUN)
+    carry_out(sandbox, first, "[workflow:standard] add retries to save_order", rounds_of("begun"))
     former = read_log(sandbox.home)[-1]["session_id"]
     handed = run(sandbox, ["upbeat", "workflow", "resume", "--client", name, "--no-start"])
     assert (0, "") == (handed.exit_code, handed.stdout.partition("waits for the next")[0].replace(OFFER, ""))
-    done = carry_out(sandbox, second, "continue", FINISHED)
+    done = carry_out(sandbox, second, "continue", rounds_of("finished"))
 
     records = read_log(sandbox.home)
     later = [record for record in records if record["session_id"] not in ("", former)]
@@ -74,32 +58,20 @@ def test_another_client_continues_the_workflow(sandbox: Sandbox, first: str, sec
     assert {former: "handed_over", latest: "complete"} == statuses
 
 
-SLOW = "python3 -c 'import time; time.sleep(60)'"
-"""Takes longer than its client lives. (A bare ``sleep`` of that length Claude Code refuses.)"""
 OFFER = "upbeat: workflow standard "
 
 
 def test_a_killed_client_loses_one_call(sandbox: Sandbox, client: str) -> None:
     """Resumed, it repeats the interrupted step and nothing else."""
     prepare(sandbox, client)
-    cut_off: list[Round] = [
-        [part("tester", "Write the behaviour down.")],
-        [part("developer", "Write the code.", "PASS", write_test(), TEST, SLOW)],
-        "This is not reached.",
-    ]
 
     def has_run() -> bool:
         return (sandbox.repository / "checks").exists() and bool(facts(read_log(sandbox.home), "command_ran"))
 
-    carry_out_until(sandbox, client, "[workflow:tdd] add retries to save_order", cut_off, has_run)
+    carry_out_until(sandbox, client, "[workflow:tdd] add retries to save_order", rounds_of("cut_off"), has_run)
     before = read_log(sandbox.home)
     session = before[-1]["session_id"]
-    rounds: list[Round] = [
-        [part("developer", "Write it after all.")],
-        [part("tester", "Test the code.", "PASS", TEST)],
-        "All of it is done.",
-    ]
-    carry_out(sandbox, client, "continue", rounds, session=session)
+    carry_out(sandbox, client, "continue", rounds_of("repeated"), session=session)
 
     steps = course(of_session(read_log(sandbox.home), session))
     assert ["TEST pass", "DEV allow", "DEV started", "call lost", "DEV allow", "DEV started", "DEV pass"] == [

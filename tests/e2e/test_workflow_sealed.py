@@ -8,12 +8,12 @@ from processes import read_log
 
 from .runs import run
 from .sandbox import Sandbox
-from .workflow_sessions import TEST, TRUSTED, course, facts, install, passed, verdict, write_test
+from .workflow_sessions import GREEN, TEST, TRUSTED, course, facts, install, passed, verdict, write_test
 
 MODEL = "gpt-6.1-sol"
 STEPS = (
     ("TEST (spec)", "upbeat_tester", "The behaviour is written down.", ()),
-    ("DEV", "upbeat_developer", "The code is there.", (write_test(),)),
+    ("DEV", "upbeat_developer", "The code is there.", (write_test(GREEN),)),
     ("TEST:2 (verify)", "upbeat_tester_2", "The tests are green.", (TEST,)),
 )
 """Step, the name of the task (Codex takes each only once), answer, commands."""

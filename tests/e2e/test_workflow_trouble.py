@@ -2,61 +2,26 @@
 
 from __future__ import annotations
 
-from .workflow_scripts import Round
 from .workflow_sessions import (
-    FOREIGN,
-    RED,
-    TEST,
     Played,
     course,
     effects,
     ended,
-    part,
+    rounds_of,
     said,
     shared_session,
     subagent_turns,
-    write_test,
 )
 
-FAILED: list[Round] = [
-    [part("tester", "Write the behaviour down.")],
-    [part("developer", "Write the code.", "PASS", write_test(RED))],
-    [part("tester", "Test the code.", "FAIL", TEST)],
-    "It is written, and there I leave it.",
-    [part("debugger", "Find the cause.")],
-    [part("developer", "Fix it.", "PASS", write_test())],
-    [part("tester", "Test it again.", "PASS", TEST)],
-    "All of it is done.",
-]
-TWICE_BAD: list[Round] = [
-    [part("developer", "Write the code.", "PASS", write_test(RED), "sleep 2"), part("developer", "Write the rest.")],
-    [part("code-reviewer", "Review the code.", "REJECT"), part("tester", "Test the code.", "FAIL", TEST)],
-    [part("debugger", "Find the cause.")],
-    [part("developer", "Fix it.", "PASS", write_test())],
-    [part("code-reviewer", "Review it once more."), part("tester", "Test it again.", "PASS", TEST)],
-    [part("retrospective", "Look back at it.")],
-    "All of it is done.",
-]
-SKIPPED: list[Round] = [
-    [
-        part("developer", "Write the code at once.", refused=True),
-        part(FOREIGN, "Count the files."),
-        part("tester", "Write the behaviour down."),
-        part("tester", "[stage:TEST:2] Test what is not there.", refused=True),
-    ],
-    "Shall the developer begin?",
-]
-
-
-failed = shared_session("[workflow:tdd] add retries to save_order", FAILED)
+failed = shared_session("[workflow:tdd] add retries to save_order", rounds_of("failed"))
 """`tdd` whose last TEST fails once."""
 
 
-twice_bad = shared_session("[workflow:quick] add retries to save_order", TWICE_BAD)
+twice_bad = shared_session("[workflow:quick] add retries to save_order", rounds_of("twice_bad"))
 """`quick` in which the code is rejected and fails at the same time."""
 
 
-skipped = shared_session("[workflow:tdd] add retries to save_order", SKIPPED)
+skipped = shared_session("[workflow:tdd] add retries to save_order", rounds_of("skipped"))
 """`tdd` whose main agent wants to skip steps."""
 
 

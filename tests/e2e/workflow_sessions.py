@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli
 from processes import read_log
 
 from .clients import CLIENTS
@@ -53,10 +54,22 @@ def part(agent: str, prompt: str, result: str = "PASS", *commands: str, refused:
     return Delegation(agent, prompt, verdict(result, f"On «{prompt.upper()}»: see above."), commands, refused)
 
 
-def write_test(line: str = GREEN) -> str:
+def write_test(line: str) -> str:
     """The command that writes the test whose one line is ``line``."""
     body = f"import unittest\\n\\n\\nclass T(unittest.TestCase):\\n    def test_it(self):\\n        {line}\\n"
     return f"mkdir -p checks && printf '{body}' > checks/test_it.py"
+
+
+def rounds_of(name: str) -> list[Round]:
+    """The rounds that are called ``name`` in ``rounds.toml``."""
+    rounds = tomli.loads(Path(__file__).with_name("rounds.toml").read_text(encoding="utf-8"))[name]
+    return [this if isinstance(this, str) else [_read_part(*row) for row in this] for this in rounds]
+
+
+def _read_part(agent: str, prompt: str, result: str = "PASS", *commands: str) -> Delegation:
+    known = {"GREEN": write_test(GREEN), "RED": write_test(RED), "TEST": TEST}
+    written = [known.get(command, command) for command in commands]
+    return part(agent, prompt, result, *written, refused=result == "REFUSED")
 
 
 def shell_call(client: str, command: str) -> dict[str, Any]:
