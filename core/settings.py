@@ -7,7 +7,7 @@ until its user has trusted that content. All problems are found before any is re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
@@ -126,6 +126,7 @@ KEYS = tuple(
 )
 KEYS_BY_NAME = {key.name: key for key in KEYS}
 
+_OWN_TOOL = re.compile(r"ci_[^.]*")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
 
 
@@ -138,22 +139,30 @@ class ResolvedSettings:
     problems: tuple[str, ...]
 
 
-def resolve_settings(layers: Sequence[Layer]) -> ResolvedSettings:
-    """Merge ``layers``, lowest precedence first, over the defaults."""
+NamesOf = Callable[[str], Collection[str]]
+"""Returns the names of upbeat's own that a list of names may contain, given its key."""
+
+
+def resolve_settings(layers: Sequence[Layer], names_of: NamesOf | None = None) -> ResolvedSettings:
+    """Merge ``layers``, lowest precedence first, over the defaults. With ``names_of`` unknown names are problems."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     limits: list[Limit] = []
     problems: list[str] = []
     for layer in layers:
-        problems += islice(_problems(layer), MAX_PROBLEMS)
+        problems += islice(_problems(layer, names_of), MAX_PROBLEMS)
         parsed = servers.parse_servers(layer)
         problems += parsed.problems
         values |= {"servers": parsed.servers} if parsed.servers else {}
         for name, raw in layer.values.items():
             key = KEYS_BY_NAME.get(name)
-            value, problem = _parse_value(key, raw) if key else (None, "")
-            if key is None or problem:
+            if key is None:
                 continue
+            value, problem = _parse_value(key, raw)
+            if problem:
+                continue
+            if unknown := set(_unknown_names(key, value, names_of)):
+                value = tuple(known for known in value if known not in unknown)
             value, limit = _admit(key, value, layer, values.get(key.attribute, key.default))
             if limit:
                 limits.append(limit)
@@ -163,7 +172,7 @@ def resolve_settings(layers: Sequence[Layer]) -> ResolvedSettings:
     return ResolvedSettings(Settings(**values, origins=origins), tuple(limits), tuple(problems))
 
 
-def _problems(layer: Layer) -> Iterator[str]:
+def _problems(layer: Layer, names_of: NamesOf | None) -> Iterator[str]:
     """Yield what is wrong with a layer, key by key."""
     for name, raw in layer.values.items():
         key = KEYS_BY_NAME.get(name)
@@ -171,8 +180,25 @@ def _problems(layer: Layer) -> Iterator[str]:
             continue  # has more inside than a value
         if key is None:
             yield f"{layer.location_of(name)}: unknown key {format_value(name)}{did_you_mean(name, KEYS_BY_NAME)}"
-        elif problem := _parse_value(key, raw)[1]:
-            yield f"{layer.location_of(name)}: {name} {problem}"
+            continue
+        value, problem = _parse_value(key, raw)
+        if problem:
+            yield f"{layer.location_of(name)}: {key.env_var if layer.is_environment else name} {problem}"
+        for unknown in _unknown_names(key, value, names_of):
+            hint = did_you_mean(unknown, names_of(name) if names_of else ())
+            yield f"{layer.location_of(name)}: unknown name {format_value(unknown)} in {name}{hint}"
+
+
+def _unknown_names(key: SettingKey, value: Any, names_of: NamesOf | None) -> list[str]:
+    """Return the names in ``value`` that stand for nothing.
+
+    Names of the user's own servers and tools are not checked: a server may be configured on another machine only.
+    """
+    if names_of is None or not value or not isinstance(value, tuple):
+        return []
+    known = names_of(key.name)
+    checked = (name for name in value if key.name != "tools.disabled" or _OWN_TOOL.fullmatch(name))
+    return [name for name in checked if name not in known]
 
 
 def _admit(key: SettingKey, value: Any, layer: Layer, current: Any) -> tuple[Any, Limit | None]:

@@ -245,7 +245,7 @@ def test_all_problems_are_reported_at_once() -> None:
 
     assert (
         "user.toml: enabled takes off, auto, on; found 'never'",
-        "environment: budget.wall_ms takes a whole number from 100 to 60000; found 'soon'",
+        "environment: CI_AUTO_TOOLS_BUDGET_WALL_MS takes a whole number from 100 to 60000; found 'soon'",
     ) == resolved.problems
     assert ExecutionMode.PLAN is resolved.settings.mode
 
@@ -255,6 +255,31 @@ def test_the_number_of_problems_is_bounded() -> None:
     resolved = resolve_settings([Layer("f.toml", {f"key{number}": 1 for number in range(1000)})])
 
     assert MAX_PROBLEMS == len(resolved.problems)
+
+
+def test_unknown_names_in_lists() -> None:
+    """A misspelled name is a problem with line and nearest name; the others count, as do names of the user's tools."""
+    names = {"policies.off": ["truncate-tool-output", "pursue-goal"], "tools.disabled": ["ci_search"]}
+    lists = {
+        "policies.off": ["truncate-tool-outpt", "pursue-goal", "nope"],
+        "tools.disabled": ["ci_serch", "ci_search", "docs", "docs.ci_find"],
+    }
+    resolved = resolve_settings([Layer("f.toml", lists, {"policies.off": 4, "tools.disabled": 7})], names.__getitem__)
+
+    assert (
+        "f.toml:4: unknown name 'truncate-tool-outpt' in policies.off; did you mean 'truncate-tool-output'?",
+        "f.toml:4: unknown name 'nope' in policies.off",
+        "f.toml:7: unknown name 'ci_serch' in tools.disabled; did you mean 'ci_search'?",
+    ) == resolved.problems
+    assert ("pursue-goal",) == resolved.settings.policies_off
+    assert ("ci_search", "docs", "docs.ci_find") == resolved.settings.tools_disabled
+
+
+def test_a_problem_of_a_variable_names_the_variable() -> None:
+    """A problem in the environment names the variable and not the key of a file."""
+    resolved = resolve_settings([environment(enabled="maybe")])
+
+    assert ("environment: CI_AUTO_TOOLS takes off, auto, on; found 'maybe'",) == resolved.problems
 
 
 @given(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ def load_settings(root: str, environment: Environment, *, assume_trusted: bool =
         layers.append(_to_layer(file, trusted=trusted, is_users=False))
     problems = [clash, *(file.problem for file in files)]
     environment_layer, problem = _environment_layer(environment)
-    resolved = resolve_settings([*layers, environment_layer])
+    resolved = resolve_settings([*layers, environment_layer], _own_names)
     return ResolvedSettings(
         resolved.settings,
         (*resolved.limits, *_misplaced_settings(root), *_servers_of_project(files[1:])),
@@ -65,6 +65,17 @@ def load_user_settings(environment: Environment) -> Settings:
     """Return the settings of the user's file and the environment, without the project; mistakes are ignored."""
     file = read_toml(environment.config_home / USER_FILE)
     return resolve_settings([_to_layer(file), _environment_layer(environment)[0]]).settings
+
+
+def _own_names(key: str) -> Collection[str]:
+    """Return the policies or tools that the list ``key`` may name; imported only for a file that has such a list."""
+    if key == "tools.disabled":
+        from upbeat.core.turn.plan import TOOL_TIMEOUTS_MS
+
+        return TOOL_TIMEOUTS_MS
+    from upbeat.core.policies import POLICIES_BY_NAME
+
+    return POLICIES_BY_NAME
 
 
 def project_file(root: str) -> tuple[Path | None, str]:

@@ -12,7 +12,7 @@ from processes import UPBEAT, Finished, environment, upbeat
 from repositories import make_repository, write
 
 POWERS = "upbeat: with your trust "
-SETTINGS = "[budget]\nwall_ms = 9000\n[policies]\non = ['notify-when-waiting']\n"
+SETTINGS = "[budget]\nwall_ms = 9000\n[policies]\non = ['notify-when-done']\n"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_what_it_would_do(repo: Path) -> None:
 
     assert [
         ".upbeat/auto-tools.toml sets budget.wall_ms = 9000 (without trust: 5000)",
-        ".upbeat/auto-tools.toml sets policies.on = ['notify-when-waiting'] (without trust: [])",
+        ".upbeat/auto-tools.toml sets policies.on = ['notify-when-done'] (without trust: [])",
         ".upbeat/workflows.toml adds workflows and agents that count like your own",
         ".mcp.json starts, as you, for your server weather: node 'a b.js' ''",
         ".upbeat/rules/a.md decides like one of your own rules, and shows its text to you and the model",

@@ -74,6 +74,21 @@ def test_each_variable(root: Path, home: Environment, variables: str, key: str, 
     assert ResolvedSettings(expected, (), ()) == load_settings(str(root), environment)
 
 
+def test_misspelled_names(root: Path, home: Environment) -> None:
+    """A policy or tool that upbeat does not have is a problem, and is not among those that count."""
+    put_user(
+        home, '[policies]\noff = ["truncate-tool-outpt"]\non = ["pursue-goal"]\n[tools]\ndisabled = ["ci_serch"]\n'
+    )
+    resolved = load_settings(str(root), home)
+    file = home.config_home / "upbeat/auto-tools.toml"
+
+    assert (
+        f"{file}:2: unknown name 'truncate-tool-outpt' in policies.off; did you mean 'truncate-tool-output'?",
+        f"{file}:5: unknown name 'ci_serch' in tools.disabled; did you mean 'ci_search'?",
+    ) == resolved.problems
+    assert ((), ("pursue-goal",)) == (resolved.settings.policies_off, resolved.settings.policies_on)
+
+
 def test_a_wrong_dry_run_is_told(root: Path, home: Environment) -> None:
     """A value other than 0 or 1 is a problem and is not interpreted."""
     resolved = load_settings(str(root), replace(home, settings={"CI_AUTO_TOOLS_DRY_RUN": "yes"}))
@@ -111,7 +126,7 @@ def test_all_problems_of_all_files(root: Path, home: Environment) -> None:
         f"{home.config_home}/upbeat/auto-tools.toml:1: unknown key 'enable'; did you mean 'enabled'?",
         "config/auto-tools.toml:3: budget.wall_ms takes a whole number from 100 to 60000; found 'long'",
         "config/auto-tools.toml:4: unknown key 'budget.max_concurency'; did you mean 'budget.max_concurrency'?",
-        "environment: mode takes plan, run; found 'dry'",
+        "environment: CI_AUTO_TOOLS_MODE takes plan, run; found 'dry'",
     ) == resolved.problems
 
 
