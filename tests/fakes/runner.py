@@ -28,17 +28,10 @@ class FakeRunner:
 
 def run_of(tool: str, answer: ToolOutput | ErrorCode) -> ToolRun:
     """The run of a tool that gave ``answer``."""
+    about = {"tool": tool, "started_at": STARTED_AT, "duration_ms": 7}
     if isinstance(answer, ToolOutput):
-        result = ToolResult(
-            tool=tool,
-            status="ok",
-            started_at=STARTED_AT,
-            duration_ms=7,
-            summary=answer.summary,
-            data=answer.data,
-            truncated=answer.truncated,
-        )
-        return ToolRun(result, answer)
+        output = {"summary": answer.summary, "data": answer.data, "truncated": answer.truncated}
+        return ToolRun(ToolResult(**about, **output, status="ok"), answer)
     error = ToolError(code=answer, message=f"{tool} gave nothing")
     status = "timeout" if answer is ErrorCode.TIMEOUT else "error"
-    return ToolRun(ToolResult(tool=tool, status=status, started_at=STARTED_AT, duration_ms=7, error=error))
+    return ToolRun(ToolResult(**about, status=status, error=error))

@@ -65,15 +65,10 @@ def test_clip_keeps_short_prompts() -> None:
     assert clip_prompt(text) == text
 
 
-def test_clip_keeps_both_ends() -> None:
-    """Of a long prompt the start and the end are kept."""
-    text = "a" * HEAD_LENGTH + "b" + "c" * TAIL_LENGTH
-    assert clip_prompt(text) == "a" * HEAD_LENGTH + "\n" + "c" * TAIL_LENGTH
-
-
 @pytest.mark.parametrize(
     ("text", "joint"),
     [
+        ("a" * HEAD_LENGTH + "b" + "c" * TAIL_LENGTH, "\n"),
         ("```" + "a" * HEAD_LENGTH + "```" + "c" * TAIL_LENGTH, "\n\n```\n"),
         ("```" + "a" * HEAD_LENGTH + "c" * TAIL_LENGTH, "\n\n```\n\n```\n"),
         ("a" * HEAD_LENGTH + "```" + "c" * TAIL_LENGTH, "\n\n```\n"),
@@ -81,8 +76,8 @@ def test_clip_keeps_both_ends() -> None:
         ("``` ```" + "a" * HEAD_LENGTH + "c" * TAIL_LENGTH, "\n"),
     ],
 )
-def test_clip_closes_and_opens_fences(text: str, joint: str) -> None:
-    """A fence that the cut leaves open is closed, and one that reaches into the end is reopened."""
+def test_clip_keeps_both_ends_and_their_fences(text: str, joint: str) -> None:
+    """Both ends are kept; a fence that the cut leaves open is closed, one that reaches into the end is reopened."""
     assert clip_prompt(text) == text[:HEAD_LENGTH] + joint + text[-TAIL_LENGTH:]
 
 

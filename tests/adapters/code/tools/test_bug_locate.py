@@ -6,27 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import read_cases
 from fakes.polyglot import call, places
 
+TRACES = read_cases(Path(__file__).with_name("traces.tsv"))
 
-@pytest.mark.parametrize(
-    ("trace", "expected"),
-    [
-        ('  File "/srv/app/shop/store.py", line 9, in put', ("shop/store.py", "Store.put")),
-        ("    at Cart.total (/app/web/cart.ts:5:12)", ("web/cart.ts", "Cart.total")),
-        ("main.check(...)\n\t/src/worker/check.go:5 +0x1d", ("worker/check.go", "check")),
-        ("   1: engine::scan::count\n             at ./engine/src/scan.rs:2:5", ("engine/src/scan.rs", "count")),
-        ("    #0 0x4f in list_push /src/native/list.c:5:5", ("native/list.c", "list_push")),
-        ('  File "C:\\app\\shop\\store.py", line 12, in _write', ("shop/store.py", "Store._write")),
-    ],
-)
+
+@pytest.mark.parametrize(("trace", "path", "symbol"), TRACES)
 @pytest.mark.parametrize("where", ["query", "traces"])
-def test_a_trace_leads_to_its_frames(root: Path, trace: str, expected: tuple[str, str], where: str) -> None:
+def test_a_trace_leads_to_its_frames(root: Path, trace: str, path: str, symbol: str, where: str) -> None:
     """The innermost frame in the repository is first, whether the trace is in the query or on its own."""
     given: Any = trace if where == "query" else [trace]
     output = call(root, "ci_bug_locate", **{where: given})
 
-    assert expected == places(output)[0]
+    assert (path, symbol) == places(output)[0]
     assert output.findings[0].score > 0.5
     assert (
         output.findings[0].start_line <= int(output.findings[0].why.rpartition(" ")[2]) <= output.findings[0].end_line
