@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from upbeat.core.destructive.hazard import ShellLocation, word_set
+from upbeat.core.package_data import load_toml
 
 
 class PathClass(StrEnum):
@@ -41,14 +42,8 @@ class ClassifiedPath:
     relative_path: str = ""
 
 
-BUILD_FOLDERS = word_set(
-    """node_modules bower_components dist build target out output .venv venv env virtualenv __pycache__ .tox .nox
-    .pytest_cache .mypy_cache .ruff_cache .cache .next .nuxt .output .svelte-kit .turbo .parcel-cache .vite .angular
-    coverage htmlcov .nyc_output .coverage .eggs .gradle Pods DerivedData .terraform .serverless .aws-sam .dart_tool
-    tmp temp .tmp .temp logs log _build _site site public/build .docusaurus .hypothesis .ipynb_checkpoints obj bin
-    storybook-static .sass-cache .stack-work dist-newstyle zig-cache zig-out .zig-cache test-results playwright-report
-    generated gen .bundle release debug Debug Release x64 artifacts reports wheels wheelhouse Build"""
-)
+_FOLDERS = load_toml(__package__, "folders.toml")
+BUILD_FOLDERS = word_set(_FOLDERS["build"])
 _BUILD_FOLDER_NAME = re.compile(r"cmake-build-\w+|[\w.-]+\.egg-info|(?:bazel|build|dist|out|target|tmp|temp|cache|venv)"
                          r"[-_.].*"
                          r"|.*[-_.](?:build|dist|out|tmp|temp|cache|venv|bak|backup|old|orig)|.*cache.*")  # fmt: skip
@@ -64,14 +59,8 @@ _PERSONAL_FOLDER = re.compile(
     r"/(?:\.ssh|\.gnupg|\.aws|\.kube|\.docker|\.config|\.local|\.local/share|\.password-store|\.mozilla|\.claude|\.codex"
     r"|Documents|Desktop|Downloads|Pictures|Music|Videos|Movies|Library|projects?|code|src|work|workspace|repos?|dev)"
 )
-_SYSTEM_FOLDERS = word_set(
-    """bin boot dev etc home lib lib32 lib64 media mnt nix opt proc root run sbin snap srv sys usr var Applications
-    Library System Users Volumes data"""
-)
-_SYSTEM_SUBFOLDERS = word_set(
-    """usr/bin usr/lib usr/lib64 usr/sbin usr/share usr/local usr/include usr/local/bin usr/local/lib var/lib var/www
-    var/mail var/spool etc/ssh etc/systemd etc/ssl etc/pam.d Library/Application System/Library"""
-)
+_SYSTEM_FOLDERS = word_set(_FOLDERS["system"])
+_SYSTEM_SUBFOLDERS = word_set(_FOLDERS["below_system"])
 _TEMPORARY_NAME = re.compile(
     r"te?mp|scratch|cache|build|dist|out(?:put|dir)?\b|target|work_?dir|stag|stamp|dest", re.IGNORECASE
 )

@@ -6,23 +6,13 @@ Invariant: parsing never fails. Missing sections are reported by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from upbeat.core.package_data import load_toml
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 
-_TITLES = {
-    "Context": "context|background|背景|上下文|脈絡|脉络",
-    "Findings": "finding|findings|發現|发现|結果|结果",
-    "Files Modified": (
-        "file modified|files modified|modified files|files changed|changed files"
-        "|修改的文件|修改的檔案|修改文件|修改檔案|變更的檔案|变更的文件"
-    ),
-    "Open Questions": (
-        "open question|open questions|questions|未決問題|未决问题|未解決問題|未解决问题|待解決問題|待解决问题"
-        "|待確認|待确认|開放問題|开放问题"
-    ),
-}
+_TITLES: Mapping[str, str] = load_toml(__package__, "handoff_titles.toml")
 SECTIONS = tuple(_TITLES)
 """The sections of a handoff, in order."""
 _SECTION_BY_TITLE = {title: section for section, titles in _TITLES.items() for title in titles.split("|")}

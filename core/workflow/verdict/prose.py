@@ -44,19 +44,6 @@ _ZH_NEGATION_REACH = 10
 """Number of characters a Chinese negation applies to."""
 
 
-_COUNT_FRAGMENTS = {
-    "unit": (
-        r"(?:(?:unit|integration|e2e|regression|new|existing|acceptance|of the|of)\s+){0,3}"
-        r"(?:(?:tests?|test cases|cases|specs?|examples?|checks?|scenarios?|suites?|assertions?)\s+)?"
-        r"(?:(?:are|is|were|was|have|has|now|all|both|still)\s+){0,3}"
-    ),
-    "passed": r"(?:passed|passing|passes|pass|green|succeeded|successful)",
-    "failed": r"(?:failed|failing|fails|fail|failures?|red|broken)",
-    "non_tests": r"(?:attempts?|logins?|requests?|cases? (?:are )?(?:covered|handled)|modes?)",
-    "zh_unit": r"\s*(?:个|项|条|例|组)?\s*(?:单元|集成|回归|端到端)?(?:测试|用例|检查|场景|断言)*\s*",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ResultCount:
     """One count. ``is_positive`` is None if it means nothing by itself; ``covers_all`` if it includes failures."""
@@ -302,7 +289,7 @@ def find_result_counts(normalized: str) -> tuple[ResultCount, ...]:
 def _count_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     compiled = []
     for kind, pattern in load_rows(__package__, "counts.tsv"):
-        for name, fragment in _COUNT_FRAGMENTS.items():
+        for name, fragment in load_toml(__package__, "count_fragments.toml").items():
             pattern = pattern.replace(f"{{{name}}}", fragment)
         compiled.append((kind, re.compile(pattern, re.MULTILINE)))
     return tuple(compiled)
