@@ -19,7 +19,7 @@ from upbeat.adapters.cli.command_line import (
 )
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, USER_FILE, load_workflows
-from upbeat.adapters.system.environment import read_environment
+from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.core.settings_layers import did_you_mean
 from upbeat.core.workflow.registry import (
     Registry,
@@ -38,8 +38,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     environment = read_environment()
-    loaded = load_workflows(project_root(options.repo), environment)
-    _print_problems(loaded)
+    loaded = _load(options, environment)
     registry = loaded.registry
     if options.json:
         rows = [_as_data(workflow, registry) for workflow in registry.workflows.values()]
@@ -53,8 +52,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     environment = read_environment()
-    loaded = load_workflows(project_root(options.repo), environment)
-    _print_problems(loaded)
+    loaded = _load(options, environment)
     registry, language = loaded.registry, environment.language
     workflow = registry.workflows.get(options.name)
     if workflow is None:
@@ -85,8 +83,7 @@ def print_unknown_workflow(name: str, registry: Registry) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     environment = read_environment()
-    loaded = load_workflows(project_root(options.repo), environment)
-    _print_problems(loaded)
+    loaded = _load(options, environment)
     if loaded.problems:
         return 1
     checked = [str(environment.config_home / USER_FILE), *([] if loaded.untrusted_files else [PROJECT_FILE])]
@@ -94,12 +91,15 @@ def _check(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_problems(loaded: LoadedRegistry) -> None:
+def _load(options: argparse.Namespace, environment: Environment) -> LoadedRegistry:
+    """Load the workflows of the project, and print what is wrong with their files."""
+    loaded = load_workflows(project_root(options.repo), environment)
     print_problems(loaded.problems)
     if loaded.problems:
         print_problems(["a file with a mistake is ignored until you fix it"])
     for name in loaded.untrusted_files:
         print_problems([f"{name} is skipped until you trust it; run `upbeat trust` here"])
+    return loaded
 
 
 def _order(groups: StageGroups) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +47,6 @@ _TURN_MARKERS = (b'"task_started"', b'"turn_context"', b'"user_message"')
 """Present in a rollout line that belongs to a turn."""
 WRAPPER_HOOK_POINTS = frozenset({HookPoint.START, HookPoint.TURNS, HookPoint.END})
 """The hook points that codex-auto handles without a hook."""
-
-
-@dataclass(frozen=True, slots=True)
-class HooksListing:
-    """The hooks of one folder as Codex lists them. ``problem`` says why there is no list."""
-
-    hooks: tuple[Mapping[str, Any], ...] = ()
-    problem: str = ""
-    is_unsupported: bool = False
-    """This version of Codex is too old to list hooks."""
 
 
 def inspect_codex(client: Codex, environment: Environment, root: str, journal: SqliteJournal) -> ClientSnapshot:
@@ -115,8 +105,8 @@ def inspect_wrapper(codex: ClientSnapshot) -> ClientSnapshot:
     )
 
 
-def list_hooks(program: str, variables: Mapping[str, str], folder: str) -> HooksListing:
-    """Ask Codex for its hooks in ``folder`` with their trust, as its /hooks screen shows them."""
+def list_hooks(program: str, variables: Mapping[str, str], folder: str) -> list[Mapping[str, Any]] | Fault:
+    """Return the hooks in ``folder`` with their trust, as the /hooks screen of Codex shows them, or a fault."""
     connection = AppServerConnection([program, "app-server"], variables)
     try:
         client_info = {"name": "upbeat-doctor", "title": "upbeat doctor", "version": __version__}
@@ -125,17 +115,15 @@ def list_hooks(program: str, variables: Mapping[str, str], folder: str) -> Hooks
         connection.notify("initialized")
         listed = connection.request("hooks/list", {"cwds": [folder]}).result(HOOKS_TIMEOUT_SECONDS)
     except RpcError as error:
-        return HooksListing(problem=str(error)[:200], is_unsupported=True)
+        return Fault(Reason.CLIENT_TOO_OLD, str(error)[:200])
     except ConnectionLost as error:
-        return HooksListing(problem=str(error)[:200])
+        return Fault(Reason.CLIENT_BROKEN, str(error)[:200])
     except Late:
-        return HooksListing(problem=f"codex app-server: > {HOOKS_TIMEOUT_SECONDS:g} s")
+        return Fault(Reason.CLIENT_BROKEN, f"codex app-server: > {HOOKS_TIMEOUT_SECONDS:g} s")
     finally:
         connection.close()
     hooks = _parse_hooks(listed.get("data"))
-    return (
-        HooksListing(problem=f"hooks/list: {json.dumps(listed)[:200]}") if hooks is None else HooksListing(tuple(hooks))
-    )
+    return Fault(Reason.CLIENT_BROKEN, f"hooks/list: {json.dumps(listed)[:200]}") if hooks is None else hooks
 
 
 def _parse_hooks(data: Any) -> list[Mapping[str, Any]] | None:
@@ -151,12 +139,12 @@ def _parse_hooks(data: Any) -> list[Mapping[str, Any]] | None:
     return listed
 
 
-def _hook_faults(listing: HooksListing) -> Iterator[Fault]:
+def _hook_faults(listing: list[Mapping[str, Any]] | Fault) -> Iterator[Fault]:
     """Yield what is wrong with upbeat's hooks, once for each hook point."""
-    if listing.problem:
-        yield Fault(Reason.CLIENT_TOO_OLD if listing.is_unsupported else Reason.CLIENT_BROKEN, listing.problem)
+    if isinstance(listing, Fault):
+        yield listing
         return
-    ours = [hook for hook in listing.hooks if is_our_plugin(str(hook.get("pluginId") or ""))]
+    ours = [hook for hook in listing if is_our_plugin(str(hook.get("pluginId") or ""))]
     names = [str(hook.get("eventName") or "") for hook in ours]  # such as preToolUse
     by_event = {name[:1].upper() + name[1:]: hook for name, hook in zip(names, ours, strict=True)}
     for hook_point in HookPoint:
@@ -170,7 +158,7 @@ def _hook_faults(listing: HooksListing) -> Iterator[Fault]:
         ):
             if named:
                 yield Fault(reason, ", ".join(named), frozenset({hook_point}))
-    others = [hook for hook in listing.hooks if not hook.get("pluginId") and hook.get("enabled") is not False]
+    others = [hook for hook in listing if not hook.get("pluginId") and hook.get("enabled") is not False]
     commands = [(str(hook.get("command") or ""), str(hook.get("sourcePath") or "")) for hook in others]
     if twice := [source for line, source in commands if is_our_hook(line)]:
         yield Fault(Reason.DUPLICATE_HOOKS, ", ".join(dict.fromkeys(twice)))

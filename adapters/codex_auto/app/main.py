@@ -334,7 +334,7 @@ def open_transport(context: RunContext, cwd: str, *, is_plan_only: bool) -> Open
     if context.is_interactive:
         from upbeat.adapters.codex_auto.view.approvals import ApprovalPrompter
 
-        ask_person = ApprovalPrompter(context.printer, texts, context.signals)
+        ask_person = ApprovalPrompter(context.printer, context.signals)
     try:
         server = open_app_server(
             context.program,

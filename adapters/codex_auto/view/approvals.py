@@ -18,7 +18,6 @@ from prompt_toolkit.output import Output
 from upbeat.adapters.codex.tools import unwrap_shell_command
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest
 from upbeat.adapters.codex.transport.signals import SignalHandler
-from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import Style, TurnPrinter
 
 MAX_APPROVAL_DIFF_LINES = 400
@@ -49,14 +48,13 @@ class ApprovalPrompter:
     def __init__(
         self,
         printer: TurnPrinter,
-        texts: Texts,
         signals: SignalHandler | None = None,
         *,
         input_source: Input | None = None,
         output: Output | None = None,
     ) -> None:
         self._printer = printer
-        self._texts = texts
+        self._texts = printer.texts
         self._signals = signals
         self._input = input_source
         self._output = output

@@ -9,7 +9,7 @@ from reliability.doctor_faults import CODEX, FAULTS
 from upbeat.adapters.codex.client import Codex
 from upbeat.adapters.codex.doctor import WRAPPER_HOOK_POINTS, inspect_codex, inspect_wrapper, list_hooks
 from upbeat.adapters.wiring import build_journal
-from upbeat.core.doctor.findings import ClientSnapshot, HookPoint
+from upbeat.core.doctor.findings import ClientSnapshot, Fault, HookPoint, Reason
 
 DAILY = ("one hook without trust", "a hook edited after the review", "an old Codex", "hooks told in another form")
 """Faults that the default suite plants; the others are among the promises."""
@@ -54,8 +54,9 @@ def test_codex_auto_needs_hooks_only_for_what_it_does_not_do_itself(doctor_home:
     "data", [None, 5, {}, [], [5], [{}], *([{"hooks": hooks}] for hooks in (None, 5, {}, [5], "hooks"))], ids=repr
 )
 def test_a_list_of_hooks_in_another_form_is_a_problem(doctor_home: DoctorHome, data: object) -> None:
-    """A response that cannot be read has no hooks, and the problem shows it."""
+    """A response that cannot be read is a fault, which shows it."""
     doctor_home.change(doctor_home.codex_home / "fake.json", listed={"data": data})
-    listing = list_hooks(str(doctor_home.bin / "codex"), doctor_home.variables, str(doctor_home.project))
+    fault = list_hooks(str(doctor_home.bin / "codex"), doctor_home.variables, str(doctor_home.project))
 
-    assert ((), True) == (listing.hooks, listing.problem.startswith("hooks/list: "))
+    assert isinstance(fault, Fault)
+    assert (Reason.CLIENT_BROKEN, True) == (fault.reason, fault.detail.startswith("hooks/list: "))

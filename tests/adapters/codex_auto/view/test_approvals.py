@@ -47,7 +47,7 @@ def asked(
     """What is decided when ``typed`` is typed, and what was shown."""
     out = StringIO()
     show = TurnPrinter(out, out, texts, root="/repo")
-    approvals = ApprovalPrompter(show, texts, input_source=keys, output=DummyOutput())
+    approvals = ApprovalPrompter(show, input_source=keys, output=DummyOutput())
     Timer(0.05, keys.send_text, [typed]).start()  # later than the question, or it would count as typed ahead
     return approvals(approval), out.getvalue()
 
@@ -70,7 +70,7 @@ def test_a_decision_that_is_not_offered_is_no_choice(keys: PipeInput) -> None:
 def test_what_was_typed_ahead_is_no_answer(keys: PipeInput) -> None:
     """Keys that were pressed before the question do not answer it."""
     out = StringIO()
-    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), ENGLISH, input_source=keys, output=DummyOutput())
+    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), input_source=keys, output=DummyOutput())
     Timer(0.05, keys.send_text, ["n\ry\r"]).start()
 
     assert ApprovalDecision.DECLINE is approvals(COMMAND)  # the y behind it is kept by prompt_toolkit as typed ahead
@@ -81,7 +81,7 @@ def test_what_was_typed_ahead_is_no_answer(keys: PipeInput) -> None:
 def test_a_signal_ends_the_question(keys: PipeInput) -> None:
     """SIGTERM does not wait for the user: the decision ends the turn."""
     out, pipe = StringIO(), Pipe()
-    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), ENGLISH, pipe, input_source=keys, output=DummyOutput())
+    approvals = ApprovalPrompter(TurnPrinter(out, out, ENGLISH), pipe, input_source=keys, output=DummyOutput())
     Timer(0.1, os.write, [pipe.writer, b"!"]).start()
 
     assert ApprovalDecision.CANCEL is approvals(COMMAND)
