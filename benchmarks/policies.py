@@ -76,7 +76,7 @@ def main() -> None:
     by_kind: dict[str, list[float]] = {}
     for _client, event in recorded():
         by_kind.setdefault(type(event).__name__, []).extend(milliseconds(event, busy, rounds))
-    print(f"{len(POLICIES)} policies, all on, their notebooks full; {rounds} rounds of each recorded payload\n")
+    print(f"{len(POLICIES)} policies, all enabled, with stored notes; {rounds} rounds of each recorded payload\n")
     print("| event | payloads x rounds | median ms | p99 ms |\n|---|---:|---:|---:|")
     for kind, taken in sorted(by_kind.items()):
         p99 = sorted(taken)[int(0.99 * (len(taken) - 1))]

@@ -44,7 +44,7 @@ tool: [edit, write]
 pattern: ['AKIA[A-Z0-9]{16}', '-----BEGIN [A-Z ]*PRIVATE KEY']
 action: deny
 ---
-Keys belong into the environment; read it with config.secret().
+Keys belong in the environment; read it with config.secret().
 """,
     ),
     "prices": (
@@ -76,7 +76,7 @@ event: turn-end
 pattern: '(?i)should (now )?work'
 action: deny
 ---
-Run it, and say what you have seen.
+Run it and report the output.
 """,
     ),
 }

@@ -2,7 +2,7 @@
 
 Until you trust it, a project can only make settings and rules stricter. Its workflows and prompts
 (`.claude/commands`) do not count, and its rules for other programs (`.cursor/rules`, `.claude/rules`,
-`.github/instructions`) are not shown to agents: whoever wrote a repository is not its user.
+`.github/instructions`) are not shown to agents: the author of a repository is not necessarily you.
 Its `.mcp.json` is part of the question if your settings take a server from it. Changing a file ends the trust in it.
 
 The command prints each file and what it would do, and then asks. Without a terminal it trusts nothing unless you pass
@@ -85,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
         for consequence in request.consequences:
             print(f"upbeat: with your trust {name} {consequence}", file=sys.stderr)
     if not options.yes and not are_terminals(sys.stdin, sys.stderr):
-        print("upbeat: nothing was trusted: there is no terminal to ask at; pass --yes to trust", file=sys.stderr)
+        print("upbeat: nothing was trusted: cannot prompt without a terminal; pass --yes to trust", file=sys.stderr)
         return EXIT_REFUSED
     files = "this file" if len(requests) == 1 else f"these {len(requests)} files"
     if not options.yes and not confirm(f"upbeat: trust {files} as shown?"):

@@ -56,9 +56,9 @@ MAX_LIST_ITEMS = 50
 
 _STATES = {
     "off": "not indexed: every question reads them",
-    "none": "not indexed yet: a question reads them",
-    "building": "being indexed: until then a question reads them",
-    "partial": "indexed in part: a question reads them",
+    "none": "not indexed yet; each search scans the files",
+    "building": "being indexed; until then each search scans the files",
+    "partial": "partly indexed; each search scans the other files",
     "ready": "indexed",
     "too_large": "too large for index.max_mb: every question reads them",
 }

@@ -69,7 +69,7 @@ def test_without_a_terminal_nothing_is_trusted(repo: Path) -> None:
 
     assert (1, False) == (done.code, (repo.parent / ".local/state/upbeat/trusted.json").exists())
     assert (
-        "upbeat: nothing was trusted: there is no terminal to ask at; pass --yes to trust" in done.stderr.splitlines()
+        "upbeat: nothing was trusted: cannot prompt without a terminal; pass --yes to trust" in done.stderr.splitlines()
     )
 
 
