@@ -10,6 +10,7 @@ import pytest
 from commands import Here
 from repositories import write
 
+STEP = Path(__file__).with_name("workflow_step.json")
 SKIPPED = "upbeat: .upbeat/workflows.toml is skipped until you trust it; run `upbeat trust` here"
 
 
@@ -38,19 +39,7 @@ def test_list_as_data(here: Here, repo: Path, home: Path) -> None:
 
     assert ("1.0", 18) == (listed["schema_version"], len(listed["workflows"]))
     assert ["single", "quick"] == [workflow["name"] for workflow in listed["workflows"][:2]]
-    assert {
-        "key": "TEST",
-        "stage": "TEST",
-        "mode": "verify",
-        "agent": "tester",
-        "access": "all",
-        "model": "standard",
-        "verdicts": ["pass", "fail"],
-        "repairs": {"fail": [["DEBUG"], ["DEV"]]},
-        "max_attempts": 3,
-        "continues_on_failure": False,
-        "required_evidence": "tests",
-    } == listed["workflows"][1]["groups"][1][1]
+    assert json.loads(STEP.read_text(encoding="utf-8")) == listed["workflows"][1]["groups"][1][1]
 
 
 def test_show(here: Here, repo: Path, home: Path) -> None:

@@ -11,20 +11,7 @@ from hypothesis import strategies as st
 from upbeat.adapters.system.config.trust import digest_of
 from upbeat.adapters.system.files.toml_file import MAX_BYTES, MAX_DEPTH, TomlFile, is_own_file, read_toml
 
-TEXT = """\
-# settings
-top = 1
-
-[a.b]
-c.d = "x"
-list = [
-  "y",
-]
-
-[ spaced ]
-e = 2
-e2 = { f = 3 }
-"""
+TEXT = Path(__file__).with_name("toml_file.toml").read_text(encoding="utf-8")
 
 
 def test_a_file(tmp_path: Path) -> None:
