@@ -82,25 +82,21 @@ def all_for(reason: Reason) -> dict[HookPoint, Reason]:
     return dict.fromkeys(HookPoint, reason)
 
 
+def not_seen(hook_point: HookPoint, **more: Any) -> tuple[ClientSnapshot, dict[HookPoint, Reason]]:
+    """A client whose session did not reach one hook point, and why that is inactive."""
+    return client(sessions=(without(hook_point, **more),)), {hook_point: Reason.NOT_SEEN_IN_SESSION}
+
+
 INACTIVE: dict[str, tuple[ClientSnapshot, dict[HookPoint, Reason]]] = {
     "nothing seen yet": (client(sessions=()), all_for(Reason.UNPROVEN)),
     "the beginning of a session is missing": (
         client(sessions=(session(HookPoint.TURNS, HookPoint.RESULTS, is_complete=False),)),
         dict.fromkeys((HookPoint.START, HookPoint.CALLS, HookPoint.END), Reason.UNPROVEN),
     ),
-    "calls without a prompt": (
-        client(sessions=(without(HookPoint.TURNS),)),
-        {HookPoint.TURNS: Reason.NOT_SEEN_IN_SESSION},
-    ),
-    "no start": (client(sessions=(without(HookPoint.START),)), {HookPoint.START: Reason.NOT_SEEN_IN_SESSION}),
-    "results without a call": (
-        client(sessions=(without(HookPoint.CALLS),)),
-        {HookPoint.CALLS: Reason.NOT_SEEN_IN_SESSION},
-    ),
-    "three calls without a result": (
-        client(sessions=(without(HookPoint.RESULTS, times=3),)),
-        {HookPoint.RESULTS: Reason.NOT_SEEN_IN_SESSION},
-    ),
+    "calls without a prompt": not_seen(HookPoint.TURNS),
+    "no start": not_seen(HookPoint.START),
+    "results without a call": not_seen(HookPoint.CALLS),
+    "three calls without a result": not_seen(HookPoint.RESULTS, times=3),
     "three prompts without an end, which an earlier session had": (
         client(sessions=(without(HookPoint.END, times=3), session())),
         {HookPoint.END: Reason.NOT_SEEN_IN_SESSION},
@@ -109,10 +105,7 @@ INACTIVE: dict[str, tuple[ClientSnapshot, dict[HookPoint, Reason]]] = {
         client(unrecorded_sessions=(UnrecordedSession("a1b2c3d4e5", "2026-11-22T09:28:00.000Z"),)),
         all_for(Reason.UNRECORDED_SESSION),
     ),
-    "the canary reached nothing": (
-        client(canary=replace(COMPLETED, seen=frozenset())),
-        all_for(Reason.DID_NOT_FIRE),
-    ),
+    "the canary reached nothing": (client(canary=replace(COMPLETED, seen=frozenset())), all_for(Reason.DID_NOT_FIRE)),
     "nothing was refused": (client(canary=replace(COMPLETED, refused=False)), {HookPoint.CALLS: Reason.NOT_REFUSED}),
     "the canary broke off": (
         client(canary=replace(COMPLETED, seen=COMPLETED.seen - {HookPoint.END}, problem="it did not end")),

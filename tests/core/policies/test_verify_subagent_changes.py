@@ -32,31 +32,29 @@ RUN = WorkflowRun(
     "r1", "standard", (WorkflowStep("DEV", "DEV", 0),), calls=(SubagentCall("c", "DEV", "upbeat:developer", "a1"),)
 )
 
+IDLE, BUSY = SessionState(), SessionState(run=RUN)
+
 SAYS_NOTHING: dict[str, tuple[SessionState, Mapping[Query, Any], tuple[Event, ...]]] = {
-    "an agent that still works": (SessionState(), TREE, (replace(BACK, message=None), READ)),
-    "a call of which no agent came": (SessionState(), TREE, (replace(BACK, has_failed=True),)),
-    "a tree without changes": (SessionState(), {ChangedFilesQuery(): ()}, (BACK, STOPPED, READ)),
-    "a tree that nobody could look at": (SessionState(), {}, (BACK, STOPPED, READ)),
-    "an agent's own agent": (SessionState(), TREE, (replace(BACK, source=IN_AGENT),)),
-    "an agent that the workflow judges": (SessionState(run=RUN), TREE, (BACK,)),
-    "its answer, which comes when its step is over": (SessionState(run=RUN), TREE, (STOPPED, READ)),
+    "an agent that still works": (IDLE, TREE, (replace(BACK, message=None), READ)),
+    "a call of which no agent came": (IDLE, TREE, (replace(BACK, has_failed=True),)),
+    "a tree without changes": (IDLE, {ChangedFilesQuery(): ()}, (BACK, STOPPED, READ)),
+    "a tree that nobody could look at": (IDLE, {}, (BACK, STOPPED, READ)),
+    "an agent's own agent": (IDLE, TREE, (replace(BACK, source=IN_AGENT),)),
+    "an agent that the workflow judges": (BUSY, TREE, (BACK,)),
+    "its answer, which comes when its step is over": (BUSY, TREE, (STOPPED, READ)),
     "one of its kind, not yet linked": (
         SessionState(run=replace(RUN, calls=(SubagentCall("x", "DEV", "general-purpose"),))),
         TREE,
         (STOPPED, READ),
     ),
-    "what happens inside agents": (
-        SessionState(),
-        TREE,
-        (STOPPED, finished(call("Read", ToolKind.READ), source=IN_AGENT)),
-    ),
-    "a prompt of another agent": (SessionState(), TREE, (STOPPED, replace(NOTICE, origin=PromptOrigin.SUBAGENT))),
-    "edits without a workflow": (SessionState(), TREE, (EDIT,)),
+    "what happens inside agents": (IDLE, TREE, (STOPPED, finished(call("Read", ToolKind.READ), source=IN_AGENT))),
+    "a prompt of another agent": (IDLE, TREE, (STOPPED, replace(NOTICE, origin=PromptOrigin.SUBAGENT))),
+    "edits without a workflow": (IDLE, TREE, (EDIT,)),
     "edits once it is over": (SessionState(run=replace(RUN, status=RunStatus.COMPLETE, calls=())), TREE, (EDIT,)),
     "edits for something else": (SessionState(run=RUN, loop=LoopState(is_paused=True)), TREE, (EDIT,)),
-    "prose": (SessionState(run=RUN), TREE, (finished(call("Edit", ToolKind.EDIT, paths=("/repo/tasks.md",))),)),
-    "an edit that failed": (SessionState(run=RUN), TREE, (replace(EDIT, has_failed=True),)),
-    "an edit of an agent": (SessionState(run=RUN), TREE, (replace(EDIT, source=IN_AGENT),)),
+    "prose": (BUSY, TREE, (finished(call("Edit", ToolKind.EDIT, paths=("/repo/tasks.md",))),)),
+    "an edit that failed": (BUSY, TREE, (replace(EDIT, has_failed=True),)),
+    "an edit of an agent": (BUSY, TREE, (replace(EDIT, source=IN_AGENT),)),
 }
 
 SAYS: dict[str, tuple[Event, ...]] = {
@@ -72,7 +70,7 @@ test_says_nothing_for = silent(SAYS_NOTHING, lambda case: Talk(POLICY, case[1], 
 
 def test_an_evaluated_subagent_is_not_reported_again() -> None:
     """A subagent that the workflow evaluated when it stopped is not reported when its call returns."""
-    talk = Talk(POLICY, TREE, state=SessionState(run=RUN))
+    talk = Talk(POLICY, TREE, state=BUSY)
     talk.say(STOPPED)
     talk.state = replace(talk.state, run=replace(RUN, calls=()))
 
@@ -97,11 +95,11 @@ def test_queries_only_after_a_return() -> None:
     """The changed files are queried only after a subagent returned."""
     noted = SessionState(policy_notes=(PolicyNotes(POLICY.name, ("returned a1",)),))
 
-    assert (queried(POLICY, BACK, SessionState()), queried(POLICY, READ, noted)) == (
+    assert (queried(POLICY, BACK, IDLE), queried(POLICY, READ, noted)) == (
         (ChangedFilesQuery(),),
         (ChangedFilesQuery(),),
     )
-    assert (queried(POLICY, READ, SessionState()), queried(POLICY, STOPPED, noted)) == ((), ())
+    assert (queried(POLICY, READ, IDLE), queried(POLICY, STOPPED, noted)) == ((), ())
 
 
 def test_a_path_is_untrusted() -> None:
@@ -115,7 +113,7 @@ def test_a_path_is_untrusted() -> None:
 @pytest.mark.parametrize(("language", "words"), [("en", "You changed core/a.py"), ("zh", "你亲自修改了 core/a.py")])
 def test_warns_about_own_edits_in_a_workflow(language: str, words: str) -> None:
     """The main agent is warned once per run that nobody reviews its own changes."""
-    talk = Talk(POLICY, TREE, language, SessionState(run=RUN))
+    talk = Talk(POLICY, TREE, language, BUSY)
     [effect] = talk.say(EDIT)
     again = talk.say(EDIT)
     talk.state = replace(talk.state, run=replace(RUN, id="r2"))

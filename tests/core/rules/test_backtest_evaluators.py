@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,15 +62,7 @@ def test_a_policy_with_queries_is_rejected() -> None:
 
 def test_rules_are_replayed_as_the_users_own() -> None:
     """A rule that is off or untrusted is replayed as an enabled rule of the user."""
-    off = Rule(
-        DENY.name,
-        DENY.event,
-        DENY.action,
-        DENY.text,
-        conditions=DENY.conditions,
-        owner=Owner.UNTRUSTED,
-        is_enabled=False,
-    )
+    off = replace(DENY, owner=Owner.UNTRUSTED, is_enabled=False)
     evaluate = rules_evaluator([off], "en")
 
     assert rules_evaluator([DENY], "en")(EVENT, "/repo", 0.0) == evaluate(EVENT, "/repo", 0.0)

@@ -9,7 +9,7 @@ from fakes.rules import FakeRules
 from fakes.runtime import FakeWorld, fake_world
 from policy_play import HERE, call, shell, starting
 
-from upbeat.core.contract.effect import Deny, InjectContext, NotifyUser
+from upbeat.core.contract.effect import Deny, Explanation, InjectContext, NotifyUser
 from upbeat.core.contract.event import PromptSubmitted, SessionStarted, ToolKind
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.rules.formats import markdown
@@ -44,12 +44,7 @@ def test_a_denial_is_recorded_with_its_place() -> None:
     [record] = world.journal.records
 
     assert (Deny("Not allowed by the rule no-ls: Words."),) == decision.effects
-    assert ("rule no-ls", "Deny", "command: ls -l", ".upbeat/rules/no-ls.md:2") == (
-        record.explanations[0].component,
-        record.explanations[0].decision,
-        record.explanations[0].reason,
-        record.explanations[0].config_location,
-    )
+    assert Explanation("rule no-ls", "Deny", "command: ls -l", {}, ".upbeat/rules/no-ls.md:2") == record.explanations[0]
 
 
 def test_once_in_a_session_and_again_after_a_compaction() -> None:

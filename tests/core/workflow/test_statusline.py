@@ -44,37 +44,29 @@ def at(key: str, **changes: Any) -> WorkflowRun:
     return replace(RUN, steps=tuple(replace(step, **changes) if step.key == key else step for step in STEPS))
 
 
+def working(run: WorkflowRun = RUN, **loop: Any) -> SessionState:
+    """A session with ``run``, whose loop has these fields."""
+    return SessionState(run=run, loop=LoopState(**loop))
+
+
+BEGIN = "upbeat · standard 2/5 ·"
+
+
 @pytest.mark.parametrize(
     ("state", "used", "expected"),
     [
         (NEW_SESSION, None, "upbeat"),
         (NEW_SESSION, 41.6, "upbeat · context 42%"),
-        (SessionState(run=RUN), None, "upbeat · standard 2/5 · ○ REVIEW, TEST:2"),
+        (working(), None, f"{BEGIN} ○ REVIEW, TEST:2"),
+        (working(at("REVIEW", status=StepStatus.ACTIVE), iterations=4), 3, f"{BEGIN} ● REVIEW · loop 4 · context 3%"),
+        (working(at("DEV", verdict=StepVerdict.FAIL)), None, "upbeat · standard 1/5 · ○ REVIEW, TEST:2"),
+        (working(iterations=4, is_paused=True), None, f"{BEGIN} ○ REVIEW, TEST:2 · paused"),
+        (working(iterations=4, end_reason="no_progress"), None, f"{BEGIN} ○ REVIEW, TEST:2 · loop ended"),
+        (working(replace(RUN, status=RunStatus.COMPLETE)), None, f"{BEGIN} complete"),
         (
-            SessionState(run=at("REVIEW", status=StepStatus.ACTIVE), loop=LoopState(iterations=4)),
-            3,
-            "upbeat · standard 2/5 · ● REVIEW · loop 4 · context 3%",
-        ),
-        (
-            SessionState(run=at("DEV", verdict=StepVerdict.FAIL)),
-            None,
-            "upbeat · standard 1/5 · ○ REVIEW, TEST:2",
-        ),
-        (
-            SessionState(run=RUN, loop=LoopState(iterations=4, is_paused=True)),
-            None,
-            "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · paused",
-        ),
-        (
-            SessionState(run=RUN, loop=LoopState(iterations=4, end_reason="no_progress")),
-            None,
-            "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · loop ended",
-        ),
-        (SessionState(run=replace(RUN, status=RunStatus.COMPLETE)), None, "upbeat · standard 2/5 · complete"),
-        (
-            SessionState(run=replace(RUN, status=RunStatus.NEEDS_HUMAN), loop=LoopState(end_reason="needs_human")),
+            working(replace(RUN, status=RunStatus.NEEDS_HUMAN), end_reason="needs_human"),
             5,
-            "upbeat · standard 2/5 · needs you · context 5%",
+            f"{BEGIN} needs you · context 5%",
         ),
         (SessionState(run=WorkflowRun("r", "odd", ())), None, "upbeat"),
     ],
@@ -86,9 +78,7 @@ def test_line(state: SessionState, used: float | None, expected: str) -> None:
 
 def test_the_line_in_chinese() -> None:
     """The line is in the language of the user."""
-    state = SessionState(run=RUN, loop=LoopState(iterations=4))
-
-    assert "upbeat · standard 2/5 · ○ REVIEW, TEST:2 · 循环 4 · 上下文 7%" == shown(state, 7, "zh")
+    assert f"{BEGIN} ○ REVIEW, TEST:2 · 循环 4 · 上下文 7%" == shown(working(iterations=4), 7, "zh")
 
 
 @pytest.mark.parametrize("status", RunStatus)

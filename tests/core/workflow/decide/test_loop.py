@@ -114,12 +114,9 @@ def test_any_progress_counts() -> None:
             case 2:
                 play.does(("planner", "architect", "tester", "developer")[turn // 3], "Done.")
         play.ends()
+    loop = play.state.loop
 
-    assert (12, 0, "") == (
-        play.state.loop.iterations,
-        play.state.loop.turns_without_progress,
-        play.state.loop.end_reason,
-    )
+    assert (12, 0, "") == (loop.iterations, loop.turns_without_progress, loop.end_reason)
 
 
 def test_the_loop_ends_without_progress() -> None:
