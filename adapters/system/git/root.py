@@ -30,16 +30,8 @@ MAX_ENTRIES = 20_000
 _INCLUDE = re.compile(r"\[\s*include", re.I)
 _PATH = re.compile(r"path\s*=([^\n]*)", re.I)
 _READ_BY_GIT = (
-    "HEAD",
-    "config",
-    "config.worktree",
-    "index",
-    "packed-refs",
-    "shallow",
-    "objects",
-    "refs",
-    "info",
-    "logs",
+    *("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow"),
+    *("objects", "refs", "info", "logs"),
 )
 _FOLDERS_READ_BY_GIT = ("info", "objects", "objects/info", "objects/pack", "refs/replace")
 

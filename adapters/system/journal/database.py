@@ -31,19 +31,8 @@ _CONTENTION_AFTER, _CONTENTION_WAIT = 0.2, 0.04
 processor from the writer."""
 
 NETWORK_FILE_SYSTEMS = (
-    "nfs",
-    "cifs",
-    "smb",
-    "9p",
-    "afs",
-    "ceph",
-    "fuse",
-    "gluster",
-    "lustre",
-    "coda",
-    "ncp",
-    "vboxsf",
-    "prl_fs",
+    *("nfs", "cifs", "smb", "9p", "afs", "ceph", "fuse", "gluster", "lustre", "coda", "ncp"),
+    *("vboxsf", "prl_fs"),
 )
 """The beginnings of the names of file systems without the shared memory that a write-ahead log needs."""
 

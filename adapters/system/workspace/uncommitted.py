@@ -24,14 +24,8 @@ MAX_FILTERS = 50
 _CONFIG_ARGUMENTS = ("config", "--null", "--name-only", "--list")
 _FILTER = re.compile(rb"filter\..*\.(?:clean|process|required)", re.DOTALL)
 _DIFF_ARGUMENTS = (
-    "diff",
-    "--numstat",
-    "-z",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=all",
-    "HEAD",
+    *("diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"),
+    *("--ignore-submodules=all", "HEAD"),
 )
 _UNTRACKED_ARGUMENTS = ("ls-files", "-z", "--others", "--exclude-standard")
 
