@@ -52,6 +52,13 @@ def client(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(params=["exec", "app-server"])
+def transport(request: pytest.FixtureRequest) -> str:
+    """Each way in which codex-auto talks with Codex."""
+    name: str = request.param
+    return name
+
+
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory, client_programs: dict[str, Path]) -> Callable[[], Sandbox]:
     """Makes fresh sandboxes for runs that several tests of a file look at."""

@@ -134,7 +134,6 @@ def test_ctrl_c_stops_a_turn_and_the_next_one_goes_on(sandbox: Sandbox, way: str
     assert_clean_end(terminal)
 
 
-@pytest.mark.parametrize("transport", ["exec", "app-server"])
 def test_ctrl_c_ends_a_command_of_codex(sandbox: Sandbox, transport: str) -> None:
     """A shell command that Codex runs ends with the turn, by either transport."""
     call = {"tool": "exec_command", "input": {"cmd": "sleep 345", "yield_time_ms": 29000}}
@@ -171,7 +170,6 @@ def test_a_lost_thread_is_reported_and_replaced(sandbox: Sandbox) -> None:
     assert [[Said("user", "message", "later words")]] == [request.texts_with("later words") for request in done.turns]
 
 
-@pytest.mark.parametrize("transport", ["exec", "app-server"])
 def test_a_thread_that_another_codex_holds_is_left_alone(sandbox: Sandbox, transport: str) -> None:
     """AC-002: the second writer is told, its prompt is not sent, and the first is not disturbed."""
     once(sandbox, "first", **OFF)

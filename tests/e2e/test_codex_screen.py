@@ -16,7 +16,6 @@ from .runs import run
 from .sandbox import STUB_URL, Sandbox
 from .terminal import ENTER, Terminal
 
-TRANSPORTS = ("exec", "app-server")
 EVIL = "\x1b]0;title\x07\x1b[5mblink\x1b[0m\u202e"
 LONG = "看 every file of the repository, one after the other, until nothing is left. " * 3
 LANGUAGES = {40: ("en_GB.UTF-8", ENGLISH), 80: ("zh_CN.UTF-8", CHINESE), 160: ("en_GB.UTF-8", ENGLISH)}
@@ -38,7 +37,6 @@ def ask(terminal: Terminal, prompt: str) -> None:
     terminal.submit(prompt)
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("columns", LANGUAGES)
 def test_a_turn_fits_the_screen(sandbox: Sandbox, transport: str, columns: int) -> None:
     """Work is cut to the width, nothing of the model acts on the terminal, and the line below is there."""
@@ -112,7 +110,6 @@ FAILURES: dict[str, tuple[dict[str, Any], FailureReason, float]] = {
 """What the stub does for ever, the reason, and the seconds in which the user knows."""
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_failure_is_one_sentence_in_time(sandbox: Sandbox, transport: str, failure: str) -> None:
     """It has the reason and how to fix it; upbeat does not send the prompt again."""
@@ -131,7 +128,6 @@ def test_a_failure_is_one_sentence_in_time(sandbox: Sandbox, transport: str, fai
     assert [["user"]] * len(done.turns) == [turn.roles_with("hello") for turn in done.turns]
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_provider_that_cannot_be_reached_ends_the_turn(sandbox: Sandbox, transport: str) -> None:
     """Codex itself would try for ever; half a minute is enough."""
     path = sandbox.codex_home / "config.toml"
@@ -145,7 +141,6 @@ def test_a_provider_that_cannot_be_reached_ends_the_turn(sandbox: Sandbox, trans
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
-@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(
     ("settings", "why"),
     [("model = \n", FailureReason.CODEX_CONFIG), ("env_key", FailureReason.MISSING_KEY)],

@@ -65,7 +65,6 @@ def test_a_terminal_gets_the_app_server_and_a_script_goes_on_with_exec(sandbox: 
     assert ([], []) == (terminal.launch.left_behind(), later.launch.left_behind())
 
 
-@pytest.mark.parametrize("transport", ["exec", "app-server"])
 def test_a_fork_knows_what_was_said_and_its_origin_goes_on(sandbox: Sandbox, transport: str) -> None:
     """/fork, then /resume back: two threads, each with its own next message."""
     with Terminal(sandbox, ["codex-auto", "--transport", transport], **NO_CURSOR, **OFF) as terminal:
@@ -96,7 +95,6 @@ def test_a_second_codex_auto_has_its_own_thread(sandbox: Sandbox) -> None:
     ]
 
 
-@pytest.mark.parametrize("transport", ["exec", "app-server"])
 @pytest.mark.parametrize(("name", "code"), [("INT", "130"), ("TERM", "143")])
 def test_a_signal_leaves_nothing_and_says_how_to_go_on(sandbox: Sandbox, transport: str, name: str, code: str) -> None:
     """Codex, its server and its commands end; the named command goes on with the thread."""

@@ -13,19 +13,8 @@ from .runs import Finished, run
 from .sandbox import Sandbox
 from .terminal import CTRL_C, Terminal
 from .test_codex_auto import assert_clean_end
-from .workflow_sessions import (
-    TEST,
-    course,
-    effects,
-    facts,
-    install,
-    passed,
-    rounds_of,
-    said,
-    script_of,
-)
+from .workflow_sessions import TEST, course, effects, facts, install, passed, rounds_of, said, script_of
 
-WAYS = ("exec", "app-server")
 SINGLE = "/upbeat:single add retries to save_order"
 DEV_PASSED = 'Retries are in.\n<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->'
 PASSED = [
@@ -34,8 +23,8 @@ PASSED = [
 ]
 
 
-def once(sandbox: Sandbox, way: str, prompt: str, script: Any, *arguments: str) -> Finished:
-    return run(sandbox, ["codex-auto", "--once", "--transport", way, prompt, *arguments], script=script)
+def once(sandbox: Sandbox, transport: str, prompt: str, script: Any, *arguments: str) -> Finished:
+    return run(sandbox, ["codex-auto", "--once", "--transport", transport, prompt, *arguments], script=script)
 
 
 def prompts(requests: list[Request]) -> list[str]:
@@ -53,10 +42,9 @@ def course_of(sandbox: Sandbox) -> list[str]:
     return ["run handed_over thread" if one.startswith("run handed_over") else one for one in steps]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_single_step_is_done_by_the_agent_itself(sandbox: Sandbox, way: str) -> None:
+def test_a_single_step_is_done_by_the_agent_itself(sandbox: Sandbox, transport: str) -> None:
     """The turn that ends too early is continued; the one that says PASS ends it."""
-    done = once(sandbox, way, SINGLE, [{"reply": [{"text": "I have begun."}]}, {"reply": [{"text": DEV_PASSED}]}])
+    done = once(sandbox, transport, SINGLE, [{"reply": [{"text": "I have begun."}]}, {"reply": [{"text": DEV_PASSED}]}])
     first, second = done.turns
 
     assert (0, f"I have begun.\n{DEV_PASSED}\n") == (done.exit_code, done.stdout)
@@ -67,20 +55,19 @@ def test_a_single_step_is_done_by_the_agent_itself(sandbox: Sandbox, way: str) -
     assert_clean_end(done)
 
 
-@pytest.mark.parametrize(("way", "role"), [("exec", "user"), ("app-server", "developer")])
-def test_instructions_of_the_workflow_are_no_data(sandbox: Sandbox, way: str, role: str) -> None:
+@pytest.mark.parametrize(("transport", "role"), [("exec", "user"), ("app-server", "developer")])
+def test_instructions_of_the_workflow_are_no_data(sandbox: Sandbox, transport: str, role: str) -> None:
     """They are in the prompt or in a developer's message, and untrusted findings are framed apart."""
-    done = once(sandbox, way, SINGLE, [{"reply": [{"text": DEV_PASSED}]}])
+    done = once(sandbox, transport, SINGLE, [{"reply": [{"text": DEV_PASSED}]}])
     [carrier] = done.turns[0].texts_with("Run this workflow now")
 
     assert role == carrier.role
     assert "Next step: delegate DEV to the subagent upbeat:developer." in carrier.text.partition("<upbeat-data")[0]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) -> None:
+def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, transport: str) -> None:
     """Agents, their verdicts and the tests that ran are observed without hooks; each step starts once."""
-    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", rounds_of("quick")))
+    done = once(sandbox, transport, "/upbeat:quick add retries to save_order", script_of("codex", rounds_of("quick")))
     records = read_log(sandbox.home)
     seen = [fact["evidence"] for fact in facts(records, "command_ran")]
 
@@ -92,12 +79,11 @@ def test_quick_is_driven_to_its_end_without_hooks(sandbox: Sandbox, way: str) ->
     assert_clean_end(done)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_trusted_hooks_change_nothing(sandbox: Sandbox, way: str) -> None:
+def test_trusted_hooks_change_nothing(sandbox: Sandbox, transport: str) -> None:
     """Every call is then reported twice, under one id: the course is the same, and each step starts once."""
     install(sandbox, "codex")
     trust_all_hooks(sandbox)
-    done = once(sandbox, way, "/upbeat:quick add retries to save_order", script_of("codex", rounds_of("quick")))
+    done = once(sandbox, transport, "/upbeat:quick add retries to save_order", script_of("codex", rounds_of("quick")))
     records = read_log(sandbox.home)
 
     assert "SubagentEnding" in {record["event"] for record in records}  # which only hooks tell
@@ -107,27 +93,24 @@ def test_trusted_hooks_change_nothing(sandbox: Sandbox, way: str) -> None:
     assert 0 == done.exit_code
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_pass_with_failed_tests_is_unclear(sandbox: Sandbox, way: str) -> None:
+def test_a_pass_with_failed_tests_is_unclear(sandbox: Sandbox, transport: str) -> None:
     """The tester says PASS, and its command ended with 1: the step does not pass, and the turn is continued."""
-    once(sandbox, way, "/upbeat:debug the total", script_of("codex", rounds_of("debug")))
+    once(sandbox, transport, "/upbeat:debug the total", script_of("codex", rounds_of("debug")))
     records = read_log(sandbox.home)
 
     assert ["pass", "pass", "unclear"] == [fact["verdict"] for fact in facts(records, "step_finished")]
     assert [1] == [fact["evidence"]["exit_code"] for fact in facts(records, "command_ran")]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_loop_without_progress_ends(sandbox: Sandbox, way: str) -> None:
+def test_a_loop_without_progress_ends(sandbox: Sandbox, transport: str) -> None:
     """Four turns that change nothing, and the user is told how to go on."""
-    done = once(sandbox, way, SINGLE, ())
+    done = once(sandbox, transport, SINGLE, ())
 
     assert (0, 4) == (done.exit_code, len(done.turns))
     assert "upbeat: paused workflow single (no progress in 3 turns). Remaining: DEV" in done.stderr
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_an_agent_that_outlives_its_turn(sandbox: Sandbox, way: str) -> None:
+def test_an_agent_that_outlives_its_turn(sandbox: Sandbox, transport: str) -> None:
     """codex exec drops agents that still work when a turn ends, so their step is repeated; the server keeps them."""
     spawn = {"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": "[stage:DEV] Take your time."}}
     script = [
@@ -135,21 +118,20 @@ def test_an_agent_that_outlives_its_turn(sandbox: Sandbox, way: str) -> None:
         {"reply": [{"text": "Handed over."}, spawn]},
         {"times": 0, "reply": [{"wait": 2}, {"text": "Waiting."}]},
     ]
-    once(sandbox, way, SINGLE, script)
+    once(sandbox, transport, SINGLE, script)
     lost = len(facts(read_log(sandbox.home), "call_lost"))
 
-    assert {"exec": 1, "app-server": 0}[way] == lost
+    assert {"exec": 1, "app-server": 0}[transport] == lost
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, way: str) -> None:
+def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, transport: str) -> None:
     """Ctrl-C ends the turn and what would follow; /workflow shows where it stands, and stops it."""
     script = [
         {"reply": [{"text": "I have begun."}]},
         {"when": "[upbeat 1/30]", "reply": [{"text": "Still"}, {"wait": 60}, {"text": "there"}]},
         {"when": "go on with it", "reply": [{"text": "Per host or in all?"}]},
     ]
-    with Terminal(sandbox, ["codex-auto", "--transport", way], script, answers=True) as terminal:
+    with Terminal(sandbox, ["codex-auto", "--transport", transport], script, answers=True) as terminal:
         terminal.wait_for("›")
         terminal.submit("/workflow start single add retries to save_order")
         terminal.wait_for("upbeat continues: [upbeat 1/30]")
@@ -171,11 +153,10 @@ def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, way: str) -> None:
     assert_clean_end(terminal)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_another_run_continues_the_workflow(sandbox: Sandbox, way: str) -> None:
+def test_another_run_continues_the_workflow(sandbox: Sandbox, transport: str) -> None:
     """The workflow belongs to the thread: after a restart the next prompt finds it."""
-    once(sandbox, way, SINGLE, [{"reply": [{"text": "Per host or in all?"}]}])
-    done = once(sandbox, way, "implement it per host", [{"reply": [{"text": DEV_PASSED}]}])
+    once(sandbox, transport, SINGLE, [{"reply": [{"text": "Per host or in all?"}]}])
+    done = once(sandbox, transport, "implement it per host", [{"reply": [{"text": DEV_PASSED}]}])
 
     assert ["allow_end", "listen", "complete"] == said(read_log(sandbox.home), "loop")
     assert "upbeat · workflow single: DEV" in "".join(one.text for one in done.turns[0].conversation())
