@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from case_files import read_json_groups
 
 from upbeat.adapters.claude.servers import find_launch
 from upbeat.adapters.system.config.trust import trust
@@ -14,6 +15,7 @@ from upbeat.core.contract.codes import ErrorCode
 from upbeat.core.errors import ToolFailure
 from upbeat.core.tool_servers import LaunchSpec
 
+PROBLEMS = read_json_groups(Path(__file__).with_name("cases.jsonl"))["server_problem"]
 SERVERS = Path(__file__).with_name("servers.json").read_text(encoding="utf-8")
 
 
@@ -71,17 +73,7 @@ def test_a_link_out_of_the_project_is_not_its_file(repo: Path, home: Environment
     assert (ErrorCode.TOOL_UNAVAILABLE, "this project has no .mcp.json") == failure("docs", repo, home)
 
 
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("dosc", ".mcp.json has no server dosc; did you mean 'docs'?"),
-        ("web", ".mcp.json: web has no command; servers over HTTP are not supported"),
-        ("unset", ".mcp.json: unset needs the variable DOCS_NOT_SET, which is not set"),
-        ("relative", ".mcp.json: relative.command must be a program name or an absolute path"),
-        ("odd", ".mcp.json: odd: command, args and env must be strings"),
-        ("numbers", ".mcp.json: numbers: command, args and env must be strings"),
-    ],
-)
+@pytest.mark.parametrize(("name", "problem"), PROBLEMS)
 def test_a_server_that_cannot_be_started(repo: Path, home: Environment, name: str, problem: str) -> None:
     """The error says what is wrong."""
     assert (ErrorCode.TOOL_UNAVAILABLE, problem) == failure(name, repo, home)

@@ -45,13 +45,8 @@ def test_a_long_query_is_reduced_to_rare_words(tmp_path: Path) -> None:
 
 
 FILES = [
-    "shop/storage.py",
-    "shop/http/__init__.py",
-    "shop/http/client.py",
-    "admin/http/client.py",
-    "shop/models.py",
-    "blog/models.py",
-    "web/index.ts",
+    *("shop/storage.py", "shop/http/__init__.py", "shop/http/client.py", "admin/http/client.py"),
+    *("shop/models.py", "blog/models.py", "web/index.ts"),
 ]
 
 NAMED = read_groups(Path(__file__).with_name("cases.tsv"))["named"]
