@@ -33,6 +33,7 @@ class Codex(Client):
         reads_agents_md=True,
         shortens_output=True,
         reports_failures=False,
+        command_sign="$",
         turn_command="codex exec --json -",
         resume_command="codex exec --json resume {session_id} -",
     )

@@ -17,6 +17,8 @@ class ClientTraits:
     """Refuses to overwrite a file that the session has not read."""
     expands_slash_commands: bool = False
     """Replaces ``/name`` with the saved prompt of that name."""
+    command_sign: str = "/"
+    """What the user types before the name of a command, as in ``/upbeat:status``."""
     explains_subagent_resume: bool = False
     """Tells the model how to resume a subagent."""
     runs_hookify: bool = False

@@ -88,8 +88,9 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
 
 
 def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> PolicyResult:
+    command = f"{context.client.command_sign}upbeat:goal"
     if not text:
-        text = context.text("none")
+        text = context.text("none", command=command)
         if goal:
             count = load_continuation(context.notes).continuations
             text = context.text("current_notice", goal=goal.excerpt, count=count)
@@ -97,7 +98,7 @@ def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> P
     if text.strip(" .!。！").lower() in _CLEAR_WORDS:
         if goal:
             return _clear_goal(goal, context)
-        return PolicyResult((NotifyUser(context.text("none")),), "there is no goal")
+        return PolicyResult((NotifyUser(context.text("none", command=command)),), "there is no goal")
     if len(text) > MAX_GOAL_CHARS:
         notice = context.text("too_long", count=len(text), most=MAX_GOAL_CHARS)
         return PolicyResult((NotifyUser(notice),), "the goal is too long")
@@ -107,7 +108,7 @@ def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> P
         return NO_RESULT
     effects = (
         InjectContext(_goal_instructions(new, context)),
-        NotifyUser(context.text("set_notice")),
+        NotifyUser(context.text("set_notice", command=command)),
     )
     return PolicyResult(effects, "the user set a goal", (new.to_note,))
 

@@ -9,6 +9,7 @@ from upbeat.core.contract.event import PromptOrigin, PromptSubmitted, TurnEnding
 from upbeat.core.policy.continuation import SUSPENDING_POLICY
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.workflow.decide.command import STOP_PHRASES, Verb, parse_other_command, parse_workflow_command
+from upbeat.core.workflow.state import RunStatus
 
 _SUSPENDED = ("quiet",)
 _SUSPENDING_TEXT = re.compile("|".join(map(re.escape, ("quiet", *STOP_PHRASES))), re.IGNORECASE)
@@ -33,7 +34,12 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
 
 
 def _on_turn_ending(_event: TurnEnding, context: PolicyContext) -> PolicyResult:
-    return PolicyResult((EndTurn(context.text("text")),), "the user suspended continuation")
+    run = context.state.run
+    if run and run.status is RunStatus.STOPPED:  # unlike the rest, it does not resume with any prompt
+        text = context.text("text_stopped", workflow=run.workflow)
+    else:
+        text = context.text("text")
+    return PolicyResult((EndTurn(text),), "the user suspended continuation")
 
 
 POLICY = Policy(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from case_files import read_json_groups
-from policy_play import HERE, IN_AGENT, Talk, asked, shell, silent, starting
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, asked, shell, silent, starting
 from workflow_play import Play
 
 from upbeat.core.contract.effect import ContinueTurn, InjectContext, NotifyUser
@@ -16,6 +16,7 @@ from upbeat.core.contract.event import (
     Call,
     CompactionStarting,
     Event,
+    EventSource,
     PromptOrigin,
     PromptSubmitted,
     SessionStarted,
@@ -83,6 +84,17 @@ def test_sets(prompt: str, goal: str) -> None:
     assert (InjectContext, NotifyUser) == (type(inject), type(told))
     assert f"---\n{goal}\n---" in inject.text
     assert f'"call": "{id_of(talk)}"' in inject.text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("source", "command"), [(HERE, "`/upbeat:goal "), (IN_CODEX, "`$upbeat:goal ")])
+def test_notices_name_commands_of_the_client(source: EventSource, command: str, language: str) -> None:
+    """The notices about a goal name its commands as the client takes them."""
+    talk = Talk(POLICY, language=language)
+    prompts = ("/upbeat:goal", "/upbeat:goal off", "/upbeat:goal all tests pass")
+    notices = [talk.say(PromptSubmitted(source, prompt))[-1] for prompt in prompts]
+
+    assert all(isinstance(notice, NotifyUser) and command in notice.text for notice in notices)
 
 
 @pytest.mark.parametrize(("length", "is_set"), [(MAX_GOAL_CHARS, True), (MAX_GOAL_CHARS + 1, False)])

@@ -14,6 +14,7 @@ from upbeat.core.engine.merge import ContextBudget, merge_proposals
 from upbeat.core.policies.suspend_continuation import POLICY
 from upbeat.core.policy.continuation import is_continuation_off
 from upbeat.core.sanitize.truncate import TextLimit
+from upbeat.core.workflow.state import RunStatus, SessionState, WorkflowRun
 
 ENDS = TurnEnding(HERE, "There is more to do.")
 
@@ -71,6 +72,18 @@ def test_it_wins_over_every_proposal() -> None:
     assert [(stop,), (stop,)] == [
         merge_proposals(order, ContextBudget(TextLimit(1000))).effects for order in (proposals, proposals[::-1])
     ]
+
+
+@pytest.mark.parametrize(("language", "hint"), [("en", "Say continue to resume workflow quick."), ("zh", "说“继续”")])
+def test_a_stopped_workflow_does_not_resume_with_any_prompt(language: str, hint: str) -> None:
+    """After a stopped workflow the text names the command that resumes it, and no other prompt."""
+    state = SessionState(run=WorkflowRun("r", "quick", (), status=RunStatus.STOPPED))
+    [end] = said_by(POLICY, ENDS, language=language, notes=("quiet",), state=state)
+    [quiet] = said_by(POLICY, ENDS, language=language, notes=("quiet",))
+
+    assert isinstance(end, EndTurn)
+    assert isinstance(quiet, EndTurn)
+    assert (True, False) == (hint in end.text, hint in quiet.text)
 
 
 def test_speaks_both_languages() -> None:
