@@ -71,6 +71,7 @@ def run(arguments: Sequence[str]) -> int:
     environment = read_environment()
     if options.list:
         return _list(environment)
+    trusted_digests(environment)  # a damaged store takes no trust: report it before asking
     root = project_root(options.repo)
     if options.revoke:
         return _revoke(root, environment)

@@ -1,6 +1,6 @@
 """Store which files of projects their user trusts. Invariant: trust is for one content at one path.
 
-An invalid store trusts nothing and is replaced by new trust; a store that cannot be read is not overwritten.
+A store that is damaged or cannot be read trusts nothing, and is never overwritten.
 """
 
 from __future__ import annotations
@@ -14,22 +14,26 @@ from upbeat.adapters.system.environment import Environment
 from upbeat.adapters.system.files import atomic
 from upbeat.adapters.system.files.lock import lock_private_file
 from upbeat.adapters.system.files.safe_open import is_below
+from upbeat.core.errors import UserError
 
 TRUST_FILE = "upbeat/trusted.json"
 
 
 def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
     """Return whether the user trusts the content with ``digest`` at this path."""
-    return bool(digest) and trusted_digests(environment).get(str(path.resolve())) == digest
+    try:
+        return bool(digest) and trusted_digests(environment).get(str(path.resolve())) == digest
+    except UserError:
+        return False
 
 
 def trust(path: Path, data: bytes, environment: Environment) -> None:
-    """Store that the user trusts ``data`` as the content of ``path``. Raises OSError."""
+    """Store that the user trusts ``data`` as the content of ``path``. Raises UserError and OSError."""
     _update_store(lambda trusted: trusted | {str(path.resolve()): digest_of(data)}, environment)
 
 
 def revoke(path: str, environment: Environment) -> list[str]:
-    """End the trust in the real ``path`` and everything below; return the revoked paths. Raises OSError."""
+    """End the trust in the real ``path`` and all below; return the revoked paths. Raises UserError and OSError."""
     revoked = sorted(name for name in trusted_digests(environment) if is_below(path, name))
     if revoked:
         _update_store(lambda trusted: {name: trusted[name] for name in trusted if name not in revoked}, environment)
@@ -48,17 +52,27 @@ def digest_of(data: bytes) -> str:
 
 
 def trusted_digests(environment: Environment) -> Mapping[str, str]:
-    """Return the digest of every trusted content by its real path."""
-    try:
-        return _read_store(environment.state_home / TRUST_FILE)
-    except OSError:
-        return {}
+    """Return the digest of every trusted content by its real path. Raises UserError if the store is unreadable."""
+    return _read_store(environment.state_home / TRUST_FILE)
 
 
 def _read_store(store: Path) -> dict[str, str]:
-    """Return the content of the store; empty if it is invalid. Raises OSError if it cannot be read."""
+    """Return the content of the store; empty if there is none. Raises UserError if it is unreadable or damaged."""
     try:
         stored = json.loads(store.read_bytes())
-    except (FileNotFoundError, ValueError, RecursionError):
+    except FileNotFoundError:
         return {}
-    return stored if isinstance(stored, dict) else {}
+    except OSError as error:
+        raise UserError(f"{store}, which stores what you trust, cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise _damaged(store, str(error)) from error
+    if not isinstance(stored, dict):
+        raise _damaged(store, "it is not a JSON object")
+    return stored
+
+
+def _damaged(store: Path, problem: str) -> UserError:
+    return UserError(
+        f"{store}, which stores what you trust, is damaged: {problem}. Nothing in it is trusted until you "
+        "repair it, or delete it and trust your projects again"
+    )

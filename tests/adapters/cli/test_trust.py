@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from commands import Here
 from processes import UPBEAT, Finished, environment, upbeat
 from repositories import make_repository, write
 
@@ -96,6 +97,16 @@ def test_list_without_trust(repo: Path) -> None:
 
     assert (0, b"") == (done.code, done.stdout)
     assert "upbeat: you trust no file yet; run `upbeat trust` in a project to review its files\n" == done.stderr
+
+
+@pytest.mark.parametrize("option", ["--list", "--yes", "--revoke"])
+def test_a_damaged_store(here: Here, repo: Path, option: str) -> None:
+    """A damaged store is reported before anything is shown, and keeps its content."""
+    store = write(repo.parent, {".local/state/upbeat/trusted.json": "{bad"}) / ".local/state/upbeat/trusted.json"
+    done = here("trust", option, cwd=repo, home=repo.parent)
+
+    assert (1, b"", "{bad") == (done.code, done.stdout, store.read_text())
+    assert done.stderr.startswith(f"upbeat: {store}, which stores what you trust, is damaged: Expecting property name")
 
 
 def test_a_pipe_in_place_of_settings(repo: Path) -> None:

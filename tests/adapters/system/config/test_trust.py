@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import stat
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -11,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.system.config.trust import digest_of, is_trusted, revoke, trust
+from upbeat.adapters.system.config.trust import digest_of, is_trusted, revoke, trust, trusted_digests
 from upbeat.adapters.system.environment import Environment
+from upbeat.core.errors import UserError
 
 DIGEST = digest_of(b"x=1")
 
@@ -23,17 +26,47 @@ def put(path: Path, text: str = "x=1") -> Path:
     return path
 
 
-@pytest.mark.parametrize("stored", ["", "[]", "{", '{"x": 5}', "null"])
-def test_a_broken_trust_file_trusts_nobody(tmp_path: Path, home: Environment, stored: str) -> None:
-    """An invalid trust file trusts nothing, and new trust replaces it."""
+@pytest.mark.parametrize(
+    ("stored", "problem"),
+    [
+        ("", "Expecting value: line 1 column 1 (char 0)"),
+        ("{\nbad", "Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"),
+        ("[]", "it is not a JSON object"),
+        ("null", "it is not a JSON object"),
+    ],
+)
+def test_a_damaged_store_trusts_nothing_and_is_kept(
+    tmp_path: Path, home: Environment, stored: str, problem: str
+) -> None:
+    """A damaged store trusts nothing; whoever lists, adds or ends trust reads where the damage is."""
     path = put(tmp_path / "x")
-    put(home.state_home / "upbeat/trusted.json", stored)
+    store = put(home.state_home / "upbeat/trusted.json", stored)
+    actions = (lambda: trusted_digests(home), lambda: trust(path, b"x=1", home), lambda: revoke(str(tmp_path), home))
+    for action in actions:
+        with pytest.raises(UserError, match=re.escape(f"{store}, which stores what you trust, is damaged: {problem}.")):
+            action()
 
-    assert not is_trusted(path, DIGEST, home)
+    assert (False, stored) == (is_trusted(path, DIGEST, home), store.read_text())
 
-    trust(path, path.read_bytes(), home)
 
-    assert is_trusted(path, DIGEST, home)
+def test_a_folder_in_place_of_the_store(tmp_path: Path, home: Environment) -> None:
+    """A folder in place of the store trusts nothing and is reported in a sentence."""
+    store = home.state_home / "upbeat/trusted.json"
+    store.mkdir(parents=True)
+    with pytest.raises(UserError, match=rf"^{re.escape(str(store))}, .* cannot be read: Is a directory$"):
+        trust(tmp_path, b"x=1", home)
+
+    assert not is_trusted(tmp_path, DIGEST, home)
+
+
+def test_an_entry_that_is_no_digest_trusts_nothing(tmp_path: Path, home: Environment) -> None:
+    """An entry of another type does not trust its file, and new trust replaces it."""
+    path = put(tmp_path / "x")
+    put(home.state_home / "upbeat/trusted.json", json.dumps({str(path.resolve()): 5}))
+    before = is_trusted(path, DIGEST, home)
+    trust(path, b"x=1", home)
+
+    assert (False, True) == (before, is_trusted(path, DIGEST, home))
 
 
 def test_a_file_that_was_not_read_is_not_trusted(tmp_path: Path, home: Environment) -> None:
@@ -75,7 +108,7 @@ def test_a_store_that_cannot_be_read_is_not_written_over(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "read_bytes", refuse)
         assert not is_trusted(one, DIGEST, home)
-        with pytest.raises(OSError, match="Input/output error"):
+        with pytest.raises(UserError, match="cannot be read: Input/output error"):
             trust(two, b"x=1", home)
 
     assert (True, False) == (is_trusted(one, DIGEST, home), is_trusted(two, DIGEST, home))
