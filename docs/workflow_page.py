@@ -30,7 +30,7 @@ A workflow is a list of stages. Stages in one group can run in parallel; a group
 Each stage is run by an agent and ends with a verdict. A negative verdict leads to a repair, and then the stage is retried.
 All of this is data: [`config/workflows.toml`](../config/workflows.toml).
 
-工作流由若干阶段组成，同一组的阶段可以并行。每个阶段由一个代理执行并给出结论；结论为否定时，先修复，再重试该阶段。
+工作流由若干阶段组成，同一组的阶段可以并行。每个阶段由一个智能体执行并给出结论；结论为否定时，先修复，再重试该阶段。
 
 `upbeat workflow list` and `upbeat workflow show NAME` print the workflows of a repository, including your own.
 

@@ -53,7 +53,7 @@ def test_shows() -> None:
         done(state=SessionState(policy_notes=(TASKS, QUIET))),
     ]
     assert (Notify("upbeat", "The agent in repo has a question."),) == done(asks, SessionState(policy_notes=(TASKS,)))
-    assert (Notify("upbeat", "repo：代理已完成。"),) == done(language="zh")
+    assert (Notify("upbeat", "repo：智能体已完成。"),) == done(language="zh")
 
 
 def test_needs_the_prompt() -> None:

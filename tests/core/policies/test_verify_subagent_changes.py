@@ -78,7 +78,7 @@ def test_an_evaluated_subagent_is_not_reported_again() -> None:
 
 
 @pytest.mark.parametrize("events", SAYS.values(), ids=SAYS)
-@pytest.mark.parametrize(("language", "words"), [("en", "1 subagent(s) returned"), ("zh", "1 个子代理已返回")])
+@pytest.mark.parametrize(("language", "words"), [("en", "1 subagent(s) returned"), ("zh", "1 个子智能体已返回")])
 def test_says(events: tuple[Event, ...], language: str, words: str) -> None:
     """The changed files are shown once, in a frame of untrusted data, in both languages."""
     talk = Talk(POLICY, TREE, language)
