@@ -28,7 +28,7 @@ from upbeat.adapters.system.config.prompt_files import COMMANDS_FOLDER, project_
 from upbeat.adapters.system.config.rules import FILE_SUFFIX, PROJECT_FOLDER, find_rule_files, to_display_text
 from upbeat.adapters.system.config.rules import MAX_BYTES as MAX_RULE_BYTES
 from upbeat.adapters.system.config.settings import PROJECT_FILES, load_settings, load_user_settings, project_file
-from upbeat.adapters.system.config.trust import digest_of, revoke, trust, trusted_digests
+from upbeat.adapters.system.config.trust import digest_of, read_trust_store, revoke, trust
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, project_workflow_file
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.system.files.bounded_read import read_content
@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
     environment = read_environment()
     if options.list:
         return _list(environment)
-    trusted_digests(environment)  # a damaged store takes no trust: report it before asking
+    read_trust_store(environment)  # a damaged store takes no trust: report it before asking
     root = project_root(options.repo)
     if options.revoke:
         return _revoke(root, environment)
@@ -156,7 +156,7 @@ def _server_consequences(client: Client, servers: Sequence[ServerConfig], folder
 
 def _list(environment: Environment) -> int:
     """Print every trusted file on one line, with its state."""
-    trusted = trusted_digests(environment)
+    trusted = read_trust_store(environment)
     if not trusted:
         print("upbeat: you trust no file yet; run `upbeat trust` in a project to review its files", file=sys.stderr)
     for name, digest in sorted(trusted.items()):

@@ -21,10 +21,7 @@ TRUST_FILE = "upbeat/trusted.json"
 
 def is_trusted(path: Path, digest: str, environment: Environment) -> bool:
     """Return whether the user trusts the content with ``digest`` at this path."""
-    try:
-        return bool(digest) and trusted_digests(environment).get(str(path.resolve())) == digest
-    except UserError:
-        return False
+    return bool(digest) and trusted_digests(environment).get(str(path.resolve())) == digest
 
 
 def trust(path: Path, data: bytes, environment: Environment) -> None:
@@ -34,7 +31,7 @@ def trust(path: Path, data: bytes, environment: Environment) -> None:
 
 def revoke(path: str, environment: Environment) -> list[str]:
     """End the trust in the real ``path`` and all below; return the revoked paths. Raises UserError and OSError."""
-    revoked = sorted(name for name in trusted_digests(environment) if is_below(path, name))
+    revoked = sorted(name for name in read_trust_store(environment) if is_below(path, name))
     if revoked:
         _update_store(lambda trusted: {name: trusted[name] for name in trusted if name not in revoked}, environment)
     return revoked
@@ -43,7 +40,7 @@ def revoke(path: str, environment: Environment) -> list[str]:
 def _update_store(change: Callable[[dict[str, str]], dict[str, str]], environment: Environment) -> None:
     store = environment.state_home / TRUST_FILE
     with lock_private_file(store):
-        atomic.write_file(store, json.dumps(change(_read_store(store)), indent=2).encode(), is_private=True)
+        atomic.write_file(store, json.dumps(change(read_trust_store(environment)), indent=2).encode(), is_private=True)
 
 
 def digest_of(data: bytes) -> str:
@@ -52,12 +49,20 @@ def digest_of(data: bytes) -> str:
 
 
 def trusted_digests(environment: Environment) -> Mapping[str, str]:
-    """Return the digest of every trusted content by its real path. Raises UserError if the store is unreadable."""
-    return _read_store(environment.state_home / TRUST_FILE)
+    """Return the digest of every trusted content by its real path; empty if the store is unreadable or damaged."""
+    try:
+        return read_trust_store(environment)
+    except UserError:
+        return {}
 
 
-def _read_store(store: Path) -> dict[str, str]:
-    """Return the content of the store; empty if there is none. Raises UserError if it is unreadable or damaged."""
+def read_trust_store(environment: Environment) -> dict[str, str]:
+    """Return the digest of every trusted content by its real path; empty if there is no store.
+
+    Raises:
+        UserError: The store is unreadable or damaged.
+    """
+    store = environment.state_home / TRUST_FILE
     try:
         stored = json.loads(store.read_bytes())
     except FileNotFoundError:

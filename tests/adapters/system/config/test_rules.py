@@ -49,6 +49,15 @@ def test_the_users_and_the_projects(root: Path, home: Environment) -> None:
     ]
 
 
+def test_a_damaged_trust_store_costs_no_rule(root: Path, home: Environment) -> None:
+    """With a damaged trust store the user's rules count, and the project's as untrusted ones."""
+    write(home.config_home, {"upbeat/rules/mine.md": DENY})
+    write(root, {f"{PROJECT_FOLDER}/a.md": DENY})
+    write(home.state_home, {"upbeat/trusted.json": "{bad"})
+
+    assert [("mine", Owner.USER), ("a", Owner.UNTRUSTED)] == names(load_rules(str(root), home))
+
+
 def test_trust_is_for_a_place(root: Path, home: Environment) -> None:
     """The same content in another repository is another file."""
     write(root, {f"{PROJECT_FOLDER}/a.md": DENY, f"other/{PROJECT_FOLDER}/a.md": DENY})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.system.config.trust import digest_of, is_trusted, revoke, trust, trusted_digests
+from upbeat.adapters.system.config.trust import digest_of, is_trusted, read_trust_store, revoke, trust, trusted_digests
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.errors import UserError
 
@@ -41,12 +41,12 @@ def test_a_damaged_store_trusts_nothing_and_is_kept(
     """A damaged store trusts nothing; whoever lists, adds or ends trust reads where the damage is."""
     path = put(tmp_path / "x")
     store = put(home.state_home / "upbeat/trusted.json", stored)
-    actions = (lambda: trusted_digests(home), lambda: trust(path, b"x=1", home), lambda: revoke(str(tmp_path), home))
+    actions = (lambda: read_trust_store(home), lambda: trust(path, b"x=1", home), lambda: revoke(str(tmp_path), home))
     for action in actions:
         with pytest.raises(UserError, match=re.escape(f"{store}, which stores what you trust, is damaged: {problem}.")):
             action()
 
-    assert (False, stored) == (is_trusted(path, DIGEST, home), store.read_text())
+    assert (False, {}, stored) == (is_trusted(path, DIGEST, home), trusted_digests(home), store.read_text())
 
 
 def test_a_folder_in_place_of_the_store(tmp_path: Path, home: Environment) -> None:
