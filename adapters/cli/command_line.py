@@ -77,6 +77,16 @@ def _existing_folder(text: str) -> str:
     return text
 
 
+MAX_COUNT = 10**9
+
+
+def parse_count(text: str) -> int:
+    """Return an option's whole number from 1. Raises argparse.ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < MAX_COUNT):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1; got {text!r}")
+    return int(text)
+
+
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")

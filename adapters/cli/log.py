@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NoReturn
 
-from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option, create_parser
+from upbeat.adapters.cli.command_line import SCHEMA_VERSION, add_json_option, create_parser, parse_count
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.wiring import build_journal
@@ -22,15 +22,16 @@ from upbeat.core.messages.catalogue import load_messages
 DEFAULT_COUNT = 20
 POLL_SECONDS = 0.3
 MAX_BATCH = 10_000
-MAX_COUNT = 10**9
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = create_parser("log", __doc__)
     parser.add_argument("action", nargs="?", choices=("prune", "verify"), help="delete old records; check all hashes")
-    parser.add_argument("--session", default="", metavar="ID", help="list one session only")
     parser.add_argument(
-        "--last", type=_parse_count, default=DEFAULT_COUNT, metavar="N", help=f"records (default: {DEFAULT_COUNT})"
+        "--session", default="", metavar="ID", help="list one session only; the start of its ID will do"
+    )
+    parser.add_argument(
+        "--last", type=parse_count, default=DEFAULT_COUNT, metavar="N", help=f"records (default: {DEFAULT_COUNT})"
     )
     add_json_option(parser)
     parser.add_argument("--follow", action="store_true", help="wait for new records and print them (Ctrl-C to stop)")
@@ -55,12 +56,16 @@ def run(arguments: Sequence[str]) -> int:
         document, lines = show.verification_document(result), list(show.verification_lines(result, language))
         code = 0 if result.is_intact else 1
     else:
+        options.session = options.session and (journal.find_session(options.session) or options.session)
         if options.follow:
             _follow(journal, options, language)
         entries = journal.records(options.session, last=options.last)
         document, code = show.log_document(entries), 0
         lines = [show.entry_line(entry, language) for entry in entries]
-        lines = lines or [load_messages("journal", language)["log_empty"]]
+        if not lines:
+            texts = load_messages("journal", language)
+            is_empty = not journal.records(last=1)
+            lines = [texts["log_empty"] if is_empty else texts["no_such_session"].format(start=options.session)]
     print(json.dumps(document, indent=2, ensure_ascii=False) if options.json else "\n".join(lines))
     return code
 
@@ -76,12 +81,6 @@ def _follow(journal: SqliteJournal, options: argparse.Namespace, language: str) 
         last_seq = max([last_seq, *(entry.seq for entry in entries)])
         time.sleep(POLL_SECONDS)
         entries = journal.records(options.session, last=MAX_BATCH, after=last_seq)
-
-
-def _parse_count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < MAX_COUNT):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1; got {text!r}")
-    return int(text)
 
 
 def _parse_time(text: str) -> datetime:

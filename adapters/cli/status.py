@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, print_json
+from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, create_parser, parse_count, print_json
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_journal
@@ -21,7 +21,7 @@ def run(arguments: Sequence[str]) -> int:
     add_json_option(parser)
     add_repo_option(parser)
     parser.add_argument(
-        "--last", type=int, default=DEFAULT_COUNT, metavar="N", help=f"sessions (default: {DEFAULT_COUNT})"
+        "--last", type=parse_count, default=DEFAULT_COUNT, metavar="N", help=f"sessions (default: {DEFAULT_COUNT})"
     )
     options = parser.parse_args(arguments)
     environment = read_environment()

@@ -25,7 +25,12 @@ def run(arguments: Sequence[str]) -> int:
     parser = create_parser("why", __doc__)
     parser.add_argument("record", type=int, nargs="?", metavar="RECORD", help="its number in `upbeat log`")
     parser.add_argument("--last", action="store_true", help="explain the latest record (the default)")
-    parser.add_argument("--session", default="", metavar="ID", help="explain the latest record of this session")
+    parser.add_argument(
+        "--session",
+        default="",
+        metavar="ID",
+        help="explain the latest record of this session; the start of its ID will do",
+    )
     add_repo_option(parser)
     add_json_option(parser)
     options = parser.parse_args(arguments)
@@ -37,7 +42,8 @@ def run(arguments: Sequence[str]) -> int:
     if options.record is not None:
         entry = journal.record(options.record)
     else:
-        entries = journal.records(options.session, root, last=MAX_SEARCHED_RECORDS)
+        session_id = options.session and (journal.find_session(options.session) or options.session)
+        entries = journal.records(session_id, root, last=MAX_SEARCHED_RECORDS)
         decided = tuple(entry for entry in entries if entry.body.get("explanations") or entry.body.get("effects"))
         entry = (decided or entries)[-1] if entries else None
     if entry is None:
@@ -54,6 +60,8 @@ def _missing_text(options: argparse.Namespace, root: str, journal: SqliteJournal
     texts = load_messages("journal", language)
     if options.record is not None:
         return texts["no_record"].format(seq=options.record)
+    if options.session and journal.records(last=1):
+        return texts["no_such_session"].format(start=options.session)
     roots = journal.recorded_roots()
     if not root or not roots:
         return texts["nothing_yet"]

@@ -57,6 +57,16 @@ def sessions(database: Database, root: str, last: int) -> tuple[StoredSession, .
         return tuple(_session(database, row) for row in rows)
 
 
+def find_session(database: Database, start: str) -> str:
+    """Return the id that is ``start``, else the latest session's id that begins with it, else an empty string."""
+    row = database.row(
+        "SELECT session_id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1"
+        " ORDER BY session_id = ?1 DESC, seq DESC LIMIT 1",
+        start,
+    )
+    return str(row[0]) if row else ""
+
+
 def recorded_roots(database: Database, last: int) -> tuple[str, ...]:
     """Return the ``last`` repositories with sessions, the latest first."""
     rows = database.rows(

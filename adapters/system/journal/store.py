@@ -162,6 +162,10 @@ class SqliteJournal:
         """Return the ``last`` sessions, of one repository if given, the latest first."""
         return self._read(lambda database: reader.sessions(database, codec.make_text_storable(root), last), ())
 
+    def find_session(self, start: str) -> str:
+        """Return the id that is ``start``, else the latest session's id that begins with it, else an empty string."""
+        return self._read(lambda database: reader.find_session(database, _session_key(start)), "")
+
     def recorded_roots(self, last: int = 3) -> tuple[str, ...]:
         """Return the ``last`` repositories with sessions, the latest first."""
         return self._read(lambda database: reader.recorded_roots(database, last), ())

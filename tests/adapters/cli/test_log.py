@@ -38,6 +38,7 @@ def test_log(here: Here, journal: SqliteJournal, home: Path) -> None:
         (["--last", "2"], [4, 5]),
         (["--session", "first"], [1, 3]),
         (["--session", "first", "--last", "1"], [3]),
+        (["--session", "fir"], [1, 3]),
         (["--session", "nobody"], []),
     ],
     ids=str,
@@ -47,6 +48,13 @@ def test_log_as_data(here: Here, journal: SqliteJournal, home: Path, arguments: 
     document = json.loads(here("log", "--json", *arguments, cwd=home).stdout)
 
     assert ("1.0", expected) == (document["schema_version"], [row["seq"] for row in document["records"]])
+
+
+def test_log_of_a_session_that_is_not_recorded(here: Here, journal: SqliteJournal, home: Path) -> None:
+    """With records of other sessions only, the command says that no session begins so."""
+    done = here("log", "--session", "nobody", cwd=home)
+
+    assert b"no session begins with 'nobody'; upbeat log lists the records of all sessions\n" == done.stdout
 
 
 @pytest.mark.parametrize(

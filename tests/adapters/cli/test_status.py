@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from commands import Here
 from session_journal import STATE
 
@@ -31,6 +32,15 @@ def test_status(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> N
         document["journal"]["journal_mode"],
         document["journal"]["problem"],
     )
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "x"])
+def test_the_number_of_sessions_is_at_least_one(here: Here, repo: Path, home: Path, count: str) -> None:
+    """A number of sessions below 1 is refused."""
+    done = here("status", f"--last={count}", cwd=repo, home=home)
+
+    assert (2, b"") == (done.code, done.stdout)
+    assert f"argument --last: expected a whole number from 1; got '{count}'" in done.stderr
 
 
 def test_status_in_chinese(here: Here, repo: Path, home: Path) -> None:

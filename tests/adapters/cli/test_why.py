@@ -13,7 +13,7 @@ from upbeat.adapters.system.journal.store import SqliteJournal
 
 @pytest.mark.parametrize(
     ("arguments", "seq"),
-    [([], 3), (["--last"], 3), (["2"], 2), (["4"], 4), (["--session", "second"], 2), (["--session", "other"], 4)],
+    [([], 3), (["--last"], 3), (["2"], 2), (["4"], 4), (["--session", "second"], 2), (["--session", "oth"], 4)],
     ids=str,
 )
 def test_why(here: Here, journal: SqliteJournal, repo: Path, home: Path, arguments: list[str], seq: int) -> None:
@@ -29,6 +29,14 @@ def test_why(here: Here, journal: SqliteJournal, repo: Path, home: Path, argumen
 def test_why_where_nobody_said_anything(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> None:
     """A record without a word is explained, too, when it is asked for."""
     assert b"no component made a decision" in here("why", "5", cwd=repo, home=home).stdout
+
+
+def test_why_of_a_session_that_is_not_recorded(here: Here, journal: SqliteJournal, repo: Path, home: Path) -> None:
+    """With records of other sessions only, the command says that no session begins so."""
+    done = here("why", "--session", "nope", cwd=repo, home=home)
+
+    assert (1, b"") == (done.code, done.stdout)
+    assert "upbeat: no session begins with 'nope'; upbeat log lists the records of all sessions\n" == done.stderr
 
 
 @pytest.mark.parametrize(

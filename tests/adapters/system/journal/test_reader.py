@@ -41,6 +41,17 @@ def test_sessions(journal: SqliteJournal, clock: SettableClock) -> None:
     assert ("a", ["c", "b", "a"]) == (second.session_id, [session.session_id for session in journal.sessions()])
 
 
+@pytest.mark.parametrize(
+    ("start", "expected"), [("ab", "ab"), ("abc", "abc-2"), ("abc-1", "abc-1"), ("b", ""), ("%", ""), ("ABC", "")]
+)
+def test_find_session(journal: SqliteJournal, start: str, expected: str) -> None:
+    """A session is found by its whole id, else the latest by the start of its id."""
+    for session_id in ("ab", "abc-1", "abc-2"):
+        happen(journal, session_id)
+
+    assert expected == journal.find_session(start)
+
+
 def test_recorded_roots(journal: SqliteJournal) -> None:
     """The repositories with sessions, the latest first, each once."""
     for session_id, root in (("a", "/x"), ("b", "/y"), ("c", ""), ("d", "/x"), ("e", "/z")):
