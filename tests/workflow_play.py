@@ -11,25 +11,8 @@ from pathlib import Path
 
 import tomli
 
+from upbeat.core.contract import event as events
 from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser, PrependPrompt
-from upbeat.core.contract.event import (
-    Call,
-    ClientName,
-    Event,
-    EventSource,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    SubagentEnding,
-    SubagentRequested,
-    SubagentReturned,
-    SubagentStarted,
-    ToolFinished,
-    ToolStarting,
-    TurnEnding,
-    TurnFailed,
-    UserQuestionRequested,
-)
 from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow import registry_file
 from upbeat.core.workflow.decide.table import decide
@@ -67,7 +50,7 @@ def with_own(toml: str) -> Registry:
 class Play:
     """One session. ``tree`` is the digest of the working tree; a test changes it as an agent would change files."""
 
-    client: ClientName = ClientName.CLAUDE_CODE
+    client: events.ClientName = events.ClientName.CLAUDE_CODE
     session_id: str = "session"
     limits: LoopLimits = field(default_factory=LoopLimits)
     tree: str = "tree 1"
@@ -84,8 +67,8 @@ class Play:
     calls: int = 0
 
     @property
-    def source(self) -> EventSource:
-        return EventSource(self.client, "/repo", self.session_id)
+    def source(self) -> events.EventSource:
+        return events.EventSource(self.client, "/repo", self.session_id)
 
     @property
     def run(self) -> WorkflowRun:
@@ -113,7 +96,7 @@ class Play:
         )
         return replace(inputs, **changes)  # type: ignore[arg-type]
 
-    def handle(self, event: Event, **changes: object) -> WorkflowDecision:
+    def handle(self, event: events.Event, **changes: object) -> WorkflowDecision:
         """Decide on ``event`` and apply the facts."""
         self.at += 1
         self.last = decide(event, self.state, self.inputs(**changes))
@@ -125,28 +108,28 @@ class Play:
     # Events
 
     def begin(self, how: str = "startup", **changes: object) -> WorkflowDecision:
-        return self.handle(SessionStarted(self.source, how), **changes)
+        return self.handle(events.SessionStarted(self.source, how), **changes)
 
     def prompt(self, text: str, **changes: object) -> WorkflowDecision:
-        return self.handle(PromptSubmitted(self.source, text), **changes)
+        return self.handle(events.PromptSubmitted(self.source, text), **changes)
 
     def delegate(self, agent: str, call_id: str = "", prompt: str = "do it", **fields: object) -> str:
         """Delegate to ``agent``; return the id of the call, or an empty text if it was denied."""
         self.calls += 1
-        call = Call(call_id or f"call-{self.calls}", "Agent", {"prompt": prompt})
+        call = events.Call(call_id or f"call-{self.calls}", "Agent", {"prompt": prompt})
         kind = agent if ":" in agent or not agent else f"upbeat:{agent}"
-        self.handle(SubagentRequested(self.source, call, kind, prompt, **fields))  # type: ignore[arg-type]
+        self.handle(events.SubagentRequested(self.source, call, kind, prompt, **fields))  # type: ignore[arg-type]
         return "" if self.denied else call.id
 
     def started(self, agent: str, agent_id: str) -> WorkflowDecision:
-        return self.handle(SubagentStarted(self.source, agent_id, f"upbeat:{agent}"))
+        return self.handle(events.SubagentStarted(self.source, agent_id, f"upbeat:{agent}"))
 
     def stopped(self, agent: str, agent_id: str, message: str, *, continued: bool = True) -> WorkflowDecision:
-        return self.handle(SubagentEnding(self.source, agent_id, f"upbeat:{agent}", message, continued))
+        return self.handle(events.SubagentEnding(self.source, agent_id, f"upbeat:{agent}", message, continued))
 
     def returned(self, call_id: str, message: str | None, agent_id: str = "", **fields: object) -> WorkflowDecision:
-        call = Call(call_id, "Agent", {})
-        return self.handle(SubagentReturned(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
+        call = events.Call(call_id, "Agent", {})
+        return self.handle(events.SubagentReturned(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
 
     def does(self, agent: str, message: str = PASS) -> None:
         """Run a whole delegation in the foreground: started, stopped, returned."""
@@ -159,9 +142,9 @@ class Play:
     def runs(self, command: str, exit_code: int | None = 0) -> None:
         """Run a shell command."""
         self.calls += 1
-        call = Call(f"call-{self.calls}", "Bash", {"command": command})
-        self.handle(ToolStarting(self.source, call, command))
-        self.handle(ToolFinished(self.source, call, "", command, exit_code))
+        call = events.Call(f"call-{self.calls}", "Bash", {"command": command})
+        self.handle(events.ToolStarting(self.source, call, command))
+        self.handle(events.ToolFinished(self.source, call, "", command, exit_code))
 
     def tests(self, message: str = PASS, exit_code: int = 0) -> None:
         """Let the tester run the tests and report."""
@@ -172,17 +155,17 @@ class Play:
         self.stopped("tester", f"agent of {call_id}", message)
 
     def asks(self) -> WorkflowDecision:
-        return self.handle(UserQuestionRequested(self.source, Call("ask", "AskUserQuestion", {})))
+        return self.handle(events.UserQuestionRequested(self.source, events.Call("ask", "AskUserQuestion", {})))
 
     def ends(self, message: str = "Done so far.", **fields: object) -> WorkflowDecision:
         """End the turn with this message."""
-        return self.handle(TurnEnding(self.source, message, **{"background_task_count": 0} | fields))  # type: ignore[arg-type]
+        return self.handle(events.TurnEnding(self.source, message, **{"background_task_count": 0} | fields))  # type: ignore[arg-type]
 
     def fails(self, error: str = "rate_limit") -> WorkflowDecision:
-        return self.handle(TurnFailed(self.source, error))
+        return self.handle(events.TurnFailed(self.source, error))
 
     def closes(self) -> WorkflowDecision:
-        return self.handle(SessionEnded(self.source))
+        return self.handle(events.SessionEnded(self.source))
 
     # Effects of the last event
 

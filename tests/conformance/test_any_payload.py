@@ -27,18 +27,8 @@ from upbeat.core.contract.event import EventSource
 from upbeat.core.engine.handle import handle_event
 from upbeat.core.errors import ClientError
 from upbeat.core.policies import POLICIES_BY_NAME
+from upbeat.core.policy import queries
 from upbeat.core.policy.definition import SideEffect
-from upbeat.core.policy.queries import (
-    ChangedFile,
-    ChangedFilesQuery,
-    ContextUsage,
-    ContextUsageQuery,
-    ExistingPathsQuery,
-    FilesAboveQuery,
-    FolderFilesQuery,
-    Query,
-    TextDocument,
-)
 from upbeat.core.sanitize.truncate import LengthUnit, measure_text
 
 RECORDED = Path(__file__).parents[1] / "recorded"
@@ -120,18 +110,21 @@ class AnyWorldQueries:
     share: float = 0.8
     side_effects: list[SideEffect] = field(default_factory=list)
 
-    def query(self, query: Query, source: EventSource, root: str) -> object | None:
+    def query(self, query: queries.Query, source: EventSource, root: str) -> object | None:
         match query:
-            case ExistingPathsQuery():
+            case queries.ExistingPathsQuery():
                 return frozenset(query.paths)
-            case ContextUsageQuery():
-                return ContextUsage(int(self.share * 200_000), 200_000)
-            case ChangedFilesQuery():
-                return (ChangedFile("a.py", 3, 1), ChangedFile("b.bin"))
-            case FilesAboveQuery():
-                return (TextDocument("a/AGENTS.md", "Use tabs.\n"), TextDocument("AGENTS.md", "x" * 30_000))
-            case FolderFilesQuery():
-                return (TextDocument("notes/a.md", "text"),)
+            case queries.ContextUsageQuery():
+                return queries.ContextUsage(int(self.share * 200_000), 200_000)
+            case queries.ChangedFilesQuery():
+                return (queries.ChangedFile("a.py", 3, 1), queries.ChangedFile("b.bin"))
+            case queries.FilesAboveQuery():
+                return (
+                    queries.TextDocument("a/AGENTS.md", "Use tabs.\n"),
+                    queries.TextDocument("AGENTS.md", "x" * 30_000),
+                )
+            case queries.FolderFilesQuery():
+                return (queries.TextDocument("notes/a.md", "text"),)
             case _:
                 return None
 

@@ -23,15 +23,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport, open_app_server
-from upbeat.adapters.codex.transport.base import (
-    ApprovalDecision,
-    ApprovalRequest,
-    CodexRequestError,
-    ThreadStarted,
-    TurnEvent,
-    TurnInput,
-)
 from upbeat.adapters.codex.transport.signals import SignalHandler
 from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
 
@@ -51,14 +44,14 @@ class Player:
         line = {"at": round(time.monotonic() - BEGAN, 3), "step": self.step, "event": name, **fields}
         print(json.dumps(line, ensure_ascii=False, default=str), flush=True)
 
-    def ask(self, approval: ApprovalRequest) -> ApprovalDecision:
+    def ask(self, approval: base.ApprovalRequest) -> base.ApprovalDecision:
         self.say("ApprovalRequest", **dataclasses.asdict(approval))
-        return ApprovalDecision(self.answers.pop(0))
+        return base.ApprovalDecision(self.answers.pop(0))
 
     def play(self, step: dict[str, Any]) -> None:
         match step:
             case {"prompt": prompt}:
-                self.turn(step, TurnInput(prompt, step.get("context", ""), step.get("thread", self.thread)))
+                self.turn(step, base.TurnInput(prompt, step.get("context", ""), step.get("thread", self.thread)))
             case {"compact": _}:
                 for event in self.transport.compact(self.thread):
                     self.say(type(event).__name__, **dataclasses.asdict(event))
@@ -78,7 +71,7 @@ class Player:
             case unknown:
                 raise ValueError(f"no step {unknown}")
 
-    def turn(self, step: dict[str, Any], ask: TurnInput) -> None:
+    def turn(self, step: dict[str, Any], ask: base.TurnInput) -> None:
         self.answers = list(step.get("answers", []))
         self.transport.ask_person = self.ask if "answers" in step else None
         awaited = dict(step.get("on", {}))
@@ -94,8 +87,8 @@ class Player:
             elif what:
                 os.kill(os.getpid(), getattr(signal, what))
 
-    def note(self, event: TurnEvent) -> None:
-        if isinstance(event, ThreadStarted):
+    def note(self, event: base.TurnEvent) -> None:
+        if isinstance(event, base.ThreadStarted):
             self.thread = event.thread_id
         self.say(type(event).__name__, **dataclasses.asdict(event))
 
@@ -134,7 +127,7 @@ def main() -> None:
                 player.step = number
                 try:
                     player.play(step)
-                except CodexRequestError as refused:
+                except base.CodexRequestError as refused:
                     player.say("Refused", reason=refused.failure.reason, text=refused.failure.text)
         finally:
             opened.close()

@@ -6,15 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from upbeat.adapters.clients import registry
 from upbeat.adapters.clients.client import Client
-from upbeat.adapters.clients.registry import (
-    CLIENT_BY_CLI_NAME,
-    CLIENT_IDS,
-    CLIENTS,
-    TranscriptsByClient,
-    client_session,
-    find_client,
-)
 from upbeat.adapters.system.environment import read_environment
 from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.errors import ClientError
@@ -22,23 +15,23 @@ from upbeat.core.errors import ClientError
 RECORDED = Path(__file__).parents[2] / "recorded"
 CODEX_ROLLOUT = next(RECORDED.glob("codex/rollouts/agents-v1/rollout-*b9fe9b81087b.jsonl"))
 CLAUDE_TRANSCRIPT = next(RECORDED.glob("claude-code/transcripts/*.jsonl"))
-TRANSCRIPTS = TranscriptsByClient()
+TRANSCRIPTS = registry.TranscriptsByClient()
 
 
 def test_an_unknown_client_is_an_error_that_names_the_known_ones() -> None:
     """There is no default client."""
     with pytest.raises(ClientError, match="unknown client 'gemini-cli'; known clients: claude-code, codex-cli"):
-        find_client("gemini-cli")
+        registry.find_client("gemini-cli")
 
 
 def test_the_registry_is_sorted_and_every_name_is_unique() -> None:
     """Ids and CLI names find their own client."""
-    assert sorted(CLIENT_IDS) == list(CLIENT_IDS)
-    assert sorted(CLIENT_BY_CLI_NAME) == [client.cli_name for client in CLIENTS]
-    assert list(CLIENTS) == [find_client(client_id) for client_id in CLIENT_IDS]
+    assert sorted(registry.CLIENT_IDS) == list(registry.CLIENT_IDS)
+    assert sorted(registry.CLIENT_BY_CLI_NAME) == [client.cli_name for client in registry.CLIENTS]
+    assert list(registry.CLIENTS) == [registry.find_client(client_id) for client_id in registry.CLIENT_IDS]
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=CLIENT_IDS)
+@pytest.mark.parametrize("client", registry.CLIENTS, ids=registry.CLIENT_IDS)
 def test_every_part_of_a_client_loads(client: Client, tmp_path: Path) -> None:
     """Each factory returns its part, and the codec reads events as this client's."""
     environment = read_environment({"HOME": str(tmp_path)})
@@ -54,7 +47,7 @@ def test_every_part_of_a_client_loads(client: Client, tmp_path: Path) -> None:
 def test_the_session_that_a_client_passes_on() -> None:
     """The first client that names a session counts; without one there is none."""
     assert ["s-1", ""] == [
-        client_session(read_environment(variables))
+        registry.client_session(read_environment(variables))
         for variables in ({"HOME": "/h", "CLAUDE_CODE_SESSION_ID": "s-1"}, {"HOME": "/h"})
     ]
 

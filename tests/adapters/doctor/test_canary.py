@@ -13,22 +13,15 @@ from typing import Any
 import pytest
 from repositories import git
 
-from upbeat.adapters.doctor.canary import (
-    MAX_REQUESTS,
-    CanaryRun,
-    StubModelServer,
-    canary_commands,
-    empty_repository,
-    summarize_run,
-)
+from upbeat.adapters.doctor import canary
 from upbeat.adapters.system.process.run import ProgramResult
 from upbeat.core.destructive import ShellLocation, find_hazards
 
 
 @pytest.fixture
-def stub() -> Iterator[StubModelServer]:
+def stub() -> Iterator[canary.StubModelServer]:
     """One that says how many messages it got."""
-    server = StubModelServer("/v1/messages", lambda body: [("said", {"messages": len(body["messages"])})])
+    server = canary.StubModelServer("/v1/messages", lambda body: [("said", {"messages": len(body["messages"])})])
     with server.serve():
         yield server
 
@@ -43,7 +36,7 @@ def post(url: str, body: Any) -> tuple[int, str]:
         return error.code, ""
 
 
-def test_a_request_to_the_model_is_answered(stub: StubModelServer) -> None:
+def test_a_request_to_the_model_is_answered(stub: canary.StubModelServer) -> None:
     """It gets its events and is kept; a request below the path that is not to the model gets an empty object."""
     request = {"messages": [{"role": "user"}]}
 
@@ -52,7 +45,7 @@ def test_a_request_to_the_model_is_answered(stub: StubModelServer) -> None:
     assert [request] == stub.requests
 
 
-def test_every_other_request_is_refused(stub: StubModelServer) -> None:
+def test_every_other_request_is_refused(stub: canary.StubModelServer) -> None:
     """A program that does not know the path, and a tunnel to anywhere, are refused and kept apart."""
     with socket.create_connection(("127.0.0.1", stub.port), timeout=10) as tunnel:
         tunnel.sendall(b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
@@ -65,21 +58,21 @@ def test_every_other_request_is_refused(stub: StubModelServer) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff"])
-def test_a_body_that_is_no_object_is_an_error(stub: StubModelServer, body: bytes) -> None:
+def test_a_body_that_is_no_object_is_an_error(stub: canary.StubModelServer, body: bytes) -> None:
     """The stub answers 400."""
     assert 400 == post(f"{stub.url}/v1/messages", body)[0]
 
 
-def test_a_client_in_a_loop_is_ended(stub: StubModelServer) -> None:
+def test_a_client_in_a_loop_is_ended(stub: canary.StubModelServer) -> None:
     """After the maximum of requests the stub answers 400."""
-    stub.requests.extend([{}] * MAX_REQUESTS)
+    stub.requests.extend([{}] * canary.MAX_REQUESTS)
 
     assert 400 == post(f"{stub.url}/v1/messages", {"messages": []})[0]
 
 
 def test_the_port_is_closed_afterwards() -> None:
     """Each stub has a random path of its own."""
-    first, second = (StubModelServer("/", lambda _body: []) for _ in range(2))
+    first, second = (canary.StubModelServer("/", lambda _body: []) for _ in range(2))
     with first.serve():
         port = first.port
 
@@ -89,7 +82,7 @@ def test_the_port_is_closed_afterwards() -> None:
     assert len(first.token) > 16
 
 
-def test_the_stub_is_every_proxy(stub: StubModelServer) -> None:
+def test_the_stub_is_every_proxy(stub: canary.StubModelServer) -> None:
     """The variables name it in both spellings, and exclude this machine."""
     variables = stub.variables
 
@@ -99,8 +92,8 @@ def test_the_stub_is_every_proxy(stub: StubModelServer) -> None:
 
 def test_the_destructive_command_can_only_destroy_the_repository() -> None:
     """upbeat denies it, and it names an absolute path in a repository that is removed afterwards."""
-    with empty_repository() as repository:
-        *_, destroys = canary_commands(repository)
+    with canary.empty_repository() as repository:
+        *_, destroys = canary.canary_commands(repository)
         graded = [
             harm.severity.value for harm in find_hazards(destroys, ShellLocation(str(repository), str(repository)))
         ]
@@ -125,7 +118,7 @@ def test_a_run_without_a_request_or_an_end_has_a_problem(
     bodies: list[dict[str, Any]], ended: ProgramResult, problem: str
 ) -> None:
     """The problem is the client's last line of error, or how it ended."""
-    stub = StubModelServer("/", lambda _body: [])
+    stub = canary.StubModelServer("/", lambda _body: [])
     stub.requests.extend(bodies)
 
-    assert CanaryRun("s-1", json.dumps(bodies[-1:]), problem) == summarize_run("s-1", stub, ended)
+    assert canary.CanaryRun("s-1", json.dumps(bodies[-1:]), problem) == canary.summarize_run("s-1", stub, ended)

@@ -18,15 +18,8 @@ from wire_play import left_out_by
 from upbeat.adapters.claude.codec import CLAUDE_CODEC
 from upbeat.adapters.codex.codec import CODEX_CODEC
 from upbeat.adapters.hooks.codec import PROMPT_SEPARATOR, HookCodec
+from upbeat.core.contract import event as events
 from upbeat.core.contract.effect import Decision, PrependPrompt
-from upbeat.core.contract.event import (
-    ClientName,
-    EventSource,
-    PromptSubmitted,
-    SessionStarted,
-    SubagentRequested,
-    UnknownEvent,
-)
 from upbeat.core.errors import ClientError
 
 PLACE = {"hook_event_name": "PreToolUse", "cwd": "/repo", "session_id": "s", "tool_use_id": "c"}
@@ -42,7 +35,7 @@ INPUTS = st.lists(st.tuples(TEXT, JSON), max_size=6)
 CODECS: dict[str, HookCodec] = {"claude-code": CLAUDE_CODEC, "codex": CODEX_CODEC}
 COMMAND_PAYLOADS = {"claude-code": claude_payloads(), "codex": codex_payloads()}
 MCP_PAYLOADS = {client: mcp_payloads(client) for client in CODECS}
-HERE = EventSource(ClientName.CLAUDE_CODE, "/repo", "s")
+HERE = events.EventSource(events.ClientName.CLAUDE_CODE, "/repo", "s")
 PROMPT = {"hook_event_name": "UserPromptSubmit", "cwd": "/repo", "session_id": "s", "prompt": "fix it"}
 ERRORS = read_json_groups(Path(__file__).with_name("cases.jsonl"))["error"]
 EVENT_BY_NAME = dict(read_cases(Path(__file__).with_name("events.tsv")))
@@ -86,10 +79,10 @@ def test_every_recorded_payload_decodes(client: str, payload: dict[str, Any]) ->
     place = (payload["cwd"], payload["session_id"], payload.get("agent_id", ""), payload["transcript_path"] or "")
 
     assert expected_event(payload) == type(event).__name__
-    assert EventSource(CODECS[client].client, *place) == event.source
-    if isinstance(event, PromptSubmitted):
+    assert events.EventSource(CODECS[client].client, *place) == event.source
+    if isinstance(event, events.PromptSubmitted):
         assert payload["prompt"] == event.prompt
-    if isinstance(event, SessionStarted):
+    if isinstance(event, events.SessionStarted):
         assert payload["source"] == event.trigger
 
 
@@ -113,23 +106,26 @@ def test_what_happens_to_a_subagent_does_not_happen_to_the_session(codec: HookCo
     by_thread = {"_meta": {"threadId": "a1"}} if codec is CODEX_CODEC else {"agent_id": "a1"}
     event = codec.decode(PROMPT | {"hook_event_name": name} | by_thread)
 
-    assert isinstance(event, UnknownEvent)
+    assert isinstance(event, events.UnknownEvent)
     assert (name, "a1") == (event.name, event.source.agent_id)
 
 
 @pytest.mark.parametrize(
     ("payload", "event"),
     [
-        (PROMPT | {"new_field": {"a": 1}, "prompt": ""}, PromptSubmitted(HERE, "")),
+        (PROMPT | {"new_field": {"a": 1}, "prompt": ""}, events.PromptSubmitted(HERE, "")),
         (
             {k: v for k, v in PROMPT.items() if k != "session_id"},
-            PromptSubmitted(EventSource(ClientName.CLAUDE_CODE, "/repo"), "fix it"),
+            events.PromptSubmitted(events.EventSource(events.ClientName.CLAUDE_CODE, "/repo"), "fix it"),
         ),
-        (PROMPT | {"session_id": 5}, PromptSubmitted(EventSource(ClientName.CLAUDE_CODE, "/repo"), "fix it")),
-        (PROMPT | {"hook_event_name": "SessionStart", "source": ""}, SessionStarted(HERE, "startup")),
+        (
+            PROMPT | {"session_id": 5},
+            events.PromptSubmitted(events.EventSource(events.ClientName.CLAUDE_CODE, "/repo"), "fix it"),
+        ),
+        (PROMPT | {"hook_event_name": "SessionStart", "source": ""}, events.SessionStarted(HERE, "startup")),
         (
             {"hook_event_name": "Tea", "cwd": "/repo", "session_id": "s", "b": 1, "a": 2},
-            UnknownEvent(HERE, "Tea", ("a", "b", "cwd", "hook_event_name", "session_id")),
+            events.UnknownEvent(HERE, "Tea", ("a", "b", "cwd", "hook_event_name", "session_id")),
         ),
     ],
     ids=["unknown fields", "no session", "odd session", "how is empty", "unknown event"],
@@ -203,6 +199,6 @@ def test_an_input_without_its_prompt_is_left_alone(codec: HookCodec, tool: str, 
     event = codec.decode(PLACE | {"tool_name": tool, "tool_input": given_input})
     decision = Decision((PrependPrompt("first"),))
 
-    assert isinstance(event, SubagentRequested)
+    assert isinstance(event, events.SubagentRequested)
     assert event.is_prompt_hidden
     assert ({}, decision.effects) == (codec.encode(event, decision), left_out_by(codec, event, decision))

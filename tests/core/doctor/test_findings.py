@@ -7,17 +7,8 @@ import json
 from doctor_values import NOW, client, installation
 
 from upbeat.core.contract import event as events
+from upbeat.core.doctor import findings
 from upbeat.core.doctor.diagnose import diagnose
-from upbeat.core.doctor.findings import (
-    EVENTS_BY_HOOK_POINT,
-    STATEFUL_HOOK_POINTS,
-    TRUST_REASONS,
-    CanaryResult,
-    Fault,
-    HookPoint,
-    Reason,
-    doctor_document,
-)
 from upbeat.core.messages.catalogue import load_messages
 
 MESSAGES = load_messages("doctor", "en")
@@ -25,16 +16,18 @@ MESSAGES = load_messages("doctor", "en")
 
 def test_every_hook_point_has_events() -> None:
     """Each hook point is shown by events of the contract, and no event shows two."""
-    named = [name for names in EVENTS_BY_HOOK_POINT.values() for name in names]
+    named = [name for names in findings.EVENTS_BY_HOOK_POINT.values() for name in names]
 
-    assert set(HookPoint) == set(EVENTS_BY_HOOK_POINT)
+    assert set(findings.HookPoint) == set(findings.EVENTS_BY_HOOK_POINT)
     assert len(named) == len(set(named))
     assert all(hasattr(events, name) for name in named)
 
 
 def test_stateful_hook_points() -> None:
     """Starts and prompts work without the journal."""
-    assert {HookPoint.START, HookPoint.TURNS} == set(HookPoint) - STATEFUL_HOOK_POINTS
+    assert {findings.HookPoint.START, findings.HookPoint.TURNS} == set(
+        findings.HookPoint
+    ) - findings.STATEFUL_HOOK_POINTS
 
 
 def test_the_display_name() -> None:
@@ -44,18 +37,20 @@ def test_the_display_name() -> None:
 
 def test_reasons_of_a_report() -> None:
     """The report collects the reasons of all hook points."""
-    fault = Fault(Reason.UNTRUSTED, "End", frozenset({HookPoint.END}))
+    fault = findings.Fault(findings.Reason.UNTRUSTED, "End", frozenset({findings.HookPoint.END}))
     report = diagnose(NOW, [client(faults=(fault,)), client()], installation(), MESSAGES)
 
-    assert {Reason.UNTRUSTED} == report.reasons
-    assert report.reasons <= TRUST_REASONS
+    assert {findings.Reason.UNTRUSTED} == report.reasons
+    assert report.reasons <= findings.TRUST_REASONS
     assert frozenset() == diagnose(NOW, [client()], installation(), MESSAGES).reasons
 
 
 def test_the_document_is_json() -> None:
     """Sets are sorted lists, so that equal reports are equal texts."""
-    canary = CanaryResult(NOW, "s", frozenset({HookPoint.TURNS, HookPoint.CALLS, HookPoint.END}))
-    document = doctor_document(diagnose(NOW, [client(canary=canary)], installation(), MESSAGES))
+    canary = findings.CanaryResult(
+        NOW, "s", frozenset({findings.HookPoint.TURNS, findings.HookPoint.CALLS, findings.HookPoint.END})
+    )
+    document = findings.doctor_document(diagnose(NOW, [client(canary=canary)], installation(), MESSAGES))
 
     assert ["calls", "end", "turns"] == document["clients"][0]["canary"]["seen"]
     assert "schema_version" == next(iter(document))

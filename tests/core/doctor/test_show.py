@@ -13,16 +13,8 @@ from doctor_values import NOW, client, installation, session
 from wcwidth import width as display_width
 
 from upbeat.adapters.cli.schema import schema_text
+from upbeat.core.doctor import findings
 from upbeat.core.doctor.diagnose import diagnose
-from upbeat.core.doctor.findings import (
-    ALL_HOOK_POINTS,
-    CanaryResult,
-    Fault,
-    HookPoint,
-    InstallStatus,
-    Reason,
-    doctor_document,
-)
 from upbeat.core.doctor.show import doctor_lines
 from upbeat.core.messages.catalogue import LANGUAGES, load_messages
 
@@ -30,8 +22,8 @@ MESSAGES = load_messages("doctor", "en")
 CHINESE = load_messages("doctor", "zh")
 
 UNTRUSTED = tuple(
-    Fault(Reason.UNTRUSTED, hook_point.name.title(), frozenset({hook_point}))
-    for hook_point in (HookPoint.CALLS, HookPoint.END)
+    findings.Fault(findings.Reason.UNTRUSTED, hook_point.name.title(), frozenset({hook_point}))
+    for hook_point in (findings.HookPoint.CALLS, findings.HookPoint.END)
 )
 CODEX = client(client="codex-cli", name="Codex", cli_name="codex", version="0.169.0", faults=UNTRUSTED)
 WRAPPER = replace(
@@ -40,9 +32,9 @@ WRAPPER = replace(
     name="codex-auto",
     version="",
     hook_owner="Codex",
-    hookless_points=frozenset(ALL_HOOK_POINTS),
+    hookless_points=frozenset(findings.ALL_HOOK_POINTS),
 )
-ABSENT = client(install_status=InstallStatus.CLIENT_NOT_FOUND, version="")
+ABSENT = client(install_status=findings.InstallStatus.CLIENT_NOT_FOUND, version="")
 
 
 def test_the_text() -> None:
@@ -107,8 +99,8 @@ def test_ages(at: str, ago: str) -> None:
 
 def test_as_json() -> None:
     """The document matches its schema and has each reason with its fix."""
-    canary = CanaryResult(NOW, "ca4a4100", frozenset({HookPoint.TURNS}), problem="it did not end")
-    found = doctor_document(diagnose(NOW, [CODEX, client(canary=canary), ABSENT], installation(), MESSAGES))
+    canary = findings.CanaryResult(NOW, "ca4a4100", frozenset({findings.HookPoint.TURNS}), problem="it did not end")
+    found = findings.doctor_document(diagnose(NOW, [CODEX, client(canary=canary), ABSENT], installation(), MESSAGES))
     jsonschema_rs.validator_for(json.loads(schema_text("doctor"))).validate(json.loads(json.dumps(found)))
 
     stop = found["clients"][0]["hook_points"][5]
@@ -126,9 +118,9 @@ def test_every_reason_has_words(language: str) -> None:
     """Each reason and each hook point has messages in both languages, with known fields."""
     messages = load_messages("doctor", language)
     reasons = messages.group("reasons")
-    texts = [text for reason in Reason for text in reasons.group(reason).values()]
+    texts = [text for reason in findings.Reason for text in reasons.group(reason).values()]
     fields = {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
 
-    assert all({"message", "fix"} <= set(reasons.group(reason)) for reason in Reason)
-    assert set(HookPoint) == set(messages.group("hook_points"))
+    assert all({"message", "fix"} <= set(reasons.group(reason)) for reason in findings.Reason)
+    assert set(findings.HookPoint) == set(messages.group("hook_points"))
     assert fields <= {"detail", "name", "cli_name"}

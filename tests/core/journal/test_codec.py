@@ -13,26 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journal_values import FACTS, JSON, RUN, STATES, record
 
-from upbeat.core.journal.codec import (
-    FACT_KINDS,
-    GENESIS,
-    MAX_RECORD_BYTES,
-    MAX_TEXT_CHARS,
-    Link,
-    canonical_json,
-    compute_digest,
-    decode_facts,
-    decode_state,
-    encode_record,
-    encode_state,
-    find_first_break,
-    make_state_storable,
-    make_storable,
-    make_text_storable,
-    original_length,
-    to_json_value,
-    truncate_with_mark,
-)
+from upbeat.core.journal import codec
 from upbeat.core.journal.record import ChainBreak, Record
 from upbeat.core.workflow.facts import Fact, WorkflowStarted, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, SessionState, StepVerdict
@@ -46,28 +27,28 @@ CHANGED = "was changed after it was written"
 @given(FACTS, STATES)
 def test_facts_and_states_come_back(facts: tuple[Fact, ...], state: SessionState) -> None:
     """Every fact and every state is the same after it was stored, so folding them gives the same state."""
-    decoded = decode_facts(json.loads(canonical_json(encode_record(Record("", "x", facts=facts)))))
+    decoded = codec.decode_facts(json.loads(codec.canonical_json(codec.encode_record(Record("", "x", facts=facts)))))
 
     assert facts == decoded
-    assert state == decode_state(encode_state(state)) == make_state_storable(state)
-    assert apply_facts(facts, state) == apply_facts(decoded, decode_state(encode_state(state)))
+    assert state == codec.decode_state(codec.encode_state(state)) == codec.make_state_storable(state)
+    assert apply_facts(facts, state) == apply_facts(decoded, codec.decode_state(codec.encode_state(state)))
 
 
 def test_additions_of_newer_versions_are_ignored() -> None:
     """Fields and kinds of facts that this version does not know make neither a record nor a state unreadable."""
     started = WorkflowStarted(RUN, 1.0)
-    body = encode_record(record(facts=(started,))) | {"color": "red"}
+    body = codec.encode_record(record(facts=(started,))) | {"color": "red"}
     body["facts"] = [{"kind": "dreamt"}, *({**fact, "mood": 1} for fact in body["facts"])]
-    state = json.loads(encode_state(replace(NEW_SESSION, run=RUN)))
+    state = json.loads(codec.encode_state(replace(NEW_SESSION, run=RUN)))
     state |= {"mood": 1, "run": state["run"] | {"mood": 1}}
 
-    assert (started,) == decode_facts(body)
-    assert replace(NEW_SESSION, run=RUN) == decode_state(json.dumps(state))
+    assert (started,) == codec.decode_facts(body)
+    assert replace(NEW_SESSION, run=RUN) == codec.decode_state(json.dumps(state))
 
 
 def test_a_state_of_an_older_version() -> None:
     """A field that an older version did not store has its default."""
-    assert replace(NEW_SESSION, client="codex-cli") == decode_state('{"client": "codex-cli"}')
+    assert replace(NEW_SESSION, client="codex-cli") == codec.decode_state('{"client": "codex-cli"}')
 
 
 @pytest.mark.parametrize(
@@ -76,7 +57,7 @@ def test_a_state_of_an_older_version() -> None:
 def test_an_unreadable_state_is_an_error(text: str) -> None:
     """A text that is not a state raises ValueError."""
     with pytest.raises(ValueError, match=r"."):
-        decode_state(text)
+        codec.decode_state(text)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +66,13 @@ def test_an_unreadable_state_is_an_error(text: str) -> None:
 def test_an_unreadable_fact_is_an_error(fact: dict[str, str]) -> None:
     """A fact of a known kind in another form raises ValueError."""
     with pytest.raises(ValueError, match=r"."):
-        decode_facts({"facts": [fact]})
+        codec.decode_facts({"facts": [fact]})
 
 
 def test_every_kind_of_fact_is_known() -> None:
     """Each fact has a kind of its own."""
-    assert {fact.__name__ for fact in FACT_KINDS} == {fact.__name__ for fact in Fact.__subclasses__()}
-    assert len(FACT_KINDS) == len(set(FACT_KINDS.values()))
+    assert {fact.__name__ for fact in codec.FACT_KINDS} == {fact.__name__ for fact in Fact.__subclasses__()}
+    assert len(codec.FACT_KINDS) == len(set(codec.FACT_KINDS.values()))
 
 
 def test_records_and_states_have_no_secrets() -> None:
@@ -99,12 +80,12 @@ def test_records_and_states_have_no_secrets() -> None:
     run = replace(RUN, goal=f"use {KEY}")
     stored = record(event_fields={"x": KEY}, root=f"/{KEY}", facts=(WorkflowStarted(run, 0.0),), turn={KEY: [KEY]})
 
-    assert KEY not in canonical_json(encode_record(stored))
-    assert KEY not in encode_state(make_state_storable(replace(NEW_SESSION, run=run, handover_client=KEY)))
+    assert KEY not in codec.canonical_json(codec.encode_record(stored))
+    assert KEY not in codec.encode_state(codec.make_state_storable(replace(NEW_SESSION, run=run, handover_client=KEY)))
 
 
 def size(body: dict[str, Any]) -> int:
-    return len(canonical_json(body).encode())
+    return len(codec.canonical_json(body).encode())
 
 
 @pytest.mark.parametrize(
@@ -125,7 +106,7 @@ def size(body: dict[str, Any]) -> int:
 )
 def test_anything_becomes_json(value: object, expected: object) -> None:
     """A value that JSON has no form for is described in words."""
-    assert expected == to_json_value(value)
+    assert expected == codec.to_json_value(value)
 
 
 def test_depth_is_bounded() -> None:
@@ -133,21 +114,22 @@ def test_depth_is_bounded() -> None:
     deep: list[Any] = []
     deep.append(deep)
 
-    assert canonical_json({"x": to_json_value(deep)}).count("[") == 16
+    assert codec.canonical_json({"x": codec.to_json_value(deep)}).count("[") == 16
 
 
 def test_items_are_bounded() -> None:
     """Of a long list or mapping, the first items and the number of the omitted ones are kept."""
-    assert [0, 1, "… 3 more"] == to_json_value(list(range(5)), max_items=3)
-    assert {"0": 0, "1": 1, "…": "3 more"} == to_json_value({str(n): n for n in range(5)}, max_items=3)
+    assert [0, 1, "… 3 more"] == codec.to_json_value(list(range(5)), max_items=3)
+    assert {"0": 0, "1": 1, "…": "3 more"} == codec.to_json_value({str(n): n for n in range(5)}, max_items=3)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "s-1", "TEST:2", "仓库 测试", "/home/me/repo", "x" * MAX_TEXT_CHARS, "toolu_01A09q90qw90lq917835lq9"]
+    "text",
+    ["", "s-1", "TEST:2", "仓库 测试", "/home/me/repo", "x" * codec.MAX_TEXT_CHARS, "toolu_01A09q90qw90lq917835lq9"],
 )
 def test_harmless_texts_are_unchanged(text: str) -> None:
     """A short text without secrets and control characters is stored unchanged."""
-    assert text == make_text_storable(text)
+    assert text == codec.make_text_storable(text)
 
 
 @pytest.mark.parametrize(
@@ -162,21 +144,21 @@ def test_harmless_texts_are_unchanged(text: str) -> None:
 )
 def test_other_texts_change(text: str, expected: str) -> None:
     """Secrets and control characters are removed, and long texts are cut with a mark."""
-    assert expected == make_text_storable(text)
+    assert expected == codec.make_text_storable(text)
 
 
-@pytest.mark.parametrize("start", [MAX_TEXT_CHARS - 40, MAX_TEXT_CHARS - 10, 32 * 1024 - 12, 32 * 1024 - 1])
+@pytest.mark.parametrize("start", [codec.MAX_TEXT_CHARS - 40, codec.MAX_TEXT_CHARS - 10, 32 * 1024 - 12, 32 * 1024 - 1])
 @pytest.mark.parametrize("filler", ["x ", "\x1b[0m"])
 def test_no_half_secret_is_left_at_a_cut(start: int, filler: str) -> None:
     """A cut never leaves the beginning of a secret."""
     text = (filler * start)[:start] + " " + KEY + " tail" * 2000
 
-    assert KEY[:8] not in make_text_storable(text)
+    assert KEY[:8] not in codec.make_text_storable(text)
 
 
 def test_the_name_of_a_field_tells_that_its_value_is_a_secret() -> None:
     """A text under the name of a secret is redacted; a number or a flag is not."""
-    body = make_storable(
+    body = codec.make_storable(
         {"event_fields": {"api_key": "9f8Kd02mfQ1Zx7", "tokens": 5, "stop_hook_active": False, "key": "DEV"}}
     )
 
@@ -186,19 +168,19 @@ def test_the_name_of_a_field_tells_that_its_value_is_a_secret() -> None:
 @given(st.dictionaries(st.sampled_from(["about", "turn", "event", "session_id", "facts"]), JSON, max_size=5))
 def test_fitting_twice_changes_nothing_more(body: dict[str, Any]) -> None:
     """Storing what was stored changes nothing more."""
-    once = make_storable(body)
+    once = codec.make_storable(body)
 
-    assert once == make_storable(once)
+    assert once == codec.make_storable(once)
 
 
 @given(st.text(max_size=300), st.integers(60, 200))
 def test_a_cut_text_tells_its_length(text: str, most: int) -> None:
     """A text that was cut is short enough, is not cut again, and its mark tells how long it was."""
-    shown = truncate_with_mark(text, most)
+    shown = codec.truncate_with_mark(text, most)
 
     assert len(shown) <= most
-    assert shown == truncate_with_mark(shown, most)
-    assert shown == text or original_length(shown) == len(text)
+    assert shown == codec.truncate_with_mark(shown, most)
+    assert shown == text or codec.original_length(shown) == len(text)
 
 
 FACT = {"kind": "call_returned", "call_id": "c", "verdict": "fail", "notes": "n" * 3000}
@@ -218,25 +200,25 @@ FACT = {"kind": "call_returned", "call_id": "c", "verdict": "fail", "notes": "n"
 )
 def test_a_record_is_bounded(body: dict[str, Any]) -> None:
     """A record never exceeds its size limit, and no fact is lost."""
-    fitted = make_storable(body)
+    fitted = codec.make_storable(body)
 
-    assert size(fitted) <= MAX_RECORD_BYTES
+    assert size(fitted) <= codec.MAX_RECORD_BYTES
     assert len(body.get("facts", [])) == len(fitted.get("facts", []))
-    assert fitted == make_storable(fitted)
+    assert fitted == codec.make_storable(fitted)
 
 
 def test_facts_are_cut_last() -> None:
     """Facts stay complete while there is anything else to cut."""
-    fitted = make_storable({"facts": [FACT] * 10, "event_fields": {str(n): "x" * 3000 for n in range(200)}})
+    fitted = codec.make_storable({"facts": [FACT] * 10, "event_fields": {str(n): "x" * 3000 for n in range(200)}})
 
     assert [FACT] * 10 == fitted["facts"]
     assert {"…": "171 more"}.items() <= fitted["event_fields"].items()
 
 
-def chain(*texts: str, previous: str = GENESIS) -> list[Link]:
+def chain(*texts: str, previous: str = codec.GENESIS) -> list[codec.Link]:
     links = []
     for seq, text in enumerate(texts, start=1):
-        links.append(Link(seq, text, previous, compute_digest(previous, text)))
+        links.append(codec.Link(seq, text, previous, codec.compute_digest(previous, text)))
         previous = links[-1].digest
     return links
 
@@ -244,24 +226,24 @@ def chain(*texts: str, previous: str = GENESIS) -> list[Link]:
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4))
 def test_canonical_text_is_one_text(body: dict[str, object]) -> None:
     """The canonical text does not depend on the order of keys."""
-    assert canonical_json(body) == canonical_json(dict(reversed(body.items())))
+    assert codec.canonical_json(body) == codec.canonical_json(dict(reversed(body.items())))
 
 
 def test_canonical_text() -> None:
     """Keys are sorted, and there are no spaces and no escapes of letters."""
-    assert '{"a":[1,null],"b":"仓"}' == canonical_json({"b": "仓", "a": [1, None]})
+    assert '{"a":[1,null],"b":"仓"}' == codec.canonical_json({"b": "仓", "a": [1, None]})
 
 
 def test_a_digest_is_sha256() -> None:
     """The hash of a record is the SHA-256 of the hash before it, a line end and its text."""
-    assert hashlib.sha256(b"0" * 64 + b"\n{}").hexdigest() == compute_digest(GENESIS, "{}")
+    assert hashlib.sha256(b"0" * 64 + b"\n{}").hexdigest() == codec.compute_digest(codec.GENESIS, "{}")
 
 
 @given(st.lists(st.text(max_size=20), max_size=8))
 def test_an_unchanged_chain_is_intact(texts: list[str]) -> None:
     """A chain that was not changed has no break, whatever it begins with."""
-    assert find_first_break(chain(*texts), GENESIS) is None
-    assert find_first_break(chain(*texts, previous="f" * 64), "f" * 64) is None
+    assert codec.find_first_break(chain(*texts), codec.GENESIS) is None
+    assert codec.find_first_break(chain(*texts, previous="f" * 64), "f" * 64) is None
 
 
 @pytest.mark.parametrize(
@@ -275,9 +257,9 @@ def test_an_unchanged_chain_is_intact(texts: list[str]) -> None:
     ],
     ids=["changed", "taken out", "first gone", "put in", "other hash"],
 )
-def test_breaks_of_a_chain(links: list[Link], expected: ChainBreak) -> None:
+def test_breaks_of_a_chain(links: list[codec.Link], expected: ChainBreak) -> None:
     """The first link that does not fit is named, with the reason."""
-    assert expected == find_first_break(links, GENESIS)
+    assert expected == codec.find_first_break(links, codec.GENESIS)
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=6), st.data())
@@ -287,4 +269,4 @@ def test_any_change_of_a_text_breaks_the_chain(texts: list[str], data: st.DataOb
     index = data.draw(st.integers(0, len(links) - 1))
     links[index] = replace(links[index], text=links[index].text + "x")
 
-    assert ChainBreak(index + 1, CHANGED) == find_first_break(links, GENESIS)
+    assert ChainBreak(index + 1, CHANGED) == codec.find_first_break(links, codec.GENESIS)

@@ -7,25 +7,10 @@ from dataclasses import replace
 import pytest
 from journal_values import ENTRY
 
-from upbeat.core.journal.record import (
-    DROPPED,
-    DUPLICATE,
-    HELD_OUT,
-    OVER_BUDGET,
-    OVER_CAP,
-    SESSION_RENAMED,
-    ChainBreak,
-    JournalEntry,
-    StoredSession,
-    VerificationResult,
-    mapping_of,
-    mappings_of,
-    text_of,
-    texts_of,
-)
+from upbeat.core.journal import record
 from upbeat.core.workflow.state import NEW_SESSION
 
-SESSION = StoredSession("s", "/repo", "codex-cli", NEW_SESSION, 7, 0.0, ENTRY)
+SESSION = record.StoredSession("s", "/repo", "codex-cli", NEW_SESSION, 7, 0.0, ENTRY)
 
 
 @pytest.mark.parametrize(("name", "text"), [("event", "TurnEnding"), ("duration_ms", "3.2"), ("missing", "")])
@@ -36,7 +21,7 @@ def test_text_field(name: str, text: str) -> None:
 
 def test_a_renamed_session() -> None:
     """Only a session whose last event is a rename is renamed."""
-    renamed = JournalEntry(8, {"event": SESSION_RENAMED}, "0" * 64, "f" * 64)
+    renamed = record.JournalEntry(8, {"event": record.SESSION_RENAMED}, "0" * 64, "f" * 64)
 
     assert [False, True, False] == [replace(SESSION, last_entry=entry).is_renamed for entry in (ENTRY, renamed, None)]
 
@@ -44,9 +29,9 @@ def test_a_renamed_session() -> None:
 def test_an_intact_journal() -> None:
     """A journal is intact if the chain holds and every state matches its records; pruning does not break it."""
     results = (
-        VerificationResult(5, 2, 1),
-        VerificationResult(5, 0, 1, ChainBreak(4, "was changed")),
-        VerificationResult(5, 0, 1, inconsistent_sessions=("s",)),
+        record.VerificationResult(5, 2, 1),
+        record.VerificationResult(5, 0, 1, record.ChainBreak(4, "was changed")),
+        record.VerificationResult(5, 0, 1, inconsistent_sessions=("s",)),
     )
 
     assert [True, False, False] == [result.is_intact for result in results]
@@ -54,9 +39,9 @@ def test_an_intact_journal() -> None:
 
 def test_drop_reasons() -> None:
     """The reasons for dropping an effect differ, and none contains the separator of reasons."""
-    reasons = [HELD_OUT, OVER_CAP, OVER_BUDGET, DUPLICATE]
+    reasons = [record.HELD_OUT, record.OVER_CAP, record.OVER_BUDGET, record.DUPLICATE]
 
-    assert 4 == len({*reasons} - {DROPPED})
+    assert 4 == len({*reasons} - {record.DROPPED})
     assert not any(";" in reason for reason in reasons)
 
 
@@ -64,7 +49,7 @@ def test_fields_of_stored_mappings() -> None:
     """A missing field and one of another type are empty; items of another type are skipped."""
     body = {"text": "a", "list": ["b", 1, {"c": 2}], "mapping": {"c": 2}}
 
-    assert ["a", "", ""] == [text_of(body, name) for name in ("text", "list", "missing")]
-    assert [{"c": 2}, {}, {}] == [mapping_of(body, name) for name in ("mapping", "list", "missing")]
-    assert [["b"], [], []] == [texts_of(body, name) for name in ("list", "text", "missing")]
-    assert [[{"c": 2}], [], []] == [mappings_of(body, name) for name in ("list", "mapping", "missing")]
+    assert ["a", "", ""] == [record.text_of(body, name) for name in ("text", "list", "missing")]
+    assert [{"c": 2}, {}, {}] == [record.mapping_of(body, name) for name in ("mapping", "list", "missing")]
+    assert [["b"], [], []] == [record.texts_of(body, name) for name in ("list", "text", "missing")]
+    assert [[{"c": 2}], [], []] == [record.mappings_of(body, name) for name in ("list", "mapping", "missing")]

@@ -10,35 +10,14 @@ from pathlib import Path
 import pytest
 from journal_values import BARE, ENTRY, RUN
 
+from upbeat.core.journal import record, show
 from upbeat.core.journal.codec import FACT_KINDS, encode_record
-from upbeat.core.journal.record import (
-    SESSION_RENAMED,
-    ChainBreak,
-    JournalEntry,
-    JournalHealth,
-    PruneResult,
-    Record,
-    StoredSession,
-    VerificationResult,
-)
-from upbeat.core.journal.show import (
-    entry_line,
-    explanation_document,
-    format_explanation,
-    format_time,
-    health_lines,
-    log_document,
-    prune_document,
-    prune_lines,
-    status_document,
-    status_text,
-    verification_document,
-    verification_lines,
-)
 from upbeat.core.messages.catalogue import LANGUAGES
 from upbeat.core.workflow.state import NEW_SESSION, LoopState, RunStatus, StepStatus, WorkflowRun
 
-HEALTH = JournalHealth("/s/upbeat/journal.db", True, 3 * 1024 * 1024, 1234, 5, "2026-01-01T00:00:00.000Z", "", "wal")
+HEALTH = record.JournalHealth(
+    "/s/upbeat/journal.db", True, 3 * 1024 * 1024, 1234, 5, "2026-01-01T00:00:00.000Z", "", "wal"
+)
 
 
 def expected(name: str) -> str:
@@ -50,14 +29,16 @@ def test_a_line() -> None:
     """A record on one line has its number, time, client, session, event, decisions, effects and duration."""
     assert (
         "     7  2026-01-02 03:04:05Z  claude-code  s-1       TurnEnding          "
-        "loop: turn continued; → turn continued, 15 characters  3.2 ms" == entry_line(ENTRY, "en")
+        "loop: turn continued; → turn continued, 15 characters  3.2 ms" == show.entry_line(ENTRY, "en")
     )
-    assert "     8  2026-01-02 03:04:05Z  -            -         Tea                 0.0 ms" == entry_line(BARE, "en")
+    assert "     8  2026-01-02 03:04:05Z  -            -         Tea                 0.0 ms" == show.entry_line(
+        BARE, "en"
+    )
 
 
 def test_the_document_of_the_log() -> None:
     """The document of the log has each record as it is stored, with its place in the chain."""
-    document = log_document([ENTRY])
+    document = show.log_document([ENTRY])
 
     assert {
         "schema_version": "1.0",
@@ -68,9 +49,9 @@ def test_the_document_of_the_log() -> None:
 
 def session(
     run: WorkflowRun | None = None, loop: LoopState = NEW_SESSION.loop, problem: str = "", **more: object
-) -> StoredSession:
+) -> record.StoredSession:
     state = replace(NEW_SESSION, run=run, loop=loop, **more)  # type: ignore[arg-type]
-    return StoredSession("session-1", "/repo", "codex-cli", state, 7, 1767323045.0, ENTRY, problem)
+    return record.StoredSession("session-1", "/repo", "codex-cli", state, 7, 1767323045.0, ENTRY, problem)
 
 
 WORKING = replace(
@@ -92,7 +73,7 @@ def test_status() -> None:
         session(problem="run: not\na run"),
     )
 
-    assert expected("status.txt") == status_text("/repo", sessions, HEALTH, "en")
+    assert expected("status.txt") == show.status_text("/repo", sessions, HEALTH, "en")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +90,7 @@ def test_a_workflow_that_waits_for_its_user(language: str, text: str) -> None:
     run = replace(RUN, steps=steps, status=RunStatus.NEEDS_HUMAN, reason="TEST")
     loop = LoopState(end_reason="needs_human")
 
-    assert text in status_text("/repo", [session(run, loop)], HEALTH, language)
+    assert text in show.status_text("/repo", [session(run, loop)], HEALTH, language)
 
 
 @pytest.mark.parametrize(
@@ -129,27 +110,29 @@ def test_decisions_in_words(language: str, text: str) -> None:
     }
     explanations = [{"component": name, "decision": decision} for name, decision in decisions.items()]
 
-    assert text in entry_line(JournalEntry(1, {"explanations": explanations}, "", ""), language)
+    assert text in show.entry_line(record.JournalEntry(1, {"explanations": explanations}, "", ""), language)
 
 
 def test_a_renamed_session_is_not_listed() -> None:
     """A session that continues under another name is not listed."""
-    renamed = JournalEntry(7, encode_record(Record("2026-01-02T03:04:05.678Z", SESSION_RENAMED)), "0" * 64, "f" * 64)
+    renamed = record.JournalEntry(
+        7, encode_record(record.Record("2026-01-02T03:04:05.678Z", record.SESSION_RENAMED)), "0" * 64, "f" * 64
+    )
     sessions = (replace(session(RUN), last_entry=renamed), replace(session(), last_entry=None))
 
-    assert 1 == status_text("/repo", sessions, HEALTH, "en").count("session-  ")
-    assert [None] == [listed["workflow"] for listed in status_document("/repo", sessions, HEALTH)["sessions"]]
-    assert "  no session in this repository yet" in status_text("/repo", sessions[:1], HEALTH, "en").splitlines()
+    assert 1 == show.status_text("/repo", sessions, HEALTH, "en").count("session-  ")
+    assert [None] == [listed["workflow"] for listed in show.status_document("/repo", sessions, HEALTH)["sessions"]]
+    assert "  no session in this repository yet" in show.status_text("/repo", sessions[:1], HEALTH, "en").splitlines()
 
 
 def test_the_document_of_the_status() -> None:
     """The document of the status has the workflow, its stages, the loop and the last event."""
-    document = status_document("/repo", (session(WORKING, LoopState(iterations=4)), session()), HEALTH)
+    document = show.status_document("/repo", (session(WORKING, LoopState(iterations=4)), session()), HEALTH)
     first, second = document["sessions"]
 
     assert json.loads(expected("status.json")) == first
     assert (None, "1.0", "/repo") == (second["workflow"], document["schema_version"], document["repository"])
-    assert {each.name for each in fields(JournalHealth)} == set(document["journal"])
+    assert {each.name for each in fields(record.JournalHealth)} == set(document["journal"])
 
 
 def test_the_health_of_the_journal() -> None:
@@ -157,32 +140,32 @@ def test_the_health_of_the_journal() -> None:
     bad = replace(HEALTH, problem="disk full", write_failures=3, last_failure="now", damaged_files=("a.db", "b.db"))
 
     assert ["journal: /x: does not exist yet; the first event creates it"] == list(
-        health_lines(JournalHealth("/x", False), "en")
+        show.health_lines(record.JournalHealth("/x", False), "en")
     )
     assert [
         "/s/upbeat/journal.db",
         "  NOTHING CAN BE STORED: disk full",
         "  3 events could not be stored, the last: now; upbeat log prune resets the count",
         "  damaged files were renamed: a.db, b.db; delete them if you do not need them",
-    ] == list(health_lines(bad, "en"))
+    ] == list(show.health_lines(bad, "en"))
 
 
 def test_what_was_pruned_and_verified() -> None:
     """The results of pruning and verifying are available as text and as data."""
-    broken = VerificationResult(5, 2, 1, ChainBreak(4, "was changed after it was written"), ("s",))
+    broken = record.VerificationResult(5, 2, 1, record.ChainBreak(4, "was changed after it was written"), ("s",))
 
     assert ["2 records and 1 session removed; the journal takes 3.0 MB"] == list(
-        prune_lines(PruneResult(2, 1), HEALTH, "en")
+        show.prune_lines(record.PruneResult(2, 1), HEALTH, "en")
     )
-    assert 2 == len(list(prune_lines(PruneResult(2, 1, is_finished=False), HEALTH, "en")))
+    assert 2 == len(list(show.prune_lines(record.PruneResult(2, 1, is_finished=False), HEALTH, "en")))
     assert ["5 records, 1 session: unchanged since they were written, and every state matches its records"] == list(
-        verification_lines(VerificationResult(5, 0, 1), "en")
+        show.verification_lines(record.VerificationResult(5, 0, 1), "en")
     )
     assert [
         "pruned before: 2 records",
         "BROKEN at record 4: it was changed after it was written; the records before it can be trusted",
         "the state of session s does not match its records; please report it",
-    ] == list(verification_lines(broken, "en"))
+    ] == list(show.verification_lines(broken, "en"))
     assert {
         "schema_version": "1.0",
         "is_intact": False,
@@ -191,9 +174,9 @@ def test_what_was_pruned_and_verified() -> None:
         "sessions": 1,
         "chain_break": {"seq": 4, "problem": "was changed after it was written"},
         "inconsistent_sessions": ("s",),
-    } == verification_document(broken)
+    } == show.verification_document(broken)
     assert {"schema_version": "1.0", "records": 2, "sessions": 1, "is_finished": True, "size_bytes": 3145728} == (
-        prune_document(PruneResult(2, 1), HEALTH)
+        show.prune_document(record.PruneResult(2, 1), HEALTH)
     )
 
 
@@ -201,39 +184,39 @@ def test_format_time() -> None:
     """A time is shown without T and milliseconds; other text is shown unchanged."""
     times = ("2026-01-02T03:04:05.678Z", "", "soon")
 
-    assert ["2026-01-02 03:04:05Z", "", "soon"] == [format_time(at) for at in times]
+    assert ["2026-01-02 03:04:05Z", "", "soon"] == [show.format_time(at) for at in times]
 
 
 def test_why() -> None:
     """An explanation has each decision, its reason and origin, the effects and the duration."""
-    assert expected("why.txt") == format_explanation(ENTRY, "en")
+    assert expected("why.txt") == show.format_explanation(ENTRY, "en")
 
 
 def test_facts_in_words() -> None:
     """Every kind of fact has words in Chinese; in English, they are the words of its name."""
     kinds = list(FACT_KINDS.values())
-    entry = JournalEntry(1, {"facts": [{"kind": kind} for kind in kinds]}, "", "")
+    entry = record.JournalEntry(1, {"facts": [{"kind": kind} for kind in kinds]}, "", "")
 
-    assert ", ".join(kinds).replace("_", " ") in format_explanation(entry, "en")
-    assert not set(kinds) & set(re.split(r"[:, \n]+", format_explanation(entry, "zh")))
+    assert ", ".join(kinds).replace("_", " ") in show.format_explanation(entry, "en")
+    assert not set(kinds) & set(re.split(r"[:, \n]+", show.format_explanation(entry, "zh")))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_why_without_decisions(language: str) -> None:
     """A record without decisions is explained as such, in both languages."""
-    assert expected(f"why_without_decisions_{language}.txt") == format_explanation(BARE, language)
+    assert expected(f"why_without_decisions_{language}.txt") == show.format_explanation(BARE, language)
 
 
 def test_the_document_of_why() -> None:
     """The document has everything that the text has, with its version."""
-    assert json.loads(expected("why.json")) == explanation_document(ENTRY)
+    assert json.loads(expected("why.json")) == show.explanation_document(ENTRY)
 
 
 def test_a_malformed_record_is_explained() -> None:
     """A record with values of the wrong types is explained without an error."""
-    malformed = JournalEntry(
+    malformed = record.JournalEntry(
         9, {"event": 5, "explanations": "x", "effects": [3], "duration_ms": "y", "event_fields": [1]}, "", ""
     )
 
-    assert "record 9: 5 at , -\nevent fields: [1]\n" in format_explanation(malformed, "en")
-    assert "     9  -            -         5                   y ms" == entry_line(malformed, "en")
+    assert "record 9: 5 at , -\nevent fields: [1]\n" in show.format_explanation(malformed, "en")
+    assert "     9  -            -         5                   y ms" == show.entry_line(malformed, "en")

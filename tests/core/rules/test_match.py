@@ -12,27 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy_play import HERE, IN_CODEX, ROOT, call, finished, shell, starting
 
+from upbeat.core.contract import event as events
 from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser, RequestApproval
-from upbeat.core.contract.event import (
-    ClientName,
-    CompactionStarting,
-    Event,
-    FileEdit,
-    PromptOrigin,
-    PromptSubmitted,
-    SessionEnded,
-    SessionStarted,
-    SubagentEnding,
-    SubagentRequested,
-    SubagentReturned,
-    SubagentStarted,
-    ToolFinished,
-    ToolKind,
-    ToolStarting,
-    TurnEnding,
-    UnknownEvent,
-    UserQuestionRequested,
-)
 from upbeat.core.rules.formats import markdown
 from upbeat.core.rules.match import evaluate_rule
 from upbeat.core.rules.rule import (
@@ -63,7 +44,7 @@ def before(keys: str = "") -> str:
     return f"event: before-tool\n{keys}\naction: deny"
 
 
-def verdict(one: Rule, event: Event) -> MatchResult:
+def verdict(one: Rule, event: events.Event) -> MatchResult:
     return evaluate_rule(one, event, ROOT).match_result
 
 
@@ -112,15 +93,18 @@ def test_a_known_part_of_a_line_matches() -> None:
 
 
 WRITES = call(
-    "Write", ToolKind.WRITE, (f"{ROOT}/src/a.ts",), (FileEdit(f"{ROOT}/src/a.ts", "let x: any = 1\n", "old"),)
+    "Write",
+    events.ToolKind.WRITE,
+    (f"{ROOT}/src/a.ts",),
+    (events.FileEdit(f"{ROOT}/src/a.ts", "let x: any = 1\n", "old"),),
 )
-EDITS = call("Edit", ToolKind.EDIT, (f"{ROOT}/a/.env",), (FileEdit(f"{ROOT}/a/.env", "A=1"),))
-READS = call("Read", ToolKind.READ, (f"{ROOT}/a/.env",))
-OUTSIDE = call("Read", ToolKind.READ, ("/etc/passwd",))
-BLIND = call("apply_patch", ToolKind.EDIT)
-MCP = call("mcp__github__create_issue", ToolKind.OTHER, given={"title": "x"})
+EDITS = call("Edit", events.ToolKind.EDIT, (f"{ROOT}/a/.env",), (events.FileEdit(f"{ROOT}/a/.env", "A=1"),))
+READS = call("Read", events.ToolKind.READ, (f"{ROOT}/a/.env",))
+OUTSIDE = call("Read", events.ToolKind.READ, ("/etc/passwd",))
+BLIND = call("apply_patch", events.ToolKind.EDIT)
+MCP = call("mcp__github__create_issue", events.ToolKind.OTHER, given={"title": "x"})
 
-MATCHES: dict[str, tuple[str, Event]] = {
+MATCHES: dict[str, tuple[str, events.Event]] = {
     "every call": (before(), starting(MCP)),
     "an act": (before("tool: write"), starting(WRITES)),
     "one of several acts": (before("tool: [edit, write]"), starting(EDITS)),
@@ -137,7 +121,7 @@ MATCHES: dict[str, tuple[str, Event]] = {
     "content": (before("tool: write\npaths: '*.ts'\npattern: ':\\s*any\\b'"), starting(WRITES)),
     "the second line of content": (before("tool: edit\npattern: ^A="), starting(EDITS)),
     "one of several patterns": (before("tool: shell\npattern: [npm, yarn]"), starting(shell("yarn"))),
-    "a prompt": ("event: prompt\npattern: (?i)deploy\naction: inject", PromptSubmitted(HERE, "Now deploy it")),
+    "a prompt": ("event: prompt\npattern: (?i)deploy\naction: inject", events.PromptSubmitted(HERE, "Now deploy it")),
     "what a command said": (
         "event: after-tool\ntool: shell\nwhere: output\npattern: ECONNREFUSED\naction: inject",
         finished(shell("npm test"), "x\nError: ECONNREFUSED"),
@@ -148,27 +132,30 @@ MATCHES: dict[str, tuple[str, Event]] = {
     ),
     "a delegation": (
         "event: before-tool\ntool: delegate\npattern: production\naction: ask",
-        SubagentRequested(HERE, call("Agent", ToolKind.DELEGATE), "x", "look at production"),
+        events.SubagentRequested(HERE, call("Agent", events.ToolKind.DELEGATE), "x", "look at production"),
     ),
     "a question": (
         before("tool: ask"),
-        UserQuestionRequested(HERE, call("AskUserQuestion", ToolKind.ASK_USER)),
+        events.UserQuestionRequested(HERE, call("AskUserQuestion", events.ToolKind.ASK_USER)),
     ),
     "an answer of an agent": (
         "event: after-tool\ntool: delegate\nwhere: output\npattern: TODO\naction: inject",
-        SubagentReturned(HERE, call("Agent", ToolKind.DELEGATE), "a", "left a TODO"),
+        events.SubagentReturned(HERE, call("Agent", events.ToolKind.DELEGATE), "a", "left a TODO"),
     ),
-    "a session": ("event: session-start\naction: inject", SessionStarted(HERE, "startup")),
-    "an agent that starts": ("event: agent-start\naction: inject", SubagentStarted(HERE, "a", "tester")),
-    "an agent that ends": ("event: agent-end\npattern: TODO\naction: deny", SubagentEnding(HERE, "a", "x", "TODO")),
+    "a session": ("event: session-start\naction: inject", events.SessionStarted(HERE, "startup")),
+    "an agent that starts": ("event: agent-start\naction: inject", events.SubagentStarted(HERE, "a", "tester")),
+    "an agent that ends": (
+        "event: agent-end\npattern: TODO\naction: deny",
+        events.SubagentEnding(HERE, "a", "x", "TODO"),
+    ),
     "the end of a turn": (
         "event: turn-end\npattern: (?i)should work\naction: deny",
-        TurnEnding(HERE, "It should work"),
+        events.TurnEnding(HERE, "It should work"),
     ),
     "its client": (before("clients: codex-cli"), starting(MCP, IN_CODEX)),
 }
 
-MATCHES_NOT: dict[str, tuple[str, Event]] = {
+MATCHES_NOT: dict[str, tuple[str, events.Event]] = {
     "another event": ("event: after-tool\naction: tell", starting(MCP)),
     "another act": (before("tool: read"), starting(WRITES)),
     "another tool": (before("tool: mcp__gitlab__*"), starting(MCP)),
@@ -187,50 +174,56 @@ MATCHES_NOT: dict[str, tuple[str, Event]] = {
     "a command of another tool": (before("where: command\npattern: .*"), starting(WRITES)),
     "a client's report as a prompt": (
         "event: prompt\naction: inject",
-        PromptSubmitted(HERE, "done", PromptOrigin.TASK_NOTIFICATION),
+        events.PromptSubmitted(HERE, "done", events.PromptOrigin.TASK_NOTIFICATION),
     ),
     "a turn that codex-auto prepared": (
         "event: prompt\naction: inject",
-        PromptSubmitted(HERE, "x", PromptOrigin.WRAPPED),
+        events.PromptSubmitted(HERE, "x", events.PromptOrigin.WRAPPED),
     ),
-    "a turn that was continued already": ("event: turn-end\naction: deny", TurnEnding(HERE, "x", was_continued=True)),
-    "an agent that was continued already": ("event: agent-end\naction: deny", SubagentEnding(HERE, "a", "x", "", True)),
+    "a turn that was continued already": (
+        "event: turn-end\naction: deny",
+        events.TurnEnding(HERE, "x", was_continued=True),
+    ),
+    "an agent that was continued already": (
+        "event: agent-end\naction: deny",
+        events.SubagentEnding(HERE, "a", "x", "", True),
+    ),
     "an agent that still works": (
         "event: after-tool\nwhere: output\npattern: .*\naction: tell",
-        SubagentReturned(HERE, call("Agent", ToolKind.DELEGATE), "a"),
+        events.SubagentReturned(HERE, call("Agent", events.ToolKind.DELEGATE), "a"),
     ),
 }
 
 
 @pytest.mark.parametrize(("front", "event"), MATCHES.values(), ids=MATCHES)
-def test_matches(front: str, event: Event) -> None:
+def test_matches(front: str, event: events.Event) -> None:
     """A rule matches if all of its keys do."""
     assert MatchResult.MATCH is verdict(rule(front), event)
 
 
 @pytest.mark.parametrize(("front", "event"), MATCHES_NOT.values(), ids=MATCHES_NOT)
-def test_matches_not(front: str, event: Event) -> None:
+def test_matches_not(front: str, event: events.Event) -> None:
     """A rule does not match if one of its keys does not."""
     assert NO_MATCH_OUTCOME == evaluate_rule(rule(front), event, ROOT)
 
 
-COULD_NOT: dict[str, tuple[str, Event]] = {
+COULD_NOT: dict[str, tuple[str, events.Event]] = {
     "a patch that names no file": (before("tool: edit\npaths: .env"), starting(BLIND)),
     "a file that the shell has to work out": (before("paths: .env"), starting(shell("echo x > $FILE"))),
     "a patch without content": (before("tool: edit\npattern: x"), starting(BLIND)),
     "a prompt that is sealed": (
         before("tool: delegate\npattern: x"),
-        SubagentRequested(HERE, call("Agent", ToolKind.DELEGATE), "x", "", is_prompt_hidden=True),
+        events.SubagentRequested(HERE, call("Agent", events.ToolKind.DELEGATE), "x", "", is_prompt_hidden=True),
     ),
     "more content than is looked at": (
         before("tool: write\npattern: needle"),
-        starting(replace(WRITES, edits=(FileEdit("/repo/a", "x" * 300_000 + "needle"),))),
+        starting(replace(WRITES, edits=(events.FileEdit("/repo/a", "x" * 300_000 + "needle"),))),
     ),
 }
 
 
 @pytest.mark.parametrize(("front", "event"), COULD_NOT.values(), ids=COULD_NOT)
-def test_could_not_evaluate(front: str, event: Event) -> None:
+def test_could_not_evaluate(front: str, event: events.Event) -> None:
     """Input that is missing or too large cannot be evaluated."""
     assert MatchResult.UNKNOWN is verdict(rule(front), event)
 
@@ -247,14 +240,14 @@ def test_a_rule_with_a_mistake_cannot_be_evaluated() -> None:
     assert "(?=a)" not in outcome.effect.text
 
 
-EFFECTS: dict[str, tuple[str, Event, Effect]] = {
+EFFECTS: dict[str, tuple[str, events.Event, Effect]] = {
     "deny": (before(), starting(MCP), Deny("Not allowed by the rule r: Our words.")),
     "ask": ("event: before-tool\naction: ask", starting(MCP), RequestApproval("Rule r: Our words.")),
     "tell": ("event: before-tool\naction: tell", starting(MCP), NotifyUser("upbeat, rule r: Our words.")),
     "inject": ("event: before-tool\naction: inject", starting(MCP), InjectContext("Rule r: Our words.")),
     "deny at the end": (
         "event: turn-end\naction: deny",
-        TurnEnding(HERE, "x"),
+        events.TurnEnding(HERE, "x"),
         ContinueTurn("Not allowed by the rule r: Our words."),
     ),
 }
@@ -262,7 +255,7 @@ EFFECTS: dict[str, tuple[str, Event, Effect]] = {
 
 @pytest.mark.parametrize(("front", "event", "effect"), EFFECTS.values(), ids=EFFECTS)
 @pytest.mark.parametrize("owner", [Owner.USER, Owner.PROJECT])
-def test_effects(front: str, event: Event, effect: Effect, owner: Owner) -> None:
+def test_effects(front: str, event: events.Event, effect: Effect, owner: Owner) -> None:
     """The effect of a trusted rule has its name and its text."""
     assert RuleOutcome(MatchResult.MATCH, effect, evaluate_rule(rule(front), event, ROOT).reason) == evaluate_rule(
         rule(front, owner=owner), event, ROOT
@@ -298,25 +291,25 @@ def test_the_name_of_an_untrusted_file_is_sanitized() -> None:
 
 TEXTS = st.text(max_size=60) | st.sampled_from(["rm -rf /", "\ud800", "a\nb", "$(x", "é" * 50])
 CALLS = st.builds(
-    lambda act, tool, paths, text: call(tool, act, tuple(paths), tuple(FileEdit(path, text) for path in paths)),
-    st.sampled_from(ToolKind),
+    lambda act, tool, paths, text: call(tool, act, tuple(paths), tuple(events.FileEdit(path, text) for path in paths)),
+    st.sampled_from(events.ToolKind),
     st.sampled_from(["Bash", "Edit", "x"]) | st.text(max_size=5),
     st.lists(TEXTS.map(lambda name: f"{ROOT}/{name}") | TEXTS, max_size=3),
     TEXTS,
 )
 EVENT = st.one_of(
-    st.builds(ToolStarting, st.just(HERE), CALLS, TEXTS),
-    st.builds(ToolFinished, st.just(HERE), CALLS, TEXTS, TEXTS),
-    st.builds(SubagentRequested, st.just(HERE), CALLS, TEXTS, TEXTS, TEXTS, st.booleans()),
-    st.builds(PromptSubmitted, st.just(HERE), TEXTS),
-    st.builds(TurnEnding, st.just(HERE), TEXTS),
+    st.builds(events.ToolStarting, st.just(HERE), CALLS, TEXTS),
+    st.builds(events.ToolFinished, st.just(HERE), CALLS, TEXTS, TEXTS),
+    st.builds(events.SubagentRequested, st.just(HERE), CALLS, TEXTS, TEXTS, TEXTS, st.booleans()),
+    st.builds(events.PromptSubmitted, st.just(HERE), TEXTS),
+    st.builds(events.TurnEnding, st.just(HERE), TEXTS),
     st.sampled_from(
         [
-            SessionStarted(HERE, "x"),
-            SessionEnded(HERE),
-            CompactionStarting(HERE),
-            UnknownEvent(HERE, "x"),
-            TurnEnding(HERE, ""),
+            events.SessionStarted(HERE, "x"),
+            events.SessionEnded(HERE),
+            events.CompactionStarting(HERE),
+            events.UnknownEvent(HERE, "x"),
+            events.TurnEnding(HERE, ""),
         ]
     ),
 )
@@ -334,7 +327,7 @@ EVENT = st.one_of(
     action=st.sampled_from(Action),
     owner=st.sampled_from(Owner),
 )
-def test_never_raises(event: Event, name: str, rest: list[str], action: Action, owner: Owner) -> None:
+def test_never_raises(event: events.Event, name: str, rest: list[str], action: Action, owner: Owner) -> None:
     """Any rule has one of the three outcomes for any event."""
     front = "\n".join([f"event: {name}", f"action: {action}", *rest])
     for one in markdown.parse_rule_file(f"---\n{front}\n---\nx\n", "r", FILE, owner).rules:
@@ -369,7 +362,7 @@ def test_clients_are_known_by_their_names() -> None:
     """A rule for both clients applies in each of them."""
     one = rule(before("clients: [claude-code, codex-cli]"))
 
-    assert {ClientName.CLAUDE_CODE, ClientName.CODEX_CLI} == one.clients
+    assert {events.ClientName.CLAUDE_CODE, events.ClientName.CODEX_CLI} == one.clients
     assert (MatchResult.MATCH, MatchResult.MATCH) == (
         verdict(one, starting(MCP)),
         verdict(one, starting(MCP, IN_CODEX)),

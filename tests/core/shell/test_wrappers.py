@@ -9,22 +9,14 @@ from typing import Any
 import pytest
 from case_files import read_json_groups
 
-from upbeat.core.shell.wrappers import (
-    MAX_WRAPPERS,
-    NestedCommands,
-    find_nested_commands,
-    script_of,
-    skip_options,
-    split_wrappers,
-    unwrap,
-)
+from upbeat.core.shell import wrappers
 
 CASES = read_json_groups(Path(__file__).with_name("cases.jsonl"))
 
 WRAPPED = dict(CASES["split"])
 NESTED = {
-    "xargs -n 1 rm -f": NestedCommands((("rm", "-f"),)),
-    "ssh -p 22 host rm x": NestedCommands(script="rm x", has_own_effect=True),
+    "xargs -n 1 rm -f": wrappers.NestedCommands((("rm", "-f"),)),
+    "ssh -p 22 host rm x": wrappers.NestedCommands(script="rm x", has_own_effect=True),
     "trap - EXIT": None,
     "make": None,
 }
@@ -35,29 +27,29 @@ def test_split_wrappers(line: str, expected: tuple[str, list[str]]) -> None:
     """The wrapped command is returned without assignments and folders, and its wrappers from the outside in."""
     words = tuple(shlex.split(expected[0]))
 
-    assert (words, tuple(expected[1])) == split_wrappers(shlex.split(line))
-    assert words == unwrap(shlex.split(line))
+    assert (words, tuple(expected[1])) == wrappers.split_wrappers(shlex.split(line))
+    assert words == wrappers.unwrap(shlex.split(line))
 
 
 def test_nesting_is_bounded() -> None:
     """A command behind too many wrappers is not found."""
-    assert ("make",) == unwrap(["nohup"] * (MAX_WRAPPERS - 1) + ["make"])
-    assert () == unwrap(["nohup"] * MAX_WRAPPERS + ["make"])
+    assert ("make",) == wrappers.unwrap(["nohup"] * (wrappers.MAX_WRAPPERS - 1) + ["make"])
+    assert () == wrappers.unwrap(["nohup"] * wrappers.MAX_WRAPPERS + ["make"])
 
 
 @pytest.mark.parametrize(("words", "rest"), CASES["options"])
 def test_skip_options(words: str, rest: str) -> None:
     """Options, their values and ``--`` are skipped, up to the first other word."""
-    assert rest.split() == skip_options(words.split(), "-u --user")
+    assert rest.split() == wrappers.skip_options(words.split(), "-u --user")
 
 
 @pytest.mark.parametrize(("line", "expected"), CASES["scripts"])
 def test_script_of(line: str, expected: list[Any] | None) -> None:
     """The script of a shell is returned with whether a failure in a pipe counts."""
-    assert (expected and tuple(expected)) == script_of(shlex.split(line))
+    assert (expected and tuple(expected)) == wrappers.script_of(shlex.split(line))
 
 
 @pytest.mark.parametrize(("line", "expected"), NESTED.items(), ids=NESTED)
-def test_find_nested_commands(line: str, expected: NestedCommands | None) -> None:
+def test_find_nested_commands(line: str, expected: wrappers.NestedCommands | None) -> None:
     """A program that runs others is found with their words or their script."""
-    assert expected == find_nested_commands(shlex.split(line))
+    assert expected == wrappers.find_nested_commands(shlex.split(line))

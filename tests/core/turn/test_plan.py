@@ -17,17 +17,7 @@ from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.settings import Activation, Settings
 from upbeat.core.tool_servers import LaunchSpec, ServerConfig, ServerTool
-from upbeat.core.turn.plan import (
-    ARGUMENT_LIMITS,
-    EMPTY_PLAN,
-    TOOL_TIMEOUTS_MS,
-    TOOLS,
-    PlanResult,
-    clamp_arguments,
-    plan_tools,
-    relative_to,
-    restrict_to_root,
-)
+from upbeat.core.turn import plan
 
 CASES = read_json_groups(Path(__file__).with_name("plan_cases.jsonl"))
 PLANS = json.loads(Path(__file__).with_name("plans.json").read_text(encoding="utf-8"))
@@ -40,15 +30,15 @@ BUG = PromptAnalysis(
 )
 
 
-def names(planned: PlanResult) -> list[str]:
+def names(planned: plan.PlanResult) -> list[str]:
     return [tool.tool for tool in planned.plan.tools]
 
 
-def args(planned: PlanResult, tool: str) -> dict[str, Any]:
+def args(planned: plan.PlanResult, tool: str) -> dict[str, Any]:
     return next(planned_tool.args for planned_tool in planned.plan.tools if planned_tool.tool == tool)
 
 
-def texts(planned: PlanResult) -> list[str]:
+def texts(planned: plan.PlanResult) -> list[str]:
     return [limit.text for limit in planned.limits]
 
 
@@ -60,26 +50,26 @@ def test_plans(name: str, analysis: PromptAnalysis, settings: Settings) -> None:
     """A question gets the tools of tiers 0 and 1; with tier 2 allowed, a bug gets all tools and five more seconds."""
     expected = ToolPlan.model_validate(PLANS[name])
 
-    assert PlanResult(expected) == plan_tools(analysis, settings, "/repo")
+    assert plan.PlanResult(expected) == plan.plan_tools(analysis, settings, "/repo")
 
 
 def test_a_prompt_that_is_not_about_code() -> None:
     """A prompt that is not about code gets an empty plan, which still has the Codex command."""
-    planned = plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(), "/repo", "codex exec --json -")
+    planned = plan.plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(), "/repo", "codex exec --json -")
 
-    assert EMPTY_PLAN.model_copy(update={"planned_codex_command": "codex exec --json -"}) == planned.plan
+    assert plan.EMPTY_PLAN.model_copy(update={"planned_codex_command": "codex exec --json -"}) == planned.plan
     assert ["the prompt is not about code; nothing was looked up"] == texts(planned)
     assert (0, 0, 0, 0) == (
-        EMPTY_PLAN.tier_max,
-        EMPTY_PLAN.budget.wall_ms,
-        EMPTY_PLAN.budget.max_concurrency,
-        EMPTY_PLAN.budget.max_injected_chars,
+        plan.EMPTY_PLAN.tier_max,
+        plan.EMPTY_PLAN.budget.wall_ms,
+        plan.EMPTY_PLAN.budget.max_concurrency,
+        plan.EMPTY_PLAN.budget.max_injected_chars,
     )
 
 
 def test_activation_on_plans_for_every_prompt() -> None:
     """If activation is "on", tools are planned for a prompt that is not about code, too."""
-    planned = plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(enabled=Activation.ON), "/repo")
+    planned = plan.plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(enabled=Activation.ON), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
     assert [] == texts(planned)
@@ -87,7 +77,7 @@ def test_activation_on_plans_for_every_prompt() -> None:
 
 def test_no_search_without_words() -> None:
     """A prompt without words to search for is not searched, even if activation is "on"."""
-    planned = plan_tools(PromptAnalysis(Intent.NONE), Settings(enabled=Activation.ON), "/repo")
+    planned = plan.plan_tools(PromptAnalysis(Intent.NONE), Settings(enabled=Activation.ON), "/repo")
 
     assert ["ci_index_status"] == names(planned)
 
@@ -113,21 +103,23 @@ def test_no_search_without_words() -> None:
 )
 def test_tier_2_is_for_changes_and_requests(analysis: PromptAnalysis, is_needed: bool) -> None:
     """Tier 2 is needed if it is requested, or if the prompt names the target of a change."""
-    planned = plan_tools(analysis, Settings(enabled=Activation.ON), "/repo")
+    planned = plan.plan_tools(analysis, Settings(enabled=Activation.ON), "/repo")
 
     assert ([TIER2_DISABLED] if is_needed else []) == texts(planned)
 
 
 def test_tier_2_without_targets() -> None:
     """Tools that need a name are not planned without one; the intent decides about bugs."""
-    planned = plan_tools(PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), Settings(tier_max=2), "/repo")
+    planned = plan.plan_tools(
+        PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), Settings(tier_max=2), "/repo"
+    )
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag", "ci_hotspot"] == names(planned)
 
 
 def test_tier_2_allowed_is_not_tier_2_used() -> None:
     """Tier 2 that is allowed but not needed takes no time."""
-    planned = plan_tools(ASKED, Settings(tier_max=2), "/repo")
+    planned = plan.plan_tools(ASKED, Settings(tier_max=2), "/repo")
 
     assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
     assert (5000, 2) == (planned.plan.budget.wall_ms, planned.plan.tier_max)
@@ -135,7 +127,7 @@ def test_tier_2_allowed_is_not_tier_2_used() -> None:
 
 def test_disabled_tools_are_not_planned() -> None:
     """A tool that the settings name as disabled is left out."""
-    planned = plan_tools(ASKED, Settings(tools_disabled=("ci_graph_rag", "ci_index_status")), "/repo")
+    planned = plan.plan_tools(ASKED, Settings(tools_disabled=("ci_graph_rag", "ci_index_status")), "/repo")
 
     assert ["ci_search"] == names(planned)
 
@@ -144,7 +136,7 @@ def test_targets_are_bounded() -> None:
     """The arguments of a tool have at most five files and five symbols."""
     many = tuple(f"f{number}.py" for number in range(9))
     analysis = PromptAnalysis(Intent.DEBUG, targets=Targets(many, many, many), query="x")
-    planned = plan_tools(analysis, Settings(tier_max=2), "/repo")
+    planned = plan.plan_tools(analysis, Settings(tier_max=2), "/repo")
 
     assert list(many[:5]) == args(planned, "ci_search")["files"] == args(planned, "ci_search")["symbols"]
     assert list(many[:5]) == args(planned, "ci_bug_locate")["errors"] == args(planned, "ci_complexity")["files"]
@@ -153,7 +145,7 @@ def test_targets_are_bounded() -> None:
 def test_settings_are_in_the_plan() -> None:
     """The plan has the budget of the settings."""
     settings = Settings(budget_wall_ms=1234, budget_max_concurrency=7, budget_max_injected_chars=999)
-    planned = plan_tools(ASKED, settings, "/repo", "codex exec --json -")
+    planned = plan.plan_tools(ASKED, settings, "/repo", "codex exec --json -")
 
     assert BudgetReport(wall_ms=1234, max_concurrency=7, max_injected_chars=999) == planned.plan.budget
     assert "codex exec --json -" == planned.plan.planned_codex_command
@@ -162,7 +154,7 @@ def test_settings_are_in_the_plan() -> None:
 def test_paths_outside_are_dropped_with_a_limit() -> None:
     """A path that leads out of the repository is no argument; a limit names it."""
     analysis = PromptAnalysis(Intent.FEATURE, targets=Targets(("/etc/passwd", "a.py", "../b.py"), ("f",)), query="x")
-    planned = plan_tools(analysis, Settings(tier_max=2), "/repo")
+    planned = plan.plan_tools(analysis, Settings(tier_max=2), "/repo")
 
     assert ["a.py"] == args(planned, "ci_search")["files"] == args(planned, "ci_complexity")["files"]
     assert [
@@ -175,42 +167,42 @@ def test_restrict_to_root() -> None:
     """Only the files of the targets change."""
     targets = Targets(("b.py", "/repo/a.py", "~/x"), ("f",), ("E",))
 
-    assert (Targets(("b.py", "a.py"), ("f",), ("E",)), ("~/x",)) == restrict_to_root(targets, "/repo")
+    assert (Targets(("b.py", "a.py"), ("f",), ("E",)), ("~/x",)) == plan.restrict_to_root(targets, "/repo")
 
 
 @pytest.mark.parametrize(("path", "expected"), CASES["relative_to"])
 def test_relative_to(path: str, expected: str) -> None:
     """A path becomes relative to the root, or empty if it leads out."""
-    assert "a.py" == relative_to("/repoX/a.py", "/repoX")
-    assert expected == relative_to(path, "/repo")
-    assert expected == relative_to(path, "/repo/")
+    assert "a.py" == plan.relative_to("/repoX/a.py", "/repoX")
+    assert expected == plan.relative_to(path, "/repo")
+    assert expected == plan.relative_to(path, "/repo/")
 
 
 @given(st.text("ab./\\~:", max_size=20))
 def test_relative_to_never_leads_out(path: str) -> None:
     """The result never leads up, is never absolute, and is stable."""
-    relative = relative_to(path, "/a")
+    relative = plan.relative_to(path, "/a")
 
     assert not relative.startswith(("/", "~"))
     assert not {"..", "."} & set(relative.split("/"))
-    assert relative == relative_to(relative, "/a")
+    assert relative == plan.relative_to(relative, "/a")
 
 
 @pytest.mark.parametrize(("tool", "requested", "clamped", "limit_texts"), CASES["clamp"])
 def test_clamp_arguments(tool: str, requested: dict[str, Any], clamped: dict[str, Any], limit_texts: list[str]) -> None:
     """A number over the tool's limit is clamped, with a limit; the provider checks everything else."""
-    args, limits = clamp_arguments(tool, requested)
+    args, limits = plan.clamp_arguments(tool, requested)
 
     assert (clamped, limit_texts) == (args, [limit.text for limit in limits])
 
 
 def test_planned_arguments_need_no_clamping() -> None:
     """Planned arguments are within the limits."""
-    planned = plan_tools(BUG, Settings(tier_max=2), "/repo").plan.tools
+    planned = plan.plan_tools(BUG, Settings(tier_max=2), "/repo").plan.tools
 
-    assert {tool.name for tool in TOOLS} == {tool.tool for tool in planned}
-    assert [(tool.args, ()) for tool in planned] == [clamp_arguments(tool.tool, tool.args) for tool in planned]
-    assert set(ARGUMENT_LIMITS) <= set(TOOL_TIMEOUTS_MS)
+    assert {tool.name for tool in plan.TOOLS} == {tool.tool for tool in planned}
+    assert [(tool.args, ()) for tool in planned] == [plan.clamp_arguments(tool.tool, tool.args) for tool in planned]
+    assert set(plan.ARGUMENT_LIMITS) <= set(plan.TOOL_TIMEOUTS_MS)
 
 
 def test_a_stack_trace_is_passed_on_frame_by_frame() -> None:
@@ -220,7 +212,7 @@ def test_a_stack_trace_is_passed_on_frame_by_frame() -> None:
         '  File "shop/app.py", line 5, in main\n    secret_word()\n'
         '  File "shop/cart.py", line 9, in total\nKeyError: 1\n```'
     )
-    planned = plan_tools(analyze_prompt(prompt), Settings(tier_max=2), "/repo")
+    planned = plan.plan_tools(analyze_prompt(prompt), Settings(tier_max=2), "/repo")
 
     assert ["at total (shop/cart.py:9)", "at main (shop/app.py:5)"] == args(planned, "ci_bug_locate")["traces"]
     assert not [tool.tool for tool in planned.plan.tools if "secret_word" in str(tool.args)]
@@ -233,7 +225,7 @@ DOCS = ServerConfig(
 
 def test_a_users_own_tools() -> None:
     """Each mapped tool follows upbeat's own and gets the query on one line, and its fixed arguments."""
-    planned = plan_tools(
+    planned = plan.plan_tools(
         replace(ASKED, query="how does\nlogin work"),
         Settings(servers=(ServerConfig("idle", LaunchSpec("x")), DOCS)),
         "/repo",
@@ -258,4 +250,4 @@ def test_a_users_own_tools() -> None:
 )
 def test_a_users_own_tools_are_not_planned(analysis: PromptAnalysis, settings: Settings) -> None:
     """Without a query, or when they are disabled, they are not planned."""
-    assert [] == [name for name in names(plan_tools(analysis, settings, "/repo")) if "." in name]
+    assert [] == [name for name in names(plan.plan_tools(analysis, settings, "/repo")) if "." in name]

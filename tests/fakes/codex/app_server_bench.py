@@ -13,21 +13,13 @@ from typing import Any
 
 from processes import command_lines_with
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport, open_app_server
-from upbeat.adapters.codex.transport.base import (
-    Completed,
-    ThreadStarted,
-    TokenUsage,
-    TurnEvent,
-    TurnInput,
-    TurnStarted,
-    WindowUsage,
-)
 from upbeat.adapters.codex.transport.signals import SignalHandler
 
 PROGRAM = Path(__file__).with_name("app_server.py")
 THREAD = "01a1fbb9-4f32-7d63-9e7f-2b9d3fbd401a"
-DONE = Completed(TokenUsage(100, 0, 10))
+DONE = base.Completed(base.TokenUsage(100, 0, 10))
 
 
 @dataclass
@@ -49,10 +41,10 @@ class Bench:
         self.opened.append(made)
         return made
 
-    def turn(self, *actions: dict[str, Any], ask: TurnInput | None = None, **options: Any) -> list[TurnEvent]:
+    def turn(self, *actions: dict[str, Any], ask: base.TurnInput | None = None, **options: Any) -> list[base.TurnEvent]:
         """All events of one turn on a new server."""
         self.script(list(actions))
-        return list(self.open(**options).send(ask or TurnInput("hello")))
+        return list(self.open(**options).send(ask or base.TurnInput("hello")))
 
     def received(self, method: str) -> list[dict[str, Any]]:
         path = self.folder / "received.jsonl"
@@ -86,19 +78,21 @@ def app_server_bench(folder: Path) -> Iterator[Bench]:
         assert [] == bench.alive()
 
 
-def run_turn(transport: AppServerTransport, prompt: str = "hello", **fields: Any) -> list[TurnEvent]:
+def run_turn(transport: AppServerTransport, prompt: str = "hello", **fields: Any) -> list[base.TurnEvent]:
     """All events of one turn on the thread of the tests."""
-    return list(transport.send(TurnInput(prompt, **{"thread_id": THREAD, **fields})))
+    return list(transport.send(base.TurnInput(prompt, **{"thread_id": THREAD, **fields})))
 
 
-def without_place(events: list[TurnEvent]) -> list[TurnEvent]:
+def without_place(events: list[base.TurnEvent]) -> list[base.TurnEvent]:
     """What happened, without the thread and the tokens that come with every turn."""
-    return [event for event in events if not isinstance(event, ThreadStarted | TurnStarted | WindowUsage)]
+    return [
+        event for event in events if not isinstance(event, base.ThreadStarted | base.TurnStarted | base.WindowUsage)
+    ]
 
 
-def act_at(events: Iterator[TurnEvent], kind: type, do: Callable[[], object]) -> list[TurnEvent]:
+def act_at(events: Iterator[base.TurnEvent], kind: type, do: Callable[[], object]) -> list[base.TurnEvent]:
     """All of ``events``; at the first of ``kind``, something is done."""
-    seen: list[TurnEvent] = []
+    seen: list[base.TurnEvent] = []
     for event in events:
         if isinstance(event, kind) and not any(isinstance(earlier, kind) for earlier in seen):
             do()

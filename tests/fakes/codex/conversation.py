@@ -12,18 +12,8 @@ from typing import Any
 from fakes.context import HERE, FakeContextResolver, repo_context
 from fakes.runtime import FakeWorld, fake_world
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server.transport import AppServerTransport
-from upbeat.adapters.codex.transport.base import (
-    CodexRequestError,
-    Completed,
-    Ending,
-    Failed,
-    Message,
-    ThreadStarted,
-    TokenUsage,
-    TurnEvent,
-    TurnInput,
-)
 from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 from upbeat.adapters.codex_auto.conversation.rollouts import RolloutReader
 from upbeat.adapters.codex_auto.conversation.turns import DEFAULT_EFFORT, EffortSettings, OpenedTransport
@@ -47,9 +37,9 @@ GONE = Lease(os.getpid(), "0", os.uname().nodename)
 """The process id of this process with another start time: a process that has ended."""
 
 
-def good(thread_id: str = FIRST, tokens: int = 100, *more: TurnEvent) -> list[TurnEvent]:
+def good(thread_id: str = FIRST, tokens: int = 100, *more: base.TurnEvent) -> list[base.TurnEvent]:
     """The events of a turn that succeeds."""
-    return [ThreadStarted(thread_id), Message("answer"), *more, Completed(TokenUsage(tokens, 0, 0))]
+    return [base.ThreadStarted(thread_id), base.Message("answer"), *more, base.Completed(base.TokenUsage(tokens, 0, 0))]
 
 
 def store_of(root: Path, own: Lease | None = None) -> SessionStore:
@@ -82,11 +72,11 @@ class FakeTransport:
 
     name = "fake"
 
-    def __init__(self, turns: Sequence[Sequence[TurnEvent]] = (), room: int = 1000) -> None:
+    def __init__(self, turns: Sequence[Sequence[base.TurnEvent]] = (), room: int = 1000) -> None:
         self.turns = list(turns)
-        self.asked: list[TurnInput] = []
+        self.asked: list[base.TurnInput] = []
         self._room = room
-        self.forks: list[str | Failed] = []
+        self.forks: list[str | base.Failed] = []
         """The results of the next forks: the new thread, or why there is none."""
         self.forked: list[str] = []
         self.is_closed = False
@@ -97,15 +87,15 @@ class FakeTransport:
     def remaining_chars(self, prompt: str) -> int:
         return self._room - len(prompt)
 
-    def send(self, ask: TurnInput) -> Iterator[TurnEvent]:
+    def send(self, ask: base.TurnInput) -> Iterator[base.TurnEvent]:
         self.asked.append(ask)
         yield from self.turns.pop(0)
 
     def fork(self, thread_id: str) -> str:
         self.forked.append(thread_id)
         result = self.forks.pop(0)
-        if isinstance(result, Failed):
-            raise CodexRequestError(result)
+        if isinstance(result, base.Failed):
+            raise base.CodexRequestError(result)
         return result
 
     def close(self) -> None:
@@ -127,7 +117,7 @@ class Scene:
         """What was printed next to the answers."""
         return self.printer.status_stream.getvalue()  # type: ignore[attr-defined, no-any-return]
 
-    def turn(self, prompt: str = "hello") -> Ending:
+    def turn(self, prompt: str = "hello") -> base.Ending:
         """Run one turn."""
         return self.conversation.run_turn(prompt, self.conversation.resolve_context())
 
@@ -138,7 +128,7 @@ class Scene:
 
 def open_scene(
     root: Path,
-    *turns: Sequence[TurnEvent],
+    *turns: Sequence[base.TurnEvent],
     context: RepoContext | None = None,
     answers: Mapping[str, Any] | None = None,
     world: FakeWorld | None = None,

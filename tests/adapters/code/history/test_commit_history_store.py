@@ -14,16 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
 
-from upbeat.adapters.code.history import git_log
-from upbeat.adapters.code.history.commit_history import (
-    MAX_STORED_HISTORIES,
-    CommitHistory,
-    HistoryStore,
-    decode_commits,
-    encode_commits,
-    load_blob,
-    path_prefix,
-)
+from upbeat.adapters.code.history import commit_history, git_log
 from upbeat.adapters.code.history.git_log import Commit
 
 
@@ -36,8 +27,8 @@ def commit(root: Path, name: str) -> str:
     return repositories.commit(write(root, {name: "x"}), f"add {name}")
 
 
-def get(root: Path, home: Path | None) -> CommitHistory:
-    history = HistoryStore(home).get(str(root))
+def get(root: Path, home: Path | None) -> commit_history.CommitHistory:
+    history = commit_history.HistoryStore(home).get(str(root))
     assert history
     return history
 
@@ -122,12 +113,12 @@ def test_a_damaged_history_is_read_again(root: Path, tmp_path: Path, damage: str
 
     assert first.commits == get(root, tmp_path / "home").commits
     assert [path] == stored_histories(tmp_path / "home")
-    assert decode_commits(load_blob(path) or b"")
+    assert commit_history.decode_commits(commit_history.load_blob(path) or b"")
 
 
 def test_only_the_newest_histories_are_kept(root: Path, tmp_path: Path) -> None:
     """Old histories and unfinished files are removed."""
-    for number in range(MAX_STORED_HISTORIES + 2):
+    for number in range(commit_history.MAX_STORED_HISTORIES + 2):
         commit(root, f"f{number}.py")
         get(root, tmp_path / "home")
         (stored_histories(tmp_path / "home")[0].parent / ".history-x.json.upbeat-1-00000000").write_bytes(b"x")
@@ -136,7 +127,7 @@ def test_only_the_newest_histories_are_kept(root: Path, tmp_path: Path) -> None:
     get(root, tmp_path / "home")
 
     assert any(last in path.name for path in stored_histories(tmp_path / "home"))
-    assert MAX_STORED_HISTORIES == len(stored_histories(tmp_path / "home"))
+    assert commit_history.MAX_STORED_HISTORIES == len(stored_histories(tmp_path / "home"))
     assert not list(tmp_path.glob("home/upbeat/index/*/*.upbeat-*"))
 
 
@@ -166,7 +157,7 @@ def test_no_history_without_commits(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "new").mkdir()
     git(tmp_path / "new", "init", "-q")
-    store = HistoryStore(tmp_path / "home")
+    store = commit_history.HistoryStore(tmp_path / "home")
 
     assert [None, None] == [store.get(str(tmp_path / "plain")), store.get(str(tmp_path / "new"))]
     assert not (tmp_path / "home").exists()
@@ -181,12 +172,12 @@ def test_odd_heads_are_no_commit(root: Path, head: str) -> None:
     (root / ".git" / "refs" / "heads" / "me").write_text("ref: refs/heads/me\n")
     (root / ".git" / "HEAD").write_text(head + "\n")
 
-    assert HistoryStore(None).get(str(root)) is None
+    assert commit_history.HistoryStore(None).get(str(root)) is None
 
 
 def test_get_cached_reads_nothing(root: Path) -> None:
     """Only a history that this process has read is returned, and only for the current commit."""
-    store = HistoryStore(None)
+    store = commit_history.HistoryStore(None)
     before = store.get_cached(str(root))
     history = store.get(str(root))
 
@@ -197,7 +188,7 @@ def test_get_cached_reads_nothing(root: Path) -> None:
 
 def test_concurrent_questions_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Questions at the same time wait for one reading."""
-    store = HistoryStore(None)
+    store = commit_history.HistoryStore(None)
     calls: list[int] = []
     real = git_log.read_commits
     monkeypatch.setattr(git_log, "read_commits", lambda *args: calls.append(1) or real(*args))
@@ -211,7 +202,7 @@ def test_path_prefix(root: Path) -> None:
     """The top of a working tree has no prefix, a folder inside has its path."""
     (root / "a" / "b").mkdir(parents=True)
 
-    assert ["", "a/b/"] == [path_prefix(str(root)), path_prefix(str(root / "a" / "b"))]
+    assert ["", "a/b/"] == [commit_history.path_prefix(str(root)), commit_history.path_prefix(str(root / "a" / "b"))]
 
 
 WORDS = st.text(st.characters(blacklist_categories=[]), max_size=6)
@@ -229,7 +220,7 @@ COMMITS = st.builds(
 @given(st.lists(COMMITS, max_size=4).map(tuple))
 def test_encoded_histories_are_read_back(commits: tuple[Commit, ...]) -> None:
     """Every history is decoded as it was, whatever its paths contain."""
-    assert ("a" * 40, commits) == decode_commits(encode_commits("a" * 40, commits))
+    assert ("a" * 40, commits) == commit_history.decode_commits(commit_history.encode_commits("a" * 40, commits))
 
 
 @given(
@@ -238,11 +229,11 @@ def test_encoded_histories_are_read_back(commits: tuple[Commit, ...]) -> None:
 )
 def test_anything_else_is_no_history(data: bytes) -> None:
     """Other bytes are no history, and no error."""
-    assert decode_commits(data) is None
+    assert commit_history.decode_commits(data) is None
 
 
 def test_another_version_is_no_history() -> None:
     """A history of another version is not used."""
-    value = json.loads(encode_commits("a" * 40, ()))
+    value = json.loads(commit_history.encode_commits("a" * 40, ()))
 
-    assert decode_commits(json.dumps(value | {"version": value["version"] + 1}).encode()) is None
+    assert commit_history.decode_commits(json.dumps(value | {"version": value["version"] + 1}).encode()) is None

@@ -12,16 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from repositories import git, make_repository, write
 
-from upbeat.adapters.code.history.git_log import (
-    MAX_FILES_PER_COMMIT,
-    Commit,
-    count_changes,
-    is_ancestor,
-    is_fix,
-    message_terms,
-    parse_log,
-    read_commits,
-)
+from upbeat.adapters.code.history import git_log
+from upbeat.adapters.code.index.document import redact_secrets
 from upbeat.adapters.system.git.root import find_root, read_head
 
 
@@ -35,9 +27,9 @@ def root(tmp_path: Path) -> Path:
     return make_repository(Path(os.path.realpath(tmp_path)) / "r", {"a.py": "x = 1\n"})
 
 
-def read(root: Path, known: str = "") -> list[Commit]:
+def read(root: Path, known: str = "") -> list[git_log.Commit]:
     info = find_root(str(root))
-    commits = read_commits(info, read_head(info), known)
+    commits = git_log.read_commits(info, read_head(info), known)
     assert commits is not None
     return list(commits)
 
@@ -76,7 +68,7 @@ def test_any_file_name_is_read(root: Path) -> None:
 
 def test_bulk_changes_have_no_files(root: Path) -> None:
     """A commit of very many files is returned without them."""
-    commit(root, "format", {f"f{number}.py": "x" for number in range(MAX_FILES_PER_COMMIT + 1)})
+    commit(root, "format", {f"f{number}.py": "x" for number in range(git_log.MAX_FILES_PER_COMMIT + 1)})
 
     assert () == read(root)[0].files
 
@@ -101,7 +93,7 @@ def test_only_new_commits_are_read(root: Path) -> None:
 @pytest.mark.parametrize("head", ["", "HEAD", "--all", "0" * 40, "-" * 40])
 def test_only_a_commit_has_a_history(root: Path, head: str) -> None:
     """Any other text, and an unknown id, has no history."""
-    assert read_commits(find_root(str(root)), head) is None
+    assert git_log.read_commits(find_root(str(root)), head) is None
 
 
 def test_ancestors(root: Path) -> None:
@@ -109,9 +101,9 @@ def test_ancestors(root: Path) -> None:
     info = find_root(str(root))
     first, last = read_head(info), commit(root, "later", {"b.py": "x"})
 
-    assert is_ancestor(info, first, last)
-    assert not is_ancestor(info, last, first)
-    assert not is_ancestor(info, "--help", last)
+    assert git_log.is_ancestor(info, first, last)
+    assert not git_log.is_ancestor(info, last, first)
+    assert not git_log.is_ancestor(info, "--help", last)
 
 
 def test_a_hostile_repository_starts_nothing(root: Path) -> None:
@@ -141,20 +133,20 @@ OTHERS = ["add a prefix", "tidy\n\nfixes nothing", "", "affix", "update docs", "
 
 def test_a_fix_is_recognized_by_its_first_line() -> None:
     """A first line that mentions a fix is one; other words, and later lines, are not."""
-    assert FIXES == [message for message in (*FIXES, *OTHERS) if is_fix(message)]
+    assert FIXES == [message for message in (*FIXES, *OTHERS) if git_log.is_fix(message)]
 
 
 def test_terms_leave_out_trailers() -> None:
     """Trailers are left out; Chinese text is split into pairs."""
     message = "Retry uploads\n\nSigned-off-by: Ann Other <a@example.org>\n(cherry picked from commit abc)\n重试上传"
 
-    assert ("retr", "upload", "重试", "试上", "上传") == message_terms(message)
+    assert ("retr", "upload", "重试", "试上", "上传") == git_log.message_terms(message)
 
 
 @given(st.binary(max_size=300))
 def test_any_output_is_parsed(output: bytes) -> None:
     """Any bytes give commits, or none."""
-    assert isinstance(parse_log(output), tuple)
+    assert isinstance(git_log.parse_log(output), tuple)
 
 
 @given(
@@ -168,17 +160,17 @@ def test_any_output_is_parsed(output: bytes) -> None:
     )
 )
 def test_a_log_is_parsed(commits: list[tuple[int, str, list[str]]]) -> None:
-    """Time, message and files are those of the commits."""
+    """Time, sanitized message and files are those of the commits."""
     parts = []
     for number, (time, message, files) in enumerate(commits):
         parts.append(b"\x01%040x\0%d\0%s\0\0" % (number, time, message.encode()))
         parts += [(b"" if index else b"\n") + b"M\0" + name.encode() + b"\0" for index, name in enumerate(files)]
 
-    parsed = parse_log(b"".join(parts))
+    parsed = git_log.parse_log(b"".join(parts))
 
-    assert [(time, message_terms(message), tuple(files)) for time, message, files in commits] == [
-        (commit.time, commit.terms, commit.files) for commit in parsed
-    ]
+    assert [
+        (time, git_log.message_terms(redact_secrets(message)), tuple(files)) for time, message, files in commits
+    ] == [(commit.time, commit.terms, commit.files) for commit in parsed]
 
 
 def test_secrets_in_messages_are_redacted() -> None:
@@ -187,7 +179,7 @@ def test_secrets_in_messages_are_redacted() -> None:
         b"\x01" + b"a" * 40 + b"\x001700000000\x00Set ghp_9aF3kQ7mZx2Lr8Tn5Vb1Wc6Yd4Ueqwertyui for the broker\n\x00\x00"
     )
 
-    terms = parse_log(log)[0].terms
+    terms = git_log.parse_log(log)[0].terms
 
     assert (True, False) == ("set" in terms, any("qwerty" in term for term in terms))
 
@@ -202,14 +194,14 @@ def test_churn_counts_commits(tmp_path: Path) -> None:
     git(root, "rm", "-q", "gone.py")
     git(root, "commit", "-qam", "second")
 
-    assert {"a.py": 2, "ä b.py": 1, "gone.py": 2} == count_changes(str(root), 30, NEVER, 5)
+    assert {"a.py": 2, "ä b.py": 1, "gone.py": 2} == git_log.count_changes(str(root), 30, NEVER, 5)
 
 
 def test_churn_is_relative_to_the_folder(tmp_path: Path) -> None:
     """In a subfolder only its files count, under their names there."""
     root = make_repository(tmp_path, {"a.py": "1", "web/b.ts": "1"})
 
-    assert {"b.ts": 1} == count_changes(str(root / "web"), 30, NEVER, 5)
+    assert {"b.ts": 1} == git_log.count_changes(str(root / "web"), 30, NEVER, 5)
 
 
 def test_churn_counts_days_from_the_newest_commit(tmp_path: Path) -> None:
@@ -224,11 +216,11 @@ def test_churn_counts_days_from_the_newest_commit(tmp_path: Path) -> None:
     git(root, "reset", "-q", "--hard", git(root, "hash-object", "-t", "commit", "-w", "raw"))
 
     assert ({"a.py": 1}, {"a.py": 2}) == (
-        count_changes(str(root), 30, NEVER, 5),
-        count_changes(str(root), 300, NEVER, 5),
+        git_log.count_changes(str(root), 30, NEVER, 5),
+        git_log.count_changes(str(root), 300, NEVER, 5),
     )
 
 
 def test_churn_without_git(tmp_path: Path) -> None:
     """Without a repository there is no count."""
-    assert count_changes(str(tmp_path), 30, NEVER, 5) is None
+    assert git_log.count_changes(str(tmp_path), 30, NEVER, 5) is None

@@ -13,16 +13,7 @@ from fakes.codex.conversation import CHINESE, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.codex.transport.base import (
-    Failed,
-    FailureReason,
-    Reconnecting,
-    TurnEvent,
-    TurnStarted,
-    classify_failure,
-    is_rejected_history,
-    is_waiting_for_network,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.exec.events import decode, failure_from_exit
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
@@ -32,22 +23,22 @@ RECORDED: dict[str, dict[str, Any]] = json.loads(
 )
 
 CASES = read_groups(Path(__file__).with_name("base_cases.tsv"))
-REASONS = {name: FailureReason(reason) for name, reason in CASES["recorded"]}
+REASONS = {name: base.FailureReason(reason) for name, reason in CASES["recorded"]}
 ENDLESS = ("conn_refused", "no_auth_default_provider")
 """Recorded until another process lost patience: Codex itself would not have ended."""
 
 
-def events(name: str) -> list[TurnEvent]:
+def events(name: str) -> list[base.TurnEvent]:
     """What Codex said on standard output."""
     return [decode(json.dumps(line).encode()) for line in RECORDED[name]["stdout"]]
 
 
-def ending(name: str) -> Failed:
+def ending(name: str) -> base.Failed:
     """How the recorded run ended, as the exec transport tells it."""
     output = events(name)
-    if output and isinstance(output[-1], Failed):
-        return classify_failure(output[-1])
-    began = any(isinstance(event, TurnStarted) for event in output)
+    if output and isinstance(output[-1], base.Failed):
+        return base.classify_failure(output[-1])
+    began = any(isinstance(event, base.TurnStarted) for event in output)
     return failure_from_exit(RECORDED[name]["exit_code"], "\n".join(RECORDED[name]["stderr"]), has_begun=began)
 
 
@@ -57,7 +48,7 @@ def test_every_recording_has_a_reason() -> None:
 
 
 @pytest.mark.parametrize(("name", "why"), REASONS.items())
-def test_recorded_failures_have_a_reason(name: str, why: FailureReason) -> None:
+def test_recorded_failures_have_a_reason(name: str, why: base.FailureReason) -> None:
     """The messages of recorded failures are classified."""
     assert why is ending(name).reason
 
@@ -80,31 +71,32 @@ def test_endless_retries_are_recognized() -> None:
         name
         for name in RECORDED
         for event in events(name)
-        if isinstance(event, Reconnecting) and is_waiting_for_network(event.text)
+        if isinstance(event, base.Reconnecting) and base.is_waiting_for_network(event.text)
     }
 
     assert set(ENDLESS) == waiting
 
 
 @pytest.mark.parametrize(
-    ("group", "reason"), [("unknown", FailureReason.TURN_FAILED), ("body of a 400", FailureReason.BAD_REQUEST)]
+    ("group", "reason"),
+    [("unknown", base.FailureReason.TURN_FAILED), ("body of a 400", base.FailureReason.BAD_REQUEST)],
 )
-def test_other_messages(group: str, reason: FailureReason) -> None:
+def test_other_messages(group: str, reason: base.FailureReason) -> None:
     """Only the start of a known message counts, and the body of a 400 is a bad request; the text is kept."""
     for (text,) in CASES[group]:
-        assert Failed(reason, text) == classify_failure(Failed(FailureReason.TURN_FAILED, text))
+        assert base.Failed(reason, text) == base.classify_failure(base.Failed(base.FailureReason.TURN_FAILED, text))
 
 
-@pytest.mark.parametrize("why", [why for why in FailureReason if why is not FailureReason.TURN_FAILED])
-def test_a_known_reason_is_kept(why: FailureReason) -> None:
+@pytest.mark.parametrize("why", [why for why in base.FailureReason if why is not base.FailureReason.TURN_FAILED])
+def test_a_known_reason_is_kept(why: base.FailureReason) -> None:
     """The text does not override the reason that the transport knows."""
-    assert Failed(why, "Connection failed: x") == classify_failure(Failed(why, "Connection failed: x"))
+    assert base.Failed(why, "Connection failed: x") == base.classify_failure(base.Failed(why, "Connection failed: x"))
 
 
 @given(st.text())
 def test_classification_is_total(text: str) -> None:
     """Any text has a reason."""
-    assert classify_failure(Failed(FailureReason.TURN_FAILED, text)).reason in FailureReason
+    assert base.classify_failure(base.Failed(base.FailureReason.TURN_FAILED, text)).reason in base.FailureReason
 
 
 @pytest.mark.parametrize("is_rejected", [True, False])
@@ -112,4 +104,4 @@ def test_a_rejected_history(is_rejected: bool) -> None:
     """A conversation that no provider accepts is recognized; a request that is wrong by itself is another failure."""
     texts = CASES["rejected history" if is_rejected else "other refusal"]
 
-    assert [is_rejected] * len(texts) == [is_rejected_history(text) for (text,) in texts]
+    assert [is_rejected] * len(texts) == [base.is_rejected_history(text) for (text,) in texts]

@@ -16,14 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.codex.transport.base import Completed, Message, ThreadStarted, TokenUsage, TurnEvent
-from upbeat.adapters.codex_auto.app.commands import (
-    SLASH_COMMANDS,
-    CommandContext,
-    command_help,
-    execute_command,
-    expand_to_prompt,
-    parse_slash_command,
-)
+from upbeat.adapters.codex_auto.app import commands
 from upbeat.adapters.codex_auto.conversation.conversation import Conversation
 from upbeat.adapters.codex_auto.texts import Texts
 from upbeat.core.contract.finding import Finding, ToolOutput
@@ -38,16 +31,16 @@ ANSWER = [ThreadStarted(THREAD), Message("answer"), Completed(TokenUsage(100, 0,
 class Scene:
     """A desk, and what is behind it."""
 
-    desk: CommandContext
+    desk: commands.CommandContext
     transport: FakeTransport
     out: StringIO
 
     def run(self, text: str) -> str:
         """What the command ``text`` answers."""
-        command = parse_slash_command(text)
+        command = commands.parse_slash_command(text)
         assert command
         begin = len(self.out.getvalue())
-        execute_command(self.desk, *command)
+        commands.execute_command(self.desk, *command)
         return self.out.getvalue()[begin:]
 
 
@@ -69,35 +62,35 @@ def make_scene(
     scene.printer.answer_stream = scene.printer.status_stream = out
     opening: Future[Conversation] = Future()
     opening.set_result(scene.conversation)
-    return Scene(CommandContext(opening, scene.printer, texts, is_plan), scene.transport, out)
+    return Scene(commands.CommandContext(opening, scene.printer, texts, is_plan), scene.transport, out)
 
 
 def test_a_prompt_is_no_command() -> None:
     """Paths, and text that does not begin with a slash and a word, are prompts."""
-    assert [] == [text for (text,) in CASES["prompt"] if parse_slash_command(text)]
+    assert [] == [text for (text,) in CASES["prompt"] if commands.parse_slash_command(text)]
 
 
 @pytest.mark.parametrize(("text", "name", "argument"), CASES["command"])
 def test_a_slash_and_a_word_is_a_command(text: str, name: str, argument: str) -> None:
     """A slash and a word are a command, known or not; the rest is its argument."""
-    assert (name, argument) == parse_slash_command(text)
+    assert (name, argument) == commands.parse_slash_command(text)
 
 
 @given(st.text())
 def test_parse_is_total(text: str) -> None:
     """Whatever is typed is a prompt or a command."""
-    assert parse_slash_command(text) is None or text.startswith("/")
+    assert commands.parse_slash_command(text) is None or text.startswith("/")
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_every_command_has_its_help(texts: Texts) -> None:
     """Each command has a description in both languages, and no description is without a command."""
-    assert list(SLASH_COMMANDS) == [name for name, does in command_help(texts) if does]
-    assert set(SLASH_COMMANDS) == set(texts.group("command_help"))
+    assert list(commands.SLASH_COMMANDS) == [name for name, does in commands.command_help(texts) if does]
+    assert set(commands.SLASH_COMMANDS) == set(texts.group("command_help"))
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
-@pytest.mark.parametrize("name", [name for name in SLASH_COMMANDS if name != "quit"])
+@pytest.mark.parametrize("name", [name for name in commands.SLASH_COMMANDS if name != "quit"])
 def test_every_command_prints_something(tmp_path: Path, name: str, texts: Texts) -> None:
     """Each command prints text without an unfilled placeholder, and sends nothing."""
     scene = make_scene(tmp_path, texts=texts)
@@ -226,10 +219,10 @@ BEGUN = [ThreadStarted(THREAD), Message("Which one?"), Completed(TokenUsage(100,
 @pytest.mark.parametrize(("text", "prompt"), CASES["expanded"])
 def test_two_commands_stand_for_a_prompt(text: str, prompt: str) -> None:
     """Starting and continuing a workflow sends a prompt; all other commands do not."""
-    command = parse_slash_command(text)
+    command = commands.parse_slash_command(text)
 
     assert command
-    assert prompt == expand_to_prompt(*command)
+    assert prompt == commands.expand_to_prompt(*command)
 
 
 def test_workflow_shows_its_progress(tmp_path: Path) -> None:

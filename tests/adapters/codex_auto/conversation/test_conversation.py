@@ -14,28 +14,19 @@ import pytest
 from fakes.codex.conversation import FIRST, NEIGHBOR, SECOND, Scene, good, open_scene, save_session, store_of
 from fakes.context import HERE, repo_context
 
-from upbeat.adapters.codex.transport.base import (
-    Completed,
-    Failed,
-    FailureReason,
-    Interrupted,
-    ThreadStarted,
-    TokenUsage,
-    TurnEvent,
-    TurnInput,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.sessions.session import Session
 from upbeat.core.contract.codes import LimitCode
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.settings import Activation, ExecutionMode, SessionMode
 
 PROMPT = "where is RETRY_LIMIT used in retry.py?"
-GONE = Failed(FailureReason.NO_ROLLOUT, "no rollout found for thread id")
+GONE = base.Failed(base.FailureReason.NO_ROLLOUT, "no rollout found for thread id")
 NOW = "2026-01-02T03:04:05.678Z"
 FINDING = Finding("shop/retry.py", symbol="RETRY_LIMIT", start_line=1, end_line=1, score=1, text="RETRY_LIMIT = 3")
 
 
-def make_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
+def make_scene(root: Path, *turns: Sequence[base.TurnEvent], **options: Any) -> Scene:
     return open_scene(root, *turns, answers={"ci_search": ToolOutput("1 file", (FINDING,))}, **options)
 
 
@@ -66,7 +57,7 @@ def test_without_findings_the_prompt_is_sent_alone(tmp_path: Path, settings: dic
     scene.turn(PROMPT)
     scene.turn(PROMPT)
 
-    assert [TurnInput(PROMPT), TurnInput(PROMPT, "", FIRST)] == scene.transport.asked
+    assert [base.TurnInput(PROMPT), base.TurnInput(PROMPT, "", FIRST)] == scene.transport.asked
 
 
 def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
@@ -74,18 +65,18 @@ def test_the_context_leaves_room_for_the_prompt(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, good(), room=len(PROMPT) + 50)
     scene.turn(PROMPT)
 
-    assert [TurnInput(PROMPT)] == scene.transport.asked
+    assert [base.TurnInput(PROMPT)] == scene.transport.asked
     assert "[Limits] budget exceeded; results truncated" in scene.printed
 
 
 def test_the_thread_of_a_failed_turn_is_stored(tmp_path: Path) -> None:
     """AC-002: a turn that fails leaves a thread that can be resumed."""
-    scene = make_scene(tmp_path, [ThreadStarted(FIRST), Failed(FailureReason.TURN_FAILED, "no")])
+    scene = make_scene(tmp_path, [base.ThreadStarted(FIRST), base.Failed(base.FailureReason.TURN_FAILED, "no")])
     scene.turn(PROMPT)
 
     [row] = store_of(tmp_path).read(0)
     title = "where is RETRY_LIMIT used in retry.py?"
-    assert Session(FIRST, NOW, NOW, str(tmp_path), TokenUsage(), str(tmp_path), title) == row.session
+    assert Session(FIRST, NOW, NOW, str(tmp_path), base.TokenUsage(), str(tmp_path), title) == row.session
 
 
 def test_another_thread_than_requested_is_reported_and_kept(tmp_path: Path) -> None:
@@ -116,7 +107,7 @@ def test_a_lost_thread_is_replaced_and_reported(tmp_path: Path) -> None:
     scene = make_scene(tmp_path, [GONE], good(SECOND))
     ending = scene.turn(PROMPT)
 
-    assert Completed(TokenUsage(100)) == ending
+    assert base.Completed(base.TokenUsage(100)) == ending
     assert [(PROMPT, FIRST), (PROMPT, "")] == [(ask.prompt, ask.thread_id) for ask in scene.transport.asked]
     assert f"fallback to stateless exec: {GONE.text}; starting a new thread" in scene.printed
     assert SECOND == scene.stored()["default"]
@@ -132,14 +123,15 @@ def test_a_lost_thread_is_replaced_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "why", [why for why in FailureReason if why not in (FailureReason.NO_ROLLOUT, FailureReason.CONTEXT_FULL)]
+    "why",
+    [why for why in base.FailureReason if why not in (base.FailureReason.NO_ROLLOUT, base.FailureReason.CONTEXT_FULL)],
 )
-def test_no_other_failure_is_repeated(tmp_path: Path, why: FailureReason) -> None:
+def test_no_other_failure_is_repeated(tmp_path: Path, why: base.FailureReason) -> None:
     """A prompt that may be part of the thread is not sent twice, and a held thread is not abandoned."""
     make_scene(tmp_path, good(FIRST)).turn(PROMPT)
-    scene = make_scene(tmp_path, [Failed(why, "x")])
+    scene = make_scene(tmp_path, [base.Failed(why, "x")])
 
-    assert Failed(why, "x") == scene.turn(PROMPT)
+    assert base.Failed(why, "x") == scene.turn(PROMPT)
     assert len(scene.transport.asked) == 1
     assert FIRST == scene.stored()["default"]
 
@@ -207,7 +199,7 @@ def test_tokens_of_a_thread_from_elsewhere_are_its_total(tmp_path: Path) -> None
 
 def test_a_plan_sends_and_writes_nothing(tmp_path: Path) -> None:
     """AC-003: a plan names the command with its session, and changes nothing."""
-    save_session(tmp_path, usage=TokenUsage())
+    save_session(tmp_path, usage=base.TokenUsage())
     scene = make_scene(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     first, second = (
@@ -248,7 +240,7 @@ def test_an_internal_error_does_not_cost_the_turn(tmp_path: Path) -> None:
     fail_tools(scene, RuntimeError("broken"))
     scene.turn(PROMPT)
 
-    assert [TurnInput(PROMPT)] == scene.transport.asked
+    assert [base.TurnInput(PROMPT)] == scene.transport.asked
     assert "[Limits] orchestrator unavailable: RuntimeError: broken\n" in scene.printed
     [fault] = [record for record in scene.world.journal.records if record.event == "internal_error"]
     assert "RuntimeError: broken" in fault.event_fields["traceback"]
@@ -259,7 +251,7 @@ def test_ctrl_c_while_preparing_sends_nothing(tmp_path: Path) -> None:
     scene = make_scene(tmp_path)
     fail_tools(scene, KeyboardInterrupt())
 
-    assert Interrupted(2) == scene.turn(PROMPT)
+    assert base.Interrupted(2) == scene.turn(PROMPT)
     assert [] == scene.transport.asked
 
 
@@ -297,7 +289,7 @@ def test_an_id_that_could_not_be_resumed_is_not_stored(tmp_path: Path, thread_id
     ids=["gone", "another"],
 )
 def test_another_thread_gets_the_context_again(
-    tmp_path: Path, turns: list[list[TurnEvent]], gets_lines: list[bool]
+    tmp_path: Path, turns: list[list[base.TurnEvent]], gets_lines: list[bool]
 ) -> None:
     """Lines count as shown only to the thread that got them."""
     scene = make_scene(tmp_path, *turns)
@@ -309,7 +301,7 @@ def test_another_thread_gets_the_context_again(
 
 def test_a_turn_without_a_thread_has_shown_nothing(tmp_path: Path) -> None:
     """The next prompt starts a thread, which gets the lines."""
-    scene = make_scene(tmp_path, [Interrupted(2)], good(FIRST))
+    scene = make_scene(tmp_path, [base.Interrupted(2)], good(FIRST))
     scene.turn(PROMPT)
     scene.turn(PROMPT)
 
@@ -319,7 +311,7 @@ def test_a_turn_without_a_thread_has_shown_nothing(tmp_path: Path) -> None:
 # --- sessions ---
 
 
-def make_plain_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Scene:
+def make_plain_scene(root: Path, *turns: Sequence[base.TurnEvent], **options: Any) -> Scene:
     """A conversation whose prompts are sent without a lookup."""
     return open_scene(root, *turns, enabled=Activation.OFF, **options)
 
@@ -333,9 +325,9 @@ def test_a_session_that_another_process_holds_gets_no_prompt(tmp_path: Path) -> 
     first = scene.turn()
     neighbor.release()
 
-    assert Failed(FailureReason.ACTIVE_WRITER, f"process {NEIGHBOR.pid}") == first
-    assert Completed(TokenUsage(100)) == scene.turn()
-    assert [TurnInput("hello", "", FIRST)] == scene.transport.asked
+    assert base.Failed(base.FailureReason.ACTIVE_WRITER, f"process {NEIGHBOR.pid}") == first
+    assert base.Completed(base.TokenUsage(100)) == scene.turn()
+    assert [base.TurnInput("hello", "", FIRST)] == scene.transport.asked
 
 
 def test_a_fork_continues_next_to_its_origin(tmp_path: Path) -> None:
@@ -357,7 +349,7 @@ def test_a_fork_that_fails_changes_nothing(tmp_path: Path) -> None:
     scene = make_plain_scene(tmp_path, good(FIRST))
     nothing = scene.conversation.fork()
     scene.turn()
-    scene.transport.forks = [Failed(FailureReason.NO_ROLLOUT, "gone")]
+    scene.transport.forks = [base.Failed(base.FailureReason.NO_ROLLOUT, "gone")]
 
     assert ("there is nothing to fork before the first prompt", "") == (nothing, scene.conversation.fork())
     assert "no longer has this session" in scene.printed

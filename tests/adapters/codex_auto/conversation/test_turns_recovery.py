@@ -12,32 +12,23 @@ import pytest
 from fakes.codex.app_server_bench import Bench, app_server_bench
 from fakes.codex.conversation import ENGLISH, FIRST, SECOND, Scene, open_scene
 
-from upbeat.adapters.codex.transport.base import (
-    CommandFinished,
-    Completed,
-    Failed,
-    FailureReason,
-    Message,
-    PlanStep,
-    PlanUpdated,
-    ThreadStarted,
-    TokenUsage,
-    TurnEvent,
-)
+from upbeat.adapters.codex.transport import base as transport
 from upbeat.adapters.codex_auto.conversation.turns import DEFAULT_EFFORT, EffortSettings
 
 PROMPT = "rename the retry limit"
-FULL = Failed(FailureReason.CONTEXT_FULL, "Codex ran out of room in the model's context window.")
-REFUSED = Failed(FailureReason.BAD_REQUEST, '{"error": {"message": "No tool output found for function call call_9."}}')
-DONE = Completed(TokenUsage(100, 0, 0))
+FULL = transport.Failed(transport.FailureReason.CONTEXT_FULL, "Codex ran out of room in the model's context window.")
+REFUSED = transport.Failed(
+    transport.FailureReason.BAD_REQUEST, '{"error": {"message": "No tool output found for function call call_9."}}'
+)
+DONE = transport.Completed(transport.TokenUsage(100, 0, 0))
 
 
-def good(thread_id: str = FIRST, *more: TurnEvent) -> list[TurnEvent]:
-    return [ThreadStarted(thread_id), Message("answer"), *more, DONE]
+def good(thread_id: str = FIRST, *more: transport.TurnEvent) -> list[transport.TurnEvent]:
+    return [transport.ThreadStarted(thread_id), transport.Message("answer"), *more, DONE]
 
 
-def bad(failed: Failed, *before: TurnEvent) -> list[TurnEvent]:
-    return [ThreadStarted(FIRST), *before, failed]
+def bad(failed: transport.Failed, *before: transport.TurnEvent) -> list[transport.TurnEvent]:
+    return [transport.ThreadStarted(FIRST), *before, failed]
 
 
 @dataclass
@@ -47,7 +38,7 @@ class Recovered(Scene):
     rests: list[float] = field(default_factory=list)
 
 
-def make_scene(root: Path, *turns: Sequence[TurnEvent], **options: Any) -> Recovered:
+def make_scene(root: Path, *turns: Sequence[transport.TurnEvent], **options: Any) -> Recovered:
     """A conversation at ``root``, by a transport that does as it is told, or by an app-server."""
     scene = open_scene(root, *turns, **options)
     made = Recovered(scene.conversation, scene.transport, scene.world, scene.printer, root)
@@ -127,7 +118,7 @@ def test_a_refused_history_is_abandoned(tmp_path: Path) -> None:
 
 def test_work_that_was_begun_is_not_repeated(tmp_path: Path) -> None:
     """If the model has acted before the refusal, the new thread is told to check that first."""
-    ran = CommandFinished("1", "make", "", 0)
+    ran = transport.CommandFinished("1", "make", "", 0)
     scene = make_scene(tmp_path, good(), bad(REFUSED, ran), good(SECOND))
     scene.turn(PROMPT)
     scene.turn("and now?")
@@ -139,12 +130,14 @@ def test_work_that_was_begun_is_not_repeated(tmp_path: Path) -> None:
     ("turns", "settings"),
     [
         ([bad(REFUSED)], {}),
-        ([good(), bad(Failed(FailureReason.BAD_REQUEST, "mock error 400"))], {}),
-        ([good(), bad(Failed(FailureReason.TURN_FAILED, REFUSED.text))], {}),
+        ([good(), bad(transport.Failed(transport.FailureReason.BAD_REQUEST, "mock error 400"))], {}),
+        ([good(), bad(transport.Failed(transport.FailureReason.TURN_FAILED, REFUSED.text))], {}),
         ([good(), bad(REFUSED)], {"policies_off": ("leave-refused-history",)}),
     ],
 )
-def test_other_threads_are_kept(tmp_path: Path, turns: list[list[TurnEvent]], settings: dict[str, Any]) -> None:
+def test_other_threads_are_kept(
+    tmp_path: Path, turns: list[list[transport.TurnEvent]], settings: dict[str, Any]
+) -> None:
     """A new thread, another failure and a disabled policy leave the failure as it is."""
     scene = make_scene(tmp_path, *turns, **settings)
     ending = [scene.turn(PROMPT) for _ in turns][-1]
@@ -213,7 +206,7 @@ def test_a_failed_compaction_ends_the_retry(bench: Bench, tmp_path: Path) -> Non
     bench.script(full, full, full)
     scene = make_scene(tmp_path, server=bench.open())
 
-    assert (FailureReason.CONTEXT_FULL, ["turn/start", "thread/compact/start"]) == (
+    assert (transport.FailureReason.CONTEXT_FULL, ["turn/start", "thread/compact/start"]) == (
         getattr(scene.turn(PROMPT), "reason", None),
         requests(bench),
     )
@@ -251,11 +244,13 @@ def test_the_effort_of_a_turn(
 
 def test_an_unfinished_plan_of_the_model_continues_the_turn(tmp_path: Path) -> None:
     """Open steps in the model's plan continue the turn."""
-    plan = PlanUpdated((PlanStep("write tests", "pending"), PlanStep("rename it", "completed")))
+    plan = transport.PlanUpdated(
+        (transport.PlanStep("write tests", "pending"), transport.PlanStep("rename it", "completed"))
+    )
     scene = make_scene(
         tmp_path,
-        good(FIRST, plan, CommandFinished("1", "make", "", 0)),
-        good(FIRST, PlanUpdated((PlanStep("x", "completed"),))),
+        good(FIRST, plan, transport.CommandFinished("1", "make", "", 0)),
+        good(FIRST, transport.PlanUpdated((transport.PlanStep("x", "completed"),))),
     )
     scene.turn(PROMPT)
     asked = [ask.prompt for ask in scene.transport.asked]

@@ -11,33 +11,28 @@ from pathlib import Path
 import pytest
 from repositories import git, make_small_repository, make_with_submodule
 
+from upbeat.adapters.system.git import root
 from upbeat.adapters.system.git.commands import TreeListing, list_files, run_git
 from upbeat.adapters.system.git.first_commit import first_commit
-from upbeat.adapters.system.git.root import (
-    RepositoryKind,
-    RootInfo,
-    find_root,
-    head_branch,
-    outermost_repository,
-    read_head,
-)
 
 
 def test_find_root_walks_up(here: Path) -> None:
     """find_root finds the working tree from a folder deep inside, through a link too."""
     repository = make_small_repository(here / "my 项目", "src/deep/a.py")
     (here / "link").symlink_to(repository / "src")
-    expected = RootInfo(RepositoryKind.GIT, str(repository), str(repository / ".git"), str(repository / ".git"))
+    expected = root.RootInfo(
+        root.RepositoryKind.GIT, str(repository), str(repository / ".git"), str(repository / ".git")
+    )
 
-    assert expected == find_root(str(repository))
-    assert expected == find_root(str(repository / "src" / "deep"))
-    assert expected == find_root(str(here / "link" / "deep"))
+    assert expected == root.find_root(str(repository))
+    assert expected == root.find_root(str(repository / "src" / "deep"))
+    assert expected == root.find_root(str(here / "link" / "deep"))
 
 
 def test_find_root_without_git(here: Path) -> None:
     """find_root says that there is no repository, also for a folder that does not exist."""
-    assert RootInfo(RepositoryKind.NONE) == find_root(str(here))
-    assert RootInfo(RepositoryKind.NONE) == find_root(str(here / "missing"))
+    assert root.RootInfo(root.RepositoryKind.NONE) == root.find_root(str(here))
+    assert root.RootInfo(root.RepositoryKind.NONE) == root.find_root(str(here / "missing"))
 
 
 def test_find_root_of_a_worktree(here: Path) -> None:
@@ -46,9 +41,9 @@ def test_find_root_of_a_worktree(here: Path) -> None:
     git(repository, "worktree", "add", "-q", str(here / "other"))
     git_dir = str(repository / ".git" / "worktrees" / "other")
 
-    assert RootInfo(RepositoryKind.GIT, str(here / "other"), git_dir, str(repository / ".git")) == find_root(
-        str(here / "other")
-    )
+    assert root.RootInfo(
+        root.RepositoryKind.GIT, str(here / "other"), git_dir, str(repository / ".git")
+    ) == root.find_root(str(here / "other"))
 
 
 def test_find_root_of_a_worktree_of_a_bare_repository(here: Path) -> None:
@@ -58,8 +53,8 @@ def test_find_root_of_a_worktree_of_a_bare_repository(here: Path) -> None:
     (here / "all" / ".git").write_text("gitdir: ./.bare\n")
     git(here / "all", "worktree", "add", "-q", str(here / "all" / "main"), "main")
 
-    assert RepositoryKind.BARE is find_root(str(here / "all")).kind
-    assert str(here / "all" / "main") == find_root(str(here / "all" / "main")).worktree
+    assert root.RepositoryKind.BARE is root.find_root(str(here / "all")).kind
+    assert str(here / "all" / "main") == root.find_root(str(here / "all" / "main")).worktree
 
 
 def test_find_root_of_a_submodule(here: Path) -> None:
@@ -67,19 +62,19 @@ def test_find_root_of_a_submodule(here: Path) -> None:
     outer = make_with_submodule(here)
     git_dir = str(outer / ".git" / "modules" / "libs" / "inner part")
 
-    assert RootInfo(RepositoryKind.GIT, str(outer / "libs" / "inner part"), git_dir, git_dir) == find_root(
-        str(outer / "libs" / "inner part")
-    )
+    assert root.RootInfo(
+        root.RepositoryKind.GIT, str(outer / "libs" / "inner part"), git_dir, git_dir
+    ) == root.find_root(str(outer / "libs" / "inner part"))
 
 
 def test_find_root_of_a_bare_repository(here: Path) -> None:
     """A bare repository has no working tree, from inside its folders too."""
     git(here, "init", "-q", "--bare", "bare.git")
     problem = f"{here / 'bare.git'} is bare: there is no working tree"
-    expected = RootInfo(RepositoryKind.BARE, "", str(here / "bare.git"), str(here / "bare.git"), problem)
+    expected = root.RootInfo(root.RepositoryKind.BARE, "", str(here / "bare.git"), str(here / "bare.git"), problem)
 
-    assert expected == find_root(str(here / "bare.git"))
-    assert expected == find_root(str(here / "bare.git" / "hooks"))
+    assert expected == root.find_root(str(here / "bare.git"))
+    assert expected == root.find_root(str(here / "bare.git" / "hooks"))
     assert expected.is_bare
 
 
@@ -87,7 +82,7 @@ def test_find_root_inside_dot_git(here: Path) -> None:
     """Below .git, the working tree is the one around it."""
     repository = make_small_repository(here / "r")
 
-    assert str(repository) == find_root(str(repository / ".git" / "hooks")).worktree
+    assert str(repository) == root.find_root(str(repository / ".git" / "hooks")).worktree
 
 
 BROKEN = [
@@ -104,7 +99,7 @@ def test_find_root_stops_at_a_broken_git_file(here: Path, content: str, what: st
     inner.mkdir()
     (inner / ".git").write_text(content)
 
-    assert RootInfo(RepositoryKind.BROKEN, problem=f"{inner / '.git'} {what}") == find_root(str(inner))
+    assert root.RootInfo(root.RepositoryKind.BROKEN, problem=f"{inner / '.git'} {what}") == root.find_root(str(inner))
 
 
 def test_find_root_names_a_broken_git_folder(here: Path) -> None:
@@ -112,17 +107,17 @@ def test_find_root_names_a_broken_git_folder(here: Path) -> None:
     (here / "a" / ".git").mkdir(parents=True)
     (here / "b" / ".git" / "objects").mkdir(parents=True)
 
-    assert RepositoryKind.NONE is find_root(str(here / "a")).kind
-    assert RootInfo(
-        RepositoryKind.BROKEN, problem=f"{here / 'b' / '.git'} has no readable HEAD, objects and refs"
-    ) == find_root(str(here / "b"))
+    assert root.RepositoryKind.NONE is root.find_root(str(here / "a")).kind
+    assert root.RootInfo(
+        root.RepositoryKind.BROKEN, problem=f"{here / 'b' / '.git'} has no readable HEAD, objects and refs"
+    ) == root.find_root(str(here / "b"))
 
 
 def test_find_root_never_waits_for_a_pipe(here: Path) -> None:
     """A named pipe in place of .git is neither opened nor waited for."""
     os.mkfifo(here / ".git")
 
-    assert RootInfo(RepositoryKind.NONE) == find_root(str(here))
+    assert root.RootInfo(root.RepositoryKind.NONE) == root.find_root(str(here))
 
 
 # --- what is not the repository's own
@@ -162,9 +157,9 @@ def test_a_git_that_leads_to_another_repository(here: Path, change: Callable[[Pa
     """It is the root of its tree, and nothing of the other repository is asked: no files, no branch, no commit."""
     repository = make_small_repository(here / "repo", "a.py")
     change(here, repository)
-    found = find_root(str(repository))
+    found = root.find_root(str(repository))
 
-    assert (RepositoryKind.FOREIGN, str(repository), "", "") == (
+    assert (root.RepositoryKind.FOREIGN, str(repository), "", "") == (
         found.kind,
         found.worktree,
         found.git_dir,
@@ -172,8 +167,8 @@ def test_a_git_that_leads_to_another_repository(here: Path, change: Callable[[Pa
     )
     assert "git is not used" in found.problem
     assert ("", "", None, None) == (
-        head_branch(str(repository)),
-        read_head(found),
+        root.head_branch(str(repository)),
+        root.read_head(found),
         first_commit(str(repository)),
         run_git(str(repository), ("log", "-1")),
     )
@@ -223,7 +218,7 @@ def test_a_git_that_would_read_elsewhere(here: Path, change: Callable[[Path, Pat
 
     assert before
     assert (None, None) == (run_git(str(repository), ("log", "-1")), first_commit(str(repository)))
-    assert "secret" not in head_branch(str(repository)) + read_head(find_root(str(repository)))
+    assert "secret" not in root.head_branch(str(repository)) + root.read_head(root.find_root(str(repository)))
 
 
 def test_includes_of_its_own(here: Path) -> None:
@@ -291,20 +286,20 @@ def test_an_empty_folder_holds_nothing(here: Path) -> None:
     repository = make_small_repository(here / "a/repo")
     (repository / "inner/.git").mkdir(parents=True)
 
-    assert str(repository) == outermost_repository(str(repository / "inner"))
-    assert str(here / "b") == outermost_repository(str(here / "b"))
+    assert str(repository) == root.outermost_repository(str(repository / "inner"))
+    assert str(here / "b") == root.outermost_repository(str(here / "b"))
 
 
 def test_head_is_read_without_a_process(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loose and packed branches, linked working trees and detached heads are resolved from files."""
     repository = make_small_repository(here / "main", "a.py")
     git(repository, "worktree", "add", "-q", str(here / "linked"), "-b", "other")
-    heads = [read_head(find_root(str(repository))), read_head(find_root(str(here / "linked")))]
+    heads = [root.read_head(root.find_root(str(repository))), root.read_head(root.find_root(str(here / "linked")))]
     git(repository, "pack-refs", "--all")
     monkeypatch.setattr(subprocess, "Popen", None)
-    heads.append(read_head(find_root(str(repository))))
+    heads.append(root.read_head(root.find_root(str(repository))))
     (repository / ".git" / "HEAD").write_text(heads[0] + "\n")
-    heads.append(read_head(find_root(str(repository))))
+    heads.append(root.read_head(root.find_root(str(repository))))
 
     assert re.fullmatch("[0-9a-f]{40}", heads[0])
     assert [heads[0]] * 4 == heads

@@ -12,24 +12,12 @@ from upbeat.adapters.system.clock import SystemClock
 from upbeat.adapters.system.workspace.workspace import LocalWorkspace
 from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
 from upbeat.core.contract.event import ClientName, EventSource
-from upbeat.core.policy.queries import (
-    ChangedFile,
-    ChangedFilesQuery,
-    ContextUsage,
-    ContextUsageQuery,
-    ExistingPathsQuery,
-    FeaturesByStatus,
-    FeaturesQuery,
-    FilesAboveQuery,
-    FolderFilesQuery,
-    Query,
-    TextDocument,
-)
+from upbeat.core.policy import queries
 
 NAMES = ("AGENTS.md",)
 
 
-def looked(root: Path, query: Query) -> object | None:
+def looked(root: Path, query: queries.Query) -> object | None:
     """The answer to ``query`` for the repository at ``root``."""
     world = LocalWorldQueries(specs=LocalWorkspace(SystemClock()))
     return world.query(query, EventSource(ClientName.CLAUDE_CODE, str(root)), str(root.resolve()))
@@ -38,18 +26,18 @@ def looked(root: Path, query: Query) -> object | None:
 def test_files_and_changes_of_a_repository(tmp_path: Path) -> None:
     """Each query is answered by its source."""
     root = write(make_repository(tmp_path, {"a.py": "1\n"}), {"AGENTS.md": "text"})
-    document = TextDocument("AGENTS.md", "text")
+    document = queries.TextDocument("AGENTS.md", "text")
 
-    assert [(document,), (), (document,), (ChangedFile("AGENTS.md"),)] == [
+    assert [(document,), (), (document,), (queries.ChangedFile("AGENTS.md"),)] == [
         looked(root, query)
         for query in (
-            FilesAboveQuery(str(root / "a.py"), NAMES),
-            FilesAboveQuery(str(root / "a.py"), NAMES, includes_root=False),
-            FolderFilesQuery("."),
-            ChangedFilesQuery(),
+            queries.FilesAboveQuery(str(root / "a.py"), NAMES),
+            queries.FilesAboveQuery(str(root / "a.py"), NAMES, includes_root=False),
+            queries.FolderFilesQuery("."),
+            queries.ChangedFilesQuery(),
         )
     ]
-    assert looked(root, FolderFilesQuery("a\0b")) is None
+    assert looked(root, queries.FolderFilesQuery("a\0b")) is None
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "{root}/../x.py", "relative.py", "", "/\0", "/" + "a/" * 4000])
@@ -58,7 +46,7 @@ def test_files_above_of_what_lies_outside(tmp_path: Path, path: str) -> None:
     root = write(tmp_path / "repo", {"AGENTS.md": "root"})
     write(tmp_path, {"AGENTS.md": "outside"})
 
-    assert not looked(root, FilesAboveQuery(path.format(root=root), NAMES))
+    assert not looked(root, queries.FilesAboveQuery(path.format(root=root), NAMES))
 
 
 def test_existing(tmp_path: Path) -> None:
@@ -66,16 +54,16 @@ def test_existing(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("nowhere")
     there, gone = str(tmp_path / "link"), str(tmp_path / "gone")
 
-    assert looked(tmp_path, ExistingPathsQuery((there, gone, "a\0"))) == frozenset({there})
+    assert looked(tmp_path, queries.ExistingPathsQuery((there, gone, "a\0"))) == frozenset({there})
 
 
 def test_context_use(tmp_path: Path) -> None:
     """The use of the context window comes from the transcript; without one the answer is None."""
     source = EventSource(ClientName.CODEX_CLI, str(tmp_path))
-    ground = LocalWorldQueries(FakeTranscripts(use=ContextUsage(5, 10)))
+    ground = LocalWorldQueries(FakeTranscripts(use=queries.ContextUsage(5, 10)))
 
-    assert ground.query(ContextUsageQuery(), source, str(tmp_path)) == ContextUsage(5, 10)
-    assert looked(tmp_path, ContextUsageQuery()) is None
+    assert ground.query(queries.ContextUsageQuery(), source, str(tmp_path)) == queries.ContextUsage(5, 10)
+    assert looked(tmp_path, queries.ContextUsageQuery()) is None
 
 
 def test_features(tmp_path: Path) -> None:
@@ -83,5 +71,5 @@ def test_features(tmp_path: Path) -> None:
     for name in ("in-progress/retry", "backlog/login", "paused/other", "backlog/Not A Name"):
         write(tmp_path, {f"specs/features/{name}/tasks.md": "- [ ] DEV\n"})
 
-    assert FeaturesByStatus(("retry",), ("login",)) == looked(tmp_path, FeaturesQuery())
-    assert FeaturesByStatus() == looked(tmp_path / "nowhere", FeaturesQuery())
+    assert queries.FeaturesByStatus(("retry",), ("login",)) == looked(tmp_path, queries.FeaturesQuery())
+    assert queries.FeaturesByStatus() == looked(tmp_path / "nowhere", queries.FeaturesQuery())

@@ -8,14 +8,7 @@ import pytest
 from workflow_play import Play
 
 from upbeat.core.contract import event as events
-from upbeat.core.workflow.decide.table import (
-    EVENT_HANDLERS,
-    EVENTS_OF_WORKFLOWS,
-    EVENTS_WITHOUT_INPUTS,
-    RequiredInput,
-    decide,
-    required_inputs,
-)
+from upbeat.core.workflow.decide import table
 from upbeat.core.workflow.decision import NO_DECISION
 from upbeat.core.workflow.state import NEW_SESSION, SessionState
 
@@ -33,34 +26,37 @@ def running() -> SessionState:
 
 def test_every_handled_event_is_an_event() -> None:
     """The table has only events of the contract."""
-    assert set(EVENT_HANDLERS) <= set(get_args(events.Event))
-    assert set(EVENTS_OF_WORKFLOWS) <= set(EVENT_HANDLERS)
+    assert set(table.EVENT_HANDLERS) <= set(get_args(events.Event))
+    assert set(table.EVENTS_OF_WORKFLOWS) <= set(table.EVENT_HANDLERS)
 
 
 def test_an_event_without_a_handler_decides_nothing() -> None:
     """An event that the workflow does not handle has no decision."""
-    assert events.UnknownEvent not in EVENT_HANDLERS
-    assert NO_DECISION == decide(events.UnknownEvent(HERE, "Tea"), running(), Play().inputs())
+    assert events.UnknownEvent not in table.EVENT_HANDLERS
+    assert NO_DECISION == table.decide(events.UnknownEvent(HERE, "Tea"), running(), Play().inputs())
 
 
 @pytest.mark.parametrize(
     ("event", "expected"),
     [
-        (events.SessionStarted(HERE, "startup"), {RequiredInput.TASKS, RequiredInput.PEER_SESSIONS}),
+        (events.SessionStarted(HERE, "startup"), {table.RequiredInput.TASKS, table.RequiredInput.PEER_SESSIONS}),
         (
             events.PromptSubmitted(HERE, "hi"),
-            {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES},
+            {table.RequiredInput.TOKENS, table.RequiredInput.PEER_SESSIONS, table.RequiredInput.FEATURES},
         ),
-        (events.ToolFinished(HERE, CALL, "", "pytest -q"), {RequiredInput.TREE_DIGEST, RequiredInput.EXIT_CODE}),
-        (events.ToolFinished(HERE, CALL, "", "pytest -q", 0), {RequiredInput.TREE_DIGEST}),
+        (
+            events.ToolFinished(HERE, CALL, "", "pytest -q"),
+            {table.RequiredInput.TREE_DIGEST, table.RequiredInput.EXIT_CODE},
+        ),
+        (events.ToolFinished(HERE, CALL, "", "pytest -q", 0), {table.RequiredInput.TREE_DIGEST}),
         (events.ToolFinished(HERE, CALL, "", "ls"), set()),
-        (events.SubagentReturned(HERE, CALL, ""), {RequiredInput.TREE_DIGEST, RequiredInput.AGENT_ID}),
+        (events.SubagentReturned(HERE, CALL, ""), {table.RequiredInput.TREE_DIGEST, table.RequiredInput.AGENT_ID}),
         (events.ToolStarting(HERE, CALL, "pytest -q"), set()),
     ],
 )
-def test_required_inputs(event: Any, expected: set[RequiredInput]) -> None:
+def test_required_inputs(event: Any, expected: set[table.RequiredInput]) -> None:
     """A running workflow needs only the inputs that the handler of the event reads."""
-    assert expected == required_inputs(event, running())
+    assert expected == table.required_inputs(event, running())
 
 
 @pytest.mark.parametrize(
@@ -74,12 +70,12 @@ def test_required_inputs(event: Any, expected: set[RequiredInput]) -> None:
 )
 def test_nothing_is_needed_without_a_workflow(event: Any) -> None:
     """A session without a workflow needs no inputs for these events, and nothing is decided."""
-    assert frozenset() == required_inputs(event, NEW_SESSION)
-    assert NO_DECISION == decide(event, NEW_SESSION, Play().inputs())
+    assert frozenset() == table.required_inputs(event, NEW_SESSION)
+    assert NO_DECISION == table.decide(event, NEW_SESSION, Play().inputs())
 
 
 def test_events_without_inputs() -> None:
     """An event for which the state is not loaded is none of those that need inputs."""
     needing = {events.SessionStarted, events.PromptSubmitted, events.WorkflowCommanded, events.TurnEnding}
 
-    assert set() == needing & set(EVENTS_WITHOUT_INPUTS)
+    assert set() == needing & set(table.EVENTS_WITHOUT_INPUTS)

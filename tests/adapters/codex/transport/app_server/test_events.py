@@ -12,14 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journal_values import JSON
 
-from upbeat.adapters.codex.transport.app_server.events import (
-    KNOWN_METHODS,
-    OPT_OUT_METHODS,
-    DecodedNotification,
-    ServerTurnStarted,
-    decode,
-    failure_reason_from_info,
-)
+from upbeat.adapters.codex.transport.app_server import events as event
 from upbeat.adapters.codex.transport.base import Delta
 
 PLACE = {"threadId": "t", "turnId": "u"}
@@ -33,32 +26,34 @@ NAMES = ["turn", "item", "tokenUsage", "run", "plan", "error", "changes", "type"
 @pytest.mark.parametrize(("method", "fields", "events"), CASES["notification"])
 def test_notifications_become_events(method: str, fields: str, events: str) -> None:
     """Each notification has its events."""
-    assert events == repr(decode(method, json.loads(fields)).events)
+    assert events == repr(event.decode(method, json.loads(fields)).events)
 
 
 def test_thread_and_turn_are_read() -> None:
     """A notification belongs to a thread and a turn, wherever the turn is named."""
-    assert DecodedNotification("t", "u", (ServerTurnStarted(),)) == decode(
+    assert event.DecodedNotification("t", "u", (event.ServerTurnStarted(),)) == event.decode(
         "turn/started", {"threadId": "t", "turn": {"id": "u"}}
     )
-    assert DecodedNotification("t", "u", (Delta("", ""),)) == decode("item/agentMessage/delta", PLACE)
-    assert DecodedNotification("", "", ()) == decode("error", {})
+    assert event.DecodedNotification("t", "u", (Delta("", ""),)) == event.decode("item/agentMessage/delta", PLACE)
+    assert event.DecodedNotification("", "", ()) == event.decode("error", {})
 
 
 def test_errors_have_a_reason() -> None:
     """The protocol's error names and HTTP codes become reasons with a remedy."""
-    assert CASES["failure"] == [(info, failure_reason_from_info(json.loads(info))) for info, _ in CASES["failure"]]
+    assert CASES["failure"] == [
+        (info, event.failure_reason_from_info(json.loads(info))) for info, _ in CASES["failure"]
+    ]
 
 
 @given(
-    st.sampled_from(sorted(KNOWN_METHODS)) | st.text(),
+    st.sampled_from(sorted(event.KNOWN_METHODS)) | st.text(),
     st.dictionaries(st.sampled_from(NAMES), JSON | st.dictionaries(st.sampled_from(NAMES), JSON)),
 )
 def test_decode_is_total(method: str, fields: dict[str, Any]) -> None:
     """Any notification with any fields is decoded."""
-    assert isinstance(decode(method, fields), DecodedNotification)
+    assert isinstance(event.decode(method, fields), event.DecodedNotification)
 
 
 def test_no_decoded_notification_is_opted_out_of() -> None:
     """The server is not asked to withhold notifications that are decoded."""
-    assert set() == KNOWN_METHODS & set(OPT_OUT_METHODS)
+    assert set() == event.KNOWN_METHODS & set(event.OPT_OUT_METHODS)

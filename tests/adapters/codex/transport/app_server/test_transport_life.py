@@ -14,6 +14,7 @@ from case_files import read_groups
 from fakes.codex.app_server_bench import DONE, THREAD, Bench, run_turn, to_ourselves, without_place
 from processes import wait_until
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server import connection, turn
 from upbeat.adapters.codex.transport.app_server.transport import (
     AppServerFlags,
@@ -21,17 +22,6 @@ from upbeat.adapters.codex.transport.app_server.transport import (
     ModelInfo,
     ThreadInfo,
     translate_flags,
-)
-from upbeat.adapters.codex.transport.base import (
-    CodexRequestError,
-    Failed,
-    FailureReason,
-    ThreadCompacted,
-    ThreadStarted,
-    TransportNotice,
-    TransportNoticeKind,
-    TurnInput,
-    TurnStarted,
 )
 
 CASES = read_groups(Path(__file__).with_name("transport_cases.tsv"))
@@ -43,9 +33,13 @@ def test_a_server_that_exits_is_restarted_once(bench: Bench) -> None:
     """Its turn fails and is not repeated; the next one continues the thread and reports the restart."""
     bench.script([{"say": "x"}, {"die": 3}], [{"say": "y"}], [{"die": 4}], [{"say": "z"}])
     transport = bench.open()
-    assert Failed(FailureReason.EXITED_MID_TURN, "exit code 3") == run_turn(transport, "a")[-1]
-    note, started, *_, ending = transport.send(TurnInput("b", thread_id=THREAD))
-    assert (TransportNotice(TransportNoticeKind.RESTARTED, "exit code 3"), ThreadStarted(THREAD), DONE) == (
+    assert base.Failed(base.FailureReason.EXITED_MID_TURN, "exit code 3") == run_turn(transport, "a")[-1]
+    note, started, *_, ending = transport.send(base.TurnInput("b", thread_id=THREAD))
+    assert (
+        base.TransportNotice(base.TransportNoticeKind.RESTARTED, "exit code 3"),
+        base.ThreadStarted(THREAD),
+        DONE,
+    ) == (
         note,
         started,
         ending,
@@ -53,7 +47,7 @@ def test_a_server_that_exits_is_restarted_once(bench: Bench) -> None:
     assert ["a", "b"] == [fields["input"][0]["text"] for fields in bench.received("turn/start")]
     assert 2 == len(bench.received("thread/resume"))
     # it has done a turn since, so it may fail once more
-    assert Failed(FailureReason.EXITED_MID_TURN, "exit code 4") == run_turn(transport, "c")[-1]
+    assert base.Failed(base.FailureReason.EXITED_MID_TURN, "exit code 4") == run_turn(transport, "c")[-1]
     assert DONE == run_turn(transport, "d")[-1]
 
 
@@ -62,10 +56,10 @@ def test_a_server_that_keeps_exiting_is_given_up(bench: Bench) -> None:
     bench.script([{"die": 3}], [{"die": 4}])
     transport = bench.open()
     whys = [run_turn(transport, prompt)[-1] for prompt in "abcd"]
-    gone = Failed(FailureReason.SERVER_EXITED, "exit code 4")
+    gone = base.Failed(base.FailureReason.SERVER_EXITED, "exit code 4")
     assert [
-        Failed(FailureReason.EXITED_MID_TURN, "exit code 3"),
-        Failed(FailureReason.EXITED_MID_TURN, "exit code 4"),
+        base.Failed(base.FailureReason.EXITED_MID_TURN, "exit code 3"),
+        base.Failed(base.FailureReason.EXITED_MID_TURN, "exit code 4"),
         gone,
         gone,
     ] == whys
@@ -79,14 +73,14 @@ def test_a_server_that_exits_between_turns(bench: Bench) -> None:
     os.kill(bench.starts()[0][0], signal.SIGKILL)
     assert wait_until(lambda: transport._connection.exit_reason)
     events = run_turn(transport, "b")
-    assert isinstance(events[0], TransportNotice)
+    assert isinstance(events[0], base.TransportNotice)
     assert DONE == events[-1]
 
 
 def test_commands_of_a_server_that_exited_are_ended(bench: Bench) -> None:
     """Commands do not outlive the server that started them."""
     bench.script([{"spawn": 30}, {"begin": "sleep 30"}, {"sleep": 0.5}, {"die": 3}])
-    list(bench.open().send(TurnInput("a")))
+    list(bench.open().send(base.TurnInput("a")))
     assert [] == bench.alive()
 
 
@@ -103,7 +97,7 @@ def test_close_kills_a_server_that_ignores_sigterm(bench: Bench) -> None:
     """A server that outlives its input and SIGTERM is killed."""
     bench.script(starts=[{"stay": True}])
     transport = bench.open()
-    list(transport.send(TurnInput("a")))
+    list(transport.send(base.TurnInput("a")))
     transport.close()
     assert [] == bench.alive()
 
@@ -114,7 +108,7 @@ def test_no_daemon_outlives_its_server(bench: Bench, how: dict[str, Any]) -> Non
     """However the server ends, a daemon that it started ends too."""
     bench.script([{"spawn_daemon": 30}, {"say": "y"}, how])
     transport = bench.open(idle_seconds=0.5)
-    list(transport.send(TurnInput("a")))
+    list(transport.send(base.TurnInput("a")))
     transport.close()
     assert [] == bench.alive()
 
@@ -157,8 +151,8 @@ def test_compaction_is_a_turn(bench: Bench) -> None:
     done = {"item": {"type": "contextCompaction", "id": "c"}, "threadId": THREAD}
     bench.script([{"tell": "item/completed", "params": done}])
     events = list(bench.open().compact(THREAD))
-    assert [ThreadStarted(THREAD), TurnStarted()] == events[:2]
-    assert [ThreadCompacted(), DONE] == without_place(events)
+    assert [base.ThreadStarted(THREAD), base.TurnStarted()] == events[:2]
+    assert [base.ThreadCompacted(), DONE] == without_place(events)
 
 
 def test_threads_models_and_fork(bench: Bench) -> None:
@@ -167,7 +161,7 @@ def test_threads_models_and_fork(bench: Bench) -> None:
     assert (ThreadInfo("t1", "", "hi", 5, str(bench.folder)),) == transport.list_threads()
     assert (ModelInfo("m", "d", True),) == transport.list_models()
     forked = transport.fork(THREAD)
-    list(transport.send(TurnInput("a", thread_id=forked)))
+    list(transport.send(base.TurnInput("a", thread_id=forked)))
     assert [] == bench.received("thread/resume")
 
 
@@ -176,9 +170,9 @@ def test_a_request_outside_of_a_turn_is_refused(bench: Bench) -> None:
     transport = bench.open()
     transport.close()
     bench.script(starts=[{"exit": 5}])
-    with pytest.raises(CodexRequestError) as raised:
+    with pytest.raises(base.CodexRequestError) as raised:
         transport.list_threads()
-    assert FailureReason.SERVER_EXITED is raised.value.failure.reason
+    assert base.FailureReason.SERVER_EXITED is raised.value.failure.reason
 
 
 def test_the_planned_command_names_the_methods(bench: Bench) -> None:

@@ -11,29 +11,8 @@ from typing import Any
 import pytest
 from fakes.codex.app_server_bench import DONE, THREAD, Bench, act_at, run_turn, to_ourselves, without_place
 
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.app_server import turn
-from upbeat.adapters.codex.transport.base import (
-    ApprovalDecided,
-    ApprovalDecision,
-    ApprovalKind,
-    ApprovalRequest,
-    CommandFinished,
-    Delta,
-    Failed,
-    FailureReason,
-    Interrupted,
-    ItemStarted,
-    Message,
-    ThreadStarted,
-    TransportNotice,
-    TransportNoticeKind,
-    TurnEvent,
-    TurnInput,
-    TurnStarted,
-    UnrecognizedEvent,
-    WarningIssued,
-    WindowUsage,
-)
 
 COMMAND = "item/commandExecution/requestApproval"
 
@@ -41,15 +20,15 @@ COMMAND = "item/commandExecution/requestApproval"
 def test_a_turn(bench: Bench) -> None:
     """The pieces of a message come as they are written, then the whole message, then the ending."""
     thread, *events = bench.turn({"say": "two words"}, {"run": "ls", "output": "a\n", "code": 1})
-    assert isinstance(thread, ThreadStarted)
+    assert isinstance(thread, base.ThreadStarted)
     assert [
-        TurnStarted(),
-        Delta("item_0", "two "),
-        Delta("item_0", "words"),
-        Message("two words", "item_0"),
-        ItemStarted("item_1", "ls"),
-        CommandFinished("item_1", "ls", "a\n", 1),
-        WindowUsage(110, 1000),
+        base.TurnStarted(),
+        base.Delta("item_0", "two "),
+        base.Delta("item_0", "words"),
+        base.Message("two words", "item_0"),
+        base.ItemStarted("item_1", "ls"),
+        base.CommandFinished("item_1", "ls", "a\n", 1),
+        base.WindowUsage(110, 1000),
         DONE,
     ] == events
 
@@ -57,8 +36,12 @@ def test_a_turn(bench: Bench) -> None:
 def test_invalid_and_huge_lines(bench: Bench) -> None:
     """Invalid lines are skipped, and a line of several megabytes arrives whole."""
     events = bench.turn({"raw": "not json"}, {"raw": "[1]"}, {"raw": ""}, {"huge": 5_000_000})
-    noise = [UnrecognizedEvent("not JSON"), UnrecognizedEvent("not an object"), UnrecognizedEvent("not JSON")]
-    assert [*noise, Message("x" * 5_000_000, "item_3"), DONE] == without_place(events)
+    noise = [
+        base.UnrecognizedEvent("not JSON"),
+        base.UnrecognizedEvent("not an object"),
+        base.UnrecognizedEvent("not JSON"),
+    ]
+    assert [*noise, base.Message("x" * 5_000_000, "item_3"), DONE] == without_place(events)
 
 
 def test_warnings_are_shown_once(bench: Bench) -> None:
@@ -66,8 +49,11 @@ def test_warnings_are_shown_once(bench: Bench) -> None:
     warning = {"tell": "configWarning", "params": {"summary": "mind", "details": None}}
     bench.script([warning, warning], [warning])
     transport = bench.open()
-    events = [*transport.send(TurnInput("a", thread_id=THREAD)), *transport.send(TurnInput("b", thread_id=THREAD))]
-    assert [WarningIssued("mind"), DONE, DONE] == without_place(events)
+    events = [
+        *transport.send(base.TurnInput("a", thread_id=THREAD)),
+        *transport.send(base.TurnInput("b", thread_id=THREAD)),
+    ]
+    assert [base.WarningIssued("mind"), DONE, DONE] == without_place(events)
 
 
 def test_another_agents_events_are_not_shown(bench: Bench) -> None:
@@ -83,16 +69,16 @@ def test_another_agents_events_are_not_shown(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("text", "info", "why"),
     [
-        ("full", "contextWindowExceeded", FailureReason.CONTEXT_FULL),
-        ("no", {"responseTooManyFailedAttempts": {"httpStatusCode": 401}}, FailureReason.UNAUTHORIZED),
-        ("odd", None, FailureReason.TURN_FAILED),
+        ("full", "contextWindowExceeded", base.FailureReason.CONTEXT_FULL),
+        ("no", {"responseTooManyFailedAttempts": {"httpStatusCode": 401}}, base.FailureReason.UNAUTHORIZED),
+        ("odd", None, base.FailureReason.TURN_FAILED),
     ],
 )
-def test_failed_turns(bench: Bench, text: str, info: object, why: FailureReason) -> None:
+def test_failed_turns(bench: Bench, text: str, info: object, why: base.FailureReason) -> None:
     """A failed turn has its reason, and the server continues."""
     bench.script([{"fail": text, "info": info}], [{"say": "x"}])
     transport = bench.open()
-    assert Failed(why, text) == run_turn(transport, "a")[-1]
+    assert base.Failed(why, text) == run_turn(transport, "a")[-1]
     assert DONE == run_turn(transport, "b")[-1]
     assert 1 == len(bench.starts())
 
@@ -101,12 +87,12 @@ def test_failed_turns(bench: Bench, text: str, info: object, why: FailureReason)
 
 
 def ask_and(
-    decision: ApprovalDecision | None, bench: Bench, **options: Any
-) -> tuple[list[TurnEvent], list[ApprovalRequest]]:
+    decision: base.ApprovalDecision | None, bench: Bench, **options: Any
+) -> tuple[list[base.TurnEvent], list[base.ApprovalRequest]]:
     """One turn that asks whether it may run ``ls``, and a user who says ``decision``, or gives up."""
-    asked: list[ApprovalRequest] = []
+    asked: list[base.ApprovalRequest] = []
 
-    def user(approval: ApprovalRequest) -> ApprovalDecision:
+    def user(approval: base.ApprovalRequest) -> base.ApprovalDecision:
         asked.append(approval)
         if decision is None:
             raise KeyboardInterrupt
@@ -116,20 +102,23 @@ def ask_and(
     return bench.turn(request, {"sleep": 0.2}, ask_person=user, **options), asked
 
 
-@pytest.mark.parametrize("decision", [ApprovalDecision.ACCEPT, ApprovalDecision.DECLINE])
-def test_a_user_decides(bench: Bench, decision: ApprovalDecision) -> None:
+@pytest.mark.parametrize("decision", [base.ApprovalDecision.ACCEPT, base.ApprovalDecision.DECLINE])
+def test_a_user_decides(bench: Bench, decision: base.ApprovalDecision) -> None:
     """The user sees the command and the folder, and the server gets the decision."""
     events, [approval] = ask_and(decision, bench)
-    assert ApprovalRequest(ApprovalKind.COMMAND, "ls", "/p") == approval
-    assert [ApprovalDecided(approval, decision), DONE] == without_place(events)
+    assert base.ApprovalRequest(base.ApprovalKind.COMMAND, "ls", "/p") == approval
+    assert [base.ApprovalDecided(approval, decision), DONE] == without_place(events)
     assert [{"id": 7, "result": {"decision": decision.value}}] == bench.answers()
 
 
-@pytest.mark.parametrize("decision", [ApprovalDecision.CANCEL, None])
-def test_a_user_cancels(bench: Bench, decision: ApprovalDecision | None) -> None:
+@pytest.mark.parametrize("decision", [base.ApprovalDecision.CANCEL, None])
+def test_a_user_cancels(bench: Bench, decision: base.ApprovalDecision | None) -> None:
     """Cancel, or Ctrl-C at the question, ends the turn."""
     events, [approval] = ask_and(decision, bench)
-    assert [ApprovalDecided(approval, ApprovalDecision.CANCEL), Interrupted(signal.SIGINT)] == without_place(events)
+    assert [
+        base.ApprovalDecided(approval, base.ApprovalDecision.CANCEL),
+        base.Interrupted(signal.SIGINT),
+    ] == without_place(events)
     assert [{"id": 7, "result": {"decision": "cancel"}}] == bench.answers()
 
 
@@ -137,7 +126,9 @@ def test_nobody_decides(bench: Bench) -> None:
     """Without a user the request is declined, and the event says so."""
     events = bench.turn({"ask": COMMAND, "params": {"command": "ls"}})
     assert [
-        ApprovalDecided(ApprovalRequest(ApprovalKind.COMMAND, "ls"), ApprovalDecision.DECLINE, is_by_person=False),
+        base.ApprovalDecided(
+            base.ApprovalRequest(base.ApprovalKind.COMMAND, "ls"), base.ApprovalDecision.DECLINE, is_by_person=False
+        ),
         DONE,
     ] == without_place(events)
 
@@ -145,9 +136,9 @@ def test_nobody_decides(bench: Bench) -> None:
 def test_thinking_is_not_silence(bench: Bench) -> None:
     """A user may take longer to decide than the server may be silent."""
 
-    def user(_: ApprovalRequest) -> ApprovalDecision:
+    def user(_: base.ApprovalRequest) -> base.ApprovalDecision:
         time.sleep(0.8)
-        return ApprovalDecision.ACCEPT
+        return base.ApprovalDecision.ACCEPT
 
     events = bench.turn({"ask": COMMAND, "params": {"command": "ls"}}, ask_person=user, idle_seconds=0.7)
     assert DONE == events[-1]
@@ -156,7 +147,7 @@ def test_thinking_is_not_silence(bench: Bench) -> None:
 def test_unknown_requests_are_refused(bench: Bench) -> None:
     """An unknown request is refused, so that the turn continues."""
     events = bench.turn({"ask": "new/thing", "params": {}})
-    assert [UnrecognizedEvent("new/thing"), DONE] == without_place(events)
+    assert [base.UnrecognizedEvent("new/thing"), DONE] == without_place(events)
     [answer] = bench.answers()
     assert (7, -32601) == (answer["id"], answer["error"]["code"])
 
@@ -165,11 +156,11 @@ def test_a_change_is_shown_with_its_diff(bench: Bench) -> None:
     """The request names an item, whose diff came before."""
     diff = {"path": "/p/a", "kind": {"type": "add"}, "diff": "hi\n"}
     item = {"item": {"type": "fileChange", "id": "c", "changes": [diff]}}
-    asked: list[ApprovalRequest] = []
+    asked: list[base.ApprovalRequest] = []
 
-    def user(approval: ApprovalRequest) -> ApprovalDecision:
+    def user(approval: base.ApprovalRequest) -> base.ApprovalDecision:
         asked.append(approval)
-        return ApprovalDecision.ACCEPT
+        return base.ApprovalDecision.ACCEPT
 
     request = {"ask": "item/fileChange/requestApproval", "params": {"itemId": "c"}}
     bench.turn({"tell": "item/started", "params": item}, request, ask_person=user)
@@ -183,8 +174,10 @@ def test_ctrl_c_interrupts_the_turn_only(bench: Bench) -> None:
     """The server stops the turn and runs the next one."""
     bench.script([{"begin": "sleep 9"}, {"wait": True}], [{"say": "x"}])
     transport = bench.open()
-    events = act_at(transport.send(TurnInput("a", thread_id=THREAD)), ItemStarted, to_ourselves(signal.SIGINT))
-    assert Interrupted(signal.SIGINT) == events[-1]
+    events = act_at(
+        transport.send(base.TurnInput("a", thread_id=THREAD)), base.ItemStarted, to_ourselves(signal.SIGINT)
+    )
+    assert base.Interrupted(signal.SIGINT) == events[-1]
     assert DONE == run_turn(transport, "b")[-1]
     assert (1, 1) == (len(bench.received("turn/interrupt")), len(bench.starts()))
 
@@ -193,13 +186,13 @@ def test_a_second_ctrl_c_kills(bench: Bench) -> None:
     """A server that does not react is killed, and the next turn starts another one without a notice."""
     bench.script([{"begin": "x"}, {"deaf": True}], [{"say": "x"}])
     transport = bench.open()
-    events: list[TurnEvent] = []
-    for event in transport.send(TurnInput("a", thread_id=THREAD)):
+    events: list[base.TurnEvent] = []
+    for event in transport.send(base.TurnInput("a", thread_id=THREAD)):
         events.append(event)
-        if isinstance(event, ItemStarted):
+        if isinstance(event, base.ItemStarted):
             threading.Timer(0.3, to_ourselves(signal.SIGINT)).start()
             to_ourselves(signal.SIGINT)()
-    assert Interrupted(signal.SIGINT) == events[-1]
+    assert base.Interrupted(signal.SIGINT) == events[-1]
     assert [] == bench.alive()
     assert [DONE] == [event for event in without_place(run_turn(transport, "b")) if event == DONE]
     assert 2 == len(bench.starts())
@@ -209,8 +202,8 @@ def test_sigterm_does_not_wait_long(bench: Bench, monkeypatch: pytest.MonkeyPatc
     """When codex-auto itself is to end, a server that does not react is killed after a moment."""
     monkeypatch.setattr(turn, "TERMINATE_SECONDS", 0.2)
     bench.script([{"begin": "x"}, {"deaf": True}])
-    events = act_at(bench.open().send(TurnInput("a")), ItemStarted, to_ourselves(signal.SIGTERM))
-    assert Interrupted(signal.SIGTERM) == events[-1]
+    events = act_at(bench.open().send(base.TurnInput("a")), base.ItemStarted, to_ourselves(signal.SIGTERM))
+    assert base.Interrupted(signal.SIGTERM) == events[-1]
     assert [] == bench.alive()
 
 
@@ -219,7 +212,7 @@ def test_silence_ends_a_turn(bench: Bench) -> None:
     trouble = {"tell": "error", "params": {"error": {"message": "again"}, "willRetry": True, "threadId": THREAD}}
     bench.script([trouble, {"sleep": 0.3}, trouble, {"wait": True}], [{"say": "x"}])
     transport = bench.open(idle_seconds=0.5)
-    assert Failed(FailureReason.IDLE_TIMEOUT, "0.5") == run_turn(transport, "a")[-1]
+    assert base.Failed(base.FailureReason.IDLE_TIMEOUT, "0.5") == run_turn(transport, "a")[-1]
     assert DONE == run_turn(transport, "b")[-1]
     assert 1 == len(bench.starts())
 
@@ -234,11 +227,11 @@ def test_leaving_a_turn_stops_it(bench: Bench) -> None:
     """Closing the stream of events stops the turn, so that the next prompt does not steer it."""
     bench.script([{"say": "x"}, {"wait": True}], [{"say": "y"}])
     transport = bench.open()
-    events = transport.send(TurnInput("a", thread_id=THREAD))
-    while not isinstance(next(events), Message):
+    events = transport.send(base.TurnInput("a", thread_id=THREAD))
+    while not isinstance(next(events), base.Message):
         continue
     events.close()  # type: ignore[attr-defined]
-    assert Message("y", "item_0") in run_turn(transport, "b")
+    assert base.Message("y", "item_0") in run_turn(transport, "b")
 
 
 def test_a_busy_thread_is_waited_for(bench: Bench) -> None:
@@ -247,9 +240,9 @@ def test_a_busy_thread_is_waited_for(bench: Bench) -> None:
     bench.script([begun], [{"say": "x"}])
     transport = bench.open()
     run_turn(transport, "a")
-    events = transport.send(TurnInput("b", thread_id=THREAD))
-    assert TransportNotice(TransportNoticeKind.WAITING) == next(events)
+    events = transport.send(base.TurnInput("b", thread_id=THREAD))
+    assert base.TransportNotice(base.TransportNoticeKind.WAITING) == next(events)
     assert 1 == len(bench.received("turn/start"))
     os.kill(os.getpid(), signal.SIGINT)
-    assert [Interrupted(signal.SIGINT)] == list(events)
+    assert [base.Interrupted(signal.SIGINT)] == list(events)
     assert 1 == len(bench.received("turn/start"))

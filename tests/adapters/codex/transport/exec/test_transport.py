@@ -15,23 +15,7 @@ from case_files import read_groups
 from fakes.codex.workbench import Turn, Workbench, make_workbench
 from processes import pids_with_variables
 
-from upbeat.adapters.codex.transport.base import (
-    CodexRequestError,
-    CommandFinished,
-    Completed,
-    Failed,
-    FailureReason,
-    Heartbeat,
-    Interrupted,
-    ItemStarted,
-    Message,
-    Reconnecting,
-    ThreadStarted,
-    TokenUsage,
-    TurnEvent,
-    TurnInput,
-    TurnStarted,
-)
+from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex.transport.exec import transport as exec_transport
 from upbeat.adapters.codex.transport.exec.transport import (
     MAX_PROMPT_CHARS,
@@ -67,15 +51,15 @@ def transport(
 
 
 def send(
-    bench: Workbench, signals: SignalHandler, turn: Turn, ask: TurnInput | None = None, idle_seconds: float = 60
-) -> list[TurnEvent]:
+    bench: Workbench, signals: SignalHandler, turn: Turn, ask: base.TurnInput | None = None, idle_seconds: float = 60
+) -> list[base.TurnEvent]:
     """All events of one turn that the fake plays."""
     bench.script(turn)
-    return list(transport(bench, signals, idle_seconds).send(ask or TurnInput("hello")))
+    return list(transport(bench, signals, idle_seconds).send(ask or base.TurnInput("hello")))
 
 
-def endings(events: list[TurnEvent]) -> list[TurnEvent]:
-    return [event for event in events if isinstance(event, Completed | Failed | Interrupted)]
+def endings(events: list[base.TurnEvent]) -> list[base.TurnEvent]:
+    return [event for event in events if isinstance(event, base.Completed | base.Failed | base.Interrupted)]
 
 
 @pytest.fixture
@@ -85,13 +69,13 @@ def quick_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exec_transport, "STOP_SIGNALS", quick)
 
 
-def interrupt(bench: Workbench, signals: SignalHandler, turn: Turn, *numbers: int) -> list[TurnEvent]:
+def interrupt(bench: Workbench, signals: SignalHandler, turn: Turn, *numbers: int) -> list[base.TurnEvent]:
     """All events of ``turn``; this process gets the signals ``numbers`` when ``turn`` says something."""
     bench.script(turn)
     events = []
-    for event in transport(bench, signals).send(TurnInput("hello")):
+    for event in transport(bench, signals).send(base.TurnInput("hello")):
         events.append(event)
-        if isinstance(event, Message):
+        if isinstance(event, base.Message):
             for number in numbers:
                 os.kill(os.getpid(), number)
     return events
@@ -102,20 +86,20 @@ def test_the_events_of_a_turn_are_in_order(bench: Workbench, signals: SignalHand
     turn: Turn = [{"thread": THREAD}, {"run": "ls", "output": "a\n"}, {"say": "one"}, {"say": "two"}]
 
     assert [
-        ThreadStarted(THREAD),
-        TurnStarted(),
-        ItemStarted("item_0", "/bin/bash -lc 'ls'"),
-        CommandFinished("item_0", "/bin/bash -lc 'ls'", "a\n", 0),
-        Message("one"),
-        Message("two"),
-        Completed(TokenUsage(100, 50, 10)),
+        base.ThreadStarted(THREAD),
+        base.TurnStarted(),
+        base.ItemStarted("item_0", "/bin/bash -lc 'ls'"),
+        base.CommandFinished("item_0", "/bin/bash -lc 'ls'", "a\n", 0),
+        base.Message("one"),
+        base.Message("two"),
+        base.Completed(base.TokenUsage(100, 50, 10)),
     ] == send(bench, signals, turn)
 
 
 def test_the_prompt_goes_to_standard_input_whole(bench: Workbench, signals: SignalHandler) -> None:
     """AC-013: a long prompt with every kind of character arrives unchanged, and the pipe is closed."""
     prompt = "é\r\n\x00店" * 100_000
-    send(bench, signals, [{"say": "x"}], TurnInput(prompt))
+    send(bench, signals, [{"say": "x"}], base.TurnInput(prompt))
 
     assert [prompt] == bench.prompts()
     assert ["exec", "--json", "-"] == bench.calls()[0]["argv"]
@@ -123,8 +107,8 @@ def test_the_prompt_goes_to_standard_input_whole(bench: Workbench, signals: Sign
 
 def test_a_prompt_that_is_too_long_starts_nothing(bench: Workbench, signals: SignalHandler) -> None:
     """No process is started for a prompt above Codex's own limit."""
-    assert [Failed(FailureReason.PROMPT_TOO_LONG)] == send(
-        bench, signals, [{"say": "x"}], TurnInput("x" * (MAX_PROMPT_CHARS + 1))
+    assert [base.Failed(base.FailureReason.PROMPT_TOO_LONG)] == send(
+        bench, signals, [{"say": "x"}], base.TurnInput("x" * (MAX_PROMPT_CHARS + 1))
     )
     assert [] == bench.calls()
 
@@ -144,7 +128,7 @@ def test_a_codex_that_cannot_be_started_is_a_failure(bench: Workbench, signals: 
     events = send(bench, signals, [{"say": "x"}])
 
     assert len(events) == 1
-    assert isinstance(events[0], Failed)
+    assert isinstance(events[0], base.Failed)
 
 
 def test_a_very_long_line_arrives(bench: Workbench, signals: SignalHandler) -> None:
@@ -152,7 +136,7 @@ def test_a_very_long_line_arrives(bench: Workbench, signals: SignalHandler) -> N
     output = "x\u2028y" * 350_000
     events = send(bench, signals, [{"run": "cat", "output": output}, {"say": "x"}])
 
-    assert CommandFinished("item_0", "/bin/bash -lc 'cat'", output, 0) in events
+    assert base.CommandFinished("item_0", "/bin/bash -lc 'cat'", output, 0) in events
 
 
 @pytest.mark.parametrize(("turn", "reason", "text"), CASES["ending"])
@@ -162,7 +146,9 @@ def test_there_is_one_ending_and_it_is_the_last(
     """However Codex ends, the last event is the only ending."""
     events = send(bench, signals, json.loads(turn))
     is_completed = reason == "completed"
-    ending = Completed(TokenUsage(100, 50, 10)) if is_completed else Failed(FailureReason(reason), text)
+    ending = (
+        base.Completed(base.TokenUsage(100, 50, 10)) if is_completed else base.Failed(base.FailureReason(reason), text)
+    )
 
     assert [ending] == endings(events)
     assert ending == events[-1]
@@ -170,17 +156,17 @@ def test_there_is_one_ending_and_it_is_the_last(
 
 def test_a_missing_thread_is_refused_before_anything_is_read(bench: Workbench, signals: SignalHandler) -> None:
     """AC-002: a thread that is gone is distinguished from a turn that failed."""
-    [failed] = send(bench, signals, [{"say": "x"}], TurnInput("hello", thread_id=THREAD))
+    [failed] = send(bench, signals, [{"say": "x"}], base.TurnInput("hello", thread_id=THREAD))
 
-    assert isinstance(failed, Failed)
-    assert (FailureReason.NO_ROLLOUT, [None]) == (failed.reason, bench.prompts())
+    assert isinstance(failed, base.Failed)
+    assert (base.FailureReason.NO_ROLLOUT, [None]) == (failed.reason, bench.prompts())
 
 
 def test_a_full_standard_error_does_not_hang(bench: Workbench, signals: SignalHandler) -> None:
     """More output on standard error than a pipe holds does not block the turn."""
     [failed] = send(bench, signals, [{"refuse": "x" * 300_000 + "\nlast words", "code": 3}])
 
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, base.Failed)
     assert failed.text.endswith("last words")
 
 
@@ -190,7 +176,7 @@ def test_a_process_left_behind_does_not_hold_the_turn(bench: Workbench, signals:
     began = time.monotonic()
     events = send(bench, signals, [{spawn: 30}, {"say": "started"}])
 
-    assert Completed(TokenUsage(100, 50, 10)) == events[-1]
+    assert base.Completed(base.TokenUsage(100, 50, 10)) == events[-1]
     assert time.monotonic() - began < 5
     assert [["sleep", "30"]] == bench.processes()
     for pid in pids_with_variables(f"FAKE_CODEX={bench.codex_home}"):
@@ -209,7 +195,7 @@ def test_ctrl_c_ends_the_turn_and_all_its_processes(
     """SIGINT is passed on, and no process of the turn remains."""
     events = interrupt(bench, signals, [start, {"say": "begun"}, {"sleep": 30}], signal.SIGINT)
 
-    assert Interrupted(signal.SIGINT) == events[-1]
+    assert base.Interrupted(signal.SIGINT) == events[-1]
     assert bench.has_ended(0.1)
 
 
@@ -218,7 +204,7 @@ def test_a_codex_that_does_not_listen_is_killed(bench: Workbench, signals: Signa
     """SIGINT, then SIGTERM, then SIGKILL: a process that ignores the first two is gone in the end."""
     turn: Turn = [{"ignore": ["SIGINT", "SIGTERM"]}, {"spawn": 30}, {"say": "begun"}, {"sleep": 30}]
 
-    assert Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, signal.SIGINT)[-1]
+    assert base.Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, signal.SIGINT)[-1]
     assert bench.has_ended(0.1)
 
 
@@ -231,7 +217,7 @@ def test_a_second_ctrl_c_does_not_wait(
     turn: Turn = [{"ignore": ["SIGINT", "SIGTERM"]}, {"say": "begun"}, {"sleep": 30}]
     began = time.monotonic()
 
-    assert Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, *[signal.SIGINT] * 3)[-1]
+    assert base.Interrupted(signal.SIGINT) == interrupt(bench, signals, turn, *[signal.SIGINT] * 3)[-1]
     assert time.monotonic() - began < 30
 
 
@@ -239,15 +225,15 @@ def test_sigterm_ends_the_turn_as_sigterm(bench: Workbench, signals: SignalHandl
     """A SIGTERM to codex-auto ends Codex first, and is the ending of the turn."""
     events = interrupt(bench, signals, [{"say": "begun"}, {"sleep": 30}], signal.SIGTERM)
 
-    assert Interrupted(signal.SIGTERM) == events[-1]
+    assert base.Interrupted(signal.SIGTERM) == events[-1]
     assert bench.has_ended(0.1)
 
 
 def test_closing_the_stream_ends_all_processes(bench: Workbench, signals: SignalHandler) -> None:
     """Closing the stream of events ends the turn."""
     bench.script([{"say": "one"}, {"ignore": ["SIGTERM"]}, {"sleep": 30}])
-    events = transport(bench, signals).send(TurnInput("hello"))
-    while not isinstance(next(events), Message):
+    events = transport(bench, signals).send(base.TurnInput("hello"))
+    while not isinstance(next(events), base.Message):
         pass
     events.close()  # type: ignore[attr-defined]
 
@@ -259,11 +245,11 @@ def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
     turn: Turn = [{"trouble": "Reconnecting..."}, {"sleep": 0.3}, {"trouble": "Reconnecting..."}, {"sleep": 30}]
     events = send(bench, signals, turn, idle_seconds=1)
 
-    shown = [event for event in events if not isinstance(event, Heartbeat)]
+    shown = [event for event in events if not isinstance(event, base.Heartbeat)]
     assert [
-        Reconnecting("Reconnecting..."),
-        Reconnecting("Reconnecting..."),
-        Failed(FailureReason.IDLE_TIMEOUT, "1"),
+        base.Reconnecting("Reconnecting..."),
+        base.Reconnecting("Reconnecting..."),
+        base.Failed(base.FailureReason.IDLE_TIMEOUT, "1"),
     ] == shown[2:]
     assert bench.has_ended(0.1)
 
@@ -275,7 +261,7 @@ def test_silence_ends_a_turn(bench: Workbench, signals: SignalHandler) -> None:
 )
 def test_work_is_not_silence(bench: Workbench, signals: SignalHandler, turn: Turn, idle: float) -> None:
     """A command may be silent for longer, and a limit of 0 waits forever."""
-    assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, turn, idle_seconds=idle)[-1]
+    assert base.Completed(base.TokenUsage(100, 50, 10)) == send(bench, signals, turn, idle_seconds=idle)[-1]
 
 
 def test_a_codex_that_lingers_is_ended(
@@ -284,7 +270,7 @@ def test_a_codex_that_lingers_is_ended(
     """A process that remains after the ending is stopped, and the turn counts as completed."""
     monkeypatch.setattr(exec_transport, "EXIT_SECONDS", 0.3)
 
-    assert Completed(TokenUsage(100, 50, 10)) == send(bench, signals, [{"say": "x"}, {"linger": 30}])[-1]
+    assert base.Completed(base.TokenUsage(100, 50, 10)) == send(bench, signals, [{"say": "x"}, {"linger": 30}])[-1]
     assert bench.has_ended(0.1)
 
 
@@ -297,7 +283,7 @@ def test_waiting_for_the_network_comes_to_an_end(
     waiting = {"trouble": "Reconnecting... waiting for network (Connection failed: x)"}
     ending = send(bench, signals, [waiting, {"sleep": 0.6}, {"say": "x"}], idle_seconds=idle_seconds)[-1]
 
-    assert (ending == Failed(FailureReason.PROVIDER_UNREACHABLE)) == is_ended
+    assert (ending == base.Failed(base.FailureReason.PROVIDER_UNREACHABLE)) == is_ended
     assert [] == bench.processes()
 
 
@@ -317,30 +303,30 @@ def test_a_fork_is_a_new_thread(bench: Workbench, signals: SignalHandler) -> Non
 
 def test_a_refused_fork_has_a_reason(bench: Workbench, signals: SignalHandler) -> None:
     """A refused fork has the same reasons as a turn."""
-    with pytest.raises(CodexRequestError) as refused:
+    with pytest.raises(base.CodexRequestError) as refused:
         transport(bench, signals).fork(THREAD)
 
-    assert FailureReason.NO_ROLLOUT is refused.value.failure.reason
+    assert base.FailureReason.NO_ROLLOUT is refused.value.failure.reason
 
 
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("#!/no/such/shell", FailureReason.LAUNCH_FAILED),
-        ("#!/bin/sh\nexit 0", FailureReason.EXITED_MID_TURN),
-        ("#!/bin/sh\n(setsid sleep 60 >/dev/null 2>&1 &)", FailureReason.EXITED_MID_TURN),
-        ("#!/bin/sh\nsleep 60", FailureReason.IDLE_TIMEOUT),
-        ("#!/bin/sh\n(setsid sleep 60 &)", FailureReason.IDLE_TIMEOUT),
+        ("#!/no/such/shell", base.FailureReason.LAUNCH_FAILED),
+        ("#!/bin/sh\nexit 0", base.FailureReason.EXITED_MID_TURN),
+        ("#!/bin/sh\n(setsid sleep 60 >/dev/null 2>&1 &)", base.FailureReason.EXITED_MID_TURN),
+        ("#!/bin/sh\nsleep 60", base.FailureReason.IDLE_TIMEOUT),
+        ("#!/bin/sh\n(setsid sleep 60 &)", base.FailureReason.IDLE_TIMEOUT),
     ],
 )
 def test_a_fork_without_a_thread_has_a_reason(
-    bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch, script: str, why: FailureReason
+    bench: Workbench, signals: SignalHandler, monkeypatch: pytest.MonkeyPatch, script: str, why: base.FailureReason
 ) -> None:
     """A Codex that cannot start, reports no thread or does not end is an error, and no process remains."""
     monkeypatch.setattr(exec_transport, "FORK_SECONDS", 0.3)
     monkeypatch.setattr(exec_transport, "with_death_signal", list)
     bench.program.write_text(script)
-    with pytest.raises(CodexRequestError) as refused:
+    with pytest.raises(base.CodexRequestError) as refused:
         transport(bench, signals).fork(THREAD)
 
     assert why is refused.value.failure.reason
@@ -385,16 +371,16 @@ def test_without_context_the_prompt_is_unchanged() -> None:
     """AC-013: without context, Codex gets exactly the prompt."""
     prompt = "\ufeff a\r\nb\x00 \n\n"
 
-    assert prompt == compose_stdin(TurnInput(prompt))
+    assert prompt == compose_stdin(base.TurnInput(prompt))
 
 
 def test_context_precedes_the_prompt() -> None:
     """A prepared turn is the context, a blank line, and the prompt."""
-    assert compose_stdin(TurnInput("\ufeffwhy?\n", "context")) == "context\n\nwhy?\n"
+    assert compose_stdin(base.TurnInput("\ufeffwhy?\n", "context")) == "context\n\nwhy?\n"
 
 
 def test_guidance_comes_first() -> None:
     """Guidance on the workflow precedes the context, outside of its frame."""
-    asks = [TurnInput("why?", "context", guidance="do DEV"), TurnInput("why?", guidance="do DEV")]
+    asks = [base.TurnInput("why?", "context", guidance="do DEV"), base.TurnInput("why?", guidance="do DEV")]
 
     assert ["do DEV\n\ncontext\n\nwhy?", "do DEV\n\nwhy?"] == [compose_stdin(ask) for ask in asks]
