@@ -10,10 +10,10 @@ from upbeat.core.policies import POLICIES
 
 
 def test_an_unknown_client_does_nothing_by_itself() -> None:
-    """Every trait of an unknown client is off or empty, except that its hooks report failures."""
+    """All traits of an unknown client are off or empty, but its hooks report failures and commands start with "/"."""
     traits = {each.name: getattr(UNKNOWN_CLIENT, each.name) for each in fields(ClientTraits)}
 
-    assert {"reports_failures": True} == {name: value for name, value in traits.items() if value}
+    assert {"reports_failures": True, "command_sign": "/"} == {name: value for name, value in traits.items() if value}
 
 
 def test_policies_name_traits_that_exist() -> None:

