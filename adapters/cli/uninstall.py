@@ -40,8 +40,12 @@ def run(arguments: Sequence[str]) -> int:
         return exit_code
     own = set(map(resolve_link, desired.own_folders))
     left = [folder for folder in apply_plan(plan, environment) if folder in own]
-    print(f"upbeat: {name}: uninstalled; the previous files are restored")
-    notes = [f"{path} was changed since the install, so it was left alone" for path in plan.kept]
+    if plan.merged or plan.kept:
+        print(f"upbeat: {name}: uninstalled; upbeat's entries are removed, and changes since the install are kept")
+    else:
+        print(f"upbeat: {name}: uninstalled; the previous files are restored")
+    notes = [f"{path} keeps what was changed since the install" for path in plan.merged]
+    notes += [f"{path} was changed since the install, so it was left alone" for path in plan.kept]
     notes += [f"{folder} is not empty, so it was left alone" for folder in left]
     print("\n".join(f"- {note}" for note in [*notes, *client.steps_after_uninstall()]))
     return 0

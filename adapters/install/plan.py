@@ -44,6 +44,8 @@ class InstallationPlan:
     """Files changed since the install that an uninstall cannot restore."""
     kept: tuple[Path, ...] = ()
     """Files changed since the install that an uninstall leaves alone."""
+    merged: tuple[Path, ...] = ()
+    """Files changed since the install that lose only upbeat's entries in an uninstall."""
     own_folders: tuple[Path, ...] = ()
     """Folders that only upbeat writes to."""
 
@@ -132,7 +134,7 @@ def plan_uninstall(
         return None
     edits = {resolve_link(edit.path): edit for edit in desired.edits}
     ours = {} if stored else _own_files(desired)
-    changes, drifted, kept = [], [], []
+    changes, drifted, kept, merged = [], [], [], []
     for file in sorted(receipt.files, key=lambda file: (file.is_own, not file.format)):
         now = read_regular_file(file.path)
         if now == file.before:
@@ -147,9 +149,10 @@ def plan_uninstall(
         else:
             is_foreign = ours.get(file.path, now) != now
             changes.append(FileChange(file.path, now, data, bool(file.format), is_foreign))
+            merged += [file.path] if data != file.before else []
     own = tuple(map(resolve_link, desired.own_folders))
     return InstallationPlan(
-        client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept), own
+        client, tuple(changes), stored, stored, None, receipt.folders, tuple(drifted), tuple(kept), tuple(merged), own
     )
 
 

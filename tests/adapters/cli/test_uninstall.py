@@ -21,6 +21,7 @@ def test_every_file_is_restored(here: Here, dotfiles: Path, client: str) -> None
     again = here("uninstall", client, "--yes", cwd=dotfiles)
 
     assert (0, installed, 0, 0) == (rehearsed.code, unchanged, gone.code, again.code)
+    assert f"upbeat: {client}: uninstalled; the previous files are restored\n".encode() in gone.stdout
     assert before == listing(dotfiles, with_times=False)
     assert f"upbeat: {client}: upbeat is not installed\n".encode() == again.stdout
 
@@ -64,6 +65,10 @@ def test_changed_settings_are_shown_and_kept(here: Here, dotfiles: Path, client:
     ) == refused.stderr
     kept = OWN_SETTINGS[client].replace("opus", "of mine").replace("gpt-5.5", "of mine")
     assert (0, kept) == (merged.code, file.read_bytes().decode())
+    assert (
+        f"upbeat: {client}: uninstalled; upbeat's entries are removed, and changes since the install are kept\n"
+        f"- {file} keeps what was changed since the install\n"
+    ).encode() in merged.stdout
 
 
 def test_a_changed_entry_of_upbeat_is_the_users_to_remove(here: Here, dotfiles: Path) -> None:
