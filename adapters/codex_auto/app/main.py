@@ -89,7 +89,7 @@ def _run(options: Options, environment: Environment, signals: SignalHandler) -> 
     show = _create_printer(options, environment, texts, is_interactive=talks)
     program = find_program(options.codex_program, outermost_repository(os.path.realpath(options.repo or ".")))
     if not program and not options.is_plan_only:
-        print(f"codex-auto: {texts['no_codex']}", file=sys.stderr)
+        print(escape_controls(f"codex-auto: {_missing_codex_text(options.codex_program, texts)}"), file=sys.stderr)
         _emit_ending(show, None, EXIT_NO_CODEX)
         return EXIT_NO_CODEX
     variables = child_variables({WRAPPED_VARIABLE: "1"})
@@ -100,6 +100,18 @@ def _run(options: Options, environment: Environment, signals: SignalHandler) -> 
     if options.is_plan_only:
         return _print_plan(parts, prompt, _open_conversation(parts))
     return _run_once(parts, prompt)
+
+
+def _missing_codex_text(program: str, texts: Texts) -> str:
+    """Return why ``program``, a name or a path, cannot be started."""
+    path = os.path.expanduser(program)
+    if os.sep not in program:
+        key = "no_codex"
+    elif os.path.isdir(path):
+        key = "codex_is_folder"
+    else:
+        key = "codex_not_executable" if os.path.exists(path) else "codex_absent"
+    return texts[key].format(path=program)
 
 
 def _create_printer(options: Options, environment: Environment, texts: Texts, *, is_interactive: bool) -> TurnPrinter:

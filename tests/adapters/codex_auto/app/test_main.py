@@ -114,6 +114,22 @@ def test_without_codex_the_installation_is_explained(bench: Workbench) -> None:
     assert 0 == bench.run("--once", "x", "--codex", "./codex", **OFF).code
 
 
+def test_a_path_without_a_program_is_explained(bench: Workbench) -> None:
+    """Exit 127 says what is wrong with the path of ``--codex``, or which name is not on PATH."""
+    (bench.folder / "text").write_text("x")
+    problems = {
+        "/nowhere/codex": "--codex /nowhere/codex: no such file",
+        f"{bench.folder}/": f"--codex {bench.folder}/: it is a folder; name the program in it",
+        f"{bench.folder}/text": f"--codex {bench.folder}/text: it is not executable",
+        "my-codex": "my-codex is not on PATH. Install it with",
+    }
+    for path, problem in problems.items():
+        done = bench.run("--once", "x", "--codex", path)
+
+        assert 127 == done.code
+        assert done.stderr.startswith(f"codex-auto: {problem}")
+
+
 def test_flags_and_folder_are_passed_on(bench: Workbench) -> None:
     """Arguments after -- go to codex exec, and --repo is its folder, wherever codex-auto starts."""
     arguments = ("--once", "x", "--repo", str(bench.repository), "--", "-m", "gpt-5.5", "-s", "read-only")
