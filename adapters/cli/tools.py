@@ -2,8 +2,8 @@
 
 The `ci_*` tools and the tools of your own MCP servers. `call` prints one item of the contract's `tool_results` and
 exits with 0 if the tool answered, else with 40. `list` starts your servers and shows the state of each of their tools:
-automatic, on_request, changed or unreachable. `approve` shows tools as their server declares them now, and approves
-them.
+automatic, on_request, changed or unreachable. If your settings have mistakes, it prints them and exits with 20.
+`approve` shows tools as their server declares them now, and approves them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from upbeat.adapters.cli.command_line import Subcommand, add_json_option, exit_on_signals, print_json, run_subcommand
 from upbeat.adapters.system.config.resolver import resolve_root, working_directory
+from upbeat.adapters.system.config.settings import load_settings
 from upbeat.adapters.wiring import Application, ServerLifetime, build_application
 from upbeat.core.contract.codes import ExitCode
 from upbeat.core.contract.event import ClientName, EventSource
@@ -55,14 +56,20 @@ def _list(application: Application, options: argparse.Namespace) -> int:
         for tool in TOOLS
     ]
     rows = embedded + _server_rows(application, options)
+    environment = application.environment
+    problems = load_settings(resolve_root(options.repo, environment), environment).problems
+    for problem in problems:
+        print(f"upbeat: {problem}", file=sys.stderr)
+    code = ExitCode.CONFIG if problems else ExitCode.OK
     if options.json:
-        return print_json({"tools": rows})
+        print_json({"tools": rows})
+        return code
     width = max(16, *(len(row["name"]) for row in rows))
     for row in rows:
         state = row.get("state") or offered.get(row["name"], "not offered here")
         detail = f": {row['detail']}" if row.get("detail") else ""
         print(f"{row['name']:<{width}} tier {row['tier']}  {row['timeout_ms']:>5} ms  {state}{detail}")
-    return 0
+    return code
 
 
 def _server_rows(application: Application, options: argparse.Namespace) -> list[dict[str, Any]]:

@@ -47,6 +47,17 @@ def test_list_and_call(here: Here, repo: Path, tmp_path: Path) -> None:
     assert (0, "written: hi") == (called.code, json.loads(called.stdout)["data"]["text"])
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_list_with_invalid_settings(here: Here, repo: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    """The list prints what is wrong with the settings on stderr and exits with 20."""
+    settings(tmp_path, '[mcp.servers.docs]\ncommnd = "x"\n')
+    done = here("tools", "list", *options, cwd=repo, home=tmp_path)
+
+    assert 20 == done.code
+    assert b"ci_search" in done.stdout
+    assert "auto-tools.toml:2: unknown key 'mcp.servers.docs.commnd'; did you mean 'command'?" in done.stderr
+
+
 def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> None:
     """A tool that has changed is refused by hand, too; approving shows it, without controls, and lets it answer."""
     call = ("tools", "call", "odd.search", "--args", '{"q": "x"}')
