@@ -10,13 +10,7 @@ from repositories import write
 from session_journal import SettableClock, happen
 
 from upbeat.adapters.clients.session_files import list_recordings
-from upbeat.adapters.doctor.journal_evidence import (
-    MAX_SESSIONS_PER_CLIENT,
-    latest_entries,
-    recent_sessions,
-    summarize_failures,
-    unrecorded_sessions,
-)
+from upbeat.adapters.doctor import journal_evidence
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.doctor.findings import HookPoint, UnrecordedSession
 
@@ -38,16 +32,16 @@ def unreadable(tmp_path: Path) -> SqliteJournal:
 
 def test_recent_sessions_are_those_of_the_client(journal: SqliteJournal) -> None:
     """At most five are returned, the most recent first; records from before the time do not count."""
-    for number in range(MAX_SESSIONS_PER_CLIENT + 1):
+    for number in range(journal_evidence.MAX_SESSIONS_PER_CLIENT + 1):
         happen(journal, f"s-{number}")
     happen(journal, "other", client="codex-cli")
-    sessions = recent_sessions(journal, "claude-code", "")
+    sessions = journal_evidence.recent_sessions(journal, "claude-code", "")
 
-    assert [f"s-{number}" for number in range(MAX_SESSIONS_PER_CLIENT, 0, -1)] == [
+    assert [f"s-{number}" for number in range(journal_evidence.MAX_SESSIONS_PER_CLIENT, 0, -1)] == [
         session.session_id for session in sessions
     ]
     assert {HookPoint.END} == set(sessions[0].counts)
-    assert () == recent_sessions(journal, "claude-code", "9999")
+    assert () == journal_evidence.recent_sessions(journal, "claude-code", "9999")
 
 
 def test_latest_entries_are_those_of_the_session(journal: SqliteJournal) -> None:
@@ -55,8 +49,8 @@ def test_latest_entries_are_those_of_the_session(journal: SqliteJournal) -> None
     happen(journal, "s-1")
     happen(journal, "s-2")
 
-    assert ["s-1"] == [entry.text_field("session_id") for entry in latest_entries(journal, "s-1")]
-    assert () == latest_entries(journal, "")
+    assert ["s-1"] == [entry.text_field("session_id") for entry in journal_evidence.latest_entries(journal, "s-1")]
+    assert () == journal_evidence.latest_entries(journal, "")
 
 
 def test_a_session_with_a_turn_but_without_records_is_unrecorded(journal: SqliteJournal, tmp_path: Path) -> None:
@@ -66,7 +60,7 @@ def test_a_session_with_a_turn_but_without_records_is_unrecorded(journal: Sqlite
     files = list_recordings(str(tmp_path / "files"), 0, lambda _name: True, 0)
     recordings = [(Path(file.path).stem, file) for file in files]
 
-    assert (UnrecordedSession("lost", AT),) == unrecorded_sessions(journal, recordings, (b'"turn"',))
+    assert (UnrecordedSession("lost", AT),) == journal_evidence.unrecorded_sessions(journal, recordings, (b'"turn"',))
 
 
 def test_failures_are_counted_since_a_time(journal: SqliteJournal) -> None:
@@ -76,8 +70,8 @@ def test_failures_are_counted_since_a_time(journal: SqliteJournal) -> None:
             transaction.append(record("", "/repo", "internal_error", at=at))
     happen(journal)
 
-    assert (2, "2026-01-03") == summarize_failures(journal, "2026-01-02")
-    assert (0, "") == summarize_failures(journal, "2027")
+    assert (2, "2026-01-03") == journal_evidence.summarize_failures(journal, "2026-01-02")
+    assert (0, "") == journal_evidence.summarize_failures(journal, "2027")
 
 
 def test_an_unreadable_journal_is_evidence_of_nothing(unreadable: SqliteJournal, tmp_path: Path) -> None:
@@ -85,7 +79,7 @@ def test_an_unreadable_journal_is_evidence_of_nothing(unreadable: SqliteJournal,
     write(tmp_path / "files", {"lost.jsonl": TURN})
     files = list_recordings(str(tmp_path / "files"), 0, lambda _name: True, 0)
 
-    assert () == recent_sessions(unreadable, "claude-code", "")
-    assert () == latest_entries(unreadable, "s-1")
-    assert () == unrecorded_sessions(unreadable, [("lost", files[0])], (b'"turn"',))
-    assert (0, "") == summarize_failures(unreadable, "")
+    assert () == journal_evidence.recent_sessions(unreadable, "claude-code", "")
+    assert () == journal_evidence.latest_entries(unreadable, "s-1")
+    assert () == journal_evidence.unrecorded_sessions(unreadable, [("lost", files[0])], (b'"turn"',))
+    assert (0, "") == journal_evidence.summarize_failures(unreadable, "")

@@ -7,18 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from upbeat.adapters.system.environment import (
-    Environment,
-    child_variables,
-    decode_argument,
-    read_environment,
-    variables_named,
-)
+from upbeat.adapters.system import environment
 
 
 def test_nothing_set() -> None:
     """Without variables the folders are below the root, and no setting is set."""
-    assert Environment(
+    assert environment.Environment(
         settings={},
         config_home=Path("/.config"),
         state_home=Path("/.local/state"),
@@ -26,12 +20,12 @@ def test_nothing_set() -> None:
         language="en",
         is_wrapped=False,
         has_color=True,
-    ) == read_environment({})
+    ) == environment.read_environment({})
 
 
 def test_everything_set() -> None:
     """Settings are taken by name, folders by XDG, and nothing else is kept."""
-    assert Environment(
+    assert environment.Environment(
         settings={"CI_AUTO_TOOLS": "off", "CI_AUTO_TOOLS_DRY_RUN": "1", "CI_CODEX_SESSION_MODE": "exec"},
         config_home=Path("/c"),
         state_home=Path("/s"),
@@ -41,7 +35,7 @@ def test_everything_set() -> None:
         language="zh",
         is_wrapped=True,
         has_color=False,
-    ) == read_environment(
+    ) == environment.read_environment(
         {
             "HOME": "/home/a",
             "CI_AUTO_TOOLS": "off",
@@ -63,7 +57,7 @@ def test_everything_set() -> None:
 
 def test_relative_folders_are_ignored() -> None:
     """Relative paths in XDG variables are ignored."""
-    assert Path("/h/.config") == read_environment({"HOME": "/h", "XDG_CONFIG_HOME": "etc"}).config_home
+    assert Path("/h/.config") == environment.read_environment({"HOME": "/h", "XDG_CONFIG_HOME": "etc"}).config_home
 
 
 @pytest.mark.parametrize(
@@ -79,27 +73,27 @@ def test_relative_folders_are_ignored() -> None:
 )
 def test_language(variables: dict[str, str], language: str) -> None:
     """LC_ALL outweighs LC_MESSAGES outweighs LANG."""
-    assert language == read_environment(variables).language
+    assert language == environment.read_environment(variables).language
 
 
 @pytest.mark.parametrize(("variables", "color"), [({}, True), ({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False)])
 def test_color(variables: dict[str, str], color: bool) -> None:
     """A dumb terminal gets no colours."""
-    assert color == read_environment(variables).has_color
+    assert color == environment.read_environment(variables).has_color
 
 
 def test_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an argument the environment of the process is read; a child gets it with additions."""
     monkeypatch.setenv("CI_AUTO_TOOLS_MODE", "plan")
 
-    assert {"CI_AUTO_TOOLS_MODE": "plan"}.items() <= read_environment().settings.items()
-    assert {"CI_AUTO_TOOLS_MODE": "plan", "NEW": "1"}.items() <= child_variables({"NEW": "1"}).items()
+    assert {"CI_AUTO_TOOLS_MODE": "plan"}.items() <= environment.read_environment().settings.items()
+    assert {"CI_AUTO_TOOLS_MODE": "plan", "NEW": "1"}.items() <= environment.child_variables({"NEW": "1"}).items()
 
 
 def test_switched_off() -> None:
     """Off in the environment is known before any settings are read."""
     assert [True, False, False] == [
-        read_environment({"CI_AUTO_TOOLS": value}).is_switched_off for value in (" OFF", "auto", "")
+        environment.read_environment({"CI_AUTO_TOOLS": value}).is_switched_off for value in (" OFF", "auto", "")
     ]
 
 
@@ -108,7 +102,7 @@ def test_variables_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCS_TOKEN", "t")
     monkeypatch.delenv("NOT_SET", raising=False)
 
-    assert {"DOCS_TOKEN": "t"} == variables_named(["DOCS_TOKEN", "NOT_SET"])
+    assert {"DOCS_TOKEN": "t"} == environment.variables_named(["DOCS_TOKEN", "NOT_SET"])
 
 
 @pytest.mark.parametrize(
@@ -127,4 +121,4 @@ def test_an_argument_as_it_was_typed(
     """An argument that the locale cannot decode is decoded as UTF-8 if possible."""
     monkeypatch.setattr(os, "fsencode", lambda text: text.encode(encoding, "surrogateescape"))
 
-    assert expected == decode_argument(bytes_typed.decode(encoding, "surrogateescape"))
+    assert expected == environment.decode_argument(bytes_typed.decode(encoding, "surrogateescape"))

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from upbeat.core.contract.effect import Explanation, NotifyUser
-from upbeat.core.workflow.decision import (
-    NO_DECISION,
-    ArchiveFeature,
-    TickCheckboxes,
-    WorkflowDecision,
-    make_explanation,
-)
+from upbeat.core.workflow import decision
 from upbeat.core.workflow.facts import SessionClosed, ToolUsed
 
-FIRST = WorkflowDecision((ToolUsed(),), (NotifyUser("a"),), (), (TickCheckboxes("f", ("DEV",)),))
-SECOND = WorkflowDecision((SessionClosed(),), (NotifyUser("b"),), (), (ArchiveFeature("f"),))
+FIRST = decision.WorkflowDecision((ToolUsed(),), (NotifyUser("a"),), (), (decision.TickCheckboxes("f", ("DEV",)),))
+SECOND = decision.WorkflowDecision((SessionClosed(),), (NotifyUser("b"),), (), (decision.ArchiveFeature("f"),))
 
 
 def test_decisions_add_up_in_order() -> None:
     """The sum has the parts of both decisions, in order, and no decision adds nothing."""
     assert (
-        WorkflowDecision(
+        decision.WorkflowDecision(
             (ToolUsed(), SessionClosed()),
             (NotifyUser("a"), NotifyUser("b")),
             (),
-            (TickCheckboxes("f", ("DEV",)), ArchiveFeature("f")),
+            (decision.TickCheckboxes("f", ("DEV",)), decision.ArchiveFeature("f")),
         )
         == FIRST + SECOND
     )
-    assert FIRST == FIRST + NO_DECISION == NO_DECISION + FIRST
+    assert FIRST == FIRST + decision.NO_DECISION == decision.NO_DECISION + FIRST
 
 
 def test_an_explanation_omits_empty_inputs() -> None:
     """Inputs that are None or empty are omitted; zero and False are inputs."""
-    assert Explanation("loop", "continue", "why", {"turns": 0, "paused": False}, "file:3") == make_explanation(
+    assert Explanation("loop", "continue", "why", {"turns": 0, "paused": False}, "file:3") == decision.make_explanation(
         "loop", "continue", "why", "file:3", turns=0, paused=False, step="", run=None, steps=()
     )

@@ -7,19 +7,7 @@ from dataclasses import replace
 import pytest
 from workflow_play import Play
 
-from upbeat.core.workflow.prompts import (
-    MAX_RESUME_PROMPT_CHARS,
-    MAX_STEP_PROMPT_CHARS,
-    MAX_TURN_PROMPT_CHARS,
-    describe_end_reason,
-    format_progress,
-    format_unfinished_steps,
-    render_continuation_prompt,
-    render_resume_prompt,
-    render_step_prompt,
-    render_turn_prompt,
-    verdict_options,
-)
+from upbeat.core.workflow import prompts
 from upbeat.core.workflow.registry import Stage
 from upbeat.core.workflow.state import (
     NEW_SESSION,
@@ -45,8 +33,8 @@ RUN = WorkflowRun(
 
 def test_progress() -> None:
     """Steps have marks for verdicts and work, and parallel steps are in brackets."""
-    assert "PLAN ✓ → DEV … → [REVIEW, TEST:2 ?]" == format_progress(RUN)
-    assert "DEV, REVIEW, TEST:2" == format_unfinished_steps(RUN)
+    assert "PLAN ✓ → DEV … → [REVIEW, TEST:2 ?]" == prompts.format_progress(RUN)
+    assert "DEV, REVIEW, TEST:2" == prompts.format_unfinished_steps(RUN)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +47,15 @@ def test_progress() -> None:
 )
 def test_end_reasons(code: str, language: str, text: str) -> None:
     """A known code is described, and an unknown one is returned unchanged."""
-    assert text == describe_end_reason(code, 3, language)
+    assert text == prompts.describe_end_reason(code, 3, language)
 
 
 def test_every_stage_may_fail() -> None:
     """The options are the verdicts of the stage and FAIL, each once."""
-    assert ("PASS", "REJECT", "FAIL") == verdict_options(Stage("R", "r", (StepVerdict.PASS, StepVerdict.REJECT)))
-    assert ("PASS", "FAIL") == verdict_options(Stage("T", "t", (StepVerdict.PASS, StepVerdict.FAIL)))
+    assert ("PASS", "REJECT", "FAIL") == prompts.verdict_options(
+        Stage("R", "r", (StepVerdict.PASS, StepVerdict.REJECT))
+    )
+    assert ("PASS", "FAIL") == prompts.verdict_options(Stage("T", "t", (StepVerdict.PASS, StepVerdict.FAIL)))
 
 
 def test_the_turn_prompt_needs_an_open_workflow() -> None:
@@ -73,9 +63,9 @@ def test_the_turn_prompt_needs_an_open_workflow() -> None:
     inputs = Play().inputs()
     states = [SessionState(run=replace(RUN, status=status)) for status in RunStatus]
 
-    assert "" == render_turn_prompt(NEW_SESSION, inputs)
+    assert "" == prompts.render_turn_prompt(NEW_SESSION, inputs)
     assert [RunStatus.RUNNING, RunStatus.NEEDS_HUMAN] == [
-        state.run.status for state in states if state.run and render_turn_prompt(state, inputs)
+        state.run.status for state in states if state.run and prompts.render_turn_prompt(state, inputs)
     ]
 
 
@@ -87,16 +77,16 @@ def test_prompts_are_bounded() -> None:
     state, tasks = SessionState(run=run), "".join(f"- [ ] {number} {long}\n" for number in range(30))
     inputs = Play(tasks=tasks).inputs()
 
-    assert MAX_TURN_PROMPT_CHARS >= len(render_turn_prompt(state, inputs))
-    assert MAX_RESUME_PROMPT_CHARS >= len(render_resume_prompt(state, inputs))
-    assert MAX_RESUME_PROMPT_CHARS >= len(render_continuation_prompt(run, state, inputs))
-    assert MAX_STEP_PROMPT_CHARS >= len(render_step_prompt(run, steps[-1], "call-1", inputs))
+    assert prompts.MAX_TURN_PROMPT_CHARS >= len(prompts.render_turn_prompt(state, inputs))
+    assert prompts.MAX_RESUME_PROMPT_CHARS >= len(prompts.render_resume_prompt(state, inputs))
+    assert prompts.MAX_RESUME_PROMPT_CHARS >= len(prompts.render_continuation_prompt(run, state, inputs))
+    assert prompts.MAX_STEP_PROMPT_CHARS >= len(prompts.render_step_prompt(run, steps[-1], "call-1", inputs))
 
 
 def test_a_step_prompt_ends_with_the_verdict() -> None:
     """The last line asks for the verdict of the call, and a failed attempt is explained before."""
     step = replace(RUN.steps[2], attempts=1, failure_notes="The error is swallowed.")
-    lines = render_step_prompt(RUN, step, "call-1", Play().inputs()).splitlines()
+    lines = prompts.render_step_prompt(RUN, step, "call-1", Play().inputs()).splitlines()
 
     assert '"call": "call-1"' in lines[-1]
     assert "- REVIEW: The error is swallowed." in lines
@@ -106,4 +96,4 @@ def test_open_tasks_are_listed_without_a_workflow() -> None:
     """Without a run, the resume prompt has the open boxes."""
     inputs = Play(tasks="- [x] a\n- [ ] b\n").inputs()
 
-    assert "Open in tasks.md (1/2 done):\n- [ ] b" == render_resume_prompt(NEW_SESSION, inputs)
+    assert "Open in tasks.md (1/2 done):\n- [ ] b" == prompts.render_resume_prompt(NEW_SESSION, inputs)

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from repositories import read_tree
 
-from upbeat.adapters.code.query.excerpt import (
-    OFF_TARGET_VALUE,
-    build_findings,
-    heaviest_window,
-    printable_path,
-    rank_definitions,
-)
+from upbeat.adapters.code.query import excerpt
 from upbeat.adapters.code.query.features import FeatureExtractor, FileFeatures
 from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
 from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, compute_corpus_statistics
@@ -28,7 +22,7 @@ WEIGHTS = st.dictionaries(st.integers(1, 80), st.floats(0.1, 5), max_size=20)
 def test_window_is_the_heaviest(first: int, more: int, weights: dict[int, float], size: int) -> None:
     """The window is inside the range, has the given size, and no other of that size is heavier."""
     last = first + more
-    start, end = heaviest_window(first, last, weights, size)
+    start, end = excerpt.heaviest_window(first, last, weights, size)
 
     def weight(line: int) -> float:
         return sum(weights.get(number, 0.0) for number in range(line, line + size))
@@ -41,23 +35,23 @@ def test_window_is_the_heaviest(first: int, more: int, weights: dict[int, float]
 
 def test_window_prefers_the_earliest() -> None:
     """Of equally heavy windows, the first is chosen."""
-    assert (1, 20) == heaviest_window(1, 100, {5: 1.0, 50: 1.0})
-    assert (1, 20) == heaviest_window(1, 100, {})
+    assert (1, 20) == excerpt.heaviest_window(1, 100, {5: 1.0, 50: 1.0})
+    assert (1, 20) == excerpt.heaviest_window(1, 100, {})
 
 
 @given(st.text(max_size=50))
 def test_printable_paths_are_printable(name: str) -> None:
     """There is no control, format or undecodable character; printable names stay as they are."""
-    assert all(character.isprintable() or character.isspace() for character in printable_path(name))
-    assert "\n" not in printable_path(name)
+    assert all(character.isprintable() or character.isspace() for character in excerpt.printable_path(name))
+    assert "\n" not in excerpt.printable_path(name)
     if name.isprintable():
-        assert name == printable_path(name)
+        assert name == excerpt.printable_path(name)
 
 
 def test_unprintable_characters_are_escaped() -> None:
     """Control characters, bidirectional controls and undecodable bytes become escapes."""
-    assert "a\\nb\\u202e\\xff\\x1b.py" == printable_path("a\nb\u202e\udcff\x1b.py")
-    assert "目录/my file.py" == printable_path("目录/my file.py")
+    assert "a\\nb\\u202e\\xff\\x1b.py" == excerpt.printable_path("a\nb\u202e\udcff\x1b.py")
+    assert "目录/my file.py" == excerpt.printable_path("目录/my file.py")
 
 
 def extract(query: str, texts: dict[str, str]) -> tuple[SearchQuery, list[FileFeatures], CorpusStatistics]:
@@ -74,14 +68,14 @@ def passage_values(query: str, *paths: str) -> list[float]:
     text = "def total_price(cart):\n    return cart.price\n"
     search_query, features, corpus = extract(query, dict.fromkeys(paths, text))
     ranked = [RankedFile(file, 1.0, 1.0) for file in features]
-    return [finding.optional_score for finding in build_findings(ranked, search_query, corpus)]
+    return [finding.optional_score for finding in excerpt.build_findings(ranked, search_query, corpus)]
 
 
 @pytest.mark.parametrize("path", ["tests/test_cart.py", "vendor/cart.py", "examples/cart.py"])
 def test_tests_and_examples_have_low_values(path: str) -> None:
     """Lines of a named test do not displace the sources that it calls."""
     source, other = passage_values(f"total_price is wrong, see {path}", "shop/cart.py", path)
-    assert other == pytest.approx(OFF_TARGET_VALUE * source, rel=0.01)
+    assert other == pytest.approx(excerpt.OFF_TARGET_VALUE * source, rel=0.01)
 
 
 def test_requested_tests_have_full_values() -> None:
@@ -95,7 +89,7 @@ def test_a_reason_has_two_words_and_two_names() -> None:
     query = "`total_price` `cart_rows` `tax_rate` are wrong: price, cart, rows, tax, rate, total"
     text = "def total_price(cart_rows, tax_rate):\n    return sum(cart_rows) * tax_rate\n"
     search_query, (features,), corpus = extract(query, {"shop/cart.py": text})
-    finding = build_findings([RankedFile(features, 1.0, 0.0)], search_query, corpus)[0]
+    finding = excerpt.build_findings([RankedFile(features, 1.0, 0.0)], search_query, corpus)[0]
     names, words = finding.why.split("; ")
 
     assert (2, 2) == (names.count(",") + 1, words.count(",") + 1)
@@ -110,7 +104,7 @@ def ranked(query: str) -> list[tuple[str, float]]:
     definitions = features.document.definitions
     return [
         (definitions[hits.position].symbol if hits.position >= 0 else "", share)
-        for share, hits in rank_definitions(features, search_query, corpus)
+        for share, hits in excerpt.rank_definitions(features, search_query, corpus)
     ]
 
 

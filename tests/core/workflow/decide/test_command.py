@@ -8,19 +8,15 @@ import pytest
 from case_files import read_cases
 from workflow_play import registry
 
-from upbeat.core.workflow.decide.command import (
-    Verb,
-    WorkflowCommand,
-    parse_other_command,
-    parse_workflow_command,
-    resolve_workflow_name,
-)
+from upbeat.core.workflow.decide import command
 
 
 @pytest.mark.parametrize(("verb", "workflow", "goal", "prompt"), read_cases(Path(__file__).parent / "prompt_cases.tsv"))
 def test_prompts(verb: str, workflow: str, goal: str, prompt: str) -> None:
     """Only an unmistakable command is one; any other prompt is an ordinary one."""
-    assert (None if verb == "-" else WorkflowCommand(Verb(verb), workflow, goal)) == parse_workflow_command(prompt)
+    assert (
+        None if verb == "-" else command.WorkflowCommand(command.Verb(verb), workflow, goal)
+    ) == command.parse_workflow_command(prompt)
 
 
 def test_other_commands() -> None:
@@ -35,7 +31,7 @@ def test_other_commands() -> None:
     )
 
     assert [("goal", "all tests\npass"), ("goal", "a `b` c"), ("quiet", ""), None, None, None] == [
-        parse_other_command(prompt) for prompt in prompts
+        command.parse_other_command(prompt) for prompt in prompts
     ]
 
 
@@ -44,5 +40,5 @@ def test_names_resolve() -> None:
     known = registry().workflows
 
     assert ["standard", "review-only", "e2e-only", ""] == [
-        resolve_workflow_name(name, known) for name in ("standard", "review", "e2e", "nothing")
+        command.resolve_workflow_name(name, known) for name in ("standard", "review", "e2e", "nothing")
     ]
