@@ -1,6 +1,6 @@
 """How often something is lost, duplicated or left behind when codex-auto, Codex, or both are killed in mid-turn.
 
-    PYTHONPATH=tests .venv/bin/python -m reliability.codex_kill [--rounds 200] [--seed 1]
+    python -m benchmarks.codex_kill [--quick] [--rounds 200] [--seed 1]
 
 The real Codex runs against the stub model, in the sandbox of the end-to-end tests, on both transports in turn. Each
 round kills with SIGKILL at a random moment between the start of Codex and the end of its answer, then goes on with the
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from e2e.clients import install
+from e2e.clients import ClientsUnavailable, install
 from e2e.received import Request
 from e2e.runs import Launch, prepare_launch
 from e2e.sandbox import Sandbox, make_sandbox
@@ -140,12 +140,17 @@ def forgotten(turns: list[tuple[Request, Counter[str]]], lines: list[dict[str, A
 def main() -> int:
     """Measure, print the figures and the first faults; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="six rounds: each victim once on either transport")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="upbeat-kill-") as folder:
-        sandbox = make_sandbox(Path(folder, "s"), {"codex": install("codex")})
-        figures = measure(sandbox, options.rounds, options.seed)
+        try:
+            programs = {"codex": install("codex")}
+        except ClientsUnavailable as error:
+            raise SystemExit(f"the real clients cannot run here: {error}") from None
+        sandbox = make_sandbox(Path(folder, "s"), programs)
+        figures = measure(sandbox, 6 if options.quick else options.rounds, options.seed)
     print(figures, *figures.faults[:20], sep="\n")
     return 1 if figures.faults else 0
 
