@@ -53,11 +53,16 @@ def _run_command(words: list[str]) -> int:
             child.send_signal(number)
 
     before = {number: signal.signal(number, forward) for number in (*_FORWARDED_SIGNALS, *_TERMINAL_SIGNALS)}
+    before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signaled, wakeup = os.pipe()
+    os.set_blocking(wakeup, False)
+    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     try:
         child = subprocess.Popen(words)
         for number in pending:
             child.send_signal(number)
-        code = child.wait()
+        while (code := child.poll()) is None:
+            os.read(signaled, 512)  # not wait(): a signal just before it blocks would be handled only after the child
     except FileNotFoundError:
         print(f"upbeat: command {words[0]!r} not found on PATH", file=sys.stderr)
         return EXIT_NOT_FOUND
@@ -65,6 +70,9 @@ def _run_command(words: list[str]) -> int:
         print(f"upbeat: cannot run {words[0]!r}: {error.strerror}", file=sys.stderr)
         return EXIT_NOT_EXECUTABLE
     finally:
+        signal.set_wakeup_fd(-1)
+        os.close(signaled)
+        os.close(wakeup)
         for number, handler in before.items():
             signal.signal(number, handler)
     return code if code >= 0 else 128 - code

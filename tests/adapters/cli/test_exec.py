@@ -77,9 +77,12 @@ def test_signals_pass_through(number: signal.Signals, tmp_path: Path) -> None:
         assert process.stdout
         assert "ready\n" == process.stdout.readline()
         process.send_signal(number)
-        rest = process.stdout.read()
+        try:
+            rest = process.communicate(timeout=30)[0]
+        finally:
+            process.kill()
 
-        assert (9, "caught\n\nupbeat: exit 9\n") == (process.wait(10), rest)
+        assert (9, "caught\n\nupbeat: exit 9\n") == (process.returncode, rest)
 
 
 def test_a_command_that_is_killed() -> None:
