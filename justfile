@@ -5,7 +5,7 @@ python := ".venv/bin/python"
 default:
     @just --list
 
-# the default suite: no Node.js, no network, about two minutes on two cores
+# the default suite: no Node.js, no network, about 90 seconds on two cores
 test *args:
     ./install.sh test {{ args }}
 

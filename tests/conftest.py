@@ -23,11 +23,12 @@ settings.load_profile("upbeat")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two workers a processor, for half of the suite's time is waiting for processes and disks.
+    """Three workers for two processors, because part of the suite's time is waiting for processes and disks.
 
     Only one for each of the real clients: they have deadlines of their own, Claude Code 1.5 s for what ends a session.
     """
-    return (os.cpu_count() or 1) * (1 if config.option.markexpr == "e2e" else 2)
+    processors = os.cpu_count() or 1
+    return processors if config.option.markexpr == "e2e" else max(2, processors * 3 // 2)
 
 
 @pytest.fixture(scope="module")
