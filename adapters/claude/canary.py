@@ -21,6 +21,7 @@ from upbeat.adapters.system.environment import child_variables
 from upbeat.adapters.system.files.bounded_read import read_json_object
 from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.adapters.system.process.run import run_program
+from upbeat.core.json_fields import mappings_of
 
 FAKE_API_KEY = "sk-ant-api03-upbeat-canary-of-no-account"
 SESSION_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_", "CLAUDE_CODE_CHILD_", "CLAUDE_PID")
@@ -94,10 +95,7 @@ def _server_problem(output: bytes) -> str:
     for line in output.splitlines():
         message = parse_json_object(line)
         if message.get("subtype") == "init":
-            servers = {
-                str(server.get("name")): server.get("status")
-                for server in canary.json_objects(message.get("mcp_servers"))
-            }
+            servers = {str(server.get("name")): server.get("status") for server in mappings_of(message, "mcp_servers")}
             problems = {name: status for name, status in servers.items() if NAME in name and status != "connected"}
             return ", ".join(f"{name}: {status}" for name, status in problems.items())
     return ""
@@ -105,14 +103,10 @@ def _server_problem(output: bytes) -> str:
 
 def stub_response(body: dict[str, Any], repository: Path) -> Iterator[canary.ServerSentEvent]:
     """Yield the response to a Messages API request: the next command, or, after the last one, the end of the turn."""
-    blocks = [
-        block
-        for message in canary.json_objects(body.get("messages"))
-        for block in canary.json_objects(message.get("content"))
-    ]
+    blocks = [block for message in mappings_of(body, "messages") for block in mappings_of(message, "content")]
     done = sum(block.get("type") == "tool_result" for block in blocks)
     wanted = canary.canary_commands(repository)
-    has_shell = any(tool.get("name") == "Bash" for tool in canary.json_objects(body.get("tools")))
+    has_shell = any(tool.get("name") == "Bash" for tool in mappings_of(body, "tools"))
     yield "message_start", {"type": "message_start", "message": _message(body, done)}
     if has_shell and done < len(wanted):
         arguments = json.dumps({"command": wanted[done], "description": "upbeat canary"})

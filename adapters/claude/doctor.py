@@ -26,7 +26,7 @@ from upbeat.adapters.system.files.bounded_read import read_json_object
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.adapters.system.process.find_program import get_version
 from upbeat.core.doctor.findings import ClientSnapshot, Fault, Reason, UnrecordedSession
-from upbeat.core.journal.record import mapping_of, text_of, texts_of
+from upbeat.core.json_fields import mapping_of, text_of, texts_of
 
 MIN_VERSION = (2, 1, 197)
 """The oldest version tested with hooks over MCP."""

@@ -21,7 +21,7 @@ from upbeat.adapters.hooks.codec import join_text_blocks, optional_text
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines
 from upbeat.core.contract.event import Event
 from upbeat.core.errors import ClientError
-from upbeat.core.journal.record import mappings_of
+from upbeat.core.json_fields import mappings_of
 from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 MAX_PENDING = 500

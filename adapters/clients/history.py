@@ -16,8 +16,9 @@ from upbeat.adapters.clients.client import Client
 from upbeat.adapters.clients.session_files import MAX_FILES
 from upbeat.adapters.system.environment import Environment
 from upbeat.core.contract.event import Call, ClientName, Event, SubagentReturned, ToolFinished, ToolKind
-from upbeat.core.journal.record import JournalEntry, mappings_of
+from upbeat.core.journal.record import JournalEntry
 from upbeat.core.journal.replay import decode_event
+from upbeat.core.json_fields import mappings_of
 from upbeat.core.rules.backtest import CallStatus, HistoryItem, RecordedCallEnd, RecordedEvent
 
 

@@ -18,12 +18,12 @@ from upbeat.adapters.doctor.canary import (
     ServerSentEvent,
     StubModelServer,
     canary_commands,
-    json_objects,
     summarize_run,
 )
 from upbeat.adapters.system.environment import WRAPPED_VARIABLE, child_variables
 from upbeat.adapters.system.files.tail import parse_json_object
 from upbeat.adapters.system.process.run import run_program
+from upbeat.core.json_fields import mappings_of
 
 MODEL = "gpt-5.5"
 """A model that Codex offers a shell tool; newer ones call everything from scripts. It is never contacted."""
@@ -71,9 +71,9 @@ def run_canary(program: str, repository: Path, codex_home: Path) -> CanaryRun:
 
 def stub_response(body: dict[str, Any], repository: Path) -> Iterator[ServerSentEvent]:
     """Yield the response to a Responses API request: the next command, or, after the last one, the end of the turn."""
-    items = json_objects(body.get("input"))
+    items = mappings_of(body, "input")
     done = sum(item.get("type") in ("function_call_output", "custom_tool_call_output") for item in items)
-    offered = {str(tool.get("name")) for tool in json_objects(body.get("tools"))}
+    offered = {str(tool.get("name")) for tool in mappings_of(body, "tools")}
     shell = next((name for name in SHELL_TOOLS if name in offered), "")
     wanted = canary_commands(repository)
     response = _response(body, done)

@@ -111,11 +111,6 @@ def empty_repository() -> Iterator[Path]:
         yield path
 
 
-def json_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; nothing if ``value`` is not a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def summarize_run(
     session_id: str,
     stub: StubModelServer,

@@ -29,7 +29,8 @@ from upbeat.core.doctor.findings import (
     Reason,
     SessionActivity,
 )
-from upbeat.core.journal.record import JournalEntry, mappings_of
+from upbeat.core.journal.record import JournalEntry
+from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages
 from upbeat.core.turn.report import format_timestamp
 

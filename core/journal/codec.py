@@ -24,7 +24,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from upbeat.core.journal.legacy import LEGACY_STATE_MARK, upgrade_record, upgrade_state
-from upbeat.core.journal.record import ChainBreak, Record, mappings_of
+from upbeat.core.journal.record import ChainBreak, Record
+from upbeat.core.json_fields import mappings_of
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import sanitize_text
 from upbeat.core.workflow import facts as fact_types

@@ -146,27 +146,3 @@ class JournalHealth:
     write_failures: int = 0
     last_failure: str = ""
     damaged_files: tuple[str, ...] = ()
-
-
-def text_of(values: Mapping[str, Any], name: str) -> str:
-    """Return the text ``name`` of a stored mapping; empty if it is missing or no text."""
-    value = values.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def mapping_of(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the mapping ``name`` of a stored mapping; empty if it is missing or no mapping."""
-    value = values.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def texts_of(values: Mapping[str, Any], name: str) -> list[str]:
-    """Return the texts in the list ``name`` of a stored mapping."""
-    value = values.get(name)
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-def mappings_of(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return the mappings in the list ``name`` of a stored mapping."""
-    value = values.get(name)
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from upbeat.core.contract import event as events
 from upbeat.core.contract.event import Call, ClientName, Event, EventSource, PromptOrigin, ToolKind
-from upbeat.core.journal.record import mapping_of, text_of, texts_of
+from upbeat.core.json_fields import mapping_of, text_of, texts_of
 
 _EVENT_TYPES: tuple[type[Event], ...] = (
     events.PromptSubmitted,

@@ -12,14 +12,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from upbeat.core.journal.record import (
-    JournalEntry,
-    JournalHealth,
-    PruneResult,
-    StoredSession,
-    VerificationResult,
-    mappings_of,
-)
+from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult, StoredSession, VerificationResult
+from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.workflow.prompts import describe_end_reason
 from upbeat.core.workflow.state import RunStatus, StepStatus, WorkflowRun

@@ -18,6 +18,7 @@ from typing import Any
 
 from upbeat.core.journal import record
 from upbeat.core.journal.codec import original_length
+from upbeat.core.json_fields import mapping_of, mappings_of, text_of, texts_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.shell.commands import parse_commands
 
@@ -166,10 +167,10 @@ class StatsCollector:
 
     def add(self, body: Mapping[str, Any]) -> None:
         """Count one record."""
-        at, event_fields = record.text_of(body, "at"), record.mapping_of(body, "event_fields")
+        at, event_fields = text_of(body, "at"), mapping_of(body, "event_fields")
         self._first, self._last = self._first or at, at or self._last
-        tracked = self._track_session(record.text_of(body, "session_id"))
-        if body.get("event") == "PromptSubmitted" and record.text_of(event_fields, "origin") == "user":
+        tracked = self._track_session(text_of(body, "session_id"))
+        if body.get("event") == "PromptSubmitted" and text_of(event_fields, "origin") == "user":
             self._turns += 1
             self._turns_with_context += any(_injected_texts(body))
             for injection in tracked:
@@ -177,7 +178,7 @@ class StatsCollector:
             self._settle([injection for injection in tracked if injection.prompts >= PROMPTS_TO_SETTLE])
             tracked[:] = [injection for injection in tracked if injection.prompts < PROMPTS_TO_SETTLE]
         elif body.get("event") == "ToolFinished" and tracked:
-            _mark_used(tracked, event_fields, record.text_of(body, "root"))
+            _mark_used(tracked, event_fields, text_of(body, "root"))
         self._count_injections(tracked, body)
 
     def build_report(self, days: int, root: str = "", holdout_percent: int = 0) -> StatsReport:
@@ -216,10 +217,10 @@ class StatsCollector:
             is_alone = len(injected) == 1 and isinstance(injected_chars, int)
             self._parts[name].chars += int(injected_chars or 0) if is_alone else original_length(text)
         injecting_parts, held_out_parts = {name for name, _text in injected}, set[str]()
-        explanations = [(record.text_of(part, "component"), part) for part in record.mappings_of(body, "explanations")]
+        explanations = [(text_of(part, "component"), part) for part in mappings_of(body, "explanations")]
         for name, explanation in explanations:
             if explanation.get("decision") == record.DROPPED:
-                reasons = _DROP_REASON.findall(record.text_of(explanation, "reason"))
+                reasons = _DROP_REASON.findall(text_of(explanation, "reason"))
                 if reasons:
                     self._parts[name].drop_reasons.update(reasons)
                 if record.HELD_OUT in reasons:
@@ -237,10 +238,10 @@ class StatsCollector:
         *,
         is_held_out: bool,
     ) -> None:
-        names = filter(None, record.texts_of(record.mapping_of(explanation, "inputs"), "names"))
-        files = frozenset(posixpath.join(record.text_of(body, "root"), name).rstrip("/") for name in names) - {""}
+        names = filter(None, texts_of(mapping_of(explanation, "inputs"), "names"))
+        files = frozenset(posixpath.join(text_of(body, "root"), name).rstrip("/") for name in names) - {""}
         if files:
-            call_id = record.text_of(record.mapping_of(body, "event_fields"), "call_id")
+            call_id = text_of(mapping_of(body, "event_fields"), "call_id")
             tracked.append(_TrackedInjection(part, files, call_id, is_held_out))
             self._settle(tracked[:-MAX_TRACKED_INJECTIONS])
             del tracked[:-MAX_TRACKED_INJECTIONS]
@@ -327,17 +328,17 @@ def _counter_median(counts: Counter[int]) -> float | None:
 
 def _injected_texts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (part, text) of the context that was injected."""
-    for effect in record.mappings_of(body, "effects"):
+    for effect in mappings_of(body, "effects"):
         if effect.get("kind") == "inject_context":
-            yield record.text_of(effect, "part"), record.text_of(effect, "text")
+            yield text_of(effect, "part"), text_of(effect, "text")
 
 
 def _mark_used(tracked: list[_TrackedInjection], call: Mapping[str, Any], root: str) -> None:
     """Note which of the tracked injections a finished call has used."""
-    kind, command, call_id = (record.text_of(call, name) for name in ("tool_kind", "command", "call_id"))
+    kind, command, call_id = (text_of(call, name) for name in ("tool_kind", "command", "call_id"))
     if call.get("was_rejected") or call.get("was_interrupted") or (call.get("has_failed") and not command):
         return
-    opened = set(record.texts_of(call, "paths")) if kind in _OPENS else set()
+    opened = set(texts_of(call, "paths")) if kind in _OPENS else set()
     edited = set(opened) if kind in _EDITS else set()
     names = (posixpath.basename(file) for injection in tracked for file in injection.files)
     if command and any(name in command for name in names):  # parsing a shell line takes time

@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from upbeat.core.json_fields import mapping_of, text_of
+
 JsonObject = Mapping[str, Any]
 
 CHUNK_BYTES = 1 << 18
@@ -51,18 +53,6 @@ def read_chunk(descriptor: int) -> bytes | None:
         return None
 
 
-def string_field(fields: JsonObject, name: str) -> str:
-    """Return the string ``name``, or an empty one."""
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def object_field(fields: JsonObject, name: str) -> JsonObject:
-    """Return the object ``name``, or an empty one."""
-    value = fields.get(name)
-    return value if isinstance(value, dict) else {}
-
-
 def int_field(fields: JsonObject, name: str) -> int:
     """Return the non-negative number ``name``, or 0."""
     value = fields.get(name)
@@ -75,17 +65,7 @@ def exit_code_field(fields: JsonObject, name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def objects_in(values: object) -> list[JsonObject]:
-    """Return the objects of a list; nothing for a value that is not a list."""
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-
-
-def strings_in(values: object) -> tuple[str, ...]:
-    """Return the strings of a list; nothing for a value that is not a list."""
-    return tuple(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
-
-
 def tool_error(item: JsonObject) -> str:
     """Return why the tool call ``item`` failed; empty if it did not."""
-    message = string_field(object_field(item, "error"), "message")
-    return message or ("failed" if string_field(item, "status") == "failed" else "")
+    message = text_of(mapping_of(item, "error"), "message")
+    return message or ("failed" if text_of(item, "status") == "failed" else "")

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from upbeat.adapters.codex.tools import shell_line
 from upbeat.adapters.codex.transcript import started_threads
-from upbeat.adapters.codex.transport.json_lines import JsonObject, exit_code_field, object_field, string_field
+from upbeat.adapters.codex.transport.json_lines import MAX_LINE_BYTES, JsonObject, exit_code_field
 from upbeat.adapters.system.files.tail import Bookmark, parse_json_object, read_new_lines, stat_regular_file
+from upbeat.core.json_fields import mapping_of, text_of
 
 MAX_BYTES = 1 << 28
 """Bytes of one file that are read at a time."""
@@ -127,41 +128,41 @@ class RolloutReader:
         path = self._locate_file(file)
         if path is None:
             return
-        for line in read_new_lines(str(path), file.bookmark, MAX_BYTES):
+        for line in read_new_lines(str(path), file.bookmark, MAX_BYTES, MAX_LINE_BYTES):
             if any(mark in line for mark in _RELEVANT_MARKERS):
-                payload = object_field(parse_json_object(line), "payload")
+                payload = mapping_of(parse_json_object(line), "payload")
                 yield from self._agent_events(file, payload) if file.call_id else self._root_events(payload)
 
     def _root_events(self, payload: JsonObject) -> Iterator[RolloutEvent]:
         if payload.get("type") == "function_call":
             if payload.get("name") == "spawn_agent":
-                arguments = parse_json_object(string_field(payload, "arguments").encode("utf-8", "replace"))
-                self._calls[string_field(payload, "call_id")] = {**arguments, "namespace": payload.get("namespace")}
+                arguments = parse_json_object(text_of(payload, "arguments").encode("utf-8", "replace"))
+                self._calls[text_of(payload, "call_id")] = {**arguments, "namespace": payload.get("namespace")}
             return
-        item = object_field(payload, "item")
+        item = mapping_of(payload, "item")
         yield from _item_events("", payload)
         agent_id = next(iter(started_threads(item)), "")
         if agent_id and agent_id not in self._files:
-            call_id = string_field(item, "id")
+            call_id = text_of(item, "id")
             self._files[agent_id] = _RolloutFile(agent_id, call_id)
             yield self._agent_spawned(call_id, agent_id)
 
     def _agent_spawned(self, call_id: str, agent_id: str) -> AgentSpawned:
         call = self._calls.get(call_id, {})
         is_sealed = call.get("namespace") == _SEALED_NAMESPACE
-        prompt = "" if is_sealed else string_field(call, "message")
+        prompt = "" if is_sealed else text_of(call, "message")
         return AgentSpawned(
-            call_id, agent_id, string_field(call, "agent_type"), prompt, string_field(call, "task_name"), is_sealed
+            call_id, agent_id, text_of(call, "agent_type"), prompt, text_of(call, "task_name"), is_sealed
         )
 
     def _agent_events(self, file: _RolloutFile, payload: JsonObject) -> Iterator[RolloutEvent]:
-        turn = string_field(payload, "turn_id")
+        turn = text_of(payload, "turn_id")
         match payload.get("type"):
             case "item_completed" if payload.get("thread_id") == file.thread_id:
                 file.own_turns.add(turn)
                 yield from _item_events(file.thread_id, payload)
             case "task_complete" if turn in file.own_turns:
-                yield AgentFinished(file.thread_id, file.call_id, string_field(payload, "last_agent_message"))
+                yield AgentFinished(file.thread_id, file.call_id, text_of(payload, "last_agent_message"))
             case "turn_aborted" if turn in file.own_turns:
                 yield AgentFinished(file.thread_id, file.call_id, None)
             case _:
@@ -192,15 +193,15 @@ def find_rollout(home: Path, thread_id: str) -> Path | None:
 
 
 def _item_events(agent_id: str, payload: JsonObject) -> Iterator[RolloutEvent]:
-    item = object_field(payload, "item")
-    call_id = string_field(item, "id")
+    item = mapping_of(payload, "item")
+    call_id = text_of(item, "id")
     if item.get("type") == "CommandExecution":
         ended_at_ms = payload.get("completed_at_ms")
         yield RecordedCommand(
             agent_id,
             call_id,
             shell_line(item.get("command")),
-            string_field(item, "aggregated_output"),
+            text_of(item, "aggregated_output"),
             exit_code_field(item, "exit_code"),
             ended_at_ms / 1000 if isinstance(ended_at_ms, int) else 0.0,
         )

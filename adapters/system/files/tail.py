@@ -56,9 +56,12 @@ def read_lines_backwards(path: str, max_bytes: int) -> Iterator[bytes]:
         os.close(descriptor)
 
 
-def read_new_lines(path: str, bookmark: Bookmark, max_bytes: int) -> Iterator[bytes]:
+def read_new_lines(
+    path: str, bookmark: Bookmark, max_bytes: int, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[bytes]:
     """Yield the complete lines of ``path`` after ``bookmark``, within ``max_bytes``, and advance the bookmark.
 
+    A line of more than ``max_line_bytes`` may be skipped.
     A file that was replaced or truncated is read from its beginning: ``bookmark.offset`` is then 0 first.
     """
     descriptor = _open(path)
@@ -77,7 +80,7 @@ def read_new_lines(path: str, bookmark: Bookmark, max_bytes: int) -> Iterator[by
             for line in lines:
                 bookmark.offset += len(line) + 1
                 yield line
-            if len(rest) > MAX_LINE_BYTES:
+            if len(rest) > max_line_bytes:
                 bookmark.offset += len(rest)
                 rest = b""
     except OSError:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from doctor_home import DoctorHome, inactive_points
-from reliability.doctor_faults import CLAUDE, FAULTS
+from doctor_home import DoctorHome
 
 from upbeat import __version__
 from upbeat.adapters.claude.client import ClaudeCode
@@ -15,41 +14,11 @@ from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.doctor.findings import ClientSnapshot, Reason
 
-DAILY = (
-    *("hooks switched off in the project", "only the administrator's hooks", "interpreter gone", "a hook taken out"),
-    *("the server switched off", "installed from two marketplaces", "another hook of the kind", "no end arrives"),
-    "a session that left nothing",
-)
-"""Faults that the default suite plants; the others are among the promises."""
-
 
 def inspect(home: DoctorHome, environment: Environment | None = None, folder: str = "") -> ClientSnapshot:
     """The snapshot of Claude Code as it would start in the project, or in a folder of it."""
     environment, project = environment or home.environment, str(home.project)
     return inspect_claude(ClaudeCode(), environment, project, f"{project}{folder}", build_journal(environment))
-
-
-def test_everything_is_active_after_an_installation_and_a_turn(doctor_home: DoctorHome) -> None:
-    """Without a fault, and with a turn in the journal, every hook point is active."""
-    assert {} == inactive_points(inspect(doctor_home))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in DAILY else pytest.param(name, marks=pytest.mark.reliability)
-        for name, fault in FAULTS.items()
-        if fault.client == CLAUDE and fault.reason != "server_not_connected"
-    ],
-)
-def test_a_fault_disables_the_hook_points_that_it_concerns(doctor_home: DoctorHome, name: str) -> None:
-    """These hook points are inactive for the fault's reason; others are at most unproven."""
-    planted = FAULTS[name]
-    planted.plant(doctor_home)
-    inactive = inactive_points(inspect(doctor_home))
-
-    assert planted.hook_points == {point for point, reasons in inactive.items() if planted.reason in reasons}
-    assert all(reasons == {"unproven"} for point, reasons in inactive.items() if point not in planted.hook_points)
 
 
 @pytest.mark.parametrize(("is_set", "place"), [(True, ".claude.json"), (False, ".claude/.claude.json")])

@@ -4,43 +4,17 @@ from __future__ import annotations
 
 import pytest
 from doctor_home import DoctorHome, inactive_points
-from reliability.doctor_faults import CODEX, FAULTS
+from reliability.doctor_faults import FAULTS
 
 from upbeat.adapters.codex.client import Codex
 from upbeat.adapters.codex.doctor import WRAPPER_HOOK_POINTS, inspect_codex, inspect_wrapper, list_hooks
 from upbeat.adapters.wiring import build_journal
 from upbeat.core.doctor.findings import ClientSnapshot, Fault, HookPoint, Reason
 
-DAILY = ("one hook without trust", "a hook edited after the review", "an old Codex", "hooks told in another form")
-"""Faults that the default suite plants; the others are among the promises."""
-
 
 def inspect(home: DoctorHome) -> ClientSnapshot:
     """The snapshot of Codex as it would start in the project."""
     return inspect_codex(Codex(), home.environment, str(home.project), build_journal(home.environment))
-
-
-def test_everything_is_active_after_a_review_and_a_turn(doctor_home: DoctorHome) -> None:
-    """With trusted hooks, and with a turn in the journal, every hook point is active."""
-    assert {} == inactive_points(inspect(doctor_home))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in DAILY else pytest.param(name, marks=pytest.mark.reliability)
-        for name, fault in FAULTS.items()
-        if fault.client == CODEX and fault.reason != "server_not_connected"
-    ],
-)
-def test_a_fault_disables_the_hook_points_that_it_concerns(doctor_home: DoctorHome, name: str) -> None:
-    """These hook points are inactive for the fault's reason; others are at most unproven."""
-    planted = FAULTS[name]
-    planted.plant(doctor_home)
-    inactive = inactive_points(inspect(doctor_home))
-
-    assert planted.hook_points == {point for point, reasons in inactive.items() if planted.reason in reasons}
-    assert all(reasons == {"unproven"} for point, reasons in inactive.items() if point not in planted.hook_points)
 
 
 def test_codex_auto_needs_hooks_only_for_what_it_does_not_do_itself(doctor_home: DoctorHome) -> None:

@@ -43,13 +43,3 @@ def test_drop_reasons() -> None:
 
     assert 4 == len({*reasons} - {record.DROPPED})
     assert not any(";" in reason for reason in reasons)
-
-
-def test_fields_of_stored_mappings() -> None:
-    """A missing field and one of another type are empty; items of another type are skipped."""
-    body = {"text": "a", "list": ["b", 1, {"c": 2}], "mapping": {"c": 2}}
-
-    assert ["a", "", ""] == [record.text_of(body, name) for name in ("text", "list", "missing")]
-    assert [{"c": 2}, {}, {}] == [record.mapping_of(body, name) for name in ("mapping", "list", "missing")]
-    assert [["b"], [], []] == [record.texts_of(body, name) for name in ("list", "text", "missing")]
-    assert [[{"c": 2}], [], []] == [record.mappings_of(body, name) for name in ("list", "mapping", "missing")]

@@ -24,21 +24,19 @@ def test_finds_every_planted_format() -> None:
     assert [] == [text for text, secret in secrets.items() if leaks(secret, redact(text).text)]
 
 
-def test_finds_planted_assignments() -> None:
-    """Of secrets that are assigned to telling names at least 97 % are found (98.4 % as measured), of each name 95 %."""
-    leaked: dict[str, list[str]] = {}
-    cases = [(assignment, *value) for assignment in ASSIGNMENTS.values() for value in VALUES]
-    for name in NAMES:
-        rng = random.Random(name)
-        leaked[name] = []
-        for assignment, alphabet, length in cases:
-            secret = drawn(rng, ALPHABETS[alphabet], length)
-            text = f"a = 1\n{assignment.format(name=name, value=secret)}\nb = 2"
-            if leaks(secret, redact(text).text):
-                leaked[name].append(text)
+@pytest.mark.parametrize("name", NAMES)
+def test_finds_planted_assignments(name: str) -> None:
+    """Of secrets that are assigned to a telling name at least 97 % are found (98.4 % as measured over all names)."""
+    rng = random.Random(name)
+    cases = [(assignment, *value) for assignment in ASSIGNMENTS.values() for value in VALUES for _ in range(3)]
+    leaked = []
+    for assignment, alphabet, length in cases:
+        secret = drawn(rng, ALPHABETS[alphabet], length)
+        text = f"a = 1\n{assignment.format(name=name, value=secret)}\nb = 2"
+        if leaks(secret, redact(text).text):
+            leaked.append(text)
 
-    assert sum(map(len, leaked.values())) <= len(NAMES) * len(cases) * 0.03
-    assert {} == {name: texts for name, texts in leaked.items() if len(texts) > len(cases) * 0.05}
+    assert len(leaked) <= len(cases) * 0.03, leaked
 
 
 def test_finds_what_invisible_characters_split() -> None:

@@ -27,8 +27,9 @@ from threading import Lock, Thread
 from time import monotonic
 
 from upbeat.adapters.codex.transport.app_server.events import KNOWN_METHODS
-from upbeat.adapters.codex.transport.json_lines import CHUNK_BYTES, JsonObject, LineBuffer, object_field, read_chunk
+from upbeat.adapters.codex.transport.json_lines import CHUNK_BYTES, JsonObject, LineBuffer, read_chunk
 from upbeat.adapters.system.process.tree import STOP_SIGNALS, ProcessTree, start_process, with_death_signal
+from upbeat.core.json_fields import mapping_of
 
 SHUTDOWN_SECONDS = 2.0
 """How long the server may take to exit after its standard input is closed."""
@@ -112,17 +113,17 @@ def parse_rpc_message(line: bytes) -> RpcMessage:
         return InvalidMessage("not an object")
     method, number = raw.get("method"), raw.get("id")
     if isinstance(method, str):
-        fields = object_field(raw, "params")
+        fields = mapping_of(raw, "params")
         if isinstance(number, int | str) and not isinstance(number, bool):
             return RpcRequest(number, method, fields)
         return RpcNotification(method, fields)
     if not isinstance(number, int) or isinstance(number, bool):
         return InvalidMessage("neither a request nor an answer")
     if "error" in raw:
-        error = object_field(raw, "error")
+        error = mapping_of(raw, "error")
         code, text = error.get("code"), error.get("message")
         return RpcErrorResponse(number, code if isinstance(code, int) else 0, text if isinstance(text, str) else "")
-    return RpcResult(number, object_field(raw, "result"))
+    return RpcResult(number, mapping_of(raw, "result"))
 
 
 def encode_rpc_message(message: JsonObject) -> bytes:

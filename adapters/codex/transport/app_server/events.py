@@ -11,16 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from upbeat.adapters.codex.transport import base
-from upbeat.adapters.codex.transport.json_lines import (
-    JsonObject,
-    exit_code_field,
-    int_field,
-    object_field,
-    objects_in,
-    string_field,
-    strings_in,
-    tool_error,
-)
+from upbeat.adapters.codex.transport.json_lines import JsonObject, exit_code_field, int_field, tool_error
+from upbeat.core.json_fields import mapping_of, mappings_of, text_of, texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +59,8 @@ class DecodedNotification:
 
 def decode(method: str, fields: JsonObject) -> DecodedNotification:
     """Decode the notification ``method`` with ``fields``."""
-    turn = object_field(fields, "turn")
-    thread_id, turn_id = string_field(fields, "threadId"), string_field(fields, "turnId") or string_field(turn, "id")
+    turn = mapping_of(fields, "turn")
+    thread_id, turn_id = text_of(fields, "threadId"), text_of(fields, "turnId") or text_of(turn, "id")
     reader = _DECODERS.get(method)
     return DecodedNotification(thread_id, turn_id, reader(fields) if reader else ())
 
@@ -88,11 +80,11 @@ def file_diffs_from_item(item: JsonObject) -> tuple[base.FileDiff, ...]:
     """Return the file changes of an item of type ``fileChange``."""
     return tuple(
         base.FileDiff(
-            string_field(object_field(change, "kind"), "type"),
-            string_field(change, "path"),
-            string_field(change, "diff"),
+            text_of(mapping_of(change, "kind"), "type"),
+            text_of(change, "path"),
+            text_of(change, "diff"),
         )
-        for change in objects_in(item.get("changes"))
+        for change in mappings_of(item, "changes")
     )
 
 
@@ -103,13 +95,13 @@ def _kind_and_status(info: Any) -> tuple[str, int | None]:
     """Return the name of the error, and its HTTP status, if any."""
     if isinstance(info, dict) and info:
         name = next(iter(info))
-        status = object_field(info, name).get("httpStatusCode")
+        status = mapping_of(info, name).get("httpStatusCode")
         return str(name), status if isinstance(status, int) and not isinstance(status, bool) else None
     return (info, None) if isinstance(info, str) else ("", None)
 
 
 def _error_text(error: JsonObject, separator: str) -> str:
-    parts = (string_field(error, "message"), string_field(error, "additionalDetails"))
+    parts = (text_of(error, "message"), text_of(error, "additionalDetails"))
     return separator.join(part for part in parts if part)
 
 
@@ -117,8 +109,8 @@ def _error_text(error: JsonObject, separator: str) -> str:
 
 
 def _turn_ended(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    turn = object_field(fields, "turn")
-    status, error = string_field(turn, "status"), object_field(turn, "error")
+    turn = mapping_of(fields, "turn")
+    status, error = text_of(turn, "status"), mapping_of(turn, "error")
     if status != "failed":
         return (ServerTurnEnded(status),)
     failure = base.Failed(failure_reason_from_info(error.get("codexErrorInfo")), _error_text(error, "\n"))
@@ -128,12 +120,12 @@ def _turn_ended(fields: JsonObject) -> tuple[ServerEvent, ...]:
 def _error(fields: JsonObject) -> tuple[ServerEvent, ...]:
     """Decode an error that Codex retries; a final one comes with the end of the turn."""
     is_retried = fields.get("willRetry") is True
-    return (base.Reconnecting(_error_text(object_field(fields, "error"), " · ")),) if is_retried else ()
+    return (base.Reconnecting(_error_text(mapping_of(fields, "error"), " · ")),) if is_retried else ()
 
 
 def _tokens(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    usage = object_field(fields, "tokenUsage")
-    total, last = object_field(usage, "total"), object_field(usage, "last")
+    usage = mapping_of(fields, "tokenUsage")
+    total, last = mapping_of(usage, "total"), mapping_of(usage, "last")
     used = base.TokenUsage(
         int_field(total, "inputTokens"), int_field(total, "cachedInputTokens"), int_field(total, "outputTokens")
     )
@@ -144,28 +136,28 @@ def _tokens(fields: JsonObject) -> tuple[ServerEvent, ...]:
 
 
 def _plan(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    steps = objects_in(fields.get("plan"))
-    plan = (base.PlanStep(string_field(step, "step"), string_field(step, "status")) for step in steps)
+    steps = mappings_of(fields, "plan")
+    plan = (base.PlanStep(text_of(step, "step"), text_of(step, "status")) for step in steps)
     return (base.PlanUpdated(tuple(plan)),)
 
 
 def _hook(fields: JsonObject) -> tuple[ServerEvent, ...]:
     """Decode the messages of a hook. Its context is for the model, and is not shown."""
-    run = object_field(fields, "run")
-    entries = (entry for entry in objects_in(run.get("entries")) if string_field(entry, "kind") != "context")
-    texts = [string_field(entry, "text") for entry in entries]
-    return tuple(base.WarningIssued(f"hook {string_field(run, 'eventName')}: {text}") for text in texts if text)
+    run = mapping_of(fields, "run")
+    entries = (entry for entry in mappings_of(run, "entries") if text_of(entry, "kind") != "context")
+    texts = [text_of(entry, "text") for entry in entries]
+    return tuple(base.WarningIssued(f"hook {text_of(run, 'eventName')}: {text}") for text in texts if text)
 
 
 def _model_rerouted(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    former, new, reason = (string_field(fields, name) for name in ("fromModel", "toModel", "reason"))
+    former, new, reason = (text_of(fields, name) for name in ("fromModel", "toModel", "reason"))
     return (base.WarningIssued(f"model {former} → {new} ({reason})"),)
 
 
 def _server_status(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    if string_field(fields, "status") != "failed":
+    if text_of(fields, "status") != "failed":
         return ()
-    name, error = string_field(fields, "name"), string_field(fields, "error")
+    name, error = text_of(fields, "name"), text_of(fields, "error")
     return (base.WarningIssued(f"MCP server {name} did not start: {error}"),)
 
 
@@ -173,7 +165,7 @@ def _warning(*names: str) -> Callable[[JsonObject], tuple[ServerEvent, ...]]:
     """Return a decoder for a notification whose fields ``names`` are text for the user."""
 
     def read(fields: JsonObject) -> tuple[ServerEvent, ...]:
-        text = " ".join(part for part in (string_field(fields, name) for name in names) if part)
+        text = " ".join(part for part in (text_of(fields, name) for name in names) if part)
         return (base.WarningIssued(text),) if text else ()
 
     return read
@@ -183,11 +175,11 @@ def _warning(*names: str) -> Callable[[JsonObject], tuple[ServerEvent, ...]]:
 
 
 def _item_started(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    item = object_field(fields, "item")
-    kind, number = string_field(item, "type"), string_field(item, "id")
+    item = mapping_of(fields, "item")
+    kind, number = text_of(item, "type"), text_of(item, "id")
     match kind:
         case "commandExecution":
-            return (base.ItemStarted(number, string_field(item, "command")),)
+            return (base.ItemStarted(number, text_of(item, "command")),)
         case "mcpToolCall" | "dynamicToolCall" | "collabAgentToolCall" | "webSearch":
             return (base.ItemStarted(number, _tool(item)),)
         case "fileChange":
@@ -197,17 +189,17 @@ def _item_started(fields: JsonObject) -> tuple[ServerEvent, ...]:
 
 
 def _item_completed(fields: JsonObject) -> tuple[ServerEvent, ...]:
-    item = object_field(fields, "item")
-    kind, number, status = (string_field(item, name) for name in ("type", "id", "status"))
+    item = mapping_of(fields, "item")
+    kind, number, status = (text_of(item, name) for name in ("type", "id", "status"))
     match kind:
         case "agentMessage" | "plan":
-            return (base.Message(string_field(item, "text"), number),)
+            return (base.Message(text_of(item, "text"), number),)
         case "reasoning":
-            parts = [part for part in strings_in(item.get("summary")) if part] or strings_in(item.get("content"))
+            parts = [part for part in texts_of(item, "summary") if part] or texts_of(item, "content")
             text = "\n".join(part for part in parts if part)
             return (base.Reasoning(text),) if text else (HiddenProgress(),)
         case "commandExecution":
-            command, output = string_field(item, "command"), string_field(item, "aggregatedOutput")
+            command, output = text_of(item, "command"), text_of(item, "aggregatedOutput")
             exit_code = exit_code_field(item, "exitCode")
             return (base.CommandFinished(number, command, output, exit_code, is_declined=status == "declined"),)
         case "fileChange":
@@ -221,9 +213,9 @@ def _item_completed(fields: JsonObject) -> tuple[ServerEvent, ...]:
 
 
 def _tool(item: JsonObject) -> str:
-    if string_field(item, "type") == "webSearch":
-        return f"web_search {json.dumps(string_field(item, 'query'), ensure_ascii=False)}"
-    parts = (string_field(item, "server") or string_field(item, "namespace"), string_field(item, "tool"))
+    if text_of(item, "type") == "webSearch":
+        return f"web_search {json.dumps(text_of(item, 'query'), ensure_ascii=False)}"
+    parts = (text_of(item, "server") or text_of(item, "namespace"), text_of(item, "tool"))
     return ".".join(part for part in parts if part)
 
 
@@ -233,9 +225,7 @@ _DECODERS: dict[str, Callable[[JsonObject], tuple[ServerEvent, ...]]] = {
     "turn/plan/updated": _plan,
     "item/started": _item_started,
     "item/completed": _item_completed,
-    "item/agentMessage/delta": lambda fields: (
-        base.Delta(string_field(fields, "itemId"), string_field(fields, "delta")),
-    ),
+    "item/agentMessage/delta": lambda fields: (base.Delta(text_of(fields, "itemId"), text_of(fields, "delta")),),
     "item/mcpToolCall/progress": lambda _: (HiddenProgress(),),
     "error": _error,
     "thread/tokenUsage/updated": _tokens,

@@ -13,7 +13,8 @@ from typing import Any
 
 from upbeat.adapters.codex.transport.app_server.connection import RpcRequest
 from upbeat.adapters.codex.transport.base import ApprovalDecision, ApprovalKind, ApprovalRequest, FileDiff
-from upbeat.adapters.codex.transport.json_lines import JsonObject, object_field, objects_in, string_field, strings_in
+from upbeat.adapters.codex.transport.json_lines import JsonObject
+from upbeat.core.json_fields import mapping_of, mappings_of, text_of, texts_of
 
 MAX_DETAIL_CHARS = 2_000
 """Characters of a tool's parameters that are shown."""
@@ -41,12 +42,12 @@ def pending_approval_from(request: RpcRequest, diffs: tuple[FileDiff, ...] = ())
 
 def item_id_of(request: RpcRequest) -> str:
     """Return the item that ``request`` is about, or an empty string."""
-    return string_field(request.fields, "itemId")
+    return text_of(request.fields, "itemId")
 
 
 def _command_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    host = string_field(object_field(fields, "networkApprovalContext"), "host")
-    rule = strings_in(fields.get("proposedExecpolicyAmendment"))
+    host = text_of(mapping_of(fields, "networkApprovalContext"), "host")
+    rule = tuple(texts_of(fields, "proposedExecpolicyAmendment"))
     offered = fields.get("availableDecisions")
     names = {  # a decision that carries data is an object with its name as the only key
         str(next(iter(decision), "")) if isinstance(decision, dict) else str(decision)
@@ -61,9 +62,9 @@ def _command_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> Pen
     answers |= {ApprovalDecision.DECLINE: {"decision": "decline"}, ApprovalDecision.CANCEL: {"decision": "cancel"}}
     approval = ApprovalRequest(
         ApprovalKind.NETWORK if host else ApprovalKind.COMMAND,
-        host or string_field(fields, "command"),
-        cwd=string_field(fields, "cwd"),
-        reason=string_field(fields, "reason"),
+        host or text_of(fields, "command"),
+        cwd=text_of(fields, "cwd"),
+        reason=text_of(fields, "reason"),
         choices=tuple(answers),
         allowed_prefix=rule if ApprovalDecision.ACCEPT_RULE in answers else (),
     )
@@ -78,13 +79,13 @@ def _file_approval(fields: JsonObject, diffs: tuple[FileDiff, ...]) -> PendingAp
         ApprovalDecision.CANCEL: {"decision": "cancel"},
     }
     paths = ", ".join(change.path for change in diffs)
-    what = paths or string_field(fields, "grantRoot")
-    reason = string_field(fields, "reason")
+    what = paths or text_of(fields, "grantRoot")
+    reason = text_of(fields, "reason")
     return PendingApproval(ApprovalRequest(ApprovalKind.FILES, what, "", reason, diffs, tuple(answers)), answers)
 
 
 def _permissions_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    wanted = object_field(fields, "permissions")
+    wanted = mapping_of(fields, "permissions")
     granted = {name: value for name, value in wanted.items() if value is not None}
     none: JsonObject = {"permissions": {}}
     answers: dict[ApprovalDecision, JsonObject] = {
@@ -93,7 +94,7 @@ def _permissions_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) ->
         ApprovalDecision.DECLINE: none,
         ApprovalDecision.CANCEL: none,
     }
-    what, cwd, reason = _display_value(granted), string_field(fields, "cwd"), string_field(fields, "reason")
+    what, cwd, reason = _display_value(granted), text_of(fields, "cwd"), text_of(fields, "reason")
     return PendingApproval(ApprovalRequest(ApprovalKind.PERMISSIONS, what, cwd, reason, (), tuple(answers)), answers)
 
 
@@ -103,32 +104,32 @@ def _elicitation_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) ->
         ApprovalDecision.DECLINE: {"action": "decline"},
         ApprovalDecision.CANCEL: {"action": "cancel"},
     }
-    message, server = string_field(fields, "message"), string_field(fields, "serverName")
-    schema = object_field(fields, "requestedSchema")
-    if string_field(fields, "mode") != "form" or schema.get("properties"):
+    message, server = text_of(fields, "message"), text_of(fields, "serverName")
+    schema = mapping_of(fields, "requestedSchema")
+    if text_of(fields, "mode") != "form" or schema.get("properties"):
         return PendingApproval(
             ApprovalRequest(ApprovalKind.INPUT, message, reason=server, choices=_FALLBACK_DECISIONS), declined
         )
-    about = object_field(fields, "_meta")
+    about = mapping_of(fields, "_meta")
     yes: JsonObject = {"action": "accept", "content": {}}
     answers: dict[ApprovalDecision, JsonObject] = {ApprovalDecision.ACCEPT: yes}
-    if "session" in strings_in(about.get("persist")):
+    if "session" in texts_of(about, "persist"):
         answers[ApprovalDecision.ACCEPT_SESSION] = {**yes, "_meta": {"persist": "session"}}
     answers |= declined
-    parameters = object_field(about, "tool_params")
-    reason = _display_value(parameters) if parameters else string_field(about, "tool_description")
+    parameters = mapping_of(about, "tool_params")
+    reason = _display_value(parameters) if parameters else text_of(about, "tool_description")
     return PendingApproval(ApprovalRequest(ApprovalKind.TOOL, message, reason=reason, choices=tuple(answers)), answers)
 
 
 def _input_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
-    questions = "\n".join(string_field(question, "question") for question in objects_in(fields.get("questions")))
+    questions = "\n".join(text_of(question, "question") for question in mappings_of(fields, "questions"))
     return _declined_input(questions, {"answers": {}})
 
 
 def _tool_approval(fields: JsonObject, _changes: tuple[FileDiff, ...]) -> PendingApproval:
     """Refuse a tool that the client would have to provide; codex-auto provides none."""
     text = {"type": "inputText", "text": "codex-auto has no such tool"}
-    return _declined_input(string_field(fields, "tool"), {"success": False, "contentItems": [text]})
+    return _declined_input(text_of(fields, "tool"), {"success": False, "contentItems": [text]})
 
 
 def _declined_input(subject: str, response: JsonObject) -> PendingApproval:

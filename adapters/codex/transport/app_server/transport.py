@@ -20,8 +20,9 @@ from upbeat.adapters.codex.transport.app_server.context import MAX_CONTEXT_CHARS
 from upbeat.adapters.codex.transport.app_server.events import OPT_OUT_METHODS
 from upbeat.adapters.codex.transport.app_server.turn import AppServerTurn, AskPerson, ServerState, TurnAborted
 from upbeat.adapters.codex.transport.exec.transport import IDLE_SECONDS, MAX_PROMPT_CHARS
-from upbeat.adapters.codex.transport.json_lines import JsonObject, int_field, object_field, objects_in, string_field
+from upbeat.adapters.codex.transport.json_lines import JsonObject, int_field
 from upbeat.adapters.codex.transport.signals import SignalHandler
+from upbeat.core.json_fields import mapping_of, mappings_of, text_of
 
 HANDSHAKE_SECONDS = 20.0
 """How long Codex may take to answer the handshake."""
@@ -272,7 +273,7 @@ class AppServerTransport:
             CodexRequestError: As the methods below.
         """
         answer = self._request("thread/fork", {"threadId": thread_id, "excludeTurns": True, **self._thread_fields()})
-        forked = string_field(object_field(answer, "thread"), "id")
+        forked = text_of(mapping_of(answer, "thread"), "id")
         self._opened_threads[forked] = Future()
         self._opened_threads[forked].set_result(answer)
         return forked
@@ -287,20 +288,20 @@ class AppServerTransport:
         }
         return tuple(
             ThreadInfo(
-                string_field(thread, "id"),
-                string_field(thread, "name"),
-                string_field(thread, "preview"),
+                text_of(thread, "id"),
+                text_of(thread, "name"),
+                text_of(thread, "preview"),
                 int_field(thread, "updatedAt"),
-                string_field(thread, "cwd"),
+                text_of(thread, "cwd"),
             )
-            for thread in objects_in(self._request("thread/list", fields).get("data"))
+            for thread in mappings_of(self._request("thread/list", fields), "data")
         )
 
     def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the models that Codex offers."""
         return tuple(
             ModelInfo(str(model.get("model")), str(model.get("description")), model.get("isDefault") is True)
-            for model in objects_in(self._request("model/list", {}).get("data"))
+            for model in mappings_of(self._request("model/list", {}), "data")
         )
 
     def close(self) -> None:
@@ -355,7 +356,7 @@ class AppServerTransport:
         if effort := answer.get("reasoningEffort"):
             return str(effort)
         with contextlib.suppress(ConnectionLost, TooSlow, RpcError):
-            models = objects_in(self._connection.request("model/list", {}).result(_RESPONSE_SECONDS).get("data"))
+            models = mappings_of(self._connection.request("model/list", {}).result(_RESPONSE_SECONDS), "data")
             of_thread = (model for model in models if model.get("model") == (self.model or answer.get("model")))
             return next((str(model.get("defaultReasoningEffort") or "") for model in of_thread), "")
         return ""
@@ -373,7 +374,7 @@ class AppServerTransport:
         self._server_state.closed_threads.discard(thread_id)
         self.preopen_thread(thread_id)
         answer = turn.wait_for(self._opened_threads[thread_id], self._launcher.handshake_seconds)
-        opened = string_field(object_field(answer, "thread"), "id")
+        opened = text_of(mapping_of(answer, "thread"), "id")
         self._opened_threads[opened] = self._opened_threads[thread_id]
         self._opened_threads.pop("", None)
         return opened

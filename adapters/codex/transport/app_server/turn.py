@@ -37,8 +37,9 @@ from upbeat.adapters.codex.transport.app_server.events import (
 )
 from upbeat.adapters.codex.transport.app_server.requests import PendingApproval, item_id_of, pending_approval_from
 from upbeat.adapters.codex.transport.exec.transport import RUNNING_ITEM_IDLE_FACTOR, UNREACHABLE_SECONDS
-from upbeat.adapters.codex.transport.json_lines import JsonObject, object_field, string_field
+from upbeat.adapters.codex.transport.json_lines import JsonObject
 from upbeat.adapters.codex.transport.signals import SignalHandler
+from upbeat.core.json_fields import mapping_of, text_of
 
 AskPerson = Callable[[base.ApprovalRequest], base.ApprovalDecision]
 """Asks the user, in the thread that reads the events; a KeyboardInterrupt means ``ApprovalDecision.CANCEL``."""
@@ -198,7 +199,7 @@ class AppServerTurn:
         if isinstance(problem, RpcError):
             self._ending = self.failure_from(problem)
         elif problem is None:
-            yield from self._begin(string_field(object_field(started.result(), "turn"), "id"))
+            yield from self._begin(text_of(mapping_of(started.result(), "turn"), "id"))
 
     def _begin(self, turn_id: str) -> Iterator[base.TurnEvent]:
         """Note the id of the turn; that of a compaction comes only with a notification."""
@@ -226,7 +227,7 @@ class AppServerTurn:
     def _handle_notification(self, message: RpcNotification) -> Iterator[base.TurnEvent]:
         decoded = decode(message.method, message.fields)
         self._server_state.apply(decoded)
-        item = object_field(message.fields, "item")
+        item = mapping_of(message.fields, "item")
         if message.method == "item/started" and item.get("type") == "fileChange":
             self._file_diffs[str(item.get("id"))] = file_diffs_from_item(item)  # an approval names only the item
         is_of_thread = decoded.thread_id in ("", self._thread_id)

@@ -9,15 +9,8 @@ from __future__ import annotations
 import json
 
 from upbeat.adapters.codex.transport import base
-from upbeat.adapters.codex.transport.json_lines import (
-    JsonObject,
-    exit_code_field,
-    int_field,
-    object_field,
-    objects_in,
-    string_field,
-    tool_error,
-)
+from upbeat.adapters.codex.transport.json_lines import JsonObject, exit_code_field, int_field, tool_error
+from upbeat.core.json_fields import mapping_of, mappings_of, text_of
 
 
 def decode(line: bytes) -> base.TurnEvent:
@@ -28,33 +21,33 @@ def decode(line: bytes) -> base.TurnEvent:
         return base.UnrecognizedEvent("not JSON")
     if not isinstance(fields, dict):
         return base.UnrecognizedEvent("not an object")
-    kind = string_field(fields, "type")
+    kind = text_of(fields, "type")
     match kind:
         case "thread.started":
-            return base.ThreadStarted(string_field(fields, "thread_id"))
+            return base.ThreadStarted(text_of(fields, "thread_id"))
         case "turn.started":
             return base.TurnStarted()
         case "turn.completed":
-            usage = object_field(fields, "usage")
+            usage = mapping_of(fields, "usage")
             counts = (int_field(usage, f"{kind}_tokens") for kind in ("input", "cached_input", "output"))
             return base.Completed(base.TokenUsage(*counts))
         case "turn.failed":
-            return base.Failed(base.FailureReason.TURN_FAILED, string_field(object_field(fields, "error"), "message"))
+            return base.Failed(base.FailureReason.TURN_FAILED, text_of(mapping_of(fields, "error"), "message"))
         case "error":
-            return base.Reconnecting(string_field(fields, "message"))
+            return base.Reconnecting(text_of(fields, "message"))
         case "item.started":
-            return _item_started(object_field(fields, "item"))
+            return _item_started(mapping_of(fields, "item"))
         case "item.completed":
-            return _item_completed(object_field(fields, "item"))
+            return _item_completed(mapping_of(fields, "item"))
         case _:
             return base.UnrecognizedEvent(kind or "no type")
 
 
 def _item_started(item: JsonObject) -> base.TurnEvent:
-    kind, number = string_field(item, "type"), string_field(item, "id")
+    kind, number = text_of(item, "type"), text_of(item, "id")
     match kind:
         case "command_execution":
-            return base.ItemStarted(number, string_field(item, "command"))
+            return base.ItemStarted(number, text_of(item, "command"))
         case "mcp_tool_call":
             return base.ItemStarted(number, _tool(item))
         case _:
@@ -62,31 +55,31 @@ def _item_started(item: JsonObject) -> base.TurnEvent:
 
 
 def _item_completed(item: JsonObject) -> base.TurnEvent:
-    kind, number = string_field(item, "type"), string_field(item, "id")
+    kind, number = text_of(item, "type"), text_of(item, "id")
     match kind:
         case "agent_message":
-            return base.Message(string_field(item, "text"))
+            return base.Message(text_of(item, "text"))
         case "reasoning":
-            return base.Reasoning(string_field(item, "text"))
+            return base.Reasoning(text_of(item, "text"))
         case "command_execution":
-            command, output = string_field(item, "command"), string_field(item, "aggregated_output")
+            command, output = text_of(item, "command"), text_of(item, "aggregated_output")
             return base.CommandFinished(number, command, output, exit_code_field(item, "exit_code"))
         case "file_change":
-            changes = objects_in(item.get("changes"))
-            diffs = (base.FileDiff(string_field(change, "kind"), string_field(change, "path")) for change in changes)
-            return base.FilesChanged(number, tuple(diffs), string_field(item, "status") == "failed")
+            changes = mappings_of(item, "changes")
+            diffs = (base.FileDiff(text_of(change, "kind"), text_of(change, "path")) for change in changes)
+            return base.FilesChanged(number, tuple(diffs), text_of(item, "status") == "failed")
         case "mcp_tool_call":
             return base.ToolCall(number, _tool(item), tool_error(item))
         case "collab_tool_call":
-            return base.ToolCall(number, string_field(item, "tool"), tool_error(item))
+            return base.ToolCall(number, text_of(item, "tool"), tool_error(item))
         case "error":
-            return base.WarningIssued(string_field(item, "message"))
+            return base.WarningIssued(text_of(item, "message"))
         case _:
             return base.UnrecognizedEvent(f"item {kind or 'without type'}")
 
 
 def _tool(item: JsonObject) -> str:
-    return ".".join(part for part in (string_field(item, "server"), string_field(item, "tool")) if part)
+    return ".".join(part for part in (text_of(item, "server"), text_of(item, "tool")) if part)
 
 
 _IGNORED_STDERR_LINES = ("Reading additional input from stdin...", "Reading prompt from stdin...")
