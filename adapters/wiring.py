@@ -130,7 +130,8 @@ def build_index_manager(environment: Environment, *, can_build: bool = True) -> 
 
     def limits() -> IndexLimits:
         settings = load_user_settings(environment)
-        return IndexLimits(settings.index_enabled is Toggle.ON, settings.index_max_mb)
+        is_enabled = settings.index_enabled is Toggle.ON
+        return IndexLimits(is_enabled, settings.index_max_mb, settings.index_object_stores)
 
     return IndexManager(environment.state_home, limits, can_build=can_build)
 

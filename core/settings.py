@@ -76,6 +76,7 @@ class Settings:
     habits_enabled: bool = False
     index_enabled: Toggle = Toggle.ON
     index_max_mb: int = 512
+    index_object_stores: tuple[str, ...] = ()
     policies_on: tuple[str, ...] = ()
     policies_off: tuple[str, ...] = ()
     rules_hookify: str = "auto"

@@ -43,19 +43,20 @@ def run(arguments: Sequence[str]) -> int:
         if shows_progress and result.files_read:
             print(file=sys.stderr)
         manager.histories.get(root)
+        history_problem = manager.histories.problem(root)
         state = manager.index_state(root)
     except StorageError as error:
         raise UserError(f"cannot store the index: {error}") from None
     finally:
         manager.close()
     if options.json:
-        print_json(index_document(root, state, result))
+        print_json(index_document(root, state, result, history_problem))
     else:
-        print(_summary(root, state, result))
+        print("; ".join(filter(None, (_summary(root, state, result), history_problem))))
     return 0 if result.is_complete or state.state == "off" else 1
 
 
-def index_document(root: str, state: IndexState, result: UpdateResult) -> dict[str, object]:
+def index_document(root: str, state: IndexState, result: UpdateResult, history_problem: str = "") -> dict[str, object]:
     """Return the state as ``--json`` prints it; ``files_read`` and ``files_dropped`` count the files of this run."""
     return {
         "root": root,
@@ -66,6 +67,7 @@ def index_document(root: str, state: IndexState, result: UpdateResult) -> dict[s
         "files_read": result.files_read,
         "files_dropped": result.files_dropped,
         "problem": result.problem or state.problem,
+        "history_problem": history_problem,
     }
 
 

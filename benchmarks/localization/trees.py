@@ -2,8 +2,9 @@
 
     python -m benchmarks.localization.trees [CASES.jsonl MIRRORS TREES]
 
-``MIRRORS/OWNER+NAME/repo`` (or ``…/repo/.git``) is a git directory that has the commit of the case. The tree refers to
-its objects instead of copying them, and nothing writes to it. Without arguments, a sample in a temporary folder serves.
+``MIRRORS/OWNER+NAME/repo`` (or ``…/repo/.git``) is a git directory that has the commit of the case. Its objects are
+linked or copied into the tree, because a history of borrowed objects would not be read; a tree without a readable
+history is an error. Without arguments, a sample in a temporary folder serves.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from upbeat.adapters.code.history.commit_history import HistoryStore
 
 from .sample import make_sample
 
@@ -28,9 +33,14 @@ def git_directory(mirrors: Path, repository: str) -> Path | None:
     return next((path for path in (top / ".git", top) if (path / "HEAD").is_file()), None)
 
 
+def commit_of(case: dict[str, Any]) -> str:
+    """Return the commit that the case is about: of a question, or the parent of a fix."""
+    return str(case.get("commit") or case["parent_sha"])
+
+
 def tree_of(case: dict[str, Any], trees: Path) -> Path:
-    """Where the tree of ``case`` is, or would be."""
-    return trees / f"{case['repo'].replace('/', '+')}-{case['parent_sha'][:12]}"
+    """Return where the tree of ``case`` is, or would be."""
+    return trees / f"{case['repo'].replace('/', '+')}-{commit_of(case)[:12]}"
 
 
 def read_cases(path: Path, trees: Path, limit: int = 0, every: int = 1) -> Iterator[tuple[dict[str, Any], Path]]:
@@ -42,7 +52,11 @@ def read_cases(path: Path, trees: Path, limit: int = 0, every: int = 1) -> Itera
 
 
 def put(case: dict[str, Any], mirrors: Path, trees: Path) -> str:
-    """Make the case's tree; what came of it in a word."""
+    """Make the case's tree; return what came of it in a word.
+
+    Raises:
+        RuntimeError: The tree has no history that upbeat reads.
+    """
     tree = tree_of(case, trees)
     mirror = git_directory(mirrors, case.get("mirror_repo", case["repo"]))
     if mirror is None:
@@ -50,18 +64,29 @@ def put(case: dict[str, Any], mirrors: Path, trees: Path) -> str:
     if (tree / ".git" / "HEAD").is_file():
         return "there"
     tree.mkdir(parents=True, exist_ok=True)
-    archive = subprocess.run(["git", f"--git-dir={mirror}", "archive", case["parent_sha"]], capture_output=True)
+    archive = subprocess.run(["git", f"--git-dir={mirror}", "archive", commit_of(case)], capture_output=True)
     if archive.returncode:
         tree.rmdir()
         return "no commit"
     subprocess.run(["tar", "-x", "-C", str(tree)], input=archive.stdout, check=True)
     git = tree / ".git"
-    (git / "objects" / "info").mkdir(parents=True)
-    (git / "refs").mkdir()
+    (git / "refs").mkdir(parents=True)
+    shutil.copytree(mirror / "objects", git / "objects", copy_function=_link_or_copy)
     (git / "config").write_text(CONFIG)
-    (git / "objects" / "info" / "alternates").write_text(f"{mirror.resolve()}/objects\n")
-    (git / "HEAD").write_text(case["parent_sha"] + "\n")
+    (git / "HEAD").write_text(commit_of(case) + "\n")
+    history = HistoryStore(None).get(str(tree.resolve()))
+    if history is None or not history.commits:
+        raise RuntimeError(
+            f"{tree} has no history: {HistoryStore(None).problem(str(tree.resolve())) or 'not readable'}"
+        )
     return "made"
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def put_all(cases: Path, mirrors: Path, trees: Path) -> dict[str, int]:

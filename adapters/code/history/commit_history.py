@@ -14,7 +14,7 @@ import os
 import stat
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -27,7 +27,7 @@ from upbeat.adapters.code.index.store import ensure_private_folder, repository_f
 from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.terms import inverse_document_frequency
 from upbeat.adapters.system.files import atomic
-from upbeat.adapters.system.git.root import RootInfo, find_root, read_head
+from upbeat.adapters.system.git.root import RootInfo, find_root, foreign_objects, read_head
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
@@ -150,8 +150,10 @@ class CommitHistory:
 class HistoryStore:
     """The histories of all repositories, below ``state_home``; with None they are in memory only."""
 
-    def __init__(self, state_home: Path | None) -> None:
+    def __init__(self, state_home: Path | None, object_stores: Callable[[], tuple[str, ...]] = tuple) -> None:
+        """``object_stores`` returns the folders whose objects a repository may borrow; see ``foreign_objects``."""
         self._state_home = state_home
+        self._object_stores = object_stores
         self._histories: LruCache[tuple[str, str], CommitHistory] = LruCache(MAX_CACHED_HISTORIES)
         self._lock = Lock()
 
@@ -183,12 +185,22 @@ class HistoryStore:
             self._lock.release()
         return known
 
+    def problem(self, root: str) -> str:
+        """Return why the history of ``root`` must not be read, and how to allow it; empty if it may."""
+        info = find_root(root)
+        folder = foreign_objects(info, self._object_stores()) if info.worktree else ""
+        if not folder:
+            return ""
+        return f"no history: the repository borrows the objects in {folder}; add that folder to index.object_stores"
+
     def _load(self, info: RootInfo, head: str, cancelled: Cancellation, deadline: float) -> CommitHistory | None:
         folder = repository_folder(self._state_home, info, info.worktree) if self._state_home else None
-        older, commits = _nearest_stored_history(folder, info, head, cancelled) if folder else ("", ())
+        stores = self._object_stores()
+        older, commits = _nearest_stored_history(folder, info, head, cancelled, stores) if folder else ("", ())
         if older == head:
             return CommitHistory(commits)
-        new = git_log.read_commits(info, head, older, cancelled, max(deadline - monotonic(), 0.05))
+        seconds = max(deadline - monotonic(), 0.05)
+        new = git_log.read_commits(info, head, older, cancelled, seconds, stores)
         if new is None:
             return None
         history = CommitHistory((*new, *commits))
@@ -208,8 +220,9 @@ class HistoryLoader:
 
     def __init__(self, histories: HistoryStore, root: str, closed: Event) -> None:
         self._history = histories.get_cached(root)
+        self.problem = "" if self._history else histories.problem(root)
         self._thread: Thread | None = None
-        if self._history is None:
+        if self._history is None and not self.problem:
             self._thread = Thread(target=self._read, args=(histories, root, closed), daemon=True)
             self._thread.start()
 
@@ -236,13 +249,13 @@ def path_prefix(root: str) -> str:
 
 
 def _nearest_stored_history(
-    folder: Path, info: RootInfo, head: str, cancelled: Cancellation
+    folder: Path, info: RootInfo, head: str, cancelled: Cancellation, stores: tuple[str, ...]
 ) -> tuple[str, tuple[git_log.Commit, ...]]:
     """Return the stored history of ``head``, or of the newest stored commit that ``head`` reaches, with its id."""
     for path in sorted(_newest_files(folder), key=lambda path: head not in path.name):
         data = load_blob(path)
         stored = decode_commits(data) if data else None
-        if stored and (stored[0] == head or git_log.is_ancestor(info, stored[0], head, cancelled)):
+        if stored and (stored[0] == head or git_log.is_ancestor(info, stored[0], head, cancelled, stores)):
             return stored
     return "", ()
 

@@ -70,6 +70,7 @@ def read_commits(
     known: str = "",
     cancelled: Cancellation = NEVER_CANCELLED,
     seconds: float = HISTORY_SECONDS,
+    object_stores: tuple[str, ...] = (),
 ) -> tuple[Commit, ...] | None:
     """Return the commits that ``head`` reaches, the latest first, without those that ``known`` reaches.
 
@@ -78,17 +79,23 @@ def read_commits(
     if not COMMIT_ID.fullmatch(head) or (known and not COMMIT_ID.fullmatch(known)):
         return None
     since = ("--not", known) if known else ()
-    output = run_git(info.worktree, (*_LOG, f"--max-count={MAX_COMMITS}", head, *since, "--"), cancelled, seconds)
+    arguments = (*_LOG, f"--max-count={MAX_COMMITS}", head, *since, "--")
+    output = run_git(info.worktree, arguments, cancelled, seconds, object_stores)
     return None if output is None else parse_log(output)
 
 
-def is_ancestor(info: RootInfo, older: str, newer: str, cancelled: Cancellation = NEVER_CANCELLED) -> bool:
+def is_ancestor(
+    info: RootInfo,
+    older: str,
+    newer: str,
+    cancelled: Cancellation = NEVER_CANCELLED,
+    object_stores: tuple[str, ...] = (),
+) -> bool:
     """Return whether ``newer`` reaches ``older``."""
     if not (COMMIT_ID.fullmatch(older) and COMMIT_ID.fullmatch(newer)):
         return False
-    return (
-        run_git(info.worktree, ("merge-base", "--is-ancestor", older, newer), cancelled, ANCESTOR_SECONDS) is not None
-    )
+    arguments = ("merge-base", "--is-ancestor", older, newer)
+    return run_git(info.worktree, arguments, cancelled, ANCESTOR_SECONDS, object_stores) is not None
 
 
 def parse_log(output: bytes) -> tuple[Commit, ...]:

@@ -72,6 +72,7 @@ class IndexLimits:
 
     is_enabled: bool = True
     max_mb: int = 512
+    object_stores: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class IndexManager:
         self, state_home: Path | None, limits: Callable[[], IndexLimits] = IndexLimits, *, can_build: bool = True
     ) -> None:
         """``limits`` is called once, with the first question; ``can_build`` is false for a process that ends soon."""
-        self.histories = HistoryStore(state_home)
+        self.histories = HistoryStore(state_home, lambda: self._limits().object_stores)
         self._state_home = state_home
         self._can_build = can_build
         self._limits = lru_cache(maxsize=1)(limits)

@@ -78,7 +78,8 @@ def search_code(
         "skipped": {reason.value: count for reason, count in sorted(source.tree.skipped.items())},
         "large": [{"path": printable_path(path), "size": size} for path, size in large[:MAX_LISTED_LARGE]],
     }
-    note = f"; {result.note}" if result.note else ""
+    notes = (result.note, history_loader.problem if history_loader else "")
+    note = "".join(f"; {text}" for text in notes if text)
     names = ", ".join(printable_path(file.features.path) for file in best[:3])
     summary = (
         f"{len(best)} files of {retrieval.scanned_count} searched, first {names}{note}"

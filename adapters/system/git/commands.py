@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,10 +20,10 @@ from upbeat.adapters.system.files.safe_open import scan_folder
 from upbeat.adapters.system.git.root import (
     MAX_CONFIG_BYTES,
     find_root,
+    foreign_objects,
     git_problem,
     outermost_repository,
     read_small,
-    uses_foreign_objects,
 )
 from upbeat.adapters.system.process.find_program import find_program, search_path
 from upbeat.adapters.system.process.run import NEVER_CANCELLED, capture_output
@@ -105,12 +105,18 @@ def run_git(
     arguments: tuple[str, ...],
     cancelled: Cancellation = NEVER_CANCELLED,
     timeout_seconds: float = LIST_SECONDS,
+    object_stores: Iterable[str] = (),
 ) -> bytes | None:
-    """Return what ``git ARGUMENTS`` prints in ``root``; None if it fails, is cancelled or prints too much."""
+    """Return what ``git ARGUMENTS`` prints in ``root``; None if it fails, is cancelled or prints too much.
+
+    Objects are read from the repository and from ``object_stores``, folders that the user trusts.
+    """
     info, outer = find_root(root), outermost_repository(os.path.realpath(root))
     program = find_program("git", outer)
     worktree = ("--work-tree", info.worktree) if info.worktree else ()
-    if not program or git_problem(info) or (uses_foreign_objects(info) and arguments[0] not in _OBJECT_FREE_COMMANDS):
+    if not program or git_problem(info):
+        return None
+    if arguments[0] not in _OBJECT_FREE_COMMANDS and foreign_objects(info, object_stores):
         return None
     command = [program, *_SAFE_OPTIONS, "-c", f"core.excludesFile={user_ignore_file()}", *worktree, *arguments]
     return capture_output(command, root, _environment(outer), timeout_seconds, cancelled)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -235,11 +235,18 @@ def git_problem(info: RootInfo) -> str:
         return f"{info.git_dir} cannot be read ({error.strerror})"
 
 
-def uses_foreign_objects(info: RootInfo) -> bool:
-    """Return whether the repository borrows objects from elsewhere, so that git may only list names in it."""
+def foreign_objects(info: RootInfo, trusted: Iterable[str] = ()) -> str:
+    """Return an object folder elsewhere that the repository borrows from; empty if there is none.
+
+    With one, git may only list names. ``trusted`` are folders whose objects any repository may borrow: the user named
+    them. The repository itself cannot: a downloaded one could point to private objects.
+    """
     text = read_small(info.common_dir, "objects/info/alternates")
-    paths = [line.strip('"') for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return not all(_is_own(info, _resolve(f"{info.common_dir}/objects", path)) for path in paths)
+    lines = [line.strip('"') for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    paths = [_resolve(f"{info.common_dir}/objects", line) for line in lines]
+    stores = [_resolve("/", os.path.expanduser(folder)) for folder in trusted]
+    foreign = (path for path in paths if not _is_own(info, path))
+    return next((path for path in foreign if not any(is_below(store, path) for store in stores)), "")
 
 
 def _unsafe_entries(info: RootInfo) -> Iterator[str]:

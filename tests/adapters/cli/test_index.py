@@ -57,6 +57,7 @@ def test_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "files_read": 3,
         "files_dropped": 0,
         "problem": "",
+        "history_problem": "",
     } == document
 
 

@@ -237,3 +237,18 @@ def test_another_version_is_no_history() -> None:
     value = json.loads(commit_history.encode_commits("a" * 40, ()))
 
     assert commit_history.decode_commits(json.dumps(value | {"version": value["version"] + 1}).encode()) is None
+
+
+def test_a_history_of_borrowed_objects(root: Path, tmp_path: Path) -> None:
+    """Without trust in their folder there is no history, and the problem names the folder and the setting."""
+    git(tmp_path, "clone", "-q", "--shared", str(root), "borrower")
+    borrower = os.path.realpath(tmp_path / "borrower")
+    plain = commit_history.HistoryStore(tmp_path / "home")
+    trusting = commit_history.HistoryStore(tmp_path / "home", lambda: (str(root),))
+
+    assert plain.get(borrower) is None
+    assert f"objects in {root}/.git/objects; add that folder to index.object_stores" in plain.problem(borrower)
+    assert "" == trusting.problem(borrower) == plain.problem(str(root)) == plain.problem(str(tmp_path))
+    history = trusting.get(borrower)
+    assert history
+    assert 1 == len(history.commits)

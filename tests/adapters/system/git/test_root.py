@@ -231,11 +231,16 @@ def test_includes_of_its_own(here: Path) -> None:
 
 
 def test_borrowed_objects(here: Path) -> None:
-    """Objects of another repository are not read; git still lists the names of files."""
+    """Objects of another repository are read only if the user trusts their folder; names are listed anyway."""
     other = make_small_repository(here / "other", "a.py")
     git(here, "clone", "-q", "--shared", str(other), "repo")
 
-    assert None is run_git(str(here / "repo"), ("log", "-1"))
+    def log(*stores: Path) -> bytes | None:
+        return run_git(str(here / "repo"), ("log", "-1"), object_stores=map(str, stores))
+
+    assert (None, None) == (log(), log(here / "elsewhere", here / "oth"))
+    assert log(other)
+    assert log(here)
     assert TreeListing(("a.py",), is_from_git=True) == list_files(str(here / "repo"))
 
 
