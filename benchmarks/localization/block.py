@@ -1,11 +1,12 @@
-"""Measure whether the prepared block names and shows what a bug fix touches.
+"""Measure whether the prepared block names and shows what a bug fix touches, or what answers a question.
 
     python -m benchmarks.localization.block [CASES.jsonl TREES] [--limit N | --every N] [--chars 9800] [--worst N]
-        [--quick]
+        [--english] [--quick]
 
 Scores the text alone, cut to the client's limit. Cases and trees are those of the module ``run``. The prompt is the
-query of the case; the turn is a complete one: intent, plan, all planned tools, redaction, rendering. A gold function is
-shown when at least four fifths of its lines are.
+query of the case; the turn is a complete one: whether to look up at all, plan, all planned tools, redaction, rendering.
+A turn without a block counts as a miss; the column "silent" says how many there were. A gold function is shown when at
+least four fifths of its lines are. In brackets: 95 % confidence intervals (Wilson).
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 from turns import application
 
@@ -32,9 +32,12 @@ from upbeat.core.contract.event import ClientName, EventSource
 from upbeat.core.contract.report import PlannedTool, ToolRun
 from upbeat.core.engine.pipeline import Runtime, TurnRequest, prepare_turn
 from upbeat.core.engine.ports import Repository
+from upbeat.core.journal.stats import wilson_interval
 from upbeat.core.sanitize.truncate import TextLimit
 
-from .trees import open_cases, read_cases
+from .cases import Case, cases_with_trees
+from .run import groups_of
+from .trees import open_cases
 
 SHARE_OF_BODY = 0.8
 FIRST_FILES = 10
@@ -47,6 +50,8 @@ _FURTHER = re.compile(r"^\+ (.*)$")
 class Score:
     """One block. All but ``characters`` and ``milliseconds`` lie in 0..1."""
 
+    silent: float
+    """Whether there is no block."""
     file_named: float
     """Whether any gold file is named."""
     files_named: float
@@ -93,40 +98,34 @@ def read_block(text: str) -> Block:
     return block
 
 
-def functions_of(case: dict[str, Any], tree: Path) -> list[tuple[str, str, range]]:
+def functions_of(case: Case, tree: Path) -> list[tuple[str, str, range]]:
     """The gold functions of a case with their lines; those that the tree does not have are left out."""
     found = []
-    for path, names in (case["gold_functions"] or {}).items():
+    for path, names in case.gold_functions.items():
         data = (tree / path).read_bytes() if (tree / path).is_file() else b""
         definitions = parse_source(path, data, threading.Event()).definitions
         for name in names:
             spans = [one for one in definitions if one.name == name.rpartition(".")[2] and one.symbol.endswith(name)]
-            near = [
-                one for one in spans if any(one.start_line <= line <= one.end_line for line in gold_lines(case, path))
-            ]
+            lines = case.gold_lines.get(path, ())
+            near = [one for one in spans if any(one.start_line <= line <= one.end_line for line in lines)]
             for one in (near or spans)[:1]:
                 found.append((path, one.name, range(one.start_line, one.end_line + 1)))
     return found
 
 
-def gold_lines(case: dict[str, Any], path: str) -> list[int]:
-    """The lines that the fix changed."""
-    lines = case["gold_lines"]
-    return list(lines.get(path, ())) if isinstance(lines, dict) else []
-
-
-def score(case: dict[str, Any], tree: Path, text: str, milliseconds: float) -> Score:
+def score(case: Case, tree: Path, text: str, milliseconds: float) -> Score:
     """How good ``text`` is for ``case``."""
     block = read_block(text)
-    gold = case["gold_files"]
+    gold = case.gold_files
     named = [path for path in gold if path in block.files]
     functions = functions_of(case, tree)
     shown = [
         len(block.lines[path].intersection(lines)) >= SHARE_OF_BODY * len(lines) for path, _name, lines in functions
     ]
-    changed = [(path, line) for path in gold for line in gold_lines(case, path)]
+    changed = [(path, line) for path in gold for line in case.gold_lines.get(path, ())]
     useful = sum(block.line_chars[path] for path in named)
     return Score(
+        float(not text.strip()),
         float(bool(named)),
         len(named) / len(gold),
         float(any(path in block.files[:FIRST_FILES] for path in gold)),
@@ -166,11 +165,11 @@ def patient(home: Path) -> Runtime:
     return replace(built.runtime, runner=PatientRunner(provider, SystemClock()))
 
 
-def ask(case: dict[str, Any], tree: Path, runtime: Runtime, chars: int) -> tuple[Score, str]:
-    """Prepare the case's turn and score its block."""
+def ask(case: Case, prompt: str, tree: Path, runtime: Runtime, chars: int) -> tuple[Score, str]:
+    """Prepare the turn of ``prompt`` and score its block."""
     source = EventSource(ClientName.CLAUDE_CODE, str(tree.resolve()))
     start = time.perf_counter()
-    report = prepare_turn(TurnRequest(source, case["query"], cap=TextLimit(chars)), runtime)
+    report = prepare_turn(TurnRequest(source, prompt, cap=TextLimit(chars)), runtime)
     milliseconds = (time.perf_counter() - start) * 1000
     text = report.fused_context.for_model.additional_context
     return score(case, tree, text, milliseconds), text
@@ -185,6 +184,9 @@ def row(name: str, scores: list[Score]) -> str:
             cells.append(f"{statistics.median(values):.0f}")
         else:
             cells.append(f"{100 * statistics.fmean(values):.1f}" if values else "-")
+        if column.name in ("file_named", "function_shown") and values:
+            rate = wilson_interval(round(sum(values)), len(values))
+            cells[-1] += f" [{100 * rate.low:.0f}-{100 * rate.high:.0f}]"
     return f"| {name} | {len(scores)} | {' | '.join(cells)} |"
 
 
@@ -196,6 +198,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
     parser.add_argument("--every", type=int, default=1, help="only every Nth case")
     parser.add_argument("--chars", type=int, default=9800, help="the limit of the client")
+    parser.add_argument("--english", action="store_true", help="ask Chinese questions in English")
     parser.add_argument("--worst", type=int, default=0, help="print this many blocks that name no gold file")
     parser.add_argument("--quick", action="store_true", help="only the first three cases")
     options = parser.parse_args()
@@ -206,20 +209,20 @@ def read_options() -> argparse.Namespace:
 def main() -> None:
     """Print one row for each repository and one for all; ``--worst`` prints blocks that miss everything."""
     options = read_options()
-    by_repo: dict[str, list[Score]] = defaultdict(list)
+    results: dict[str, list[Score]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as home, open_cases(options.cases, options.trees) as (cases, trees):
-        for case, tree in read_cases(cases, trees, options.limit, options.every):
-            found, text = ask(case, tree, patient(Path(home)), options.chars)
-            by_repo[case["repo"]].append(found)
-            if not found.file_named and options.worst > 0:
+        for case, tree in cases_with_trees(cases, trees, options.limit, options.every):
+            prompt = case.english if options.english else case.query
+            result, text = ask(case, prompt, tree, patient(Path(home)), options.chars)
+            for group in groups_of(case):
+                results[group].append(result)
+            if not result.file_named and options.worst > 0:
                 options.worst -= 1
-                print(f"--- {case['id']}: {case['gold_files']}\n{case['query'][:600]}\n{text[:1500]}\n")
+                print(f"--- {case.id}: {list(case.gold_files)}\n{prompt[:600]}\n{text[:1500]}\n")
     names = " | ".join(column.name.replace("_", " ") for column in fields(Score))
-    print(f"| repository | cases | {names} |\n|---|---|{'---|' * len(fields(Score))}")
-    for name, scores in sorted(by_repo.items()):
+    print(f"| what | cases | {names} |\n|---|---|{'---|' * len(fields(Score))}")
+    for name, scores in sorted(results.items(), key=lambda item: (item[0].startswith("all"), item[0])):
         print(row(name, scores))
-    if by_repo:
-        print(row("all", [one for scores in by_repo.values() for one in scores]))
 
 
 if __name__ == "__main__":

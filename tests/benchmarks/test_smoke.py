@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = {"benchmarks.localization.sample", "benchmarks.codex_kill_rounds"}
+PARTS = {
+    *("benchmarks.localization.sample", "benchmarks.localization.cases", "benchmarks.localization.baselines"),
+    "benchmarks.codex_kill_rounds",
+}
 """Modules that benchmarks import or start; they do not run by themselves."""
 UNAVAILABLE = "the real clients cannot run here"
 KEPT_VARIABLES = {"PATH", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"}
