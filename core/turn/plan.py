@@ -25,7 +25,7 @@ MAX_TARGETS = 5
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool that may run without being requested."""
+    """A built-in tool and its limits. Tools of tier 0 run only on request."""
 
     name: str
     tier: int
@@ -91,7 +91,7 @@ def plan_tools(
     planned = [
         PlannedTool(tool=tool.name, tier=tool.tier, reason=tool.reason, args=args, timeout_ms=tool.timeout_ms)
         for tool in TOOLS
-        if tool.tier <= tier_max
+        if 0 < tool.tier <= tier_max
         and tool.name not in settings.tools_disabled
         and (args := _build_arguments(tool.name, analysis)) is not None
     ]
@@ -120,7 +120,6 @@ def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | No
     symbol = targets.symbols[0] if targets.symbols else ""
     limits = dict(ARGUMENT_LIMITS.get(tool, {}))
     arguments: dict[str, dict[str, Any] | None] = {
-        "ci_index_status": {},
         "ci_search": {"query": query} | limits | named if query else None,
         "ci_graph_rag": {"query": query} | limits | named if query else None,
         "ci_call_chain": {"symbol": symbol, "direction": "both"} | limits if symbol else None,

@@ -104,7 +104,7 @@ def changed(repo: Path) -> TurnReport:
 
 
 ERRORS: dict[ErrorCode, Callable[[Path], TurnReport]] = {
-    ErrorCode.TIMEOUT: lambda repo: turn(PROMPT, repo, FakeProvider({"ci_index_status": hangs(1)})),
+    ErrorCode.TIMEOUT: lambda repo: turn(PROMPT, repo, FakeProvider({"ci_search": hangs(2.2)})),
     ErrorCode.PARSE: lambda repo: turn(PROMPT, repo, all_tools(answers({"not": "an output"}))),
     ErrorCode.TOOL_UNAVAILABLE: lambda repo: turn(PROMPT, repo, FakeProvider({})),
     ErrorCode.BUDGET_EXCEEDED: lambda repo: turn(PROMPT, repo, all_tools(hangs(1)), CI_AUTO_TOOLS_BUDGET_WALL_MS="100"),

@@ -21,7 +21,6 @@ PROMPT = "how does send_with_retry work?"
 BUG = "fix the bug in shop/retry.py"
 FOUND = Finding("shop/retry.py", "def send_with_retry():", "send_with_retry", "function", 4, 5, 1.0, "name", "def send")
 ANSWERS: dict[str, ToolOutput | ErrorCode] = {
-    "ci_index_status": ToolOutput("3 files"),
     "ci_search": ToolOutput("1 file", (FOUND,)),
 }
 CONTEXT = frame_untrusted(

@@ -155,7 +155,7 @@ def test_a_prompt_gets_its_context() -> None:
     assert {
         "run_id": decision.report.run_id,
         "limits": ["tool_unavailable"],
-        "tools": ["ci_index_status:ok", "ci_search:ok", "ci_graph_rag:error"],
+        "tools": ["ci_search:ok", "ci_graph_rag:error"],
     } == record.turn
     assert [("turn", "inject")] == [(e.component, e.decision) for e in record.explanations]
     assert len(CONTEXT) == record.injected_chars

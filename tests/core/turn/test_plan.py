@@ -47,7 +47,7 @@ def texts(planned: plan.PlanResult) -> list[str]:
     [("question", ASKED, Settings()), ("bug", BUG, Settings(tier_max=2, budget_wall_ms=1000))],
 )
 def test_plans(name: str, analysis: PromptAnalysis, settings: Settings) -> None:
-    """A question gets the tools of tiers 0 and 1; with tier 2 allowed, a bug gets all tools and five more seconds."""
+    """A question gets the tools of tier 1; with tier 2 allowed, a bug gets those of tier 2 and five more seconds."""
     expected = ToolPlan.model_validate(PLANS[name])
 
     assert plan.PlanResult(expected) == plan.plan_tools(analysis, settings, "/repo")
@@ -71,7 +71,7 @@ def test_activation_on_plans_for_every_prompt() -> None:
     """If activation is "on", tools are planned for a prompt that is not about code, too."""
     planned = plan.plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(enabled=Activation.ON), "/repo")
 
-    assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
+    assert ["ci_search", "ci_graph_rag"] == names(planned)
     assert [] == texts(planned)
 
 
@@ -79,7 +79,7 @@ def test_no_search_without_words() -> None:
     """A prompt without words to search for is not searched, even if activation is "on"."""
     planned = plan.plan_tools(PromptAnalysis(Intent.NONE), Settings(enabled=Activation.ON), "/repo")
 
-    assert ["ci_index_status"] == names(planned)
+    assert [] == names(planned)
 
 
 @pytest.mark.parametrize(
@@ -114,20 +114,20 @@ def test_tier_2_without_targets() -> None:
         PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), Settings(tier_max=2), "/repo"
     )
 
-    assert ["ci_index_status", "ci_search", "ci_graph_rag", "ci_hotspot"] == names(planned)
+    assert ["ci_search", "ci_graph_rag", "ci_hotspot"] == names(planned)
 
 
 def test_tier_2_allowed_is_not_tier_2_used() -> None:
     """Tier 2 that is allowed but not needed takes no time."""
     planned = plan.plan_tools(ASKED, Settings(tier_max=2), "/repo")
 
-    assert ["ci_index_status", "ci_search", "ci_graph_rag"] == names(planned)
+    assert ["ci_search", "ci_graph_rag"] == names(planned)
     assert (5000, 2) == (planned.plan.budget.wall_ms, planned.plan.tier_max)
 
 
 def test_disabled_tools_are_not_planned() -> None:
     """A tool that the settings name as disabled is left out."""
-    planned = plan.plan_tools(ASKED, Settings(tools_disabled=("ci_graph_rag", "ci_index_status")), "/repo")
+    planned = plan.plan_tools(ASKED, Settings(tools_disabled=("ci_graph_rag",)), "/repo")
 
     assert ["ci_search"] == names(planned)
 
@@ -200,7 +200,7 @@ def test_planned_arguments_need_no_clamping() -> None:
     """Planned arguments are within the limits."""
     planned = plan.plan_tools(BUG, Settings(tier_max=2), "/repo").plan.tools
 
-    assert {tool.name for tool in plan.TOOLS} == {tool.tool for tool in planned}
+    assert {tool.name for tool in plan.TOOLS if tool.tier} == {tool.tool for tool in planned}
     assert [(tool.args, ()) for tool in planned] == [plan.clamp_arguments(tool.tool, tool.args) for tool in planned]
     assert set(plan.ARGUMENT_LIMITS) <= set(plan.TOOL_TIMEOUTS_MS)
 
