@@ -25,7 +25,7 @@ class TermMatch:
     """What one word of a file matches in the query.
 
     Attributes:
-        terms: The query's terms that the word contains.
+        terms: The query's terms that the word contains; ``neighbors`` are neighbors of terms.
         name_likeness: How likely the query means exactly this word as an identifier (0..1).
         joined_weight: Weight of the word as neighboring words of the query written as one; ``key`` is its joined key.
         exact_weights: The names under which the word is an exact match, with their weights.
@@ -36,6 +36,7 @@ class TermMatch:
     name_likeness: float = 0.0
     joined_weight: float = 0.0
     key: str = ""
+    neighbors: tuple[str, ...] = ()
     exact_weights: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -51,6 +52,7 @@ class DefinitionHits:
 
     position: int
     terms: dict[str, int] = field(default_factory=dict)
+    neighbors: dict[str, int] = field(default_factory=dict)
     exact_names: dict[str, float] = field(default_factory=dict)
     line_terms: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     length_norm: float = 0.0
@@ -78,6 +80,7 @@ class FileFeatures:
     text_lines: list[str] = field(default_factory=list)
     word_lines: documents.WordLines | None = None
     term_counts: dict[str, int] = field(default_factory=dict)
+    neighbor_counts: dict[str, int] = field(default_factory=dict)
     name_counts: Counter[str] = field(default_factory=Counter)
     joined_names: dict[str, float] = field(default_factory=dict)
     defined_names: dict[str, float] = field(default_factory=dict)
@@ -140,6 +143,8 @@ class FeatureExtractor:
             count = sum(document.enclosing_of(index)[1])
             for term in match.terms:
                 features.term_counts[term] = features.term_counts.get(term, 0) + count
+            for term in match.neighbors:
+                features.neighbor_counts[term] = features.neighbor_counts.get(term, 0) + count
             if len(match.terms) > 1:
                 features.compounds[match.word] = match.terms
             if match.name_likeness:
@@ -169,6 +174,8 @@ class FeatureExtractor:
                     hits = hits_by_position[position] = DefinitionHits(position)
                 for term in match.terms:
                     hits.terms[term] = hits.terms.get(term, 0) + count
+                for term in match.neighbors:
+                    hits.neighbors[term] = hits.neighbors.get(term, 0) + count
                 hits.exact_names.update(match.exact_weights)
         query = self.search_query
         phrases = [item for item in query.phrases.items() if _has_common_line(features, item[1])]
@@ -210,14 +217,16 @@ class FeatureExtractor:
             return self._matches[word]
         query = self.search_query
         if word.isascii():
-            terms = tuple([term for term in terms_in(word) if term in query.terms])
+            parts = terms_in(word)
+            terms = tuple([term for term in parts if term in query.terms])
+            neighbors = tuple([term for term in parts if term in query.neighbors])
         else:  # a pair of CJK characters
-            terms = (word,) if word in query.terms else ()
+            terms, neighbors = (word,) if word in query.terms else (), ()
         name = query.names.get(word, 0.0)
         key = joined_key(word) if query.joined_names else ""
         joined = query.joined_names.get(key, 0.0)
         exact = ({word: name} if name else {}) | ({key: joined} if joined else {})
-        match = TermMatch(word, terms, name, joined, key, exact) if terms or exact else None
+        match = TermMatch(word, terms, name, joined, key, neighbors, exact) if terms or neighbors or exact else None
         self._matches[word] = match
         return match
 

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from upbeat.adapters.code.files.file_types import FileRole
+from upbeat.adapters.code.query.neighbors import Neighbor, find_neighbors
 from upbeat.adapters.code.query.terms import (
     CJK_RUN_PATTERN,
     IDENTIFIER_PATTERN,
@@ -78,6 +79,7 @@ class SearchQuery:
 
     Attributes:
         terms: Weights of all terms; ``title_terms`` are those of the first line.
+        neighbors: Terms that code may have instead of the query's own, with their weights (see ``neighbors``).
         names: Identifiers as written, with how likely they are meant as such (0..1).
         joined_names: Adjacent words written as one, with a weight.
         phrases: Runs of three words, with their terms.
@@ -92,6 +94,7 @@ class SearchQuery:
 
     terms: dict[str, float]
     title_terms: dict[str, float]
+    neighbors: dict[str, Neighbor]
     names: dict[str, float]
     joined_names: dict[str, float]
     phrases: dict[str, tuple[str, ...]]
@@ -128,6 +131,7 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
     return SearchQuery(
         terms=heaviest,
         title_terms=in_title or in_prose,
+        neighbors=find_neighbors(_words_in(title + "\n" + prose), heaviest),
         names=_heaviest(names, MAX_NAMES),
         joined_names=_weigh_joined_names(title + "\n" + prose),
         phrases=_extract_phrases(title, prose + "\n" + quoted),
@@ -157,6 +161,11 @@ def _split_layers(query: str) -> tuple[str, str, str]:
         else:
             (quoted if in_fence or _CODE_LINE.match(line) else prose).append(line)
     return first[:end], "\n".join(prose), "\n".join(quoted)
+
+
+def _words_in(text: str) -> list[str]:
+    """Return all words of ``text`` in order, in lowercase."""
+    return [part for name in IDENTIFIER_PATTERN.findall(text) for part in split_identifier(name)]
 
 
 def _weigh_terms(text: str, words: dict[str, str]) -> dict[str, float]:

@@ -62,6 +62,7 @@ class Needle:
     index_key: str
     weight: float
     is_name: bool = False
+    is_neighbor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +228,7 @@ class IndexSource(PostingSource):
 
     def documents(self, paths: Sequence[str]) -> Iterator[tuple[str, StoredDocument]]:
         query = self.extractor.search_query
-        keys = dict.fromkeys(query.terms)
+        keys = dict.fromkeys((*query.terms, *query.neighbors))
         for joined in query.joined_names:
             keys |= dict.fromkeys((WHOLE_NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
         self.extractor.words_by_id |= self._store.words_of_keys(keys, query.names)

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
+from upbeat.adapters.code.query.neighbors import MAX_USED_NEIGHBORS, Neighbor
 from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery
 from upbeat.adapters.code.query.posting_source import PostingSource
-from upbeat.adapters.code.query.retrieval import MIN_NAME_LIKENESS, PATH_FACTOR, RetrievalResult, build_needles
+from upbeat.adapters.code.query.retrieval import (
+    MIN_NAME_LIKENESS,
+    PATH_FACTOR,
+    RetrievalResult,
+    build_needles,
+    build_neighbor_needles,
+)
 from upbeat.adapters.code.query.terms import inverse_document_frequency, joined_key, path_terms, terms_in
 from upbeat.core.engine.ports import Cancellation
 from upbeat.core.package_data import load_rows
@@ -36,6 +43,9 @@ HISTORY_DAMPING_CHARS = 300
 
 MESSAGES_SIGNAL = "history_messages"
 """The signal of all messages together; it counts even less for long queries, which match some message anyway."""
+
+SIMILAR_SIGNAL = "history_similar"
+"""The signal that makes a file a candidate because of the history alone."""
 
 SCORE_SPREAD = 3.0
 """Distance in total from the first file at which a score is 1/e."""
@@ -86,7 +96,12 @@ def rank_candidates(
     All are compared as whole files; for the best ones definitions and lines count too.
     """
     documents = source.documents(retrieval.candidates)
-    features = [source.extractor.extract_summary(path, document) for path, document in documents]
+    selected = {*retrieval.name_matches, *(path for path, row in history_signals.items() if row.get(SIMILAR_SIGNAL))}
+    features = [
+        file
+        for file in (source.extractor.extract_summary(path, document) for path, document in documents)
+        if file.path in selected or _has_match(file, search_query)
+    ]
     corpus = compute_corpus_statistics(features, search_query, retrieval)
     rows: list[dict[str, float]] = []
     for file in features:
@@ -118,6 +133,12 @@ def rank_candidates(
     ], corpus
 
 
+def _has_match(features: FileFeatures, search_query: SearchQuery) -> bool:
+    """Return whether the file has a word of the query; without an index it may only have the letters of one."""
+    in_text = features.term_counts or features.neighbor_counts or features.name_counts or features.joined_names
+    return bool(in_text) or any(term in search_query.terms for term in path_terms(features.path))
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
     """Statistics over all candidates: how rare terms and names are, and the average length.
@@ -126,6 +147,7 @@ class CorpusStatistics:
         term_gains: Weight times inverse document frequency (idf) of each term of the query.
         title_gains: The same for the terms of its first line.
         first_pass_idf: The idf over the whole tree of everything that the first pass counted.
+        neighbor_gains: Weight times idf of the neighbors that count.
         file_term_gains: Weight times ``first_pass_idf`` of each counted term; ``file_name_gains``: of each name.
     """
 
@@ -134,6 +156,7 @@ class CorpusStatistics:
     average_length: float
     term_gains: dict[str, float]
     title_gains: dict[str, float]
+    neighbor_gains: dict[str, float]
     first_pass_idf: dict[str, float]
     file_term_gains: dict[str, float]
     file_name_gains: dict[str, float]
@@ -144,7 +167,7 @@ def compute_corpus_statistics(
 ) -> CorpusStatistics:
     """Return the statistics of the candidates with ``features``."""
     size = len(features) or 1
-    frequencies = Counter(term for file in features for term in file.term_counts)
+    frequencies = Counter(term for file in features for term in (*file.term_counts, *file.neighbor_counts))
     idf = {}
     for term, frequency in frequencies.items():
         among = inverse_document_frequency(size, frequency) + 0.1
@@ -160,19 +183,34 @@ def compute_corpus_statistics(
         {term: weight * idf[term] for term, weight in weights.items() if term in idf}
         for weights in (search_query.terms, search_query.title_terms)
     )
-    needles = [needle for needle in build_needles(search_query) if needle.key in retrieval.idf]
+    neighbor_gains = {term: near.weight * idf[term] for term, near in present_neighbors(search_query, idf).items()}
+    counted = [*build_needles(search_query), *build_neighbor_needles(search_query)]
+    needles = [needle for needle in counted if needle.key in retrieval.idf]
     whole, whole_names = (
         {needle.key: needle.weight * retrieval.idf[needle.key] for needle in needles if needle.is_name is is_name}
         for is_name in (False, True)
     )
-    return CorpusStatistics(idf, name_idf, average, gains, title_gains, retrieval.idf, whole, whole_names)
+    return CorpusStatistics(
+        idf, name_idf, average, gains, title_gains, neighbor_gains, retrieval.idf, whole, whole_names
+    )
+
+
+def present_neighbors(search_query: SearchQuery, present: Container[str]) -> dict[str, Neighbor]:
+    """Return the neighbors that count: for each origin the heaviest of those that are ``present``."""
+    used: Counter[str] = Counter()
+    chosen: dict[str, Neighbor] = {}
+    for term, neighbor in sorted(search_query.neighbors.items(), key=lambda item: (-item[1].weight, item[0])):
+        if term in present and used[neighbor.origin] < MAX_USED_NEIGHBORS:
+            used[neighbor.origin] += 1
+            chosen[term] = neighbor
+    return chosen
 
 
 def score_definition(features: FileFeatures, hits: DefinitionHits, corpus: CorpusStatistics) -> float:
     """Return how well one definition answers: its terms, weighted by rarity and length, and exact names."""
     if hits.score is not None:
         return hits.score
-    total = score_terms(features, hits, corpus.term_gains)
+    total = score_terms(features, hits, corpus.term_gains) + score_neighbors(hits, corpus.neighbor_gains)
     if hits.position in features.qualified_positions:
         total = total * QUALIFIED_FACTOR + QUALIFIED_BONUS
     if hits.exact_names:
@@ -202,12 +240,23 @@ def score_terms(features: FileFeatures, hits: DefinitionHits, gains: dict[str, f
     return total
 
 
+def score_neighbors(hits: DefinitionHits, gains: dict[str, float]) -> float:
+    """Return the same for the neighbors in a definition; ``score_terms`` comes first."""
+    own, norm = hits.name_terms, hits.length_norm
+    return sum(
+        (OWN_NAME_FACTOR if term in own else 1.0) * gains[term] * count * (K1 + 1) / (count + norm)
+        for term, count in hits.neighbors.items()
+        if term in gains
+    )
+
+
 def compute_file_signals(
     features: FileFeatures, search_query: SearchQuery, corpus: CorpusStatistics, name_match: float
 ) -> dict[str, float]:
     """Return the raw signals of one file as a whole; see ``rank.WEIGHTS`` for their weights."""
     norm = K1 * (1 - B + B * min(features.document.length / corpus.average_length, 6.0))
     saturated = {term: count * (K1 + 1) / (count + norm) for term, count in features.term_counts.items()}
+    near = {term: count * (K1 + 1) / (count + norm) for term, count in features.neighbor_counts.items()}
     folder, _, name = features.path.rpartition("/")
     stem = name.partition(".")[0] or name
     stem_terms = terms_in(stem)
@@ -220,7 +269,7 @@ def compute_file_signals(
         for name, count in features.name_counts.items()
     ]
     return {
-        "body": weighted_total(corpus.term_gains, saturated),
+        "body": weighted_total(corpus.term_gains, saturated) + weighted_total(corpus.neighbor_gains, near),
         "title": weighted_total(corpus.title_gains, saturated),
         "first_pass": _first_pass_score(features, search_query, corpus),
         "length": math.log1p(features.document.length),
@@ -281,7 +330,11 @@ def _first_pass_score(features: FileFeatures, search_query: SearchQuery, corpus:
     for name, count in features.name_counts.items():
         names[name.lower()] += count
     total = 0.0
-    for gains, counts in ((corpus.file_term_gains, features.term_counts), (corpus.file_name_gains, names)):
+    for gains, counts in (
+        (corpus.file_term_gains, features.term_counts),
+        (corpus.file_term_gains, features.neighbor_counts),
+        (corpus.file_name_gains, names),
+    ):
         total += sum(gains[key] * n * (K1 + 1) / (n + norm) for key, n in counts.items() if key in gains)
     in_path = sum(
         search_query.terms.get(term, 0.0) * corpus.first_pass_idf.get(term, 1.0) for term in path_terms(features.path)

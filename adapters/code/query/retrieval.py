@@ -29,6 +29,7 @@ from upbeat.core.engine.ports import Cancellation
 
 MAX_NEEDLES = 26
 MAX_SECONDARY_NEEDLES = 8
+MAX_NEIGHBOR_NEEDLES = 14
 MAX_CANDIDATES = 60
 MAX_SECONDARY_CANDIDATES = 20
 MIN_COVERAGE = 0.4
@@ -78,7 +79,8 @@ def retrieve(source: PostingSource, search_query: SearchQuery, cancelled: Cancel
     result = RetrievalResult(name_matches=match_named_paths(source.paths_named, search_query))
     group = source.group(search_query.wanted_roles)
     needles = _select_needles(source, build_needles(search_query), group, MAX_NEEDLES)
-    candidates, coverage = _score_group(source, group, needles, search_query, result, cancelled)
+    counted = [*needles, *build_neighbor_needles(search_query)]
+    candidates, coverage = _score_group(source, group, counted, search_query, result, cancelled)
     if not source.is_truncated and (len(candidates) < MAX_SECONDARY_CANDIDATES or coverage < MIN_COVERAGE):
         group = source.group(frozenset(FileRole) - search_query.wanted_roles - {FileRole.DATA})
         needles = _select_needles(source, needles, group, MAX_SECONDARY_NEEDLES)
@@ -105,6 +107,15 @@ def build_needles(search_query: SearchQuery) -> list[Needle]:
     return needles
 
 
+def build_neighbor_needles(search_query: SearchQuery) -> list[Needle]:
+    """Return the heaviest neighbors, which the first pass counts beside the query's own terms."""
+    order = sorted(search_query.neighbors.items(), key=lambda item: (-item[1].weight, item[0]))
+    usable = [(term, neighbor) for term, neighbor in order if len(term) > 2]
+    return [
+        Needle(term.encode(), term, term, near.weight, is_neighbor=True) for term, near in usable[:MAX_NEIGHBOR_NEEDLES]
+    ]
+
+
 def _select_needles(source: PostingSource, needles: Sequence[Needle], group: FileGroup, limit: int) -> Sequence[Needle]:
     """Return the ``limit`` needles that discriminate best between files."""
     if len(needles) <= limit:
@@ -120,7 +131,7 @@ def _score_group(
     result: RetrievalResult,
     cancelled: Cancellation,
 ) -> tuple[list[str], float]:
-    """Return the best files of the group, best first, and the largest share of the needles' gain in one file."""
+    """Return the best files of the group, best first, and the largest share of the own words' gain in one file."""
     norms, members = group.length_norms, group.members
     totals, covered = [0.0] * len(norms), [0.0] * len(norms)
     total_gain = 0.0
@@ -132,10 +143,11 @@ def _score_group(
         idf = terms.inverse_document_frequency(group.file_count, len(hits))
         result.idf.setdefault(needle.key, idf)
         gain = needle.weight * idf
-        total_gain += gain
+        own_gain = 0.0 if needle.is_neighbor else gain
+        total_gain += own_gain
         for position, count in hits:
             totals[position] += gain * count * (LENGTH_K1 + 1) / (count + norms[position])
-            covered[position] += gain
+            covered[position] += own_gain
     for term, weight in search_query.terms.items():
         gain = PATH_FACTOR * weight * result.idf.get(term, 1.0)
         for position in group.positions_by_term.get(term, ()):

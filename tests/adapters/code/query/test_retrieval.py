@@ -27,7 +27,7 @@ def retrieve_paths(root: Path, query: str, files: list[str]) -> list[str]:
 def test_tests_are_searched_when_sources_do_not_match(tmp_path: Path) -> None:
     """A word that no source contains is searched in tests and documentation."""
     (tmp_path / "tests").mkdir()
-    (tmp_path / "a.py").write_text("def resize(): pass\n")
+    (tmp_path / "a.py").write_text("def rotate(): pass\n")
     (tmp_path / "tests" / "test_a.py").write_text("def test_thumbnails(): pass\n")
     files = ["a.py", "tests/test_a.py"]
 

@@ -1,0 +1,91 @@
+"""Neighbors of words: what code and its comments call the things that a question says in other words.
+
+Invariant: a pure function of the query's words and one table of the package, ``word_neighbors.tsv``, which
+``benchmarks/word_neighbors`` builds. A line has a word or a phrase of two or three words, as terms, and its neighbors,
+best first, each with how close it is (0..99). The lines are sorted and searched without being parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from upbeat.adapters.code.query.terms import STOP_WORDS, stem
+from upbeat.core.package_data import load_text
+
+NEIGHBOR_WEIGHT = 0.5
+"""Weight of a neighbor at distance zero, compared with the word itself."""
+
+MAX_LISTED_NEIGHBORS = 10
+"""Neighbors of one word that are looked for in the repository."""
+
+MAX_USED_NEIGHBORS = 6
+"""Neighbors of one word that count, of those that the candidates have."""
+
+MAX_EXPANDED_TERMS = 24
+"""Terms of a query beyond which it has words enough of its own."""
+
+PHRASE_SIZES = (3, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A neighbor of the query's word or phrase ``origin``, with its weight beside the terms of the query."""
+
+    origin: str
+    weight: float
+
+
+def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> dict[str, Neighbor]:
+    """Return the neighbors of a query's terms and phrases that are not its terms themselves.
+
+    A phrase replaces the neighbors of its words: to log out has little to do with a log.
+
+    Args:
+        words: The words of the query in order, in lowercase, with stop words.
+        term_weights: Its terms, heaviest first.
+    """
+    neighbors: dict[str, Neighbor] = {}
+    if len(term_weights) > MAX_EXPANDED_TERMS:
+        return neighbors
+    for origin, weight, listed in _entries([stem(word) for word in words], term_weights):
+        for item in listed.split(" ", MAX_LISTED_NEIGHBORS)[:MAX_LISTED_NEIGHBORS]:
+            term, _, closeness = item.partition(":")
+            total = NEIGHBOR_WEIGHT * weight * int(closeness) / 100
+            if term not in term_weights and (term not in neighbors or neighbors[term].weight < total):
+                neighbors[term] = Neighbor(origin, total)
+    return neighbors
+
+
+def _entries(terms: Sequence[str], term_weights: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
+    """Yield the words and phrases that the table has, with their weights in the query and their neighbors."""
+    text = load_text("upbeat.adapters.code.query", "word_neighbors.tsv")
+    heaviest = max(term_weights.values(), default=0.0)
+    covered: set[int] = set()
+    for size in PHRASE_SIZES:
+        for start in range(len(terms) - size + 1):
+            places = range(start, start + size)
+            origin = " ".join(terms[start : start + size])
+            listed = "" if covered.intersection(places) else find_line(text, origin)
+            if listed:
+                covered.update(places)
+                yield origin, max(term_weights.get(terms[place], 0.0) for place in places) or heaviest, listed
+    replaced = {terms[place] for place in covered}
+    for term, weight in term_weights.items():
+        listed = "" if term in replaced or term in STOP_WORDS else find_line(text, term)
+        if listed:
+            yield term, weight, listed
+
+
+def find_line(text: str, key: str) -> str:
+    """Return what follows ``key`` and a tab in ``text``, whose lines are sorted and complete; else the empty string."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high) // 2
+        start = text.rfind("\n", low, middle) + 1 or low
+        end = text.index("\n", middle)
+        found, _, rest = text[start:end].partition("\t")
+        if found == key:
+            return rest
+        low, high = (end + 1, high) if found < key else (low, start)
+    return ""

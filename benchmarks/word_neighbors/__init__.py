@@ -1,0 +1,1 @@
+"""Builds the table of word neighbors that a search adds to a question."""

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.code.query import neighbors
+from upbeat.adapters.code.query.neighbors import find_line, find_neighbors
+from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.core.package_data import load_text
+
+KEYS = st.text("ab c", min_size=1, max_size=6)
+
+
+def _table() -> list[str]:
+    return load_text("upbeat.adapters.code.query", "word_neighbors.tsv").splitlines()
+
+
+@given(st.dictionaries(KEYS, st.text("xyz:1 ", max_size=8)), KEYS)
+def test_find_line_agrees_with_a_dictionary(rows: Mapping[str, str], key: str) -> None:
+    """A search in the sorted text finds what a dictionary of its lines finds."""
+    text = "".join(f"{name}\t{value}\n" for name, value in sorted(rows.items()))
+
+    assert rows.get(key, "") == find_line(text, key)
+    assert all(value == find_line(text, name) for name, value in rows.items())
+
+
+def test_table_is_sorted_and_complete() -> None:
+    """Every line of the table is a key and its neighbors, in the order that the search needs."""
+    lines = _table()
+
+    assert sorted(lines, key=lambda line: line.partition("\t")[0]) == lines
+    for line in lines[1:]:
+        _, tab, listed = line.partition("\t")
+        assert tab
+        assert all(0 < int(item.partition(":")[2]) < 100 for item in listed.split(" "))
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("which keys are thrown away when memory is full", "evict"),
+        ("how does it wait before the next attempt", "backoff"),
+        ("where is the one-time code checked", "otp"),
+    ],
+)
+def test_everyday_words_lead_to_words_of_code(question: str, term: str) -> None:
+    """A phrase of a question adds the terms that code uses for it."""
+    assert term in parse_search_query(question).neighbors
+
+
+def test_a_phrase_replaces_the_neighbors_of_its_words() -> None:
+    """To log out adds the end of a session, and nothing about log files."""
+    found = parse_search_query("where do users log out").neighbors
+
+    assert "logout" in found
+    assert "logger" not in found
+
+
+def test_neighbors_weigh_less_than_the_words_of_the_query() -> None:
+    """A neighbor is never a term of the query, and weighs less than the heaviest of them."""
+    query = parse_search_query("how are expired sessions removed and deleted")
+
+    assert query.neighbors
+    assert not query.neighbors.keys() & query.terms.keys()
+    assert all(near.weight < max(query.terms.values()) for near in query.neighbors.values())
+
+
+def test_long_queries_have_words_enough() -> None:
+    """A query of many terms adds no neighbors."""
+    weights = {f"expir{number}": 1.0 for number in range(neighbors.MAX_EXPANDED_TERMS)} | {"expir": 1.0}
+
+    assert {} == find_neighbors(["expired"], weights)
+    assert find_neighbors(["expired"], {"expir": 1.0})
