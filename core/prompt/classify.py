@@ -12,10 +12,9 @@ question about code is docs. Code without a request is debug if it is an error, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from upbeat.core.prompt import phrases
-from upbeat.core.prompt.analysis import Intent, PromptAnalysis
+from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
 from upbeat.core.prompt.clauses import (
     ClauseIntent,
     drop_writing_requests,
@@ -23,12 +22,14 @@ from upbeat.core.prompt.clauses import (
     parse_clause,
     split_clauses,
 )
-from upbeat.core.prompt.entities import MentionKind, collect_targets, find_mentions
+from upbeat.core.prompt.entities import FILE_URL, MentionKind, collect_targets, find_mentions
 from upbeat.core.prompt.phrases import PhraseTag
 from upbeat.core.prompt.quoted_spans import PASTED_KINDS, MaskedPrompt, SpanKind, blank_spans, clip_prompt, mask_prompt
 from upbeat.core.prompt.signals import is_about_code, select_counted_mentions, to_prompt_signals, weigh_signals
 
 MAX_QUERY_LENGTH = 6000
+MAX_FRAMES = 3
+"""Frames of a pasted stack trace that the query has, innermost first."""
 
 _SLASH_COMMAND = re.compile(r"\s*/([a-z][a-z0-9:_-]{0,40})(?=\s|$)")
 _CLIENT_COMMANDS = phrases.words("client_command")
@@ -60,7 +61,7 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     counted = select_counted_mentions(mentions, clauses, kept, requests_more)
     signals = weigh_signals(masked, kept, counted, opening)
     targets = collect_targets(mentions, text)
-    query = _build_query(masked, targets.files + targets.symbols + targets.errors)
+    query = _build_query(masked, targets)
     is_request = any(
         clause.request or clause.fault_level or not clause.tags.isdisjoint(_VAGUE_REQUEST_TAGS) for clause in intents
     )
@@ -99,20 +100,24 @@ def _decide_intent(clauses: list[ClauseIntent], shows_error: bool, is_question: 
     return Intent.FEATURE
 
 
-def _build_query(masked: MaskedPrompt, names: Iterable[str]) -> str:
-    """Return the user's own lines, with what they quote, and the names that occur only in pasted text.
+def _build_query(masked: MaskedPrompt, targets: Targets) -> str:
+    """Return the user's own lines, with what they quote, and the frames and names that only pasted text has.
 
-    Lines stay separate, because a search weighs the first line and the others differently.
+    Lines stay separate, because a search weighs the first line and the others differently. URLs of files stay.
     """
     own = []
     done = 0
     for span in masked.spans:
-        if span.kind in PASTED_KINDS or span.kind is SpanKind.URL:
+        is_url = span.kind is SpanKind.URL and not FILE_URL.match(masked.text, span.start)
+        if span.kind in PASTED_KINDS or is_url:
             own.append(masked.text[done : span.start])
             done = span.end
     text = "".join([*own, masked.text[done:]]).expandtabs(4)
     lines = [(len(line) - len(line.lstrip()), " ".join(line.split())) for line in text.splitlines()]
     query = "\n".join(" " * indent + line for indent, line in lines if line).strip()
+    frames = [frame for frame in targets.stack_frames[:MAX_FRAMES] if frame not in query]
+    query = "\n".join(filter(None, (query, *frames)))
+    names = targets.files + targets.symbols + targets.errors
     missing = [line for name in names if (line := " ".join(name.split())) not in query]
     max_length = MAX_QUERY_LENGTH - min(MAX_QUERY_LENGTH // 2, sum(len(name) + 1 for name in missing))
     if len(query) > max_length:  # a question precedes or follows what was pasted with it

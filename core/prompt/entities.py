@@ -61,6 +61,10 @@ _ERROR_MESSAGE = re.compile(
     r"|Error|ERROR|(?:error|warning)\[\w{1,20}\]|error TS\d{2,6}|fatal|panic|npm ERR!)"
     r"(?::[ ]?|(?<=!)[ ])(?=\S)[^\n]{2,200}"
 )
+FILE_URL = re.compile(
+    r"https?://[^\s/]+/\S+?/(?:blob|raw|tree|src|edit|blame)/[^\s/]+/(?P<path>[^\s#?\"'<>)\]`，。；、）]+)"
+)
+"""The URL of a file in a repository's web view; the path follows the name of a branch, tag or commit."""
 _DEFINITION = re.compile(
     r"(?:\b(?:def|class|function|func|fn|interface|struct|trait|enum)[ ]{1,4}(?:\([^)\n]{0,60}\)[ ]?)?"
     r"|, in[ ]|^[ \t]{0,40}at[ ](?:async[ ])?)([A-Za-z_][\w$.]{1,80})",

@@ -64,6 +64,8 @@ _LOG_LINE, _SOURCE_LINE = (
     re.compile(f"[ \\t]*(?:{'|'.join(row for kind, row in _PASTED_LINES if kind == wanted)})")
     for wanted in ("log", "source")
 )
+_PYTHON_FRAME = re.compile(r"[ \t]*File \"[^\"\n]{1,300}\", line \d")
+"""A frame whose line of source follows."""
 _INLINE_SPAN = re.compile(
     r"""(?P<inline>`[^`\n]{1,300}`)
       | (?P<url>(?<![A-Za-z0-9])(?:https?|ftp|file|ssh|git)://[^\s<>"'`，。；！？）」』”]{1,2000}
@@ -118,11 +120,11 @@ def _find_fences(text: str) -> Iterator[MaskedSpan]:
 def _find_pasted_lines(text: str) -> Iterator[MaskedSpan]:
     """Yield log lines, lines of code, and quoted lines."""
     offset = 0
-    in_diff = False
+    in_diff = is_after_frame = False
     for line in text.splitlines(keepends=True):
         body = line.rstrip()
         kind = None
-        if _LOG_LINE.match(line):
+        if _LOG_LINE.match(line) or (is_after_frame and line[:1] == " "):
             in_diff = in_diff or body.startswith(("@@ ", "diff --git "))
             kind = SpanKind.LOG
         elif in_diff and line[:1] in ("+", "-", " "):
@@ -135,6 +137,7 @@ def _find_pasted_lines(text: str) -> Iterator[MaskedSpan]:
             in_diff = False
         if kind:
             yield MaskedSpan(kind, offset, offset + len(body))
+        is_after_frame = bool(_PYTHON_FRAME.match(line))
         offset += len(line)
 
 

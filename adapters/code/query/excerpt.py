@@ -44,6 +44,12 @@ OFF_TARGET_VALUE = 0.1
 """Value of tests, documentation and examples, compared with sources, unless the query asks for them: a report that
 names a failing test is about what the test calls."""
 
+NAMED_VALUE = 10.0
+"""Value of a definition that the query names: more than any other."""
+
+MIN_NAMED_LINES = 8
+"""Lines that are shown of a definition that the query names, if no other one begins there."""
+
 MAX_NAMED_PASSAGES = 2
 """Further definitions of a file that are named but not shown."""
 
@@ -76,12 +82,25 @@ def build_findings(
     passages = [
         [
             _passage(file, index, hits, share, search_query, corpus)
-            for share, hits in rank_definitions(file.features, search_query, corpus)[:MAX_PASSAGES]
+            for share, hits in _rank_named_first(file, search_query, corpus)[:MAX_PASSAGES]
         ]
         for index, file in enumerate(ranked)
     ]
     _select_shown([passage for row in passages for passage in row])
     return tuple(_file_finding(file, row, search_query, corpus) for file, row in zip(ranked, passages, strict=True))
+
+
+def _rank_named_first(
+    file: RankedFile, search_query: SearchQuery, corpus: CorpusStatistics
+) -> list[tuple[float, DefinitionHits]]:
+    """Return ``rank_definitions`` with the definitions that the query names, or whose lines it names, at its head."""
+    ranked = rank_definitions(file.features, search_query, corpus)
+    nesting = file.features.document.definitions.nesting
+    of_lines = [nesting.enclosing_position(first) for first, _ in file.named_lines]
+    named = [*dict.fromkeys((*of_lines, *file.named_positions))]
+    by_position = file.features.definition_hits
+    first = [(1.0, by_position.get(position) or DefinitionHits(position)) for position in named]
+    return first + [row for row in ranked if row[1].position not in named]
 
 
 @dataclass(slots=True)
@@ -115,21 +134,55 @@ def _passage(
     corpus: CorpusStatistics,
 ) -> _Passage:
     definition = file.features.document.definitions[hits.position] if hits.position >= 0 else None
+    named_lines = [lines for lines in file.named_lines if _position_of(file, lines[0]) == hits.position]
     if definition:
         first, last = definition.start_line, definition.end_line
     else:
-        hit_lines = [line for line, _ in hits.line_terms]
+        hit_lines = [line for line, _ in hits.line_terms] or [lines[0] for lines in named_lines]
         first, last = min(hit_lines), max(hit_lines)
     is_whole = definition is not None and last - first < MAX_WHOLE_LINES
-    start, end = (first, last) if is_whole else heaviest_window(first, last, _line_weights(hits, search_query, corpus))
+    is_named = bool(named_lines) or hits.position in file.named_positions
+    if is_whole:
+        start, end = first, _extended_end(file, hits.position, first, last) if is_named else last
+    elif named_lines:
+        start, end = _window_around(named_lines[0], len(file.features.text_lines))
+    elif is_named:
+        start, end = first, first + WINDOW_LINES - 1
+    else:
+        start, end = heaviest_window(first, last, _line_weights(hits, search_query, corpus))
     text = source_lines(file.features.text_lines, start, end)
     value = file.score**FILE_SCORE_EXPONENT * share * (1.0 if is_whole else WINDOW_VALUE)
     if classify_file(file.features.path).role not in search_query.wanted_roles:
         value *= OFF_TARGET_VALUE
     value /= max(len(text) / 1000, 0.05) ** LENGTH_EXPONENT
-    value = max(round(value, 6), MIN_OPTIONAL_SCORE)
+    value = NAMED_VALUE * file.score if is_named else max(round(value, 6), MIN_OPTIONAL_SCORE)
     symbol = definition.symbol if definition else ""
     return _Passage(file_index, hits, symbol, (first, last), share, start, end, text, value)
+
+
+def _extended_end(file: RankedFile, position: int, first: int, last: int) -> int:
+    """Return the last line to show of a named definition: an outline ends too early in a text of several lines."""
+    definitions = file.features.document.definitions
+    owner, limit = definitions[position].parent, first + MIN_NAMED_LINES
+    nearby = (
+        definitions[index] for index in range(position + 1, min(position + MIN_NAMED_LINES, len(definitions.names)))
+    )
+    following = next((item.start_line for item in nearby if item.parent == owner), limit)
+    end = min(limit, following, len(file.features.text_lines) + 1) - 1
+    while end > last and not file.features.text_lines[end - 1].strip():
+        end -= 1
+    return max(last, end)
+
+
+def _position_of(file: RankedFile, line: int) -> int:
+    return file.features.document.definitions.nesting.enclosing_position(line)
+
+
+def _window_around(lines: tuple[int, int], total: int) -> tuple[int, int]:
+    """Return ``WINDOW_LINES`` around ``lines`` in a file of ``total`` lines, or as much of a longer range."""
+    margin = max(0, WINDOW_LINES - (lines[1] - lines[0] + 1)) // 2
+    start = max(1, min(lines[0], total) - margin)
+    return start, min(total, max(start + WINDOW_LINES - 1, min(lines[1], start + MAX_WHOLE_LINES)))
 
 
 def _select_shown(passages: Sequence[_Passage]) -> None:

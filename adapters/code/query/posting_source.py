@@ -21,12 +21,14 @@ from upbeat.adapters.code.index.document import (
     StoredDocument,
     WordLines,
     encode_lines,
+    index_keys,
 )
 from upbeat.adapters.code.index.manager import IndexView
 from upbeat.adapters.code.index.store import RACY
 from upbeat.adapters.code.query.features import FeatureExtractor
 from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.terms import inverse_document_frequency, path_terms, stem
+from upbeat.adapters.code.syntax.occurrence import DEFINED, USED, classify_occurrence
 from upbeat.core.engine.ports import Cancellation
 
 LENGTH_K1 = 1.2
@@ -44,6 +46,9 @@ CANCEL_CHECK_INTERVAL = 32
 COUNT_SECONDS = 0.2
 FEATURE_SECONDS = 0.4
 """Time after the deadline for counting, and for feature extraction."""
+
+MAX_EXAMINED = 24
+"""Files with a name up to which all are examined for its definition: not every form of one is recognized."""
 
 MIN_LATE_CANDIDATES = 10
 """Candidates whose features are extracted even when time is up."""
@@ -116,6 +121,10 @@ class PostingSource(ABC):
         """Return the paths that have one of ``names`` (see ``names_of_path``); it may return more."""
 
     @abstractmethod
+    def paths_defining(self, name: str) -> Iterable[str]:
+        """Return the paths of files that seem to define ``name``; it may return too many."""
+
+    @abstractmethod
     def group(self, roles: frozenset[FileRole]) -> FileGroup:
         """Return the files with one of ``roles``."""
 
@@ -174,6 +183,14 @@ class IndexSource(PostingSource):
 
     def paths_named(self, names: set[str]) -> Iterable[str]:
         positions = {position for name in names for position in self._table.positions_by_name.get(name, ())}
+        return [self._table.entries[position].path for position in sorted(positions)]
+
+    def paths_defining(self, name: str) -> Iterable[str]:
+        docs = dict.fromkeys(self._store.docs_defining(name))
+        rarest = min(index_keys(name), key=self._store.key_frequency)
+        if self._store.key_frequency(rarest) <= MAX_EXAMINED:
+            docs |= dict.fromkeys(doc for found, _ in self._store.postings(rarest) for doc in found)
+        positions = {position for doc in docs for position in self._table.positions_by_doc.get(doc, ())}
         return [self._table.entries[position].path for position in sorted(positions)]
 
     def group(self, roles: frozenset[FileRole]) -> FileGroup:
@@ -286,9 +303,20 @@ class WorkingTreeSource(PostingSource):
         self.paths = {path: position for position, path in enumerate(files)}
         self._deadline = deadline
         self._byte_count = 0
+        self._sources_read: dict[str, SourceFile] = {}
 
     def paths_named(self, names: set[str]) -> Iterable[str]:
         return self.paths if names else ()
+
+    def paths_defining(self, name: str) -> Iterable[str]:
+        needle = name.lower().encode("utf-8", "replace")
+        kinds = {
+            path: classify_occurrence(source.lowercase_bytes, needle)
+            for path, source in self._sources_read.items()
+            if needle in source.lowercase_bytes
+        }
+        used = [path for path, kind in kinds.items() if kind == USED]
+        return [path for path, kind in kinds.items() if kind == DEFINED] + (used if len(kinds) <= MAX_EXAMINED else [])
 
     def group(self, roles: frozenset[FileRole]) -> FileGroup:
         files = sorted(
@@ -320,6 +348,7 @@ class WorkingTreeSource(PostingSource):
             source = self.tree.read_source(path)
             if source:
                 self._byte_count += len(source.lowercase_bytes)
+                self._sources_read[path] = source
                 yield source
 
     def rarity(self, needle: Needle, group: FileGroup) -> float:

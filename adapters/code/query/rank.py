@@ -77,11 +77,16 @@ OWN_NAME_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A ranked file. ``score`` is in 0..1; ``name_match`` says how completely the query names the file (0..1)."""
+    """A ranked file. ``score`` is in 0..1; ``name_match`` says how completely the query names the file (0..1).
+
+    ``named_positions`` are the definitions, and ``named_lines`` the first and last lines, that the query names.
+    """
 
     features: FileFeatures
     score: float
     name_match: float
+    named_positions: tuple[int, ...] = ()
+    named_lines: tuple[tuple[int, int], ...] = ()
 
 
 def rank_candidates(

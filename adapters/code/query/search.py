@@ -17,6 +17,7 @@ from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.history.commit_history import HistoryLoader, path_prefix
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.excerpt import build_findings, printable_path
+from upbeat.adapters.code.query.named import NamedMention, find_named_mentions, put_named_first
 from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
 from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
 from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, rank_candidates
@@ -54,7 +55,8 @@ def search_code(
     deadline = monotonic() + seconds
     search_query = parse_search_query(query, files, symbols)
     history_loader = HistoryLoader(index_manager.histories, root, index_manager.closed) if index_manager else None
-    search = _Search(root, search_query, history_loader, cancelled, deadline)
+    mentions = find_named_mentions(query, files, symbols)
+    search = _Search(root, search_query, mentions, history_loader, cancelled, deadline)
     result = _search_index(search, index_manager) if index_manager else None
     if result is None:
         note = "not indexed yet" if index_manager and index_manager.is_enabled else ""
@@ -92,10 +94,11 @@ def search_code(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One search: the query, and how long it may take."""
+    """One search: the query, what it names, and how long it may take."""
 
     root: str
     query: SearchQuery
+    mentions: list[NamedMention]
     history_loader: HistoryLoader | None
     cancelled: Cancellation
     deadline: float
@@ -166,6 +169,7 @@ def _search_source(search: _Search, source: PostingSource) -> _SearchResult:
     signals = history.compute_signals(search.query, path_prefix(search.root)) if history else {}
     add_history_candidates(retrieval, signals, source.paths)
     files, corpus = rank_candidates(source, search.query, retrieval, signals, search.cancelled)
+    files = put_named_first(source, search.mentions, search.query.wanted_roles, files)
     return _SearchResult(source, retrieval, files, corpus, len(history.commits) if history else 0)
 
 
