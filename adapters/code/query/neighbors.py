@@ -46,6 +46,7 @@ def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> d
         term_weights: Its terms, heaviest first.
     """
     neighbors: dict[str, Neighbor] = {}
+    term_weights = {term: weight for term, weight in term_weights.items() if term.isascii()}
     if len(term_weights) > MAX_EXPANDED_TERMS:
         return neighbors
     for origin, weight, listed in _entries([stem(word) for word in words], term_weights):

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from upbeat.adapters.code.files.file_types import FileRole
+from upbeat.adapters.code.query.glossary import translate_to_english
 from upbeat.adapters.code.query.neighbors import Neighbor, find_neighbors
 from upbeat.adapters.code.query.terms import (
     CJK_RUN_PATTERN,
@@ -23,7 +24,6 @@ from upbeat.adapters.code.query.terms import (
     split_identifier,
     stem,
     terms_in,
-    translate_to_english,
 )
 
 MAX_TERMS = 120
@@ -187,10 +187,10 @@ def _weigh_terms(text: str, words: dict[str, str]) -> dict[str, float]:
         for pair in cjk_bigrams(run):
             weights.setdefault(pair, 1.0)
             words.setdefault(pair, pair)
-        for word in translate_to_english(run):
+        for word, weight in translate_to_english(run).items():
             term = stem(word)
             noise = NOISE_WEIGHT if word in NOISE_WORDS else 1.0
-            weights[term] = max(weights.get(term, 0.0), TRANSLATED_WEIGHT * noise)
+            weights[term] = max(weights.get(term, 0.0), TRANSLATED_WEIGHT * weight * noise)
             words.setdefault(term, word)
     return weights
 

@@ -117,10 +117,14 @@ def build_neighbor_needles(search_query: SearchQuery) -> list[Needle]:
 
 
 def _select_needles(source: PostingSource, needles: Sequence[Needle], group: FileGroup, limit: int) -> Sequence[Needle]:
-    """Return the ``limit`` needles that discriminate best between files."""
-    if len(needles) <= limit:
-        return needles
-    return sorted(needles, key=lambda needle: -needle.weight * source.rarity(needle, group))[:limit]
+    """Return the ``limit`` needles that discriminate best between files, and as many pairs of CJK characters."""
+    selected: list[Needle] = []
+    for is_ascii in (True, False):
+        alike = [needle for needle in needles if needle.key.isascii() is is_ascii]
+        if len(alike) > limit:
+            alike.sort(key=lambda needle: -needle.weight * source.rarity(needle, group))
+        selected += alike[:limit]
+    return selected
 
 
 def _score_group(

@@ -1,4 +1,4 @@
-"""Splits names, paths and prose into the terms that are compared, and translates Chinese programming terms.
+"""Splits names, paths and prose into the terms that are compared.
 
 Invariant: a term of Latin letters is a prefix of its word, so that a substring search finds every file that contains
 it. Chinese, Japanese and Korean text becomes pairs of adjacent characters.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from upbeat.core.package_data import load_rows
 
@@ -98,30 +98,6 @@ def cjk_bigrams(text: str) -> tuple[str, ...]:
 def joined_key(name: str) -> str:
     """Return a key that is equal for all joined forms of a name: ``fileUploads``, ``FILE_UPLOAD`` give fileupload."""
     return name.lower().replace("_", "").replace("-", "").rstrip("s")
-
-
-@cache
-def _glossary() -> tuple[dict[str, tuple[str, ...]], int]:
-    """Return the English words of each simplified or traditional term, and the length of the longest term."""
-    rows = load_rows("upbeat.adapters.code.query", "zh_glossary.tsv")
-    glossary = {term: tuple(words.split()) for term, words in rows}
-    return glossary, max(map(len, glossary))
-
-
-def translate_to_english(cjk_text: str) -> tuple[str, ...]:
-    """Return the English words for an unbroken run of Chinese, in order and without duplicates.
-
-    The longest matching term of the glossary wins.
-    """
-    glossary, longest = _glossary()
-    words: dict[str, None] = {}
-    index = 0
-    while index < len(cjk_text):
-        sizes = range(min(longest, len(cjk_text) - index), 0, -1)
-        size = next((size for size in sizes if cjk_text[index : index + size] in glossary), 0)
-        words.update(dict.fromkeys(glossary.get(cjk_text[index : index + size], ())))
-        index += size or 1
-    return tuple(words)
 
 
 def inverse_document_frequency(total: int, frequency: int) -> float:

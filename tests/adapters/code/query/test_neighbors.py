@@ -1,3 +1,5 @@
+"""Everyday words of a question lead to the words that code uses for the same thing."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -16,9 +16,7 @@ from upbeat.adapters.code.query.terms import (
     split_identifier,
     stem,
     terms_in,
-    translate_to_english,
 )
-from upbeat.core.package_data import load_rows
 
 CASES = read_groups(Path(__file__).with_name("cases.tsv"))
 
@@ -80,17 +78,3 @@ def test_joined_key_is_equal_for_all_joined_forms() -> None:
     names = ("FILE_UPLOAD", "fileUploads", "file-upload", "FileUpload")
 
     assert {"fileupload"} == {joined_key(name) for name in names}
-
-
-@pytest.mark.parametrize(("text", "words"), CASES["translation"])
-def test_the_longest_glossary_entry_wins(text: str, words: str) -> None:
-    """Both scripts are known, other characters are skipped, and no word is repeated."""
-    assert tuple(words.split()) == translate_to_english(text)
-
-
-def test_every_glossary_row_has_a_term_and_words() -> None:
-    """The glossary has two columns, and each term once."""
-    rows = load_rows("upbeat.adapters.code.query", "zh_glossary.tsv")
-
-    assert all(len(row) == 2 and row[1].isascii() and not row[0].isascii() for row in rows)
-    assert len(rows) == len({term for term, _ in rows})

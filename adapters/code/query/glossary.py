@@ -1,0 +1,41 @@
+"""Translates Chinese programming terms into the English words that code uses for them.
+
+Invariant: the longest term wins, traditional characters count as simplified, and what no term covers gives nothing.
+The glossary is ``zh_glossary.tsv``: the terms of one meaning, then its English words, the most common first; ``-`` for
+the words of a question that say nothing about code.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from upbeat.core.package_data import load_rows
+from upbeat.core.prompt.phrases import to_simplified
+
+WEIGHTS_BY_PLACE = (1.0, 0.7, 0.5, 0.4)
+"""Weights of the English words of one term."""
+
+
+@cache
+def _glossary() -> tuple[dict[str, str], int]:
+    """Return the English words of each term, and the length of the longest term."""
+    rows = load_rows("upbeat.adapters.code.query", "zh_glossary.tsv")
+    glossary = {term: words for terms, words in rows for term in terms.split(" ")}
+    return glossary, max(map(len, glossary))
+
+
+def translate_to_english(cjk_text: str) -> dict[str, float]:
+    """Return the English words for an unbroken run of Chinese, in order, with their weights (0..1)."""
+    glossary, longest = _glossary()
+    text = to_simplified(cjk_text)
+    weights: dict[str, float] = {}
+    index = 0
+    while index < len(text):
+        sizes = range(min(longest, len(text) - index), 0, -1)
+        size = next((size for size in sizes if text[index : index + size] in glossary), 0)
+        words = glossary[text[index : index + size]] if size else "-"
+        if words != "-":
+            for word, weight in zip(words.split(" "), WEIGHTS_BY_PLACE, strict=False):
+                weights[word] = max(weights.get(word, 0.0), weight)
+        index += size or 1
+    return weights

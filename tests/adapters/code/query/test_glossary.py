@@ -1,0 +1,48 @@
+"""Chinese terms of code become the English words that code uses, in simplified and traditional characters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from case_files import read_groups
+from hypothesis import given
+from hypothesis import strategies as st
+
+from upbeat.adapters.code.query.glossary import WEIGHTS_BY_PLACE, translate_to_english
+from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.core.package_data import load_rows
+from upbeat.core.prompt.phrases import to_simplified
+
+ROWS = load_rows("upbeat.adapters.code.query", "zh_glossary.tsv")
+CASES = read_groups(Path(__file__).with_name("cases.tsv"))
+
+
+@pytest.mark.parametrize(("text", "words"), CASES["translation"])
+def test_the_longest_glossary_entry_wins(text: str, words: str) -> None:
+    """Both scripts are known, other characters are skipped, and no word is repeated."""
+    assert words.split() == list(translate_to_english(text))
+
+
+@given(st.text("登录断线主从的時候資料庫a", max_size=20))
+def test_any_text_gives_english_words_with_weights(text: str) -> None:
+    """Whatever the text is, the translation consists of ASCII words that weigh at most as much as the text's own."""
+    for word, weight in translate_to_english(text).items():
+        assert word.isascii()
+        assert min(WEIGHTS_BY_PLACE) <= weight <= 1.0
+
+
+def test_every_glossary_row_has_terms_and_words() -> None:
+    """The glossary has two columns; each term is simplified and stands once, with at most four English words."""
+    terms = [term for row in ROWS for term in row[0].split(" ")]
+
+    assert all(len(row) == 2 and row[1].isascii() and len(row[1].split(" ")) <= len(WEIGHTS_BY_PLACE) for row in ROWS)
+    assert sorted(set(terms)) == sorted(terms)
+    assert [] == [term for term in terms if term.isascii() or to_simplified(term) != term]
+
+
+def test_mixed_prompts_keep_both_languages() -> None:
+    """A Chinese prompt with English names gives the names and the translation."""
+    terms = parse_search_query("redis 的 key 过期后在哪里删除").terms
+
+    assert {"redis", "key", "expir", "delet"} <= terms.keys()
