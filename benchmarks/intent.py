@@ -1,4 +1,4 @@
-"""Measure precision and recall of intent detection on labelled prompts.
+"""Measure precision and recall of intent detection by the words alone on labelled prompts.
 
     python -m benchmarks.intent [--misses] [FILE ...]
 
@@ -29,7 +29,7 @@ def labelled(path: Path) -> list[tuple[Intent, str]]:
 
 def counted(prompts: list[tuple[Intent, str]]) -> Counter[tuple[Intent, Intent]]:
     """(wanted, understood) and how often."""
-    return Counter((wanted, analyze_prompt(prompt).intent) for wanted, prompt in prompts)
+    return Counter((wanted, analyze_prompt(prompt).likely_intent) for wanted, prompt in prompts)
 
 
 def rates(counts: Counter[tuple[Intent, Intent]], of: frozenset[Intent]) -> tuple[float, float]:
@@ -60,7 +60,7 @@ def main() -> None:
             print(f"| {path.stem} | {name} | {there} | {100 * precision:.1f} | {100 * recall:.1f} |")
         if options.misses:
             for wanted, prompt in prompts:
-                if (understood := analyze_prompt(prompt).intent) is not wanted:
+                if (understood := analyze_prompt(prompt).likely_intent) is not wanted:
                     print(f"{wanted} taken for {understood}: {prompt!r}", file=sys.stderr)
 
 

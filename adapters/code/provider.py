@@ -80,8 +80,13 @@ class _Texts:
     are_paths: bool = False
 
 
-_Parameter = _Text | _Texts | int | tuple[str, ...]
-"""What an argument accepts: text, a whole number from 1 to the given one, or one of several words.
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number, or nothing."""
+
+
+_Parameter = _Text | _Texts | _Number | int | tuple[str, ...]
+"""What an argument accepts: text, a number, a whole number from 1 to the given one, or one of several words.
 
 The largest number, and the last word, are the default.
 """
@@ -123,12 +128,12 @@ class EmbeddedProvider:
             "ci_search": _Tool(
                 "Finds the files, symbols and lines that fit a question.",
                 self._search,
-                {"query": _Text(), "limit": MAX_LIMIT, **_FILES_AND_SYMBOLS},
+                {"query": _Text(), "limit": MAX_LIMIT, "prior": _Number(), **_FILES_AND_SYMBOLS},
             ),
             "ci_graph_rag": _Tool(
                 "Finds what calls, and is called by, the answer to a question.",
                 self._graph_rag,
-                {"query": _Text(), **graph_limits, **_FILES_AND_SYMBOLS},
+                {"query": _Text(), "prior": _Number(), **graph_limits, **_FILES_AND_SYMBOLS},
             ),
             "ci_call_chain": _Tool(
                 "Follows the callers and callees of a symbol.",
@@ -225,11 +230,14 @@ class EmbeddedProvider:
         limit: int,
         files: tuple[str, ...] = (),
         symbols: tuple[str, ...] = (),
+        prior: float | None = None,
     ) -> ToolOutput:
         """Search once for all tools that ask the same at the same time."""
         request = (root, query, limit, files, symbols)
-        search = partial(search_code, *request, self._source_cache, cancelled, self._scan_seconds, self._index_manager)
-        return self._searches.get_or_compute(request, search, cancelled)
+        search = partial(
+            search_code, *request, self._source_cache, cancelled, self._scan_seconds, self._index_manager, prior
+        )
+        return self._searches.get_or_compute((*request, prior), search, cancelled)
 
     def _graph_rag(
         self,
@@ -241,9 +249,12 @@ class EmbeddedProvider:
         top_k: int,
         files: tuple[str, ...],
         symbols: tuple[str, ...],
+        prior: float | None,
     ) -> ToolOutput:
         started = monotonic()
-        output = self._search(root, cancelled, query, MAX_LIMIT, files, symbols)
+        output = self._search(root, cancelled, query, MAX_LIMIT, files, symbols, prior)
+        if not output.data.get("gate", {}).get("speaks", True):
+            return output
         seconds = GRAPH_SECONDS - (monotonic() - started)
         return self._answer_from_code(
             seconds, build_subgraph, root, cancelled, search_output=output, depth=depth, budget=budget, top_k=top_k
@@ -291,6 +302,11 @@ def _read_argument(args: Mapping[str, Any], name: str, parameter: _Parameter, ro
                 raise _invalid_arguments(f"{name} takes a list of texts; found {values!r}")
             texts = tuple(value[:max_chars] for value in values if value.strip())[:MAX_LIST_ITEMS]
             return tuple(_path_inside_root(root, text) for text in texts) if are_paths else texts
+        case _Number():
+            value = args.get(name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise _invalid_arguments(f"{name} takes a number; found {value!r}")
+            return value
         case int():
             value = args.get(name, parameter)
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= parameter:

@@ -65,6 +65,7 @@ class LimitCode(StrEnum):
     REPO_UNREADABLE = "repo_unreadable"
     SWITCHED_OFF = "switched_off"
     NOT_ABOUT_CODE = "not_about_code"
+    NOTHING_TO_SAY = "nothing_to_say"
     NOT_A_USER_PROMPT = "not_a_user_prompt"
     PREPARED_ELSEWHERE = "prepared_elsewhere"
     CONFIG_INVALID = "config_invalid"
@@ -74,3 +75,7 @@ class LimitCode(StrEnum):
     PATH_OUTSIDE = "path_outside"
     CONFLICT = "conflict"
     TOOL_NOT_APPROVED = "tool_not_approved"
+
+
+QUIET_LIMITS = frozenset({LimitCode.NOT_ABOUT_CODE, LimitCode.NOTHING_TO_SAY})
+"""Reasons of an ordinary silent turn: in the report's list and in ``upbeat why``, but never shown with a turn."""

@@ -92,7 +92,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         features_in_progress=features,
         is_unrelated_question=is_running
         and isinstance(event, events.PromptSubmitted)
-        and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).intent is Intent.DOCS),
+        and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).likely_intent is Intent.DOCS),
         requires_evidence=settings.workflow_require_evidence,
     )
 

@@ -13,10 +13,20 @@ from typing import Any
 from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.codes import ErrorCode, LimitCode
 from upbeat.core.contract.event import EventSource
-from upbeat.core.contract.report import Client, Limit, PlannedTool, ToolError, ToolResult, ToolRun, TurnReport
+from upbeat.core.contract.report import (
+    Client,
+    Limit,
+    PlannedTool,
+    ToolError,
+    ToolPlan,
+    ToolResult,
+    ToolRun,
+    TurnReport,
+)
 from upbeat.core.engine import ports
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
+from upbeat.core.prompt.gate import is_worth_saying
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import SanitizedText, sanitize_inline
@@ -24,7 +34,7 @@ from upbeat.core.sanitize.truncate import LengthUnit, TextLimit
 from upbeat.core.settings import Activation, ExecutionMode, SessionMode
 from upbeat.core.turn import report
 from upbeat.core.turn.fuse import fuse_findings, omit_shown_excerpts
-from upbeat.core.turn.plan import EMPTY_PLAN, TOOL_TIMEOUTS_MS, PlanResult, clamp_arguments, plan_tools
+from upbeat.core.turn.plan import EMPTY_PLAN, PRIOR, TOOL_TIMEOUTS_MS, PlanResult, clamp_arguments, plan_tools
 from upbeat.core.turn.render import render_context
 from upbeat.core.turn.report import ReportStamp
 from upbeat.core.turn.results import sanitize_run
@@ -102,7 +112,7 @@ def prepare_turn(request: TurnRequest, runtime: Runtime, repo_context: ports.Rep
         return conclude_turn(prepared, (), report.PLAN_MODE_STAMP)
     plan = prepared.planned.plan
     deadline = started + plan.budget.wall_ms / 1000
-    runs = _run_tools(tuple(plan.tools), repo_context, runtime, deadline, plan.budget.max_concurrency)
+    runs = _run_plan(plan, repo_context, runtime, deadline)
     return conclude_turn(prepared, runs, ReportStamp(runtime.clock.now(), runtime.clock.nonce(), is_plan_mode=False))
 
 
@@ -161,7 +171,9 @@ def plan_turn(
         empty = EMPTY_PLAN.model_copy(update={"planned_codex_command": command})
         return PreparedTurn(request, repo_context, prompt, EMPTY_ANALYSIS, PlanResult(empty, blocking), is_plan)
     analysis = analyze_prompt(prompt)
-    planned = plan_tools(analysis, settings, repo_context.repository.root, command, request.max_ms)
+    repository = repo_context.repository
+    is_repository = repository.root_source != "no-git-root"
+    planned = plan_tools(analysis, settings, repository.root, command, request.max_ms, is_repository=is_repository)
     return PreparedTurn(request, repo_context, prompt, analysis, planned, is_plan)
 
 
@@ -174,12 +186,15 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
     sanitized = [sanitize_run(run, sanitized_texts) for run in runs if run.result.tool in planned_tools]
     results = [tool.run.result for tool in sanitized]
     findings = [(tool.run.result.tool, f) for tool in sanitized if tool.run.output for f in tool.run.output.findings]
-    fused = fuse_findings(findings)
+    is_silent = bool(runs) and not _has_something_to_say(prepared.planned.plan, runs)
+    fused = fuse_findings(() if is_silent else findings)
     if request.shown_excerpts:
         fused = omit_shown_excerpts(fused, request.shown_excerpts)
     cap = replace(request.cap, max_length=min(request.cap.max_length, settings.budget_max_injected_chars))
     rendered = render_context(fused, stamp.nonce, cap)
     limits = [*request.limits, *repo_context.limits, *prepared.planned.limits, *report.limits_from_results(results)]
+    if is_silent:
+        limits.append(Limit.of(LimitCode.NOTHING_TO_SAY))
     if unplanned_tools:
         limits.append(Limit.of(LimitCode.SINGLE_ENTRY, ", ".join(unplanned_tools)))
     if any(tool.filtered_count for tool in sanitized):
@@ -217,6 +232,26 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
 def configuration_limits(repo_context: ports.RepoContext) -> tuple[Limit, ...]:
     """Return a limit for each problem of the configuration; while there is one, nothing is looked up."""
     return tuple(Limit.of(LimitCode.CONFIG_INVALID, problem) for problem in repo_context.problems)
+
+
+def _run_plan(
+    plan: ToolPlan, repo_context: ports.RepoContext, runtime: Runtime, deadline: float
+) -> tuple[ToolRun, ...]:
+    """Run the planned tools: first those that find out whether there is anything to say, and the others if so."""
+    gated = tuple(tool for tool in plan.tools if PRIOR in tool.args)
+    others = tuple(tool for tool in plan.tools if PRIOR not in tool.args)
+    runs = _run_tools(gated, repo_context, runtime, deadline, plan.budget.max_concurrency)
+    if _has_something_to_say(plan, runs):
+        runs += _run_tools(others, repo_context, runtime, deadline, plan.budget.max_concurrency)
+    order = [tool.tool for tool in plan.tools]
+    return tuple(sorted(runs, key=lambda run: order.index(run.result.tool)))
+
+
+def _has_something_to_say(plan: ToolPlan, runs: tuple[ToolRun, ...]) -> bool:
+    """Return what the gated search decided; without its answer the words decide."""
+    prior = next((tool.args[PRIOR] for tool in plan.tools if PRIOR in tool.args), None)
+    decisions = [bool(run.output.data["gate"]["speaks"]) for run in runs if run.output and "gate" in run.output.data]
+    return prior is None or (decisions[0] if decisions else is_worth_saying(prior, None))
 
 
 def _run_tools(

@@ -77,7 +77,7 @@ def _detect_resolution(before: Sequence[Evidence], now: Evidence) -> Iterator[Ha
 def _detect_routing(event: Event, fact: WorkflowStarted) -> Iterator[HabitObservation]:
     """Yield the workflow that was started for a kind of request."""
     request = fact.run.goal or (event.prompt if isinstance(event, PromptSubmitted) else "")
-    intent = analyze_prompt(request).intent
+    intent = analyze_prompt(request).likely_intent
     if intent is not Intent.NONE:
         yield HabitObservation(
             HabitType.WORKFLOW_ROUTING, f"intent {intent}", f"workflow {fact.run.workflow}", "workflow"

@@ -185,7 +185,7 @@ def _is_question(event: PromptSubmitted) -> bool:
     """Return whether the prompt is a question; a statement is taken for an instruction about the work."""
     return (
         ends_in_question(event.prompt[-_MAX_SCANNED_CHARS:])
-        or analyze_prompt(clip_prompt(event.prompt[:_MAX_SCANNED_CHARS])).intent is Intent.DOCS
+        or analyze_prompt(clip_prompt(event.prompt[:_MAX_SCANNED_CHARS])).likely_intent is Intent.DOCS
     )
 
 

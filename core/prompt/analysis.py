@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Intent(StrEnum):
-    """What the user wants. ``none``: the prompt is not about code; a question about code is ``docs``."""
+    """What the user wants. ``none``: the words leave no doubt that it is not code; a question is ``docs``."""
 
     DEBUG = "debug"
     REFACTOR = "refactor"
@@ -69,8 +69,9 @@ class PromptAnalysis:
 
     ``query`` is the text to search for: the user's own lines, with what they quote but without pasted text and URLs,
     and the targets; at most 6000 characters. ``allows_tier2``: the user requests, or consents to, tier-2 tools
-    (impact, call chain, 影响, 调用链). With the intent ``none`` there are no signals and no consent, but ``targets``
-    and ``query`` are set.
+    (impact, call chain, 影响, 调用链). ``prior`` is the log odds by the words alone that the prompt is about code; None
+    if it names or shows code. With the intent ``none`` there are no signals and no consent, but ``targets`` and
+    ``query`` are set.
     """
 
     intent: Intent
@@ -78,3 +79,9 @@ class PromptAnalysis:
     targets: Targets = Targets()
     query: str = ""
     allows_tier2: bool = False
+    prior: float | None = None
+
+    @property
+    def likely_intent(self) -> Intent:
+        """The intent as far as the words alone tell: ``none`` if they are rather not about code."""
+        return self.intent if self.prior is None or self.prior >= 0 else Intent.NONE

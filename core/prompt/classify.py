@@ -1,7 +1,8 @@
 """Classify a prompt: its intent, the signals for it, and its targets.
 
 Invariant: total and linear. The user's own prose says what is wanted; what is pasted or quoted only says what it is
-about. A prompt without evidence of code in a repository has the intent ``none``.
+about. Only a prompt whose words leave no doubt that it is not about code has the intent ``none``; of all others the
+repository has the last word (``gate``).
 
 The prose is split into clauses. In each, the first request governs ("add a check that fixes the dates" requests an
 addition). A clause that requests a translation or a letter does not count, nor does the rest if it refers to text. Of
@@ -12,20 +13,22 @@ question about code is docs. Code without a request is debug if it is an error, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from upbeat.core.prompt import phrases
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
 from upbeat.core.prompt.clauses import (
+    Clause,
     ClauseIntent,
     drop_writing_requests,
-    find_work_offsets,
     parse_clause,
     split_clauses,
 )
-from upbeat.core.prompt.entities import FILE_URL, MentionKind, collect_targets, find_mentions
-from upbeat.core.prompt.phrases import PhraseTag
+from upbeat.core.prompt.entities import FILE_URL, Mention, MentionKind, collect_targets, find_mentions
+from upbeat.core.prompt.gate import NO_DOUBT, iter_word_features, weigh_words
+from upbeat.core.prompt.phrases import PhraseTag, PromptOpening
 from upbeat.core.prompt.quoted_spans import PASTED_KINDS, MaskedPrompt, SpanKind, blank_spans, clip_prompt, mask_prompt
-from upbeat.core.prompt.signals import is_about_code, select_counted_mentions, to_prompt_signals, weigh_signals
+from upbeat.core.prompt.signals import select_counted_mentions, shows_code, to_prompt_signals, weigh_signals
 
 MAX_QUERY_LENGTH = 6000
 MAX_FRAMES = 3
@@ -34,7 +37,6 @@ MAX_FRAMES = 3
 _SLASH_COMMAND = re.compile(r"\s*/([a-z][a-z0-9:_-]{0,40})(?=\s|$)")
 _CLIENT_COMMANDS = phrases.words("client_command")
 _QUESTION = re.compile(r"[?？][ \t]*$|[吗嗎呢么麼][ \t]*$", re.MULTILINE)
-_VAGUE_REQUEST_TAGS = frozenset({PhraseTag.UNSPECIFIED_CHANGE, PhraseTag.UNSPECIFIED_TASK})
 
 
 def analyze_prompt(prompt: str) -> PromptAnalysis:
@@ -44,15 +46,7 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     if command and command[1] in _CLIENT_COMMANDS:
         return PromptAnalysis(Intent.NONE)
     masked = mask_prompt(text)
-    opening = phrases.parse_opening(phrases.to_simplified(masked.prose))
-    mentions = tuple(
-        mention
-        for mention in find_mentions(masked)
-        if mention.start >= opening.start or mention.name not in phrases.COMMIT_TYPES
-    )
-    own_names = [(m.start, m.end) for m in mentions if m.span_kind is None and m.weight > 1]
-    # A name is no verb: get_name contains "get".
-    prose = phrases.to_simplified(blank_spans(masked.prose, own_names, phrases.NAME_PLACEHOLDER))
+    opening, mentions, prose = _read_prose(masked)
     clauses = split_clauses(prose, phrases.tag_opening(prose, phrases.find_phrase_hits(prose), opening))
     kept = drop_writing_requests(clauses, prose, mentions)
     intents = [parse_clause(clause) for clause in kept]
@@ -62,21 +56,46 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     signals = weigh_signals(masked, kept, counted, opening)
     targets = collect_targets(mentions, text)
     query = _build_query(masked, targets)
-    is_request = any(
-        clause.request or clause.fault_level or not clause.tags.isdisjoint(_VAGUE_REQUEST_TAGS) for clause in intents
-    )
-    if (clauses and not kept) or not is_about_code(signals, is_request, find_work_offsets(kept)):
-        return PromptAnalysis(Intent.NONE, targets=targets, query=query)
+    words = _word_features(prose, clauses, kept)
+    prior = None if shows_code(signals) else weigh_words(words)
+    if prior is not None and (prior < NO_DOUBT or not words):
+        return PromptAnalysis(Intent.NONE, targets=targets, query=query, prior=prior)
     shows_error = any(mention.kind is MentionKind.ERROR for mention in counted)
     intent = _decide_intent(intents, shows_error, bool(_QUESTION.search(masked.prose)))
-    allows_tier2 = any(
+    allows_tier2 = (prior is None or prior >= 0) and any(
         PhraseTag.DEEP_ANALYSIS in hit.tags
         and hit.preceding_word != "no"
         and not hit.preceding_word.endswith(("没", "没有", "不", "无"))
         for clause in kept
         for hit in clause.asserted_hits
     )
-    return PromptAnalysis(intent, to_prompt_signals(masked, signals), targets, query, allows_tier2)
+    return PromptAnalysis(intent, to_prompt_signals(masked, signals), targets, query, allows_tier2, prior)
+
+
+def find_word_features(prompt: str) -> frozenset[str]:
+    """Return what ``gate.weigh_words`` weighs of ``prompt``."""
+    _opening, mentions, prose = _read_prose(mask_prompt(clip_prompt(prompt)))
+    clauses = split_clauses(prose, phrases.find_phrase_hits(prose))
+    return _word_features(prose, clauses, drop_writing_requests(clauses, prose, mentions))
+
+
+def _word_features(prose: str, clauses: Iterable[Clause], kept: Iterable[Clause]) -> frozenset[str]:
+    """Return the words of ``prose``, the meanings of its phrases, and whether it only requests text."""
+    tags = {f"#{tag}" for clause in clauses for hit in clause.hits for tag in hit.tags}
+    return frozenset({*iter_word_features(prose), *tags, *({"#writing"} if clauses and not kept else ())})
+
+
+def _read_prose(masked: MaskedPrompt) -> tuple[PromptOpening, tuple[Mention, ...], str]:
+    """Return how the prompt opens, what it names, and its simplified prose with placeholders for names."""
+    opening = phrases.parse_opening(phrases.to_simplified(masked.prose))
+    mentions = tuple(
+        mention
+        for mention in find_mentions(masked)
+        if mention.start >= opening.start or mention.name not in phrases.COMMIT_TYPES
+    )
+    own_names = [(m.start, m.end) for m in mentions if m.span_kind is None and m.weight > 1]
+    # A name is no verb: get_name contains "get".
+    return opening, mentions, phrases.to_simplified(blank_spans(masked.prose, own_names, phrases.NAME_PLACEHOLDER))
 
 
 def _decide_intent(clauses: list[ClauseIntent], shows_error: bool, is_question: bool) -> Intent:

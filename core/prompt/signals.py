@@ -115,26 +115,9 @@ def select_counted_mentions(
     return tuple(counted)
 
 
-def is_about_code(
-    signals: Iterable[WeightedSignal], has_request: bool, work_offsets: frozenset[int] = frozenset()
-) -> bool:
-    """Return whether the signals are sufficient.
-
-    Ordinary words alone are sufficient if there are three; or two with a request or a stated fault and nothing against
-    them; or one that is the object of work (``work_offsets``: the verbs of work and the faults): "add retries".
-    """
-    signals = tuple(signals)
-    weights = {signal.key: signal.weight for signal in signals}
-    certain = sum(weight for key, weight in weights.items() if weight >= CERTAIN_WEIGHT and not key.startswith("word:"))
-    total = certain + max(sum(weights.values()) - certain, 0)
-    if min(weights.values(), default=0) >= 0:
-        is_worked_on = bool(work_offsets) and any(
-            signal.weight > 0 and signal.start not in work_offsets for signal in signals
-        )
-        if is_worked_on or (has_request and total >= SUFFICIENT_WEIGHT):
-            return True
-    is_strong = max(weights.values(), default=0) >= SUFFICIENT_WEIGHT or total > SUFFICIENT_WEIGHT
-    return total >= SUFFICIENT_WEIGHT and is_strong
+def shows_code(signals: Iterable[WeightedSignal]) -> bool:
+    """Return whether a signal leaves no doubt that the prompt is about code: a name, an error, pasted code."""
+    return any(signal.weight >= CERTAIN_WEIGHT and not signal.key.startswith("word:") for signal in signals)
 
 
 def to_prompt_signals(masked: MaskedPrompt, signals: Iterable[WeightedSignal]) -> tuple[PromptSignal, ...]:

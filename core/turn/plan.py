@@ -45,6 +45,9 @@ TOOLS: tuple[ToolSpec, ...] = (
 )
 TOOL_TIMEOUTS_MS: Mapping[str, int] = {tool.name: tool.timeout_ms for tool in TOOLS}
 
+PRIOR = "prior"
+"""The argument of a search that decides whether the turn has anything to say; missing if that is certain."""
+
 ARGUMENT_LIMITS: Mapping[str, Mapping[str, int]] = {
     "ci_search": {"limit": 10},
     "ci_graph_rag": {"depth": 2, "budget": 8000, "top_k": 10},
@@ -72,16 +75,20 @@ def plan_tools(
     root: str,
     codex_command: str | None = None,
     max_ms: int | None = None,
+    *,
+    is_repository: bool = True,
 ) -> PlanResult:
     """Return the tools for ``analysis`` under ``settings``; none if the prompt is not about code.
 
-    ``max_ms`` is the most milliseconds that the client waits.
+    Outside of a repository (``is_repository``) only a prompt that shows code is about it. ``max_ms`` is the most
+    milliseconds that the client waits.
     """
-    if analysis.intent is Intent.NONE and settings.enabled is not Activation.ON:
+    is_gated = settings.enabled is not Activation.ON
+    if is_gated and (analysis.intent is Intent.NONE or (analysis.prior is not None and not is_repository)):
         empty = EMPTY_PLAN.model_copy(update={"planned_codex_command": codex_command})
         return PlanResult(empty, (Limit.of(LimitCode.NOT_ABOUT_CODE),))
     targets, outside = restrict_to_root(analysis.targets, root)
-    analysis = replace(analysis, targets=targets)
+    analysis = replace(analysis, targets=targets, prior=analysis.prior if is_gated else None)
     limits = [Limit.of(LimitCode.PATH_OUTSIDE, path) for path in outside]
     is_change = analysis.intent in (Intent.DEBUG, Intent.REFACTOR, Intent.FEATURE)
     wants_tier2 = analysis.allows_tier2 or (is_change and bool(targets))  # worth its cost
@@ -119,9 +126,10 @@ def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | No
     errors = list(targets.errors[:MAX_TARGETS])
     symbol = targets.symbols[0] if targets.symbols else ""
     limits = dict(ARGUMENT_LIMITS.get(tool, {}))
+    prior = {} if analysis.prior is None else {PRIOR: round(analysis.prior, 2)}
     arguments: dict[str, dict[str, Any] | None] = {
-        "ci_search": {"query": query} | limits | named if query else None,
-        "ci_graph_rag": {"query": query} | limits | named if query else None,
+        "ci_search": {"query": query} | limits | named | prior if query else None,
+        "ci_graph_rag": {"query": query} | limits | named | prior if query else None,
         "ci_call_chain": {"symbol": symbol, "direction": "both"} | limits if symbol else None,
         "ci_bug_locate": (
             {"query": query, "errors": errors} | limits | traces if analysis.intent is Intent.DEBUG else None

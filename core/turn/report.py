@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from upbeat.core.contract import report as contract
-from upbeat.core.contract.codes import ErrorCode, LimitCode
+from upbeat.core.contract.codes import QUIET_LIMITS, ErrorCode, LimitCode
 from upbeat.core.prompt.analysis import SIGNAL_WEIGHTS, PromptAnalysis
 from upbeat.core.tool_servers import TOOL_SEPARATOR
 from upbeat.core.turn.fuse import FusedItem, excerpt_id
@@ -122,6 +122,8 @@ def assemble_report(
         f"{result.tool}: {result.summary if result.status == 'ok' else result.status} ({result.duration_ms} ms)"
         for result in results
     )
+    shown_limits = [limit.text for limit in limits if limit.code not in QUIET_LIMITS]
+    is_quiet = any(limit.code in QUIET_LIMITS for limit in limits)
     context = contract.FusedContext(
         for_model=contract.ForModel(
             additional_context=rendered.text,
@@ -129,8 +131,8 @@ def assemble_report(
         ),
         for_user=contract.ForUser(
             tool_plan_text=_plan_text(plan),
-            results_text=f"[Results] {summaries}" if results else "",
-            limits_text="[Limits] " + "; ".join(limit.text for limit in limits) if limits else "",
+            results_text=f"[Results] {summaries}" if results and not is_quiet else "",
+            limits_text="[Limits] " + "; ".join(shown_limits) if shown_limits else "",
         ),
     )
     return contract.TurnReport(

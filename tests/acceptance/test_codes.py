@@ -150,6 +150,7 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.REPO_UNREADABLE: lambda repo: limit_codes(report_of(ErrorCode.REPO_ROOT, repo)),
     LimitCode.SWITCHED_OFF: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS="off")),
     LimitCode.NOT_ABOUT_CODE: lambda repo: limit_codes(turn("hello", repo)),
+    LimitCode.NOTHING_TO_SAY: lambda repo: limit_codes(turn("which wine goes with the fish?", repo)),
     LimitCode.NOT_A_USER_PROMPT: lambda repo: skipped(repo, PromptOrigin.SUBAGENT),
     LimitCode.PREPARED_ELSEWHERE: lambda repo: skipped(repo, PromptOrigin.WRAPPED),
     LimitCode.CONFIG_INVALID: lambda repo: limit_codes(configured(repo, "enabled = 5")),

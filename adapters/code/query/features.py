@@ -139,7 +139,7 @@ class FeatureExtractor:
     def extract_summary(self, path: str, document: documents.StoredDocument) -> FileFeatures:
         """Return the features of the file as a whole."""
         features = FileFeatures(path, document)
-        for index, match in self._matching_words(document):
+        for index, match in self.matching_words(document):
             count = sum(document.enclosing_of(index)[1])
             for term in match.terms:
                 features.term_counts[term] = features.term_counts.get(term, 0) + count
@@ -163,7 +163,7 @@ class FeatureExtractor:
         """
         features.word_lines = word_lines
         hits_by_position = features.definition_hits
-        for index, match in self._matching_words(features.document):
+        for index, match in self.matching_words(features.document):
             if match.terms:
                 lines = word_lines.lines_of(index)
                 for term in match.terms:
@@ -190,7 +190,7 @@ class FeatureExtractor:
         assert features.word_lines
         features.text_lines = text.split("\n")
         document = features.document
-        for index, match in self._matching_words(document):
+        for index, match in self.matching_words(document):
             positions = document.enclosing_of(index)[0]
             for line in features.word_lines.lines_of(index):
                 position = (
@@ -198,7 +198,7 @@ class FeatureExtractor:
                 )
                 features.definition_hits[position].line_terms.append((line, match.terms))
 
-    def _matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:
+    def matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:
         """Return the positions of those words of the document that match the query, with what they match."""
         known, ids, words = self._matches_by_id, document.word_ids, self.words_by_id
         matching = []

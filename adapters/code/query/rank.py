@@ -167,6 +167,9 @@ class CorpusStatistics:
     file_name_gains: dict[str, float]
 
 
+NO_STATISTICS = CorpusStatistics({}, {}, 1.0, {}, {}, {}, {}, {}, {})
+
+
 def compute_corpus_statistics(
     features: Collection[FileFeatures], search_query: SearchQuery, retrieval: RetrievalResult
 ) -> CorpusStatistics:

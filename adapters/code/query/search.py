@@ -7,7 +7,7 @@ is not ready in time is left out.
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -17,16 +17,18 @@ from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.history.commit_history import HistoryLoader, path_prefix
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.excerpt import build_findings, printable_path
+from upbeat.adapters.code.query.first_look import collect_evidence
 from upbeat.adapters.code.query.named import NamedMention, find_named_mentions, put_named_first
 from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
 from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
-from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, rank_candidates
+from upbeat.adapters.code.query.rank import NO_STATISTICS, CorpusStatistics, RankedFile, rank_candidates
 from upbeat.adapters.code.query.retrieval import RetrievalResult, retrieve
 from upbeat.adapters.system.git.commands import list_files
 from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.engine.ports import Cancellation
+from upbeat.core.prompt.gate import is_worth_saying, log_odds
 
 MAX_LISTED_LARGE = 10
 LIST_SECONDS = 1.0
@@ -44,10 +46,13 @@ def search_code(
     cancelled: Cancellation,
     seconds: float,
     index_manager: IndexManager | None = None,
+    prior: float | None = None,
 ) -> ToolOutput:
     """Return the ``limit`` files of ``root`` that answer ``query`` best, found in about ``seconds``.
 
-    With an ``index_manager`` the index is used if there is one, and the history of the repository counts.
+    With an ``index_manager`` the index is used if there is one, and the history of the repository counts. With a
+    ``prior`` (log odds that the query is about code) the search ends after a first look if that finds nothing worth
+    saying (``core.prompt.gate``); ``data["gate"]`` is the decision.
 
     Raises:
         ToolFailure: The search was cancelled.
@@ -56,11 +61,18 @@ def search_code(
     search_query = parse_search_query(query, files, symbols)
     history_loader = HistoryLoader(index_manager.histories, root, index_manager.closed) if index_manager else None
     mentions = find_named_mentions(query, files, symbols)
-    search = _Search(root, search_query, mentions, history_loader, cancelled, deadline)
+    search = _Search(root, query, search_query, mentions, prior, history_loader, cancelled, deadline)
     result = _search_index(search, index_manager) if index_manager else None
     if result is None:
         note = "not indexed yet" if index_manager and index_manager.is_enabled else ""
         result = _search_tree(search, cache, note)
+    if not result.gate.get("speaks", True):
+        return ToolOutput(f"nothing in {result.retrieval.scanned_count} files answers this", (), {"gate": result.gate})
+    return _build_output(search, result, limit)
+
+
+def _build_output(search: _Search, result: _SearchResult, limit: int) -> ToolOutput:
+    """Return the best ``limit`` files of ``result`` with their lines, and what was searched."""
     best = result.with_line_terms(limit)
     source, retrieval = result.source, result.retrieval
     large = sorted(dict(source.tree.oversized).items())
@@ -71,6 +83,7 @@ def search_code(
     ]
     data: dict[str, Any] = {
         "mode": source.mode,
+        **({"gate": result.gate} if result.gate else {}),
         "vcs": result.vcs,
         "commits": result.commits,
         "candidates": [{"file": printable_path(file.features.path), "score": file.score} for file in best],
@@ -80,7 +93,7 @@ def search_code(
         "skipped": {reason.value: count for reason, count in sorted(source.tree.skipped.items())},
         "large": [{"path": printable_path(path), "size": size} for path, size in large[:MAX_LISTED_LARGE]],
     }
-    notes = (result.note, history_loader.problem if history_loader else "")
+    notes = (result.note, search.history_loader.problem if search.history_loader else "")
     note = "".join(f"; {text}" for text in notes if text)
     names = ", ".join(printable_path(file.features.path) for file in best[:3])
     summary = (
@@ -88,7 +101,7 @@ def search_code(
         if best
         else f"nothing in {retrieval.scanned_count} files matches the query{note}"
     )
-    findings = (*build_findings(best, search_query, result.corpus), *oversized)
+    findings = (*build_findings(best, search.query, result.corpus), *oversized)
     return ToolOutput(summary, findings, data, truncated=source.is_truncated)
 
 
@@ -97,8 +110,10 @@ class _Search:
     """One search: the query, what it names, and how long it may take."""
 
     root: str
+    text: str
     query: SearchQuery
     mentions: list[NamedMention]
+    prior: float | None
     history_loader: HistoryLoader | None
     cancelled: Cancellation
     deadline: float
@@ -106,7 +121,10 @@ class _Search:
 
 @dataclass(slots=True)
 class _SearchResult:
-    """The ranked files, best first; ``note`` is what the user should know about the answer."""
+    """The ranked files, best first; ``note`` is what the user should know about the answer.
+
+    ``gate`` is the decision after the first look; empty if nobody asked for one.
+    """
 
     source: PostingSource
     retrieval: RetrievalResult
@@ -115,6 +133,7 @@ class _SearchResult:
     commits: int
     vcs: str = "git"
     note: str = ""
+    gate: dict[str, Any] = field(default_factory=dict)
 
     def with_line_terms(self, limit: int) -> list[RankedFile]:
         """Return the first ``limit`` files with the lines of their hits, without those that are gone by now."""
@@ -165,12 +184,24 @@ def _search_index(search: _Search, index_manager: IndexManager) -> _SearchResult
 
 def _search_source(search: _Search, source: PostingSource) -> _SearchResult:
     retrieval = retrieve(source, search.query, search.cancelled)
+    gate = _decide_gate(search, source, retrieval)
+    if not gate.get("speaks", True):
+        return _SearchResult(source, retrieval, [], NO_STATISTICS, 0, gate=gate)
     history = search.history_loader.result(search.deadline) if search.history_loader else None
     signals = history.compute_signals(search.query, path_prefix(search.root)) if history else {}
     add_history_candidates(retrieval, signals, source.paths)
     files, corpus = rank_candidates(source, search.query, retrieval, signals, search.cancelled)
     files = put_named_first(source, search.mentions, search.query.wanted_roles, files)
-    return _SearchResult(source, retrieval, files, corpus, len(history.commits) if history else 0)
+    return _SearchResult(source, retrieval, files, corpus, len(history.commits) if history else 0, gate=gate)
+
+
+def _decide_gate(search: _Search, source: PostingSource, retrieval: RetrievalResult) -> dict[str, Any]:
+    """Return whether the first look found something worth saying, as data; empty without a prior."""
+    if search.prior is None:
+        return {}
+    evidence = collect_evidence(source, search.text, search.query, retrieval)
+    odds = round(log_odds(search.prior, evidence), 2)
+    return {"speaks": is_worth_saying(search.prior, evidence), "log_odds": odds}
 
 
 def add_history_candidates(

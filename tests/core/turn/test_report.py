@@ -253,6 +253,7 @@ HARMLESS = [
     LimitCode.NO_GIT_ROOT,
     LimitCode.TOOL_UNAVAILABLE,
     LimitCode.NOT_ABOUT_CODE,
+    LimitCode.NOTHING_TO_SAY,
     LimitCode.CONFLICT,
     LimitCode.TIER2_DISABLED,
 ]

@@ -1,0 +1,85 @@
+"""The first look: numbers about a query's words in a tree."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from repositories import make_repository, write
+
+from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
+from upbeat.adapters.code.index.manager import IndexManager
+from upbeat.adapters.code.query.first_look import collect_evidence
+from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.adapters.code.query.posting_source import IndexSource, WorkingTreeSource
+from upbeat.adapters.code.query.retrieval import retrieve
+from upbeat.core.prompt.gate import Evidence
+
+NEVER = threading.Event()
+FAR = 1e18
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> str:
+    return str(make_repository(tmp_path / "shop"))
+
+
+def look(root: str, query: str) -> Evidence:
+    """Return the evidence of the files themselves."""
+    parsed = parse_search_query(query)
+    files = (path.relative_to(root) for path in sorted(Path(root).rglob("*")) if path.is_file())
+    paths = [str(path) for path in files if path.parts[0] != ".git"]
+    source = WorkingTreeSource(WorkingTree(root, SourceCache()), paths, parsed, NEVER, FAR)
+    return collect_evidence(source, query, parsed, retrieve(source, parsed, NEVER))
+
+
+def test_words_of_one_function(shop: str) -> None:
+    """Words that occur together in a function, its name and its file's name are evidence."""
+    evidence = look(shop, "send the message with a retry limit")
+
+    assert 4 == evidence.function_terms
+    assert (1.0, 1.0, 0.0) == (evidence.function_share, evidence.known_share, evidence.unknown_gain)
+    assert min(evidence.rare_pair, evidence.name_gain, evidence.path_gain) > 0
+
+
+def test_words_of_no_file(shop: str) -> None:
+    """Unknown words count against the repository."""
+    evidence = look(shop, "boil an egg for breakfast")
+
+    assert (0, 0.0, 0.0) == (evidence.function_terms, evidence.function_gain, evidence.known_share)
+    assert evidence.unknown_gain == pytest.approx(3.0)
+
+
+def test_chinese_words_count_by_their_translation(shop: str) -> None:
+    """The technical terms of a Chinese query are looked up in English."""
+    evidence = look(shop, "重试 message")
+
+    assert evidence.function_terms >= 1
+    assert evidence.chinese > 0
+    assert evidence.translated > 0
+
+
+def test_a_named_file(shop: str) -> None:
+    """A file that the query names exists."""
+    assert (1.0, 0.0) == (look(shop, "read shop/cart.py").is_named, look(shop, "read shop/none.py").is_named)
+
+
+def test_no_sources(tmp_path: Path) -> None:
+    """A folder without source files gives no evidence at all."""
+    assert Evidence() == look(str(write(tmp_path / "notes", {"a.md": "# retry\n"})), "retry")
+
+
+def test_the_index_gives_the_same_evidence(shop: str) -> None:
+    """The numbers of the index are those of the files."""
+    query = "what happens when sending a message fails every time"
+    library = IndexManager(Path(shop).parent / "state")
+    library.build(shop)
+    parsed = parse_search_query(query)
+    with library.open_view(shop) as view:
+        assert view
+        source = IndexSource(WorkingTree(shop, SourceCache(0)), view, parsed, NEVER)
+        evidence = collect_evidence(source, query, parsed, retrieve(source, parsed, NEVER))
+    library.close()
+
+    assert look(shop, query) == evidence
