@@ -55,6 +55,7 @@ class LimitCode(StrEnum):
     TOOL_TIMEOUT = "tool_timeout"
     TOOL_FAILED = "tool_failed"
     BUDGET_EXCEEDED = "budget_exceeded"
+    SHORTENED = "shortened"
     OUTPUT_INVALID = "output_invalid"
     CORE_UNAVAILABLE = "core_unavailable"
     TOOL_UNAVAILABLE = "tool_unavailable"

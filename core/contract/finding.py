@@ -16,7 +16,8 @@ MIN_OPTIONAL_SCORE = 1e-6
 class Excerpt:
     """A further location in the file of a finding. Lines count from 1 and include both ends.
 
-    ``text`` holds its source lines, untrusted; it is empty for a location that is only named.
+    ``text`` holds its source lines, untrusted; it is empty for a location that is only named. If they are only a part
+    of a definition, ``whole`` are the first and last line of that, else 0.
     """
 
     symbol: str
@@ -24,6 +25,7 @@ class Excerpt:
     end_line: int
     text: str = ""
     optional_score: float = 0.0
+    whole: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Finding:
     ``path`` is relative to the repository root with ``/`` between its parts. Lines count from 1 and include both
     ends; 0 means the whole file. ``score`` is in 0..1 and comparable within one answer. ``text`` holds the source
     lines, untrusted. ``claim`` and ``supports_claim`` let two findings contradict each other (see ``turn.fuse``).
-    Lines with an ``optional_score`` above 0 may be omitted silently, lowest first; others belong to the answer.
+    Lines with an ``optional_score`` above 0 may be omitted, lowest first; others belong to the answer. ``whole`` is
+    that of an ``Excerpt``.
     """
 
     path: str
@@ -49,6 +52,7 @@ class Finding:
     supports_claim: bool = True
     optional_score: float = 0.0
     more_excerpts: tuple[Excerpt, ...] = ()
+    whole: tuple[int, int] = (0, 0)
 
     def split_excerpts(self) -> tuple[Finding, ...]:
         """Return the row and its further locations as separate rows, highest ``optional_score`` first."""
@@ -63,6 +67,7 @@ class Finding:
                 end_line=excerpt.end_line,
                 text=excerpt.text,
                 optional_score=excerpt.optional_score,
+                whole=excerpt.whole,
             )
             for excerpt in further
         )

@@ -145,7 +145,10 @@ def call_tool(
     sanitized = sanitize_run(run)
     findings = sanitized.run.output.findings if sanitized.run.output else ()
     cap = TextLimit(repo_context.settings.budget_max_injected_chars)
-    rendered = render_context(fuse_findings((name, finding) for finding in findings), runtime.clock.nonce(), cap)
+    fused = fuse_findings((name, finding) for finding in findings)
+    rendered = render_context(fused, runtime.clock.nonce(), cap, len(findings) - len(fused))
+    if rendered.left_out:
+        limits = (*limits, Limit.of(LimitCode.SHORTENED, rendered.left_out))
     if sanitized.filtered_count:
         limits = (*limits, Limit.of(LimitCode.INJECTION_FILTERED))
     return ToolCallResult(sanitized.run.result, rendered.text, limits)
@@ -191,7 +194,7 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
     if request.shown_excerpts:
         fused = omit_shown_excerpts(fused, request.shown_excerpts)
     cap = replace(request.cap, max_length=min(request.cap.max_length, settings.budget_max_injected_chars))
-    rendered = render_context(fused, stamp.nonce, cap)
+    rendered = render_context(fused, stamp.nonce, cap, len(findings) - len(fused))
     limits = [*request.limits, *repo_context.limits, *prepared.planned.limits, *report.limits_from_results(results)]
     if is_silent:
         limits.append(Limit.of(LimitCode.NOTHING_TO_SAY))
@@ -201,6 +204,8 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
         limits.append(Limit.of(LimitCode.INJECTION_FILTERED))
     if rendered.is_truncated:
         limits.append(Limit.of(LimitCode.BUDGET_EXCEEDED, "characters"))
+    if rendered.left_out:
+        limits.append(Limit.of(LimitCode.SHORTENED, rendered.left_out))
     if any(item.has_conflict for item in rendered.items):
         limits.append(Limit.of(LimitCode.CONFLICT))
     if prepared.is_plan and repo_context.repository.problem:

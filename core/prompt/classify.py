@@ -132,6 +132,8 @@ def _build_query(masked: MaskedPrompt, targets: Targets) -> str:
             own.append(masked.text[done : span.start])
             done = span.end
     text = "".join([*own, masked.text[done:]]).expandtabs(4)
+    if not text.strip() and not targets.stack_frames:
+        text = masked.text  # "error: …" can be a request in the form of a log line, and pasted code the only words
     lines = [(len(line) - len(line.lstrip()), " ".join(line.split())) for line in text.splitlines()]
     query = "\n".join(" " * indent + line for indent, line in lines if line).strip()
     frames = [frame for frame in targets.stack_frames[:MAX_FRAMES] if frame not in query]

@@ -14,6 +14,15 @@ from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.truncate import TextLimit, measure_text, truncate_to_limit
 from upbeat.core.turn.fuse import MAX_SUMMARY_LENGTH, FusedItem, drop_source_lines, evidence_ref
 
+NOTE_LENGTH, MIN_LENGTH_WITH_NOTE = 60, 1000
+"""Length kept for the last line, which says what was left out; a shorter text has none."""
+
+MAX_NAME_LENGTH = 80
+"""Length kept for the heading of a further location."""
+
+MIN_PART_LINES = 6
+"""Lines of the best location that are shown when it does not fit whole; of others nothing is."""
+
 FRAME_SOURCE = "search of this repository"
 REASON_LIMIT = TextLimit(MAX_SUMMARY_LENGTH)
 MAX_UNSHOWN_EXCERPTS = 2
@@ -24,28 +33,47 @@ NO_DEFINITION = "lines"
 
 @dataclass(frozen=True, slots=True)
 class RenderedContext:
-    """The framed text (empty if there is nothing to show), its items, and whether anything was dropped."""
+    """The framed text (empty if there is nothing to show) and its items.
+
+    ``is_truncated``: answers, or more than half of all lines, were dropped. ``left_out`` names whatever was dropped.
+    """
 
     text: str
     items: tuple[FusedItem, ...] = ()
     is_truncated: bool = False
+    left_out: str = ""
 
 
-def render_context(items: Sequence[FusedItem], nonce: str, limit: TextLimit) -> RenderedContext:
-    """Return ``items`` in their order, framed, within ``limit``."""
+def render_context(items: Sequence[FusedItem], nonce: str, limit: TextLimit, left_out_rows: int = 0) -> RenderedContext:
+    """Return ``items`` in their order, framed, within ``limit``; ``left_out_rows`` were dropped before."""
     if not items:
         return RenderedContext("")
     user_tools = sorted({item.tool for item in items if item.finding.kind == ANSWER_KIND})
     source = ", ".join([FRAME_SOURCE, *user_tools])
     overhead = measure_text(frame_untrusted("", nonce, source=source), limit.unit)
     limit = TextLimit(limit.max_length - overhead, limit.unit)
+    has_note = limit.max_length >= MIN_LENGTH_WITH_NOTE and (left_out_rows > 0 or not _fits(items, limit))
+    limit = replace(limit, max_length=limit.max_length - NOTE_LENGTH * has_note)
     kept = _fit_headings(items, limit)
     if not kept:
         return RenderedContext("", is_truncated=True)
-    shown = _fit_source_lines(kept, limit)
+    shown, shortened = _fit_source_lines(kept, limit)
     is_truncated = len(kept) < len(items) or _lost_lines(kept, shown)
-    body = "\n".join(_format_item(number, item) for number, item in enumerate(shown, start=1))
-    return RenderedContext(frame_untrusted(body, nonce, source=source), tuple(shown), is_truncated)
+    left_out = _describe_left_out(left_out_rows + len(items) - len(kept), shortened)
+    lines = [_format_item(number, item) for number, item in enumerate(shown, start=1)]
+    body = "\n".join([*lines, f"[left out to fit: {left_out}]"] if left_out and has_note else lines)
+    return RenderedContext(frame_untrusted(body, nonce, source=source), tuple(shown), is_truncated, left_out)
+
+
+def _fits(items: Sequence[FusedItem], limit: TextLimit) -> bool:
+    sizes = (measure_text(_format_item(number, item), limit.unit) + 1 for number, item in enumerate(items, start=1))
+    return sum(sizes) <= limit.max_length
+
+
+def _describe_left_out(rows: int, places: int) -> str:
+    """Return the numbers of dropped rows, and of places without all of their lines, in words."""
+    counts = ((rows, "row", "rows"), (places, "place's lines", "places' lines"))
+    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
 
 
 def _fit_headings(items: Sequence[FusedItem], limit: TextLimit) -> list[FusedItem]:
@@ -65,12 +93,13 @@ def _fit_headings(items: Sequence[FusedItem], limit: TextLimit) -> list[FusedIte
     return kept
 
 
-def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[FusedItem]:
-    """Return ``items`` with the most valuable source lines that fit."""
+def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> tuple[list[FusedItem], int]:
+    """Return ``items`` with the most valuable source lines that fit, and the number of places without all of theirs."""
     shown = [drop_source_lines(item) for item in items]
     sizes = [measure_text(_format_item(number, item), limit.unit) + 1 for number, item in enumerate(shown, start=1)]
     remaining = limit.max_length - sum(sizes)
     ranges_by_path: dict[str, list[tuple[int, int]]] = {}
+    shortened = 0
     ranked = sorted(  # answers first, then by score
         (number > 0 or excerpt.optional_score > 0, -excerpt.optional_score, index, number)
         for index, item in enumerate(items)
@@ -83,13 +112,42 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> list[Fuse
         ranges = ranges_by_path.setdefault(finding.path, [])
         if excerpt.optional_score and any(s <= excerpt.start_line and excerpt.end_line <= e for s, e in ranges):
             continue  # another tool's item shows these lines
-        extended = _with_lines(shown[index], finding, number)
+        extended = _with_lines(shown[index], excerpt, number)
         size = measure_text(_format_item(index + 1, extended), limit.unit) + 1
+        if size - sizes[index] > remaining:
+            shortened += 1
+            shown[index] = replace(shown[index], is_truncated=True)
+            part = _first_lines(excerpt, remaining, limit) if finding.kind != ANSWER_KIND and not ranges else None
+            if part is None:
+                continue
+            extended = _with_lines(shown[index], part, number)
+            size = measure_text(_format_item(index + 1, extended), limit.unit) + 1
         if size - sizes[index] <= remaining:
             remaining -= size - sizes[index]
             shown[index], sizes[index] = extended, size
             ranges.append((excerpt.start_line, excerpt.end_line))
-    return shown
+    return shown, shortened
+
+
+def _first_lines(excerpt: Finding | Excerpt, room: int, limit: TextLimit) -> Finding | Excerpt | None:
+    """Return ``excerpt`` with as many of its first lines as fit into ``room``; None if these are few."""
+    lines = excerpt.text.split("\n")
+    room -= measure_text(_part_mark((excerpt.start_line, excerpt.end_line)), limit.unit)
+    count = 0
+    for line in _number_lines(excerpt.text, excerpt.start_line):
+        room -= measure_text(line, limit.unit) + 1
+        if room < MAX_NAME_LENGTH:
+            break
+        count += 1
+    if count < MIN_PART_LINES:
+        return None
+    whole = excerpt.whole if any(excerpt.whole) else (excerpt.start_line, excerpt.end_line)
+    return replace(excerpt, text="\n".join(lines[:count]), end_line=excerpt.start_line + count - 1, whole=whole)
+
+
+def _part_mark(whole: tuple[int, int]) -> str:
+    """Return the mark of lines that are a part of the definition with the lines ``whole``."""
+    return f" [part of {whole[0]}-{whole[1]}]" if any(whole) else ""
 
 
 def _excerpts(finding: Finding) -> tuple[Finding | Excerpt, ...]:
@@ -97,12 +155,13 @@ def _excerpts(finding: Finding) -> tuple[Finding | Excerpt, ...]:
     return finding, *finding.more_excerpts
 
 
-def _with_lines(item: FusedItem, source: Finding, number: int) -> FusedItem:
+def _with_lines(item: FusedItem, source: Finding | Excerpt, number: int) -> FusedItem:
     """Return ``item`` with the lines of ``source`` at ``number``."""
-    if number == 0:
-        return replace(item, finding=replace(item.finding, text=source.text))
+    if isinstance(source, Finding):
+        own = replace(item.finding, text=source.text, end_line=source.end_line, whole=source.whole)
+        return replace(item, finding=own)
     more = list(item.finding.more_excerpts)
-    more[number - 1] = source.more_excerpts[number - 1]
+    more[number - 1] = source
     return replace(item, finding=replace(item.finding, more_excerpts=tuple(more)))
 
 
@@ -122,9 +181,12 @@ def _format_item(number: int, item: FusedItem) -> str:
     location = f"{finding.path}:{_line_range(finding)}" if finding.start_line else finding.path
     conflict = " [conflict: see " + ", ".join(item.evidence_refs) + "]" if item.has_conflict else ""
     symbol = f" {finding.symbol}" if finding.symbol else ""
+    part = _part_mark(finding.whole) if finding.text else ""
     shows_title = bool(finding.text or finding.symbol)
     reason = truncate_to_limit(finding.why, REASON_LIMIT)[0] if shows_title and finding.why else item.summary
-    lines = [f"{number}. {location}{symbol} — {reason or finding.kind} ({item.tool} {finding.score:.2f}){conflict}"]
+    lines = [
+        f"{number}. {location}{symbol} — {reason or finding.kind} ({item.tool} {finding.score:.2f}){part}{conflict}"
+    ]
     if finding.kind == ANSWER_KIND and finding.text:  # lines of an answer have no numbers
         lines += [f"| {line}".rstrip() for line in finding.text.rstrip("\n").split("\n")]
     elif finding.kind != ANSWER_KIND:
@@ -133,7 +195,8 @@ def _format_item(number: int, item: FusedItem) -> str:
     for excerpt in finding.more_excerpts:
         name = excerpt.symbol or NO_DEFINITION
         if excerpt.text:
-            lines += [f"+ {name}:{_line_range(excerpt)}", *_number_lines(excerpt.text, excerpt.start_line)]
+            mark = _part_mark(excerpt.whole)
+            lines += [f"+ {name}:{_line_range(excerpt)}{mark}", *_number_lines(excerpt.text, excerpt.start_line)]
         else:
             unshown.append(f"{name}:{excerpt.start_line}")
     return "\n".join([*lines, f"+ {', '.join(unshown[:MAX_UNSHOWN_EXCERPTS])}"] if unshown else lines)

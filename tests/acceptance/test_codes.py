@@ -140,6 +140,7 @@ LIMITS: dict[LimitCode, Callable[[Path], list[str]]] = {
     LimitCode.TOOL_TIMEOUT: lambda repo: limit_codes(report_of(ErrorCode.TIMEOUT, repo)),
     LimitCode.TOOL_FAILED: lambda repo: limit_codes(report_of(ErrorCode.UNKNOWN, repo)),
     LimitCode.BUDGET_EXCEEDED: lambda repo: limit_codes(report_of(ErrorCode.BUDGET_EXCEEDED, repo)),
+    LimitCode.SHORTENED: lambda repo: limit_codes(turn(PROMPT, repo, CI_AUTO_TOOLS_MAX_INJECTED_CHARS="400")),
     LimitCode.OUTPUT_INVALID: lambda repo: limit_codes(report_of(ErrorCode.PARSE, repo)),
     LimitCode.CORE_UNAVAILABLE: lambda _repo: limit_codes(empty_report(LimitCode.CORE_UNAVAILABLE, "boom")),
     LimitCode.TOOL_UNAVAILABLE: lambda repo: limit_codes(report_of(ErrorCode.TOOL_UNAVAILABLE, repo)),

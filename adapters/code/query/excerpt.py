@@ -16,7 +16,7 @@ from itertools import accumulate
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
 from upbeat.adapters.code.query.parse_query import SearchQuery
-from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, score_definition, score_terms
+from upbeat.adapters.code.query.rank import CorpusStatistics, RankedFile, score_definition
 from upbeat.adapters.code.query.terms import joined_key, terms_in
 from upbeat.core.contract.finding import MIN_OPTIONAL_SCORE, Excerpt, Finding
 
@@ -99,6 +99,8 @@ def _rank_named_first(
     of_lines = [nesting.enclosing_position(first) for first, _ in file.named_lines]
     named = [*dict.fromkeys((*of_lines, *file.named_positions))]
     by_position = file.features.definition_hits
+    if not ranked and not named and file.name_match >= 1.0:
+        named = [-1]  # the head of a file that is named and shares no other word with the query
     first = [(1.0, by_position.get(position) or DefinitionHits(position)) for position in named]
     return first + [row for row in ranked if row[1].position not in named]
 
@@ -124,6 +126,12 @@ class _Passage:
     value: float
     is_shown: bool = False
 
+    @property
+    def whole(self) -> tuple[int, int]:
+        """The lines of the definition, if ``text`` has only a part of them."""
+        is_part = self.start > self.lines[0] or self.end < self.lines[1]
+        return self.lines if is_part else (0, 0)
+
 
 def _passage(
     file: RankedFile,
@@ -134,11 +142,12 @@ def _passage(
     corpus: CorpusStatistics,
 ) -> _Passage:
     definition = file.features.document.definitions[hits.position] if hits.position >= 0 else None
+    head_lines = (1, min(WINDOW_LINES, max(len(file.features.text_lines) - 1, 1)))
     named_lines = [lines for lines in file.named_lines if _position_of(file, lines[0]) == hits.position]
     if definition:
         first, last = definition.start_line, definition.end_line
     else:
-        hit_lines = [line for line, _ in hits.line_terms] or [lines[0] for lines in named_lines]
+        hit_lines = [line for line, _ in hits.line_terms] or [lines[0] for lines in named_lines] or head_lines
         first, last = min(hit_lines), max(hit_lines)
     is_whole = definition is not None and last - first < MAX_WHOLE_LINES
     is_named = bool(named_lines) or hits.position in file.named_positions
@@ -150,6 +159,8 @@ def _passage(
         start, end = first, first + WINDOW_LINES - 1
     else:
         start, end = heaviest_window(first, last, _line_weights(hits, search_query, corpus))
+    if definition is None:
+        first, last = start, end
     text = source_lines(file.features.text_lines, start, end)
     value = file.score**FILE_SCORE_EXPONENT * share * (1.0 if is_whole else WINDOW_VALUE)
     if classify_file(file.features.path).role not in search_query.wanted_roles:
@@ -224,8 +235,9 @@ def _file_finding(
         why=_reason(file, main.hits, search_query, corpus),
         text=main.text if main.is_shown else "",
         optional_score=main.value,
+        whole=main.whole if main.is_shown else (0, 0),
         more_excerpts=(
-            *(Excerpt(item.symbol, item.start, item.end, item.text, item.value) for item in shown),
+            *(Excerpt(item.symbol, item.start, item.end, item.text, item.value, item.whole) for item in shown),
             *(Excerpt(item.symbol, item.start, item.end) for item in named[:MAX_NAMED_PASSAGES]),
         ),
     )
@@ -293,16 +305,20 @@ def _reason(file: RankedFile, hits: DefinitionHits | None, search_query: SearchQ
 
 
 WEIGHTS = {
-    "score": 1.27,
-    "title": 0.82,
-    "name": 0.89,
+    "score": 1.7,
+    "name": 0.42,
     "name_words": 0.8,
-    "line": 1.02,
-    "term_volume": 1.76,
-    "is_qualified": 1.5,
-    "is_outside": -2.39,
+    "neighbor_words": 0.8,
+    "line": 1.25,
+    "term_volume": 0.75,
+    "length": 1.8,
+    "is_qualified": 1.2,
+    "is_outside": -2.6,
 }
 """Weight of each signal of a definition (``_definition_signals``), scaled to at most 1 within the file."""
+
+SHORT_LINES = 8
+"""Lines up to which all definitions count as equally short."""
 
 SHARE_STEEPNESS = 0.5
 """How steeply a definition's share falls with its distance from the best one."""
@@ -328,18 +344,21 @@ def _definition_signals(
 ) -> dict[str, float]:
     """Return the signals of one definition: scores, name match, best line and total term count.
 
-    ``is_qualified`` says that the query names it with its owner (``Session.send``).
+    ``is_qualified`` says that the query names it with its owner (``Session.send``). What does the work is longer than
+    what only has its name.
     """
     gains = corpus.term_gains
     terms_by_line: dict[int, tuple[str, ...]] = defaultdict(tuple)
     for line, terms in hits.line_terms:
         if terms_by_line[line] != terms:
             terms_by_line[line] += terms
-    name = features.document.definitions[hits.position].name if hits.position >= 0 else ""
+    definition = features.document.definitions[hits.position] if hits.position >= 0 else None
+    name = definition.name if definition else ""
     words = terms_in(name)
     return {
         "score": score,
-        "title": score_terms(features, hits, corpus.title_gains),
+        "length": math.log1p(max(definition.end_line - definition.start_line + 1, SHORT_LINES)) if definition else 0.0,
+        "neighbor_words": float(sum(term in search_query.neighbors for term in words)),
         "name": search_query.names.get(name, 0.0),
         "name_words": sum(term in search_query.terms for term in words) / (len(words) or 1),
         "line": max(

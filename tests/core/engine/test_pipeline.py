@@ -189,6 +189,7 @@ def test_limits_come_in_order() -> None:
         "tool timeout; degraded to plan-only: ci_graph_rag",
         "filtered potential injection content",
         "budget exceeded; results truncated: characters",
+        "context shortened to fit: 1 place's lines",
         "legacy mode enabled; using legacy policy",
     ] == texts(report)
     assert ("E_SESSION", "partial", "legacy") == (

@@ -71,3 +71,9 @@ def test_everyday_prompts() -> None:
     mistaken = [prompt for prompt in EVERYDAY if analyze_prompt(prompt).likely_intent is not Intent.NONE]
 
     assert len(mistaken) <= 0.08 * len(EVERYDAY), mistaken
+
+
+@pytest.mark.parametrize("prompt", ["error: invalid option is shown twice", "DEBUG OBJECT crashes on a module type"])
+def test_a_request_in_the_form_of_a_log_line_is_searched_for(prompt: str) -> None:
+    """If nothing but pasted text is left of a prompt, its words are the query."""
+    assert prompt == analyze_prompt(prompt).query

@@ -31,6 +31,11 @@ def framed(*lines: str) -> str:
     return frame_untrusted("\n".join(lines), NONCE, source=FRAME_SOURCE)
 
 
+def shortened(item: FusedItem) -> FusedItem:
+    """Return the item without its lines, marked as truncated."""
+    return replace(drop_source_lines(item), is_truncated=True)
+
+
 def size(*lines: str, unit: LengthUnit = LengthUnit.CHARS) -> int:
     return measure_text(framed(*lines), unit)
 
@@ -112,7 +117,7 @@ def test_a_conflict_names_its_evidence() -> None:
         pytest.param([*ONE_SHOWN, *TWO_SHOWN, *FILE_SHOWN], (ONE, TWO, FILE), False, id="all"),
         pytest.param(
             [*ONE_SHOWN, TWO_SHOWN[0], *FILE_SHOWN],
-            (ONE, drop_source_lines(TWO), FILE),
+            (ONE, shortened(TWO), FILE),
             True,
             id="the last lines are dropped first",
         ),
@@ -125,7 +130,9 @@ def test_the_limit_is_used_to_the_last_character(
     """Text that fits exactly is shown; with one character less, something is dropped."""
     cap = TextLimit(size(*lines, unit=unit) + 1, unit)
 
-    assert RenderedContext(framed(*lines), items, truncated) == render_context([ONE, TWO, FILE], NONCE, cap)
+    rendered = render_context([ONE, TWO, FILE], NONCE, cap)
+    left_out = "1 place's lines" if truncated else ""
+    assert RenderedContext(framed(*lines), items, truncated, left_out) == rendered
     assert render_context([ONE, TWO, FILE], NONCE, replace(cap, max_length=cap.max_length - 1)).is_truncated
 
 
@@ -142,7 +149,7 @@ def test_dropped_lines_take_no_room() -> None:
     long = replace(ONE, finding=replace(ONE.finding, text="x" * 500))
     lines = [*ONE_NAMED, *TWO_SHOWN]
 
-    assert RenderedContext(framed(*lines), (drop_source_lines(ONE), TWO), True) == render_context(
+    assert RenderedContext(framed(*lines), (shortened(ONE), TWO), True, "1 place's lines") == render_context(
         [long, TWO], NONCE, TextLimit(size(*lines) + 1)
     )
 
@@ -290,3 +297,44 @@ def test_an_answer_of_a_users_own_tool() -> None:
         frame_untrusted(body, NONCE, source=f"{FRAME_SOURCE}, docs.search")
         == render_context([ONE, answer], NONCE, WIDE).text
     )
+
+
+LONG = FusedItem(
+    "ci_search",
+    Finding(
+        "long.py",
+        symbol="run",
+        start_line=1,
+        end_line=100,
+        score=1.0,
+        why="name run",
+        text="\n".join(f"line_{n} = {n}  # {'x' * 20}" for n in range(1, 101)),
+        optional_score=1.0,
+        more_excerpts=(Excerpt("stop", 300, 309, "y = 1\n" * 9 + "y = 2", 0.5, (280, 400)),),
+    ),
+    "",
+)
+
+
+def test_the_best_lines_are_shown_as_far_as_they_fit() -> None:
+    """Of a definition that does not fit, the first lines are shown, and the place says what they are a part of."""
+    rendered = render_context([LONG], NONCE, TextLimit(2000))
+    heading, *rest = rendered.text.split("\n")[1:]
+    (item,) = rendered.items
+    assert 2000 >= len(rendered.text) > 1700
+    assert f"1. long.py:1-{item.finding.end_line} run — name run (ci_search 1.00) [part of 1-100]" == heading
+    assert 30 < item.finding.end_line == len([line for line in rest if "| line_" in line]) < 100
+    assert "[left out to fit: 1 place's lines]" == rest[-2]
+    assert item.is_truncated
+
+
+def test_a_part_of_a_definition_is_marked() -> None:
+    """Lines that are a window of a definition say so."""
+    assert "+ stop:300-309 [part of 280-400]" in render_context([LONG], NONCE, WIDE).text
+
+
+def test_dropped_rows_are_named() -> None:
+    """Rows that were dropped, here or before, are counted in the last line and in the result."""
+    rendered = render_context([ONE, FILE], NONCE, WIDE, 3)
+    assert "3 rows" == rendered.left_out
+    assert "[left out to fit: 3 rows]" == rendered.text.split("\n")[-2]
