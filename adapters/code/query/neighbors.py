@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from upbeat.adapters.code.query.terms import STOP_WORDS, stem
+from upbeat.adapters.code.query.terms import stem
 from upbeat.core.package_data import load_text
 
-NEIGHBOR_WEIGHT = 0.5
+NEIGHBOR_WEIGHT = 0.6
 """Weight of a neighbor at distance zero, compared with the word itself."""
 
 MAX_LISTED_NEIGHBORS = 10
@@ -22,10 +22,14 @@ MAX_LISTED_NEIGHBORS = 10
 MAX_USED_NEIGHBORS = 6
 """Neighbors of one word that count, of those that the candidates have."""
 
+TYPICAL_TERMS = 8
+"""Terms of a query beyond which its neighbors weigh less."""
+
 MAX_EXPANDED_TERMS = 24
 """Terms of a query beyond which it has words enough of its own."""
 
-PHRASE_SIZES = (3, 2)
+PHRASE_OFFSETS = ((0, 1, 2), (0, 1), (0, 2), (0, 3))
+"""Places of a phrase's words: two of them may have others between them, as in to throw old keys away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Neighbor:
 def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> dict[str, Neighbor]:
     """Return the neighbors of a query's terms and phrases that are not its terms themselves.
 
-    A phrase replaces the neighbors of its words: to log out has little to do with a log.
+    A phrase replaces the neighbors of its words: to log out has little to do with a log. Words that translate Chinese
+    have none: a translation gives several words already.
 
     Args:
         words: The words of the query in order, in lowercase, with stop words.
@@ -49,10 +54,11 @@ def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> d
     term_weights = {term: weight for term, weight in term_weights.items() if term.isascii()}
     if len(term_weights) > MAX_EXPANDED_TERMS:
         return neighbors
+    share = NEIGHBOR_WEIGHT * min(1.0, TYPICAL_TERMS / (len(term_weights) or 1))
     for origin, weight, listed in _entries([stem(word) for word in words], term_weights):
         for item in listed.split(" ", MAX_LISTED_NEIGHBORS)[:MAX_LISTED_NEIGHBORS]:
             term, _, closeness = item.partition(":")
-            total = NEIGHBOR_WEIGHT * weight * int(closeness) / 100
+            total = share * weight * int(closeness) / 100
             if term not in term_weights and (term not in neighbors or neighbors[term].weight < total):
                 neighbors[term] = Neighbor(origin, total)
     return neighbors
@@ -63,19 +69,19 @@ def _entries(terms: Sequence[str], term_weights: Mapping[str, float]) -> Iterato
     text = load_text("upbeat.adapters.code.query", "word_neighbors.tsv")
     heaviest = max(term_weights.values(), default=0.0)
     covered: set[int] = set()
-    for size in PHRASE_SIZES:
-        for start in range(len(terms) - size + 1):
-            places = range(start, start + size)
-            origin = " ".join(terms[start : start + size])
+    for offsets in PHRASE_OFFSETS:
+        for start in range(len(terms) - offsets[-1]):
+            places = [start + offset for offset in offsets]
+            origin = " ".join([terms[place] for place in places])
             listed = "" if covered.intersection(places) else find_line(text, origin)
             if listed:
                 covered.update(places)
                 yield origin, max(term_weights.get(terms[place], 0.0) for place in places) or heaviest, listed
     replaced = {terms[place] for place in covered}
-    for term, weight in term_weights.items():
-        listed = "" if term in replaced or term in STOP_WORDS else find_line(text, term)
+    for term in dict.fromkeys(terms):
+        listed = find_line(text, term) if term in term_weights and term not in replaced else ""
         if listed:
-            yield term, weight, listed
+            yield term, term_weights[term], listed
 
 
 def find_line(text: str, key: str) -> str:

@@ -46,6 +46,7 @@ def test_table_is_sorted_and_complete() -> None:
         ("which keys are thrown away when memory is full", "evict"),
         ("how does it wait before the next attempt", "backoff"),
         ("where is the one-time code checked", "otp"),
+        ("how does it throw old keys away", "evict"),
     ],
 )
 def test_everyday_words_lead_to_words_of_code(question: str, term: str) -> None:
@@ -76,3 +77,9 @@ def test_long_queries_have_words_enough() -> None:
 
     assert {} == find_neighbors(["expired"], weights)
     assert find_neighbors(["expired"], {"expir": 1.0})
+
+
+def test_translated_words_have_no_neighbors() -> None:
+    """Only words that the question itself has lead to others."""
+    assert parse_search_query("where is the login").neighbors
+    assert {} == parse_search_query("登录在哪里").neighbors
