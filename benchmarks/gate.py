@@ -5,8 +5,9 @@
 Every prompt goes through the real pipeline (``prepare_turn`` with an index) in its repository; it is looked up
 unless the gate says that there is nothing to say; the repository may still have nothing to show. A row is
 ``{"id", "prompt", "lang", "label", "repo"}`` with the label ``code`` or ``everyday``; the tree of ``sample/shop`` is
-made here, that of another repository is the newest ``TREES/OWNER+NAME-*``. The default is the sample's part of
-``gate_prompts.jsonl``. ``--state`` keeps the indexes for the next run.
+made here, that of another repository is the newest ``TREES/OWNER+NAME-*``; a row without a repository (a follow-up)
+only serves the fit. The default is the sample's part of ``gate_prompts.jsonl``. ``--state`` keeps the indexes for the
+next run.
 
 ``--fit`` writes ``core/prompt/word_weights.tsv`` and ``evidence_weights.tsv``: two logistic models with a quadratic
 penalty. The first weighs the words of all prompts, and of those in the tests. The second weighs the first one's
@@ -69,7 +70,7 @@ MIN_WEIGHT = 0.15
 SPREAD = 3
 """An everyday prompt is asked in every third repository."""
 
-MAX_FALSE_ALARMS, MAX_WORD_FALSE_ALARMS = 0.04, 0.08
+MAX_FALSE_ALARMS, MAX_WORD_FALSE_ALARMS = 0.035, 0.08
 """Shares of everyday prompts that may be looked up, and with the words alone: the constants are set so."""
 
 Row = dict[str, Any]
@@ -124,7 +125,7 @@ def open_application(state: Path | None) -> Iterator[tuple[Application, Path]]:
 def index_trees(rows: Iterable[Row], trees: Path | None, sample: Path, application: Application) -> dict[str, str]:
     """Return the indexed tree of each repository of ``rows`` that is there."""
     found: dict[str, str] = {}
-    for repo in sorted({row["repo"] for row in rows}):
+    for repo in sorted({row["repo"] for row in rows if row["repo"]}):
         tree = sample if repo == SAMPLE else newest_tree(trees, repo) if trees else None
         if tree:
             found[repo] = str(tree.resolve())
@@ -324,13 +325,10 @@ def write_weights(name: str, comment: str, weights: Mapping[str, float], precisi
     (ROOT / "core/prompt" / name).write_text("\n".join([f"# {comment}", *rows, ""]), encoding="utf-8")
 
 
-def read_further_prompts() -> list[tuple[frozenset[str], bool]]:
-    """Return the words of the prompts in the tests, which have no repository, and whether they are about code."""
-    prompts = [
-        (prompt, intent is not Intent.NONE)
-        for path in sorted(PROMPTS.glob("*.tsv"))
-        for intent, prompt in labelled(path)
-    ]
+def read_further_prompts(rows: Iterable[Row]) -> list[tuple[frozenset[str], bool]]:
+    """Return the words of prompts without a repository, here and in the tests, and whether they are about code."""
+    prompts = [(row["prompt"], row["label"] == CODE) for row in rows if not row["repo"]]
+    prompts += [(prompt, intent is not Intent.NONE) for intent, prompt in labelled(PROMPTS / "labelled.tsv")]
     prompts += [
         (prompt, expected.lstrip("!") != "none")
         for _, expected, prompt in read_cases(CASES)
@@ -341,7 +339,7 @@ def read_further_prompts() -> list[tuple[frozenset[str], bool]]:
 
 def fit_and_write(rows: list[Row], trees: Mapping[str, str], application: Application) -> None:
     """Fit both tables to ``rows`` and write them."""
-    words, evidence = fit(collect_examples(rows, trees, application), read_further_prompts())
+    words, evidence = fit(collect_examples(rows, trees, application), read_further_prompts(rows))
     kept = {word: weight for word, weight in words.items() if word == gate.CONSTANT or abs(weight) >= MIN_WEIGHT}
     write_weights("word_weights.tsv", "Log odds of words for code: python -m benchmarks.gate --fit.", kept, 1)
     names = (gate.CONSTANT, "prior", *gate.EVIDENCE_NAMES)

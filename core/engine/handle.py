@@ -57,7 +57,7 @@ from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.text import sanitize_inline
 from upbeat.core.sanitize.truncate import TextLimit
 from upbeat.core.settings import Activation, ExecutionMode
-from upbeat.core.turn.fuse import collect_excerpt_ids
+from upbeat.core.turn.fuse import collect_excerpt_ids, collect_subject
 from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.decide import command
 from upbeat.core.workflow.decide.table import EVENTS_OF_WORKFLOWS, EVENTS_WITHOUT_INPUTS, decide
@@ -181,7 +181,7 @@ def adopt_session(source: EventSource, former_id: str, runtime: Runtime, *, is_s
         if before.run:
             facts += (WorkflowAdopted(before.run, before.loop, before.evidence, before.client, former_id),)
         if before.shown_excerpts and is_same_conversation:
-            facts += (ExcerptsShown(before.shown_excerpts),)
+            facts += (ExcerptsShown(before.shown_excerpts, before.subject),)
         facts += tuple(
             PolicyNotesSaved(page.policy, page.notes, page.survives_compaction)
             for page in before.policy_notes
@@ -223,7 +223,8 @@ def _decide_prompt(event: PromptSubmitted, context: EventContext, state: Session
     prompt = clip_prompt(event.prompt)
     request = context.request or TurnRequest(event.source, prompt, event_name="UserPromptSubmit", max_ms=HOOK_BUDGET_MS)
     shown = frozenset(state.shown_excerpts) - frozenset(state.unread_excerpts)
-    turn = prepare_turn(replace(request, cap=cap, shown_excerpts=shown), context.runtime, context.repo_context)
+    request = replace(request, cap=cap, shown_excerpts=shown, subject=state.subject)
+    turn = prepare_turn(request, context.runtime, context.repo_context)
     effects: list[Effect] = []
     if turn.fused_context.for_model.additional_context:
         effects.append(InjectContext(turn.fused_context.for_model.additional_context))
@@ -254,8 +255,9 @@ def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[F
     """Return what the model is shown with a prompt, or that it has read it, which its next action proves."""
     if state.unread_excerpts and isinstance(event, _MODEL_ACTIONS):
         return (ModelResponded(),)
-    excerpts = collect_excerpt_ids(turn.report.fused_context.for_model.structured.items) if turn.report else ()
-    return (ExcerptsShown(excerpts),) if excerpts else ()
+    items = turn.report.fused_context.for_model.structured.items if turn.report else []
+    excerpts, subject = collect_excerpt_ids(items), collect_subject(items)
+    return (ExcerptsShown(excerpts, subject),) if excerpts or (subject and subject != state.subject) else ()
 
 
 def _decide_session_start(context: EventContext) -> Decision:

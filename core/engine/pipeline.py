@@ -26,6 +26,7 @@ from upbeat.core.contract.report import (
 from upbeat.core.engine import ports
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
+from upbeat.core.prompt.follow_up import add_subject
 from upbeat.core.prompt.gate import is_worth_saying
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
@@ -62,6 +63,8 @@ class TurnRequest:
     """What the caller could not do before, such as continue a session that is gone."""
     shown_excerpts: frozenset[str] = frozenset()
     """The excerpts that the session has been shown (``Item.excerpt``)."""
+    subject: tuple[str, ...] = ()
+    """The names that the session's last block led with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ def plan_turn(
     if blocking:
         empty = EMPTY_PLAN.model_copy(update={"planned_codex_command": command})
         return PreparedTurn(request, repo_context, prompt, EMPTY_ANALYSIS, PlanResult(empty, blocking), is_plan)
-    analysis = analyze_prompt(prompt)
+    analysis = add_subject(prompt, analyze_prompt(prompt), request.subject)
     repository = repo_context.repository
     is_repository = repository.root_source != "no-git-root"
     planned = plan_tools(analysis, settings, repository.root, command, request.max_ms, is_repository=is_repository)
@@ -188,16 +191,19 @@ def conclude_turn(prepared: PreparedTurn, runs: tuple[ToolRun, ...], stamp: Repo
     sanitized_texts: dict[str, SanitizedText] = {}
     sanitized = [sanitize_run(run, sanitized_texts) for run in runs if run.result.tool in planned_tools]
     results = [tool.run.result for tool in sanitized]
-    findings = [(tool.run.result.tool, f) for tool in sanitized if tool.run.output for f in tool.run.output.findings]
     is_silent = bool(runs) and not _has_something_to_say(prepared.planned.plan, runs)
-    fused = fuse_findings(() if is_silent else findings)
+    outputs = [] if is_silent else [tool.run for tool in sanitized if tool.run.output]
+    findings = [(run.result.tool, f) for run in outputs if run.output for f in run.output.findings]
+    fused = fuse_findings(findings)
     if request.shown_excerpts:
         fused = omit_shown_excerpts(fused, request.shown_excerpts)
     cap = replace(request.cap, max_length=min(request.cap.max_length, settings.budget_max_injected_chars))
     rendered = render_context(fused, stamp.nonce, cap, len(findings) - len(fused))
-    limits = [*request.limits, *repo_context.limits, *prepared.planned.limits, *report.limits_from_results(results)]
+    limits = [*request.limits, *repo_context.limits]
     if is_silent:
         limits.append(Limit.of(LimitCode.NOTHING_TO_SAY))
+    else:
+        limits += (*prepared.planned.limits, *report.limits_from_results(results))
     if unplanned_tools:
         limits.append(Limit.of(LimitCode.SINGLE_ENTRY, ", ".join(unplanned_tools)))
     if any(tool.filtered_count for tool in sanitized):

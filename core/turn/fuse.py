@@ -11,11 +11,12 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from upbeat.core.contract.finding import Finding
+from upbeat.core.contract.finding import ANSWER_KIND, Finding
 from upbeat.core.contract.report import Item
 
 MAX_ITEMS = 12
 MAX_SUMMARY_LENGTH = 240
+MAX_SUBJECT_ITEMS = 2
 ELLIPSIS = "…"
 ALREADY_SHOWN = "shown earlier in this session"
 
@@ -126,6 +127,14 @@ def collect_excerpt_ids(items: Iterable[Item]) -> tuple[str, ...]:
     """Return the ids of all source lines that the items of a report show."""
     ids = (excerpt for item in items for excerpt in (item.excerpt, *(more.excerpt for more in item.more)))
     return tuple(filter(None, ids))
+
+
+def collect_subject(items: Sequence[Item]) -> tuple[str, ...]:
+    """Return the paths and symbols that a report leads with: what a follow-up is about."""
+    names = (
+        name for item in items[:MAX_SUBJECT_ITEMS] for name in (item.path, item.symbol) if item.kind != ANSWER_KIND
+    )
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _omit_from_item(item: FusedItem, shown_ids: Collection[str]) -> FusedItem:

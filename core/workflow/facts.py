@@ -59,9 +59,10 @@ class ConversationCompacted(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ExcerptsShown(Fact):
-    """These excerpts of the code were shown to the model."""
+    """These excerpts of the code were shown to the model; ``subject`` has the names that they led with."""
 
     excerpts: tuple[str, ...]
+    subject: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +276,12 @@ def apply_fact(state: SessionState, fact: Fact) -> SessionState:
         case ConversationCompacted():
             kept = tuple(notes for notes in state.policy_notes if notes.survives_compaction)
             compacted = replace(state, compactions=state.compactions + 1, policy_notes=kept)
-            return replace(compacted, shown_excerpts=(), unread_excerpts=())
+            return replace(compacted, shown_excerpts=(), unread_excerpts=(), subject=())
         case ExcerptsShown():
             read = (excerpt for excerpt in state.shown_excerpts if excerpt not in state.unread_excerpts)
             shown = tuple(dict.fromkeys((*read, *fact.excerpts)))[-MAX_SHOWN_EXCERPTS:]
-            return replace(state, shown_excerpts=shown, unread_excerpts=fact.excerpts)
+            subject = fact.subject or state.subject
+            return replace(state, shown_excerpts=shown, unread_excerpts=fact.excerpts, subject=subject)
         case ModelResponded():
             return replace(state, unread_excerpts=())
         case PolicyNotesSaved():

@@ -196,6 +196,8 @@ class SessionState:
     """The code excerpts in the model's context, the latest last."""
     unread_excerpts: tuple[str, ...] = ()
     """Those shown with a prompt that the model has not begun to answer."""
+    subject: tuple[str, ...] = ()
+    """The names that the last block led with: what a follow-up is about."""
     has_ended: bool = False
     policy_notes: tuple[PolicyNotes, ...] = ()
     injected_chars_this_turn: int = 0

@@ -65,6 +65,18 @@ def test_lines_are_shown_once_per_session() -> None:
     assert first == other
 
 
+def test_a_follow_up_is_about_what_was_shown() -> None:
+    """A prompt that refers to the turn before is searched with what that turn's block led with."""
+    world = fake_world(answers=ANSWERS)
+    follow_up = PromptSubmitted(CLAUDE, "and where is it called?")
+    _contexts(world, ASK, DONE, follow_up)
+    [search] = [tool for tool in world.runner.calls[-1][0] if tool.tool == "ci_search"]
+
+    assert "and where is it called?\nshop/retry.py\nsend_with_retry" == search.args["query"]
+    assert (["shop/retry.py"], ["send_with_retry"]) == (search.args["files"], search.args["symbols"])
+    assert "prior" not in search.args
+
+
 @pytest.mark.parametrize(
     "event",
     [

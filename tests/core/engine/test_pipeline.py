@@ -143,6 +143,32 @@ def test_a_prompt_that_is_not_about_code() -> None:
     assert (Degraded(), "empty-" + short_hash("hello", "/repo", length=12)) == (report.degraded, report.run_id)
 
 
+QUESTION = "where are outdated keys removed in the background?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "speaks"),
+    [
+        (replace(ANSWERS["ci_search"], data={"gate": {"speaks": True}}), True),
+        (ToolOutput("nothing", data={"gate": {"speaks": False}}), False),
+        (ErrorCode.TIMEOUT, True),
+    ],
+    ids=["worth saying", "nothing to say", "no answer: the words decide"],
+)
+def test_the_first_look_decides(answer: Any, speaks: bool) -> None:
+    """A prompt without code is searched first; with nothing to say no other tool runs and nothing is shown."""
+    world = fake_world(repo_context(tier_max=2), {**ANSWERS, "ci_search": answer})
+    report = turn(QUESTION + " What is the impact?", world)
+    ran = [tool.tool for tools, *_ in world.runner.calls for tool in tools]
+
+    assert ["ci_search", "ci_graph_rag"] == ran[:2]
+    assert speaks is ("ci_hotspot" in ran) is (LimitCode.NOTHING_TO_SAY not in {limit.code for limit in report.limits})
+    if not speaks:
+        user = report.fused_context.for_user
+        assert ("", "", "") == (report.fused_context.for_model.additional_context, user.results_text, user.limits_text)
+        assert not report.degraded.is_degraded
+
+
 def test_switched_off_does_nothing() -> None:
     """Switched off, no tool runs and the prompt is not analyzed; the limit names the origin."""
     world = fake_world(repo_context(enabled=Activation.OFF, origins={"enabled": "environment"}), ANSWERS)

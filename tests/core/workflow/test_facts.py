@@ -116,6 +116,15 @@ def test_excerpts_that_were_not_read_are_forgotten() -> None:
     assert ("a", "b") == apply_facts([facts.ModelResponded(), facts.ExcerptsShown(("b",))], shown).shown_excerpts
 
 
+def test_the_subject_is_that_of_the_last_block() -> None:
+    """A block replaces the subject if it leads with one; a new conversation has none."""
+    shown = apply_facts([facts.ExcerptsShown(("a",), ("x.py", "f")), facts.ExcerptsShown(("b",))], NEW_SESSION)
+
+    assert ("x.py", "f") == shown.subject
+    assert ("g",) == apply_fact(shown, facts.ExcerptsShown((), ("g",))).subject
+    assert () == apply_fact(shown, facts.ConversationCompacted()).subject
+
+
 def test_lists_are_bounded() -> None:
     """Only the latest evidence is kept."""
     ran = [facts.CommandRan(Evidence("tests", str(number), "t")) for number in range(facts.MAX_EVIDENCE + 1)]
