@@ -18,7 +18,7 @@ from upbeat.adapters.code.query import neighbors, terms
 HERE = Path(__file__).parent
 TABLE = Path(neighbors.__file__).with_name("word_neighbors.tsv")
 HEADER = "# Words and phrases as terms, each with its neighbors and how close they are (benchmarks/word_neighbors)\t\n"
-MAX_NEIGHBORS = 12
+MAX_NEIGHBORS = 8
 FIRST_CLOSENESS, STEP = 95, 5
 """Closeness of the first word of a line, and how much less each further one has."""
 

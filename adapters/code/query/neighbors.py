@@ -16,11 +16,8 @@ from upbeat.core.package_data import load_text
 NEIGHBOR_WEIGHT = 0.6
 """Weight of a neighbor at distance zero, compared with the word itself."""
 
-MAX_LISTED_NEIGHBORS = 10
-"""Neighbors of one word that are looked for in the repository."""
-
-MAX_USED_NEIGHBORS = 6
-"""Neighbors of one word that count, of those that the candidates have."""
+MAX_NEIGHBORS = 5
+"""Neighbors of one word that count; ten were no better on any set of questions, and cost a tenth of a search."""
 
 TYPICAL_TERMS = 8
 """Terms of a query beyond which its neighbors weigh less."""
@@ -56,7 +53,7 @@ def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> d
         return neighbors
     share = NEIGHBOR_WEIGHT * min(1.0, TYPICAL_TERMS / (len(term_weights) or 1))
     for origin, weight, listed in _entries([stem(word) for word in words], term_weights):
-        for item in listed.split(" ", MAX_LISTED_NEIGHBORS)[:MAX_LISTED_NEIGHBORS]:
+        for item in listed.split(" ", MAX_NEIGHBORS)[:MAX_NEIGHBORS]:
             term, _, closeness = item.partition(":")
             total = share * weight * int(closeness) / 100
             if term not in term_weights and (term not in neighbors or neighbors[term].weight < total):

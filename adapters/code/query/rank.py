@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
-from upbeat.adapters.code.query.neighbors import MAX_USED_NEIGHBORS, Neighbor
 from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery
 from upbeat.adapters.code.query.posting_source import PostingSource
 from upbeat.adapters.code.query.retrieval import (
@@ -152,7 +151,7 @@ class CorpusStatistics:
         term_gains: Weight times inverse document frequency (idf) of each term of the query.
         title_gains: The same for the terms of its first line.
         first_pass_idf: The idf over the whole tree of everything that the first pass counted.
-        neighbor_gains: Weight times idf of the neighbors that count.
+        neighbor_gains: Weight times idf of the neighbors that some candidate has.
         file_term_gains: Weight times ``first_pass_idf`` of each counted term; ``file_name_gains``: of each name.
     """
 
@@ -191,7 +190,7 @@ def compute_corpus_statistics(
         {term: weight * idf[term] for term, weight in weights.items() if term in idf}
         for weights in (search_query.terms, search_query.title_terms)
     )
-    neighbor_gains = {term: near.weight * idf[term] for term, near in present_neighbors(search_query, idf).items()}
+    neighbor_gains = {term: near.weight * idf[term] for term, near in search_query.neighbors.items() if term in idf}
     counted = [*build_needles(search_query), *build_neighbor_needles(search_query)]
     needles = [needle for needle in counted if needle.key in retrieval.idf]
     whole, whole_names = (
@@ -201,17 +200,6 @@ def compute_corpus_statistics(
     return CorpusStatistics(
         idf, name_idf, average, gains, title_gains, neighbor_gains, retrieval.idf, whole, whole_names
     )
-
-
-def present_neighbors(search_query: SearchQuery, present: Container[str]) -> dict[str, Neighbor]:
-    """Return the neighbors that count: for each origin the heaviest of those that are ``present``."""
-    used: Counter[str] = Counter()
-    chosen: dict[str, Neighbor] = {}
-    for term, neighbor in sorted(search_query.neighbors.items(), key=lambda item: (-item[1].weight, item[0])):
-        if term in present and used[neighbor.origin] < MAX_USED_NEIGHBORS:
-            used[neighbor.origin] += 1
-            chosen[term] = neighbor
-    return chosen
 
 
 def score_definition(features: FileFeatures, hits: DefinitionHits, corpus: CorpusStatistics) -> float:
