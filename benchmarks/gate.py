@@ -67,8 +67,8 @@ WORD_PENALTY, EVIDENCE_PENALTY = 0.05, 1.0
 MIN_WEIGHT = 0.15
 """Weights of words below this are not written."""
 
-SPREAD = 3
-"""An everyday prompt is asked in every third repository."""
+SPREAD = 5
+"""An everyday prompt is asked in every fifth repository."""
 
 MAX_FALSE_ALARMS, MAX_WORD_FALSE_ALARMS = 0.035, 0.08
 """Shares of everyday prompts that may be looked up, and with the words alone: the constants are set so."""

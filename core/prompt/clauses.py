@@ -37,7 +37,6 @@ _WORK_KINDS = (PhraseTag.DEBUG, PhraseTag.REFACTOR, PhraseTag.DOCS, PhraseTag.FE
 _QUESTION_TAGS = frozenset({PhraseTag.QUESTION, PhraseTag.WHERE, PhraseTag.WHY})
 _CREATING_TAGS = frozenset({PhraseTag.FEATURE, PhraseTag.REFACTOR})
 _CHANGING_TAGS = frozenset({PhraseTag.FEATURE, PhraseTag.REFACTOR, PhraseTag.UNSPECIFIED_CHANGE})
-_WORK_TAGS = _CHANGING_TAGS | {PhraseTag.DEBUG, PhraseTag.SYMPTOM, PhraseTag.PERFORMANCE}
 _MAX_NOUN_AFTER = 40
 _MAX_NOUN_BEFORE = 3
 
@@ -146,17 +145,6 @@ def parse_clause(clause: Clause) -> ClauseIntent:
     if _targets_docs(request, clause):
         request = PhraseTag.DOCS
     return ClauseIntent(request, fault_level, clause.asserted_tags)
-
-
-def find_work_offsets(clauses: Iterable[Clause]) -> frozenset[int]:
-    """Return the offsets of requested work and stated faults, except in clauses about text that is not code."""
-    return frozenset(
-        hit.start
-        for clause in clauses
-        if not any(PhraseTag.TEXT in hit.tags for hit in clause.hits)
-        for hit in clause.asserted_hits
-        if hit.tags & _WORK_TAGS and not is_used_as_noun(hit)
-    )
 
 
 def _first_request(clause: Clause, hits: Iterable[PhraseHit]) -> tuple[PhraseTag | None, int]:

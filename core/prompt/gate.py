@@ -40,12 +40,11 @@ class Evidence:
         rare_pair: Gain of the second rarest term that occurs in the same function as a rarer one.
         name_gain: Gain of the terms in the best name of a definition, times their share of the name.
         path_gain: Gain of the terms in the best path.
-        known_share: Share of the gain that occurs anywhere in the sources.
-        unknown_gain: The gain that does not.
+        unknown_gain: The gain that occurs nowhere in the sources.
+        unknown_share: Its share of all gain, times ``files``: a missing word says more in a large repository.
         terms: Logarithm of the number of terms.
         chinese: Logarithm of the number of Chinese characters.
         translated: Logarithm of the number of English words that their technical terms have.
-        is_named: Whether the prompt names a file of the repository.
         files: Logarithm of the number of source files; 0 if there are none.
     """
 
@@ -55,12 +54,11 @@ class Evidence:
     rare_pair: float = 0.0
     name_gain: float = 0.0
     path_gain: float = 0.0
-    known_share: float = 0.0
     unknown_gain: float = 0.0
+    unknown_share: float = 0.0
     terms: float = 0.0
     chinese: float = 0.0
     translated: float = 0.0
-    is_named: float = 0.0
     files: float = 0.0
 
 

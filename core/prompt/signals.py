@@ -1,8 +1,4 @@
-"""Weigh the signals that a prompt is about code.
-
-Invariant: one certain signal is enough, weak ones need two; non-technical words weigh against weak signals, never
-against certain ones.
-"""
+"""Find the signals that a prompt is about code: what the report lists, and whether one of them leaves no doubt."""
 
 from __future__ import annotations
 
@@ -31,9 +27,6 @@ TAG_WEIGHTS = {
     PhraseTag.STRONG_TECH_TERM: 3,
     PhraseTag.TECH_TERM: 2,
     PhraseTag.WEAK_TECH_TERM: 1,
-    PhraseTag.NON_TECHNICAL: -1,
-    PhraseTag.MATHS: -2,
-    PhraseTag.GENERAL_KNOWLEDGE: -3,
 }
 SPAN_WEIGHTS = {SpanKind.FENCE: 4, SpanKind.LOG: 4, SpanKind.SOURCE: 3, SpanKind.INLINE: 2}
 WHERE_QUESTION_WEIGHT = 2
@@ -62,7 +55,7 @@ _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class WeightedSignal:
-    """A signal for code or, with a negative weight, against it; ``key`` is the same for the same words."""
+    """A signal for code; ``key`` is the same for the same words."""
 
     type: SignalType
     start: int
@@ -125,7 +118,7 @@ def to_prompt_signals(masked: MaskedPrompt, signals: Iterable[WeightedSignal]) -
     prompt_signals: dict[str, PromptSignal] = {}
     for signal in signals:
         match = " ".join(masked.text[signal.start : signal.end].split())[:MAX_SIGNAL_LENGTH].strip()
-        if signal.weight > 0 and match:
+        if match:
             prompt_signals.setdefault(match, PromptSignal(signal.type, match))
     return tuple(prompt_signals.values())[:MAX_SIGNALS]
 

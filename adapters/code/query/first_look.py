@@ -58,7 +58,7 @@ def collect_evidence(
         path_gain = max(path_gain, _total(gains, terms.path_terms(path)))
     runs = terms.CJK_RUN_PATTERN.findall(query)
     total = sum(gains.values()) or 1.0
-    found_anywhere = _total(gains, (term for term in gains if retrieval.idf[term] < rarest))
+    unknown = _total(gains, (term for term in gains if retrieval.idf[term] >= rarest))
     return Evidence(
         function_terms=min(len(best), MAX_FUNCTION_TERMS),
         function_share=best_gain / total,
@@ -66,12 +66,11 @@ def collect_evidence(
         rare_pair=rare_pair,
         name_gain=name_gain,
         path_gain=path_gain,
-        known_share=found_anywhere / total,
-        unknown_gain=sum(gains.values()) - found_anywhere,
+        unknown_gain=unknown,
+        unknown_share=unknown / total * math.log1p(file_count),
         terms=math.log1p(len(gains)),
         chinese=math.log1p(sum(map(len, runs))),
         translated=math.log1p(len({word for run in runs for word in translate_to_english(run)})),
-        is_named=max(retrieval.name_matches.values(), default=0.0),
         files=math.log1p(file_count),
     )
 

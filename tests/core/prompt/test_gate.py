@@ -18,11 +18,10 @@ ANSWER = Evidence(
     rare_pair=0.4,
     name_gain=0.7,
     path_gain=0.5,
-    known_share=1.0,
     terms=1.4,
     files=4.0,
 )
-NOTHING = Evidence(unknown_gain=3.0, terms=1.4, files=4.0)
+NOTHING = Evidence(unknown_gain=3.0, unknown_share=4.0, terms=1.4, files=4.0)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_words_of_one_function(shop: str) -> None:
     evidence = look(shop, "send the message with a retry limit")
 
     assert 4 == evidence.function_terms
-    assert (1.0, 1.0, 0.0) == (evidence.function_share, evidence.known_share, evidence.unknown_gain)
+    assert (1.0, 0.0, 0.0) == (evidence.function_share, evidence.unknown_share, evidence.unknown_gain)
     assert min(evidence.rare_pair, evidence.name_gain, evidence.path_gain) > 0
 
 
@@ -47,8 +47,8 @@ def test_words_of_no_file(shop: str) -> None:
     """Unknown words count against the repository."""
     evidence = look(shop, "boil an egg for breakfast")
 
-    assert (0, 0.0, 0.0) == (evidence.function_terms, evidence.function_gain, evidence.known_share)
-    assert evidence.unknown_gain == pytest.approx(3.0)
+    assert (0, 0.0) == (evidence.function_terms, evidence.function_gain)
+    assert (evidence.unknown_gain, evidence.unknown_share) == (pytest.approx(3.0), evidence.files)
 
 
 def test_chinese_words_count_by_their_translation(shop: str) -> None:
@@ -58,11 +58,6 @@ def test_chinese_words_count_by_their_translation(shop: str) -> None:
     assert evidence.function_terms >= 1
     assert evidence.chinese > 0
     assert evidence.translated > 0
-
-
-def test_a_named_file(shop: str) -> None:
-    """A file that the query names exists."""
-    assert (1.0, 0.0) == (look(shop, "read shop/cart.py").is_named, look(shop, "read shop/none.py").is_named)
 
 
 def test_no_sources(tmp_path: Path) -> None:
