@@ -360,7 +360,7 @@ def _definition_signals(
         "length": math.log1p(max(definition.end_line - definition.start_line + 1, SHORT_LINES)) if definition else 0.0,
         "neighbor_words": float(sum(term in search_query.neighbors for term in words)),
         "name": search_query.names.get(name, 0.0),
-        "name_words": sum(term in search_query.terms for term in words) / (len(words) or 1),
+        "name_words": sum(search_query.terms.get(term, 0.0) for term in words) / (len(words) or 1),
         "line": max(
             (sum(gains.get(term, 0.0) for term in {*terms}) for terms in {*terms_by_line.values()}), default=0.0
         ),
