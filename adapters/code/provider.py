@@ -126,7 +126,7 @@ class EmbeddedProvider:
                 "Says what there is to search, and whether it is indexed.", self._index_status, {}
             ),
             "ci_search": _Tool(
-                "Finds the files, symbols and lines that fit a question.",
+                "Finds files, symbols and lines by meaning or by name; grep finds an exact string or a pattern.",
                 self._search,
                 {"query": _Text(), "limit": MAX_LIMIT, "prior": _Number(), **_FILES_AND_SYMBOLS},
             ),

@@ -149,7 +149,7 @@ def call_tool(
     findings = sanitized.run.output.findings if sanitized.run.output else ()
     cap = TextLimit(repo_context.settings.budget_max_injected_chars)
     fused = fuse_findings((name, finding) for finding in findings)
-    rendered = render_context(fused, runtime.clock.nonce(), cap, len(findings) - len(fused))
+    rendered = render_context(fused, runtime.clock.nonce(), cap, len(findings) - len(fused), has_overview=True)
     if rendered.left_out:
         limits = (*limits, Limit.of(LimitCode.SHORTENED, rendered.left_out))
     if sanitized.filtered_count:

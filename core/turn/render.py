@@ -21,7 +21,7 @@ MAX_NAME_LENGTH = 80
 """Length kept for the heading of a further location."""
 
 MIN_PART_LINES = 6
-"""Lines of the best location that are shown when it does not fit whole; of others nothing is."""
+"""Lines of one of the best locations that are shown when it does not fit whole; of others nothing is."""
 
 FRAME_SOURCE = "search of this repository"
 REASON_LIMIT = TextLimit(MAX_SUMMARY_LENGTH)
@@ -44,13 +44,21 @@ class RenderedContext:
     left_out: str = ""
 
 
-def render_context(items: Sequence[FusedItem], nonce: str, limit: TextLimit, left_out_rows: int = 0) -> RenderedContext:
-    """Return ``items`` in their order, framed, within ``limit``; ``left_out_rows`` were dropped before."""
+def render_context(
+    items: Sequence[FusedItem], nonce: str, limit: TextLimit, left_out_rows: int = 0, *, has_overview: bool = False
+) -> RenderedContext:
+    """Return ``items`` in their order, framed, within ``limit``; ``left_out_rows`` were dropped before.
+
+    With ``has_overview`` the text of several items begins with a line for each, as a search prints it: ``path:line``.
+    """
     if not items:
         return RenderedContext("")
     user_tools = sorted({item.tool for item in items if item.finding.kind == ANSWER_KIND})
     source = ", ".join([FRAME_SOURCE, *user_tools])
-    overhead = measure_text(frame_untrusted("", nonce, source=source), limit.unit)
+    overview = [_format_location(item.finding) for item in items] if has_overview and len(items) > 1 else []
+    overhead = measure_text(frame_untrusted("\n".join(overview), nonce, source=source), limit.unit)
+    if overview and limit.max_length < 4 * overhead:
+        overview, overhead = [], measure_text(frame_untrusted("", nonce, source=source), limit.unit)
     limit = TextLimit(limit.max_length - overhead, limit.unit)
     has_note = limit.max_length >= MIN_LENGTH_WITH_NOTE and (left_out_rows > 0 or not _fits(items, limit))
     limit = replace(limit, max_length=limit.max_length - NOTE_LENGTH * has_note)
@@ -61,6 +69,7 @@ def render_context(items: Sequence[FusedItem], nonce: str, limit: TextLimit, lef
     is_truncated = len(kept) < len(items) or _lost_lines(kept, shown)
     left_out = _describe_left_out(left_out_rows + len(items) - len(kept), shortened)
     lines = [_format_item(number, item) for number, item in enumerate(shown, start=1)]
+    lines = [*overview[: len(kept)], *lines]
     body = "\n".join([*lines, f"[left out to fit: {left_out}]"] if left_out and has_note else lines)
     return RenderedContext(frame_untrusted(body, nonce, source=source), tuple(shown), is_truncated, left_out)
 
@@ -106,6 +115,7 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> tuple[lis
         for number, excerpt in enumerate(_excerpts(item.finding))
         if excerpt.text
     )
+    best = max((-score for _is_optional, score, _index, _number in ranked), default=0.0)
     for _is_optional, _score, index, number in ranked:
         finding = items[index].finding
         excerpt = _excerpts(finding)[number]
@@ -117,7 +127,8 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> tuple[lis
         if size - sizes[index] > remaining:
             shortened += 1
             shown[index] = replace(shown[index], is_truncated=True)
-            part = _first_lines(excerpt, remaining, limit) if finding.kind != ANSWER_KIND and not ranges else None
+            is_among_best = not ranges and excerpt.optional_score >= best / 2
+            part = _first_lines(excerpt, remaining, limit) if is_among_best and finding.kind != ANSWER_KIND else None
             if part is None:
                 continue
             extended = _with_lines(shown[index], part, number)
@@ -174,6 +185,12 @@ def _lost_lines(items: Sequence[FusedItem], shown: Sequence[FusedItem]) -> bool:
         sum(len(excerpt.text) for item in group for excerpt in _excerpts(item.finding)) for group in (shown, items)
     )
     return 2 * shown_length < length
+
+
+def _format_location(finding: Finding) -> str:
+    first_line = finding.whole[0] or finding.start_line
+    location = f"{finding.path}:{first_line}" if first_line else finding.path
+    return f"{location} {finding.symbol}".rstrip()
 
 
 def _format_item(number: int, item: FusedItem) -> str:

@@ -37,6 +37,9 @@ MAX_PASSAGES = 14
 FILE_SCORE_EXPONENT = 3
 """How steeply the value of a file's passages falls with its score: a clear winner gets most of the budget."""
 
+SHORT_FACTOR, MAX_SHORT_LINES = 0.6, 2
+"""Value of passages that are hardly more than a name."""
+
 LENGTH_EXPONENT = 0.2
 """How steeply the value of a passage falls with its length."""
 
@@ -165,6 +168,7 @@ def _passage(
     value = file.score**FILE_SCORE_EXPONENT * share * (1.0 if is_whole else WINDOW_VALUE)
     if classify_file(file.features.path).role not in search_query.wanted_roles:
         value *= OFF_TARGET_VALUE
+    value *= SHORT_FACTOR if end - start < MAX_SHORT_LINES else 1.0
     value /= max(len(text) / 1000, 0.05) ** LENGTH_EXPONENT
     value = NAMED_VALUE * file.score if is_named else max(round(value, 6), MIN_OPTIONAL_SCORE)
     symbol = definition.symbol if definition else ""

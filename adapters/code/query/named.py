@@ -32,6 +32,7 @@ MAX_NAMED = 5
 MAX_REQUEST_CHARS = 400
 """Length of a query from which on it is a report."""
 
+MAX_JOINED_WORDS = 5
 MAX_ALTERNATIVES = 3
 """Files that one name can mean; they keep the order of their ranks."""
 
@@ -163,13 +164,22 @@ def find_named_mentions(query: str, files: Iterable[str] = (), symbols: Iterable
         own, asked = [item for item in own if item.is_path and (item.lines or "/" in item.name)], []
     if frames:
         asked = [NamedMention(frame.path, True, Strength.WEAK, (frame.line, frame.line)) for frame in frames]
-    things = [item for item in (*own, *asked) if not item.is_error]
+    things = [item for item in (*own, *asked) if not item.is_error] or list(_joined_words(query))
     by_name: dict[str, NamedMention] = {}
     for item in things or own:
         known = by_name.get(item.name, item)
         strength = max(known.strength, item.strength)
         by_name[item.name] = replace(known, strength=strength, lines=known.lines or item.lines)
     return list(by_name.values())[:MAX_NAMED]
+
+
+def _joined_words(query: str) -> Iterator[NamedMention]:
+    """Yield the words of a query of two to five words as one name, as an agent asks for ``parse_file_size``."""
+    words = query.lower().split()
+    if 2 <= len(words) <= MAX_JOINED_WORDS and all(word.isascii() and word.isidentifier() for word in words):
+        camel = words[0] + "".join(map(str.capitalize, words[1:]))
+        for name in ("_".join(words), camel, camel[0].upper() + camel[1:]):
+            yield NamedMention(name, False, Strength.WEAK)
 
 
 def _before_frames(query: str) -> str:

@@ -73,6 +73,10 @@ _DOCS_WORDS = re.compile(r"\b(?:docs|documentation|readme|changelog|tutorial|typ
 _ROLE_WORDS = {FileRole.TEST: _TEST_WORDS, FileRole.DOCS: _DOCS_WORDS}
 
 
+_REGEX_CLASS = re.compile(r"(?<![\w:])\\[bBsSdDwW][+*?]{0,2}|\\[bBsSdDwW][+*?]{0,2}(?!\w)|(?<!\.)\.[*+]\??")
+_REGEX_ESCAPE = re.compile(r"\\([.()\[\]{}|*+?^$])")
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A parsed query.
@@ -105,6 +109,11 @@ class SearchQuery:
     word_by_term: dict[str, str]
     wanted_roles: frozenset[FileRole]
     length: int
+
+
+def without_regex(query: str) -> str:
+    """Return ``query`` without what is left of a regular expression: ``def \\w+_auth\\(`` gives ``def  _auth(``."""
+    return _REGEX_ESCAPE.sub(r"\1", _REGEX_CLASS.sub(" ", query))
 
 
 def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[str] = ()) -> SearchQuery:

@@ -19,7 +19,7 @@ from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.excerpt import build_findings, printable_path
 from upbeat.adapters.code.query.first_look import collect_evidence
 from upbeat.adapters.code.query.named import NamedMention, find_named_mentions, put_named_first
-from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query
+from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query, without_regex
 from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
 from upbeat.adapters.code.query.rank import NO_STATISTICS, CorpusStatistics, RankedFile, rank_candidates
 from upbeat.adapters.code.query.retrieval import RetrievalResult, retrieve
@@ -58,6 +58,7 @@ def search_code(
         ToolFailure: The search was cancelled.
     """
     deadline = monotonic() + seconds
+    query = without_regex(query)
     search_query = parse_search_query(query, files, symbols)
     history_loader = HistoryLoader(index_manager.histories, root, index_manager.closed) if index_manager else None
     mentions = find_named_mentions(query, files, symbols)

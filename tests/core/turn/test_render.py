@@ -338,3 +338,14 @@ def test_dropped_rows_are_named() -> None:
     rendered = render_context([ONE, FILE], NONCE, WIDE, 3)
     assert "3 rows" == rendered.left_out
     assert "[left out to fit: 3 rows]" == rendered.text.split("\n")[-2]
+
+
+def test_an_overview_precedes_several_items() -> None:
+    """A tool's text begins with ``path:line symbol`` of each item, if there are several and enough space."""
+    overview = ["a.py:9 a", "b/ä.py:3", "c.py"]
+    lines = [*ONE_SHOWN, *TWO_SHOWN, *FILE_SHOWN]
+    assert framed(*overview, *lines) == render_context([ONE, TWO, FILE], NONCE, WIDE, has_overview=True).text
+    assert framed(*ONE_SHOWN) == render_context([ONE], NONCE, WIDE, has_overview=True).text
+    assert (
+        framed(*lines) == render_context([ONE, TWO, FILE], NONCE, TextLimit(size(*lines) + 1), has_overview=True).text
+    )

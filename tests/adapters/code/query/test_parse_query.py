@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.code.files.file_types import FileRole
-from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.adapters.code.query.parse_query import parse_search_query, without_regex
 
 CASES = read_groups(Path(__file__).with_name("cases.tsv"))
 
@@ -125,3 +125,17 @@ def test_literals_are_more_than_a_word() -> None:
     literals = parse_search_query("`retry` says 'connection lost' after \"--max-retries 3\"").literals
 
     assert ["connection lost", "--max-retries 3"] == list(literals)
+
+
+@pytest.mark.parametrize(
+    ("query", "plain"),
+    [
+        (r"def \w+_auth\(", "def  _auth("),
+        (r"class .*Adapter\b", "class  Adapter "),
+        (r"TempPath\.mktemp", "TempPath.mktemp"),
+        (r"fix D:\Work\django\tests, see a..b and 1.5", r"fix D:\Work\django\tests, see a..b and 1.5"),
+    ],
+)
+def test_what_is_left_of_a_regular_expression_is_no_word(query: str, plain: str) -> None:
+    """Classes and escapes of a pattern are removed; paths of Windows and prose stay as they are."""
+    assert plain == without_regex(query)
