@@ -34,7 +34,12 @@ MAX_QUERY_LENGTH = 6000
 MAX_FRAMES = 3
 """Frames of a pasted stack trace that the query has, innermost first."""
 
-_SLASH_COMMAND = re.compile(r"\s*/([a-z][a-z0-9:_-]{0,40})(?=\s|$)")
+_GOAL_MARK = re.compile(
+    r"\A\s*[/$]upbeat:[\w-]+(?=\s)|\[(?:workflow:\s*[\w-]+\s*|goal:([^\[\]\n]{1,4000}))\]", re.IGNORECASE
+)
+"""What marks the rest of a prompt, or the text in brackets, as the goal of a workflow."""
+
+_SLASH_COMMAND = re.compile(r"\s*[/$]([a-z][a-z0-9:_-]{0,40})(?=\s|$)")
 _CLIENT_COMMANDS = phrases.words("client_command")
 _QUESTION = re.compile(r"[?？][ \t]*$|[吗嗎呢么麼][ \t]*$", re.MULTILINE)
 
@@ -43,8 +48,9 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     """Analyze ``prompt``; accept any string and raise nothing."""
     text = clip_prompt(prompt)
     command = _SLASH_COMMAND.match(text)
-    if command and command[1] in _CLIENT_COMMANDS:
+    if command and command[1].removeprefix("upbeat:") in _CLIENT_COMMANDS:
         return PromptAnalysis(Intent.NONE)
+    text, is_goal = _GOAL_MARK.subn(r" \1 ", text)
     masked = mask_prompt(text)
     opening, mentions, prose = _read_prose(masked)
     clauses = split_clauses(prose, phrases.tag_opening(prose, phrases.find_phrase_hits(prose), opening))
@@ -57,7 +63,7 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     targets = collect_targets(mentions, text)
     query = _build_query(masked, targets)
     words = _word_features(prose, clauses, kept)
-    prior = None if shows_code(signals) else weigh_words(words)
+    prior = None if shows_code(signals) or (is_goal and words) else weigh_words(words)
     if prior is not None and (prior < NO_DOUBT or not words):
         return PromptAnalysis(Intent.NONE, targets=targets, query=query, prior=prior)
     shows_error = any(mention.kind is MentionKind.ERROR for mention in counted)

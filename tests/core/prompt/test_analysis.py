@@ -44,6 +44,16 @@ def test_client_commands_are_not_analyzed() -> None:
     assert analyze_prompt("/clearly/a.py is broken").intent is Intent.DEBUG
 
 
+def test_goals_of_workflows_are_looked_up() -> None:
+    """The goal after a command or in brackets is about code whatever its words are; a command alone is not."""
+    goals = ("/upbeat:standard cookies get lost", "[workflow:quick] cookies get lost", "[goal: cookies get lost]")
+
+    assert [("cookies get lost", None)] * 3 == [(a.query, a.prior) for a in map(analyze_prompt, goals)]
+    assert [Intent.NONE] * 3 == [
+        analyze_prompt(text).intent for text in ("/upbeat:why", "$upbeat:quiet", "/upbeat:stop")
+    ]
+
+
 def test_a_prompt_about_nothing_has_a_query() -> None:
     """A prompt that is not about code has a query, for those who look things up for every prompt."""
     analysis = analyze_prompt("good morning, how did you sleep?")
