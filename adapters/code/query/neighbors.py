@@ -19,10 +19,7 @@ NEIGHBOR_WEIGHT = 0.6
 MAX_NEIGHBORS = 5
 """Neighbors of one word that count; ten were no better on any set of questions, and cost a tenth of a search."""
 
-TYPICAL_TERMS = 8
-"""Terms of a query beyond which its neighbors weigh less."""
-
-MAX_EXPANDED_TERMS = 24
+MAX_EXPANDED_TERMS = 12
 """Terms of a query beyond which it has words enough of its own."""
 
 PHRASE_OFFSETS = ((0, 1, 2), (0, 1), (0, 2), (0, 3))
@@ -51,11 +48,10 @@ def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> d
     term_weights = {term: weight for term, weight in term_weights.items() if term.isascii()}
     if len(term_weights) > MAX_EXPANDED_TERMS:
         return neighbors
-    share = NEIGHBOR_WEIGHT * min(1.0, TYPICAL_TERMS / (len(term_weights) or 1))
     for origin, weight, listed in _entries([stem(word) for word in words], term_weights):
         for item in listed.split(" ", MAX_NEIGHBORS)[:MAX_NEIGHBORS]:
             term, _, closeness = item.partition(":")
-            total = share * weight * int(closeness) / 100
+            total = NEIGHBOR_WEIGHT * weight * int(closeness) / 100
             if term not in term_weights and (term not in neighbors or neighbors[term].weight < total):
                 neighbors[term] = Neighbor(origin, total)
     return neighbors
