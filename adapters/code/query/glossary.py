@@ -15,6 +15,9 @@ from upbeat.core.prompt.phrases import to_simplified
 WEIGHTS_BY_PLACE = (1.0, 0.7, 0.5, 0.4)
 """Weights of the English words of one term."""
 
+CHARACTER_FACTOR = 0.5
+"""Factor for a term of one character, which is more often part of another word."""
+
 
 @cache
 def _glossary() -> tuple[dict[str, str], int]:
@@ -35,7 +38,8 @@ def translate_to_english(cjk_text: str) -> dict[str, float]:
         size = next((size for size in sizes if text[index : index + size] in glossary), 0)
         words = glossary[text[index : index + size]] if size else "-"
         if words != "-":
+            factor = CHARACTER_FACTOR if size == 1 else 1.0
             for word, weight in zip(words.split(" "), WEIGHTS_BY_PLACE, strict=False):
-                weights[word] = max(weights.get(word, 0.0), weight)
+                weights[word] = max(weights.get(word, 0.0), weight * factor)
         index += size or 1
     return weights

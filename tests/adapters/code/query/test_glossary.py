@@ -9,7 +9,7 @@ from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.query.glossary import WEIGHTS_BY_PLACE, translate_to_english
+from upbeat.adapters.code.query.glossary import CHARACTER_FACTOR, WEIGHTS_BY_PLACE, translate_to_english
 from upbeat.adapters.code.query.parse_query import parse_search_query
 from upbeat.core.package_data import load_rows
 from upbeat.core.prompt.phrases import to_simplified
@@ -29,7 +29,7 @@ def test_any_text_gives_english_words_with_weights(text: str) -> None:
     """Whatever the text is, the translation consists of ASCII words that weigh at most as much as the text's own."""
     for word, weight in translate_to_english(text).items():
         assert word.isascii()
-        assert min(WEIGHTS_BY_PLACE) <= weight <= 1.0
+        assert 0.0 < weight <= 1.0
 
 
 def test_every_glossary_row_has_terms_and_words() -> None:
@@ -46,3 +46,9 @@ def test_mixed_prompts_keep_both_languages() -> None:
     terms = parse_search_query("redis 的 key 过期后在哪里删除").terms
 
     assert {"redis", "key", "expir", "delet"} <= terms.keys()
+
+
+def test_terms_of_one_character_weigh_half() -> None:
+    """A single character is more often part of another word than a term of its own."""
+    assert {"close": 1.0}.items() <= translate_to_english("关闭").items()
+    assert all(weight <= CHARACTER_FACTOR for weight in translate_to_english("删").values())
