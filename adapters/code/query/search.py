@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from time import monotonic
 from typing import Any
 
@@ -19,7 +20,7 @@ from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.excerpt import build_findings, printable_path
 from upbeat.adapters.code.query.first_look import collect_evidence
 from upbeat.adapters.code.query.named import NamedMention, find_named_mentions, put_named_first
-from upbeat.adapters.code.query.parse_query import SearchQuery, parse_search_query, without_regex
+from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery, parse_search_query, without_regex
 from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
 from upbeat.adapters.code.query.rank import NO_STATISTICS, CorpusStatistics, RankedFile, rank_candidates
 from upbeat.adapters.code.query.retrieval import RetrievalResult, retrieve
@@ -32,6 +33,12 @@ from upbeat.core.prompt.gate import is_worth_saying, log_odds
 
 MAX_LISTED_LARGE = 10
 LIST_SECONDS = 1.0
+MAX_SMALL_TREE = 5
+"""Source files of a tree that are all shown when a prompt about it has none of their words."""
+
+SMALL_TREE_MATCH = 0.01
+"""How completely such a prompt names them (0..1)."""
+
 MAX_HISTORY_CANDIDATES = 20
 """Sources that become candidates only because of the history."""
 
@@ -188,12 +195,21 @@ def _search_source(search: _Search, source: PostingSource) -> _SearchResult:
     gate = _decide_gate(search, source, retrieval)
     if not gate.get("speaks", True):
         return _SearchResult(source, retrieval, [], NO_STATISTICS, 0, gate=gate)
+    if gate and not retrieval.candidates:
+        retrieval.candidates = _list_small_tree(source)
+        retrieval.name_matches |= dict.fromkeys(retrieval.candidates, SMALL_TREE_MATCH)
     history = search.history_loader.result(search.deadline) if search.history_loader else None
     signals = history.compute_signals(search.query, path_prefix(search.root)) if history else {}
     add_history_candidates(retrieval, signals, source.paths)
     files, corpus = rank_candidates(source, search.query, retrieval, signals, search.cancelled)
     files = put_named_first(source, search.mentions, search.query.wanted_roles, files)
     return _SearchResult(source, retrieval, files, corpus, len(history.commits) if history else 0, gate=gate)
+
+
+def _list_small_tree(source: PostingSource) -> list[str]:
+    """Return all source files if there are few: a prompt about them may have none of their words."""
+    group = source.group(BASIC_ROLES)
+    return list(compress(group.paths, group.members)) if group.file_count <= MAX_SMALL_TREE else []
 
 
 def _decide_gate(search: _Search, source: PostingSource, retrieval: RetrievalResult) -> dict[str, Any]:

@@ -38,3 +38,26 @@ def test_history_adds_files_without_a_word_of_the_query(tmp_path: Path) -> None:
     git(root, "commit", "-qam", "Let the pelican swim")
 
     assert "a.py" == search(root, "pelican cannot swim", IndexManager(None)).findings[0].path
+
+
+def gated(root: Path, query: str, prior: float | None) -> ToolOutput:
+    """Return the answer to a search that decides whether there is anything to say."""
+    return search_code(str(root), query, 10, (), (), SourceCache(), threading.Event(), 5.0, IndexManager(None), prior)
+
+
+def test_a_gated_search_ends_after_the_first_look(tmp_path: Path) -> None:
+    """With nothing to say there are no findings and no ranking; without a prior the same search answers."""
+    root = make_repository(Path(os.path.realpath(tmp_path)) / "r")
+    silent = gated(root, "send my mother a message", -3.0)
+
+    assert ((), False, {"gate"}) == (silent.findings, silent.data["gate"]["speaks"], set(silent.data))
+    assert gated(root, "send my mother a message", None).findings
+    assert gated(root, "send my mother a message", 3.0).data["gate"]["speaks"]
+
+
+def test_a_small_tree_is_named_when_no_word_matches(tmp_path: Path) -> None:
+    """A prompt that is about the code, in words that it does not have, gets the few files that there are."""
+    root = make_repository(Path(os.path.realpath(tmp_path)) / "r")
+
+    assert {"shop/cart.py", "shop/retry.py"} == {f.path for f in gated(root, "优惠券", 5.0).findings}
+    assert () == gated(root, "优惠券", None).findings
