@@ -24,7 +24,7 @@ from upbeat.core.prompt.entities import (
     find_mentions,
     parse_stack_frames,
 )
-from upbeat.core.prompt.quoted_spans import PASTED_KINDS, SpanKind, clip_prompt, mask_prompt
+from upbeat.core.prompt.quoted_spans import PASTED_KINDS, SpanKind, blank_spans, clip_prompt, mask_prompt
 
 MAX_NAMED = 5
 """Things that are put first; a text that names more is a report."""
@@ -72,7 +72,7 @@ _TEST_NAME = re.compile(r"_*tests?(?:_|[A-Z])|\w+Tests?$", re.ASCII)
 _DECLARATION = (
     r"^(?:\t|[ ]{{0,4}})(?:(?:export|declare|const|static|let|var|extern|public|pub|typedef|type)\b"
     r"[^=;\"'(\n]{{0,80}}?)?"
-    r"(?<![\w$])({0})(?:\s*:[^=:]|\s*=[^=]|\s*,?[ \t]*(?:#.*|//.*)?$|\s*;)|^\}}\s*({0});"
+    r"(?<![\w$])({0})(?:\s*:[^=:]|(?:[ \t]+[\w.*\[\]]{{1,60}})?\s*=[^=]|\s*,?[ \t]*(?:#.*|//.*)?$|\s*;)|^\}}\s*({0});"
 )
 """A line that declares a name in a form that outlines leave out: constants in a group, fields, types behind a body."""
 
@@ -159,7 +159,8 @@ def find_named_mentions(query: str, files: Iterable[str] = (), symbols: Iterable
     """
     frames = parse_stack_frames(query)[:MAX_FRAMES]
     own = list(_mentions_in(_before_frames(query) if frames else query))
-    asked = [NamedMention(path, True) for path in files] + [NamedMention(name, False) for name in symbols]
+    asked = [NamedMention(path, True) for path in files]
+    asked += [NamedMention(name, False, _strength_of(name)) for name in symbols]
     if len(query) > MAX_REQUEST_CHARS or len({item.name for item in own}) > MAX_NAMED:
         own, asked = [item for item in own if item.is_path and (item.lines or "/" in item.name)], []
     if frames:
@@ -200,14 +201,16 @@ def _mentions_in(text: str) -> Iterator[NamedMention]:
     for match in _ASKED_DEFINITION.finditer(masked.text):
         group = match.lastindex or 0
         found.append((match.start(group), NamedMention(match[group], False, Strength.WEAK)))
+    hidden = [(span.start, span.end) for span in masked.spans if span.kind is not SpanKind.INLINE]
+    own_text = blank_spans(masked.text, hidden)
     end = 0
     for mention in find_mentions(masked):
-        found += _unrecognized_mentions(masked.prose[end : mention.start], end)
+        found += _unrecognized_mentions(own_text[end : mention.start], end)
         end = mention.end
         item = _to_named(mention, masked.text)
         if item:
             found.append((mention.start, item))
-    found += _unrecognized_mentions(masked.prose[end:], end)
+    found += _unrecognized_mentions(own_text[end:], end)
     yield from (item for _, item in sorted(found, key=lambda pair: pair[0]))
 
 
@@ -229,9 +232,12 @@ def _to_named(mention: Mention, text: str) -> NamedMention | None:
         return None
     is_used = mention.span_kind in PASTED_KINDS and mention.weight > 0
     is_error = mention.kind is MentionKind.ERROR
-    is_weak = is_error or not any(map(has_identifier_form, _QUALIFIER.split(mention.name)))
-    strength = Strength.WEAK if is_weak else Strength.STRONG
+    strength = Strength.WEAK if is_error else _strength_of(mention.name)
     return None if is_used else NamedMention(mention.name, False, strength, None, is_error)
+
+
+def _strength_of(name: str) -> Strength:
+    return Strength.STRONG if any(map(has_identifier_form, _QUALIFIER.split(name))) else Strength.WEAK
 
 
 def has_identifier_form(name: str) -> bool:
@@ -315,6 +321,7 @@ class _Resolver:
                 lengths[path] = common
         longest = max(lengths.values(), default=0)
         best = self._narrow(path for path, length in lengths.items() if length == longest)
+        best.sort(key=lambda path: path.lower() != "/".join(parts))
         limit = MAX_ALTERNATIVES if mention.strength is Strength.STRONG else 1
         return best if len(best) <= limit else []
 
