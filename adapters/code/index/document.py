@@ -5,9 +5,9 @@ Invariant: features from a stored document equal those from its text, except for
 
 from __future__ import annotations
 
+import re
 import zlib
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +16,7 @@ from sys import byteorder
 from typing import Literal
 
 from upbeat.adapters.code.query.terms import (
+    CJK_RUN_PATTERN,
     IDENTIFIER_PATTERN,
     MAX_WORD_CHARS,
     cjk_bigrams,
@@ -25,6 +26,7 @@ from upbeat.adapters.code.query.terms import (
 )
 from upbeat.adapters.code.syntax.outline import Outline
 from upbeat.adapters.code.syntax.parsed_file import Definition, Nesting
+from upbeat.adapters.code.syntax.word_roles import WordRole, split_by_role
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 
@@ -32,7 +34,14 @@ WHOLE_NAME_PREFIX = "."
 """Prefix of the key of a whole name, so that it differs from the stems."""
 
 _MAX_UINT16 = 0xFFFF
+ROLE_COUNT = len(WordRole)
+_SLOT_BITS = 15
+"""Bits for a definition (``MAX_DEFINITIONS``) and a role."""
+_SLOT_MASK = (1 << _SLOT_BITS) - 1
+_TOKEN = re.compile(rf"{IDENTIFIER_PATTERN.pattern}|\n")
+_TOKEN_OR_CJK_RUN = re.compile(rf"{_TOKEN.pattern}|{CJK_RUN_PATTERN.pattern}")
 
+_WIDTHS = {"I": 4, "H": 2, "h": 2, "B": 1}
 _HEADER_FIELDS = 7
 """Integers in the header: checksum, length, words, enclosing positions, definitions, bytes of names, is wide."""
 
@@ -45,7 +54,8 @@ class IndexedDocument:
         length: Length of the text in characters.
         lines: The lines (from 1) of the first word, then those of the second, …; ``line_ends`` has the end of each.
         enclosing: Likewise the positions of the definitions around each word (-1: none), ending at
-            ``enclosing_ends``; ``counts`` says how often the word occurs in each.
+            ``enclosing_ends``, each once for every role of the word in it (``roles``); ``counts`` says how often the
+            word occurs in each with that role.
         is_code: Whether the file can be parsed.
     """
 
@@ -55,6 +65,7 @@ class IndexedDocument:
     lines: array[int]
     enclosing_ends: array[int]
     enclosing: array[int]
+    roles: bytearray
     counts: array[int]
     definitions: tuple[Definition, ...]
     is_code: bool = False
@@ -94,14 +105,14 @@ class StoredDocument:
         if checksum != zlib.crc32(view[4:]):
             raise ValueError("no document: damaged")
         wide: Literal["I", "H"] = "I" if is_wide else "H"
-        kinds: tuple[Literal["I", "H", "h"], ...] = ("I", wide, "h", wide, "I")
+        kinds: tuple[Literal["I", "H", "h", "B"], ...] = ("I", wide, "h", wide, "I", "B")
         parts: list[memoryview] = []
         offset = 4 * _HEADER_FIELDS
-        for kind, number in zip(kinds, (words, words, homes, homes, 2 * definitions), strict=True):
-            end = offset + number * (4 if kind == "I" else 2)
+        for kind, number in zip(kinds, (words, words, homes, homes, 2 * definitions, homes), strict=True):
+            end = offset + number * _WIDTHS[kind]
             parts.append(view[offset:end].cast(kind))
             offset = end
-        self.word_ids, self._enclosing_ends, self._enclosing, self._counts, lines = parts
+        self.word_ids, self._enclosing_ends, self._enclosing, self._counts, lines, self._roles = parts
         texts = str(view[offset : offset + size], "utf-8", "surrogatepass").split("\n")
         if len(view) != offset + size or (definitions and len(texts) != 2 * definitions):
             raise ValueError("no document: its parts do not match")
@@ -121,9 +132,23 @@ class StoredDocument:
         return False
 
     def enclosing_of(self, index: int) -> tuple[memoryview, memoryview]:
-        """Return the definitions around the word at position ``index``, and how often it occurs in each."""
+        """Return the definitions around the word at position ``index``, and how often it occurs in each.
+
+        A definition is there once for every role of the word in it; ``roles_of`` has these.
+        """
         start, end = self._enclosing_ends[index - 1] if index else 0, self._enclosing_ends[index]
         return self._enclosing[start:end], self._counts[start:end]
+
+    def roles_of(self, index: int) -> memoryview:
+        """Return the role (``WordRole``) that belongs to each definition and count of ``enclosing_of``."""
+        return self._roles[self._enclosing_ends[index - 1] if index else 0 : self._enclosing_ends[index]]
+
+    def role_counts(self, index: int) -> list[int]:
+        """Return how often the word at position ``index`` occurs in each role, in the order of ``WordRole``."""
+        totals = [0] * ROLE_COUNT
+        for role, count in zip(self.roles_of(index), self.enclosing_of(index)[1], strict=True):
+            totals[role] += count
+        return totals
 
 
 class WordLines:
@@ -156,42 +181,65 @@ def build_document(text: str, language: str, accepts: Callable[[str], bool] | No
     With ``accepts`` the document is for one query only: it has just the accepted words, and secrets are not removed.
     """
     outline = Outline(text, language)
-    lines_by_word: dict[str, list[int]] = {}
-    rejected: set[str] = set()
-    for number, line in enumerate((text if accepts else redact_secrets(text)).split("\n"), 1):
-        words = IDENTIFIER_PATTERN.findall(line)
-        if not line.isascii():
-            words += cjk_bigrams(line)
-        for word in words:
-            numbers = lines_by_word.get(word)
-            if numbers is not None:
-                numbers.append(number)
-            elif word not in rejected:
-                if len(word) <= MAX_WORD_CHARS and (accepts is None or accepts(word)):
-                    lines_by_word[word] = [number]
-                else:
-                    rejected.add(word)
-    used_lines = {number for numbers in lines_by_word.values() for number in numbers}
-    position_by_line = {line: outline.enclosing_position(line) for line in used_lines}
-    lines, line_ends = array("I"), array("I", accumulate(map(len, lines_by_word.values())))
-    enclosing, counts, enclosing_ends = array("i"), array("I"), array("I")
-    for numbers in lines_by_word.values():
-        lines.extend(numbers)
-        counts_by_position = Counter([position_by_line[line] for line in numbers])
-        enclosing.extend(counts_by_position)
-        counts.extend(counts_by_position.values())
-        enclosing_ends.append(len(enclosing))
+    content = text if accepts else redact_secrets(text)
+    marks_by_word = _mark_words(content, language, outline, accepts)
+    lines, line_ends = array("I"), array("I", accumulate(map(len, marks_by_word.values())))
+    enclosing, roles, counts, enclosing_ends = array("h"), bytearray(), array("I"), array("I")
+    for marks in marks_by_word.values():
+        lines.extend([mark >> _SLOT_BITS for mark in marks])
+        slots: dict[int, int] = {}
+        for mark in marks:
+            slot = mark & _SLOT_MASK
+            slots[slot] = slots.get(slot, 0) + 1
+        for slot, count in slots.items():
+            enclosing.append(slot // ROLE_COUNT - 1)
+            roles.append(slot % ROLE_COUNT)
+            counts.append(count)
+        enclosing_ends.append(len(counts))
     return IndexedDocument(
         len(text),
-        tuple(lines_by_word),
+        tuple(marks_by_word),
         line_ends,
         lines,
         enclosing_ends,
         enclosing,
+        roles,
         counts,
         outline.definitions,
         bool(language),
     )
+
+
+def _mark_words(
+    text: str, language: str, outline: Outline, accepts: Callable[[str], bool] | None
+) -> dict[str, list[int]]:
+    """Return the occurrences of each word, as the line, the definition around it and the role in one integer."""
+    line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    first_slots = [
+        number << _SLOT_BITS | (position + 1) * ROLE_COUNT
+        for number, position in enumerate(outline.positions_by_line(), 1)
+    ]
+    find = (_TOKEN if text.isascii() else _TOKEN_OR_CJK_RUN).findall
+    marks_by_word: dict[str, list[int]] = {}
+    rejected: set[str] = set()
+    line = 0
+    for start, end, role in split_by_role(text, language, outline.definitions, line_starts[:-1]):
+        mark = first_slots[line] + role
+        for found in find(text, start, end):
+            if found == "\n":
+                line += 1
+                mark = first_slots[line] + role
+                continue
+            for word in (found,) if found.isascii() else cjk_bigrams(found):
+                marks = marks_by_word.get(word)
+                if marks is not None:
+                    marks.append(mark)
+                elif word not in rejected:
+                    if len(word) <= MAX_WORD_CHARS and (accepts is None or accepts(word)):
+                        marks_by_word[word] = [mark]
+                    else:
+                        rejected.add(word)
+    return marks_by_word
 
 
 def redact_secrets(text: str) -> str:
@@ -223,9 +271,9 @@ def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) 
     lines = array("I", [*(item.start_line for item in definitions), *(item.end_line for item in definitions)])
     arrays = (
         *(array("I", sizes), array("I", word_ids), array(wide, document.enclosing_ends)),
-        *(array("h", document.enclosing), array(wide, document.counts), lines),
+        *(array("h", document.enclosing), array(wide, document.counts), lines, document.roles),
     )
-    body = b"".join((*(item.tobytes() for item in arrays), text))
+    body = b"".join((*arrays, text))
     return array("I", [zlib.crc32(body)]).tobytes() + body
 
 

@@ -44,6 +44,13 @@ class Outline:
         """Return the position of the innermost definition around ``line``, or -1."""
         return self._nesting.enclosing_position(line)
 
+    def positions_by_line(self) -> list[int]:
+        """Return ``enclosing_position`` of every line."""
+        positions = [-1] * len(self.lines)
+        for position, item in enumerate(self.definitions):  # inner definitions follow outer ones
+            positions[item.start_line - 1 : item.end_line] = [position] * (item.end_line - item.start_line + 1)
+        return positions
+
 
 def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple[Definition, ...]:
     """Return all definitions that ``pattern`` finds; each extends as far as deeper indentation does."""

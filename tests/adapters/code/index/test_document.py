@@ -43,6 +43,7 @@ def test_a_document_is_decoded_as_it_was_encoded(text: str, language: str) -> No
     enclosing = [decoded.enclosing_of(index) for index in range(len(ids))]
     assert list(document.enclosing) == [position for positions, _ in enclosing for position in positions]
     assert list(document.counts) == [count for _, counts in enclosing for count in counts]
+    assert list(document.roles) == [role for index in range(len(ids)) for role in decoded.roles_of(index)]
 
 
 def test_word_ids_are_in_the_order_of_the_words() -> None:
@@ -80,6 +81,20 @@ def test_lines_have_the_same_enclosing_definitions(text: str) -> None:
 
     for line in range(1, len(outline.lines) + 1):
         assert outline.enclosing_position(line) == nesting.enclosing_position(line)
+        assert outline.enclosing_position(line) == outline.positions_by_line()[line - 1]
+
+
+def test_occurrences_are_counted_by_role() -> None:
+    """Name, parameter, code, comment and string literal are counted apart, in total and in each definition."""
+    text = "limit = 1\ndef limit(limit):\n    'x'\n    # limit\n    return limit + 'limit limit'\n"
+    document = build_document(text, "python")
+    decoded, index = stored(document), document.words.index("limit")
+
+    assert [2, 1, 1, 1, 2] == decoded.role_counts(index)
+    positions, counts = decoded.enclosing_of(index)
+    assert [(0, 0, 1), (1, 0, 1), (1, 1, 1), (1, 3, 1), (1, 2, 1), (1, 4, 2)] == list(
+        zip(positions, decoded.roles_of(index), counts, strict=True)
+    )
 
 
 @given(st.binary(max_size=60) | st.binary(max_size=60).map(zlib.compress))

@@ -45,6 +45,17 @@ def features_from_index(path: str, text: str, query: str) -> FileFeatures:
     return features
 
 
+def roles_of_words(path: str, text: str, query: str, *, is_whole: bool) -> dict[str, list[int]]:
+    """Return the roles of the words that match, from the whole document or from one for the query only."""
+    extractor = FeatureExtractor(parse_search_query(query))
+    document, stored = extractor.build_document(path, text)
+    if is_whole:
+        document = build_document(text, classify_file(path).language)
+        stored = StoredDocument(encode_indexed_document(document, range(len(document.words))))
+        extractor.words_by_id = dict(enumerate(document.words))
+    return {match.word: stored.role_counts(index) for index, match in extractor.matching_words(stored)}
+
+
 @pytest.mark.parametrize("path", [*FILES, "uploads.py"])
 def test_a_document_has_the_features_of_its_text(path: str) -> None:
     """All hits of terms, names, phrases and literals are the same, for every kind of file."""
@@ -57,6 +68,7 @@ def test_a_document_has_the_features_of_its_text(path: str) -> None:
             name: getattr(features, name) for name in COMPARED
         }
         assert expected.document.length == features.document.length
+        assert roles_of_words(path, text, query, is_whole=False) == roles_of_words(path, text, query, is_whole=True)
         assert expected.definition_hits.keys() == features.definition_hits.keys()
         for position, hits in expected.definition_hits.items():
             others = features.definition_hits[position]
