@@ -124,7 +124,7 @@ def build_application(
 
 def build_index_manager(environment: Environment, *, can_build: bool = True) -> IndexManager:
     """Return the indexes of repositories, opened on first use; with ``can_build`` they are built in the background."""
-    from upbeat.adapters.code.index.manager import IndexLimits, IndexManager
+    from upbeat.adapters.code.index.manager import RECHECK_SECONDS, IndexLimits, IndexManager
     from upbeat.adapters.system.config.settings import load_user_settings
     from upbeat.core.settings import Toggle
 
@@ -133,7 +133,8 @@ def build_index_manager(environment: Environment, *, can_build: bool = True) -> 
         is_enabled = settings.index_enabled is Toggle.ON
         return IndexLimits(is_enabled, settings.index_max_mb, settings.index_object_stores)
 
-    return IndexManager(environment.state_home, limits, can_build=can_build)
+    recheck_seconds = RECHECK_SECONDS if can_build else 0.0
+    return IndexManager(environment.state_home, limits, can_build=can_build, recheck_seconds=recheck_seconds)
 
 
 def build_history(environment: Environment) -> SessionHistory:

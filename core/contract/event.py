@@ -95,6 +95,7 @@ class ToolKind(StrEnum):
 
 
 FILE_CHANGING_KINDS = frozenset({ToolKind.EDIT, ToolKind.WRITE})
+READING_KINDS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH})
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from upbeat.core.contract.effect import (
     Proposal,
 )
 from upbeat.core.contract.event import (
+    READING_KINDS,
     Call,
     Event,
     EventSource,
@@ -306,8 +307,12 @@ def _perform_actions(
     if settings.habits_enabled and (habits := detect_habits(context.event, outcome.facts, state)):
         runtime.learned_habits.record(root, habits, runtime.clock.now().timestamp())
     works = settings.enabled is not Activation.OFF and settings.mode is ExecutionMode.RUN
-    if runtime.index and works and isinstance(context.event, SessionStarted | TurnEnding):
-        runtime.index.request_update(root)
+    if runtime.index and works:
+        match context.event:
+            case SessionStarted() | TurnEnding():
+                runtime.index.request_update(root)
+            case ToolFinished(call=call) if call.kind not in READING_KINDS:
+                runtime.index.forget_check(root)
 
 
 def _build_record(

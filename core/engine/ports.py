@@ -96,6 +96,9 @@ class CodeIndex(Protocol):
     def request_update(self, root: str) -> None:
         """Update the index of the tree at ``root`` in the background; return at once."""
 
+    def forget_check(self, root: str) -> None:
+        """Check the tree at ``root`` for changes with the next question."""
+
 
 class ToolRunner(Protocol):
     """Runs planned tools within the turn's budget."""

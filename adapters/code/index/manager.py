@@ -43,8 +43,8 @@ EAGER_UPDATE_SECONDS = 0.4
 FILES_PER_CHECK = 4000
 """Files that are checked for changes with each question; a larger tree is checked in turns."""
 
-RECHECK_SECONDS = 0.5
-"""The tools of one turn check for changes once in this time; files that they read are always checked."""
+RECHECK_SECONDS = 1.0
+"""A session's process checks a tree for changes once in this time; files that an answer shows are always checked."""
 
 MAX_UNPARSED = 60
 """Unparsed files up to which the index is used for graph tools; they are parsed on demand."""
@@ -108,9 +108,15 @@ class IndexManager:
     """Histories and indexes below ``state_home``; without it, histories are in memory and there is no index."""
 
     def __init__(
-        self, state_home: Path | None, limits: Callable[[], IndexLimits] = IndexLimits, *, can_build: bool = True
+        self,
+        state_home: Path | None,
+        limits: Callable[[], IndexLimits] = IndexLimits,
+        *,
+        can_build: bool = True,
+        recheck_seconds: float = 0.0,
     ) -> None:
-        """``limits`` is called once, with the first question; ``can_build`` is false for a process that ends soon."""
+        """``limits`` is called once, with the first question; a check for changes holds for ``recheck_seconds``."""
+        self._recheck_seconds = recheck_seconds
         self.histories = HistoryStore(state_home, lambda: self._limits().object_stores)
         self._state_home = state_home
         self._can_build = can_build
@@ -127,7 +133,7 @@ class IndexManager:
         self._tables: OrderedDict[str, tuple[IndexStore, int, FileTable]] = OrderedDict()
         self._next_checks: dict[tuple[str, str], int] = {}
         """Where the next check of a root's files, and of its folders, begins."""
-        self._checked_at: dict[str, float] = {}
+        self._checks: dict[str, tuple[float, bool]] = {}
         self._spare_stores: list[IndexStore] = []
         self._read_lock = RLock()
         self._lock = Lock()
@@ -152,7 +158,7 @@ class IndexManager:
             yield None
             return
         with self._during_query(root), self._read_lock:
-            view = self._updated_view(folder, root, 0.0)
+            view = self._updated_view(folder, root, self._recheck_seconds)
             with view.store.database.snapshot() if view else contextlib.nullcontext():
                 yield view
 
@@ -244,6 +250,10 @@ class IndexManager:
             if is_new:
                 self._builders[root] = Thread(target=self._build_loop, args=(root,), daemon=True)
                 self._builders[root].start()
+
+    def forget_check(self, root: str) -> None:
+        """Check the tree at ``root`` with the next question, because the client has just changed it."""
+        self._checks.pop(root, None)
 
     def wait_for_build(self, root: str, seconds: float) -> None:
         """Wait until the background build of ``root`` ends, or ``seconds`` have passed."""
@@ -338,9 +348,10 @@ class IndexManager:
             return None
         store, tree = opened
         table = self._load_table(store, root, tree)
-        if monotonic() - self._checked_at.get(root, -recheck_seconds) < recheck_seconds:
-            return IndexView(store, table)
-        self._checked_at[root] = monotonic()
+        checked_at, is_behind = self._checks.get(root, (-math.inf, False))
+        if monotonic() - checked_at < recheck_seconds:
+            return IndexView(store, table, is_behind)
+        self._checks[root] = monotonic(), False
         is_small = len(table.entries) <= MAX_EAGER_FILES
         fresh = self._next_range("files", root, len(table.entries), FILES_PER_CHECK)
         changed = _find_changed_files(root, table.entries[fresh.start : fresh.stop])
@@ -351,6 +362,7 @@ class IndexManager:
             return IndexView(store, table, verified=fresh)
         if not is_small and not is_listed:
             self.request_update(root)
+            self._checks[root] = monotonic(), True
             return IndexView(store, table, is_behind=True)
         done = index_build.update_index(
             folder,
@@ -360,6 +372,8 @@ class IndexManager:
             paths=changed if is_listed else (),
             should_parse=False,
         )
+        if not done.is_complete:
+            self.forget_check(root)
         updated = store.tree_state(root)
         if updated is None or not updated.is_complete:
             self.request_update(root)

@@ -25,6 +25,7 @@ from upbeat.core.contract.event import (
     SubagentRequested,
     SubagentReturned,
     ToolFinished,
+    ToolKind,
     ToolStarting,
     TurnEnding,
     TurnFailed,
@@ -123,9 +124,13 @@ class _Index:
     """Implements ``core.engine.ports.CodeIndex``."""
 
     updated: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
 
     def request_update(self, root: str) -> None:
         self.updated.append(root)
+
+    def forget_check(self, root: str) -> None:
+        self.forgotten.append(root)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +150,15 @@ def test_the_index_is_updated(event: Event, settings: dict[str, Any], expected: 
     handle_event(event, replace(world.runtime, index=index))
 
     assert expected == index.updated
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(ToolKind.SHELL, ["/repo"]), (ToolKind.READ, [])])
+def test_a_tool_that_may_have_changed_files(kind: ToolKind, expected: list[str]) -> None:
+    """After a call that may have changed files the next question checks the tree again."""
+    index = _Index()
+    handle_event(ToolFinished(CLAUDE, Call("c", "T", {}, kind)), replace(fake_world().runtime, index=index))
+
+    assert expected == index.forgotten
 
 
 def test_a_prompt_gets_its_context() -> None:

@@ -115,7 +115,7 @@ def test_an_edit_counts_at_once(tmp_path: Path) -> None:
     with open_code(root, library) as code:
         write(Path(root), {"shop/app.py": "from shop.upload import receive\n\n\ndef brand_new():\n    receive(1)\n"})
         parsed = code.parsed_file("shop/app.py")
-    library._checked_at.clear()
+    library.forget_check(root)
     chain = call(root, library, "ci_call_chain", symbol="receive").data["call_chain"]
 
     assert parsed

@@ -211,6 +211,25 @@ def test_state_counts(root: str, library: IndexManager) -> None:
     assert state.bytes > 4096
 
 
+def test_a_check_holds_until_the_client_changes_a_file(root: str, tmp_path: Path) -> None:
+    """Within the time of a check the tree is not checked again, unless the client has just changed it."""
+    library = IndexManager(tmp_path / "state", can_build=False, recheck_seconds=WAIT * 10)
+    settle(root)
+    library.build(root)
+
+    def is_indexed() -> bool:
+        with library.open_view(root) as view:
+            assert view
+            return "brand_new.py" in view.table.position_by_path
+
+    before = is_indexed()
+    (Path(root) / "brand_new.py").write_text("def brand_new():\n    return 1\n")
+    unchecked = is_indexed()
+    library.forget_check(root)
+
+    assert (False, False, True) == (before, unchecked, is_indexed())
+
+
 def test_close_does_not_wait_for_a_late_question(root: str, library: IndexManager) -> None:
     """The manager can be closed while a question whose answer is not needed any more still reads."""
     indexed(library, root)
