@@ -379,8 +379,9 @@ class _Resolver:
         return document.definitions.names if document else ()
 
     def _outermost(self, path: str, positions: Sequence[int]) -> list[int]:
+        """Return those of ``positions`` that are in no function: what is inside one is hardly ever meant."""
         definitions = self._documents[path].definitions
-        return [position for position in positions if not definitions[position].parent]
+        return [position for position in positions if not definitions[position].parent[:1].islower()]
 
     def _read(self, paths: Sequence[str]) -> None:
         missing = [path for path in paths if path not in self._documents]
