@@ -219,7 +219,7 @@ stdout is one valid JSON object for every exit code; diagnostics go to stderr.
 
 {_lines(["| tool | tier | time limit | argument limits | result |", "|---|---:|---:|---|---|", *map(_tool_row, TOOLS)])}
 
-Tools of tier 1 run automatically, those of tier 0 only on request. Tools of tier 2 run when `CI_AUTO_TOOLS_TIER_MAX=2` is set in the environment and
+Tools of tier 1 run automatically, `ci_graph_rag` only if the prompt names one or two files or symbols; those of tier 0 run only on request. Tools of tier 2 run when `CI_AUTO_TOOLS_TIER_MAX=2` is set in the environment and
 the prompt either asks for a deep analysis, or asks for a change or a fix and names a file, a symbol or an error. All of them are read-only. [Your own
 tools](own-tools.md) are named `server.tool`, belong to tier 1, and run automatically only if your settings say so.
 """

@@ -22,6 +22,10 @@ TIER2_EXTRA_MS = 5000
 MAX_TARGETS = 5
 """The most files or symbols in the arguments of one tool."""
 
+MAX_GRAPH_TARGETS = 2
+"""The most named files and symbols whose callers and callees are looked up; a search fills the block of other prompts.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -122,6 +126,7 @@ def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | No
     targets, query = analysis.targets, analysis.query
     names = {"files": list(targets.files[:MAX_TARGETS]), "symbols": list(targets.symbols[:MAX_TARGETS])}
     named: dict[str, Any] = {key: values for key, values in names.items() if values}
+    is_about_few = 0 < len(targets.files) + len(targets.symbols) <= MAX_GRAPH_TARGETS
     traces = {"traces": list(targets.stack_frames)} if targets.stack_frames else {}
     errors = list(targets.errors[:MAX_TARGETS])
     symbol = targets.symbols[0] if targets.symbols else ""
@@ -129,7 +134,7 @@ def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | No
     prior = {} if analysis.prior is None else {PRIOR: round(analysis.prior, 2)}
     arguments: dict[str, dict[str, Any] | None] = {
         "ci_search": {"query": query} | limits | named | prior if query else None,
-        "ci_graph_rag": {"query": query} | limits | named | prior if query else None,
+        "ci_graph_rag": {"query": query} | limits | named | prior if query and is_about_few else None,
         "ci_call_chain": {"symbol": symbol, "direction": "both"} | limits if symbol else None,
         "ci_bug_locate": (
             {"query": query, "errors": errors} | limits | traces if analysis.intent is Intent.DEBUG else None

@@ -71,7 +71,7 @@ def test_activation_on_plans_for_every_prompt() -> None:
     """If activation is "on", tools are planned for a prompt that is not about code, too."""
     planned = plan.plan_tools(PromptAnalysis(Intent.NONE, query="hello"), Settings(enabled=Activation.ON), "/repo")
 
-    assert ["ci_search", "ci_graph_rag"] == names(planned)
+    assert ["ci_search"] == names(planned)
     assert [] == texts(planned)
 
 
@@ -114,22 +114,30 @@ def test_tier_2_without_targets() -> None:
         PromptAnalysis(Intent.DOCS, query="impact?", allows_tier2=True), Settings(tier_max=2), "/repo"
     )
 
-    assert ["ci_search", "ci_graph_rag", "ci_hotspot"] == names(planned)
+    assert ["ci_search", "ci_hotspot"] == names(planned)
 
 
 def test_tier_2_allowed_is_not_tier_2_used() -> None:
     """Tier 2 that is allowed but not needed takes no time."""
     planned = plan.plan_tools(ASKED, Settings(tier_max=2), "/repo")
 
-    assert ["ci_search", "ci_graph_rag"] == names(planned)
+    assert ["ci_search"] == names(planned)
     assert (5000, 2) == (planned.plan.budget.wall_ms, planned.plan.tier_max)
 
 
 def test_disabled_tools_are_not_planned() -> None:
     """A tool that the settings name as disabled is left out."""
-    planned = plan.plan_tools(ASKED, Settings(tools_disabled=("ci_graph_rag",)), "/repo")
+    planned = plan.plan_tools(ASKED, Settings(tools_disabled=("ci_search",)), "/repo")
 
-    assert ["ci_search"] == names(planned)
+    assert [] == names(planned)
+
+
+@pytest.mark.parametrize(("symbols", "is_planned"), [((), False), (("a", "b"), True), (("a", "b", "c"), False)])
+def test_the_graph_is_for_few_named_things(symbols: tuple[str, ...], is_planned: bool) -> None:
+    """Callers and callees are looked up for one or two named files or symbols, which a search does not show."""
+    analysis = PromptAnalysis(Intent.DOCS, targets=Targets(symbols=symbols), query="x")
+
+    assert is_planned == ("ci_graph_rag" in names(plan.plan_tools(analysis, Settings(), "/repo")))
 
 
 def test_targets_are_bounded() -> None:
@@ -198,7 +206,8 @@ def test_clamp_arguments(tool: str, requested: dict[str, Any], clamped: dict[str
 
 def test_planned_arguments_need_no_clamping() -> None:
     """Planned arguments are within the limits."""
-    planned = plan.plan_tools(BUG, Settings(tier_max=2), "/repo").plan.tools
+    few = replace(BUG, targets=replace(BUG.targets, files=("src/a.py",), symbols=("login",)))
+    planned = plan.plan_tools(few, Settings(tier_max=2), "/repo").plan.tools
 
     assert {tool.name for tool in plan.TOOLS if tool.tier} == {tool.tool for tool in planned}
     assert [(tool.args, ()) for tool in planned] == [plan.clamp_arguments(tool.tool, tool.args) for tool in planned]
