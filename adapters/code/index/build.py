@@ -133,6 +133,8 @@ def update_index(
             done = some or _update_all(work)
             if done.is_complete and should_parse:
                 _parse_documents(work, paths if some else ())
+                if work.files_read > BATCH_FILES:  # a large build leaves a log of megabytes
+                    store.database.checkpoint()
             return done
         finally:
             store.close()

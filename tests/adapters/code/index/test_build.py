@@ -215,6 +215,14 @@ def test_a_cancelled_build_leaves_whole_batches(root: Path, folder: Path, monkey
     assert UpdateResult(True, 3, 0) == update_index(folder, str(root))
 
 
+def test_a_large_build_leaves_no_log(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of SQLite is written back after more than one batch, so that it takes no space."""
+    monkeypatch.setattr(build, "BATCH_FILES", 1)
+
+    assert update_index(folder, str(root)).is_complete
+    assert not (folder / f"{DATABASE_FILE}-wal").stat().st_size
+
+
 def test_one_writer_at_a_time(root: Path, folder: Path) -> None:
     """While another process writes, nothing is updated, and readers go on."""
     update_index(folder, str(root))
