@@ -62,6 +62,10 @@ _THREE_WORDS = re.compile(r"(?=(?<![A-Za-z])([A-Za-z]{1,30} [A-Za-z]{1,30} [A-Za
 _LITERAL = re.compile(r"\"([^\"\n]{4,60})\"|'([^'\n]{4,60})'|`([^`\n]{4,60})`")
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 _CALL = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\(")
+_QUESTION = re.compile(
+    r"[?？]\s*$|\b(?:where|how|what|which|who|why|when)\b|哪|怎么|怎麼|怎样|怎樣|如何|什么|什麼|为何|為何|谁|誰|吗|嗎",
+    re.I,
+)
 _TEST_WORDS = re.compile(
     r"\b(?:unit|integration|regression|missing|more|failing|flaky|broken|new)[ -]tests?\b"
     r"|\btest (?:coverage|cases?|files?|suite)\b"
@@ -94,6 +98,7 @@ class SearchQuery:
         wanted_roles: The roles of files that the query can ask for: sources and configuration, and tests or
             documentation if it mentions them.
         length: Length in characters.
+        is_question: Whether the first line asks something.
     """
 
     terms: dict[str, float]
@@ -109,6 +114,7 @@ class SearchQuery:
     word_by_term: dict[str, str]
     wanted_roles: frozenset[FileRole]
     length: int
+    is_question: bool
 
 
 def without_regex(query: str) -> str:
@@ -151,6 +157,7 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
         word_by_term=words,
         wanted_roles=BASIC_ROLES | {role for role, pattern in _ROLE_WORDS.items() if pattern.search(title)},
         length=len(query),
+        is_question=bool(_QUESTION.search(title)),
     )
 
 

@@ -1,8 +1,8 @@
 """Ranks files: each signal is scaled within one query, then a linear model adds them up.
 
-Invariant: the model is only the table of weights, which were fitted on bug fixes and issues of public projects, except
-``role_penalty``, which is set manually; ``benchmarks/localization`` measures them. Nothing here reads a file, except
-for quoted phrases.
+Invariant: the model is only the table of weights, which were fitted on bug fixes, issues and questions about public
+projects, except ``role_penalty``, which is set manually; ``benchmarks/localization`` measures them. Nothing here reads
+a file, except for quoted phrases.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ from upbeat.core.engine.ports import Cancellation
 from upbeat.core.package_data import load_rows
 
 _ROWS = load_rows("upbeat.adapters.code.query", "weights.tsv")
-WEIGHTS = {name: float(weight) for name, weight, _ in _ROWS if float(weight)}
-"""Weight of each signal, scaled to at most 1."""
+WEIGHTS, WEIGHTS_WITH_HISTORY, QUESTION_WEIGHTS, QUESTION_WEIGHTS_WITH_HISTORY = (
+    {row[0]: float(row[column]) for row in _ROWS if float(row[column])} for column in range(1, 5)
+)
+"""Weight of each signal, scaled to at most 1: for reports and for plain questions (``is_plain_question``), each
+without a history and with one; ``history_…`` are the signals of ``CommitHistory.compute_signals``."""
 
-WEIGHTS_WITH_HISTORY = {name: float(weight) for name, _, weight in _ROWS}
-"""The same with a history; ``history_…`` are the signals of ``CommitHistory.compute_signals``."""
+MAX_QUESTION_CHARS = 160
+"""Length below which a question without identifiers is a plain question."""
 
-HISTORY_SIGNALS = tuple(name for name in WEIGHTS_WITH_HISTORY if name.startswith("history_"))
+HISTORY_SIGNALS = tuple(name for name, *_ in _ROWS if name.startswith("history_"))
 HISTORY_DAMPING_CHARS = 300
 """Length of a query beyond which history counts less: commit messages are short, reports are long."""
 
@@ -118,7 +121,7 @@ def rank_candidates(
     add_path_signals(paths, search_query, retrieval.name_matches, rows)
     if history_signals:
         damp_history(rows, search_query.length)
-    weights = WEIGHTS_WITH_HISTORY if history_signals else WEIGHTS
+    weights = select_weights(search_query, bool(history_signals))
     totals = {path: weighted_total(row, weights) for path, row in zip(paths, rows, strict=True)}
     best = sorted(features, key=lambda file: (-totals[file.path], file.path))[:MAX_DETAILED_FILES]
     raise_if_cancelled(cancelled)
@@ -135,6 +138,20 @@ def rank_candidates(
         RankedFile(file, score, retrieval.name_matches.get(file.path, 0.0))
         for file, score in zip(best, scores, strict=True)
     ], corpus
+
+
+def select_weights(search_query: SearchQuery, has_history: bool) -> Mapping[str, float]:
+    """Return the weights for this kind of query."""
+    if is_plain_question(search_query):
+        return QUESTION_WEIGHTS_WITH_HISTORY if has_history else QUESTION_WEIGHTS
+    return WEIGHTS_WITH_HISTORY if has_history else WEIGHTS
+
+
+def is_plain_question(search_query: SearchQuery) -> bool:
+    """Return whether the query is a short question about the sources, without identifiers."""
+    is_short = search_query.is_question and search_query.length < MAX_QUESTION_CHARS
+    has_names = max(search_query.names.values(), default=0.0) >= MIN_NAME_LIKENESS
+    return is_short and not has_names and search_query.wanted_roles == BASIC_ROLES
 
 
 def _has_match(features: FileFeatures, search_query: SearchQuery) -> bool:

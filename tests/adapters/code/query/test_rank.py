@@ -139,3 +139,23 @@ def test_only_the_best_are_compared_in_detail(tmp_path: Path, count: int) -> Non
     assert set(paths[-rank.MAX_DETAILED_FILES :]) == {file.features.path for file in ranked}
     assert all(file.features.definition_hits for file in ranked)
     assert [1.0] * bool(count) == [file.score for file in ranked[:1]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("where are outdated keys removed?", True),
+        ("旧的键在哪里删除？", True),
+        ("where does `evict_old` remove keys?", False),
+        ("why are the keys not removed? " * 8, False),
+        ("the keys are not removed", False),
+        ("where do the docs say how keys are removed?", False),
+    ],
+)
+def test_short_queries_without_identifiers_are_questions(query: str, expected: bool) -> None:
+    """Queries of plain words have weights of their own; identifiers and long reports have the others."""
+    search_query = parse_search_query(query)
+
+    assert rank.is_plain_question(search_query) == expected
+    questions = rank.select_weights(search_query, has_history=True) is rank.QUESTION_WEIGHTS_WITH_HISTORY
+    assert questions == expected
