@@ -110,6 +110,7 @@ class FeatureExtractor:
         self.search_query = search_query
         self._matches: dict[str, TermMatch | None] = {}
         self._matches_by_id: dict[int, TermMatch | None] = {}
+        self._matching_words: dict[documents.StoredDocument, list[tuple[int, TermMatch]]] = {}
         self.words_by_id: dict[int, str] = {}
         """Words that may match the query, by their ids in documents, which are searched for no others."""
         self._local_ids: dict[str, int] = {}
@@ -200,6 +201,9 @@ class FeatureExtractor:
 
     def matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:
         """Return the positions of those words of the document that match the query, with what they match."""
+        matching = self._matching_words.get(document)
+        if matching is not None:
+            return matching
         known, ids, words = self._matches_by_id, document.word_ids, self.words_by_id
         matching = []
         for index in compress(range(len(ids)), map(words.__contains__, ids)):
@@ -209,6 +213,7 @@ class FeatureExtractor:
             match = known[word_id]
             if match:
                 matching.append((index, match))
+        self._matching_words[document] = matching
         return matching
 
     def _match(self, word: str) -> TermMatch | None:

@@ -179,6 +179,7 @@ class IndexSource(PostingSource):
         super().__init__(tree, search_query, cancelled)
         self._store, self._table, self._verified = view.store, view.table, view.verified
         self._doc_ids: dict[str, int] = {}
+        self._has_words = False
         self.paths = view.table.position_by_path
 
     def paths_named(self, names: set[str]) -> Iterable[str]:
@@ -244,11 +245,8 @@ class IndexSource(PostingSource):
         return hits
 
     def documents(self, paths: Sequence[str]) -> Iterator[tuple[str, StoredDocument]]:
-        query = self.extractor.search_query
-        keys = dict.fromkeys((*query.terms, *query.neighbors))
-        for joined in query.joined_names:
-            keys |= dict.fromkeys((WHOLE_NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
-        self.extractor.words_by_id |= self._store.words_of_keys(keys, query.names)
+        if not self._has_words:
+            self._load_words()
         self._doc_ids = {path: doc for path in paths if (doc := self._current_doc(path))}
         documents = self._store.get_documents(self._doc_ids.values())
         for path in paths:
@@ -257,6 +255,15 @@ class IndexSource(PostingSource):
                 yield path, documents[self._doc_ids[path]]
             elif document := self.build_document(path):
                 yield path, document
+
+    def _load_words(self) -> None:
+        """Load the words of the index that may match the query; all documents share them."""
+        query = self.extractor.search_query
+        keys = dict.fromkeys((*query.terms, *query.neighbors))
+        for joined in query.joined_names:
+            keys |= dict.fromkeys((WHOLE_NAME_PREFIX + joined, stem(joined), stem(joined + "s")))
+        self.extractor.words_by_id |= self._store.words_of_keys(keys, query.names)
+        self._has_words = True
 
     def _current_doc(self, path: str) -> int:
         """Return the document of ``path`` if the file is unchanged, else 0; note a changed file in ``stale_paths``."""

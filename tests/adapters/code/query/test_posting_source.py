@@ -13,6 +13,7 @@ from repositories import write
 from upbeat.adapters.code.files.file_types import FileRole
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.index.manager import IndexManager
+from upbeat.adapters.code.index.store import IndexStore
 from upbeat.adapters.code.query.parse_query import parse_search_query
 from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
 from upbeat.adapters.code.query.retrieval import build_needles, retrieve
@@ -66,6 +67,21 @@ def test_hits_are_counted_in_every_file(source: PostingSource) -> None:
 
     assert {"shop/upload.py": 2, "shop/money.py": 3, "shop/copy.py": 3} == hits
     assert source.rarity(needle, group) > 0
+
+
+def test_the_words_of_an_index_are_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents that are read later, for names in the query, need no other words."""
+    calls = []
+    load = IndexStore.words_of_keys
+    monkeypatch.setattr(IndexStore, "words_of_keys", lambda *args: calls.append(1) or load(*args))
+    root = write(tmp_path.resolve() / "project", FILES)
+    with open_source("index", root, tmp_path / "state") as source:
+        first = dict(source.documents(["shop/upload.py"]))["shop/upload.py"]
+        second = dict(source.documents(["shop/money.py"]))["shop/money.py"]
+
+        assert ["save_upload", "limit"] == [match.word for _, match in source.extractor.matching_words(first)]
+        assert ["limit"] == [match.word for _, match in source.extractor.matching_words(second)]
+    assert [1] == calls
 
 
 def test_candidates_are_the_same(source: PostingSource) -> None:
