@@ -32,7 +32,7 @@ BARE = "codex exec resume"
 TURNS, QUICK_TURNS = (1, 100), (1,)
 ROUNDS = 20
 PROMPT = "where does total_price apply the discount?"
-LENGTHEN = "make this thread long"
+LENGTHEN = "thanks, go on"
 FILLER = "The discount is applied in total_price, after tax and before rounding. " * 60
 """What the model answers while a thread is made: a hundred of these make a rollout of a megabyte and more."""
 

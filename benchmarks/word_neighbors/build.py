@@ -1,6 +1,6 @@
 """Build ``adapters/code/query/word_neighbors.tsv``: what code calls the things that people say in other words.
 
-    python -m benchmarks.word_neighbors.build
+    python -m benchmarks.word_neighbors.build [--quick]
 
 ``usage.tsv`` beside this module has the usage of the field, one line for one notion. Words become terms, so that a
 repository's own inflections match.
@@ -9,6 +9,7 @@ repository's own inflections match.
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -67,9 +68,13 @@ def render(table: Table) -> str:
 
 
 def main() -> None:
-    """Write the table into the package."""
+    """Write the table into the package; ``--quick`` only says whether it is up to date."""
     usage = (HERE / "usage.tsv").read_text(encoding="utf-8").splitlines()
-    TABLE.write_text(render(combine(read_usage(usage))), encoding="utf-8")
+    text = render(combine(read_usage(usage)))
+    state = "up to date" if TABLE.read_text(encoding="utf-8") == text else "not up to date"
+    print(f"{len(text.splitlines()) - 1} words and phrases; the table was {state}")
+    if "--quick" not in sys.argv[1:]:
+        TABLE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ def analyze_prompt(prompt: str) -> PromptAnalysis:
     targets = collect_targets(mentions, text)
     query = _build_query(masked, targets)
     words = _word_features(prose, clauses, kept)
-    prior = None if shows_code(signals) or (is_goal and words) else weigh_words(words)
+    is_certain = shows_code(signals) or _names_file_by_url(masked) or (is_goal and words)
+    prior = None if is_certain else weigh_words(words)
     if prior is not None and (prior < NO_DOUBT or not words):
         return PromptAnalysis(Intent.NONE, targets=targets, query=query, prior=prior)
     shows_error = any(mention.kind is MentionKind.ERROR for mention in counted)
@@ -102,6 +103,11 @@ def _read_prose(masked: MaskedPrompt) -> tuple[PromptOpening, tuple[Mention, ...
     own_names = [(m.start, m.end) for m in mentions if m.span_kind is None and m.weight > 1]
     # A name is no verb: get_name contains "get".
     return opening, mentions, phrases.to_simplified(blank_spans(masked.prose, own_names, phrases.NAME_PLACEHOLDER))
+
+
+def _names_file_by_url(masked: MaskedPrompt) -> bool:
+    urls = (span.start for span in masked.spans if span.kind is SpanKind.URL)
+    return any(FILE_URL.match(masked.text, start) for start in urls)
 
 
 def _decide_intent(clauses: list[ClauseIntent], shows_error: bool, is_question: bool) -> Intent:

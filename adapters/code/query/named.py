@@ -327,7 +327,8 @@ class _Resolver:
 
     def _definitions(self, mention: NamedMention, named_paths: set[str]) -> dict[str, list[int]]:
         """Return the files that define the symbol, with the positions of its definitions; empty if it is unclear."""
-        *owners, name = [part for part in _QUALIFIER.split(mention.name.lstrip("@$")) if part not in _RECEIVERS]
+        parts = [part for part in _QUALIFIER.split(mention.name.lstrip("@$")) if part not in _RECEIVERS]
+        *owners, name = parts or [""]
         found = self._find(name, owners[-1] if owners else "", named_paths)
         for part in (name, owners[-1]) if owners and not found else ():
             found = found or (self._find(part, "", named_paths) if has_identifier_form(part) else {})

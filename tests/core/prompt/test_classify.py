@@ -77,3 +77,12 @@ def test_everyday_prompts() -> None:
 def test_a_request_in_the_form_of_a_log_line_is_searched_for(prompt: str) -> None:
     """If nothing but pasted text is left of a prompt, its words are the query."""
     assert prompt == analyze_prompt(prompt).query
+
+
+@pytest.mark.parametrize("words", ["", "what's in ", "和这个有什么关系？ "])
+def test_the_url_of_a_file_is_looked_up_in_any_words(words: str) -> None:
+    """A prompt with the URL of a file in a web view needs no other word about code; another URL says nothing."""
+    path = "src/click/parser.py#L120-L140"
+
+    assert analyze_prompt(f"{words}https://github.com/pallets/click/blob/main/{path}").prior is None
+    assert analyze_prompt("thanks https://example.com/recipes/cake").intent is Intent.NONE

@@ -126,3 +126,9 @@ def test_a_report_names_what_was_used(shop: tuple[str, IndexManager]) -> None:
 def test_any_text_can_be_read(query: str, symbols: list[str]) -> None:
     """Finding what a query names raises nothing and finds no more than a few things."""
     assert 5 >= len(find_named_mentions(query, (), symbols))
+
+
+@pytest.mark.parametrize("prompt", ["why does `self` matter for `this.self`?", "`@$` and `self.` in total_price"])
+def test_a_receiver_alone_names_nothing(shop: tuple[str, IndexManager], prompt: str) -> None:
+    """``self`` and ``this`` are no names, and the search answers."""
+    assert ask(shop, prompt) is not None
