@@ -67,7 +67,7 @@ def test_three_turns_and_a_restart_are_one_thread(sandbox: Sandbox) -> None:
     first, second, third = terminal.launch.turns()
     thread_id = session(sandbox)
     with Terminal(sandbox, [*EXEC], **NO_CURSOR) as later:
-        later.talk(("and once more", "Stub answer 1."))
+        later.talk(("thanks a lot", "Stub answer 1."))
     [fourth] = later.launch.turns()
     asked = the_one_with(first, ABOUT_CODE)
 
@@ -81,7 +81,7 @@ def test_three_turns_and_a_restart_are_one_thread(sandbox: Sandbox) -> None:
         said.role
         for said in fourth.conversation()
         if any(
-            words in said.text for words in (ABOUT_CODE, ALSO_ABOUT_CODE, "thank you", "and once more", "Stub answer")
+            words in said.text for words in (ABOUT_CODE, ALSO_ABOUT_CODE, "thank you", "thanks a lot", "Stub answer")
         )
     ]
     assert (thread_id, 1) == (session(sandbox), len(rollouts(sandbox)))

@@ -135,6 +135,7 @@ def test_stop_and_ctrl_c_at_the_terminal(sandbox: Sandbox, transport: str) -> No
         terminal.wait_for("›")
         terminal.submit("/workflow start single add retries to save_order")
         terminal.wait_for("upbeat continues: [upbeat 1/30]")
+        terminal.wait_until(lambda: len(terminal.launch.turns()) == 2, "the request of the continuation")
         terminal.send(CTRL_C)
         terminal.wait_for("Turn interrupted")
         terminal.wait_for("stage: DEV")
