@@ -35,7 +35,7 @@ from upbeat.core.engine.ports import Repository
 from upbeat.core.journal.stats import wilson_interval
 from upbeat.core.sanitize.truncate import TextLimit
 
-from .cases import Case, cases_with_trees
+from .cases import Case, case_parser, cases_with_trees, read_case_options
 from .run import groups_of
 from .trees import open_cases
 
@@ -192,18 +192,11 @@ def row(name: str, scores: list[Score]) -> str:
 
 def read_options() -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("cases", type=Path, nargs="?")
-    parser.add_argument("trees", type=Path, nargs="?")
-    parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
-    parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser = case_parser((__doc__ or "").splitlines()[0])
     parser.add_argument("--chars", type=int, default=9800, help="the limit of the client")
     parser.add_argument("--english", action="store_true", help="ask Chinese questions in English")
     parser.add_argument("--worst", type=int, default=0, help="print this many blocks that name no gold file")
-    parser.add_argument("--quick", action="store_true", help="only the first three cases")
-    options = parser.parse_args()
-    options.limit = options.limit or (3 if options.quick else 0)
-    return options
+    return read_case_options(parser)
 
 
 def main() -> None:

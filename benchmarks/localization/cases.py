@@ -7,6 +7,7 @@ gold_symbols}``; a gold symbol is ``path::name``. Both become a ``Case``.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,3 +72,21 @@ def cases_with_trees(path: Path, trees: Path, limit: int = 0, every: int = 1) ->
     for case in read_cases(path, limit, every):
         if (trees / case.tree_name).is_dir():
             yield case, trees / case.tree_name
+
+
+def case_parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that every benchmark of cases has; ``read_case_options`` completes them."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("cases", type=Path, nargs="?")
+    parser.add_argument("trees", type=Path, nargs="?")
+    parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser.add_argument("--quick", action="store_true", help="only the first three cases")
+    return parser
+
+
+def read_case_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Return the options of the command line; ``--quick`` limits the cases to three."""
+    options = parser.parse_args()
+    options.limit = options.limit or (3 if options.quick else 0)
+    return options

@@ -35,7 +35,7 @@ from upbeat.adapters.code.query.search import search_code
 from upbeat.core.package_data import load_rows
 
 from .. import ROOT
-from .cases import Case, cases_with_trees
+from .cases import Case, case_parser, cases_with_trees, read_case_options
 from .run import PATIENCE, groups_of
 from .trees import open_cases
 
@@ -249,20 +249,14 @@ def print_table(title: str, places_by_group: dict[str, list[int]]) -> None:
 
 def read_options() -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("cases", type=Path, nargs="?")
-    parser.add_argument("trees", type=Path, nargs="?")
-    parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
-    parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser = case_parser((__doc__ or "").splitlines()[0])
     parser.add_argument("--english", action="store_true", help="ask Chinese questions in English, too")
     parser.add_argument("--ridge", type=float, default=1.0, help="penalty for leaving the present weights")
     parser.add_argument("--from-reports", action="store_true", help="start questions from the weights of reports")
     parser.add_argument("--write", action="store_true", help="write weights.tsv")
-    parser.add_argument("--quick", action="store_true", help="only the first three cases")
-    options = parser.parse_args()
+    options = read_case_options(parser)
     if options.write and options.cases is None:
         parser.error("--write needs cases: the sample is too small to fit weights to")
-    options.limit = options.limit or (3 if options.quick else 0)
     return options
 
 

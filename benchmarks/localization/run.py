@@ -29,7 +29,7 @@ from upbeat.adapters.code.query.search import search_code
 from upbeat.core.journal.stats import wilson_interval
 
 from .baselines import rank_by_bm25, rank_by_ripgrep
-from .cases import Case, cases_with_trees
+from .cases import Case, case_parser, cases_with_trees, read_case_options
 from .trees import open_cases
 
 PLACES = (1, 3, 5, 10)
@@ -90,19 +90,12 @@ def groups_of(case: Case) -> tuple[str, ...]:
 
 def read_options() -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("cases", type=Path, nargs="?")
-    parser.add_argument("trees", type=Path, nargs="?")
-    parser.add_argument("--limit", type=int, default=0, help="only the first N cases")
-    parser.add_argument("--every", type=int, default=1, help="only every Nth case")
+    parser = case_parser((__doc__ or "").splitlines()[0])
     parser.add_argument("--no-history", action="store_true", help="ignore the git history")
     parser.add_argument("--english", action="store_true", help="ask Chinese questions in English")
     parser.add_argument("--baselines", action="store_true", help="rank with BM25 and ripgrep, too")
     parser.add_argument("--queries", type=Path, help="other words for some cases, and only these cases")
-    parser.add_argument("--quick", action="store_true", help="only the first three cases")
-    options = parser.parse_args()
-    options.limit = options.limit or (3 if options.quick else 0)
-    return options
+    return read_case_options(parser)
 
 
 def main() -> None:

@@ -290,6 +290,8 @@ class _Resolver:
                 for path in paths[item.name]
                 if not (is_frame and classify_file(path).role is FileRole.TEST)
             ]
+        if not _name_parts(item):
+            return []
         if definitions := self._definitions(item, named_paths):
             return [NamedFile(path, positions) for path, positions in definitions.items()]
         limit = MAX_ALTERNATIVES if item.strength is Strength.STRONG else 1
@@ -327,8 +329,7 @@ class _Resolver:
 
     def _definitions(self, mention: NamedMention, named_paths: set[str]) -> dict[str, list[int]]:
         """Return the files that define the symbol, with the positions of its definitions; empty if it is unclear."""
-        parts = [part for part in _QUALIFIER.split(mention.name.lstrip("@$")) if part not in _RECEIVERS]
-        *owners, name = parts or [""]
+        *owners, name = _name_parts(mention)
         found = self._find(name, owners[-1] if owners else "", named_paths)
         for part in (name, owners[-1]) if owners and not found else ():
             found = found or (self._find(part, "", named_paths) if has_identifier_form(part) else {})
@@ -387,6 +388,11 @@ class _Resolver:
     def _read(self, paths: Sequence[str]) -> None:
         missing = [path for path in paths if path not in self._documents]
         self._documents.update(self._source.documents(missing) if missing else ())
+
+
+def _name_parts(mention: NamedMention) -> list[str]:
+    """Return the owners and the name of a symbol, last; empty for a receiver alone, such as ``self``."""
+    return [part for part in _QUALIFIER.split(mention.name.lstrip("@$")) if part not in _RECEIVERS]
 
 
 def _positions(document: StoredDocument, path: str, name: str, owner: str) -> list[int]:
