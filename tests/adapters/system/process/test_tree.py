@@ -16,7 +16,8 @@ from processes import wait_until
 from upbeat.adapters.system.process import tree
 from upbeat.adapters.system.process.tree import MARK_VARIABLE, ProcessTree, with_death_signal
 
-SHELL = ["sh", "-c", 'setsid sleep 61 & sleep 62 & echo ready; exec "$0" 63', "sleep"]
+ID = os.getpid()  # tells the processes of this run from those of another
+SHELL = ["sh", "-c", f'setsid sleep 61.{ID} & sleep 62.{ID} & echo ready; exec "$0" 63.{ID}', "sleep"]
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def leader() -> subprocess.Popen[bytes]:
 
 
 def alive(marker: str) -> bool:
-    return bool(_running(f"sleep\0{marker}\0"))
+    return bool(_running(f"sleep\0{marker}.{ID}\0"))
 
 
 def test_all_members_get_the_signal(leader: subprocess.Popen[bytes]) -> None:
@@ -106,15 +107,15 @@ def test_the_guard_ends_what_nobody_else_can() -> None:
         pytest.skip("needs setpriv of util-linux")
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as starter:
         assert starter.stdout
-        child = int(starter.stdout.readline())
-        was_running = Path(f"/proc/{child}").exists()
+        child = Path("/proc", starter.stdout.readline().decode().strip())
+        was_running = wait_until(lambda: (child / "comm").read_text() == "sleep\n", 5)  # setpriv is done
         starter.kill()
 
     assert was_running
-    assert wait_until(lambda: not alive("66"), 5)
+    assert wait_until(lambda: not child.exists(), 5)
 
 
-DAEMON = "(setsid sh -c 'echo ready; exec >&-; sleep 67 & sleep 67' &); exec sleep 67 >/dev/null"
+DAEMON = f"(setsid sh -c 'echo ready; exec >&-; sleep 67.{ID} & sleep 67.{ID}' &); exec sleep 67.{ID} >/dev/null"
 
 
 def test_a_daemon_is_found_by_its_mark() -> None:
