@@ -65,6 +65,13 @@ A file applies as a whole or not at all. `upbeat workflow check` reports all of 
 |---|---|
 {_lines(f"| `[{table}.NAME]` | {', '.join(f'`{key}`' for key in kind.parsers)} |" for table, kind in TABLE_SCHEMAS.items())}
 
+## When a workflow needs you
+
+A workflow that ends without success says so: a step has used all its attempts, the loop has reached a limit (`loop.*` in the settings) or
+made no progress, or the client continues the turn no further. You get a message, and the turn is continued exactly once so that the model
+tells you itself, because a headless client shows no messages. Then nothing continues until you say `continue` (new attempts, a new loop) or
+`stop`. `upbeat status` shows `needs you` and the steps that have not passed, its exit code is 3, and the status line shows it, too.
+
 ## The {len(registry.workflows)} workflows
 
 {_lines(_workflow_rows(registry))}

@@ -59,6 +59,7 @@ class Play:
     tokens: int = 0
     peer_sessions: tuple[PeerSession, ...] = ()
     features: tuple[str, ...] = ()
+    max_continuations_in_a_row: int = 0
     known: Registry = field(default_factory=registry)
     state: SessionState = field(default_factory=SessionState)
     facts: list[Fact] = field(default_factory=list)
@@ -93,6 +94,7 @@ class Play:
             tree_digest=self.tree,
             tasks=None if self.tasks is None else TasksFile.parse(self.tasks),
             tokens=self.tokens,
+            max_continuations_in_a_row=self.max_continuations_in_a_row,
         )
         return replace(inputs, **changes)  # type: ignore[arg-type]
 

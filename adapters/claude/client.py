@@ -37,6 +37,7 @@ class ClaudeCode(Client):
         explains_subagent_resume=True,
         runs_hookify=True,
         native_guidance=frozenset({".claude/rules"}),
+        max_continuations_in_a_row=8,
     )
 
     def state_file(self, environment: Environment) -> Path:

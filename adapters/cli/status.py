@@ -1,4 +1,10 @@
-"""``upbeat status``: show the sessions of this repository (workflow, stage, loop) and the state of the journal."""
+"""``upbeat status``: show the sessions of this repository (workflow, stage, loop) and the state of the journal.
+
+A workflow that cannot go on without you `needs you`, with the steps that have not passed: a step has used all its
+attempts, or the loop has ended at a limit. Say `continue` in that session to resume it, or `upbeat workflow stop` to
+end it. The exit code is 0, or 3 if a workflow of a listed session needs you, or 4 if nothing can be stored. `--json`
+also gives each step with its result, tries and failures, the agents at work, and the commands that count as evidence.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +15,7 @@ from upbeat.adapters.cli.command_line import add_json_option, add_repo_option, c
 from upbeat.adapters.system.config.resolver import resolve_root
 from upbeat.adapters.system.environment import read_environment
 from upbeat.adapters.wiring import build_journal
+from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE, UNSTORED_EXIT_CODE
 from upbeat.core.errors import JournalError
 from upbeat.core.journal.record import StoredSession
 from upbeat.core.journal.show import status_document, status_text
@@ -37,6 +44,9 @@ def run(arguments: Sequence[str]) -> int:
         except JournalError as error:
             health = replace(health, problem=str(error))
     if options.json:
-        return print_json(status_document(root, sessions, health))
-    print(status_text(root, sessions, health, environment.language, other_roots))
-    return 0
+        print_json(status_document(root, sessions, health))
+    else:
+        print(status_text(root, sessions, health, environment.language, other_roots))
+    if health.problem:
+        return UNSTORED_EXIT_CODE
+    return NEEDS_USER_EXIT_CODE if any(session.state.needs_user for session in sessions) else 0

@@ -31,6 +31,8 @@ class ClientTraits:
     """The same for a turn of the session ``{session_id}``."""
     reports_failures: bool = True
     """Its hooks report calls that failed."""
+    max_continuations_in_a_row: int = 0
+    """How often hooks may continue a turn that calls no tool before the client ends it itself; 0 for no limit."""
 
 
 UNKNOWN_CLIENT = ClientTraits()

@@ -28,6 +28,12 @@ class ErrorCode(StrEnum):
     """The tool failed unexpectedly; the log has the traceback."""
 
 
+NEEDS_USER_EXIT_CODE = 3
+"""Exit code of ``upbeat status`` and of a single turn of codex-auto: a workflow waits for the user."""
+UNSTORED_EXIT_CODE = 4
+"""Exit code of ``upbeat status``: nothing can be stored, so that no workflow goes on."""
+
+
 class ExitCode(IntEnum):
     """Exit codes of ``upbeat prepare``. With every code, stdout is one valid v1 object."""
 

@@ -16,7 +16,7 @@ from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult,
 from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.workflow.prompts import describe_end_reason
-from upbeat.core.workflow.state import RunStatus, StepStatus, WorkflowRun
+from upbeat.core.workflow.state import Evidence, RunStatus, StepStatus, StepVerdict, WorkflowRun, WorkflowStep
 
 SCHEMA_VERSION = "1.0"
 MEGABYTE = 1024 * 1024
@@ -111,10 +111,11 @@ def _session_document(session: StoredSession) -> dict[str, Any]:
         "session_id": session.session_id,
         "client": session.client,
         "root": session.root,
-        "updated_at": datetime.fromtimestamp(session.updated_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "updated_at": _format_seconds(session.updated_at),
         "has_ended": state.has_ended,
+        "needs_user": state.needs_user,
         "compactions": state.compactions,
-        "workflow": _run_document(run) if run else None,
+        "workflow": _run_document(run, state.evidence) if run else None,
         "loop": {
             "iterations": state.loop.iterations,
             "consecutive_errors": state.loop.consecutive_errors,
@@ -126,7 +127,8 @@ def _session_document(session: StoredSession) -> dict[str, Any]:
     }
 
 
-def _run_document(run: WorkflowRun) -> dict[str, Any]:
+def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, Any]:
+    """Return a run. ``steps`` is a number, as it has always been; ``step_details`` has them all."""
     return {
         "name": run.workflow,
         "feature": run.feature,
@@ -134,8 +136,47 @@ def _run_document(run: WorkflowRun) -> dict[str, Any]:
         "status": run.status.value,
         "reason": run.reason,
         "stages": list(_current_stages(run)),
-        "done": sum(step.status is StepStatus.DONE for step in run.steps),
+        "done": len(run.passed_steps),
         "steps": len(run.steps),
+        "failed": [step.key for step in run.failed_steps],
+        "created_at": _format_seconds(run.created_at),
+        "step_details": [_step_document(step) for step in run.steps],
+        "active_agents": [
+            {
+                "call_id": call.call_id,
+                "agent": call.agent,
+                "agent_id": call.agent_id,
+                "step": call.step_key,
+                "started_at": _format_seconds(call.started_at),
+            }
+            for call in run.calls
+            if call.verdict is StepVerdict.NONE
+        ],
+        "evidence": [
+            {
+                "kind": each.kind,
+                "command": each.command,
+                "exit_code": each.exit_code,
+                "is_exit_code_hidden": each.is_hidden,
+                "at": _format_seconds(each.observed_at),
+            }
+            for each in evidence
+        ],
+    }
+
+
+def _step_document(step: WorkflowStep) -> dict[str, Any]:
+    return {
+        "key": step.key,
+        "stage": step.stage,
+        "mode": step.mode,
+        "group": step.group,
+        "state": step.status.value,
+        "result": step.verdict.value,
+        "tries": step.attempts,
+        "failures": step.attempts - step.has_passed,
+        "failure_notes": step.failure_notes,
+        "repair_of": list(step.repair_of),
     }
 
 
@@ -166,7 +207,7 @@ def _session_line(session: StoredSession, language: str) -> str:
     if session.problem:
         parts.append(texts["unreadable"].format(problem=session.problem))
     elif run := session.state.run:
-        parts += _run_parts(run, language)
+        parts += _run_parts(run, session.state.needs_user, language)
         if run.is_running:
             parts.append(texts["loop"].format(times=format_count("time", loop.iterations, language)))
             if loop.end_reason:
@@ -181,13 +222,15 @@ def _session_line(session: StoredSession, language: str) -> str:
     return "  ".join(parts)
 
 
-def _run_parts(run: WorkflowRun, language: str) -> Iterator[str]:
-    """Yield the workflow with its status, its current steps, and what it waits for."""
+def _run_parts(run: WorkflowRun, needs_user: str, language: str) -> Iterator[str]:
+    """Yield the workflow with its status, its current steps, what has failed, and what it waits for."""
     texts, stages = load_messages("journal", language), _current_stages(run)
-    yield texts["run"].format(workflow=run.workflow, status=_in_words(run.status, language))
-    done = sum(step.status is StepStatus.DONE for step in run.steps)
+    status = RunStatus.NEEDS_HUMAN if needs_user else run.status
+    yield texts["run"].format(workflow=run.workflow, status=_in_words(status, language))
     shown = ", ".join(stages[:MAX_SHOWN_STEPS]) + (" …" if len(stages) > MAX_SHOWN_STEPS else "")
-    yield texts["steps"].format(steps=shown, done=done, all=len(run.steps)).lstrip()
+    yield texts["steps"].format(steps=shown, done=len(run.passed_steps), all=len(run.steps)).lstrip()
+    if run.failed_steps:
+        yield texts["not_passed"].format(steps=", ".join(step.key for step in run.failed_steps))
     if run.status is RunStatus.NEEDS_HUMAN:
         yield texts["needs_human"].format(step=run.reason)
 
@@ -305,6 +348,11 @@ def _in_words(names: object, language: str) -> str:
 def format_time(at: str) -> str:
     """Return ``2026-01-02T03:04:05.678Z`` without T and milliseconds; other text unchanged."""
     return at[:19].replace("T", " ") + "Z" if len(at) > len("2026-01-02T03:04:05") else at
+
+
+def _format_seconds(at: float) -> str:
+    """Return seconds since the epoch as ``2026-01-02T03:04:05Z``; empty for 0."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""
 
 
 def _format_megabytes(size_bytes: int) -> str:

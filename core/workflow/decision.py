@@ -53,6 +53,8 @@ class WorkflowInputs:
     is_unrelated_question: bool = False
     """The prompt is a question that is not about work on the repository."""
     requires_evidence: bool = True
+    max_continuations_in_a_row: int = 0
+    """How often the client continues a turn that calls no tool before it ends it itself; 0 for no limit."""
 
     @property
     def messages(self) -> Messages:

@@ -145,6 +145,7 @@ class StepStarted(Fact):
     call_id: str
     agent: str
     has_instructions: bool = True
+    started_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +372,13 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
         case FeatureAssigned():
             return replace(run, feature=fact.feature)
         case StepStarted():
-            call = SubagentCall(fact.call_id, fact.step_key, fact.agent, has_instructions=fact.has_instructions)
+            call = SubagentCall(
+                fact.call_id,
+                fact.step_key,
+                fact.agent,
+                has_instructions=fact.has_instructions,
+                started_at=fact.started_at,
+            )
             calls = (*(other for other in run.calls if other.call_id != fact.call_id), call)
             return _with_step(replace(run, calls=calls), fact.step_key, status=StepStatus.ACTIVE)
         case CallLinked():

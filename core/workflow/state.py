@@ -82,6 +82,8 @@ class SubagentCall:
     verdict: StepVerdict = StepVerdict.NONE
     """Set once it has returned, while other calls of its step are running."""
     failure_notes: str = ""
+    started_at: float = 0.0
+    """Seconds since the epoch; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,26 @@ class WorkflowRun:
     def can_continue(self) -> bool:
         """Return whether it is running or may be resumed, so that results of its subagents still count."""
         return self.status not in (RunStatus.COMPLETE, RunStatus.HANDED_OVER)
+
+    @property
+    def passed_steps(self) -> tuple[WorkflowStep, ...]:
+        return tuple(step for step in self.steps if step.has_passed)
+
+    @property
+    def failed_steps(self) -> tuple[WorkflowStep, ...]:
+        """Return the steps that have ended without a pass and are not tried again by themselves."""
+        waits = self.reason if self.status is RunStatus.NEEDS_HUMAN else ""
+        return tuple(
+            step
+            for step in self.steps
+            if not step.has_passed and (step.status is StepStatus.DONE or (waits and step.key == waits))
+        )
+
+    @property
+    def created_at(self) -> float:
+        """Return when it began, in seconds since the epoch, as its id says; 0 if it does not."""
+        digits = self.id.partition("-")[0]
+        return int(digits, 16) / 1000 if len(digits) == 12 and set(digits) <= set("0123456789abcdef") else 0.0
 
     def find_step(self, step_key: str) -> WorkflowStep | None:
         """Return the step with this key."""
@@ -209,6 +231,13 @@ class SessionState:
     def has_workflow(self) -> bool:
         """Whether the session has a run, or a loop that has done anything."""
         return self.run is not None or self.loop != _NEW_LOOP
+
+    @property
+    def needs_user(self) -> str:
+        """Return why only the user can resume the run, as a code; empty while it works or once it is over."""
+        if self.run is None or not self.run.is_open:
+            return ""
+        return self.loop.end_reason if self.run.is_running else self.run.status.value
 
     def notes_of(self, policy: str) -> tuple[str, ...]:
         """Return the notes of ``policy``."""

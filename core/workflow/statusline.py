@@ -16,7 +16,7 @@ _MESSAGES = {
         "stopped": "stopped",
         "handed_over": "handed over",
         "paused": "paused",
-        "ended": "loop ended",
+        "ended": "needs you (loop ended)",
         "turn": "loop {count}",
         "context": "context {used}%",
     },
@@ -26,7 +26,7 @@ _MESSAGES = {
         "stopped": "已停止",
         "handed_over": "已移交",
         "paused": "已暂停",
-        "ended": "循环已结束",
+        "ended": "需要你（循环已结束）",
         "turn": "循环 {count}",
         "context": "上下文 {used}%",
     },
@@ -59,7 +59,8 @@ def _format_run(run: Mapping[str, Any], messages: Mapping[str, str]) -> list[str
     shown = [f"{run.get('workflow', '')} {done}/{len(steps)}"]
     if run.get("status") == "running":
         return shown + _format_active_steps(steps)
-    return [*shown, messages.get(str(run.get("status")), str(run.get("status")))]
+    word = messages.get(str(run.get("status")), str(run.get("status")))
+    return [*shown, f"{word}: {run.get('reason')}" if run.get("status") == "needs_human" else word]
 
 
 def _format_active_steps(steps: list[Mapping[str, Any]]) -> list[str]:

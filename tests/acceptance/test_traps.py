@@ -105,11 +105,11 @@ def test_trap_3_two_developers_of_the_same_name() -> None:
 
 
 def test_trap_4_the_loop_stops_by_itself() -> None:
-    """Of twenty turns without progress three are continued; then the loop ends."""
+    """Of twenty turns without progress three are continued to work and one to tell the user; then the loop ends."""
     play = started("standard")
     continuations = [bool(play.ends().facts and play.continuation) for _turn in range(20)]
 
-    assert [True, True, True] + [False] * 17 == continuations
+    assert [True] * 4 + [False] * 16 == continuations
     told = [effect for effect in play.effects if isinstance(effect, NotifyUser)]
     assert ("no_progress", []) == (play.state.loop.end_reason, told)
 
@@ -132,7 +132,10 @@ def test_trap_4_errors_count() -> None:
         play.fails()
     play.ends()
 
-    assert ("", "errors") == (play.continuation, play.state.loop.end_reason)
+    assert "errors" == play.state.loop.end_reason
+    assert "Tell the user this now" in play.continuation
+    play.ends()
+    assert "" == play.continuation
 
 
 def test_trap_4_every_cap_ends_the_loop() -> None:
@@ -186,7 +189,7 @@ def test_double_failure_has_the_failed_test_first() -> None:
 
 
 def test_the_third_failure_needs_the_user() -> None:
-    """After the third failure nothing is continued; the next prompt says that a human is needed."""
+    """After the third failure the model tells the user and no more; the next prompt says so again."""
     play = started("tdd")
     play.does("tester", "The specification is in bdd.md.")
     play.does("developer")
@@ -197,7 +200,10 @@ def test_the_third_failure_needs_the_user() -> None:
             play.does("developer", "Changed.")
     play.ends()
 
-    assert (RunStatus.NEEDS_HUMAN, "", "TEST:2") == (play.run.status, play.continuation, play.run.reason)
+    assert (RunStatus.NEEDS_HUMAN, "TEST:2") == (play.run.status, play.run.reason)
+    assert "TEST:2 has failed 3 times" in play.continuation
+    play.ends()
+    assert "" == play.continuation
     play.prompt("what is in the way?")
     assert "TEST:2 has used all its attempts" in play.injected
 

@@ -103,10 +103,11 @@ def test_a_pass_with_failed_tests_is_unclear(sandbox: Sandbox, transport: str) -
 
 
 def test_a_loop_without_progress_ends(sandbox: Sandbox, transport: str) -> None:
-    """Four turns that change nothing, and the user is told how to go on."""
+    """Four turns that change nothing; the user is told how to go on, by one more turn and by the exit code."""
     done = once(sandbox, transport, SINGLE, ())
 
-    assert (0, 4) == (done.exit_code, len(done.turns))
+    assert (3, 5) == (done.exit_code, len(done.turns))
+    assert "Tell the user this now" in prompts(done.turns)[-1]
     assert "upbeat: paused workflow single (no progress in 3 turns). Remaining: DEV" in done.stderr
 
 

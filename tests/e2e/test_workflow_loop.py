@@ -15,7 +15,6 @@ from .workflow_sessions import (
     course,
     effects,
     ended,
-    facts,
     prepare,
     rounds_of,
     said,
@@ -55,18 +54,19 @@ def root_turns(played: Played) -> list[Request]:
 
 
 def test_an_idle_turn_is_continued(idle: Played) -> None:
-    """Each time the model reads once, as the user's words, what comes next."""
+    """Each time the model reads once, as the user's words, what comes next; the last time, what to tell the user."""
     turns = root_turns(idle)
 
-    assert [0, 1, 2, 3] == [turn.count("workflow single: DEV\nNext step: delegate DEV to") for turn in turns]
+    assert [0, 1, 2, 3, 3] == [turn.count("workflow single: DEV\nNext step: delegate DEV to") for turn in turns]
     onward = [turns[-1].texts_with(f"[upbeat {number}/30] workflow single: DEV\n") for number in (1, 2, 3)]
     assert [["user"]] * 3 == [[one.role for one in each] for each in onward]
+    assert [0, 0, 0, 0, 1] == [turn.count("Tell the user this now") for turn in turns]
 
 
 def test_idle_turns_end_by_themselves(idle: Played) -> None:
     """After three turns without progress it ends, and says why and what is left."""
 
-    assert ["continue_turn", "continue_turn", "continue_turn", "ended"] == said(idle.records, "loop")
+    assert [*["continue_turn"] * 3, "ended", "allow_end"] == said(idle.records, "loop")
     assert ["run started single"] == course(idle.records)
     [told] = effects(idle.records, "notify_user")
     assert told.startswith("upbeat: paused workflow single (no progress in 3 turns). ")
@@ -113,15 +113,14 @@ def asked(played: Played) -> list[str]:
 
 @pytest.mark.parametrize("client", CLAUDES)
 def test_cap_of_the_client_is_recorded(sandbox: Sandbox, client: str) -> None:
-    """Claude Code lets the ninth turn in a row end whatever a hook says: that is not finished, and recorded so."""
+    """Claude Code lets the ninth turn in a row end whatever a hook says, so the eighth tells the user."""
     set_up(sandbox, "[loop]\nmax_turns_without_progress = 20\nmax_turns = 100\n")
-    carry_out(sandbox, client, SINGLE, IDLE)
-    records = read_log(sandbox.home)
+    done = carry_out(sandbox, client, SINGLE, IDLE)
 
-    assert ["continue_turn"] * 9 + ["overridden"] == said(records, "loop")
-    assert ("SessionEnded", 1) == (records[-1]["event"], len(facts(records, "continuation_overridden")))
+    assert [*["continue_turn"] * 7, "ended", "allow_end"] == said(read_log(sandbox.home), "loop")
+    assert [1] == [turn.count("Tell the user this now") for turn in done.turns[-1:]]
     [session] = status(sandbox)
-    assert ("running", "overridden") == (session["workflow"]["status"], session["loop"]["end_reason"])
+    assert ("running", "client_limit") == (session["workflow"]["status"], session["needs_user"])
 
 
 def test_codex_is_capped_by_the_settings(sandbox: Sandbox) -> None:
@@ -130,5 +129,5 @@ def test_codex_is_capped_by_the_settings(sandbox: Sandbox) -> None:
     set_up(sandbox, "[loop]\nmax_turns_without_progress = 20\nmax_turns = 12\n")
     carry_out(sandbox, "codex", SINGLE, IDLE)
 
-    assert ["continue_turn"] * 12 + ["ended"] == said(read_log(sandbox.home), "loop")
+    assert [*["continue_turn"] * 12, "ended", "allow_end"] == said(read_log(sandbox.home), "loop")
     assert "turns" == status(sandbox)[0]["loop"]["end_reason"]

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 from upbeat.adapters.codex.transport import base
 from upbeat.adapters.codex_auto.view.show import TurnPrinter
 from upbeat.adapters.system.terminal import escape_controls
+from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE
 from upbeat.core.contract.report import TurnReport
 
 _STATUS_BY_ENDING = {base.Completed: "completed", base.Failed: "failed", base.Interrupted: "interrupted"}
@@ -63,6 +64,7 @@ class JsonLinesPrinter(TurnPrinter):
     ) -> None:
         """Write the last line. ``ending`` is None when no turn was run."""
         status = _STATUS_BY_ENDING[type(ending)] if ending else "failed" if exit_code else "completed"
+        waits = "needs_user" if exit_code == NEEDS_USER_EXIT_CODE else ""
         self.emit(
             {
                 "type": "upbeat.ended",
@@ -71,7 +73,7 @@ class JsonLinesPrinter(TurnPrinter):
                 "exit_code": exit_code,
                 "resume_command": resume_command if thread_id else "",
                 "session": session,
-                "reason": ending.reason.value if isinstance(ending, base.Failed) else "",
+                "reason": ending.reason.value if isinstance(ending, base.Failed) else waits,
             }
         )
 

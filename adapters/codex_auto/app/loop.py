@@ -183,7 +183,7 @@ class InteractiveLoop:
             return FormattedText([("", " …")])
         repo_context = self._recent_context()
         conversation, texts, settings = self.context.conversation, self.context.texts, repo_context.settings
-        session, stage = conversation.session, explain.stage_label(conversation.workflow.state)
+        session, stage = conversation.session, explain.stage_label(conversation.workflow.state, texts)
         parts = (
             os.path.basename(conversation.root) or "/",
             session.thread_id[:SHORT_ID_CHARS] if session else texts["session_new"],

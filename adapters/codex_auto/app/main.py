@@ -208,6 +208,7 @@ def _run_once(context: RunContext, prompt: str) -> int:
 
 def _run_turn(context: RunContext, prompt: str, conversation: Conversation) -> tuple[int, Ending | None]:
     from upbeat.adapters.codex_auto.conversation.turns import is_plan_mode
+    from upbeat.core.contract.codes import NEEDS_USER_EXIT_CODE
 
     repo_context = conversation.resolve_context()
     if is_plan_mode(repo_context):
@@ -219,7 +220,7 @@ def _run_turn(context: RunContext, prompt: str, conversation: Conversation) -> t
     ending = conversation.run_turn(prompt, repo_context)
     match ending:
         case Completed():
-            return 0, ending
+            return NEEDS_USER_EXIT_CODE if conversation.workflow.state.needs_user else 0, ending
         case Failed():
             return EXIT_NO_CODEX if ending.reason is FailureReason.LAUNCH_FAILED else 1, ending
         case Interrupted():

@@ -91,9 +91,12 @@ def _describe_limits(report: TurnReport) -> Iterator[str]:
         yield f"[Limits] {limit.text}"
 
 
-def stage_label(state: SessionState) -> str:
-    """Return the steps that are running or come next; empty without a running workflow."""
-    return format_step_keys(current_steps(state.run)) if state.run and state.run.is_running else ""
+def stage_label(state: SessionState, texts: Texts) -> str:
+    """Return the steps that are running or come next, or wait for the user; empty without an open workflow."""
+    if state.run is None or not state.run.is_open:
+        return ""
+    steps = format_step_keys(current_steps(state.run)) if state.run.is_running else state.run.reason
+    return texts["stage_needs_user"].format(steps=steps) if state.needs_user else steps
 
 
 def describe_workflow(state: SessionState, tasks: TasksFile | None, texts: Texts, language: str) -> Iterator[str]:

@@ -3,13 +3,13 @@
 The first rule that applies decides:
 
 ===================================================  ====================================================
-a step has used all its attempts                     the turn ends, and the user learns what waits for them
+a step has used all its attempts                     the loop ends, and the model tells the user once what waits
 no workflow is running, or the loop has ended        the turn ends
 all steps, boxes and evidence are complete           the workflow is complete
 the user asked something unrelated                   the turn ends, this time
 the turn ends in a question to the user              the turn ends, this time
 subagents run in the background, and that is known   the turn ends: the client resumes when they are done
-a limit is reached, or there is no progress          the loop ends and says so; only the user restarts it
+a limit is reached, or there is no progress          the loop ends, and the model tells the user once how to go on
 another session works on the same feature            the turn ends
 otherwise                                            the turn continues with the next steps
 ===================================================  ====================================================
@@ -25,9 +25,9 @@ from collections.abc import Callable
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import TurnEnding
-from upbeat.core.messages.catalogue import format_count
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result, lose_orphaned_calls
+from upbeat.core.workflow.decide.tell_user import end_loop, tell_user, wait_for_user
 from upbeat.core.workflow.decide.transitions import finish_step, is_finished
 from upbeat.core.workflow.decision import (
     NO_DECISION,
@@ -38,7 +38,6 @@ from upbeat.core.workflow.decision import (
 )
 from upbeat.core.workflow.facts import (
     FeatureAssigned,
-    LoopEnded,
     TurnAllowed,
     TurnContinued,
     WorkflowEnded,
@@ -46,7 +45,6 @@ from upbeat.core.workflow.facts import (
 )
 from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import (
-    describe_end_reason,
     format_progress,
     format_step_keys,
     format_unfinished_steps,
@@ -65,8 +63,6 @@ from upbeat.core.workflow.state import (
 from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
 
-CLIENT_MAX_CONTINUATIONS = 8
-"""Claude Code ends a turn itself after more continuations than this without a tool call."""
 FEATURE_LEASE_SECONDS = 900.0
 """A session without events for this long no longer holds its feature."""
 MAX_UNKNOWN_STEP_CHARS = 200
@@ -88,7 +84,8 @@ def on_turn_ending(event: TurnEnding, state: SessionState, inputs: WorkflowInput
 def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     run = state.run
     if run is None or not run.is_running:
-        return _say_what_waits(run, state, inputs) if run else NO_DECISION
+        waits = run and run.status is RunStatus.NEEDS_HUMAN and state.loop.end_reason != RunStatus.NEEDS_HUMAN
+        return wait_for_user(run, inputs) if run and waits else NO_DECISION
     if state.loop.end_reason:
         why = make_explanation("loop", "allow_end", "the loop has ended", end_reason=state.loop.end_reason)
         return WorkflowDecision(explanations=(why,))
@@ -101,20 +98,6 @@ def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInp
         if decision := check(event, state, run, inputs):
             return decision
     return _continue_turn(event, state, run, inputs, problem)
-
-
-def _say_what_waits(run: WorkflowRun, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    """Say once which step waits for the user, and how to go on."""
-    if run.status is not RunStatus.NEEDS_HUMAN or state.loop.end_reason == RunStatus.NEEDS_HUMAN:
-        return NO_DECISION
-    step = run.find_step(run.reason)
-    text = inputs.messages["waits_for_user"].format(
-        workflow=run.workflow,
-        step=run.reason,
-        attempts=format_count("time", step.attempts if step else 0, inputs.language),
-    )
-    why = make_explanation("loop", "waits_for_user", f"{run.reason} has used all its attempts")
-    return WorkflowDecision((LoopEnded(RunStatus.NEEDS_HUMAN.value),), (NotifyUser(text),), (why,))
 
 
 def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:
@@ -156,7 +139,7 @@ def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
         text += " " + messages["unfinished_steps"].format(steps=unfinished)
     return WorkflowDecision(
         (WorkflowEnded(RunStatus.COMPLETE, unfinished),),
-        (NotifyUser(text),),
+        tell_user(run, text, inputs) if unfinished else (NotifyUser(text),),
         (make_explanation("loop", "complete", "all steps have finished", left_open=unfinished),),
         (ArchiveFeature(run.feature),) if run.feature else (),
     )
@@ -220,20 +203,13 @@ def _check_limits(
         ("minutes", minutes >= limits.max_minutes),
         ("tokens", tokens >= limits.max_tokens),
         ("no_progress", _count_turns_without_progress(state, run, inputs) >= limits.max_turns_without_progress),
+        ("client_limit", 0 < inputs.max_continuations_in_a_row <= loop.consecutive_continuations + 1),
     )
     code = next((name for name, is_reached in reached if is_reached), "")
     if not code:
         return None
-    text = inputs.messages["loop_ended"].format(
-        workflow=run.workflow,
-        reason=describe_end_reason(code, limits.max_turns_without_progress, inputs.language),
-        steps=format_unfinished_steps(run) or format_progress(run),
-    )
     used = {"turns": loop.iterations, "errors": loop.consecutive_errors, "minutes": round(minutes), "tokens": tokens}
-    reason = describe_end_reason(code, limits.max_turns_without_progress, "en")
-    return WorkflowDecision(
-        (LoopEnded(code),), (NotifyUser(text),), (make_explanation("loop", "ended", reason, "", **used),)
-    )
+    return end_loop(run, code, inputs, **used)
 
 
 def _check_feature_lease(

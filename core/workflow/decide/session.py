@@ -20,7 +20,6 @@ from upbeat.core.contract.event import (
     WorkflowCommanded,
 )
 from upbeat.core.workflow.decide.command import Verb, WorkflowCommand, parse_workflow_command, resolve_workflow_name
-from upbeat.core.workflow.decide.loop import CLIENT_MAX_CONTINUATIONS
 from upbeat.core.workflow.decide.subagents import lose_all_calls
 from upbeat.core.workflow.decide.transitions import create_run
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs, make_explanation
@@ -226,7 +225,7 @@ def _on_other_prompt(state: SessionState, inputs: WorkflowInputs) -> WorkflowDec
 def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Note that a continued turn ended anyway because of the client's own limit."""
     run, loop = state.run, state.loop
-    is_over_limit = loop.was_continued and loop.consecutive_continuations > CLIENT_MAX_CONTINUATIONS
+    is_over_limit = loop.was_continued and 0 < inputs.max_continuations_in_a_row < loop.consecutive_continuations
     if run is None or not run.is_running or not is_over_limit:
         return NO_DECISION
     text = inputs.messages["continuation_overridden"].format(workflow=run.workflow, steps=format_unfinished_steps(run))

@@ -85,7 +85,9 @@ def on_subagent_requested(event: SubagentRequested, state: SessionState, inputs:
         template = inputs.messages["step_denied_while_running" if is_running else "step_denied"]
         why = make_explanation("step_guard", "deny", f"{step.key} would skip {missing}", origin, missing=missing)
         return WorkflowDecision(effects=(Deny(template.format(key=step.key, missing=missing)),), explanations=(why,))
-    started = StepStarted(step.key, event.call.id, event.agent_type, has_instructions=not event.is_prompt_hidden)
+    started = StepStarted(
+        step.key, event.call.id, event.agent_type, has_instructions=not event.is_prompt_hidden, started_at=inputs.now
+    )
     prompt = render_step_prompt(run, step, event.call.id, inputs)
     why = make_explanation(
         "step_guard", "allow", f"{step.key} may start", origin, agent=event.agent_type, step=step.key

@@ -158,7 +158,7 @@ def test_prune_keeps_to_the_settings(
 def test_a_damaged_journal_is_told(
     here: Here, journal: SqliteJournal, repo: Path, home: Path, command: list[str]
 ) -> None:
-    """One sentence names the file, the fault and the fix; status shows the fault and exits with 0."""
+    """One sentence names the file, the fault and the fix; status shows the fault and exits with 4."""
     for path in journal.file.folder.iterdir():
         path.write_bytes(b"garbage " * 1000)
     done = here(*command, cwd=repo, home=home)
@@ -169,4 +169,4 @@ def test_a_damaged_journal_is_told(
         b"",
         f"upbeat: {journal.file.path} cannot be used (file is not a database); {WAY_OUT}\n",
     ) == (done.code, done.stdout, done.stderr)
-    assert (0, True) == (status.code, b"NOTHING CAN BE STORED: file is not a database" in status.stdout)
+    assert (4, True) == (status.code, b"NOTHING CAN BE STORED: file is not a database" in status.stdout)

@@ -13,7 +13,16 @@ from journal_values import BARE, ENTRY, RUN
 from upbeat.core.journal import record, show
 from upbeat.core.journal.codec import FACT_KINDS, encode_record
 from upbeat.core.messages.catalogue import LANGUAGES
-from upbeat.core.workflow.state import NEW_SESSION, LoopState, RunStatus, StepStatus, WorkflowRun
+from upbeat.core.workflow.state import (
+    NEW_SESSION,
+    Evidence,
+    LoopState,
+    RunStatus,
+    StepStatus,
+    StepVerdict,
+    SubagentCall,
+    WorkflowRun,
+)
 
 HEALTH = record.JournalHealth(
     "/s/upbeat/journal.db", True, 3 * 1024 * 1024, 1234, 5, "2026-01-01T00:00:00.000Z", "", "wal"
@@ -57,11 +66,17 @@ def session(
 WORKING = replace(
     RUN,
     steps=(
-        replace(RUN.steps[0], status=StepStatus.DONE),
+        replace(RUN.steps[0], status=StepStatus.DONE, verdict=StepVerdict.PASS, attempts=2),
         replace(RUN.steps[1], status=StepStatus.ACTIVE),
         RUN.steps[2],
     ),
+    id="019b7d6a0b88-abcdef",
+    calls=(
+        SubagentCall("call-1", "DEV", "upbeat:developer", "agent-1", started_at=1767323044.0),
+        SubagentCall("call-0", "DEV", "upbeat:developer", "agent-0", verdict=StepVerdict.PASS),
+    ),
 )
+RAN = Evidence("tests", "pytest", "tree", 0, "call-9", 1767323043.0)
 
 
 def test_status() -> None:
@@ -79,18 +94,29 @@ def test_status() -> None:
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "needs you  (3/3 done)  TEST has used all its attempts; say continue in the session to retry it"),
-        ("zh", "需要你  （已完成 3/3）  TEST 已用完所有重试次数；在该会话中说“继续”即可重试"),
+        (
+            "en",
+            "needs you  (2/3 done)  not passed: TEST  TEST has used all its attempts; say continue in the session",
+        ),
+        ("zh", "需要你  （已完成 2/3）  未通过：TEST  TEST 已用完所有重试次数；在该会话中说“继续”即可重试"),
     ],
 )
 def test_a_workflow_that_waits_for_its_user(language: str, text: str) -> None:
-    """The status says which step waits for the user, and how to go on."""
-    done = replace(RUN.steps[0], status=StepStatus.DONE)
-    steps = (done, replace(done, key="DEV"), replace(done, key="TEST"))
+    """The status says which step waits for the user, and how to go on; a failed step is not done."""
+    done = replace(RUN.steps[0], status=StepStatus.DONE, verdict=StepVerdict.PASS)
+    steps = (done, replace(done, key="DEV"), replace(done, key="TEST", verdict=StepVerdict.FAIL, attempts=3))
     run = replace(RUN, steps=steps, status=RunStatus.NEEDS_HUMAN, reason="TEST")
     loop = LoopState(end_reason="needs_human")
 
     assert text in show.status_text("/repo", [session(run, loop)], HEALTH, language)
+    [listed] = show.status_document("/repo", [session(run, loop)], HEALTH)["sessions"]
+    assert ("needs_human", 2, ["TEST"]) == (
+        listed["needs_user"],
+        listed["workflow"]["done"],
+        listed["workflow"]["failed"],
+    )
+    tested = listed["workflow"]["step_details"][2]
+    assert ("done", "fail", 3, 3) == tuple(tested[name] for name in ("state", "result", "tries", "failures"))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +153,8 @@ def test_a_renamed_session_is_not_listed() -> None:
 
 def test_the_document_of_the_status() -> None:
     """The document of the status has the workflow, its stages, the loop and the last event."""
-    document = show.status_document("/repo", (session(WORKING, LoopState(iterations=4)), session()), HEALTH)
+    working = session(WORKING, LoopState(iterations=4), evidence=(RAN,))
+    document = show.status_document("/repo", (working, session()), HEALTH)
     first, second = document["sessions"]
 
     assert json.loads(expected("status.json")) == first

@@ -134,11 +134,12 @@ def test_a_workflow_continues_until_it_is_complete(tmp_path: Path) -> None:
 
 
 def test_a_loop_without_progress_ends(tmp_path: Path) -> None:
-    """Three turns without progress end the loop, and the user is told how to continue."""
+    """Three turns without progress end the loop; the user is told, and the model says it in one more turn."""
     scene = make_scene(tmp_path, *[turn(Message("Thinking.")) for _ in range(9)])
     scene.says(START)
 
-    assert 4 == len(scene.sent)
+    assert 5 == len(scene.sent)
+    assert "Tell the user this now" in scene.transport.asked[-1].prompt
     assert ("no_progress", RunStatus.RUNNING) == (scene.state().loop.end_reason, scene.ran().status)
     assert "no progress in 3 turns" in scene.printed
 

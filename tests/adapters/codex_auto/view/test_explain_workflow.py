@@ -60,14 +60,16 @@ def test_every_end_has_a_sentence(texts: Texts) -> None:
     [
         (NEW_SESSION, ""),
         (started("secure").state, "PLAN"),
+        (apply_facts([LoopEnded("turns")], started("secure").state), "PLAN (needs you)"),
+        (apply_facts([WorkflowEnded(RunStatus.NEEDS_HUMAN, "TEST")], started("tdd").state), "TEST (needs you)"),
         (apply_facts([WorkflowEnded(RunStatus.COMPLETE)], started("single").state), ""),
         (replace(NEW_SESSION, run=replace(started("single").run, steps=())), ""),
     ],
-    ids=["none", "running", "over", "done"],
+    ids=["none", "running", "capped", "failed", "over", "done"],
 )
 def test_the_status_line_has_the_steps(state: SessionState, shown: str) -> None:
-    """Steps are shown only while a workflow runs."""
-    assert shown == stage_label(state)
+    """Steps are shown only while a workflow runs or waits for the user."""
+    assert shown == stage_label(state, ENGLISH)
 
 
 def test_workflows_are_listed_in_both_languages() -> None:

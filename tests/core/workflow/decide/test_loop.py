@@ -248,9 +248,9 @@ def test_a_verdict_for_an_unknown_step_is_answered() -> None:
     assert "The current steps: DEBUG." in play.continuation
 
 
-def test_the_end_of_a_turn_says_what_waits_for_the_user() -> None:
-    """After the last attempt of a step, the user learns once what failed and how to go on."""
-    play = started("debug")
+def used_up(**changes: object) -> Play:
+    """A play of debug whose TEST has failed three times."""
+    play = started("debug", **changes)
     play.does("debugger")
     play.does("developer")
     for attempt in range(3):
@@ -258,15 +258,31 @@ def test_the_end_of_a_turn_says_what_waits_for_the_user() -> None:
         if attempt < 2:
             play.does("debugger")
             play.does("developer")
-    play.ends("The tests still fail.")
-    waits = play.notified
+    return play
 
-    assert "workflow debug waits for you: TEST has failed 3 times. Say continue to try it again, or stop" in waits
-    assert ("", RunStatus.NEEDS_HUMAN) == (play.continuation, play.run.status)
-    play.ends("I have nothing to add.")
-    assert "" == play.notified
+
+def test_the_model_says_once_what_waits_for_the_user() -> None:
+    """After the last attempt of a step the user is told, and the turn is continued once with what failed."""
+    play = used_up()
+    play.ends("All is done, everything works.")
+    told, continuation = play.notified, play.continuation
+
+    assert "workflow debug waits for you: TEST has failed 3 times. Say continue to try it again, or stop" in told
+    assert continuation.startswith(f"{told}\nTEST: The total is off by one.\nTell the user this now")
+    assert ("needs_human", RunStatus.NEEDS_HUMAN) == (play.state.needs_user, play.run.status)
+    for _turn in range(3):
+        play.ends("I have nothing to add.")
+        assert ("", "") == (play.notified, play.continuation)
     play.prompt("continue")
-    assert ["TEST"] == play.now
+    assert (["TEST"], "") == (play.now, play.state.needs_user)
+
+
+def test_no_continuation_without_the_loop() -> None:
+    """With the loop off the user is told, and the turn ends."""
+    play = used_up(limits=LoopLimits(is_enabled=False))
+    play.ends()
+
+    assert ("", True) == (play.continuation, "TEST has failed 3 times" in play.notified)
 
 
 def test_steps_that_cannot_be_claimed() -> None:
@@ -292,20 +308,32 @@ def test_the_files_of_a_feature() -> None:
 
 
 def test_the_clients_own_limit() -> None:
-    """Claude Code ends a turn after eight continuations without a tool call, and the user learns that work is left."""
-    idle, working = (
-        started("standard", limits=LoopLimits(max_turns=100, max_turns_without_progress=100)) for _ in range(2)
+    """The last continuation before a client ends the turn itself tells the user; tool calls start the count anew."""
+    limits = LoopLimits(max_turns=100, max_turns_without_progress=100)
+    capped, uncapped, working = (
+        started("standard", limits=limits, max_continuations_in_a_row=most) for most in (8, 0, 8)
     )
+    said = []
     for _turn in range(9):
-        idle.ends()
+        said.append(bool(capped.ends().facts and capped.continuation))
+        uncapped.ends()
         working.ends()
         working.runs("ls")
-    idle.prompt("what happened?")
-    working.prompt("go on, please do")
 
-    assert ("overridden", RunStatus.RUNNING) == (idle.state.loop.end_reason, idle.run.status)
-    assert "the client ended the turn" in idle.notified
-    assert "" == working.state.loop.end_reason
+    assert [True] * 8 + [False] == said
+    assert "client_limit" == capped.state.loop.end_reason
+    assert ("", "") == (uncapped.state.loop.end_reason, working.state.loop.end_reason)
+
+
+def test_a_client_that_ends_the_turn_itself() -> None:
+    """If the client did not continue the turn, the next prompt says so."""
+    play = started("standard", limits=LoopLimits(max_turns=100, max_turns_without_progress=100))
+    for _turn in range(9):
+        play.ends()
+    play.prompt("what happened?", max_continuations_in_a_row=8)
+
+    assert ("overridden", RunStatus.RUNNING) == (play.state.loop.end_reason, play.run.status)
+    assert "the client ended the turn" in play.notified
 
 
 def test_a_claim_without_evidence_is_answered() -> None:
@@ -335,7 +363,10 @@ def test_a_failed_stage_needs_no_evidence() -> None:
     play.does("tester", FAIL)
     play.ends()
 
-    assert ("", RunStatus.COMPLETE) == (play.continuation, play.run.status)
+    assert RunStatus.COMPLETE is play.run.status
+    assert "Not passed: SMOKE.\nSMOKE: The total is off by one.\nTell the user this now" in play.continuation
+    play.ends()
+    assert "" == play.continuation
 
 
 def test_a_repair_verifies() -> None:
