@@ -2,7 +2,7 @@
 
 Until you trust it, a project can only make settings and rules stricter. Its workflows and prompts
 (`.claude/commands`) do not count, and its rules for other programs (`.cursor/rules`, `.claude/rules`,
-`.github/instructions`) are not shown to agents: the author of a repository is not necessarily you.
+`.opencode/rules`, `.github/instructions`) are not shown to agents: the author of a repository is not necessarily you.
 Its `.mcp.json` is part of the question if your settings take a server from it. Changing a file ends the trust in it.
 
 The command prints each file and what it would do, and then asks. Without a terminal it trusts nothing unless you pass

@@ -14,7 +14,7 @@ class ClientTraits:
     shortens_output: bool = False
     """Truncates long tool output before the model reads it."""
     guards_write: bool = False
-    """Refuses to overwrite a file that the session has not read."""
+    """Its write tool refuses to overwrite a file that the session has not read."""
     expands_slash_commands: bool = False
     """Replaces ``/name`` with the saved prompt of that name."""
     command_sign: str = "/"

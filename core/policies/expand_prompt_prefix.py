@@ -9,11 +9,12 @@ from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import PromptOrigin, PromptSubmitted
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.prompt.quoted_spans import PASTED_KINDS, SpanKind, mask_prompt
+from upbeat.core.workflow.decide.command import ULTRAWORK
 
 _MAX_SCANNED_CHARS = 400
 
 _PREFIXES: Mapping[str, re.Pattern[str]] = {
-    "ulw": re.compile(r"\s*(?:ulw(?=\s)|(?:ulw|ultrawork)\s?[:：])", re.IGNORECASE),
+    "ulw": ULTRAWORK,
     "search": re.compile(r"\s*(?:search|搜索|搜尋|搜寻)\s?[:：]", re.IGNORECASE),
     "analyze": re.compile(r"\s*(?:analy[sz]e|深入|分析)\s?[:：]", re.IGNORECASE),
 }

@@ -23,10 +23,15 @@ from upbeat.core.prompt.quoted_spans import clip_prompt
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.text import SafeTemplate, sanitize_inline, sanitize_text
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
-from upbeat.core.workflow.decide.command import Verb, parse_other_command, parse_workflow_command
+from upbeat.core.workflow.decide.command import (
+    Verb,
+    parse_other_command,
+    parse_prompt_as_goal,
+    parse_workflow_command,
+)
 from upbeat.core.workflow.state import SessionState
 from upbeat.core.workflow.verdict.classify import MAX_SCANNED_CHARS
-from upbeat.core.workflow.verdict.marker import find_goal_markers
+from upbeat.core.workflow.verdict.marker import find_goal_markers, find_promises
 
 NAME = "pursue-goal"
 MAX_GOAL_CHARS = 2000
@@ -41,6 +46,8 @@ _MAX_EXCERPT_CHARS = 300
 _MAX_AUDIT_CHARS = 500
 _EXAMPLE = "each part of the goal, and how you verified it"
 
+_PROMPT_WORDS = re.compile(r"goal|promise|\A\s*(?:ulw|ultrawork)", re.IGNORECASE)
+_PROMISE_TAGS = re.compile(r"</?promise>", re.IGNORECASE)
 _MARKER = SafeTemplate('<!-- GOAL: {{"result": "MET", "call": "{id}", "audit": "' + _EXAMPLE + '"}} -->')
 
 
@@ -55,6 +62,11 @@ class _Goal:
     @property
     def excerpt(self) -> SafeText:
         return SafeText(truncate_to_limit(" ".join(self.text.split()), TextLimit(_MAX_EXCERPT_CHARS))[0])
+
+    @property
+    def promise(self) -> str:
+        """What the user asked the agent to say at the end, in ``<promise>`` tags; usually empty."""
+        return next(iter(find_promises(self.text)), "")
 
     @property
     def to_note(self) -> str:
@@ -79,6 +91,8 @@ def _on_prompt_submitted(event: PromptSubmitted, context: PolicyContext) -> Poli
     name, rest = parse_other_command(event.prompt) or ("", "")
     if name == "goal":
         return _on_goal_command(rest, goal, context)
+    if not name and (text := parse_prompt_as_goal(event.prompt)):
+        return _set_goal(text, context, is_in_prompt=True)
     if goal is None:
         return NO_RESULT
     command = parse_workflow_command(event.prompt)
@@ -102,15 +116,20 @@ def _on_goal_command(text: str, goal: _Goal | None, context: PolicyContext) -> P
     if len(text) > MAX_GOAL_CHARS:
         notice = context.text("too_long", count=len(text), most=MAX_GOAL_CHARS)
         return PolicyResult((NotifyUser(notice),), "the goal is too long")
+    return _set_goal(text, context)
+
+
+def _set_goal(text: str, context: PolicyContext, *, is_in_prompt: bool = False) -> PolicyResult:
+    """Set the goal ``text``. A goal that stands in the prompt is not repeated, and may be longer: its ends are kept."""
+    if len(text) > MAX_GOAL_CHARS:
+        text = f"{text[: MAX_GOAL_CHARS // 2]} … {text[3 - MAX_GOAL_CHARS // 2 :]}"
     text = sanitize_text(text).text.strip()
-    new = _Goal(hashlib.sha256(f"{context.now}{text}".encode()).hexdigest()[:4], context.now, text)
     if not text:
         return NO_RESULT
-    effects = (
-        InjectContext(_goal_instructions(new, context)),
-        NotifyUser(context.text("set_notice", command=command)),
-    )
-    return PolicyResult(effects, "the user set a goal", (new.to_note,))
+    new = _Goal(hashlib.sha256(f"{context.now}{text}".encode()).hexdigest()[:4], context.now, text)
+    instructions = _completion_instructions(new, context) if is_in_prompt else _goal_instructions(new, context)
+    notice = context.text("set_notice", command=f"{context.client.command_sign}upbeat:goal")
+    return PolicyResult((InjectContext(instructions), NotifyUser(notice)), "the user set a goal", (new.to_note,))
 
 
 def _clear_goal(goal: _Goal, context: PolicyContext) -> PolicyResult:
@@ -174,8 +193,16 @@ def _on_turn_ending(event: TurnEnding, context: PolicyContext) -> PolicyResult:
 
 
 def _parse_goal_claim(message: str, goal: _Goal) -> tuple[bool, str]:
-    """Return whether ``message`` claims that the goal is met, and the sanitized audit."""
-    markers = find_goal_markers(message if len(message) <= MAX_SCANNED_CHARS else clip_prompt(message))
+    """Return whether ``message`` claims that the goal is met, and the sanitized audit.
+
+    Beside the promise that the user asked for, the rest of the message is the audit.
+    """
+    message = message if len(message) <= MAX_SCANNED_CHARS else clip_prompt(message)
+    if goal.promise:
+        is_met = goal.promise in find_promises(message)
+        audit = sanitize_inline(_PROMISE_TAGS.sub(" ", message), _MAX_AUDIT_CHARS) if is_met else ""
+        return is_met, audit if len(audit) >= MIN_AUDIT_CHARS else ""
+    markers = find_goal_markers(message)
     markers = tuple(marker for marker in markers if marker.get("call", goal.id) in (goal.id, ""))
     if not markers or any(marker.get("result", "").strip().upper() != "MET" for marker in markers):
         return False, ""
@@ -218,6 +245,8 @@ def _goal_instructions(goal: _Goal, context: PolicyContext) -> str:
 
 
 def _completion_instructions(goal: _Goal, context: PolicyContext) -> str:
+    if goal.promise:
+        return context.text("promise")
     return context.text("completion", marker=_MARKER.format(id=goal.id))
 
 
@@ -226,7 +255,7 @@ POLICY = Policy(
     handlers={
         **dict.fromkeys(TRACKED_EVENTS, Handler(_track_event, needs_notes=True)),
         PromptSubmitted: Handler(
-            _on_prompt_submitted, origins=(PromptOrigin.USER,), text=re.compile("goal", re.IGNORECASE), needs_notes=True
+            _on_prompt_submitted, origins=(PromptOrigin.USER,), text=_PROMPT_WORDS, needs_notes=True
         ),
         SessionStarted: Handler(_on_session_started, needs_notes=True),
         TurnInterrupted: Handler(_on_turn_interrupted, needs_notes=True),

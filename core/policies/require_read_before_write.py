@@ -82,7 +82,7 @@ def _queries(event: ToolStarting, state: SessionState) -> tuple[Query, ...]:
 
 def _on_tool_starting(event: ToolStarting, context: PolicyContext) -> PolicyResult:
     paths = _overwritten_files(event, context.root)
-    if not paths:
+    if not paths or (context.client.guards_write and not event.command):
         return NO_RESULT
     query = ExistingPathsQuery(tuple(f"{context.root}/{path}" for path in paths))
     existing = context.query_results.get(query) or frozenset()
@@ -118,6 +118,5 @@ POLICY = Policy(
     name="require-read-before-write",
     handlers={ToolStarting: Handler(_on_tool_starting, _queries), ToolFinished: Handler(_on_tool_finished)},
     effects=(Deny,),
-    native_trait="guards_write",
     rank=20,
 )

@@ -35,6 +35,7 @@ class GuidanceFormat:
 GUIDANCE_FORMATS: Mapping[str, GuidanceFormat] = {
     "claude": GuidanceFormat(".claude/rules", ".md", "paths", defaults_to_all=True),
     "cursor": GuidanceFormat(".cursor/rules", ".mdc", "globs"),
+    "opencode": GuidanceFormat(".opencode/rules", ".md", "globs", defaults_to_all=True),
     "copilot": GuidanceFormat(".github/instructions", ".instructions.md", "applyTo", is_nested=False),
 }
 COPILOT_FILE = ".github/copilot-instructions.md"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from upbeat.core.prompt.quoted_spans import clip_prompt, mask_prompt
+from upbeat.core.workflow.verdict.marker import find_promises
 
 
 class Verb(StrEnum):
@@ -48,6 +49,9 @@ CONTINUE_PHRASES = (
 _SLASH = re.compile(r"\s*[/$](?:upbeat:)(?:source-command-)?([\w-]+)[ \t]*(.*)", re.DOTALL | re.ASCII)
 _BRACKETED_WORKFLOW = re.compile(r"\[workflow:\s*([\w-]+)\s*\]", re.IGNORECASE)
 _BRACKETED_GOAL = re.compile(r"\[goal:([^\[\]]{1,4000})\]", re.IGNORECASE)
+_MAX_GOAL_PREFIX_CHARS = 400
+ULTRAWORK = re.compile(r"\s*(?:ulw|ultrawork)(?:\s?[:：]|(?=\s))\s*(?=\S)", re.IGNORECASE)
+"""The prefix of a prompt that is to be done completely: a goal."""
 _EDGE_CHARS = " \t\r\n.!?,~。！？，、…～"
 _VERBS = {"stop": Verb.STOP, "continue": Verb.CONTINUE}
 _OTHER_COMMANDS = frozenset({"status", "why", "auto", "plan", "help", "goal", "quiet", "start-feature"})
@@ -83,6 +87,18 @@ def parse_other_command(prompt: str) -> tuple[str, str] | None:
         return (name, slash[2].strip()) if name in _OTHER_COMMANDS else None
     goal = _find_bracketed_goal(prompt)
     return ("goal", goal) if goal else None
+
+
+def parse_prompt_as_goal(prompt: str) -> str:
+    """Return the goal that a prompt is in itself, or empty.
+
+    Such a prompt begins with ``ultrawork`` or ``ulw``, or says what the agent promises at its end:
+    ``fix the lints, then say <promise>DONE</promise>``.
+    """
+    head = prompt[:_MAX_GOAL_PREFIX_CHARS]
+    if prefix := ULTRAWORK.match(head):
+        return prompt[prefix.end() :].strip()
+    return prompt.strip() if "promise" in prompt.lower() and find_promises(clip_prompt(prompt)) else ""
 
 
 def _find_bracketed_goal(prompt: str) -> str:

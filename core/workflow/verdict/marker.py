@@ -1,4 +1,4 @@
-"""Parse explicit markers of agents: ``<!-- VERDICT: {"result": "PASS", "call": "k7f2"} -->``.
+"""Parse explicit markers: ``<!-- VERDICT: {"result": "PASS", "call": "k7f2"} -->`` and ``<promise>DONE</promise>``.
 
 Invariant: a marker in a fence, on a quoted line or between quotation marks does not count. Its fields are parsed
 leniently; an unknown result is kept unchanged.
@@ -17,6 +17,7 @@ _MARKER_FORM = r"(?:<|&lt;)!--\s{0,20}%s\s{0,20}[:：]?\s{0,20}(.{0,%d}?)\s{0,20
 """Codex escapes ``<`` and ``>`` in hook prompts, so agents repeat markers in that form."""
 _VERDICT_FORM = re.compile(_MARKER_FORM % ("VERDICT", 1000), re.IGNORECASE | re.DOTALL)
 _GOAL_FORM = re.compile(_MARKER_FORM % ("GOAL", 4000), re.IGNORECASE | re.DOTALL)
+_PROMISE_FORM = re.compile(r"(?:<|&lt;)promise(?:>|&gt;)([^<>&]{1,200})(?:<|&lt;)/promise(?:>|&gt;)", re.IGNORECASE)
 _PAIR = re.compile(r"""["'“”]?(\w{1,40})["'“”]?\s{0,9}[:=]\s{0,9}["'“”]?([^"'“”,{}]{0,200})["'“”]?""")
 _NON_NEWLINE = re.compile(r"[^\n]")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "`": "`"}
@@ -41,6 +42,11 @@ def find_verdict_markers(text: str) -> tuple[VerdictMarker, ...]:
 def find_goal_markers(text: str) -> tuple[Mapping[str, str], ...]:
     """Return the fields of each ``<!-- GOAL: {…} -->`` in ``text`` that counts, in order."""
     return tuple(_parse_fields(match[1].strip()) for match in _find_unquoted(text, _GOAL_FORM))
+
+
+def find_promises(text: str) -> tuple[str, ...]:
+    """Return the text of each ``<promise>…</promise>`` in ``text`` that counts, in order, as it compares."""
+    return tuple(" ".join(match[1].casefold().split()) for match in _find_unquoted(text, _PROMISE_FORM))
 
 
 def _find_unquoted(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:

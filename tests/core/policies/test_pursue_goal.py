@@ -86,6 +86,40 @@ def test_sets(prompt: str, goal: str) -> None:
     assert f'"call": "{id_of(talk)}"' in inject.text
 
 
+@pytest.mark.parametrize(("prompt", "goal"), CASES["in_prompt"])
+def test_a_prompt_can_be_a_goal(prompt: str, goal: str) -> None:
+    """``ultrawork`` and a promise make the prompt the goal; the model, which reads it anyway, is told how it ends."""
+    talk = Talk(POLICY)
+    inject, told = talk.say(PromptSubmitted(HERE, prompt))
+    [onward] = talk.say(ends())
+
+    assert (InjectContext, NotifyUser, ContinueTurn) == (type(inject), type(told), type(onward))
+    assert any(note.startswith("goal ") and note.endswith(f" {goal}") for note in talk.state.notes_of(POLICY.name))
+    assert goal not in inject.text
+
+
+@pytest.mark.parametrize(
+    ("message", "is_met"),
+    [
+        ("pytest: 12 passed; ruff: no issues.\n<promise>Lints  fixed</promise>", True),
+        ("pytest: 12 passed.\n&lt;promise&gt;LINTS FIXED&lt;/promise&gt;", True),
+        ("<promise>LINTS FIXED</promise>"[:-1], False),
+        ("pytest: 12 passed.\n<promise>DONE</promise>", False),
+        ("I will say `<promise>LINTS FIXED</promise>` at the end.", False),
+        ("The lints are fixed, I promise.", False),
+    ],
+)
+def test_the_users_promise_meets_the_goal(message: str, is_met: bool) -> None:
+    """A goal with a promise of the user's is met by that promise and the report before it, and by nothing else."""
+    talk = Talk(POLICY)
+    long = "Fix the lints. " * 300
+    talk.say(PromptSubmitted(HERE, f"ultrawork {long} Say <promise>LINTS FIXED</promise> at the end."))
+    talk.say(WORKS)
+    effects = talk.say(ends(message))
+
+    assert (NotifyUser if is_met else ContinueTurn,) == tuple(type(effect) for effect in effects)
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(("source", "command"), [(HERE, "`/upbeat:goal "), (IN_CODEX, "`$upbeat:goal ")])
 def test_notices_name_commands_of_the_client(source: EventSource, command: str, language: str) -> None:

@@ -73,10 +73,13 @@ def test_says(path: str, calls: list[str]) -> None:
     assert f"`{path}` 已存在" in chinese
 
 
-def test_only_codex() -> None:
-    """The policy is not evaluated in Claude Code, which has this natively."""
-    assert [] == said(added("README.md"), source=HERE) == said(shell("echo x > README.md"), source=HERE)
-    assert None is asked(POLICY, finished(shell("cat README.md")), view_of(POLICY)).notes
+def test_beside_a_guarded_write_tool() -> None:
+    """Where the client guards its own write tool, only the shell is checked."""
+    line = shell("echo x > README.md")
+
+    assert [] == said(added("README.md"), source=HERE)
+    assert 1 == len(said(line, source=HERE))
+    assert [] == said(line, shell("cat README.md"), source=HERE)
 
 
 def test_the_latest_are_remembered() -> None:

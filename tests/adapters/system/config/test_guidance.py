@@ -18,6 +18,7 @@ FILES = {
     ".cursor/rules/deep/always.mdc": "---\nalwaysApply: true\n---\nAlways.\n",
     ".cursor/rules/notes.md": "no rule of Cursor",
     ".claude/rules/all.md": "All.\n",
+    ".opencode/rules/all.md": "All, too.\n",
     ".github/instructions/ts.instructions.md": '---\napplyTo: "**/*.ts"\n---\nCopilot.\n',
     ".github/copilot-instructions.md": "Everything.\n",
     "web/.cursor/rules/near.mdc": TS,
@@ -53,11 +54,15 @@ def test_the_nearest_first(root: Path, home: Environment) -> None:
         ".claude/rules/all.md",
         ".cursor/rules/deep/always.mdc",
         ".github/copilot-instructions.md",
+        ".opencode/rules/all.md",
     ] == shown(files, root, "web/a.ts")
     assert [] == shown(files, root.parent, "web/a.ts")
-    assert [".claude/rules/all.md", ".cursor/rules/deep/always.mdc", ".github/copilot-instructions.md"] == shown(
-        files, root, "x.py"
-    )
+    assert [
+        ".claude/rules/all.md",
+        ".cursor/rules/deep/always.mdc",
+        ".github/copilot-instructions.md",
+        ".opencode/rules/all.md",
+    ] == shown(files, root, "x.py")
 
 
 def test_a_change_is_noticed(root: Path, home: Environment) -> None:
