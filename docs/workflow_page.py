@@ -83,8 +83,13 @@ If a pass requires evidence, it counts only if upbeat has seen such a command su
 check which tests ran: running some of them is enough.
 Every stage can also end with *fail*; without a repair for it, the stage is simply retried.
 
-| stage | agent | verdicts | repairs | attempts | after the last attempt | required evidence |
-|---|---|---|---|---:|---|---|
+A stage that *needs an agent* is a second pair of eyes. Where the client has subagents, only one of them can end it: what the
+main agent says of it does not count. Other stages the main agent may also do itself and report, one stage per turn. Such a
+stage is shown as self-declared in `upbeat status` and in the final message. Mode spec needs no agent, and neither does any
+stage in a client without subagents.
+
+| stage | agent | needs an agent | verdicts | repairs | attempts | after the last attempt | required evidence |
+|---|---|---|---|---|---:|---|---|
 {_lines(map(_stage_row, registry.stages.values()))}
 
 {_lines(f"- **{stage.key}**: {stage.text['en']} {stage.text['zh']}" for stage in registry.stages.values())}
@@ -166,8 +171,9 @@ def _stage_row(stage: Stage) -> str:
     repairs = "; ".join(f"{verdict}: {_in_order(groups)}" for verdict, groups in stage.repairs.items())
     after = "the workflow continues" if stage.continues_on_failure else "the user is asked"
     evidence = _REQUIRED_EVIDENCE.get(stage.required_evidence, "")
-    cells = (f"`{stage.key}`", f"`{stage.agent}`", ", ".join(stage.verdicts), repairs, str(stage.max_attempts))
-    return f"| {' | '.join((*cells, after, evidence))} |"
+    agent = (f"`{stage.agent}`", "yes" if stage.needs_agent else "")
+    cells = (f"`{stage.key}`", *agent, ", ".join(stage.verdicts), repairs, str(stage.max_attempts), after, evidence)
+    return f"| {' | '.join(cells)} |"
 
 
 def _agent_row(agent: Agent, registry: Registry) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import tomli
 
 from upbeat.core.contract import event as events
+from upbeat.core.contract.client import ClientTraits
 from upbeat.core.contract.effect import ContinueTurn, Deny, Effect, InjectContext, NotifyUser, PrependPrompt
 from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow import registry_file
@@ -51,6 +52,7 @@ class Play:
     """One session. ``tree`` is the digest of the working tree; a test changes it as an agent would change files."""
 
     client: events.ClientName = events.ClientName.CLAUDE_CODE
+    traits: ClientTraits = field(default_factory=lambda: ClientTraits(has_subagents=True))
     session_id: str = "session"
     limits: LoopLimits = field(default_factory=LoopLimits)
     tree: str = "tree 1"
@@ -95,6 +97,7 @@ class Play:
             tasks=None if self.tasks is None else TasksFile.parse(self.tasks),
             tokens=self.tokens,
             max_continuations_in_a_row=self.max_continuations_in_a_row,
+            client=self.traits,
         )
         return replace(inputs, **changes)  # type: ignore[arg-type]
 

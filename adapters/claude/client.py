@@ -32,6 +32,7 @@ class ClaudeCode(Client):
     guidance_folders = {"claude": "rules"}  # noqa: RUF012 - constant
     resume_command = ("claude", "continue")
     traits = ClientTraits(
+        has_subagents=True,
         guards_write=True,
         expands_slash_commands=True,
         explains_subagent_resume=True,

@@ -30,6 +30,7 @@ class Codex(Client):
     prompts_folder = "prompts"
     resume_command = ("codex-auto", "continue")
     traits = ClientTraits(
+        has_subagents=True,
         reads_agents_md=True,
         shortens_output=True,
         reports_failures=False,

@@ -33,6 +33,8 @@ class ClientTraits:
     """Its hooks report calls that failed."""
     max_continuations_in_a_row: int = 0
     """How often hooks may continue a turn that calls no tool before the client ends it itself; 0 for no limit."""
+    has_subagents: bool = False
+    """Its agents can delegate to subagents, and its hooks report the calls of both."""
 
 
 UNKNOWN_CLIENT = ClientTraits()

@@ -97,6 +97,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         max_continuations_in_a_row=runtime.client_traits.get(
             event.source.client, UNKNOWN_CLIENT
         ).max_continuations_in_a_row,
+        client=runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT),
     )
 
 

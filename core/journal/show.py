@@ -16,7 +16,15 @@ from upbeat.core.journal.record import JournalEntry, JournalHealth, PruneResult,
 from upbeat.core.json_fields import mappings_of
 from upbeat.core.messages.catalogue import Messages, format_count, load_messages
 from upbeat.core.workflow.prompts import describe_end_reason
-from upbeat.core.workflow.state import Evidence, RunStatus, StepStatus, StepVerdict, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.state import (
+    Evidence,
+    RunStatus,
+    StepStatus,
+    StepVerdict,
+    WorkflowRun,
+    WorkflowStep,
+    self_declared_steps,
+)
 
 SCHEMA_VERSION = "1.0"
 MEGABYTE = 1024 * 1024
@@ -138,6 +146,7 @@ def _run_document(run: WorkflowRun, evidence: Sequence[Evidence]) -> dict[str, A
         "stages": list(_current_stages(run)),
         "done": len(run.passed_steps),
         "steps": len(run.steps),
+        "self_declared": [step.key for step in self_declared_steps(run)],
         "failed": [step.key for step in run.failed_steps],
         "created_at": _format_seconds(run.created_at),
         "step_details": [_step_document(step) for step in run.steps],
@@ -177,6 +186,7 @@ def _step_document(step: WorkflowStep) -> dict[str, Any]:
         "failures": step.attempts - step.has_passed,
         "failure_notes": step.failure_notes,
         "repair_of": list(step.repair_of),
+        "reported_by": step.author.value,
     }
 
 
@@ -231,6 +241,8 @@ def _run_parts(run: WorkflowRun, needs_user: str, language: str) -> Iterator[str
     yield texts["steps"].format(steps=shown, done=len(run.passed_steps), all=len(run.steps)).lstrip()
     if run.failed_steps:
         yield texts["not_passed"].format(steps=", ".join(step.key for step in run.failed_steps))
+    if claimed := self_declared_steps(run):
+        yield texts["self_declared"].format(steps=", ".join(step.key for step in claimed))
     if run.status is RunStatus.NEEDS_HUMAN:
         yield texts["needs_human"].format(step=run.reason)
 

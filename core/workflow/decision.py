@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.effect import Effect, Explanation
 from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.workflow.facts import Fact
-from upbeat.core.workflow.registry import Registry
+from upbeat.core.workflow.registry import SPEC_MODE, Registry
 
 if TYPE_CHECKING:
-    from upbeat.core.workflow.state import PeerSession
+    from upbeat.core.workflow.state import PeerSession, WorkflowStep
     from upbeat.core.workflow.tasks import TasksFile
 
 
@@ -55,6 +56,12 @@ class WorkflowInputs:
     requires_evidence: bool = True
     max_continuations_in_a_row: int = 0
     """How often the client continues a turn that calls no tool before it ends it itself; 0 for no limit."""
+    client: ClientTraits = UNKNOWN_CLIENT
+
+    def needs_agent(self, step: WorkflowStep) -> bool:
+        """Return whether only a subagent can end ``step``."""
+        is_second_look = self.registry.find_stage(step.stage).needs_agent and step.mode != SPEC_MODE
+        return is_second_look and self.client.has_subagents
 
     @property
     def messages(self) -> Messages:

@@ -17,6 +17,7 @@ from upbeat.core.workflow.state import (
     PolicyNotes,
     RunStatus,
     SessionState,
+    StepAuthor,
     StepStatus,
     StepVerdict,
     SubagentCall,
@@ -196,6 +197,7 @@ class StepFinished(Fact):
     verdict: StepVerdict
     failure_notes: str = ""
     handoff: str = ""
+    author: StepAuthor = StepAuthor.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +430,7 @@ def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
         attempts=step.attempts + 1,
         failure_notes="" if fact.verdict is StepVerdict.PASS else fact.failure_notes,
         handoff=fact.handoff or step.handoff,
+        author=fact.author,
     )
 
 

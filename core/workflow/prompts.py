@@ -151,9 +151,18 @@ def _status_lines(state: SessionState, inputs: WorkflowInputs) -> list[str]:
         lines.append(messages["loop_is_over"].format(reason=reason))
     if run.is_running:
         lines += _next_step_lines(run, inputs)
-        lines += [messages["delegation_help"].format(key=step.key) for step in pending_steps(run)[:1]]
+        lines += _delegation_lines(run, inputs)
         lines += [f"{step.key}: {sanitize_inline(step.failure_notes, 200)}" for step in run.steps if step.failure_notes]
     return lines
+
+
+def _delegation_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
+    """Return how to delegate, and how to do a step without subagents if that counts."""
+    steps = pending_steps(run)
+    own = [step for step in steps if not inputs.needs_agent(step)]
+    return [inputs.messages["delegation_help"]] * bool(steps) + [
+        inputs.messages["own_step_help"].format(key=step.key) for step in own[:1]
+    ]
 
 
 def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:

@@ -31,6 +31,8 @@ class Stage:
     """The workflow continues after the last attempt; otherwise, the user is asked."""
     spec_before: str = ""
     """Before the first occurrence of this stage, the mode is spec; after it, verify."""
+    needs_agent: bool = False
+    """It is a second pair of eyes: where the client has subagents, only one of them can end it. Not in mode spec."""
     required_evidence: str = ""
     """The kind of command (tests, build) that must have exited with code 0 for a pass to count."""
     text: Mapping[str, str] = field(default_factory=dict)

@@ -197,6 +197,7 @@ TABLE_SCHEMAS: Mapping[str, _TableSchema] = {
             "max_attempts": _parse_attempts,
             "continues_on_failure": _parse_flag,
             "spec_before": _parse_name,
+            "needs_agent": _parse_flag,
             "required_evidence": _parse_choice("", *EVIDENCE_KINDS),
             "text": _parse_text,
         },

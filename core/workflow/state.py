@@ -21,6 +21,17 @@ class StepVerdict(StrEnum):
     UNCLEAR = "unclear"
 
 
+class StepAuthor(StrEnum):
+    """Who reported the last result of a step."""
+
+    UNKNOWN = ""
+    """It was recorded before authors were."""
+    AGENT = "agent"
+    """A subagent."""
+    MAIN = "main"
+    """The main agent itself: the result is self-declared."""
+
+
 class StepStatus(StrEnum):
     """The progress of a step."""
 
@@ -63,6 +74,7 @@ class WorkflowStep:
     """The handoff of its last result."""
     repair_of: tuple[str, ...] = ()
     """Keys of the steps that this one repairs."""
+    author: StepAuthor = StepAuthor.UNKNOWN
 
     @property
     def has_passed(self) -> bool:
@@ -254,6 +266,11 @@ class PeerSession:
     session_id: str
     state: SessionState
     updated_at: float
+
+
+def self_declared_steps(run: WorkflowRun) -> tuple[WorkflowStep, ...]:
+    """Return the finished steps whose results the main agent reported itself."""
+    return tuple(step for step in run.steps if step.status is StepStatus.DONE and step.author is StepAuthor.MAIN)
 
 
 def current_steps(run: WorkflowRun) -> tuple[WorkflowStep, ...]:

@@ -25,10 +25,10 @@ from collections.abc import Callable
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import TurnEnding
-from upbeat.core.sanitize.control_chars import strip_controls
-from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result, lose_orphaned_calls
+from upbeat.core.workflow.decide.own_steps import apply_own_verdicts
+from upbeat.core.workflow.decide.subagents import lose_orphaned_calls
 from upbeat.core.workflow.decide.tell_user import end_loop, tell_user, wait_for_user
-from upbeat.core.workflow.decide.transitions import finish_step, is_finished
+from upbeat.core.workflow.decide.transitions import is_finished
 from upbeat.core.workflow.decision import (
     NO_DECISION,
     ArchiveFeature,
@@ -43,7 +43,6 @@ from upbeat.core.workflow.facts import (
     WorkflowEnded,
     apply_facts,
 )
-from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import (
     format_progress,
     format_step_keys,
@@ -57,15 +56,12 @@ from upbeat.core.workflow.state import (
     StepVerdict,
     SubagentCall,
     WorkflowRun,
-    WorkflowStep,
-    current_steps,
+    self_declared_steps,
 )
-from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
 
 FEATURE_LEASE_SECONDS = 900.0
 """A session without events for this long no longer holds its feature."""
-MAX_UNKNOWN_STEP_CHARS = 200
 
 _TRAILING_CHARS = " \t\r\"'”’)）]」』*_`"
 
@@ -77,11 +73,15 @@ def on_turn_ending(event: TurnEnding, state: SessionState, inputs: WorkflowInput
     feature = find_new_feature(state.run, inputs.features_in_progress)
     assigned = (FeatureAssigned(feature),) if feature else ()
     begun = WorkflowDecision((*lose_orphaned_calls(state, event.background_task_count), *assigned))
-    decision = begun + _apply_own_verdicts(event, apply_facts(begun.facts, state), inputs)
-    return decision + _decide_turn_end(event, apply_facts(decision.facts, state), inputs)
+    own, notes = apply_own_verdicts(event, apply_facts(begun.facts, state), inputs)
+    decision = begun + own
+    return decision + _decide_turn_end(event, apply_facts(decision.facts, state), inputs, notes)
 
 
-def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+def _decide_turn_end(
+    event: TurnEnding, state: SessionState, inputs: WorkflowInputs, notes: tuple[str, ...] = ()
+) -> WorkflowDecision:
+    """Decide, when ``notes`` say why claims of the message did not count."""
     run = state.run
     if run is None or not run.is_running:
         waits = run and run.status is RunStatus.NEEDS_HUMAN and state.loop.end_reason != RunStatus.NEEDS_HUMAN
@@ -97,7 +97,7 @@ def _decide_turn_end(event: TurnEnding, state: SessionState, inputs: WorkflowInp
     for check in _TURN_END_CHECKS:
         if decision := check(event, state, run, inputs):
             return decision
-    return _continue_turn(event, state, run, inputs, problem)
+    return _continue_turn(state, run, inputs, problem, notes)
 
 
 def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:
@@ -106,37 +106,13 @@ def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:
     return new[0] if not run.feature and len(new) == 1 else ""
 
 
-def _apply_own_verdicts(event: TurnEnding, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    """Finish the steps that the main agent did itself, as its markers name them."""
-    decision = NO_DECISION
-    message = strip_controls(event.message)
-    for parsed in verdicts.parse_stage_verdicts(message):
-        current = apply_facts(decision.facts, state)
-        run = current.run
-        if run is None or not run.is_running:
-            break
-        step = _find_reported_step(run, parsed.step_key)
-        if step is None or any(call.step_key == step.key for call in run.calls):
-            continue
-        verdict, _problem, notes = evaluate_result(current, step, message, inputs, parsed.verdict)
-        handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
-        facts = finish_step(run, inputs.registry, step.key, verdict, notes, handoff)
-        decision += conclude_step(run, inputs, step.key, verdict, facts, message)
-    return decision
-
-
-def _find_reported_step(run: WorkflowRun, name: str) -> WorkflowStep | None:
-    """Return the current step that a marker names by its key, or by its stage if only one step is of that stage."""
-    steps = current_steps(run)
-    named = [step for step in steps if step.key == name] or [step for step in steps if step.stage == name]
-    return named[0] if len(named) == 1 else None
-
-
 def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
     messages = inputs.messages
     text: str = messages["workflow_complete"].format(workflow=run.workflow, progress=format_progress(run))
     if unfinished := format_unfinished_steps(run):
         text += " " + messages["unfinished_steps"].format(steps=unfinished)
+    if claimed := self_declared_steps(run):
+        text += " " + messages["self_declared"].format(steps=format_step_keys(claimed))
     return WorkflowDecision(
         (WorkflowEnded(RunStatus.COMPLETE, unfinished),),
         tell_user(run, text, inputs) if unfinished else (NotifyUser(text),),
@@ -238,16 +214,12 @@ _TURN_END_CHECKS: tuple[TurnEndCheck, ...] = (
 
 
 def _continue_turn(
-    event: TurnEnding, state: SessionState, run: WorkflowRun, inputs: WorkflowInputs, problem: str
+    state: SessionState, run: WorkflowRun, inputs: WorkflowInputs, problem: str, notes: tuple[str, ...]
 ) -> WorkflowDecision:
     text = render_continuation_prompt(run, state, inputs)
     if problem:
         text = text.partition("\n")[0] + "\n" + problem
-    reported = {parsed.step_key for parsed in verdicts.parse_stage_verdicts(strip_controls(event.message))}
-    if unknown := sorted(reported - {name for step in run.steps for name in (step.key, step.stage)}):
-        text += "\n" + inputs.messages["step_unknown"].format(
-            unknown=", ".join(unknown)[:MAX_UNKNOWN_STEP_CHARS], steps=format_step_keys(current_steps(run))
-        )
+    text = "\n".join((text, *notes))
     stale = _count_turns_without_progress(state, run, inputs)
     why = make_explanation(
         "loop", "continue_turn", "work is left", turn=state.loop.iterations + 1, turns_without_progress=stale

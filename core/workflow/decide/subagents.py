@@ -25,6 +25,7 @@ from upbeat.core.workflow.facts import (
     CallLinked,
     CallLost,
     Fact,
+    StepFinished,
     StepStarted,
     SubagentInstructed,
     UnmatchedResultQueued,
@@ -33,7 +34,15 @@ from upbeat.core.workflow.facts import (
 from upbeat.core.workflow.handoff import parse_handoff
 from upbeat.core.workflow.prompts import ELLIPSIS, format_step_keys, render_step_prompt, verdict_options
 from upbeat.core.workflow.registry import SPEC_MODE, Registry
-from upbeat.core.workflow.state import SessionState, StepStatus, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.state import (
+    SessionState,
+    StepAuthor,
+    StepStatus,
+    StepVerdict,
+    SubagentCall,
+    WorkflowRun,
+    WorkflowStep,
+)
 from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
 
@@ -187,7 +196,8 @@ def _on_final_message(
         return WorkflowDecision(effects=(ContinueTurn(problem),), explanations=(why,))
     handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
     facts = finish_call(run, inputs.registry, call.call_id, verdict, notes, handoff)
-    return conclude_step(run, inputs, step.key, verdict, facts, message)
+    ended = StepFinished(step.key, verdict, notes, handoff, StepAuthor.AGENT)
+    return conclude_step(run, inputs, ended, facts, message)
 
 
 def evaluate_result(
@@ -217,9 +227,10 @@ def evaluate_result(
 
 
 def conclude_step(
-    run: WorkflowRun, inputs: WorkflowInputs, step_key: str, verdict: StepVerdict, facts: tuple[Fact, ...], message: str
+    run: WorkflowRun, inputs: WorkflowInputs, ended: StepFinished, facts: tuple[Fact, ...], message: str
 ) -> WorkflowDecision:
-    """Return the decision for a step that ended: its facts, and its box checked if it passed."""
+    """Return the decision for a result of a step: ``facts``, and its box checked if it passed."""
+    step_key = ended.step_key
     after = apply_facts(facts, SessionState(run=run)).run
     step = after.find_step(step_key) if after else None
     is_passed = step is not None and step.has_passed and not step.repair_of
@@ -229,9 +240,10 @@ def conclude_step(
         "missing in the handoff": ", ".join(parse_handoff(message).missing_sections),
     }
     origin = _workflow_origin(inputs.registry, run)
+    reason = f"{step_key} ended" + (", self-declared" if ended.author is StepAuthor.MAIN else "")
     return WorkflowDecision(
         facts,
-        explanations=(make_explanation("workflow", verdict.value, f"{step_key} ended", origin, **shown),),
+        explanations=(make_explanation("workflow", ended.verdict.value, reason, origin, **shown),),
         workspace_actions=(TickCheckboxes(run.feature, (step_key,)),) if run.feature and is_passed else (),
     )
 

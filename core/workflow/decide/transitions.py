@@ -31,6 +31,7 @@ from upbeat.core.workflow.registry import (
 from upbeat.core.workflow.state import (
     RunStatus,
     SessionState,
+    StepAuthor,
     StepStatus,
     StepVerdict,
     WorkflowRun,
@@ -78,14 +79,13 @@ def finish_call(
         return (returned,)
     worst = min((other.verdict for other in calls), key=WORST_FIRST.index)
     notes = " · ".join(other.failure_notes for other in calls if other.verdict is worst and other.failure_notes)
-    return (returned, *finish_step(after, registry, call.step_key, worst, notes, handoff))
+    finished = StepFinished(call.step_key, worst, notes, handoff, StepAuthor.AGENT)
+    return (returned, *finish_step(after, registry, finished))
 
 
-def finish_step(
-    run: WorkflowRun, registry: Registry, step_key: str, verdict: StepVerdict, failure_notes: str, handoff: str = ""
-) -> tuple[Fact, ...]:
-    """Return the facts that follow when a step ends with ``verdict``."""
-    finished = StepFinished(step_key, verdict, failure_notes, handoff)
+def finish_step(run: WorkflowRun, registry: Registry, finished: StepFinished) -> tuple[Fact, ...]:
+    """Return the facts that follow when a step ends: ``finished``, and what it leads to."""
+    step_key, verdict = finished.step_key, finished.verdict
     after = _apply(run, [finished])
     step = after.find_step(step_key)
     if step is None:

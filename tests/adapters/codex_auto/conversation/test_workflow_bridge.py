@@ -130,7 +130,7 @@ def test_a_workflow_continues_until_it_is_complete(tmp_path: Path) -> None:
     assert ("", "") == (second.guidance, second.context)
     assert second.prompt.startswith("[upbeat 1/30] workflow single: DEV\nNext step: delegate DEV")
     assert "upbeat continues: [upbeat 1/30] workflow single: DEV\n" in scene.printed
-    assert "upbeat: workflow single is complete: DEV ✓\n" in scene.printed
+    assert "upbeat: workflow single is complete: DEV ✓ Self-declared: DEV.\n" in scene.printed
 
 
 def test_a_loop_without_progress_ends(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, started, with_own
 
+from upbeat.core.contract.client import UNKNOWN_CLIENT
 from upbeat.core.contract.event import ClientName
 from upbeat.core.workflow.decide.loop import FEATURE_LEASE_SECONDS, ends_in_question
 from upbeat.core.workflow.decision import ArchiveFeature, LoopLimits, TickCheckboxes
@@ -214,40 +215,6 @@ def test_a_rejection_is_repaired() -> None:
     assert ["REVIEW", "TEST"] == play.now
 
 
-def test_steps_of_the_main_agent() -> None:
-    """A marker that names a current step is its verdict; a pass needs evidence."""
-    play = started("debug")
-    play.ends('Found it.\n<!-- VERDICT: {"stage": "DEBUG", "result": "PASS"} -->')
-    play.ends('<!-- VERDICT: {"stage": "DEV", "result": "PASS"} -->')
-    play.ends('<!-- VERDICT: {"stage": "TEST", "result": "PASS"} -->')
-    unproven = play.shown
-    play.runs("pytest")
-    play.ends('<!-- VERDICT: {"stage": "TEST", "result": "PASS"} -->')
-
-    assert "DEBUG=pass DEV=pass TEST=unclear" == unproven
-    assert RunStatus.COMPLETE is play.run.status
-
-
-def test_a_verdict_may_name_the_stage() -> None:
-    """A marker with the stage's name counts for its only current step, such as a repair."""
-    play = started("debug")
-    play.does("debugger")
-    play.does("developer")
-    play.tests(FAIL, exit_code=1)
-    play.ends('It was the lock.\n<!-- VERDICT: {"stage": "DEBUG", "result": "PASS"} -->')
-
-    assert "DEBUG=pass DEV=pass DEBUG#1=pass DEV#1 TEST=fail" == play.shown
-
-
-def test_a_verdict_for_an_unknown_step_is_answered() -> None:
-    """The agent learns that the workflow has no such step, and which steps are current."""
-    play = started("debug")
-    play.ends('<!-- VERDICT: {"stage": "QA", "result": "PASS"} -->')
-
-    assert "There is no step QA in this workflow" in play.continuation
-    assert "The current steps: DEBUG." in play.continuation
-
-
 def used_up(**changes: object) -> Play:
     """A play of debug whose TEST has failed three times."""
     play = started("debug", **changes)
@@ -283,18 +250,6 @@ def test_no_continuation_without_the_loop() -> None:
     play.ends()
 
     assert ("", True) == (play.continuation, "TEST has failed 3 times" in play.notified)
-
-
-def test_steps_that_cannot_be_claimed() -> None:
-    """A marker of the main agent does not count for a later step, nor for one that a subagent is working on."""
-    play = started("quick")
-    play.ends('<!-- VERDICT: {"stage": "TEST", "result": "PASS"} -->')
-    play.does("developer")
-    play.delegate("code-reviewer")
-    play.started("code-reviewer", "r")
-    play.ends('<!-- VERDICT: {"stage": "REVIEW", "result": "PASS"} -->', background_task_count=1)
-
-    assert "DEV=pass REVIEW TEST RETRO" == play.shown
 
 
 def test_the_files_of_a_feature() -> None:
@@ -338,7 +293,7 @@ def test_a_client_that_ends_the_turn_itself() -> None:
 
 def test_a_claim_without_evidence_is_answered() -> None:
     """The main agent learns why its PASS does not count."""
-    play = started("tdd")
+    play = started("tdd", traits=UNKNOWN_CLIENT)
     play.does("tester", "The specification is written.")
     play.does("developer")
     play.ends('Green.\n<!-- VERDICT: {"stage": "TEST:2", "result": "PASS"} -->')

@@ -13,7 +13,7 @@ from upbeat.core.workflow.facts import (
     apply_facts,
 )
 from upbeat.core.workflow.registry import Registry, Stage, Workflow
-from upbeat.core.workflow.state import RunStatus, SessionState, StepVerdict, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.state import RunStatus, SessionState, StepAuthor, StepVerdict, WorkflowRun, WorkflowStep
 
 STAGES = {
     "DEV": Stage("DEV", "developer"),
@@ -71,7 +71,7 @@ def test_the_worst_verdict_of_the_calls_counts() -> None:
     assert (CallReturned("c1", StepVerdict.UNCLEAR, "why?"),) == first
     assert (
         CallReturned("c2", StepVerdict.PASS),
-        StepFinished("TEST", StepVerdict.UNCLEAR, "why?", "handoff"),
+        StepFinished("TEST", StepVerdict.UNCLEAR, "why?", "handoff", StepAuthor.AGENT),
     ) == finish_call(after(run, *first), REGISTRY, "c2", StepVerdict.PASS, "", "handoff")
     assert () == finish_call(after(run, *first), REGISTRY, "c1", StepVerdict.PASS, "")
     assert () == finish_call(run, REGISTRY, "unknown", StepVerdict.PASS, "")
@@ -83,25 +83,21 @@ def test_a_failed_step_is_repaired_and_retried() -> None:
     failed = StepFinished("TEST:2", StepVerdict.FAIL, "off by one")
     repair = WorkflowStep("DEV#1", "DEV", 3, repair_of=("TEST:2",))
 
-    assert (failed,) == finish_step(run, REGISTRY, "TEST:2", StepVerdict.FAIL, "off by one")
-    assert (failed, RepairPlanned((repair,), ("TEST:2",))) == finish_step(
-        passed(run, "RETRO"), REGISTRY, "TEST:2", StepVerdict.FAIL, "off by one"
-    )
+    assert (failed,) == finish_step(run, REGISTRY, failed)
+    assert (failed, RepairPlanned((repair,), ("TEST:2",))) == finish_step(passed(run, "RETRO"), REGISTRY, failed)
 
 
 def test_a_specification_that_fails_is_retried_without_repairs() -> None:
     """In mode spec, no stage runs before the retry."""
-    assert (StepFinished("TEST", StepVerdict.FAIL), RepairPlanned((), ("TEST",))) == finish_step(
-        RUN, REGISTRY, "TEST", StepVerdict.FAIL, ""
-    )
+    failed = StepFinished("TEST", StepVerdict.FAIL)
+
+    assert (failed, RepairPlanned((), ("TEST",))) == finish_step(RUN, REGISTRY, failed)
 
 
 def test_the_last_attempt() -> None:
     """After the last attempt the user is asked, unless the stage continues on failure."""
-    tried = after(RUN, StepFinished("TEST", StepVerdict.FAIL))
+    failed, retro = StepFinished("TEST", StepVerdict.FAIL), StepFinished("RETRO", StepVerdict.FAIL)
     ready = passed(RUN, "TEST", "DEV", "TEST:2")
 
-    assert (
-        WorkflowEnded(RunStatus.NEEDS_HUMAN, "TEST") == finish_step(tried, REGISTRY, "TEST", StepVerdict.FAIL, "")[-1]
-    )
-    assert (StepFinished("RETRO", StepVerdict.FAIL),) == finish_step(ready, REGISTRY, "RETRO", StepVerdict.FAIL, "")
+    assert WorkflowEnded(RunStatus.NEEDS_HUMAN, "TEST") == finish_step(after(RUN, failed), REGISTRY, failed)[-1]
+    assert (retro,) == finish_step(ready, REGISTRY, retro)
