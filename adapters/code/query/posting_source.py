@@ -7,12 +7,14 @@ it was indexed is read from the tree, and a term is a prefix of its words, so ne
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 
-from upbeat.adapters.code.concurrency import raise_if_cancelled
+from upbeat.adapters.code.concurrency import LruCache, raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.files.tree import SourceFile, WorkingTree
 from upbeat.adapters.code.index.document import (
@@ -36,6 +38,10 @@ LENGTH_B = 0.6
 MAX_LENGTH_RATIO = 8.0
 """Times the average length beyond which a file's length no longer counts against it."""
 
+CACHED_HITS = 1_000_000
+"""Hits of a group's files that are kept from one query to the next: 12 MB."""
+
+CACHED_FREQUENCIES = 10_000
 MAX_FILES = 20_000
 MAX_SCANNED_BYTES = 300_000_000
 MAX_CACHED_COUNTS = 48
@@ -68,6 +74,27 @@ class Needle:
     weight: float
     is_name: bool = False
     is_neighbor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The files with a needle: their positions, ascending, and the BM25 saturation of how often it occurs in each."""
+
+    positions: Sequence[int]
+    saturations: Sequence[float]
+
+    def saturation(self, position: int) -> float:
+        """Return the saturation at ``position``; 0 if that file has no hit."""
+        index = bisect_left(self.positions, position)
+        is_hit = index < len(self.positions) and self.positions[index] == position
+        return self.saturations[index] if is_hit else 0.0
+
+
+def make_hits(counts: Iterable[tuple[int, int]], norms: Sequence[float]) -> Hits:
+    """Return the hits of files, given each file's position and count, in any order, and the norms of all files."""
+    pairs = sorted(counts)
+    saturations = [count * (LENGTH_K1 + 1) / (count + norms[position]) for position, count in pairs]
+    return Hits(array("I", [position for position, _ in pairs]), array("d", saturations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +160,8 @@ class PostingSource(ABC):
         """Return about how rare ``needle`` is in ``group``, as an inverse document frequency."""
 
     @abstractmethod
-    def hits(self, needle: Needle, group: FileGroup) -> Sequence[tuple[int, int]] | None:
-        """Return the position of every file with ``needle``, and how often it occurs; None when time is up."""
+    def hits(self, needle: Needle, group: FileGroup) -> Hits | None:
+        """Return every file with ``needle``; None when time is up."""
 
     @abstractmethod
     def documents(self, paths: Sequence[str]) -> Iterator[tuple[str, StoredDocument]]:
@@ -161,10 +188,15 @@ class PostingSource(ABC):
 
 @dataclass(frozen=True, slots=True)
 class _IndexedGroup(FileGroup):
-    """``position_by_doc`` holds the documents of one file, ``positions_by_doc`` those of several identical files."""
+    """``position_by_doc`` holds the documents of one file, ``positions_by_doc`` those of several identical files.
+
+    ``hits`` and ``frequencies`` of keys are kept from one query to the next.
+    """
 
     position_by_doc: Mapping[int, int]
     positions_by_doc: Mapping[int, Sequence[int]]
+    hits: LruCache[str, Hits] = field(default_factory=lambda: LruCache(CACHED_HITS))
+    frequencies: LruCache[str, int] = field(default_factory=lambda: LruCache(CACHED_FREQUENCIES))
 
 
 class IndexSource(PostingSource):
@@ -225,24 +257,29 @@ class IndexSource(PostingSource):
         )
 
     def rarity(self, needle: Needle, group: FileGroup) -> float:
-        frequency = self._store.key_frequency(needle.index_key)
+        assert isinstance(group, _IndexedGroup)
+        frequency = group.frequencies.get(needle.index_key)
+        if frequency is None:
+            frequency = self._store.key_frequency(needle.index_key)
+            group.frequencies.put(needle.index_key, frequency, 1)
         return inverse_document_frequency(group.file_count, min(group.file_count, frequency))
 
-    def hits(self, needle: Needle, group: FileGroup) -> Sequence[tuple[int, int]]:
+    def hits(self, needle: Needle, group: FileGroup) -> Hits:
         assert isinstance(group, _IndexedGroup)
-        single, shared = group.position_by_doc, group.positions_by_doc
-        hits: list[tuple[int, int]] = []
-        for docs, counts in self._store.postings(needle.index_key):
-            pairs = zip(map(single.get, docs), counts, strict=True)
-            hits += [(position, count) for position, count in pairs if position is not None]
-            if shared:
-                hits += [
-                    (position, count)
-                    for doc, count in zip(docs, counts, strict=True)
-                    if doc in shared
-                    for position in shared[doc]
-                ]
+        hits = group.hits.get(needle.index_key)
+        if hits is None:
+            hits = make_hits(self._count_files(needle.index_key, group), group.length_norms)
+            group.hits.put(needle.index_key, hits, len(hits.positions) + 1)
         return hits
+
+    def _count_files(self, key: str, group: _IndexedGroup) -> Iterator[tuple[int, int]]:
+        """Yield the position of each file with ``key``, and how often it occurs there."""
+        single, shared = group.position_by_doc, group.positions_by_doc
+        for docs, counts in self._store.postings(key):
+            pairs = zip(map(single.get, docs), counts, strict=True)
+            yield from [(position, count) for position, count in pairs if position is not None]
+            for doc, count in zip(docs, counts, strict=True) if shared else ():
+                yield from [(position, count) for position in shared.get(doc, ())]
 
     def documents(self, paths: Sequence[str]) -> Iterator[tuple[str, StoredDocument]]:
         if not self._has_words:
@@ -364,12 +401,12 @@ class WorkingTreeSource(PostingSource):
         frequency = sum([needle.pattern in source.lowercase_bytes for source in sample])
         return inverse_document_frequency(len(sample), frequency)
 
-    def hits(self, needle: Needle, group: FileGroup) -> Sequence[tuple[int, int]] | None:
+    def hits(self, needle: Needle, group: FileGroup) -> Hits | None:
         if monotonic() > self._deadline + COUNT_SECONDS:
             self.is_truncated = True
             return None
         assert isinstance(group, _ScannedGroup)
-        hits = []
+        counts = []
         for position, source in enumerate(group.sources):
             if position % 1024 == 0:
                 raise_if_cancelled(self._cancelled)
@@ -379,8 +416,8 @@ class WorkingTreeSource(PostingSource):
                     source.needle_counts.clear()
                 count = source.needle_counts[needle.pattern] = source.lowercase_bytes.count(needle.pattern)
             if count:
-                hits.append((position, count))
-        return hits
+                counts.append((position, count))
+        return make_hits(counts, group.length_norms)
 
     def documents(self, paths: Sequence[str]) -> Iterator[tuple[str, StoredDocument]]:
         for number, path in enumerate(paths):

@@ -22,6 +22,7 @@ from upbeat.adapters.code.query.parse_query import SearchQuery
 from upbeat.adapters.code.query.posting_source import (
     LENGTH_K1,
     FileGroup,
+    Hits,
     Needle,
     PostingSource,
 )
@@ -46,6 +47,10 @@ MIN_NUMBER_DIGITS = 3
 """Digits of a number that distinguishes names."""
 
 DOTTED_MATCH_WEIGHT = 0.9
+PRUNED_SHARE = 8
+"""A needle in more than one of so many files is counted last."""
+
+ROUNDING = 1 + 1e-9
 MIN_SCORE = 1e-300
 """Smallest score of a candidate: more than zero."""
 
@@ -80,8 +85,8 @@ def retrieve(source: PostingSource, search_query: SearchQuery, cancelled: Cancel
     group = source.group(search_query.wanted_roles)
     needles = _select_needles(source, build_needles(search_query), group, MAX_NEEDLES)
     counted = [*needles, *build_neighbor_needles(search_query)]
-    candidates, coverage = _score_group(source, group, counted, search_query, result, cancelled)
-    if not source.is_truncated and (len(candidates) < MAX_SECONDARY_CANDIDATES or coverage < MIN_COVERAGE):
+    candidates, is_covered = _score_group(source, group, counted, search_query, result, cancelled)
+    if not source.is_truncated and (len(candidates) < MAX_SECONDARY_CANDIDATES or not is_covered):
         group = source.group(frozenset(FileRole) - search_query.wanted_roles - {FileRole.DATA})
         needles = _select_needles(source, needles, group, MAX_SECONDARY_NEEDLES)
         others, _ = _score_group(source, group, needles, search_query, result, cancelled)
@@ -127,6 +132,15 @@ def _select_needles(source: PostingSource, needles: Sequence[Needle], group: Fil
     return selected
 
 
+@dataclass(frozen=True, slots=True)
+class CountedNeedle:
+    """A needle that was counted; ``own_gain`` is 0 for a neighbor."""
+
+    gain: float
+    own_gain: float
+    hits: Hits
+
+
 def _score_group(
     source: PostingSource,
     group: FileGroup,
@@ -134,35 +148,74 @@ def _score_group(
     search_query: SearchQuery,
     result: RetrievalResult,
     cancelled: Cancellation,
-) -> tuple[list[str], float]:
-    """Return the best files of the group, best first, and the largest share of the own words' gain in one file."""
-    norms, members = group.length_norms, group.members
-    totals, covered = [0.0] * len(norms), [0.0] * len(norms)
-    total_gain = 0.0
+) -> tuple[list[str], bool]:
+    """Return the best files of the group, best first, and whether one has ``MIN_COVERAGE`` of the own words' gain."""
+    counted: list[CountedNeedle] = []
     for needle in needles:
         raise_if_cancelled(cancelled)
         hits = source.hits(needle, group)
         if hits is None:
             break
-        idf = terms.inverse_document_frequency(group.file_count, len(hits))
+        idf = terms.inverse_document_frequency(group.file_count, len(hits.positions))
         result.idf.setdefault(needle.key, idf)
-        gain = needle.weight * idf
-        own_gain = 0.0 if needle.is_neighbor else gain
-        total_gain += own_gain
-        for position, count in hits:
-            totals[position] += gain * count * (LENGTH_K1 + 1) / (count + norms[position])
-            covered[position] += own_gain
+        counted.append(CountedNeedle(needle.weight * idf, 0.0 if needle.is_neighbor else needle.weight * idf, hits))
+    totals = [0.0] * len(group.paths)
     for term, weight in search_query.terms.items():
         gain = PATH_FACTOR * weight * result.idf.get(term, 1.0)
         for position in group.positions_by_term.get(term, ()):
-            if members[position]:
+            if group.members[position]:
                 totals[position] += gain
     result.scanned_count += group.file_count
     result.byte_count += group.byte_count
-    minimum = max(min(nlargest(MAX_CANDIDATES, filter(None, totals)), default=0.0), MIN_SCORE)
-    high = compress(range(len(totals)), map(minimum.__le__, totals))
+    high = add_hits(totals, sorted(counted, key=lambda item: len(item.hits.positions)))
     best = sorted(high, key=lambda position: (-totals[position], group.paths[position]))[:MAX_CANDIDATES]
-    return [group.paths[position] for position in best], max(covered, default=0.0) / (total_gain or 1.0)
+    return [group.paths[position] for position in best], _is_covered(counted, best, len(totals))
+
+
+def add_hits(totals: list[float], counted: Sequence[CountedNeedle]) -> Iterable[int]:
+    """Add the hits to ``totals``; return the positions of files that include the best ``MAX_CANDIDATES``.
+
+    Once the needles that are left, which are in most files, cannot lift another file among the best, they are looked
+    up only for those that can be among the best; the other totals stay incomplete.
+    """
+    rest = (LENGTH_K1 + 1) * sum(item.gain for item in counted)
+    for index, item in enumerate(counted):
+        if PRUNED_SHARE * len(item.hits.positions) > len(totals):
+            floor = _candidate_floor(totals)
+            if floor > rest * ROUNDING:
+                left = counted[index:]
+                break
+        rest -= (LENGTH_K1 + 1) * item.gain
+        gain = item.gain
+        for position, saturation in zip(item.hits.positions, item.hits.saturations, strict=True):
+            totals[position] += gain * saturation
+    else:
+        left, rest, floor = (), 0.0, _candidate_floor(totals)
+    high = list(compress(range(len(totals)), map(max(floor - rest * ROUNDING, MIN_SCORE).__le__, totals)))
+    for item in left:
+        for position in high:
+            totals[position] += item.gain * item.hits.saturation(position)
+    return high
+
+
+def _candidate_floor(totals: Iterable[float]) -> float:
+    """Return the total of the last candidate if no other hit is added; 0 if there are fewer files."""
+    best = nlargest(MAX_CANDIDATES, filter(None, totals))
+    return best[-1] if len(best) == MAX_CANDIDATES else 0.0
+
+
+def _is_covered(counted: Sequence[CountedNeedle], best: Sequence[int], total_files: int) -> bool:
+    """Return whether a file has ``MIN_COVERAGE`` of the own words' gain; mostly one of the ``best`` has."""
+    own = [item for item in counted if item.own_gain]
+    wanted = MIN_COVERAGE * sum(item.own_gain for item in own)
+    for position in best:
+        if own and sum(item.own_gain for item in own if item.hits.saturation(position)) >= wanted:
+            return True
+    covered = [0.0] * total_files
+    for item in own:
+        for position in item.hits.positions:
+            covered[position] += item.own_gain
+    return bool(own) and max(covered, default=0.0) >= wanted
 
 
 def match_named_paths(paths_named: Callable[[set[str]], Iterable[str]], search_query: SearchQuery) -> dict[str, float]:

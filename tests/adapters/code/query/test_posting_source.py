@@ -15,7 +15,7 @@ from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.index.store import IndexStore
 from upbeat.adapters.code.query.parse_query import parse_search_query
-from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
+from upbeat.adapters.code.query.posting_source import LENGTH_K1, IndexSource, PostingSource, WorkingTreeSource
 from upbeat.adapters.code.query.retrieval import build_needles, retrieve
 
 FILES = {
@@ -63,10 +63,33 @@ def test_hits_are_counted_in_every_file(source: PostingSource) -> None:
     """Identical files each have their own hits."""
     group = source.group(frozenset({FileRole.SOURCE}))
     needle = next(needle for needle in build_needles(QUERY) if needle.key == "limit")
-    hits = {group.paths[position]: count for position, count in source.hits(needle, group) or ()}
+    hits = source.hits(needle, group)
+    expected = {"shop/upload.py": 2, "shop/money.py": 3, "shop/copy.py": 3}
+    norms = dict(zip(group.paths, group.length_norms, strict=True))
 
-    assert {"shop/upload.py": 2, "shop/money.py": 3, "shop/copy.py": 3} == hits
+    assert hits
+    assert expected.keys() == {group.paths[position] for position in hits.positions}
+    for path, count in expected.items():
+        saturation = hits.saturation(group.paths.index(path))
+        assert count * (LENGTH_K1 + 1) / (count + norms[path]) == saturation
+    others = {*range(len(group.paths))} - {*hits.positions}
+    assert 0.0 == max(map(hits.saturation, others), default=0.0)
     assert source.rarity(needle, group) > 0
+
+
+def test_hits_of_an_index_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second query with the same word does not read its postings again."""
+    calls: list[str] = []
+    read = IndexStore.postings
+    monkeypatch.setattr(IndexStore, "postings", lambda store, key: calls.append(key) or read(store, key))
+    root = write(tmp_path.resolve() / "project", FILES)
+    with open_source("index", root, tmp_path / "state") as source:
+        first = retrieve(source, QUERY, threading.Event()).candidates
+        number = len(calls)
+        second = retrieve(source, QUERY, threading.Event()).candidates
+
+    assert first == second
+    assert len(calls) == number > 0
 
 
 def test_the_words_of_an_index_are_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from case_files import read_groups
+from hypothesis import given
+from hypothesis import strategies as st
 
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
+from upbeat.adapters.code.query import retrieval
 from upbeat.adapters.code.query.parse_query import parse_search_query
-from upbeat.adapters.code.query.posting_source import WorkingTreeSource
-from upbeat.adapters.code.query.retrieval import match_named_paths, retrieve
+from upbeat.adapters.code.query.posting_source import WorkingTreeSource, make_hits
+from upbeat.adapters.code.query.retrieval import CountedNeedle, add_hits, match_named_paths, retrieve
 from upbeat.adapters.code.query.terms import names_of_path
 
 
@@ -42,6 +45,26 @@ def test_a_long_query_is_reduced_to_rare_words(tmp_path: Path) -> None:
     files = [f"m{number:02}.py" for number in range(40)]
 
     assert "m17.py" == retrieve_paths(tmp_path, " ".join([*common, "zebra"]), files)[0]
+
+
+COUNTS = st.dictionaries(st.integers(0, 19), st.integers(1, 9))
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 9.0), COUNTS), max_size=9))
+def test_no_candidate_is_missed(needles: list[tuple[float, dict[int, int]]]) -> None:
+    """Files whose hits are not all counted could not be among the best; the best have their complete totals."""
+    norms = [0.5 + number / 10 for number in range(20)]
+    counted = [CountedNeedle(gain, gain, make_hits(counts.items(), norms)) for gain, counts in needles]
+    counted.sort(key=lambda item: len(item.hits.positions))
+    whole = [sum(item.gain * item.hits.saturation(position) for item in counted) for position in range(20)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retrieval, "MAX_CANDIDATES", 3)
+        totals = [0.0] * 20
+        found = add_hits(totals, counted)
+    best = sorted((total for total in whole if total), reverse=True)[:3]
+
+    assert best == pytest.approx(sorted((totals[position] for position in found), reverse=True)[:3])
+    assert [whole[position] for position in found] == pytest.approx([totals[position] for position in found])
 
 
 FILES = [
