@@ -38,17 +38,18 @@ def _on_subagent_returned(event: SubagentReturned, context: PolicyContext) -> Po
     if not cause:
         return NO_RESULT
     text = context.text("head", tool=event.call.tool) + cause
-    return PolicyResult((InjectContext(text),), "a delegation failed with a known error")
+    return PolicyResult((InjectContext(text),), "a delegation failed")
 
 
 def _explain_error(event: SubagentReturned, context: PolicyContext) -> str:
-    """Return what went wrong and what to do; empty for an unknown error."""
+    """Return what went wrong and what to do; empty without an error."""
     error = event.error[:_MAX_ERROR_CHARS]
     if unknown := _UNKNOWN_AGENT.search(error[:300]):
         return _explain_unknown_agent(unknown[1] or _requested_agent(event.call.input), error, context)
     if names := tuple(dict.fromkeys(_MISSING_FIELD.findall(error[:1000]))):
         return context.text("missing_field", names=", ".join(f"`{name}`" for name in names[:5]))
-    return next((context.text(key) for key, pattern in _CAUSES.items() if pattern.search(error[:1000])), "")
+    known = (context.text(key) for key, pattern in _CAUSES.items() if pattern.search(error[:1000]))
+    return next(known, context.text("unknown") if error.strip() else "")
 
 
 def _explain_unknown_agent(asked: str, error: str, context: PolicyContext) -> str:

@@ -1,4 +1,4 @@
-"""Explain how to fix an edit that did not apply."""
+"""Explain how to fix an edit that did not apply, and a file that could not be written."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _CAUSES = {
     key: re.compile(pattern, re.IGNORECASE)
     for key, pattern in load_toml(__package__, "errors.toml")["recover-from-failed-edit"].items()
 }
+_SYSTEM_CAUSES = frozenset({"cause_permission", "cause_read_only", "cause_full", "cause_folder", "cause_no_folder"})
 _FAILED_PATCH = re.compile(r"(?:Script error:\s*)?apply_patch verification failed|Exit code: [1-9]")
 """Beginning of the output of a patch that did not apply, for clients that report it only as text."""
 
@@ -31,7 +32,7 @@ def _on_tool_finished(event: ToolFinished, context: PolicyContext) -> PolicyResu
     if not cause:
         return NO_RESULT
     path = ", ".join(event.call.paths[:3]) or event.call.tool
-    text = context.text("text", path=path, cause=context.text(cause))
+    text = context.text("not_written" if cause in _SYSTEM_CAUSES else "text", path=path, cause=context.text(cause))
     return PolicyResult(
         (InjectContext(text),), replace(context, language="en").text(cause), mentioned_paths=event.call.paths
     )

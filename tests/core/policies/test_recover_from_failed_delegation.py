@@ -24,9 +24,7 @@ SAYS_NOTHING = {
     "an agent that has answered": SubagentReturned(HERE, ASKED, "a1", "agent type x not found"),
     "an agent that still works": SubagentReturned(HERE, ASKED, "a1"),
     "a call that its user broke off": failed(""),
-    "an error that nobody knows": failed("Something went wrong"),
     "an error without words": failed("\n \n"),
-    "a known error far behind": failed("x" * 1000 + "agent thread limit reached"),
     "an answer with an error in it": replace(UNKNOWN, has_failed=False),
 }
 
