@@ -18,7 +18,7 @@ from time import monotonic
 
 from upbeat.adapters.cli.command_line import create_parser
 from upbeat.adapters.clients.client import Client
-from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.doctor import installation
 from upbeat.adapters.doctor.canary import empty_repository
 from upbeat.adapters.doctor.journal_evidence import MAX_RECORDS, latest_entries
@@ -45,7 +45,11 @@ from upbeat.core.turn.report import format_timestamp
 def run(arguments: Sequence[str]) -> int:
     parser = create_parser("doctor", __doc__)
     parser.add_argument(
-        "client", choices=tuple(CLIENT_BY_CLI_NAME), nargs="?", help="check only this client (default: all)"
+        "client",
+        type=to_cli_name,
+        choices=tuple(CLIENT_BY_CLI_NAME),
+        nargs="?",
+        help="check only this client (default: all)",
     )
     parser.add_argument("--probe", action="store_true", help="start each client once with a stub model")
     parser.add_argument("--json", action="store_true")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from upbeat.adapters.cli.command_line import create_parser
-from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.install.apply import apply_plan, remove_drafts
 from upbeat.adapters.install.byte_code import compile_missing
 from upbeat.adapters.install.plan import InstallationPlan, plan_install
@@ -83,7 +83,7 @@ def confirm_plan(plan: InstallationPlan, options: argparse.Namespace) -> int | N
 def parser_for(command: str, description: str) -> argparse.ArgumentParser:
     """Return a parser with the options that install and uninstall share."""
     parser = create_parser(command, description)
-    parser.add_argument("client", choices=sorted(CLIENT_BY_CLI_NAME))
+    parser.add_argument("client", type=to_cli_name, choices=sorted(CLIENT_BY_CLI_NAME))
     parser.add_argument("--dry-run", action="store_true", help="only show the changes")
     parser.add_argument("--yes", action="store_true", help="skip the confirmation")
     return parser

@@ -9,8 +9,14 @@ from collections.abc import Sequence
 def run(arguments: Sequence[str]) -> int:
     """Serve until stdin ends; the server checks the client's name after it has answered ``initialize``."""
     parser = argparse.ArgumentParser(prog="upbeat mcp", description=(__doc__ or "").replace("``", "`"))
-    parser.add_argument("--client", default="claude-code", help="id of the client whose hooks it answers")
+    parser.add_argument("--client", default="claude-code", help="the client whose hooks it answers: claude or codex")
     options = parser.parse_args(arguments)
     from upbeat.adapters.mcp_server.server import main
+    from upbeat.core.contract.event import ClientName
 
-    main(options.client)
+    client: str = options.client
+    if client not in set(ClientName):  # the plugins pass an id, which needs no registry
+        from upbeat.adapters.clients.registry import to_client_id
+
+        client = to_client_id(client)
+    main(client)

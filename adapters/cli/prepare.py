@@ -17,7 +17,7 @@ from typing import BinaryIO, NoReturn
 from pydantic import ValidationError
 
 from upbeat.adapters.cli.command_line import add_repo_option, exit_on_signals
-from upbeat.adapters.clients.registry import CLIENT_IDS, find_client
+from upbeat.adapters.clients.registry import CLIENT_IDS, find_client, to_client_id
 from upbeat.adapters.system.config.resolver import working_directory
 from upbeat.adapters.system.environment import decode_argument
 from upbeat.adapters.system.terminal import escape_controls
@@ -197,7 +197,13 @@ def _parser() -> argparse.ArgumentParser:
         "30 unreadable input; with --strict also 40 a tool failed, 50 budget exceeded",
     )
     parser.add_argument("--prompt", metavar="TEXT", help="the prompt (default: read a prompt or a request from stdin)")
-    parser.add_argument("--client", choices=[name.value for name in ClientName], help="apply the limits of this client")
+    parser.add_argument(
+        "--client",
+        type=to_client_id,
+        choices=[name.value for name in ClientName],
+        metavar="CLIENT",
+        help="apply the limits of this client: claude or codex",
+    )
     add_repo_option(parser)
     parser.add_argument(
         "--plan", action="store_true", help="only print what would run; the same input gives the same bytes"

@@ -1,8 +1,9 @@
 """``upbeat tools list``, ``upbeat tools call NAME --args JSON``, ``upbeat tools approve SERVER[.TOOL]``.
 
-The `ci_*` tools and the tools of your own MCP servers. `call` prints one item of the contract's `tool_results` and
-exits with 0 if the tool answered, else with 40. `list` starts your servers and shows the state of each of their tools:
-automatic, on_request, changed or unreachable. If your settings have mistakes, it prints them and exits with 20.
+The `ci_*` tools and the tools of your own MCP servers. `call` prints the answer as an agent gets it over MCP, or with
+`--json` one item of the contract's `tool_results`, and exits with 0 if the tool answered, else with 40. `list` starts
+your servers and shows the state of each of their tools: automatic, on_request, changed or unreachable. If your settings
+have mistakes, it prints them and exits with 20.
 `approve` shows tools as their server declares them now, and approves them.
 """
 
@@ -106,7 +107,10 @@ def _call(application: Application, options: argparse.Namespace) -> int:
         return 2
     source = EventSource(ClientName.CLI, working_directory())
     called = call_tool(options.name, args, source, options.repo, application.runtime)
-    print(called.result.model_dump_json(indent=2))
+    if options.json:
+        print(called.result.model_dump_json(indent=2))
+    else:
+        print(called.model_text, file=sys.stderr if called.result.error else sys.stdout)
     for limit in called.limits:
         print(f"[Limits] {limit.text}", file=sys.stderr)
     return ExitCode.OK if called.result.status == "ok" else ExitCode.TOOL_FAILED
@@ -136,6 +140,7 @@ def _approve(application: Application, options: argparse.Namespace) -> int:
 def _call_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name")
     parser.add_argument("--args", default="{}", metavar="JSON", help='for example {"query": "retry limit"}')
+    add_json_option(parser)
 
 
 def _approve_options(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from upbeat.adapters.cli.command_line import (
     project_root,
     run_subcommand,
 )
-from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME
+from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, to_cli_name
 from upbeat.adapters.system.config.workflows import PROJECT_FILE, USER_FILE, load_workflows
 from upbeat.adapters.system.environment import Environment, read_environment
 from upbeat.core.settings_layers import did_you_mean
@@ -162,7 +162,13 @@ def _start_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _resume_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--client", choices=sorted(CLIENT_BY_CLI_NAME), required=True, help="the client to continue in")
+    parser.add_argument(
+        "--client",
+        type=to_cli_name,
+        choices=sorted(CLIENT_BY_CLI_NAME),
+        required=True,
+        help="the client to continue in",
+    )
     parser.add_argument("--no-start", action="store_true", help="do not start the client")
     _session_option(parser)
 

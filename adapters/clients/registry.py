@@ -22,6 +22,16 @@ CLIENT_IDS = tuple(client.id for client in CLIENTS)
 CLIENT_BY_CLI_NAME = {client.cli_name: client for client in CLIENTS}
 
 
+def to_cli_name(name: str) -> str:
+    """Return the name of a client on the command line, where its id is accepted, too; other text as it is."""
+    return next((client.cli_name for client in CLIENTS if client.id == name), name)
+
+
+def to_client_id(name: str) -> str:
+    """Return the id of a client by its name on the command line; other text as it is."""
+    return str(CLIENT_BY_CLI_NAME[name].id) if name in CLIENT_BY_CLI_NAME else name
+
+
 def find_client(client_id: str) -> Client:
     """Return the client with the id ``client_id``.
 

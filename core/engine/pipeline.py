@@ -27,7 +27,6 @@ from upbeat.core.engine import ports
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis
 from upbeat.core.prompt.classify import analyze_prompt
 from upbeat.core.prompt.follow_up import add_subject
-from upbeat.core.prompt.gate import is_worth_saying
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.redact import redact
 from upbeat.core.sanitize.text import SanitizedText, sanitize_inline
@@ -262,7 +261,7 @@ def _has_something_to_say(plan: ToolPlan, runs: tuple[ToolRun, ...]) -> bool:
     """Return what the gated search decided; without its answer the words decide."""
     prior = next((tool.args[PRIOR] for tool in plan.tools if PRIOR in tool.args), None)
     decisions = [bool(run.output.data["gate"]["speaks"]) for run in runs if run.output and "gate" in run.output.data]
-    return prior is None or (decisions[0] if decisions else is_worth_saying(prior, None))
+    return prior is None or (decisions[0] if decisions else prior >= 0)
 
 
 def _run_tools(

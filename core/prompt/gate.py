@@ -20,6 +20,9 @@ CONSTANT = "#constant"
 NO_DOUBT = -1.3
 """Log odds below which the index is not asked."""
 
+NO_SOURCES = -100.0
+"""Log odds in a repository without source files: there is nothing to say."""
+
 TYPICAL_FEATURES = 12
 """Words and pairs of words in a short prompt."""
 
@@ -92,15 +95,10 @@ def iter_word_features(prose: str) -> Iterator[str]:
         previous = word
 
 
-def is_worth_saying(prior: float, evidence: Evidence | None) -> bool:
-    """Return whether a repository with this ``evidence`` has something to say; None: it could not be asked."""
-    if evidence is None:
-        return prior >= 0
-    return evidence.files > 0 and log_odds(prior, evidence) >= 0
-
-
 def log_odds(prior: float, evidence: Evidence) -> float:
-    """Return the log odds that the prompt is about the code that gave ``evidence``."""
+    """Return the log odds that the prompt is about the code that gave ``evidence``; 0 or more is worth an answer."""
+    if not evidence.files:
+        return NO_SOURCES
     weights = _evidence_weights()
     values: Iterator[tuple[str, float]] = zip(EVIDENCE_NAMES, astuple(evidence), strict=True)
     return weights[CONSTANT] + weights["prior"] * prior + sum([weights[name] * value for name, value in values])

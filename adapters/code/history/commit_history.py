@@ -213,7 +213,7 @@ class HistoryStore:
 
 
 class HistoryLoader:
-    """Reads a history in the background.
+    """Reads a history in the background, from ``start`` on.
 
     A history that is too late for one question is ready for the next; only ``closed`` stops the reading.
     """
@@ -221,9 +221,13 @@ class HistoryLoader:
     def __init__(self, histories: HistoryStore, root: str, closed: Event) -> None:
         self._history = histories.get_cached(root)
         self.problem = "" if self._history else histories.problem(root)
+        self._arguments = histories, root, closed
         self._thread: Thread | None = None
-        if self._history is None and not self.problem:
-            self._thread = Thread(target=self._read, args=(histories, root, closed), daemon=True)
+
+    def start(self) -> None:
+        """Start to read, unless the history is known or being read."""
+        if self._thread is None and self._history is None and not self.problem:
+            self._thread = Thread(target=self._read, args=self._arguments, daemon=True)
             self._thread.start()
 
     def result(self, deadline: float) -> CommitHistory | None:

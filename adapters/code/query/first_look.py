@@ -12,7 +12,7 @@ from upbeat.adapters.code.files.file_types import classify_file
 from upbeat.adapters.code.index.document import StoredDocument
 from upbeat.adapters.code.query import terms
 from upbeat.adapters.code.query.features import TermMatch
-from upbeat.adapters.code.query.glossary import translate_to_english
+from upbeat.adapters.code.query.glossary import translate_terms
 from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery
 from upbeat.adapters.code.query.posting_source import PostingSource
 from upbeat.adapters.code.query.retrieval import RetrievalResult
@@ -37,30 +37,33 @@ def collect_evidence(
     file_count = source.group(BASIC_ROLES).file_count
     if not file_count:
         return Evidence()
-    words = [term for term in search_query.terms if term.isascii() and term in retrieval.idf]
     rarest = terms.inverse_document_frequency(file_count, 0)
     gains = {
-        term: min(1.0, retrieval.idf[term] / rarest) * (NOISE_FACTOR if _is_noise(search_query, term) else 1.0)
-        for term in words
+        term: min(1.0, idf / rarest) * (NOISE_FACTOR if _is_noise(search_query, term) else 1.0)
+        for term, idf in retrieval.idf.items()
+        if term in search_query.terms and (term.isascii() or idf < rarest)
     }
+    runs = terms.CJK_RUN_PATTERN.findall(query)
+    translations = [words for run in runs for words in translate_terms(run)]
+    concepts = _number_concepts(gains, translations)
+    known = _gains_by_concept((term for term in gains if retrieval.idf[term] < rarest), gains, concepts)
+    unknown = sum(gain for concept, gain in _gains_by_concept(gains, gains, concepts).items() if concept not in known)
+    total = sum(known.values()) + unknown or 1.0
     paths = [path for path in retrieval.candidates if classify_file(path).role in BASIC_ROLES][:MAX_FILES]
-    best: set[str] = set()
+    best_count = 0
     best_gain = rare_pair = name_gain = path_gain = 0.0
     for path, document in source.documents(paths):
         matches = [(index, match) for index, match in source.extractor.matching_words(document) if match.terms]
         for found in _terms_by_function(document, matches, gains):
-            ranked = sorted((gains[term] for term in found), reverse=True)
+            ranked = sorted(_gains_by_concept(found, gains, concepts).values(), reverse=True)
             if sum(ranked) > best_gain:
-                best, best_gain = found, sum(ranked)
+                best_count, best_gain = len(ranked), sum(ranked)
             rare_pair = max(rare_pair, ranked[1] if len(ranked) > 1 else 0.0)
         names = {match.word for _, match in matches}.intersection(document.definitions.names)
         name_gain = max([name_gain, *(_name_gain(name, gains) for name in names)])
         path_gain = max(path_gain, _total(gains, terms.path_terms(path)))
-    runs = terms.CJK_RUN_PATTERN.findall(query)
-    total = sum(gains.values()) or 1.0
-    unknown = _total(gains, (term for term in gains if retrieval.idf[term] >= rarest))
     return Evidence(
-        function_terms=min(len(best), MAX_FUNCTION_TERMS),
+        function_terms=min(best_count, MAX_FUNCTION_TERMS),
         function_share=best_gain / total,
         function_gain=best_gain,
         rare_pair=rare_pair,
@@ -68,11 +71,30 @@ def collect_evidence(
         path_gain=path_gain,
         unknown_gain=unknown,
         unknown_share=unknown / total * math.log1p(file_count),
-        terms=math.log1p(len(gains)),
+        terms=math.log1p(len(set(concepts.values()))),
         chinese=math.log1p(sum(map(len, runs))),
-        translated=math.log1p(len({word for run in runs for word in translate_to_english(run)})),
+        translated=math.log1p(len({word for words in translations for word in words})),
         files=math.log1p(file_count),
     )
+
+
+def _number_concepts(gains: Iterable[str], translations: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Return the concept of each term: one for all English words of a Chinese term, one for every other term."""
+    concepts: dict[str, int] = {}
+    for number, words in enumerate(translations):
+        for word in words:
+            concepts.setdefault(terms.stem(word), -1 - number)
+    return {term: concepts.get(term, number) for number, term in enumerate(gains)}
+
+
+def _gains_by_concept(
+    found: Iterable[str], gains: Mapping[str, float], concepts: Mapping[str, int]
+) -> dict[int, float]:
+    """Return the highest gain among the ``found`` terms of each concept."""
+    highest: dict[int, float] = {}
+    for term in found:
+        highest[concepts[term]] = max(highest.get(concepts[term], 0.0), gains[term])
+    return highest
 
 
 def _is_noise(search_query: SearchQuery, term: str) -> bool:

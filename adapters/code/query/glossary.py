@@ -7,6 +7,7 @@ the words of a question that say nothing about code.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 from upbeat.core.package_data import load_rows
@@ -27,11 +28,10 @@ def _glossary() -> tuple[dict[str, str], int]:
     return glossary, max(map(len, glossary))
 
 
-def translate_to_english(cjk_text: str) -> dict[str, float]:
-    """Return the English words for an unbroken run of Chinese, in order, with their weights (0..1)."""
+def translate_terms(cjk_text: str) -> Iterator[dict[str, float]]:
+    """Yield the English words for each term in an unbroken run of Chinese, with their weights (0..1)."""
     glossary, longest = _glossary()
     text = to_simplified(cjk_text)
-    weights: dict[str, float] = {}
     index = 0
     while index < len(text):
         sizes = range(min(longest, len(text) - index), 0, -1)
@@ -39,7 +39,15 @@ def translate_to_english(cjk_text: str) -> dict[str, float]:
         words = glossary[text[index : index + size]] if size else "-"
         if words != "-":
             factor = CHARACTER_FACTOR if size == 1 else 1.0
-            for word, weight in zip(words.split(" "), WEIGHTS_BY_PLACE, strict=False):
-                weights[word] = max(weights.get(word, 0.0), weight * factor)
+            pairs = zip(words.split(" "), WEIGHTS_BY_PLACE, strict=False)
+            yield {word: weight * factor for word, weight in pairs}
         index += size or 1
+
+
+def translate_to_english(cjk_text: str) -> dict[str, float]:
+    """Return the English words for an unbroken run of Chinese, in order, with their weights (0..1)."""
+    weights: dict[str, float] = {}
+    for words in translate_terms(cjk_text):
+        for word, weight in words.items():
+            weights[word] = max(weights.get(word, 0.0), weight)
     return weights

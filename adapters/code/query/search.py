@@ -29,7 +29,7 @@ from upbeat.adapters.system.git.root import find_root
 from upbeat.adapters.system.journal.faults import StorageError
 from upbeat.core.contract.finding import Finding, ToolOutput
 from upbeat.core.engine.ports import Cancellation
-from upbeat.core.prompt.gate import is_worth_saying, log_odds
+from upbeat.core.prompt.gate import log_odds
 
 MAX_LISTED_LARGE = 10
 LIST_SECONDS = 1.0
@@ -68,6 +68,8 @@ def search_code(
     query = without_regex(query)
     search_query = parse_search_query(query, files, symbols)
     history_loader = HistoryLoader(index_manager.histories, root, index_manager.closed) if index_manager else None
+    if history_loader and prior is None:
+        history_loader.start()
     mentions = find_named_mentions(query, files, symbols)
     search = _Search(root, query, search_query, mentions, prior, history_loader, cancelled, deadline)
     result = _search_index(search, index_manager) if index_manager else None
@@ -195,6 +197,8 @@ def _search_source(search: _Search, source: PostingSource) -> _SearchResult:
     gate = _decide_gate(search, source, retrieval)
     if not gate.get("speaks", True):
         return _SearchResult(source, retrieval, [], NO_STATISTICS, 0, gate=gate)
+    if search.history_loader:  # a prompt that gets nothing reads no history
+        search.history_loader.start()
     if gate and not retrieval.candidates:
         retrieval.candidates = _list_small_tree(source)
         retrieval.name_matches |= dict.fromkeys(retrieval.candidates, SMALL_TREE_MATCH)
@@ -216,9 +220,8 @@ def _decide_gate(search: _Search, source: PostingSource, retrieval: RetrievalRes
     """Return whether the first look found something worth saying, as data; empty without a prior."""
     if search.prior is None:
         return {}
-    evidence = collect_evidence(source, search.text, search.query, retrieval)
-    odds = round(log_odds(search.prior, evidence), 2)
-    return {"speaks": is_worth_saying(search.prior, evidence), "log_odds": odds}
+    odds = round(log_odds(search.prior, collect_evidence(source, search.text, search.query, retrieval)), 2)
+    return {"speaks": odds >= 0, "log_odds": odds}
 
 
 def add_history_candidates(

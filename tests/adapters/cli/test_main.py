@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["prepair"], 2, "", "upbeat: no command 'prepair'; did you mean 'prepare'?\n"),
         (["xyz"], 2, "", "upbeat: no command 'xyz'; run `upbeat --help` to list the commands\n"),
         (["hook"], 0, "", "usage: upbeat hook claude|codex < payload.json\n"),
+        (["hook", "claude-code"], 0, "", ""),
         (["hook", "vim"], 0, "", "usage: upbeat hook claude|codex < payload.json\n"),
     ],
     ids=str,
@@ -84,12 +86,24 @@ def test_tools_list(here: Here, tmp_path: Path) -> None:
 def test_tools_call(here: Here, repo: Path, tmp_path: Path, words: str, status: str, error: str, stderr: str) -> None:
     """One item of the contract's tool_results is printed; exit 40 when there is no answer."""
     arguments = json.loads(words)
-    done = here("tools", "call", *arguments, cwd=repo, home=tmp_path)
+    done = here("tools", "call", *arguments, "--json", cwd=repo, home=tmp_path)
     result = json.loads(done.stdout)
 
     code = 0 if status == "ok" else 40
     assert (code, arguments[0], status, stderr) == (done.code, result["tool"], result["status"], done.stderr)
     assert error == (result["error"]["code"] if result["error"] else "")
+
+
+def test_tools_call_prints_text(here: Here, repo: Path, tmp_path: Path) -> None:
+    """Without ``--json`` the answer is what an agent reads: paths with lines, and the lines; an error is on stderr."""
+    found = here(
+        "tools", "call", "ci_search", "--args", '{"query": "where is the retry limit?"}', cwd=repo, home=tmp_path
+    )
+    failed = here("tools", "call", "ci_nothing", cwd=repo, home=tmp_path)
+
+    assert 0 == found.code
+    assert re.search(r"^shop/retry\.py:1 RETRY_LIMIT$(.*\n)*1\| RETRY_LIMIT = 3", found.stdout.decode(), re.MULTILINE)
+    assert (40, b"", True) == (failed.code, failed.stdout, failed.stderr.startswith("E_TOOL_UNAVAILABLE: "))
 
 
 @pytest.mark.parametrize("args", ["{", "5", "[]"])

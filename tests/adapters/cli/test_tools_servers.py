@@ -42,7 +42,7 @@ def test_list_and_call(here: Here, repo: Path, tmp_path: Path) -> None:
     } == rows["docs.write"]
     assert (False, True) == (rows["odd"]["available"], "<redacted:" in rows["odd"]["detail"])
 
-    called = here("tools", "call", "docs.write", "--args", '{"text": "hi"}', cwd=repo, home=tmp_path)
+    called = here("tools", "call", "docs.write", "--args", '{"text": "hi"}', "--json", cwd=repo, home=tmp_path)
 
     assert (0, "written: hi") == (called.code, json.loads(called.stdout)["data"]["text"])
 
@@ -60,7 +60,7 @@ def test_a_list_with_invalid_settings(here: Here, repo: Path, tmp_path: Path, op
 
 def test_a_change_and_its_approval(here: Here, repo: Path, tmp_path: Path) -> None:
     """A tool that has changed is refused by hand, too; approving shows it, without controls, and lets it answer."""
-    call = ("tools", "call", "odd.search", "--args", '{"q": "x"}')
+    call = ("tools", "call", "odd.search", "--args", '{"q": "x"}', "--json")
     settings(tmp_path, odd("fine"))
     before = here(*call, cwd=repo, home=tmp_path)
     settings(tmp_path, odd("has a new description"))

@@ -77,3 +77,11 @@ def test_without_a_transcript_everything_is_unknown() -> None:
         TRANSCRIPTS.exit_codes(source, frozenset({"a"})),
         TRANSCRIPTS.agent_id_of(source, "a"),
     )
+
+
+def test_a_client_has_two_names() -> None:
+    """The command line takes the id of a client for its name, and its name for the id; other text stays."""
+    assert ["claude", "codex", "vim"] == [registry.to_cli_name(name) for name in ("claude-code", "codex", "vim")]
+    assert ["claude-code", "codex-cli", "cli"] == [
+        registry.to_client_id(name) for name in ("claude", "codex-cli", "cli")
+    ]

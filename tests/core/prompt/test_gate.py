@@ -55,16 +55,13 @@ def test_many_words_count_less() -> None:
 
 def test_evidence_and_words_decide_together() -> None:
     """An answer in the code is worth saying unless the words are clearly against it; clear words need little else."""
-    assert gate.is_worth_saying(0.0, ANSWER)
-    assert not gate.is_worth_saying(-3.0, ANSWER)
-    assert not gate.is_worth_saying(-0.5, NOTHING)
-    assert gate.is_worth_saying(3.0, NOTHING)
+    assert gate.log_odds(0.0, ANSWER) >= 0 > gate.log_odds(-3.0, ANSWER)
+    assert gate.log_odds(3.0, NOTHING) >= 0 > gate.log_odds(-0.5, NOTHING)
 
 
-def test_nobody_to_ask() -> None:
-    """Without evidence the words decide; without source files nothing is worth saying."""
-    assert [True, False] == [gate.is_worth_saying(prior, None) for prior in (0.0, -0.1)]
-    assert not gate.is_worth_saying(9.0, replace(ANSWER, files=0.0))
+def test_no_sources() -> None:
+    """Without source files nothing is worth saying, whatever the words say."""
+    assert gate.log_odds(9.0, replace(ANSWER, files=0.0)) < 0
 
 
 @given(st.text())

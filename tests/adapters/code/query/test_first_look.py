@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from repositories import make_repository, write
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.first_look import collect_evidence
+from upbeat.adapters.code.query.glossary import translate_to_english
 from upbeat.adapters.code.query.parse_query import parse_search_query
 from upbeat.adapters.code.query.posting_source import IndexSource, WorkingTreeSource
 from upbeat.adapters.code.query.retrieval import retrieve
@@ -58,6 +60,23 @@ def test_chinese_words_count_by_their_translation(shop: str) -> None:
     assert evidence.function_terms >= 1
     assert evidence.chinese > 0
     assert evidence.translated > 0
+
+
+def test_translations_of_a_term_are_one_concept(shop: str) -> None:
+    """A Chinese term counts once, and is known if the files have one of its English words."""
+    evidence = look(shop, "重试")
+
+    assert len(translate_to_english("重试")) > 1
+    assert (1, 0.0, 1.0) == (evidence.function_terms, evidence.unknown_gain, evidence.function_share)
+    assert evidence.terms == pytest.approx(math.log(2))
+
+
+def test_chinese_comments_count(tmp_path: Path) -> None:
+    """Pairs of Chinese characters that the files have count; those that they lack say nothing."""
+    files = {"cart.py": "def total():\n    # 折扣上限\n    return 1\n", "mail.py": "def send():\n    return 2\n"}
+    evidence = look(str(write(tmp_path / "r", files)), "上限")
+
+    assert (1, 0.0) == (evidence.function_terms, look(str(tmp_path / "r"), "甲乙").unknown_gain)
 
 
 def test_no_sources(tmp_path: Path) -> None:
