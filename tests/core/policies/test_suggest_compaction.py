@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, call, finished, queried, said_by, says, silent
+import pytest
+from policy_play import HERE, IN_AGENT, IN_CODEX, Talk, asked, call, finished, queried, said_by, says, silent, view_of
 
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, ToolKind, TurnEnding
 from upbeat.core.policies.suggest_compaction import POLICY
 from upbeat.core.policy.queries import ContextUsage, ContextUsageQuery
-from upbeat.core.workflow.state import SessionState
+from upbeat.core.workflow.state import SessionState, StepStatus, WorkflowRun, WorkflowStep
 
 LOOK = ContextUsageQuery()
 ENDS = TurnEnding(HERE, "Done.")
@@ -47,6 +48,31 @@ def test_suggests_once() -> None:
     talk = Talk(POLICY, {LOOK: FULL})
 
     assert [1, 0, 0] == [len(talk.say(event)) for event in (ENDS, PROMPT, ENDS)]
+
+
+def between(*statuses: StepStatus) -> SessionState:
+    steps = tuple(WorkflowStep(f"S{at}", "DEV", at, status=status) for at, status in enumerate(statuses))
+    return SessionState(run=WorkflowRun("r", "quick", steps))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "tokens", "count"),
+    [
+        ((StepStatus.DONE, StepStatus.PENDING), 120_000, 1),
+        ((StepStatus.DONE, StepStatus.PENDING), 119_999, 0),
+        ((StepStatus.DONE, StepStatus.ACTIVE, StepStatus.PENDING), 120_000, 0),
+        ((StepStatus.PENDING, StepStatus.PENDING), 120_000, 0),
+        ((StepStatus.DONE, StepStatus.DONE), 120_000, 0),
+    ],
+)
+def test_earlier_between_two_stages(statuses: tuple[StepStatus, ...], tokens: int, count: int) -> None:
+    """Between two stages of a workflow the threshold is lower: once, and again at the usual threshold."""
+    usage, state = ContextUsage(tokens, 200_000), between(*statuses)
+    first = asked(POLICY, ENDS, view_of(POLICY, (), {LOOK: usage}, state=state))
+    again = asked(POLICY, ENDS, view_of(POLICY, first.notes or (), {LOOK: usage}, state=state))
+    full = asked(POLICY, ENDS, view_of(POLICY, first.notes or (), {LOOK: FULL}, state=state))
+
+    assert [count, 0, 1] == [len(result.effects) for result in (first, again, full)]
 
 
 def test_queries_until_suggested() -> None:
