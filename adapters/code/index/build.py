@@ -1,9 +1,9 @@
 """Updates the index of a tree: changed files are read, deleted files are dropped, all others stay.
 
 Invariant: only files that git tracks or does not ignore are read, and never a file with credentials. A change shows
-by size and time, then the content decides. Batches are atomic; a tree is complete only when all files are indexed. A
-second pass parses its files for the tools that follow calls and imports; it can stop at any time without losing
-finished work.
+by size and time, then the content decides. Batches are atomic; a tree is complete only when all files are indexed.
+Files are parsed, for the tools that follow calls and imports, as they are read; a second pass parses what was left out
+for lack of time or space.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -19,24 +19,35 @@ from time import monotonic
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
 from upbeat.adapters.code.files.tree import SourceCache, WorkingTree, listing_stamps
 from upbeat.adapters.code.index import store as index_store
-from upbeat.adapters.code.index.code_record import encode_code
-from upbeat.adapters.code.index.document import IndexedDocument, build_document, redact_secrets
+from upbeat.adapters.code.index.document import build_document, redact_secrets
+from upbeat.adapters.code.index.document_batch import DocumentBatch
 from upbeat.adapters.code.index.store import RACY, FileEntry, IndexStore, TreeState, exclusive_writer, open_or_create
 from upbeat.adapters.code.syntax.languages import grammar_name
 from upbeat.adapters.code.syntax.parse import parse_source
+from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 from upbeat.adapters.system.files.safe_open import scan_folder
 from upbeat.adapters.system.git.commands import MAX_FILES, SKIPPED_FOLDERS, list_files
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
-BATCH_FILES = 400
-BATCH_BYTES = 6_000_000
+BATCH_FILES = 4000
+"""Files that are stored at once; a process that is killed loses no more."""
+
+LARGE_BUILD_FILES = 400
+"""Files from which on an update leaves a log of megabytes, which is written back."""
+
+PROGRESS_FILES = 100
+"""Files between two reports of progress."""
+
 LIST_SECONDS = 20.0
 BATCH_DOCUMENTS = 60
 """Documents that are parsed before they are stored."""
 
 MAX_FILL_RATIO = 0.95
 """Share of the disk limit at which parsing stops."""
+
+MAX_EARLY_FILL_RATIO = 0.5
+"""Share of the disk limit up to which files are parsed as they are read; documents come first in the rest."""
 
 IGNORE_FILE = ".gitignore"
 """A change of it can add or remove any file."""
@@ -79,6 +90,7 @@ class _UpdateJob:
     deadline: float
     max_bytes: int
     on_progress: ProgressCallback | None
+    should_parse: bool = True
     files_read: int = 0
 
     def should_stop(self) -> bool:
@@ -127,13 +139,14 @@ def update_index(
                 monotonic() + seconds,
                 max_bytes,
                 on_progress,
+                should_parse,
             )
             is_listed = tree.is_complete and not any(path.endswith(IGNORE_FILE) for path in paths)
             some = _update_paths(work, paths) if paths and is_listed else None
             done = some or _update_all(work)
             if done.is_complete and should_parse:
                 _parse_documents(work, paths if some else ())
-                if work.files_read > BATCH_FILES:  # a large build leaves a log of megabytes
+                if work.files_read > LARGE_BUILD_FILES:
                     store.database.checkpoint()
             return done
         finally:
@@ -230,70 +243,69 @@ def _is_searchable(path: str) -> bool:
 
 def _index_paths(work: _UpdateJob, paths: Sequence[str], state: str, dropped: int) -> UpdateResult:
     """Store ``paths`` batch by batch, then mark the tree as complete."""
-    for batch in _read_batches(work, paths):
-        with work.store.transaction():
-            ids = work.store.add_documents({digest: document for _, digest, document in batch if digest and document})
-            known = work.store.find_digests({digest for _, digest, document in batch if digest and not document})
-            entries = []
-            for entry, digest, document in batch:
-                doc, length = (ids[digest], document.length) if document else known.get(digest, (0, 0))
-                entries.append(FileEntry(entry.path, doc, length, entry.size, entry.mtime_ns))
-            work.store.put_entries(work.tree.id, entries)
-            work.store.update_tree(work.tree.id, False, "")
-        work.files_read += len(batch)
-        if work.on_progress:
-            work.on_progress(work.files_read, len(paths))
+    for start in range(0, len(paths), BATCH_FILES):
+        is_finished = _store_files(work, paths[start : start + BATCH_FILES], len(paths))
         if work.store.size() > work.max_bytes:
             with work.store.transaction():
                 work.store.update_tree(work.tree.id, False, f"large:{work.max_bytes}")
             return UpdateResult(False, work.files_read, dropped, f"larger than {work.max_bytes // 1_000_000} MB")
-    if work.files_read < len(paths):
-        return UpdateResult(False, work.files_read, dropped, "cancelled")
+        if not is_finished:
+            return UpdateResult(False, work.files_read, dropped, "cancelled")
     with work.store.transaction():
         work.store.update_tree(work.tree.id, True, state)
     return UpdateResult(True, work.files_read, dropped)
 
 
-def _read_batches(
-    work: _UpdateJob, paths: Sequence[str]
-) -> Iterator[list[tuple[FileEntry, bytes, IndexedDocument | None]]]:
-    """Read ``paths`` in batches until time is up. Only new content has a document."""
-    batch: list[tuple[FileEntry, bytes, IndexedDocument | None]] = []
-    seen: set[bytes] = set()
-    size = 0
+def _store_files(work: _UpdateJob, paths: Sequence[str], total: int) -> bool:
+    """Store ``paths`` in one batch, as far as time and space allow; return whether that was all of them."""
+    batch = work.store.new_batch()
+    taken = work.store.size()
+    entries: list[FileEntry] = []
     for path in paths:
-        if work.should_stop():
-            return
-        row = _read_file(work, path, seen)
-        batch.append(row)
-        size += row[0].size
-        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-            seen.clear()
-    if batch:
-        yield batch
+        if work.should_stop() or taken + batch.size > work.max_bytes:
+            break
+        has_room = taken + batch.size <= MAX_EARLY_FILL_RATIO * work.max_bytes
+        entries.append(_read_file(work, path, batch, should_parse=work.should_parse and has_room))
+        if work.on_progress and len(entries) % PROGRESS_FILES == 0:
+            work.on_progress(work.files_read + len(entries), total)
+    if entries:
+        with work.store.transaction():
+            work.store.add_batch(batch)
+            work.store.put_entries(work.tree.id, entries)
+            work.store.update_tree(work.tree.id, False, "")
+    work.files_read += len(entries)
+    if work.on_progress:
+        work.on_progress(work.files_read, total)
+    return len(entries) == len(paths)
 
 
-def _read_file(work: _UpdateJob, path: str, seen: set[bytes]) -> tuple[FileEntry, bytes, IndexedDocument | None]:
-    """Return a file's entry, the digest of its content, and its document unless that is stored or in ``seen``."""
+def _read_file(work: _UpdateJob, path: str, batch: DocumentBatch, *, should_parse: bool) -> FileEntry:
+    """Return a file's entry; add its document to ``batch`` unless it is stored or there already."""
     now = time.time_ns()
     before = work.working_tree.file_stamp(path) if _is_searchable(path) else None
     data = work.working_tree.read_bytes(path) if before else None
     if before is None:
-        return FileEntry(path, 0, 0, 0, 0), b"", None
+        return FileEntry(path, 0, 0, 0, 0)
     size, stamp = before
     if stamp > now - RACY_NS:
         stamp = RACY
     if data is None:
-        return FileEntry(path, 0, 0, size, stamp), b"", None
+        return FileEntry(path, 0, 0, size, stamp)
     language = classify_file(path).language
     digest = hashlib.blake2b(f"{language} {grammar_name(path, data)}\0".encode() + data, digest_size=16).digest()
-    entry = FileEntry(path, 0, 0, size, stamp)
-    if digest in seen or work.store.find_digests([digest]):
-        return entry, digest, None
-    seen.add(digest)
-    return entry, digest, build_document(data.decode("utf-8", "replace"), language)
+    known = batch.documents.get(digest) or work.store.find_digests([digest]).get(digest)
+    if known is None:
+        text = data.decode("utf-8", "replace")
+        content = redact_secrets(text)
+        document = build_document(text, language, content=content)
+        batch.add(digest, document, _parse(path, content) if should_parse and document.is_code else None)
+        known = batch.documents[digest]
+    return FileEntry(path, *known, size, stamp)
+
+
+def _parse(path: str, content: str) -> ParsedFile:
+    """Parse a text without secrets, because signatures are stored as written."""
+    return parse_source(path, content.encode("utf-8", "replace"))
 
 
 def _parse_documents(work: _UpdateJob, paths: Iterable[str]) -> None:
@@ -301,19 +313,20 @@ def _parse_documents(work: _UpdateJob, paths: Iterable[str]) -> None:
     waiting = work.store.unparsed_entries(work.tree.id, paths)
     done = 0
     for start in range(0, len(waiting), BATCH_DOCUMENTS):
-        if work.should_stop() or work.store.size() > MAX_FILL_RATIO * work.max_bytes:
+        batch = work.store.new_batch()
+        if work.store.size() > MAX_FILL_RATIO * work.max_bytes:
             return
-        rows = []
         for entry in waiting[start : start + BATCH_DOCUMENTS]:
             if work.should_stop():
                 break
             is_current = work.working_tree.file_stamp(entry.path) == (entry.size, entry.mtime_ns)
             text = work.working_tree.read_text(entry.path) if is_current else None
-            if text is not None:  # signatures are stored as written, so secrets are removed first
-                parsed = parse_source(entry.path, redact_secrets(text).encode("utf-8", "replace"))
-                rows.append((entry.doc_id, encode_code(parsed), {definition.name for definition in parsed.definitions}))
+            if text is not None:
+                batch.add_parse(entry.doc_id, _parse(entry.path, redact_secrets(text)))
         with work.store.transaction():
-            work.store.add_parsed(rows)
-        done += len(rows)
+            work.store.add_batch(batch)
+        if work.should_stop():
+            return
+        done += len(batch.code_rows)
         if work.on_progress:
             work.on_progress(done, len(waiting))

@@ -6,15 +6,15 @@ Invariant: features from a stored document equal those from its text, except for
 from __future__ import annotations
 
 import re
-import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from sys import byteorder
-from typing import Literal
+from itertools import accumulate, chain
+from operator import sub
 
+from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers
 from upbeat.adapters.code.query.terms import (
     CJK_RUN_PATTERN,
     IDENTIFIER_PATTERN,
@@ -33,17 +33,17 @@ from upbeat.core.sanitize.redact import redact
 WHOLE_NAME_PREFIX = "."
 """Prefix of the key of a whole name, so that it differs from the stems."""
 
-_MAX_UINT16 = 0xFFFF
 ROLE_COUNT = len(WordRole)
-_SLOT_BITS = 15
-"""Bits for a definition (``MAX_DEFINITIONS``) and a role."""
-_SLOT_MASK = (1 << _SLOT_BITS) - 1
+_ROLE_BITS, _SLOT_BITS = 3, 15
+"""Bits for a role; bits for a definition (``MAX_DEFINITIONS``) and a role."""
+_ROLE_MASK, _SLOT_MASK = (1 << _ROLE_BITS) - 1, (1 << _SLOT_BITS) - 1
 _TOKEN = re.compile(rf"{IDENTIFIER_PATTERN.pattern}|\n")
 _TOKEN_OR_CJK_RUN = re.compile(rf"{_TOKEN.pattern}|{CJK_RUN_PATTERN.pattern}")
 
-_WIDTHS = {"I": 4, "H": 2, "h": 2, "B": 1}
-_HEADER_FIELDS = 7
-"""Integers in the header: checksum, length, words, enclosing positions, definitions, bytes of names, is wide."""
+_COLUMNS = 8
+"""Columns of a stored document."""
+_MAX_STEP = 0x7FFF
+"""Line up to which a step from one line to another takes two bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class IndexedDocument:
     lines: array[int]
     enclosing_ends: array[int]
     enclosing: array[int]
-    roles: bytearray
+    roles: bytes
     counts: array[int]
     definitions: tuple[Definition, ...]
     is_code: bool = False
@@ -97,39 +97,24 @@ class StoredDocument:
 
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for anything that ``encode_indexed_document`` did not encode."""
-        view = memoryview(body)
-        self._body, self.size = body, len(body)
-        if len(body) < 4 * _HEADER_FIELDS:
-            raise ValueError("no document: too short")
-        checksum, self.length, words, homes, definitions, size, is_wide = view[: 4 * _HEADER_FIELDS].cast("I")
-        if checksum != zlib.crc32(view[4:]):
-            raise ValueError("no document: damaged")
-        wide: Literal["I", "H"] = "I" if is_wide else "H"
-        kinds: tuple[Literal["I", "H", "h", "B"], ...] = ("I", wide, "h", wide, "I", "B")
-        parts: list[memoryview] = []
-        offset = 4 * _HEADER_FIELDS
-        for kind, number in zip(kinds, (words, words, homes, homes, 2 * definitions, homes), strict=True):
-            end = offset + number * _WIDTHS[kind]
-            parts.append(view[offset:end].cast(kind))
-            offset = end
-        self.word_ids, self._enclosing_ends, self._enclosing, self._counts, lines, self._roles = parts
-        texts = str(view[offset : offset + size], "utf-8", "surrogatepass").split("\n")
-        if len(view) != offset + size or (definitions and len(texts) != 2 * definitions):
+        try:
+            columns, text = decode_columns(body, _COLUMNS)
+        except ValueError as error:
+            raise ValueError(f"no document: {error}") from None
+        length, self.word_ids, numbers, self._enclosing, self._counts, self._roles, starts, ends = columns
+        self.length: int = length[0] if length else 0
+        self._enclosing_ends = array("I", accumulate(numbers))
+        homes = self._enclosing_ends[-1] if numbers else 0
+        names = text.split("\n") if len(starts) else []
+        is_whole = {homes} == {len(self._enclosing), len(self._counts), len(self._roles)}
+        if not is_whole or len(self.word_ids) != len(numbers) or len(names) != 2 * len(starts) != 2 * len(ends):
             raise ValueError("no document: its parts do not match")
-        names, owners = texts[:definitions], texts[definitions:]
-        self.definitions = StoredDefinitions(names, owners, lines[:definitions], lines[definitions:])
+        self.size = len(text) + sum(column.nbytes for column in columns)
+        self.definitions = StoredDefinitions(names[: len(starts)], names[len(starts) :], starts, ends)
 
     def has_any(self, word_ids: Iterable[int]) -> bool:
         """Return whether the document has a word with one of ``word_ids``."""
-        end = 4 * (_HEADER_FIELDS + len(self.word_ids))
-        for word_id in word_ids:
-            needle = word_id.to_bytes(4, byteorder)
-            offset = self._body.find(needle, 4 * _HEADER_FIELDS, end)
-            while offset >= 0:
-                if offset % 4 == 0:
-                    return True
-                offset = self._body.find(needle, offset + 1, end)
-        return False
+        return not set(word_ids).isdisjoint(self.word_ids)
 
     def enclosing_of(self, index: int) -> tuple[memoryview, memoryview]:
         """Return the definitions around the word at position ``index``, and how often it occurs in each.
@@ -157,12 +142,11 @@ class WordLines:
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for anything that ``encode_lines`` did not encode."""
         try:
-            numbers = array("I", zlib.decompress(body))
-        except (zlib.error, ValueError) as error:
+            (numbers, steps), _ = decode_columns(body, 2)
+            self._ends, self._lines = array("I", accumulate(numbers)), array("I", accumulate(steps))
+        except (ValueError, OverflowError) as error:
             raise ValueError(f"no lines: {error}") from None
-        number = numbers[0] if numbers else 0
-        self._ends, self._lines = numbers[1 : 1 + number], numbers[1 + number :]
-        if not numbers or (self._ends[-1] if number else 0) != len(self._lines):
+        if (self._ends[-1] if self._ends else 0) != len(self._lines):
             raise ValueError("no lines: the parts do not match")
 
     @property
@@ -175,53 +159,61 @@ class WordLines:
         return self._lines[self._ends[index - 1] if index else 0 : self._ends[index]]
 
 
-def build_document(text: str, language: str, accepts: Callable[[str], bool] | None = None) -> IndexedDocument:
+def build_document(
+    text: str, language: str, accepts: Callable[[str], bool] | None = None, content: str | None = None
+) -> IndexedDocument:
     """Build the document of ``text``, without the words of secrets.
 
-    With ``accepts`` the document is for one query only: it has just the accepted words, and secrets are not removed.
+    Args:
+        accepts: For a document for one query only: it has just the accepted words, and secrets are not removed.
+        content: What ``redact_secrets`` returned for ``text``, if it is known.
     """
     outline = Outline(text, language)
-    content = text if accepts else redact_secrets(text)
-    marks_by_word = _mark_words(content, language, outline, accepts)
-    lines, line_ends = array("I"), array("I", accumulate(map(len, marks_by_word.values())))
-    enclosing, roles, counts, enclosing_ends = array("h"), bytearray(), array("I"), array("I")
+    if content is None:
+        content = text if accepts else redact_secrets(text)
+    marks_by_word = _mark_words(content, language, outline)
+    marks_by_word = {
+        word: marks
+        for word, marks in marks_by_word.items()
+        if len(word) <= MAX_WORD_CHARS and (accepts is None or accepts(word))
+    }
+    slots, counts, enclosing_ends = [], [], []
     for marks in marks_by_word.values():
-        lines.extend([mark >> _SLOT_BITS for mark in marks])
-        slots: dict[int, int] = {}
-        for mark in marks:
-            slot = mark & _SLOT_MASK
-            slots[slot] = slots.get(slot, 0) + 1
-        for slot, count in slots.items():
-            enclosing.append(slot // ROLE_COUNT - 1)
-            roles.append(slot % ROLE_COUNT)
-            counts.append(count)
+        if len(marks) == 1:
+            slots.append(marks[0] & _SLOT_MASK)
+            counts.append(1)
+        else:
+            count_by_slot: dict[int, int] = {}
+            for mark in marks:
+                slot = mark & _SLOT_MASK
+                count_by_slot[slot] = count_by_slot.get(slot, 0) + 1
+            slots += count_by_slot
+            counts += count_by_slot.values()
         enclosing_ends.append(len(counts))
     return IndexedDocument(
         len(text),
         tuple(marks_by_word),
-        line_ends,
-        lines,
-        enclosing_ends,
-        enclosing,
-        roles,
-        counts,
+        array("I", accumulate(map(len, marks_by_word.values()))),
+        array("I", [mark >> _SLOT_BITS for marks in marks_by_word.values() for mark in marks]),
+        array("I", enclosing_ends),
+        array("h", [(slot >> _ROLE_BITS) - 1 for slot in slots]),
+        bytes([slot & _ROLE_MASK for slot in slots]),
+        array("I", counts),
         outline.definitions,
         bool(language),
     )
 
 
-def _mark_words(
-    text: str, language: str, outline: Outline, accepts: Callable[[str], bool] | None
-) -> dict[str, list[int]]:
+def _mark_words(text: str, language: str, outline: Outline) -> dict[str, list[int]]:
     """Return the occurrences of each word, as the line, the definition around it and the role in one integer."""
     line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     first_slots = [
-        number << _SLOT_BITS | (position + 1) * ROLE_COUNT
+        number << _SLOT_BITS | (position + 1) << _ROLE_BITS
         for number, position in enumerate(outline.positions_by_line(), 1)
     ]
-    find = (_TOKEN if text.isascii() else _TOKEN_OR_CJK_RUN).findall
-    marks_by_word: dict[str, list[int]] = {}
-    rejected: set[str] = set()
+    is_ascii = text.isascii()
+    find = (_TOKEN if is_ascii else _TOKEN_OR_CJK_RUN).findall
+    marks_by_word: defaultdict[str, list[int]] = defaultdict(list)
     line = 0
     for start, end, role in split_by_role(text, language, outline.definitions, line_starts[:-1]):
         mark = first_slots[line] + role
@@ -229,16 +221,11 @@ def _mark_words(
             if found == "\n":
                 line += 1
                 mark = first_slots[line] + role
-                continue
-            for word in (found,) if found.isascii() else cjk_bigrams(found):
-                marks = marks_by_word.get(word)
-                if marks is not None:
-                    marks.append(mark)
-                elif word not in rejected:
-                    if len(word) <= MAX_WORD_CHARS and (accepts is None or accepts(word)):
-                        marks_by_word[word] = [mark]
-                    else:
-                        rejected.add(word)
+            elif is_ascii or found.isascii():
+                marks_by_word[found].append(mark)
+            else:
+                for pair in cjk_bigrams(found):
+                    marks_by_word[pair].append(mark)
     return marks_by_word
 
 
@@ -262,22 +249,25 @@ def index_keys(word: str) -> tuple[str, ...]:
 
 def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) -> bytes:
     """Encode ``document`` without its lines; ``word_ids`` are the ids of its words. ``StoredDocument`` decodes it."""
-    is_wide = len(document.enclosing) > _MAX_UINT16 or max(document.counts, default=0) > _MAX_UINT16
-    wide = "I" if is_wide else "H"
     definitions = document.definitions
-    names = "\n".join([*(item.name for item in definitions), *(item.parent for item in definitions)])
-    text = names.encode("utf-8", "surrogatepass")
-    sizes = (document.length, len(word_ids), len(document.enclosing), len(definitions), len(text), int(is_wide))
-    lines = array("I", [*(item.start_line for item in definitions), *(item.end_line for item in definitions)])
-    arrays = (
-        *(array("I", sizes), array("I", word_ids), array(wide, document.enclosing_ends)),
-        *(array("h", document.enclosing), array(wide, document.counts), lines, document.roles),
+    starts, ends = [item.start_line for item in definitions], [item.end_line for item in definitions]
+    columns = (
+        *(array("I", (document.length,)), pack_numbers(word_ids), _lengths(document.enclosing_ends)),
+        *(document.enclosing, pack_numbers(document.counts), array("B", document.roles)),
+        *(pack_numbers(starts), pack_numbers(ends)),
     )
-    body = b"".join((*arrays, text))
-    return array("I", [zlib.crc32(body)]).tobytes() + body
+    return encode_columns(
+        columns, "\n".join([*(item.name for item in definitions), *(item.parent for item in definitions)])
+    )
 
 
 def encode_lines(document: IndexedDocument) -> bytes:
     """Encode the lines of the words of ``document``. ``WordLines`` decodes it."""
-    head = array("I", [len(document.line_ends)])
-    return zlib.compress(b"".join((head.tobytes(), document.line_ends.tobytes(), document.lines.tobytes())), 1)
+    lines = document.lines
+    steps = array("h" if max(lines, default=0) <= _MAX_STEP else "i", map(sub, lines, chain((0,), lines)))
+    return encode_columns((_lengths(document.line_ends), steps), "")
+
+
+def _lengths(ends: array[int]) -> array[int]:
+    """Return the length of each part that ends at one of ``ends``; the first begins at 0."""
+    return pack_numbers(array("I", map(sub, ends, chain((0,), ends))))

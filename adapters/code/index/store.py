@@ -11,31 +11,24 @@ import hashlib
 import json
 import os
 import stat
-import zlib
-from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
 from upbeat.adapters.code.concurrency import LruCache
 from upbeat.adapters.code.index.code_record import decode_code
-from upbeat.adapters.code.index.document import (
-    IndexedDocument,
-    StoredDocument,
-    WordLines,
-    encode_indexed_document,
-    encode_lines,
-    index_keys,
-)
+from upbeat.adapters.code.index.document import StoredDocument, WordLines, index_keys
+from upbeat.adapters.code.index.document_batch import DocumentBatch
+from upbeat.adapters.code.index.posting import decode_postings, decode_words
 from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 from upbeat.adapters.system.files.lock import hold_lock
 from upbeat.adapters.system.git.root import RootInfo
 from upbeat.adapters.system.journal.database import Database
 from upbeat.adapters.system.journal.faults import StorageError, StorageErrorKind
 
-VERSION = 4
+VERSION = 5
 DATABASE_FILE = "index.db"
 LOCK_FILE = "index.lock"
 DATABASE_SUFFIXES = ("", "-wal", "-shm", "-journal")
@@ -48,13 +41,11 @@ RACY = -1
 CACHE_BYTES = 16_000_000
 """Limit of the cache of documents, and of the cache of their lines."""
 
-_MAX_UINT16 = 0xFFFF
-MAX_CACHED_WORD_IDS = 200_000
+MAX_CACHED_WORD_IDS = 400_000
 """Word ids that a writer caches."""
 
 _BODIES = "SELECT id, body FROM doc WHERE id IN (SELECT value FROM json_each(?))"
 _LINES = "SELECT id, lines FROM doc WHERE id IN (SELECT value FROM json_each(?))"
-_WORD = "SELECT id, word FROM word WHERE key = ? AND word = ?"
 _SCHEMA = """
 CREATE TABLE tree(id INTEGER PRIMARY KEY, path BLOB UNIQUE, version INTEGER, complete INTEGER, folders TEXT);
 CREATE TABLE file(tree INTEGER, path BLOB, doc INTEGER, length INTEGER, size INTEGER, stamp INTEGER,
@@ -63,11 +54,9 @@ CREATE TABLE doc(id INTEGER PRIMARY KEY, digest BLOB UNIQUE, length INTEGER, par
 CREATE INDEX unparsed ON doc(id) WHERE parsed = 0;
 CREATE TABLE code(doc INTEGER PRIMARY KEY, body BLOB);
 CREATE TABLE defined(name TEXT, doc INTEGER, PRIMARY KEY(name, doc)) WITHOUT ROWID;
-CREATE TABLE posting(key TEXT, batch INTEGER, number INTEGER, body BLOB, PRIMARY KEY(key, batch)) WITHOUT ROWID;
-CREATE TABLE batch(id INTEGER PRIMARY KEY);
-CREATE TABLE word(key TEXT, word TEXT, id INTEGER, PRIMARY KEY(key, word)) WITHOUT ROWID;
-CREATE TABLE number(last INTEGER);
-INSERT INTO number VALUES(0);
+CREATE TABLE posting(key TEXT, batch INTEGER, number INTEGER, body BLOB, words BLOB,
+    PRIMARY KEY(key, batch)) WITHOUT ROWID;
+CREATE TABLE batch(id INTEGER PRIMARY KEY, last_word INTEGER);
 """
 
 
@@ -116,6 +105,7 @@ class IndexStore:
             self.database.close()
             raise
         self._word_ids: dict[str, int] = {}
+        self._has_all_words = False
         self._document_cache: LruCache[int, StoredDocument] = LruCache(CACHE_BYTES)
         self._line_cache: LruCache[int, WordLines] = LruCache(CACHE_BYTES)
 
@@ -168,13 +158,8 @@ class IndexStore:
 
     def postings(self, key: str) -> Iterator[tuple[memoryview, memoryview]]:
         """Yield the documents with ``key`` and their counts, batch by batch. Raises ValueError for damaged postings."""
-        for doc_count, body in self.database.rows("SELECT number, body FROM posting WHERE key = ?", key):
-            view, middle = memoryview(body), 4 + 4 * doc_count
-            if len(body) not in (middle + 2 * doc_count, middle + 4 * doc_count):
-                raise ValueError("a posting has the wrong length")
-            if zlib.crc32(view[4:]) != view[:4].cast("I")[0]:
-                raise ValueError("a posting is damaged")
-            yield view[4:middle].cast("I"), view[middle:].cast("H" if len(body) == middle + 2 * doc_count else "I")
+        for number, body in self.database.rows("SELECT number, body FROM posting WHERE key = ?", key):
+            yield decode_postings(body, number)
 
     def key_frequency(self, key: str) -> int:
         """Return about how many documents have ``key``, including those that no tree has any more."""
@@ -184,10 +169,16 @@ class IndexStore:
         """Return the words that have one of ``keys``, and those of ``names`` that some document has, by their ids."""
         words: dict[int, str] = {}
         for key in keys:
-            words.update(self.database.rows("SELECT id, word FROM word WHERE key = ? LIMIT ?", key, MAX_WORDS_PER_KEY))
+            words.update(self._words_of_key(key)[:MAX_WORDS_PER_KEY])
         for name in names:
-            words.update(self.database.rows(_WORD, index_keys(name)[-1], name))
+            words.update(pair for pair in self._words_of_key(index_keys(name)[-1]) if pair[1] == name)
         return words
+
+    def _words_of_key(self, key: str) -> list[tuple[int, str]]:
+        """Return the words that have ``key``, in alphabetical order, with their ids."""
+        rows = self.database.rows("SELECT words FROM posting WHERE key = ? AND words IS NOT NULL", key)
+        pairs = [pair for (body,) in rows for pair in decode_words(body)]
+        return sorted(pairs, key=itemgetter(1)) if len(rows) > 1 else pairs
 
     def get_documents(self, doc_ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Return documents by their ids. Raises ValueError when one is missing or damaged."""
@@ -212,9 +203,10 @@ class IndexStore:
 
     def word_ids_any_case(self, word: str) -> frozenset[int]:
         """Return the ids of ``word`` in all its capitalizations."""
-        sql = "SELECT id FROM word WHERE key = ? AND lower(word) = ?"
         keys = {index_keys(spelling)[-1] for spelling in (word, word.lower())}
-        return frozenset(number for key in keys for (number,) in self.database.rows(sql, key, word.lower()))
+        return frozenset(
+            number for key in keys for number, known in self._words_of_key(key) if known.lower() == word.lower()
+        )
 
     def docs_defining(self, name: str) -> list[int]:
         """Return the parsed documents that define ``name``."""
@@ -275,6 +267,7 @@ class IndexStore:
         finally:
             if not is_stored:
                 self._word_ids.clear()  # the ids it assigned are not stored
+                self._has_all_words = False
                 self.database.rollback()
 
     def add_tree(self, root: str) -> TreeState:
@@ -306,69 +299,31 @@ class IndexStore:
         rows = [(tree_id, os.fsencode(path)) for path in paths]
         self.database.execute_many("DELETE FROM file WHERE tree = ? AND path = ?", rows)
 
-    def add_documents(self, documents: dict[bytes, IndexedDocument]) -> dict[bytes, int]:
-        """Store new documents, by their digests, as one batch. Return their ids."""
-        if not documents:
-            return {}
-        number = self.database.scalar("SELECT max(id) FROM doc")
-        batch = number + 1
-        numbers = self._assign_word_ids(
-            dict.fromkeys(word for document in documents.values() for word in document.words)
-        )
-        ids: dict[bytes, int] = {}
-        postings: dict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("I"), array("I")))
-        rows = []
-        for digest, document in documents.items():
-            number += 1
-            ids[digest] = number
-            body = encode_indexed_document(document, [numbers[word][0] for word in document.words])
-            rows.append((number, digest, document.length, not document.is_code, body, encode_lines(document)))
-            counts_by_key: dict[str, int] = {}
-            start = 0
-            for word, end in zip(document.words, document.line_ends, strict=True):
-                for key in numbers[word][1]:
-                    counts_by_key[key] = counts_by_key.get(key, 0) + end - start
-                start = end
-            for key, count in counts_by_key.items():
-                docs, counts = postings[key]
-                docs.append(number)
-                counts.append(count)
-        self.database.execute("INSERT INTO batch VALUES(?)", batch)
-        self.database.execute_many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", rows)
-        posting_rows = []
-        for key, (docs, counts) in sorted(postings.items()):  # ``postings`` decodes them
-            body = docs.tobytes() + (counts if max(counts) > _MAX_UINT16 else array("H", counts)).tobytes()
-            posting_rows.append((key, batch, len(docs), array("I", [zlib.crc32(body)]).tobytes() + body))
-        self.database.execute_many("INSERT INTO posting VALUES(?, ?, ?, ?)", posting_rows)
-        return ids
-
-    def add_parsed(self, rows: Iterable[tuple[int, bytes, set[str]]]) -> None:
-        """Store encoded parses of documents, with the names that they define."""
-        for doc, body, names in rows:
-            self.database.execute("INSERT OR REPLACE INTO code VALUES(?, ?)", doc, body)
-            self.database.execute("UPDATE doc SET parsed = 1 WHERE id = ?", doc)
-            self.database.execute_many(
-                "INSERT OR IGNORE INTO defined VALUES(?, ?)", [(name, doc) for name in sorted(names)]
-            )
-
-    def _assign_word_ids(self, words: Iterable[str]) -> dict[str, tuple[int, tuple[str, ...]]]:
-        """Return the id and the keys of each word; new words get new ids."""
-        last = first = self.database.scalar("SELECT last FROM number")
+    def new_batch(self) -> DocumentBatch:
+        """Return an empty batch; ``add_batch`` stores it before the next one is made."""
         if len(self._word_ids) > MAX_CACHED_WORD_IDS:
             self._word_ids.clear()
-        assigned = {}
-        rows = []
-        for word in words:
-            keys = index_keys(word)
-            number = self._word_ids.get(word) or (self.database.scalar(_WORD, keys[-1], word) if first else 0)
-            if not number:
-                last = number = last + 1
-                rows += [(key, word, number) for key in keys]
-            self._word_ids[word] = number
-            assigned[word] = number, keys
-        self.database.execute_many("INSERT INTO word VALUES(?, ?, ?)", sorted(rows))
-        self.database.execute("UPDATE number SET last = ?", last)
-        return assigned
+            self._has_all_words = False
+        last_word = self.database.scalar("SELECT max(last_word) FROM batch")
+        self._has_all_words |= not last_word
+        return DocumentBatch(self.database.scalar("SELECT max(id) FROM doc"), last_word, self._find_word_id)
+
+    def _find_word_id(self, word: str, key: str) -> int:
+        """Return the id of ``word``, whose most selective key is ``key``; 0 if it is not stored."""
+        if word not in self._word_ids and not self._has_all_words:
+            self._word_ids |= {known: number for number, known in self._words_of_key(key)}
+        return self._word_ids.get(word, 0)
+
+    def add_batch(self, batch: DocumentBatch) -> None:
+        """Store the documents and parses of ``batch``."""
+        if batch.rows:
+            self.database.execute("INSERT INTO batch VALUES(?, ?)", batch.first_doc, batch.last_word)
+            self.database.execute_many("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?)", batch.rows)
+            self.database.execute_many("INSERT INTO posting VALUES(?, ?, ?, ?, ?)", batch.posting_rows())
+            self._word_ids |= batch.new_words
+        self.database.execute_many("INSERT OR REPLACE INTO code VALUES(?, ?)", batch.code_rows)
+        self.database.execute_many("UPDATE doc SET parsed = 1 WHERE id = ? AND parsed = 0", batch.parsed_docs())
+        self.database.execute_many("INSERT OR IGNORE INTO defined VALUES(?, ?)", sorted(batch.defined))
 
 
 def repository_folder(state_home: Path, info: RootInfo, root: str) -> Path:

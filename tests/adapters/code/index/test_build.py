@@ -71,7 +71,8 @@ def words(folder: Path, root: Path) -> set[str]:
     """All words of the documents of the tree."""
     with open_tree(folder, root) as (store, tree):
         documents = store.get_documents(entry.doc_id for entry in store.list_entries(tree.id) if entry.doc_id)
-        word_by_id = dict(store.database.rows("SELECT id, word FROM word"))
+        keys = [key for (key,) in store.database.rows("SELECT key FROM posting")]
+        word_by_id = store.words_of_keys(keys, ())
     return {word_by_id[number] for document in documents.values() for number in document.word_ids}
 
 
@@ -216,8 +217,8 @@ def test_a_cancelled_build_leaves_whole_batches(root: Path, folder: Path, monkey
 
 
 def test_a_large_build_leaves_no_log(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log of SQLite is written back after more than one batch, so that it takes no space."""
-    monkeypatch.setattr(build, "BATCH_FILES", 1)
+    """The log of SQLite is written back after many files, so that it takes no space."""
+    monkeypatch.setattr(build, "LARGE_BUILD_FILES", 1)
 
     assert update_index(folder, str(root)).is_complete
     assert not (folder / f"{DATABASE_FILE}-wal").stat().st_size

@@ -24,8 +24,11 @@ TEXTS = {b"a": "def saveUpload(limit):\n    return limit\n", b"b": "limit = 3\n"
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[IndexStore]:
     store = open_or_create(tmp_path)
+    batch = store.new_batch()
+    for digest, text in TEXTS.items():
+        batch.add(digest, build_document(text, "python"))
     with store.transaction():
-        store.add_documents({digest: build_document(text, "python") for digest, text in TEXTS.items()})
+        store.add_batch(batch)
     yield store
     store.close()
 
