@@ -28,6 +28,9 @@ def workflows_page() -> str:
 
 A workflow is a list of stages. Stages in one group can run in parallel; a group starts when the previous one has finished.
 Each stage is run by an agent and ends with a verdict. A negative verdict leads to a repair, and then the stage is retried.
+The main agent learns the next step as soon as a subagent returns: with the result of the delegating call, with the client's
+notification of a background task, or with the result of another tool, such as Codex's `wait_agent`. That is no extra turn.
+(`codex-auto` without hooks cannot reach a running turn: there the next step comes at its end.)
 All of this is data: [`config/workflows.toml`](../config/workflows.toml).
 
 工作流由若干阶段组成，同一组的阶段可以并行。每个阶段由一个智能体执行并给出结论；结论为否定时，先修复，再重试该阶段。

@@ -94,6 +94,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         and isinstance(event, events.PromptSubmitted)
         and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).likely_intent is Intent.DOCS),
         requires_evidence=settings.workflow_require_evidence,
+        can_inject=context.request is None,
         max_continuations_in_a_row=runtime.client_traits.get(
             event.source.client, UNKNOWN_CLIENT
         ).max_continuations_in_a_row,

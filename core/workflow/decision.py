@@ -58,6 +58,9 @@ class WorkflowInputs:
     """How often the client continues a turn that calls no tool before it ends it itself; 0 for no limit."""
     client: ClientTraits = UNKNOWN_CLIENT
 
+    can_inject: bool = True
+    """Context reaches the model at this event; not so for a program that reports events after they happened."""
+
     def needs_agent(self, step: WorkflowStep) -> bool:
         """Return whether only a subagent can end ``step``."""
         is_second_look = self.registry.find_stage(step.stage).needs_agent and step.mode != SPEC_MODE

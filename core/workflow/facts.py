@@ -201,6 +201,11 @@ class StepFinished(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class NextStepTold(Fact):
+    """The main agent learned which steps come next."""
+
+
+@dataclass(frozen=True, slots=True)
 class RepairPlanned(Fact):
     """``repair_steps``, whose groups are new to the run, come next; then the retried steps."""
 
@@ -401,6 +406,8 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
             return _remove_lost_call(run, fact.call_id)
         case StepFinished():
             return _finish_step(run, fact)
+        case NextStepTold() | TurnContinued() | UserMessaged():  # the last two show the next steps as well
+            return replace(run, has_untold_result=False)
         case RepairPlanned():
             return _insert_repair_steps(run, fact)
         case _:
@@ -423,7 +430,11 @@ def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
     if step is None:
         return run
     return _with_step(
-        replace(run, calls=tuple(call for call in run.calls if call.step_key != fact.step_key)),
+        replace(
+            run,
+            calls=tuple(call for call in run.calls if call.step_key != fact.step_key),
+            has_untold_result=run.has_untold_result or fact.author is StepAuthor.AGENT,
+        ),
         fact.step_key,
         status=StepStatus.PENDING if fact.verdict is StepVerdict.UNCLEAR else StepStatus.DONE,
         verdict=fact.verdict,

@@ -52,6 +52,11 @@ def format_progress(run: WorkflowRun) -> str:
     return " → ".join(", ".join(group) if len(group) == 1 else f"[{', '.join(group)}]" for group in groups.values())
 
 
+def format_done(run: WorkflowRun) -> str:
+    """Return how many steps have passed, and of how many: ``2/8``."""
+    return f"{len(run.passed_steps)}/{len(run.steps)}"
+
+
 def format_step_keys(steps: Iterable[WorkflowStep]) -> str:
     """Return the keys of ``steps``, separated by commas."""
     return ", ".join(step.key for step in steps)
@@ -114,6 +119,19 @@ def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, input
     return _truncate_lines(lines, MAX_STEP_PROMPT_CHARS - len(last) - 1) + "\n" + last
 
 
+def render_next_step_prompt(run: WorkflowRun, inputs: WorkflowInputs) -> str:
+    """Return what comes next, for a main agent whose subagent has returned."""
+    lines: list[str] = [inputs.messages["next_header"].format(workflow=run.workflow, done=format_done(run))]
+    lines += (*_unclear_lines(run), *_next_step_lines(run, inputs))
+    return _truncate_lines(lines, MAX_TURN_PROMPT_CHARS)
+
+
+def _unclear_lines(run: WorkflowRun) -> list[SafeText]:
+    """Return why results did not count; a model that does not learn it repeats its answer."""
+    unclear = (step for step in pending_steps(run) if step.verdict is StepVerdict.UNCLEAR)
+    return [sanitize_inline(step.failure_notes, 400) for step in unclear]
+
+
 def render_continuation_prompt(run: WorkflowRun, state: SessionState, inputs: WorkflowInputs) -> str:
     """Return why the turn continues, and with which steps. Clients show it to users, so it has no instructions."""
     messages = inputs.messages
@@ -124,10 +142,7 @@ def render_continuation_prompt(run: WorkflowRun, state: SessionState, inputs: Wo
         progress=format_progress(run),
     )
     lines: list[str] = [header]
-    # A model that does not learn why its answer did not count repeats it.
-    unclear = (step for step in pending_steps(run) if step.verdict is StepVerdict.UNCLEAR)
-    lines += [sanitize_inline(step.failure_notes, 400) for step in unclear]
-    lines += _next_step_lines(run, inputs) + _open_checkbox_lines(inputs.tasks, messages)
+    lines += (*_unclear_lines(run), *_next_step_lines(run, inputs), *_open_checkbox_lines(inputs.tasks, messages))
     if state.loop.iterations == 0:
         lines.append(messages["question_hint"])
     return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)

@@ -123,6 +123,8 @@ class WorkflowRun:
     reason: str = ""
     calls: tuple[SubagentCall, ...] = ()
     unmatched_results: tuple[UnmatchedResult, ...] = ()
+    has_untold_result: bool = False
+    """A subagent ended a step, and the main agent has not learned since what comes next."""
 
     @property
     def is_running(self) -> bool:

@@ -9,7 +9,20 @@ from processes import read_log
 
 from .runs import Finished, run
 from .sandbox import Sandbox
-from .workflow_sessions import command_of, facts, prepare, shell_call, status
+from .workflow_sessions import (
+    TRUSTED,
+    command_of,
+    effects,
+    facts,
+    install,
+    play,
+    prepare,
+    rounds_of,
+    said,
+    script_of,
+    shell_call,
+    status,
+)
 
 CLIENTS = ("claude", "codex")
 SECURE = ("PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST:2", "SECURITY", "RETRO", "DOCS")
@@ -63,3 +76,45 @@ def test_review_only_needs_an_agent(sandbox: Sandbox, client: str) -> None:
 
     assert ("running", 0) == (session["workflow"]["status"], session["workflow"]["done"])
     assert [] == done.turns[0].texts_with("VERDICT")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_next_step_comes_when_the_agent_returns(sandbox: Sandbox, client: str) -> None:
+    """It costs no turn: after each agent the main agent reads once who is next, and the turn ends but once."""
+    played = play(sandbox, client, "[workflow:tdd] add retries", rounds_of("tdd"))
+    last = [turn for turn in played.done.turns if not turn.from_subagent][-1]
+
+    assert ["complete"] == said(played.records, "loop")
+    assert [1, 1, 0] == [last.count(f"upbeat · workflow tdd: {done}/3 done.") for done in (1, 2, 3)]
+    assert 1 == last.count("1/3 done.\nNext step: delegate DEV to the subagent upbeat:developer.")
+
+
+def test_the_next_step_comes_with_the_notification(sandbox: Sandbox) -> None:
+    """Of an agent in the background the client tells in a prompt of its own, and upbeat with it."""
+    script = script_of("claude", rounds_of("background"))
+    for action in (action for rule in script for action in rule["reply"] if action.get("tool") == "Agent"):
+        action["input"]["run_in_background"] = True
+    done = run(sandbox, command_of("claude"), stdin="[workflow:tdd] add retries", script=script)
+    last = [turn for turn in done.turns if not turn.from_subagent][-1]
+
+    assert [] == effects(read_log(sandbox.home), "continue_turn")
+    assert 1 == last.count("1/3 done.\nNext step: delegate DEV")
+    assert 1 == last.count("2/3 done.\nNext step: delegate TEST:2")
+
+
+def test_the_next_step_comes_with_the_result_of_waiting(sandbox: Sandbox) -> None:
+    """Codex's own tool that waits for agents returns when one has ended; upbeat adds the next step to its result."""
+    install(sandbox, "codex")
+    spawn = {"tool": "spawn_agent", "input": {"message": "Do your step.", "task_name": "upbeat_developer"}}
+    wait = {"tool": "wait_agent", "input": {"timeout_ms": 10_000}}
+    script = [
+        {"said": ["workflow quick · step DEV\n"], "times": 0, "reply": [{"wait": 1}, {"text": "It is written."}]},
+        {"reply": [spawn | {"namespace": "collaboration"}]},
+        {"reply": [wait | {"namespace": "collaboration"}]},
+        {"times": 0, "reply": [{"text": "Which of the two shall review it?"}]},
+    ]
+    command = ["codex", "exec", "--json", "--model", "gpt-6.1-sol", TRUSTED, "-"]
+    done = run(sandbox, command, stdin="[workflow:quick] add retries", script=script)
+    last = [turn for turn in done.turns if not turn.from_subagent][-1]
+
+    assert 1 == last.count("1/4 done.\nNext steps, to delegate in parallel")

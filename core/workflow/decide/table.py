@@ -8,7 +8,9 @@ from typing import Any
 
 from upbeat.core.contract import event as events
 from upbeat.core.workflow.decide import loop, session, subagents
+from upbeat.core.workflow.decide.next_step import tell_next_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
+from upbeat.core.workflow.facts import apply_facts
 from upbeat.core.workflow.state import SessionState
 from upbeat.core.workflow.verdict.evidence import can_be_evidence
 
@@ -35,7 +37,8 @@ EVENT_HANDLERS: dict[type, EventHandler] = {
 def decide(event: events.Event, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Return the workflow's decision on ``event``."""
     handler = EVENT_HANDLERS.get(type(event))
-    return handler(event, state, inputs) if handler else NO_DECISION
+    decision = handler(event, state, inputs) if handler else NO_DECISION
+    return decision + tell_next_step(event, apply_facts(decision.facts, state), inputs)
 
 
 class RequiredInput(StrEnum):
