@@ -75,6 +75,9 @@ made no progress, or the client continues the turn no further. You get a message
 tells you itself, because a headless client shows no messages. Then nothing continues until you say `continue` (new attempts, a new loop) or
 `stop`. `upbeat status` shows `needs you` and the steps that have not passed, its exit code is 3, and the status line shows it, too.
 
+Where the state cannot be stored (a full disk, a read-only home), nothing is continued, because the state would never change. You are told, the
+model once a turn; calls are still guarded, and `upbeat status` exits with 4.
+
 ## The {len(registry.workflows)} workflows
 
 {_lines(_workflow_rows(registry))}

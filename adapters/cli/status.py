@@ -37,12 +37,11 @@ def run(arguments: Sequence[str]) -> int:
     health = journal.health()
     sessions: tuple[StoredSession, ...] = ()
     other_roots: tuple[str, ...] = ()
-    if not health.problem:
-        try:
-            sessions = journal.sessions(root, options.last)
-            other_roots = () if sessions else journal.recorded_roots()
-        except JournalError as error:
-            health = replace(health, problem=str(error))
+    try:
+        sessions = journal.sessions(root, options.last)
+        other_roots = () if sessions else journal.recorded_roots()
+    except JournalError as error:
+        health = health if health.problem else replace(health, problem=str(error))
     if options.json:
         print_json(status_document(root, sessions, health))
     else:

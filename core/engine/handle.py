@@ -49,6 +49,7 @@ from upbeat.core.engine.evaluate import (
 from upbeat.core.engine.merge import MergeResult, merge_proposals
 from upbeat.core.engine.pipeline import NO_CAP, Runtime, TurnRequest, configuration_limits, prepare_turn
 from upbeat.core.engine.ports import Transaction
+from upbeat.core.engine.unstored import without_storage
 from upbeat.core.journal.record import SESSION_RENAMED, Record
 from upbeat.core.learned.detect import detect_habits
 from upbeat.core.learned.model import reliable_habits
@@ -165,6 +166,8 @@ def handle_event(
         for adopted in (fact for fact in facts if isinstance(fact, WorkflowAdopted)):
             _release_workflow(adopted.from_session, event.source.session_id, runtime, transaction)
     _perform_actions(context, replace(outcome, facts=facts), evaluation.side_effects, state)
+    if transaction.problem and is_enabled:
+        return without_storage(event, decision, state, facts, transaction.problem, runtime.language)
     return decision
 
 

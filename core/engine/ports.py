@@ -110,7 +110,13 @@ class ToolRunner(Protocol):
 
 
 class Transaction(Protocol):
-    """The reads and writes of one event; no other process writes in between."""
+    """The reads and writes of one event; no other process writes in between.
+
+    ``problem`` is why they are not stored; empty while they are, and after the transaction if they were.
+    """
+
+    @property
+    def problem(self) -> str: ...
 
     def state(self, session_id: str) -> SessionState:
         """Return the session's current state; ``NEW_SESSION`` if it is unknown."""

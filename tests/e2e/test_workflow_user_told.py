@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
+from processes import read_log
+
 from .runs import run
-from .workflow_sessions import Played, course, effects, rounds_of, said, shared_session, status
+from .sandbox import Sandbox
+from .workflow_sessions import (
+    Played,
+    command_of,
+    course,
+    effects,
+    prepare,
+    rounds_of,
+    said,
+    shared_session,
+    status,
+)
 
 exhausted = shared_session("[workflow:debug] the total", rounds_of("exhausted"))
 """`debug` whose TEST fails three times, after which the main agent claims that all is well."""
@@ -37,3 +51,27 @@ def test_the_status_says_so(exhausted: Played) -> None:
     )
     last = session["workflow"]["step_details"][-1]
     assert ("TEST", "fail", 3, 3) == tuple(last[name] for name in ("key", "result", "tries", "failures"))
+
+
+FILL_THE_DISK = """
+state="$HOME/.local/state/upbeat"; mkdir -p "$state"; mount -t tmpfs -o size=2m tmpfs "$state"
+until grep -qs workflow_started "$state/journal.db-wal"; do sleep 0.05; done && cat /dev/zero > "$state/rest" &
+"$@"
+upbeat status >&2; echo "exit code $?" >&2
+"""
+
+
+@pytest.mark.parametrize("client", ["claude", "codex"])
+def test_a_full_disk(sandbox: Sandbox, client: str) -> None:
+    """When nothing can be stored, the turn is continued once so that the model says so, and the status says so, too."""
+    prepare(sandbox, client)
+    script = [{"reply": [{"wait": 4}, {"text": "I have begun."}]}, {"times": 0, "reply": [{"text": "It is all done."}]}]
+    command = ["unshare", "--mount", "sh", "-c", FILL_THE_DISK, "sh", *command_of(client)]
+    done = run(sandbox, command, stdin="[workflow:single] add retries to save_order", script=script)
+
+    assert [0, 1] == [turn.count("upbeat: its state cannot be stored") for turn in done.turns]
+    assert 1 == done.turns[-1].count("Tell the user this now")
+    assert "single running  DEV (0/1 done)" in done.stderr
+    assert "NOTHING CAN BE STORED: no room left" in done.stderr
+    assert "exit code 4" in done.stderr
+    assert [] == read_log(sandbox.home)  # the state was in the namespace of the command

@@ -32,6 +32,8 @@ class MemoryJournal:
 class MemoryTransaction:
     """Implements ``core.engine.ports.Transaction`` on a copy, which counts when the block has ended."""
 
+    problem = ""
+
     def __init__(self, draft: MemoryJournal) -> None:
         self._draft = draft
 

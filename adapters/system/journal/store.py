@@ -1,8 +1,9 @@
 """The journal: one append-only log of every session of a user, with each session's state.
 
-Invariant: ``transaction`` never fails because of the disk. A transaction that cannot be stored works on empty state in
-memory, so that no turn is lost and no loop continues on state that never changes; it is counted, and ``upbeat status``
-reports it. An exception raised inside the block rolls it back and reaches the caller.
+Invariant: ``transaction`` never fails because of the disk. A transaction that cannot be stored works in memory, on the
+state that can still be read, so that no turn is lost; its ``problem`` says why, so that no loop continues on state that
+never changes. It is counted, and ``upbeat status`` reports it. An exception raised inside the
+block rolls it back and reaches the caller.
 """
 
 from __future__ import annotations
@@ -257,7 +258,15 @@ class SqliteJournal:
     def record_loss(self, error: StorageError) -> _MemoryTransaction:
         """Count a loss; return a transaction in memory."""
         self.file.count_failure(f"{format_timestamp(self._clock.now())} {error}")
-        return _MemoryTransaction()
+        return _MemoryTransaction(str(error), self._readable_state)
+
+    def _readable_state(self, key: str) -> SessionState:
+        """Return the stored state of a session without a transaction; ``NEW_SESSION`` if it cannot be read."""
+        try:
+            row = self._read(lambda database: database.row(_STATE, key), None)
+            return codec.decode_state(row[0]) if row else NEW_SESSION
+        except (JournalError, ValueError):
+            return NEW_SESSION
 
     def abandon(self, error: StorageError) -> None:
         """Count the loss of a transaction that has failed, and recover the file."""
@@ -302,6 +311,7 @@ class _StoredTransaction:
         self._journal = journal
         self._database: Database | None = database
         self._clock = clock
+        self.problem = ""
         self._states: dict[str, SessionState] = {}
         tail = database.row(_TAIL) or database.row(_ANCHOR)
         self._seq, self._hash = tail or (0, codec.GENESIS)
@@ -390,6 +400,7 @@ class _StoredTransaction:
         except StorageError as error:
             self._database.rollback()
             self._database = None
+            self.problem = str(error)
             self._journal.abandon(error)
             return None
 
@@ -397,21 +408,26 @@ class _StoredTransaction:
 class _MemoryTransaction:
     """Implements ``core.engine.ports.Transaction`` in memory, where nothing can be stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, problem: str, read_state: Callable[[str], SessionState]) -> None:
+        self.problem = problem
+        self._read_state = read_state
         self._states: dict[str, SessionState] = {}
 
     def end(self, *, is_failed: bool) -> None:
         """Forget the states."""
 
     def state(self, session_id: str) -> SessionState:
-        return self._states.get(session_id, NEW_SESSION)
+        key = _session_key(session_id)
+        if key not in self._states:
+            self._states[key] = self._read_state(key)
+        return self._states[key]
 
     def peer_sessions(self, root: str) -> tuple[PeerSession, ...]:  # noqa: ARG002 -- nobody is known
         return ()
 
     def append(self, record: Record, state: SessionState | None = None) -> None:
         if record.session_id and state is not None:
-            self._states[record.session_id] = state
+            self._states[_session_key(record.session_id)] = state
 
 
 def _session_key(session_id: str) -> str:

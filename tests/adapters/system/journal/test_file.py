@@ -173,9 +173,12 @@ def use_read_only_home(has_journal: bool) -> tuple[list[int], str, int]:
 
 
 @pytest.mark.parametrize(
-    ("has_journal", "problem", "count"),
-    [(False, "HOME cannot be written", 0), (True, "HOME/upbeat/journal.db can only be read", 2)],
+    ("has_journal", "counts", "problem", "count"),
+    [
+        (False, [0, 1, 0, 0], "HOME cannot be written", 0),
+        (True, [0, 1, 2, 2], "HOME/upbeat/journal.db can only be read", 2),
+    ],
 )
-def test_a_home_that_cannot_be_written(has_journal: bool, problem: str, count: int) -> None:
-    """A read-only home costs nothing but the records; the existing ones can still be read."""
-    assert ([0, 1, 0, 0], problem, count) == in_a_fork(use_read_only_home, has_journal)
+def test_a_home_that_cannot_be_written(has_journal: bool, counts: list[int], problem: str, count: int) -> None:
+    """A read-only home costs nothing but the records; what there is can still be read."""
+    assert (counts, problem, count) == in_a_fork(use_read_only_home, has_journal)
