@@ -133,7 +133,7 @@ class EmbeddedProvider:
             "ci_graph_rag": _Tool(
                 "Finds what calls, and is called by, the answer to a question.",
                 self._graph_rag,
-                {"query": _Text(), "prior": _Number(), **graph_limits, **_FILES_AND_SYMBOLS},
+                {"query": _Text(), "prior": _Number(), "rows": _Number(), **graph_limits, **_FILES_AND_SYMBOLS},
             ),
             "ci_call_chain": _Tool(
                 "Follows the callers and callees of a symbol.",
@@ -250,15 +250,15 @@ class EmbeddedProvider:
         files: tuple[str, ...],
         symbols: tuple[str, ...],
         prior: float | None,
+        rows: int | None,
     ) -> ToolOutput:
         started = monotonic()
         output = self._search(root, cancelled, query, MAX_LIMIT, files, symbols, prior)
         if not output.data.get("gate", {}).get("speaks", True):
             return output
         seconds = GRAPH_SECONDS - (monotonic() - started)
-        return self._answer_from_code(
-            seconds, build_subgraph, root, cancelled, search_output=output, depth=depth, budget=budget, top_k=top_k
-        )
+        limits = {"depth": depth, "budget": budget, "top_k": top_k, "rows": rows}
+        return self._answer_from_code(seconds, build_subgraph, root, cancelled, search_output=output, **limits)
 
     def _bug_locate(self, root: str, cancelled: Cancellation, **values: Any) -> ToolOutput:
         def search(words: str, limit: int) -> ToolOutput:

@@ -15,6 +15,7 @@ from upbeat.core.contract.report import BudgetReport, Limit, PlannedTool, ToolPl
 from upbeat.core.prompt.analysis import Intent, PromptAnalysis, Targets
 from upbeat.core.settings import Activation, Settings
 from upbeat.core.tool_servers import qualified_tool_name
+from upbeat.core.turn.fuse import MAX_ITEMS
 
 TIER2_EXTRA_MS = 5000
 """Milliseconds that planned tier-2 tools add to the wall-clock budget."""
@@ -131,10 +132,11 @@ def _build_arguments(tool: str, analysis: PromptAnalysis) -> dict[str, Any] | No
     errors = list(targets.errors[:MAX_TARGETS])
     symbol = targets.symbols[0] if targets.symbols else ""
     limits = dict(ARGUMENT_LIMITS.get(tool, {}))
+    rows = {"rows": MAX_ITEMS}
     prior = {} if analysis.prior is None else {PRIOR: round(analysis.prior, 2)}
     arguments: dict[str, dict[str, Any] | None] = {
         "ci_search": {"query": query} | limits | named | prior if query else None,
-        "ci_graph_rag": {"query": query} | limits | named | prior if query and is_about_few else None,
+        "ci_graph_rag": {"query": query} | limits | rows | named | prior if query and is_about_few else None,
         "ci_call_chain": {"symbol": symbol, "direction": "both"} | limits if symbol else None,
         "ci_bug_locate": (
             {"query": query, "errors": errors} | limits | traces if analysis.intent is Intent.DEBUG else None

@@ -68,6 +68,10 @@ class CodeBase:
         """Return those of ``files_mentioning(word)`` that seem to define it; it may name too many."""
         return self._files_by_occurrence(word)[0]
 
+    def may_define(self, path: str, word: str) -> bool:  # noqa: ARG002
+        """Return whether ``path`` can define ``word``, as far as that is known without reading the file."""
+        return True
+
     def files_mentioning(self, word: str) -> Iterable[str]:
         """Return the files that contain the identifier ``word``, those that seem to define it first."""
         return self._files_by_occurrence(word)[1]
@@ -161,16 +165,22 @@ class IndexedCodeBase(CodeBase):
         super().__init__(root, sources, parses, cancelled, seconds)
         self._store, self._table, self._unparsed = view.store, view.table, view.unparsed_docs
         self.files, self.files_by_name = view.table.code_files, view.table.code_files_by_name
-        self._files_by_definition: dict[str, tuple[str, ...]] = {}
+        self._files_by_definition: dict[str, dict[str, None]] = {}
 
     def files_defining(self, word: str) -> tuple[str, ...]:
+        return tuple(self._defining(word))
+
+    def may_define(self, path: str, word: str) -> bool:
+        return path in self._defining(word)
+
+    def _defining(self, word: str) -> dict[str, None]:
         if word not in self._files_by_definition:
             docs = self._store.docs_defining(word)
             if self._unparsed:
                 ids = self._store.word_ids_any_case(word)
                 documents = self._store.get_documents(self._unparsed)
                 docs = [*docs, *(doc for doc in self._unparsed if documents[doc].has_any(ids))]
-            self._files_by_definition[word] = tuple(self._ordered_paths(docs))
+            self._files_by_definition[word] = dict.fromkeys(self._ordered_paths(docs))
         return self._files_by_definition[word]
 
     def files_mentioning(self, word: str) -> Iterator[str]:

@@ -179,7 +179,7 @@ def _definitions_in_scope(code: CodeBase, path: str, parsed: ParsedFile, name: s
         tail = _MODULE_SEPARATOR.split(statement.module.rstrip("./"))[-1]
         words = dict.fromkeys((tail, *statement.names)) if name in statement.names else (tail,)
         for other in (path for word in words for path in code.files_by_name.get(word, ())[:MAX_FILES_PER_NAME]):
-            if other != path and may_import(path, statement, other):
+            if other != path and code.may_define(other, name) and may_import(path, statement, other):
                 imported = code.parsed_file(other)
                 definitions = _definitions_in(other, imported, name) if imported else []
                 if definitions:

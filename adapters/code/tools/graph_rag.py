@@ -6,7 +6,7 @@ best that fit into the token budget.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
@@ -55,16 +55,23 @@ class GraphNode:
     relation: str = ""
 
 
-def build_subgraph(code: CodeBase, search_output: ToolOutput, depth: int, budget: int, top_k: int) -> ToolOutput:
-    """Return the subgraph within ``depth`` steps around the first ``top_k`` symbols of ``search_output``."""
+def build_subgraph(
+    code: CodeBase, search_output: ToolOutput, depth: int, budget: int, top_k: int, rows: int | None = None
+) -> ToolOutput:
+    """Return the subgraph within ``depth`` steps around the first ``top_k`` symbols of ``search_output``.
+
+    ``rows`` is how many rows the caller shows, those of the search included: the subgraph ends when no other symbol
+    can be in one of them. By default it is complete.
+    """
+    wanted = None if rows is None else max(rows - len(search_output.findings), 0)
     seeds = _select_seeds(code, search_output, top_k)
     nodes = {node.symbol.id: node for node in seeds}
     edges: dict[tuple[str, str, str], dict[str, Any]] = {}
     level = seeds[: MAX_EXPANDED_NODES[0]]
     for distance in range(1, depth + 1):
         following: list[GraphNode] = []
-        for node in level:
-            if code.is_past_deadline():
+        for index, node in enumerate(level):
+            if code.is_past_deadline() or _is_complete(nodes.values(), level[index:], wanted):
                 break
             for other in _adjacent_nodes(code, node, MAX_EDGES_PER_NODE[distance - 1], distance):
                 _add_edge(edges, other)
@@ -74,7 +81,7 @@ def build_subgraph(code: CodeBase, search_output: ToolOutput, depth: int, budget
         level = sorted(following, key=_sort_key)[: MAX_EXPANDED_NODES[-1]]
     kept, tokens = _fit_budget(nodes.values(), budget)
     min_score = min((finding.score for finding in search_output.findings), default=1.0)
-    rows = _node_findings(code, kept, min_score)
+    findings = _node_findings(code, kept, min_score)
     ids = {node.symbol.id for node in kept}
     data: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -96,7 +103,7 @@ def build_subgraph(code: CodeBase, search_output: ToolOutput, depth: int, budget
     summary = f"{sum(node.depth > 0 for node in kept)} places connected to {around}"
     if not seeds:
         summary = "nothing in the repository fits the query"
-    return ToolOutput(summary, rows, data, truncated=search_output.truncated or code.is_past_deadline())
+    return ToolOutput(summary, findings, data, truncated=search_output.truncated or code.is_past_deadline())
 
 
 def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list[GraphNode]:
@@ -117,6 +124,15 @@ def _select_seeds(code: CodeBase, search_output: ToolOutput, top_k: int) -> list
             symbol = graph.enclosing_symbol(passage.path, parsed, passage.start_line)
         seeds.setdefault(symbol.id, GraphNode(symbol, passage.score, 0))
     return list(seeds.values())
+
+
+def _is_complete(nodes: Iterable[GraphNode], pending: Sequence[GraphNode], wanted: int | None) -> bool:
+    """Return whether no neighbor of ``pending``, and of what was reached, can be among the best ``wanted``."""
+    if wanted is None:
+        return False
+    scores = sorted((node.score for node in nodes if node.depth), reverse=True)
+    bound = max([node.score for node in pending] + scores[:1]) * DECAY * graph.SAME_FILE_CONFIDENCE
+    return len(scores) >= wanted and (wanted == 0 or scores[wanted - 1] > round(bound, 4))
 
 
 def _adjacent_nodes(code: CodeBase, node: GraphNode, limit: int, distance: int) -> list[GraphNode]:

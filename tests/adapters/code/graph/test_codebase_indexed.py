@@ -98,6 +98,8 @@ def test_words_and_texts_are_found_in_the_same_files(root: str, code: IndexedCod
     for word in WORDS:
         assert set(scanned.files_mentioning(word)) == set(code.files_mentioning(word)), word
         assert set(code.files_defining(word)) <= set(scanned.files_defining(word)), word
+        assert {path for path in code.files if code.may_define(path, word)} == set(code.files_defining(word)), word
+        assert all(scanned.may_define(path, word) for path in scanned.files), word
     for text in TEXTS:
         assert scanned.files_containing(text) == code.files_containing(text), text
 

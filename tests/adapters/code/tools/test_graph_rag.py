@@ -41,3 +41,15 @@ def test_depth_is_a_limit(root: Path) -> None:
     ]
 
     assert [1, 2] == depths
+
+
+def test_the_subgraph_ends_with_the_rows_that_are_shown(root: Path) -> None:
+    """With ``rows`` the first findings are those of the whole subgraph; more of it than they need is not built."""
+    query = "Store.put refuses a name"
+    whole = call(root, "ci_graph_rag", query=query)
+    found = len(call(root, "ci_search", query=query).findings)
+    part = call(root, "ci_graph_rag", query=query, rows=found + 1)
+
+    assert whole.findings[0] == part.findings[0]
+    assert not call(root, "ci_graph_rag", query=query, rows=found).findings
+    assert len(part.data["subgraph"]["nodes"]) <= len(whole.data["subgraph"]["nodes"])
