@@ -20,6 +20,7 @@ from upbeat.core.contract.effect import (
     Explanation,
     InjectContext,
     NotifyUser,
+    PrependPrompt,
     Proposal,
 )
 from upbeat.core.contract.event import (
@@ -84,6 +85,12 @@ from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
 HOOK_BUDGET_MS = 7000
 """Milliseconds that a turn may take in a hook: clients give up on one after ten seconds."""
 
+SUBAGENT_BUDGET_MS = 1500
+"""Milliseconds for a subagent's prompt: its call waits, and so do the hooks after it."""
+
+SUBAGENT_LIMIT = TextLimit(6000)
+"""The context before a subagent's prompt."""
+
 WORKFLOW_RANK = 0
 TURN_RANK = 10
 MAX_RECORDED_FILES = 20
@@ -138,8 +145,8 @@ def handle_event(
     if isinstance(event, PromptSubmitted):
         evaluation = evaluators.evaluate(context, before)
         turn = _decide_prompt(event, context, before, evaluators.cap_for_turn(evaluation, context, before, cap))
-    elif isinstance(event, SessionStarted):
-        turn = _decide_session_start(context)
+    else:
+        turn = _decide_start(context, evaluators)
     needs_inputs = is_enabled and (before.has_workflow or not isinstance(event, EVENTS_OF_WORKFLOWS))
     inputs = gather_inputs(context, before) if needs_inputs else None
     with runtime.journal.transaction() as transaction:
@@ -238,6 +245,20 @@ def _decide_prompt(event: PromptSubmitted, context: EventContext, state: Session
     return Decision(tuple(effects), turn, explanations=(_explain_turn(turn, context),))
 
 
+def _decide_delegation(event: SubagentRequested, context: EventContext) -> Decision:
+    """Put what the repository says about a subagent's prompt before it."""
+    request = TurnRequest(
+        event.source,
+        clip_prompt(event.prompt),
+        event_name="SubagentRequested",
+        cap=SUBAGENT_LIMIT,
+        max_ms=SUBAGENT_BUDGET_MS,
+    )
+    turn = prepare_turn(request, context.runtime, context.repo_context)
+    text = turn.fused_context.for_model.additional_context
+    return Decision((PrependPrompt(text),) if text else (), explanations=(_explain_turn(turn, context),))
+
+
 def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
     """Explain the turn: which tools ran, and which files they named."""
     decision = "inject" if turn.fused_context.for_model.additional_context else "nothing"
@@ -262,6 +283,17 @@ def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[F
     items = turn.report.fused_context.for_model.structured.items if turn.report else []
     excerpts, subject = collect_excerpt_ids(items), collect_subject(items)
     return (ExcerptsShown(excerpts, subject),) if excerpts or (subject and subject != state.subject) else ()
+
+
+def _decide_start(context: EventContext, evaluators: Evaluators) -> Decision:
+    """Prepare a session or a subagent that starts; of a subagent, the prompt that the client lets hooks change."""
+    match context.event:
+        case SessionStarted():
+            return _decide_session_start(context)
+        case SubagentRequested(is_prompt_hidden=False) as event if context.is_enabled and not context.request:
+            return EMPTY_DECISION if evaluators.is_held_out else _decide_delegation(event, context)
+        case _:
+            return EMPTY_DECISION
 
 
 def _decide_session_start(context: EventContext) -> Decision:
