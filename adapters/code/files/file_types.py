@@ -56,6 +56,12 @@ _VENDORED_PART = re.compile(
     r"(?:^|/)(?:(?:[\w-]*[_-])?dist|vendor|vendored|_vendor|_vendored|third[_-]?party|node_modules|bower_components|deps|extern|externals?|site-packages)/",
     re.I,
 )
+_TRANSLATION = re.compile(
+    r"(?:^|/)(?:messages|locales?|lang|languages|i18n|l10n|translations?)/(?:.*/)?(?!en\b)[a-z]{2}(?:[_-][a-z]{2,4})?[/.]",
+    re.I,
+)
+"""Messages in another language than English, whose words are not those of the code that uses them."""
+
 _GENERATED_NAME = re.compile(r"(?:-\d+\.\d+(?:\.\d+)*\.(?:js|css)$|\.min\.|[._-]generated\.|\.pb\.|_pb2|\.g\.)", re.I)
 
 
@@ -80,7 +86,7 @@ def _role(folder: str, name: str, stem: str, extension: str, language: str) -> F
     if _EXAMPLE_PART.search(folder):
         return FileRole.EXAMPLE
     if not language and (extension in _CONFIG or lower in _CONFIG_NAMES):
-        return FileRole.CONFIG
+        return FileRole.DOCS if _TRANSLATION.search(folder + name) else FileRole.CONFIG
     if extension in _DOCS or _DOCS_NAME.match(name) or _DOCS_PART.search(folder):
         return FileRole.DOCS
     return FileRole.SOURCE

@@ -211,11 +211,18 @@ def _mark_words(text: str, language: str, outline: Outline) -> dict[str, list[in
         number << _SLOT_BITS | (position + 1) << _ROLE_BITS
         for number, position in enumerate(outline.positions_by_line(), 1)
     ]
+    documenting = {index for item in outline.definitions for index in outline.documenting_indexes(item)}
     is_ascii = text.isascii()
     find = (_TOKEN if is_ascii else _TOKEN_OR_CJK_RUN).findall
     marks_by_word: defaultdict[str, list[int]] = defaultdict(list)
     line = 0
+    is_head = bool(language)
     for start, end, role in split_by_role(text, language, outline.definitions, line_starts[:-1]):
+        if role is WordRole.COMMENT:
+            if is_head or line in documenting:
+                role = WordRole.DOC
+        elif is_head and role is not WordRole.DOC:
+            is_head = text[start:end].isspace()
         mark = first_slots[line] + role
         for found in find(text, start, end):
             if found == "\n":

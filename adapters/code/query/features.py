@@ -73,6 +73,7 @@ class FileFeatures:
         lines_of_terms: The lines (from 1) on which each term occurs.
         phrases: Phrases of the query that the file contains, as terms.
         literals: Quoted texts of the query that the file contains.
+        coverages: For a plain question, how much of it each definition covers (``coverage``).
     """
 
     path: str
@@ -91,6 +92,7 @@ class FileFeatures:
     lines_of_terms: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     phrases: list[tuple[str, ...]] = field(default_factory=list)
     literals: list[str] = field(default_factory=list)
+    coverages: dict[int, float] = field(default_factory=dict)
 
 
 def _has_common_line(features: FileFeatures, terms: tuple[str, ...]) -> bool:
@@ -197,6 +199,8 @@ class FeatureExtractor:
                 position = (
                     positions[0] if len(positions) == 1 else document.definitions.nesting.enclosing_position(line)
                 )
+                if position not in positions:
+                    position = document.definitions.nesting.position_below(line)
                 features.definition_hits[position].line_terms.append((line, match.terms))
 
     def matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:

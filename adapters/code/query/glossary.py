@@ -16,6 +16,11 @@ from upbeat.core.prompt.phrases import to_simplified
 WEIGHTS_BY_PLACE = (1.0, 0.7, 0.5, 0.4)
 """Weights of the English words of one term."""
 
+SAYS_NOTHING = "-"
+
+BEGINS_WORDS = "时里中時裡"
+"""Characters that say nothing alone and are often part of words that the glossary lacks."""
+
 CHARACTER_FACTOR = 0.5
 """Factor for a term of one character, which is more often part of another word."""
 
@@ -30,18 +35,11 @@ def _glossary() -> tuple[dict[str, str], int]:
 
 def translate_terms(cjk_text: str) -> Iterator[dict[str, float]]:
     """Yield the English words for each term in an unbroken run of Chinese, with their weights (0..1)."""
-    glossary, longest = _glossary()
-    text = to_simplified(cjk_text)
-    index = 0
-    while index < len(text):
-        sizes = range(min(longest, len(text) - index), 0, -1)
-        size = next((size for size in sizes if text[index : index + size] in glossary), 0)
-        words = glossary[text[index : index + size]] if size else "-"
-        if words != "-":
-            factor = CHARACTER_FACTOR if size == 1 else 1.0
+    for term, words in _split_terms(cjk_text):
+        if words not in ("", SAYS_NOTHING):
+            factor = CHARACTER_FACTOR if len(term) == 1 else 1.0
             pairs = zip(words.split(" "), WEIGHTS_BY_PLACE, strict=False)
             yield {word: weight * factor for word, weight in pairs}
-        index += size or 1
 
 
 def translate_to_english(cjk_text: str) -> dict[str, float]:
@@ -51,3 +49,23 @@ def translate_to_english(cjk_text: str) -> dict[str, float]:
         for word, weight in words.items():
             weights[word] = max(weights.get(word, 0.0), weight)
     return weights
+
+
+def content_runs(cjk_text: str) -> list[str]:
+    """Return what is left of an unbroken run of Chinese without the words that say nothing about code."""
+    pieces = (
+        " " if words == SAYS_NOTHING and term not in BEGINS_WORDS else term for term, words in _split_terms(cjk_text)
+    )
+    return "".join(pieces).split()
+
+
+def _split_terms(cjk_text: str) -> Iterator[tuple[str, str]]:
+    """Yield the terms of ``cjk_text``, the longest first, with their words; a character of no term has none."""
+    glossary, longest = _glossary()
+    text = to_simplified(cjk_text)
+    index = 0
+    while index < len(text):
+        sizes = range(min(longest, len(text) - index), 0, -1)
+        size = next((size for size in sizes if text[index : index + size] in glossary), 0)
+        yield cjk_text[index : index + (size or 1)], glossary[text[index : index + size]] if size else ""
+        index += size or 1

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from upbeat.adapters.code.files.file_types import FileRole
-from upbeat.adapters.code.query.glossary import translate_to_english
+from upbeat.adapters.code.query.glossary import content_runs, translate_to_english
 from upbeat.adapters.code.query.neighbors import Neighbor, find_neighbors
 from upbeat.adapters.code.query.terms import (
     CJK_RUN_PATTERN,
@@ -200,7 +200,7 @@ def _weigh_terms(text: str, words: dict[str, str]) -> dict[str, float]:
             seen[term] += 1
     weights = {term: weight * (1 + REPEATED_WEIGHT * min(seen[term] - 1, 2)) for term, weight in first.items()}
     for run in CJK_RUN_PATTERN.findall(text):
-        for pair in cjk_bigrams(run):
+        for pair in cjk_bigrams(" ".join(content_runs(run))):
             weights.setdefault(pair, 1.0)
             words.setdefault(pair, pair)
         for word, weight in translate_to_english(run).items():

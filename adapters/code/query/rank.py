@@ -12,9 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from heapq import nlargest
 
 from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
+from upbeat.adapters.code.query.coverage import Coverage
 from upbeat.adapters.code.query.features import DefinitionHits, FileFeatures
 from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery
 from upbeat.adapters.code.query.posting_source import PostingSource
@@ -128,6 +130,10 @@ def rank_candidates(
     lines = source.word_lines([file.path for file in best])
     for file in best:
         source.extractor.add_details(file, lines[file.path], partial(source.read_text, file.path))
+    if is_plain_question(search_query):
+        coverage = Coverage(search_query, corpus.idf)
+        for file in best:
+            file.coverages = coverage.score(file, source.extractor.matching_words(file.document))
     details = compute_detail_signals(best, corpus, len(features))
     scale_columns(details)
     for file, row in zip(best, details, strict=True):
@@ -314,11 +320,15 @@ def compute_file_signals(
 def compute_detail_signals(
     files: Collection[FileFeatures], corpus: CorpusStatistics, total_files: int
 ) -> list[dict[str, float]]:
-    """Return the raw signals of the definitions, lines and quoted texts of ``files``, the best of ``total_files``."""
+    """Return the raw signals of the definitions, lines and quoted texts of ``files``, the best of ``total_files``.
+
+    Definitions count either by their coverage of a plain question or by their terms.
+    """
     literals = Counter(literal for features in files for literal in features.literals)
     rows = []
     for features in files:
-        scores = [score_definition(features, hits, corpus) for hits in features.definition_hits.values()]
+        hits_by_position = {} if features.coverages else features.definition_hits
+        scores = [score_definition(features, hits, corpus) for hits in hits_by_position.values()]
         line_gains: dict[int, float] = defaultdict(float)
         for term, lines in features.lines_of_terms.items():
             for line in lines:
@@ -331,6 +341,8 @@ def compute_detail_signals(
                     inverse_document_frequency(total_files, literals[literal]) for literal in features.literals
                 ),
                 "line": max(line_gains.values(), default=0.0),
+                "coverage": max(features.coverages.values(), default=0.0),
+                "top_coverages": sum(nlargest(3, features.coverages.values())),
             }
         )
     return rows

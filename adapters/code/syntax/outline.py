@@ -18,6 +18,9 @@ MAX_LINE_CHARS = 400
 """Longer lines are generated and are ignored."""
 
 
+_ABOVE = re.compile(r"(\s*)(?://|/\*|\*|#(?!\w)|--|;|@)")
+"""The beginning of a line of a comment or annotation."""
+
 _COMPILED = {
     language: re.compile(pattern, re.M)
     for language, pattern in load_rows("upbeat.adapters.code.syntax", "outline_patterns.tsv")
@@ -45,11 +48,22 @@ class Outline:
         return self._nesting.enclosing_position(line)
 
     def positions_by_line(self) -> list[int]:
-        """Return ``enclosing_position`` of every line."""
+        """Return ``enclosing_position`` of every line, and for a line that documents a definition its position."""
         positions = [-1] * len(self.lines)
         for position, item in enumerate(self.definitions):  # inner definitions follow outer ones
             positions[item.start_line - 1 : item.end_line] = [position] * (item.end_line - item.start_line + 1)
+        for position, item in enumerate(self.definitions):
+            for index in self.documenting_indexes(item):
+                positions[index] = position
         return positions
+
+    def documenting_indexes(self, item: Definition) -> range:
+        """Return the indexes of the lines right above ``item`` that are comments or annotations."""
+        first = end = item.start_line - 1
+        indent = _indent(self.lines[end])
+        while first and (match := _ABOVE.match(self.lines[first - 1])) and 0 <= len(match[1]) - indent <= 1:
+            first -= 1
+        return range(first, end)
 
 
 def _definitions(text: str, pattern: re.Pattern[str], outline: Outline) -> tuple[Definition, ...]:

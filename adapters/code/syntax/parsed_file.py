@@ -59,6 +59,10 @@ class Nesting:
             position = self._next[position]
         return position
 
+    def position_below(self, line: int) -> int:
+        """Return the position of the first definition that begins below ``line``, which may document it."""
+        return bisect_right(self._first_lines, line)
+
 
 class Reference(NamedTuple):
     """One use of a name; ``enclosing`` is the position of the innermost definition around it, or -1."""

@@ -1,4 +1,4 @@
-"""Tells what the words of a text are: names of definitions, parameters, code, comments or string literals.
+"""Tells what the words of a text are: names of definitions, parameters, code, documentation, comments or strings.
 
 Invariant: pure functions, linear in the text whatever it is. One pattern for each language family finds comments and
 string literals; everything else is code, and all of a file without a language is.
@@ -15,7 +15,7 @@ from upbeat.core.package_data import load_rows
 
 
 class WordRole(IntEnum):
-    """What one occurrence of a word is part of; docstrings are comments."""
+    """What one occurrence of a word is part of."""
 
     NAME = 0
     """The name of a definition, where it is defined."""
@@ -24,6 +24,8 @@ class WordRole(IntEnum):
     CODE = 2
     COMMENT = 3
     STRING = 4
+    DOC = 5
+    """A docstring, the comment at the head of a file, or the comment right above a definition."""
 
 
 MAX_PARAMETER_CHARS = 2000
@@ -49,6 +51,8 @@ def split_by_role(
 ) -> list[tuple[int, int, WordRole]]:
     """Split ``text`` of a language family into parts (start, end, role), in order and without gaps.
 
+    Of documentation only docstrings are told apart; the others are comments (``document.build_document``).
+
     Args:
         line_starts: The offset of the first character of each line.
     """
@@ -72,7 +76,7 @@ def _role_of(text: str, start: int) -> WordRole:
     if text.startswith(_TRIPLE_QUOTES, start):
         before = text[max(start - MAX_INDENT_CHARS, 0) : start].rpartition("\n")[2].strip()
         if not before or before in "rRuU":
-            return WordRole.COMMENT
+            return WordRole.DOC
     return WordRole.STRING
 
 

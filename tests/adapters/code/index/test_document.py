@@ -20,6 +20,7 @@ from upbeat.adapters.code.index.document import (
 )
 from upbeat.adapters.code.query.terms import IDENTIFIER_PATTERN
 from upbeat.adapters.code.syntax.outline import Outline
+from upbeat.adapters.code.syntax.word_roles import WordRole
 
 
 def stored(document: IndexedDocument, word_ids: Sequence[int] | None = None) -> StoredDocument:
@@ -73,6 +74,39 @@ def test_words_are_counted_and_found(text: str, wanted: set[int]) -> None:
     assert all(decoded.has_any([0, number]) for number in ids)
 
 
+DOCUMENTED = """// limit
+
+import limit // limit
+
+/**
+ * limit
+ */
+@limit
+func first() {
+  // limit
+}
+// limit
+func second() {}
+"""
+
+
+def test_comments_document_what_follows_them() -> None:
+    """The comment at the head of a file documents it; comments and annotations above a definition belong to it."""
+    document = build_document(DOCUMENTED, "go")
+    decoded, index = stored(document), document.words.index("limit")
+    places = zip(*decoded.enclosing_of(index), decoded.roles_of(index), strict=True)
+
+    assert [
+        (-1, 1, WordRole.DOC),
+        (-1, 1, WordRole.CODE),
+        (-1, 1, WordRole.COMMENT),
+        (0, 1, WordRole.DOC),
+        (0, 1, WordRole.CODE),
+        (0, 1, WordRole.COMMENT),
+        (1, 1, WordRole.DOC),
+    ] == list(places)
+
+
 @given(st.text("ab_ \ndef():", max_size=120))
 def test_lines_have_the_same_enclosing_definitions(text: str) -> None:
     """The decoded definitions agree with the outline of the text on every line."""
@@ -85,12 +119,12 @@ def test_lines_have_the_same_enclosing_definitions(text: str) -> None:
 
 
 def test_occurrences_are_counted_by_role() -> None:
-    """Name, parameter, code, comment and string literal are counted apart, in total and in each definition."""
+    """Occurrences in all roles are counted apart, in total and in each definition."""
     text = "limit = 1\ndef limit(limit):\n    'x'\n    # limit\n    return limit + 'limit limit'\n"
     document = build_document(text, "python")
     decoded, index = stored(document), document.words.index("limit")
 
-    assert [2, 1, 1, 1, 2] == decoded.role_counts(index)
+    assert [2, 1, 1, 1, 2, 0] == decoded.role_counts(index)
     positions, counts = decoded.enclosing_of(index)
     assert [(0, 0, 1), (1, 0, 1), (1, 1, 1), (1, 3, 1), (1, 2, 1), (1, 4, 2)] == list(
         zip(positions, decoded.roles_of(index), counts, strict=True)

@@ -9,7 +9,7 @@ from case_files import read_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.query.glossary import CHARACTER_FACTOR, WEIGHTS_BY_PLACE, translate_to_english
+from upbeat.adapters.code.query.glossary import CHARACTER_FACTOR, WEIGHTS_BY_PLACE, content_runs, translate_to_english
 from upbeat.adapters.code.query.parse_query import parse_search_query
 from upbeat.core.package_data import load_rows
 from upbeat.core.prompt.phrases import to_simplified
@@ -30,6 +30,14 @@ def test_any_text_gives_english_words_with_weights(text: str) -> None:
     for word, weight in translate_to_english(text).items():
         assert word.isascii()
         assert 0.0 < weight <= 1.0
+
+
+def test_words_that_say_nothing_separate_runs() -> None:
+    """Pairs of characters are made only of what is left without question words, in both scripts."""
+    assert ["中文", "是", "切成词去搜索"] == content_runs("中文的问题是怎么切成词去搜索的")
+    assert ["啟動"] == content_runs("什麼時候啟動")
+    assert {"中文", "切成", "成词"} < parse_search_query("中文的问题是怎么切成词去搜索的").terms.keys()
+    assert "么切" not in parse_search_query("中文的问题是怎么切成词去搜索的").terms
 
 
 def test_every_glossary_row_has_terms_and_words() -> None:

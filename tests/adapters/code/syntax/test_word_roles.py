@@ -1,4 +1,4 @@
-"""Every word of a text has a role: name, parameter, code, comment or string literal."""
+"""Every word of a text has a role: name, parameter, code, docstring, comment or string literal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from upbeat.adapters.code.syntax.word_roles import WordRole, split_by_role
 LANGUAGES = [
     *("python", "javascript", "go", "rust", "java", "c", "ruby", "php", "shell", "lua", "markup", "sql", "other", ""),
 ]
-MARKS = {"n": WordRole.NAME, "p": WordRole.PARAMETER, "w": WordRole.CODE, "c": WordRole.COMMENT, "s": WordRole.STRING}
+MARKS = {
+    "n": WordRole.NAME,
+    "p": WordRole.PARAMETER,
+    "w": WordRole.CODE,
+    "d": WordRole.DOC,
+    "c": WordRole.COMMENT,
+    "s": WordRole.STRING,
+}
 
 
 def roles(text: str, language: str) -> list[tuple[str, WordRole]]:
@@ -28,8 +35,8 @@ def roles(text: str, language: str) -> list[tuple[str, WordRole]]:
 
 SAMPLES = {
     "python": (
-        'class n1(w1):\n    """c1 "c2" c3"""\n    def n2(p1, p2: p3 = "s1", *p4):  # c4\n'
-        "        r'''c5'''\n        w2 = f'''s2\n#s3'''  + 's4\\'s5' # c6 's\n        w3(w4, (w5))\nn3 = (w6, w7)\n"
+        'class n1(w1):\n    """d1 "d2" d3"""\n    def n2(p1, p2: p3 = "s1", *p4):  # c4\n'
+        "        r'''d5'''\n        w2 = f'''s2\n#s3'''  + 's4\\'s5' # c6 's\n        w3(w4, (w5))\nn3 = (w6, w7)\n"
     ),
     "javascript": (
         "// c1 'c2\nexport function n1(p1, {p2}) { w1('s1', `s2 ${s3} // s4`) /* c3\n\" c4 */ }\n"

@@ -1,0 +1,117 @@
+"""Coverage: how much of a plain question one definition has, in its name, documentation, code or place.
+
+Invariant: a word of the question counts once, by the best of itself and its neighbors, and rare words count little
+more than frequent ones: the answer has something of everything that is asked, not much of one thing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from upbeat.adapters.code.query.features import FileFeatures, TermMatch
+from upbeat.adapters.code.query.parse_query import SearchQuery
+from upbeat.adapters.code.query.terms import PACKAGE_STEMS, path_terms, terms_in
+from upbeat.adapters.code.syntax.word_roles import WordRole
+
+ROLE_WEIGHTS = {
+    WordRole.NAME: 3.0,
+    WordRole.PARAMETER: 1.0,
+    WordRole.CODE: 0.5,
+    WordRole.COMMENT: 0.7,
+    WordRole.STRING: 0.3,
+    WordRole.DOC: 4.0,
+}
+PLACE_WEIGHT = 1.2
+"""Weight of a word in the names of the file and of the enclosing definitions; in those of its folders half of it."""
+
+IDF_EXPONENT = 0.3
+CLOSENESS_EXPONENT = 0.5
+"""How steeply the worth of a neighbor falls with its distance from the word."""
+
+CJK_WEIGHT = 0.3
+"""Weight of a pair of characters, of which each word has several, compared with a word."""
+
+HALF_COUNT = 0.5
+"""Weighted occurrences that are worth half of any number of them."""
+
+TYPICAL_LINES = 30
+MAX_LENGTH_RATIO = 6.0
+LENGTH_B = 0.5
+
+
+class Coverage:
+    """Scores definitions for one question."""
+
+    def __init__(self, search_query: SearchQuery, idf: Mapping[str, float]) -> None:
+        self._search_query = search_query
+        self._worth: dict[str, tuple[str, float]] = {}
+        """For each term and neighbor the word of the question that it stands for, and what it is worth."""
+        heaviest = max(search_query.terms.values(), default=0.0)
+        for term, weight in search_query.terms.items():
+            factor = 1.0 if term.isascii() else CJK_WEIGHT
+            self._worth[term] = term, factor * weight * idf.get(term, 0.0) ** IDF_EXPONENT
+        for term, near in search_query.neighbors.items():
+            parts = [search_query.terms.get(part, 0.0) for part in near.origin.split(" ")]
+            weight = max(parts) or heaviest
+            closeness = min(near.weight / (weight or 1.0), 1.0) ** CLOSENESS_EXPONENT
+            self._worth[term] = near.origin, closeness * weight * idf.get(term, 0.0) ** IDF_EXPONENT
+
+    def score(self, features: FileFeatures, matches: Iterable[tuple[int, TermMatch]]) -> dict[int, float]:
+        """Return the score of each definition with a match; ``matches`` are those of the file's document."""
+        document = features.document
+        counts: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        norms: dict[int, float] = {}
+        for index, match in matches:
+            terms = match.terms + match.neighbors
+            if not terms:
+                continue
+            for position, count, role in zip(*document.enclosing_of(index), document.roles_of(index), strict=True):
+                amount = count * _WEIGHTS[role]
+                if role != WordRole.DOC:
+                    norm = norms.get(position)
+                    if norm is None:
+                        norm = norms[position] = _length_norm(features, position)
+                    amount /= norm
+                row = counts[position]
+                for term in terms:
+                    row[term] += amount
+        places = _place_terms(features.path)
+        return {position: self._total(features, position, row, places) for position, row in counts.items()}
+
+    def _total(
+        self, features: FileFeatures, position: int, counts: dict[str, float], places: Mapping[str, float]
+    ) -> float:
+        """Return the score of the definition with ``counts`` in the file that is called by ``places``."""
+        owner = features.document.definitions[position].parent if position >= 0 else ""
+        for term, share in (*places.items(), *((term, 1.0) for term in terms_in(owner) if term not in places)):
+            if term in self._worth:
+                counts[term] += PLACE_WEIGHT * share
+        best: dict[str, float] = {}
+        for term, count in counts.items():
+            origin, worth = self._worth[term]
+            worth *= count / (HALF_COUNT + count)
+            if worth > best.get(origin, 0.0):
+                best[origin] = worth
+        return sum(best.values())
+
+
+def _place_terms(path: str) -> dict[str, float]:
+    """Return the terms in the name of a file and, half as heavy, of its folders."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    if stem in PACKAGE_STEMS:
+        stem = folder.rpartition("/")[2]
+    return dict.fromkeys(path_terms(folder), 0.5) | dict.fromkeys(terms_in(stem), 1.0)
+
+
+_WEIGHTS = [ROLE_WEIGHTS[role] for role in WordRole]
+
+
+def _length_norm(features: FileFeatures, position: int) -> float:
+    """Return by how much an occurrence in the definition counts less than in a short one."""
+    lines = TYPICAL_LINES * 2
+    if position >= 0:
+        definition = features.document.definitions[position]
+        lines = definition.end_line - definition.start_line + 1
+    return 1 - LENGTH_B + LENGTH_B * min(lines / TYPICAL_LINES, MAX_LENGTH_RATIO)
