@@ -17,7 +17,7 @@ class Excerpt:
     """A further location in the file of a finding. Lines count from 1 and include both ends.
 
     ``text`` holds its source lines, untrusted; it is empty for a location that is only named. If they are only a part
-    of a definition, ``whole`` are the first and last line of that, else 0.
+    of a definition, or none, ``whole`` are the first and last line of that, else 0.
     """
 
     symbol: str

@@ -180,12 +180,18 @@ def clamp_arguments(tool: str, args: Mapping[str, Any]) -> tuple[dict[str, Any],
 
 
 def restrict_to_root(targets: Targets, root: str) -> tuple[Targets, tuple[str, ...]]:
-    """Return the targets with paths relative to ``root``, and the paths that lead out of it."""
+    """Return the targets with paths relative to ``root``, and the paths that lead out of it.
+
+    A path of a stack frame is not among these: it is that of another machine, and the search finds its file here.
+    """
     inside: list[str] = []
     outside: list[str] = []
     for path in targets.files:
         relative = relative_to(path, root)
-        (inside if relative else outside).append(relative or path)
+        if relative:
+            inside.append(relative)
+        elif not any(path in frame for frame in targets.stack_frames):
+            outside.append(path)
     return replace(targets, files=tuple(inside)), tuple(outside)
 
 

@@ -6,13 +6,14 @@ the least valuable lines are dropped before any heading, and a location without 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.truncate import TextLimit, measure_text, truncate_to_limit
-from upbeat.core.turn.fuse import MAX_SUMMARY_LENGTH, FusedItem, drop_source_lines, evidence_ref
+from upbeat.core.turn.fuse import ALREADY_SHOWN, MAX_SUMMARY_LENGTH, FusedItem, drop_source_lines, evidence_ref
 
 NOTE_LENGTH, MIN_LENGTH_WITH_NOTE = 60, 1000
 """Length kept for the last line, which says what was left out; a shorter text has none."""
@@ -22,6 +23,9 @@ MAX_NAME_LENGTH = 80
 
 MIN_PART_LINES = 6
 """Lines of one of the best locations that are shown when it does not fit whole; of others nothing is."""
+
+MAX_SIGNATURE_LINES = 12
+_DOCSTRING = re.compile(r"\s*[rR]?(?:\"\"\"|''')")
 
 FRAME_SOURCE = "search of this repository"
 REASON_LIMIT = TextLimit(MAX_SUMMARY_LENGTH)
@@ -60,18 +64,27 @@ def render_context(
     if overview and limit.max_length < 4 * overhead:
         overview, overhead = [], measure_text(frame_untrusted("", nonce, source=source), limit.unit)
     limit = TextLimit(limit.max_length - overhead, limit.unit)
-    has_note = limit.max_length >= MIN_LENGTH_WITH_NOTE and (left_out_rows > 0 or not _fits(items, limit))
+    bare = sum(map(_lacks_lines, items))
+    has_note = limit.max_length >= MIN_LENGTH_WITH_NOTE and (left_out_rows + bare > 0 or not _fits(items, limit))
     limit = replace(limit, max_length=limit.max_length - NOTE_LENGTH * has_note)
     kept = _fit_headings(items, limit)
     if not kept:
         return RenderedContext("", is_truncated=True)
     shown, shortened = _fit_source_lines(kept, limit)
     is_truncated = len(kept) < len(items) or _lost_lines(kept, shown)
+    shortened += sum(map(_lacks_lines, kept))
     left_out = _describe_left_out(left_out_rows + len(items) - len(kept), shortened)
     lines = [_format_item(number, item) for number, item in enumerate(shown, start=1)]
     lines = [*overview[: len(kept)], *lines]
     body = "\n".join([*lines, f"[left out to fit: {left_out}]"] if left_out and has_note else lines)
     return RenderedContext(frame_untrusted(body, nonce, source=source), tuple(shown), is_truncated, left_out)
+
+
+def _lacks_lines(item: FusedItem) -> bool:
+    """Return whether the search had lines for ``item`` but no room for them, and the session was not shown them."""
+    finding = item.finding
+    has_text = any(excerpt.text for excerpt in _excerpts(finding))
+    return any(finding.whole) and not has_text and not item.summary.startswith(ALREADY_SHOWN)
 
 
 def _fits(items: Sequence[FusedItem], limit: TextLimit) -> bool:
@@ -141,19 +154,44 @@ def _fit_source_lines(items: Sequence[FusedItem], limit: TextLimit) -> tuple[lis
 
 
 def _first_lines(excerpt: Finding | Excerpt, room: int, limit: TextLimit) -> Finding | Excerpt | None:
-    """Return ``excerpt`` with as many of its first lines as fit into ``room``; None if these are few."""
+    """Return ``excerpt`` with as many of its first lines as fit into ``room``; None if these are few.
+
+    A docstring that would take most of the room is skipped with what precedes it.
+    """
     lines = excerpt.text.split("\n")
-    room -= measure_text(_part_mark((excerpt.start_line, excerpt.end_line)), limit.unit)
+    fitting = _count_fitting(lines, excerpt.start_line, room, limit)
+    code_start = _end_of_docstring(lines)
+    first = code_start if 2 * code_start > fitting and code_start < len(lines) else 0
+    start_line = excerpt.start_line + first
+    count = _count_fitting(lines[first:], start_line, room, limit)
+    if count < min(MIN_PART_LINES, len(lines) - first):
+        return None
+    whole = excerpt.whole if any(excerpt.whole) else (excerpt.start_line, excerpt.end_line)
+    text = "\n".join(lines[first : first + count])
+    return replace(excerpt, text=text, start_line=start_line, end_line=start_line + count - 1, whole=whole)
+
+
+def _count_fitting(lines: Sequence[str], start_line: int, room: int, limit: TextLimit) -> int:
+    """Return how many of ``lines`` fit into ``room``, with their numbers, the mark and a heading."""
+    room -= measure_text(_part_mark((start_line, start_line + len(lines))), limit.unit)
     count = 0
-    for line in _number_lines(excerpt.text, excerpt.start_line):
+    for line in _number_lines("\n".join(lines), start_line):
         room -= measure_text(line, limit.unit) + 1
         if room < MAX_NAME_LENGTH:
             break
         count += 1
-    if count < MIN_PART_LINES:
-        return None
-    whole = excerpt.whole if any(excerpt.whole) else (excerpt.start_line, excerpt.end_line)
-    return replace(excerpt, text="\n".join(lines[:count]), end_line=excerpt.start_line + count - 1, whole=whole)
+    return count
+
+
+def _end_of_docstring(lines: Sequence[str]) -> int:
+    """Return the number of the first line behind the docstring that a definition begins with; 0 without one."""
+    opening = next((n for n, line in enumerate(lines[:MAX_SIGNATURE_LINES]) if _DOCSTRING.match(line)), None)
+    if opening is None:
+        return 0
+    quotes = '"""' if '"""' in lines[opening] else "'''"
+    if lines[opening].count(quotes) > 1:
+        return opening + 1
+    return next((n + 1 for n in range(opening + 1, len(lines)) if quotes in lines[n]), 0)
 
 
 def _part_mark(whole: tuple[int, int]) -> str:
@@ -169,7 +207,8 @@ def _excerpts(finding: Finding) -> tuple[Finding | Excerpt, ...]:
 def _with_lines(item: FusedItem, source: Finding | Excerpt, number: int) -> FusedItem:
     """Return ``item`` with the lines of ``source`` at ``number``."""
     if isinstance(source, Finding):
-        own = replace(item.finding, text=source.text, end_line=source.end_line, whole=source.whole)
+        start, end = source.start_line, source.end_line
+        own = replace(item.finding, text=source.text, start_line=start, end_line=end, whole=source.whole)
         return replace(item, finding=own)
     more = list(item.finding.more_excerpts)
     more[number - 1] = source

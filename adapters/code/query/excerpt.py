@@ -239,7 +239,7 @@ def _file_finding(
         why=_reason(file, main.hits, search_query, corpus),
         text=main.text if main.is_shown else "",
         optional_score=main.value,
-        whole=main.whole if main.is_shown else (0, 0),
+        whole=main.whole if main.is_shown else main.lines,
         more_excerpts=(
             *(Excerpt(item.symbol, item.start, item.end, item.text, item.value, item.whole) for item in shown),
             *(Excerpt(item.symbol, item.start, item.end) for item in named[:MAX_NAMED_PASSAGES]),

@@ -88,7 +88,8 @@ class Strength(IntEnum):
 class NamedMention:
     """A path, with the first and last line if the query gives them, or a symbol, which may have an owner.
 
-    An error counts only if nothing else is named: what raised it is more likely to be meant.
+    An error counts only if nothing else is named: what raised it is more likely to be meant. ``function`` is the one
+    that a stack frame names.
     """
 
     name: str
@@ -96,6 +97,7 @@ class NamedMention:
     strength: Strength = Strength.STRONG
     lines: tuple[int, int] | None = None
     is_error: bool = False
+    function: str = ""
 
 
 @dataclass(slots=True)
@@ -164,13 +166,17 @@ def find_named_mentions(query: str, files: Iterable[str] = (), symbols: Iterable
     if len(query) > MAX_REQUEST_CHARS or len({item.name for item in own}) > MAX_NAMED:
         own, asked = [item for item in own if item.is_path and (item.lines or "/" in item.name)], []
     if frames:
-        asked = [NamedMention(frame.path, True, Strength.WEAK, (frame.line, frame.line)) for frame in frames]
+        asked = [
+            NamedMention(frame.path, True, Strength.WEAK, (frame.line, frame.line), function=frame.symbol)
+            for frame in frames
+        ]
     things = [item for item in (*own, *asked) if not item.is_error] or list(_joined_words(query))
-    by_name: dict[str, NamedMention] = {}
+    by_name: dict[tuple[object, ...], NamedMention] = {}
     for item in things or own:
-        known = by_name.get(item.name, item)
+        key = item.name, item.function
+        known = by_name.get(key, item)
         strength = max(known.strength, item.strength)
-        by_name[item.name] = replace(known, strength=strength, lines=known.lines or item.lines)
+        by_name[key] = replace(known, strength=strength, lines=known.lines or item.lines)
     return list(by_name.values())[:MAX_NAMED]
 
 
@@ -286,7 +292,7 @@ class _Resolver:
         if item.is_path:
             is_frame = item.lines and item.strength is Strength.WEAK
             return [
-                NamedFile(path, [], [item.lines] if item.lines else [])
+                self._place(path, item)
                 for path in paths[item.name]
                 if not (is_frame and classify_file(path).role is FileRole.TEST)
             ]
@@ -300,6 +306,17 @@ class _Resolver:
             return declarations if len(declarations) <= limit else []
         as_path = self._paths(replace(item, strength=Strength.WEAK)) if "." in item.name else []
         return [NamedFile(path) for path in as_path]
+
+    def _place(self, path: str, item: NamedMention) -> NamedFile:
+        """Return the lines of ``path`` that ``item`` names; the function of a frame that is elsewhere by now."""
+        if item.lines and (parts := _name_parts(replace(item, name=item.function))):
+            self._read([path])
+            document = self._documents.get(path)
+            positions = _positions(document, path, parts[-1], parts[-2] if len(parts) > 1 else "") if document else []
+            found = [document.definitions[position] for position in positions] if document else []
+            if found and not any(one.start_line <= item.lines[0] <= one.end_line for one in found):
+                return NamedFile(path, positions)
+        return NamedFile(path, [], [item.lines] if item.lines else [])
 
     def _order(self, path: str) -> tuple[object, ...]:
         return path.endswith(DECLARATION_EXTENSIONS), self._rank.get(path, len(self._rank)), path

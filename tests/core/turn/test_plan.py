@@ -171,6 +171,13 @@ def test_paths_outside_are_dropped_with_a_limit() -> None:
     ] == texts(planned)
 
 
+def test_frames_of_another_machine_need_no_limit() -> None:
+    """A path outside that only a stack frame has is no argument, and nobody is told: the search finds its file."""
+    targets = Targets(("/srv/a.py", "/etc/b.py"), stack_frames=("at run (/srv/a.py:3)",))
+
+    assert (replace(targets, files=()), ("/etc/b.py",)) == plan.restrict_to_root(targets, "/repo")
+
+
 def test_restrict_to_root() -> None:
     """Only the files of the targets change."""
     targets = Targets(("b.py", "/repo/a.py", "~/x"), ("f",), ("E",))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from upbeat.core.contract.finding import ANSWER_KIND, Excerpt, Finding
 from upbeat.core.sanitize.frame import contains_frame, frame_untrusted
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, measure_text
-from upbeat.core.turn.fuse import FusedItem, drop_source_lines, evidence_ref, fuse_findings
+from upbeat.core.turn.fuse import ALREADY_SHOWN, FusedItem, drop_source_lines, evidence_ref, fuse_findings
 from upbeat.core.turn.render import FRAME_SOURCE, RenderedContext, render_context
 
 NONCE = "0123456789ab"
@@ -326,6 +326,27 @@ def test_the_best_lines_are_shown_as_far_as_they_fit() -> None:
     assert 30 < item.finding.end_line == len([line for line in rest if "| line_" in line]) < 100
     assert "[left out to fit: 1 place's lines]" == rest[-2]
     assert item.is_truncated
+
+
+def test_a_long_docstring_is_skipped() -> None:
+    """Where a docstring would take most of the lines that fit, the lines behind it are shown."""
+    body = [f"    step_{n}()  # {'y' * 20}" for n in range(70)]
+    lines = ["def run():", '    """Run.', *(f"    Word {n} of {'x' * 20}." for n in range(28)), '    """', *body]
+    item = replace(LONG, finding=replace(LONG.finding, text="\n".join(lines), end_line=101, more_excerpts=()))
+    rendered = render_context([item], NONCE, TextLimit(2000))
+
+    assert "\n32|     step_0()" in rendered.text
+    assert "[part of 1-101]" in rendered.text
+    assert rendered.items[0].finding.start_line == 32
+    assert "1| def run()" in render_context([item], NONCE, TextLimit(6000)).text
+
+
+def test_rows_without_lines_are_counted() -> None:
+    """A row whose lines the search had no room for is a place without its lines; one that was shown before is not."""
+    bare = replace(LONG, finding=replace(LONG.finding, text="", more_excerpts=(), whole=(1, 100)))
+
+    assert "1 place's lines" == render_context([ONE, bare], NONCE, WIDE).left_out
+    assert "" == render_context([ONE, replace(bare, summary=ALREADY_SHOWN)], NONCE, WIDE).left_out
 
 
 def test_a_part_of_a_definition_is_marked() -> None:

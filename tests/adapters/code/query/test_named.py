@@ -115,6 +115,33 @@ def test_several_named_things_are_in_the_order_named(shop: tuple[str, IndexManag
     assert ["shop/order.py", "shop/cart.py", "web/cart.ts"] == [finding.path for finding in found[:3]]
 
 
+FRAMES = 'why?\nTraceback (most recent call last):\n  File "/srv/shop/cart.py", line {}, in {}\n    x()\nValueError: x'
+
+
+@pytest.mark.parametrize(
+    ("line", "function", "symbol"),
+    [
+        (1, "checkout", "checkout"),
+        (7, "checkout", "checkout"),
+        (3, "gone", "Cart.total_price"),
+        (99, "checkout", "checkout"),
+    ],
+)
+def test_a_frame_whose_line_is_wrong(shop: tuple[str, IndexManager], line: int, function: str, symbol: str) -> None:
+    """The function that a frame names is shown if its line is elsewhere by now, else the line."""
+    first = ask(shop, FRAMES.format(line, function))[0]
+    assert ("shop/cart.py", symbol) == (first.path, first.symbol)
+
+
+def test_frames_of_one_file(shop: tuple[str, IndexManager]) -> None:
+    """Several frames in one file are all shown, the innermost first."""
+    trace = FRAMES.format(7, "checkout").replace(
+        "    x()", '  File "/srv/shop/cart.py", line 3, in total_price\n    x()'
+    )
+    first = ask(shop, trace)[0]
+    assert ["Cart.total_price", "checkout"] == [first.symbol, *(more.symbol for more in first.more_excerpts)][:2]
+
+
 def test_a_report_names_what_was_used(shop: tuple[str, IndexManager]) -> None:
     """In a long text only paths and stack frames are a rule; its symbols are evidence among others."""
     report = "The retry of a request with a limit fails.\n" + "I retry the request, and wait, and retry.\n" * 10
