@@ -34,6 +34,9 @@ INVISIBLE_CHARACTERS = (
 
 _INVISIBLE = re.compile(f"[{INVISIBLE_CHARACTERS}]+")
 
+_CHANGED = re.compile(f"[\r\u2028\u2029{INVISIBLE_CHARACTERS}\ud800-\udfff]")
+"""A character without which nothing changes; every sequence begins with a control character."""
+
 _VISIBLE_ASCII = bytes([0x09, 0x0A, *range(0x20, 0x7F)])
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -46,6 +49,8 @@ def strip_controls(text: str, *, preserve_lines: bool = False) -> str:
     split into their parts. With ``preserve_lines`` the number of line feeds stays: other line ends become spaces.
     """
     if text.isascii() and not text.encode("ascii").translate(None, _VISIBLE_ASCII):
+        return text
+    if not _CHANGED.search(text):
         return text
     text = _SEQUENCE.sub(_line_feeds_in if preserve_lines else "", text)
     text = _LINE_END.sub((lambda match: _line_feeds_in(match) or " ") if preserve_lines else "\n", text)

@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
-from operator import sub
+from itertools import accumulate
 
 from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers
 from upbeat.adapters.code.query.terms import (
@@ -42,8 +41,8 @@ _TOKEN_OR_CJK_RUN = re.compile(rf"{_TOKEN.pattern}|{CJK_RUN_PATTERN.pattern}")
 
 _COLUMNS = 8
 """Columns of a stored document."""
-_MAX_STEP = 0x7FFF
-"""Line up to which a step from one line to another takes two bytes."""
+
+_MAX_UINT16 = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +51,22 @@ class IndexedDocument:
 
     Attributes:
         length: Length of the text in characters.
-        lines: The lines (from 1) of the first word, then those of the second, …; ``line_ends`` has the end of each.
-        enclosing: Likewise the positions of the definitions around each word (-1: none), ending at
-            ``enclosing_ends``, each once for every role of the word in it (``roles``); ``counts`` says how often the
-            word occurs in each with that role.
+        lines: The lines (from 1) of the first word, then those of the second, …; ``line_counts`` has the number of
+            lines of each word.
+        enclosing: Likewise the positions of the definitions around each word (-1: none), as many as
+            ``enclosing_counts`` says, each once for every role of the word in it (``roles``); ``counts`` says how often
+            the word occurs in each with that role.
         is_code: Whether the file can be parsed.
     """
 
     length: int
     words: tuple[str, ...]
-    line_ends: array[int]
+    line_counts: Sequence[int]
     lines: array[int]
-    enclosing_ends: array[int]
+    enclosing_counts: Sequence[int]
     enclosing: array[int]
-    roles: bytes
-    counts: array[int]
+    roles: array[int]
+    counts: Sequence[int]
     definitions: tuple[Definition, ...]
     is_code: bool = False
 
@@ -142,8 +142,8 @@ class WordLines:
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for anything that ``encode_lines`` did not encode."""
         try:
-            (numbers, steps), _ = decode_columns(body, 2)
-            self._ends, self._lines = array("I", accumulate(numbers)), array("I", accumulate(steps))
+            (counts, self._lines), _ = decode_columns(body, 2)
+            self._ends = array("I", accumulate(counts))
         except (ValueError, OverflowError) as error:
             raise ValueError(f"no lines: {error}") from None
         if (self._ends[-1] if self._ends else 0) != len(self._lines):
@@ -152,9 +152,9 @@ class WordLines:
     @property
     def size(self) -> int:
         """Return the bytes that they take."""
-        return 4 * (len(self._ends) + len(self._lines))
+        return 4 * len(self._ends) + self._lines.nbytes
 
-    def lines_of(self, index: int) -> array[int]:
+    def lines_of(self, index: int) -> memoryview:
         """Return the line of each occurrence of the word at position ``index``."""
         return self._lines[self._ends[index - 1] if index else 0 : self._ends[index]]
 
@@ -177,11 +177,12 @@ def build_document(
         for word, marks in marks_by_word.items()
         if len(word) <= MAX_WORD_CHARS and (accepts is None or accepts(word))
     }
-    slots, counts, enclosing_ends = [], [], []
+    slots, counts, enclosing_counts = [], [], []
     for marks in marks_by_word.values():
         if len(marks) == 1:
             slots.append(marks[0] & _SLOT_MASK)
             counts.append(1)
+            enclosing_counts.append(1)
         else:
             count_by_slot: dict[int, int] = {}
             for mark in marks:
@@ -189,16 +190,17 @@ def build_document(
                 count_by_slot[slot] = count_by_slot.get(slot, 0) + 1
             slots += count_by_slot
             counts += count_by_slot.values()
-        enclosing_ends.append(len(counts))
+            enclosing_counts.append(len(count_by_slot))
+    kind = "H" if len(outline.lines) <= _MAX_UINT16 else "I"
     return IndexedDocument(
         len(text),
         tuple(marks_by_word),
-        array("I", accumulate(map(len, marks_by_word.values()))),
-        array("I", [mark >> _SLOT_BITS for marks in marks_by_word.values() for mark in marks]),
-        array("I", enclosing_ends),
+        list(map(len, marks_by_word.values())),
+        array(kind, [mark >> _SLOT_BITS for marks in marks_by_word.values() for mark in marks]),
+        enclosing_counts,
         array("h", [(slot >> _ROLE_BITS) - 1 for slot in slots]),
-        bytes([slot & _ROLE_MASK for slot in slots]),
-        array("I", counts),
+        array("B", [slot & _ROLE_MASK for slot in slots]),
+        counts,
         outline.definitions,
         bool(language),
     )
@@ -259,8 +261,8 @@ def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) 
     definitions = document.definitions
     starts, ends = [item.start_line for item in definitions], [item.end_line for item in definitions]
     columns = (
-        *(array("I", (document.length,)), pack_numbers(word_ids), _lengths(document.enclosing_ends)),
-        *(document.enclosing, pack_numbers(document.counts), array("B", document.roles)),
+        *(array("I", (document.length,)), pack_numbers(word_ids), pack_numbers(document.enclosing_counts)),
+        *(document.enclosing, pack_numbers(document.counts), document.roles),
         *(pack_numbers(starts), pack_numbers(ends)),
     )
     return encode_columns(
@@ -270,11 +272,4 @@ def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) 
 
 def encode_lines(document: IndexedDocument) -> bytes:
     """Encode the lines of the words of ``document``. ``WordLines`` decodes it."""
-    lines = document.lines
-    steps = array("h" if max(lines, default=0) <= _MAX_STEP else "i", map(sub, lines, chain((0,), lines)))
-    return encode_columns((_lengths(document.line_ends), steps), "")
-
-
-def _lengths(ends: array[int]) -> array[int]:
-    """Return the length of each part that ends at one of ``ends``; the first begins at 0."""
-    return pack_numbers(array("I", map(sub, ends, chain((0,), ends))))
+    return encode_columns((pack_numbers(document.line_counts), document.lines), "")

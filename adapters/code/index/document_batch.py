@@ -14,8 +14,8 @@ from upbeat.adapters.code.index.document import IndexedDocument, encode_indexed_
 from upbeat.adapters.code.index.posting import encode_postings, encode_words
 from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 
-Postings = tuple[list[int], list[int]]
-"""Documents, and how often each has a key."""
+Postings = list[int]
+"""Documents, each followed by how often it has the key; one list, because a batch has tens of thousands of keys."""
 
 
 class DocumentBatch:
@@ -34,27 +34,24 @@ class DocumentBatch:
         self.code_rows: list[tuple[int, bytes]] = []
         self.defined: list[tuple[str, int]] = []
         self._find_word = find_word
-        self._postings: defaultdict[str, Postings] = defaultdict(lambda: ([], []))
-        self._new_words_by_key: defaultdict[str, list[str]] = defaultdict(list)
-        self._entries: dict[str, tuple[int, list[Postings]]] = {}
+        self._postings: defaultdict[str, Postings] = defaultdict(list)
+        self._new_words_by_key: dict[str, str] = {}
+        """The new words of each key, separated by spaces."""
+        self._entries: dict[str, tuple[int, tuple[Postings, ...]]] = {}
 
     def add(self, digest: bytes, document: IndexedDocument, parsed: ParsedFile | None = None) -> None:
         """Add a document, and its parse if it is known."""
         number = self.first_doc + len(self.documents)
         self.documents[digest] = number, document.length
-        entries = self._entries
-        ids = []
-        start = 0
-        for word, end in zip(document.words, document.line_ends, strict=True):
-            entry = entries.get(word) or self._add_word(word)
-            ids.append(entry[0])
-            for docs, counts in entry[1]:
-                if docs and docs[-1] == number:
-                    counts[-1] += end - start
+        entries, ids = self._entries, []
+        for word, count in zip(document.words, document.line_counts, strict=True):
+            word_id, postings = entries.get(word) or self._add_word(word)
+            ids.append(word_id)
+            for rows in postings:
+                if rows and rows[-2] == number:
+                    rows[-1] += count
                 else:
-                    docs.append(number)
-                    counts.append(end - start)
-            start = end
+                    rows += number, count
         body, lines = encode_indexed_document(document, ids), encode_lines(document)
         self.rows.append((number, digest, document.length, bool(parsed) or not document.is_code, body, lines))
         self.size += len(body) + len(lines)
@@ -74,18 +71,19 @@ class DocumentBatch:
 
     def posting_rows(self) -> Iterator[tuple[str, int, int, bytes, bytes | None]]:
         """Yield the key, the batch, the number of documents, the postings and the new words of each key, in order."""
-        for key, (docs, counts) in sorted(self._postings.items()):
-            words = sorted(self._new_words_by_key.get(key, ()))
+        for key in sorted(self._postings):
+            rows = self._postings[key]
+            words = sorted(self._new_words_by_key.get(key, "").split())
             encoded = encode_words(words, [self.new_words[word] for word in words]) if words else None
-            yield key, self.first_doc, len(docs), encode_postings(docs, counts), encoded
+            yield key, self.first_doc, len(rows) // 2, encode_postings(rows[::2], rows[1::2]), encoded
 
-    def _add_word(self, word: str) -> tuple[int, list[Postings]]:
+    def _add_word(self, word: str) -> tuple[int, tuple[Postings, ...]]:
         keys = index_keys(word)
         number = self._find_word(word, keys[-1])
         if not number:
             number = self.last_word = self.last_word + 1
             self.new_words[word] = number
             for key in keys:
-                self._new_words_by_key[key].append(word)
-        entry = self._entries[word] = number, [self._postings[key] for key in keys]
+                self._new_words_by_key[key] = f"{self._new_words_by_key.get(key, '')} {word}"
+        entry = self._entries[word] = number, tuple([self._postings[key] for key in keys])
         return entry

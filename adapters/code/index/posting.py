@@ -6,6 +6,7 @@ Invariant: decoding returns exactly what was encoded; damaged postings are rejec
 from __future__ import annotations
 
 import zlib
+from array import array
 from collections.abc import Sequence
 
 from upbeat.adapters.code.index.columns import pack_numbers
@@ -16,14 +17,20 @@ MIN_COMPRESSED_BYTES = 100
 _CHECKSUM_BYTES = 2
 _KINDS = "BHI"
 _END = b"\0"
+_MAX_UINT16 = 0xFFFF
 _IS_COMPRESSED = 4
 
 
 def encode_postings(docs: Sequence[int], counts: Sequence[int]) -> bytes:
-    """Encode documents with how often each has the key."""
-    columns = pack_numbers(docs), pack_numbers(counts)
-    kinds = [_KINDS.index(column.typecode) for column in columns]
-    body = b"".join((bytes(kinds), *columns))
+    """Encode documents, at least one and in ascending order, with how often each has the key."""
+    numbers = array("H" if docs[-1] <= _MAX_UINT16 else "I", docs)
+    try:
+        times: bytes | array[int] = bytes(counts)
+        kind = 0
+    except ValueError:  # not in one byte
+        times = pack_numbers(counts)
+        kind = _KINDS.index(times.typecode)
+    body = b"".join((bytes((numbers.itemsize >> 1, kind)), numbers, times))
     return zlib.crc32(body).to_bytes(4, "little")[:_CHECKSUM_BYTES] + body
 
 

@@ -97,12 +97,17 @@ def parse_source(path: str, data: bytes, cancelled: Cancellation = NEVER_CANCELL
 
 @dataclass(frozen=True, slots=True)
 class _LoadedGrammar:
-    """A grammar in memory; the meaning of a node is looked up by its kind id."""
+    """A grammar in memory; the meaning of a node is looked up by its kind id.
+
+    Attributes:
+        name_fields: The ids of those of ``_NAME_FIELDS`` that the grammar has.
+    """
 
     language: Language
     grammar: languages.Grammar
     actions: tuple[int, ...]
     rules: dict[int, languages.DefinitionRule]
+    name_fields: tuple[int, ...]
 
 
 _NAME, _CALL, _DEFINE, _IMPORT, _BRANCH, _BINARY, _COMMENT = (1 << bit for bit in range(7))
@@ -136,7 +141,8 @@ def _load_grammar(name: str) -> _LoadedGrammar | None:
         if kind in grammar.definitions:
             actions[number] |= _DEFINE
             rules[number] = grammar.definitions[kind]
-    return _LoadedGrammar(language, grammar, tuple(actions), rules)
+    name_fields = tuple(field for name in _NAME_FIELDS if (field := language.field_id_for_name(name)))
+    return _LoadedGrammar(language, grammar, tuple(actions), rules, name_fields)
 
 
 def _build_syntax_tree(language: Language, data: bytes, should_stop: Callable[[], bool]) -> Tree:
@@ -209,8 +215,9 @@ class _TreeWalker:
         actions, opened = self._loaded_grammar.actions, self._open_definitions
         known = len(actions)
         data, defined, called = self._data, self._names_of_definitions, self._names_of_calls
-        references, add = self._references, self._references.add
-        texts: dict[bytes, str] = {}
+        names = self._references.names
+        index_by_raw: dict[bytes, int] = {}
+        indexes, lines, enclosing, calls = list[int](), list[int](), list[int](), list[bool]()
         down, along, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
         depth = 0
         left = CANCEL_CHECK_INTERVAL
@@ -223,22 +230,27 @@ class _TreeWalker:
                 start = node.start_byte
                 if start not in defined:
                     raw = data[start : node.end_byte]
-                    text = texts.get(raw)
-                    if text is None:
-                        text = texts[raw] = _decode(raw)[:MAX_NAME_CHARS] or "?"
-                    add(text, node.start_point[0] + 1, opened[-1].position, start in called)
+                    index = index_by_raw.get(raw)
+                    if index is None:
+                        name = _decode(raw)[:MAX_NAME_CHARS] or "?"
+                        index = index_by_raw[raw] = names.setdefault(name, len(names))
+                    indexes.append(index)
+                    lines.append(node.start_point[0] + 1)
+                    enclosing.append(opened[-1].position)
+                    calls.append(start in called)
             elif action:
                 self._record_node(action, node, depth)
             left -= 1
             if not left:
                 left = CANCEL_CHECK_INTERVAL
-                if is_over() or len(references) > MAX_REFERENCES:
+                if is_over() or len(calls) > MAX_REFERENCES:
                     raise _ParseAborted
             if down():
                 depth += 1
                 continue
             while not along():
                 if not up():
+                    self._references.extend(indexes, lines, enclosing, calls)
                     return
                 depth -= 1
                 if opened[-1].depth >= depth:
@@ -269,12 +281,38 @@ class _TreeWalker:
 
     def _callee_name(self, node: Node) -> Node | None:
         """Return the last part of the name that ``node`` calls."""
-        names = self._grammar.name_nodes
-        name = _last_name(node, names)
+        name = self._last_name(node)
         first = node.named_child(0) if name is None and node.named_child_count else None
         if first:
-            return first if first.type in names else _last_name(first, names)
+            return first if first.type in self._grammar.name_nodes else self._last_name(first)
         return name
+
+    def _last_name(self, node: Node) -> Node | None:
+        """Return the last part of the name below ``node``, following ``_NAME_FIELDS``."""
+        names, fields = self._grammar.name_nodes, self._loaded_grammar.name_fields
+        current = node
+        for _ in range(MAX_NAME_DEPTH):
+            for field in fields:
+                child = current.child_by_field_id(field)
+                if child:
+                    break
+            else:
+                child = current.named_child(0) if current is not node and current.named_child_count else None
+                if child is None:
+                    return None
+            if child.type in names:
+                return child
+            current = child
+        return None
+
+    def _name_in_field(self, node: Node, field: str) -> Node | None:
+        """Return the name that ``field`` leads to."""
+        child = node.child_by_field_name(field)
+        if child is None:
+            return None
+        if child.type in self._grammar.name_nodes or child.type == "word":
+            return child
+        return self._last_name(child) or (child if child.type == "command_name" else None)
 
     def _record_import_call(self, node: Node, name: Node) -> None:
         if len(self._imports) < MAX_IMPORTS and name.end_byte - name.start_byte < 20:
@@ -299,7 +337,7 @@ class _TreeWalker:
     def _record_definition(self, node: Node, rule: languages.DefinitionRule, depth: int) -> None:
         around = self._open_definitions[-1]
         kind = self._definition_kind(node, rule, around, depth)
-        name = _name_in_field(node, rule.name_field, self._grammar.name_nodes) if kind else None
+        name = self._name_in_field(node, rule.name_field) if kind else None
         if name is None:
             return
         text = _decode(self._data[name.start_byte : name.end_byte])[:MAX_NAME_CHARS]
@@ -355,34 +393,6 @@ class _TreeWalker:
 
 def _decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
-
-
-def _name_in_field(node: Node, field: str, names: frozenset[str]) -> Node | None:
-    """Return the name that ``field`` leads to."""
-    child = node.child_by_field_name(field)
-    if child is None:
-        return None
-    if child.type in names or child.type == "word":
-        return child
-    return _last_name(child, names) or (child if child.type == "command_name" else None)
-
-
-def _last_name(node: Node, names: frozenset[str]) -> Node | None:
-    """Return the last part of the name below ``node``, following ``_NAME_FIELDS``."""
-    current = node
-    for _ in range(MAX_NAME_DEPTH):
-        for field in _NAME_FIELDS:
-            child = current.child_by_field_name(field)
-            if child:
-                break
-        else:
-            child = current.named_child(0) if current is not node and current.named_child_count else None
-            if child is None:
-                return None
-        if child.type in names:
-            return child
-        current = child
-    return None
 
 
 def _parse_with_patterns(path: str, data: bytes) -> ParsedFile:

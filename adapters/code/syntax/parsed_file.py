@@ -101,6 +101,15 @@ class References:
         self.enclosing.append(enclosing)
         self.calls.append(is_call)
 
+    def extend(
+        self, name_indexes: Iterable[int], lines: Iterable[int], enclosing: Iterable[int], calls: Iterable[bool]
+    ) -> None:
+        """Append uses by columns."""
+        self.name_indexes.extend(name_indexes)
+        self.lines.extend(lines)
+        self.enclosing.extend(enclosing)
+        self.calls.extend(calls)
+
     def to_name(self, name: str) -> list[Reference]:
         """Return the uses of ``name``."""
         if name not in self.names:

@@ -11,7 +11,7 @@ from binascii import a2b_base64
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 
 from upbeat.core.sanitize.secrets.context import is_made_of_words
 from upbeat.core.sanitize.secrets.formats import SecretFormat, SecretSpan
@@ -217,24 +217,26 @@ class JoinedText(DecodedView):
 def join_wrapped_lines(text: str) -> JoinedText | None:
     """Join each line of ``text`` to the previous one where a secret could continue; None if nowhere."""
     lines = text.split("\n")
+    starts = list(accumulate(map(len, lines), lambda start, length: start + length + 1, initial=0))
+    joints = [
+        number
+        for number, (previous, line) in enumerate(pairwise(lines), 1)
+        if line and previous[-1:] not in _CLOSING_CHARACTERS
+    ]
     view_offsets, original_offsets, pieces = [0], [0], []
-    length, line_start, piece_start = 0, 0, 0
-    previous = lines[0]
-    for line in lines[1:]:
-        line_end = line_start + len(previous)
-        may_continue = line and previous[-1:] not in _CLOSING_CHARACTERS
-        left, right = _strip_joint(previous, line) if may_continue else ("", "")
+    length, piece_start = 0, 0
+    for number in joints:
+        left, right = _strip_joint(lines[number - 1], lines[number])
         if left and right and left[-1] in _SECRET_CHARACTERS and right[0] in _SECRET_CHARACTERS:
-            piece_end = line_start + len(left)
+            piece_end = starts[number - 1] + len(left)
             if piece_end > piece_start:
                 pieces.append(text[piece_start:piece_end])
                 length += piece_end - piece_start
-                piece_start = line_end + 1 + len(line) - len(right)
+                piece_start = starts[number + 1] - 1 - len(right)
                 view_offsets.append(length)
                 original_offsets.append(piece_start)
                 if len(view_offsets) > _MAX_JOINTS:
                     break
-        line_start, previous = line_end + 1, line
     if not pieces:
         return None
     return JoinedText("".join([*pieces, text[piece_start:]]), view_offsets, original_offsets, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -37,7 +38,7 @@ def test_a_document_is_decoded_as_it_was_encoded(text: str, language: str) -> No
     definitions = [decoded.definitions[position] for position in range(len(decoded.definitions.names))]
 
     assert (document.length, ids, document.definitions) == (decoded.length, list(decoded.word_ids), tuple(definitions))
-    ends = [0, *document.line_ends]
+    ends = [0, *accumulate(document.line_counts)]
     assert [list(document.lines[ends[index] : ends[index + 1]]) for index in range(len(ids))] == [
         list(lines.lines_of(index)) for index in range(len(ids))
     ]

@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from upbeat.adapters.code.index.posting import decode_postings, decode_words, encode_postings, encode_words
 
-ROWS = st.lists(st.tuples(st.integers(1, 300) | st.integers(1, 1 << 31), st.integers(1, 70_000)), max_size=20)
+ROWS = st.lists(
+    st.tuples(st.integers(1, 300) | st.integers(1, 1 << 31), st.integers(1, 70_000)), min_size=1, max_size=20
+)
 WORDS = st.dictionaries(st.text("ab_XY登录", min_size=1, max_size=9), st.integers(1, 1 << 31), min_size=1, max_size=40)
 
 
 @given(ROWS)
 def test_postings_are_decoded_as_they_were_encoded(rows: list[tuple[int, int]]) -> None:
     """Documents and counts of any size come back."""
+    rows = sorted(rows)
     docs, counts = decode_postings(encode_postings([doc for doc, _ in rows], [count for _, count in rows]), len(rows))
 
     assert rows == list(zip(docs, counts, strict=True))
