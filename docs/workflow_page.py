@@ -11,7 +11,11 @@ from upbeat.core.settings_layers import Layer
 from upbeat.core.workflow.registry import Agent, Registry, Stage, StageGroups, Workflow, mode_of_step, stage_of_step_key
 from upbeat.core.workflow.registry_file import TABLE_SCHEMAS, load_registry
 
-_REQUIRED_EVIDENCE = {"tests": "a test run with exit code 0", "build": "a build with exit code 0"}
+_REQUIRED_EVIDENCE = {
+    "tests": "a test run with exit code 0",
+    "build": "a build with exit code 0",
+    "changes": "the change was read",
+}
 _ACCESS = {
     "read": "may read, but not write or delegate",
     "write": "may write, but not delegate",
@@ -87,6 +91,11 @@ model once a turn; calls are still guarded, and `upbeat status` exits with 4.
 Before the first `DEV` of a workflow, `TEST` is in mode *spec* and specifies the behavior; after it, in mode *verify*.
 If a pass requires evidence, it counts only if upbeat has seen such a command succeed; mode spec requires none. upbeat does not
 check which tests ran: running some of them is enough.
+A review passes only if the calls of its own subagent, as the client reports them, show a part of the change before the verdict: what
+`git diff`, `git show` or `git log -p` printed, or a changed file that was read or searched (`Read`, `Grep`, `cat`, `sed -n`, …). A file
+is changed if it differs from the commit at the start of the workflow; in a workflow that begins with the review, any file of the
+repository counts. Otherwise the result is unclear, and the subagent is told once what would count. *reject* needs no such evidence.
+Both clients report the calls of subagents to hooks; `codex-auto` reads them from Codex's own record.
 Every stage can also end with *fail*; without a repair for it, the stage is simply retried.
 
 A stage that *needs an agent* is a second pair of eyes. Where the client has subagents, only one of them can end it: what the

@@ -57,6 +57,7 @@ class Play:
     limits: LoopLimits = field(default_factory=LoopLimits)
     tree: str = "tree 1"
     tasks: str | None = None
+    changed: tuple[str, ...] | None = None
     at: float = 1_000_000.0
     tokens: int = 0
     peer_sessions: tuple[PeerSession, ...] = ()
@@ -98,6 +99,7 @@ class Play:
             tokens=self.tokens,
             max_continuations_in_a_row=self.max_continuations_in_a_row,
             client=self.traits,
+            changed_files=self.changed,
         )
         return replace(inputs, **changes)  # type: ignore[arg-type]
 
@@ -136,11 +138,18 @@ class Play:
         call = events.Call(call_id, "Agent", {})
         return self.handle(events.SubagentReturned(self.source, call, agent_id, message, **fields))  # type: ignore[arg-type]
 
+    def reads(self, agent_id: str, path: str = "/repo/a.py") -> None:
+        """Let a subagent read a file."""
+        self.calls += 1
+        call = events.Call(f"call-{self.calls}", "Read", {}, events.ToolKind.READ, (path,))
+        self.handle(events.ToolFinished(replace(self.source, agent_id=agent_id), call))
+
     def does(self, agent: str, message: str = PASS) -> None:
-        """Run a whole delegation in the foreground: started, stopped, returned."""
+        """Run a whole delegation in the foreground: started, has read a file, stopped, returned."""
         call_id = self.delegate(agent)
         assert call_id, self.denied
         self.started(agent, f"agent of {call_id}")
+        self.reads(f"agent of {call_id}")
         self.stopped(agent, f"agent of {call_id}", message)
         self.returned(call_id, message, f"agent of {call_id}")
 

@@ -31,8 +31,10 @@ from upbeat.core.workflow.decide.loop import ends_in_question, find_new_feature
 from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
 from upbeat.core.workflow.decision import LoopLimits, WorkflowInputs
 from upbeat.core.workflow.facts import ContextInjected, Fact, PolicyNotesSaved
-from upbeat.core.workflow.state import SessionState
+from upbeat.core.workflow.registry import Registry
+from upbeat.core.workflow.state import SessionState, StepStatus
 from upbeat.core.workflow.tasks import TasksFile
+from upbeat.core.workflow.verdict.reading import CHANGES
 
 MAX_NAMED_FILES = 5
 """Untrusted files that a warning names."""
@@ -94,12 +96,23 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         and isinstance(event, events.PromptSubmitted)
         and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).likely_intent is Intent.DOCS),
         requires_evidence=settings.workflow_require_evidence,
+        base_commit=runtime.workspace.base_commit(root) if RequiredInput.BASE_COMMIT in wanted else "",
+        changed_files=_changed_files(context, state, registry) if RequiredInput.CHANGED_FILES in wanted else None,
         can_inject=context.request is None,
         max_continuations_in_a_row=runtime.client_traits.get(
             event.source.client, UNKNOWN_CLIENT
         ).max_continuations_in_a_row,
         client=runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT),
     )
+
+
+def _changed_files(context: EventContext, state: SessionState, registry: Registry) -> tuple[str, ...] | None:
+    """Return what has changed since the run began, if a step at work is one that has to read it."""
+    run = state.run
+    active = (step for step in run.steps if step.status is StepStatus.ACTIVE) if run else ()
+    if run is None or not any(registry.find_stage(step.stage).required_evidence == CHANGES for step in active):
+        return None
+    return context.runtime.workspace.changed_files(context.repo_context.repository.root, run.base_commit)
 
 
 def with_peer_sessions(

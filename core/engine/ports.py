@@ -141,6 +141,15 @@ class Workspace(Protocol):
     def tree_digest(self, root: str) -> str:
         """Return a digest of the working tree without prose and specs; empty if it cannot be computed in time."""
 
+    def base_commit(self, root: str) -> str:
+        """Return the commit that is checked out, in hexadecimal; empty if there is none."""
+
+    def changed_files(self, root: str, since: str) -> tuple[str, ...] | None:
+        """Return the files that differ from the commit ``since``, or from the last one if that is empty.
+
+        Paths are relative to ``root``, sorted; None if they are unknown.
+        """
+
     def read_tasks(self, root: str, feature: str) -> str | None:
         """Return the text of the feature's ``tasks.md``, or None if there is none."""
 

@@ -12,9 +12,9 @@ from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import ToolFinished
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import GuidanceQuery, Query
-from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.rules.formats.guidance import Guidance
 from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
+from upbeat.core.shell.touched_paths import touched_paths
 from upbeat.core.workflow.state import SessionState
 
 MAX_RULE_CHARS = 3000

@@ -10,8 +10,8 @@ from upbeat.core.destructive import ShellLocation
 from upbeat.core.destructive.paths import PathClass, classify_path
 from upbeat.core.policy.definition import NO_RESULT, Handler, Policy, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import ExistingPathsQuery, Query
-from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.shell import SimpleCommand, parse_commands
+from upbeat.core.shell.touched_paths import touched_paths
 from upbeat.core.workflow.state import SessionState
 
 MAX_KNOWN_FILES = 200

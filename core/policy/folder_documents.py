@@ -16,9 +16,9 @@ from upbeat.core.contract.event import ToolFinished
 from upbeat.core.messages.catalogue import load_messages
 from upbeat.core.policy.definition import NO_RESULT, PolicyContext, PolicyResult
 from upbeat.core.policy.queries import FilesAboveQuery, Query, TextDocument
-from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.sanitize.frame import frame_untrusted
 from upbeat.core.sanitize.truncate import LengthUnit, TextLimit, truncate_to_limit
+from upbeat.core.shell.touched_paths import touched_paths
 from upbeat.core.workflow.state import SessionState
 
 DOCUMENT_CAP = TextLimit(2400, LengthUnit.UTF8)

@@ -20,11 +20,11 @@ from upbeat.core.contract.event import (
     ToolKind,
     TurnEnding,
 )
-from upbeat.core.policy.touched_paths import touched_paths
 from upbeat.core.rules.pattern import MAX_TEXT_BYTES
 from upbeat.core.rules.rule import MatchTarget
 from upbeat.core.shell import ParsedCommands, parse_commands
 from upbeat.core.shell.commands import SIZE_GAP, SYNTAX_GAP
+from upbeat.core.shell.touched_paths import touched_paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,10 @@ class WorkflowInputs:
     """How often the client continues a turn that calls no tool before it ends it itself; 0 for no limit."""
     client: ClientTraits = UNKNOWN_CLIENT
 
+    base_commit: str = ""
+    """The commit that is checked out, in hexadecimal."""
+    changed_files: tuple[str, ...] | None = None
+    """The files changed since the run began, relative to the repository; None if unknown."""
     can_inject: bool = True
     """Context reaches the model at this event; not so for a program that reports events after they happened."""
 

@@ -6,12 +6,13 @@ does not fit the state leaves it unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
+from upbeat.core.workflow.run_changes import insert_repair_steps, reopen_run, with_call, with_step
 from upbeat.core.workflow.state import (
+    AgentReading,
     Evidence,
     LoopState,
     PolicyNotes,
@@ -29,6 +30,9 @@ from upbeat.core.workflow.state import (
 MAX_EVIDENCE = 20
 MAX_UNMATCHED_RESULTS = 20
 MAX_SHOWN_EXCERPTS = 300
+MAX_READING_AGENTS = 20
+MAX_READ_FILES = 100
+"""Files kept for each subagent, the latest."""
 MAX_POLICY_NOTES = 200
 MAX_UNMATCHED_RESULT_CHARS = 3000
 """Maximum length of each message: less than a record keeps, so that the verdict at its end is not cut off."""
@@ -201,6 +205,14 @@ class StepFinished(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class FilesRead(Fact):
+    """A subagent read these files, relative to the repository."""
+
+    agent_id: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NextStepTold(Fact):
     """The main agent learned which steps come next."""
 
@@ -328,7 +340,7 @@ def _apply_to_workflow(state: SessionState, fact: Fact) -> SessionState:
             return replace(state, handover_client=fact.to_client)
         case WorkflowReopened():
             loop = LoopState(started_at=fact.reopened_at, tokens_at_start=fact.tokens_at_start)
-            run = _reopen_run(state.run) if state.run and not state.run.is_running else state.run
+            run = reopen_run(state.run) if state.run and not state.run.is_running else state.run
             return replace(state, run=run, loop=loop)
         case _:
             run = _apply_to_run(state.run, fact) if state.run else None
@@ -387,18 +399,18 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
                 started_at=fact.started_at,
             )
             calls = (*(other for other in run.calls if other.call_id != fact.call_id), call)
-            return _with_step(replace(run, calls=calls), fact.step_key, status=StepStatus.ACTIVE)
+            return with_step(replace(run, calls=calls), fact.step_key, status=StepStatus.ACTIVE)
         case CallLinked():
-            return _with_call(run, fact.call_id, agent_id=fact.agent_id)
+            return with_call(run, fact.call_id, agent_id=fact.agent_id)
         case SubagentInstructed():
-            return _with_call(run, fact.call_id, has_instructions=True)
+            return with_call(run, fact.call_id, has_instructions=True)
         case UnmatchedResultQueued():
             others = (result for result in run.unmatched_results if result.agent_id != fact.agent_id)
             queue = (*others, UnmatchedResult(fact.agent_id, fact.agent, fact.message))
             return replace(run, unmatched_results=queue[-MAX_UNMATCHED_RESULTS:])
         case CallReturned():
             # The call keeps its verdict until its step has finished; the queued results of its agent are used up.
-            after = _with_call(run, fact.call_id, verdict=fact.verdict, failure_notes=fact.failure_notes)
+            after = with_call(run, fact.call_id, verdict=fact.verdict, failure_notes=fact.failure_notes)
             agents = {call.agent_id for call in after.calls if call.call_id == fact.call_id} - {""}
             queue = tuple(result for result in run.unmatched_results if result.agent_id not in agents)
             return replace(after, unmatched_results=queue)
@@ -406,10 +418,12 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
             return _remove_lost_call(run, fact.call_id)
         case StepFinished():
             return _finish_step(run, fact)
+        case FilesRead():
+            return _add_reading(run, fact)
         case NextStepTold() | TurnContinued() | UserMessaged():  # the last two show the next steps as well
             return replace(run, has_untold_result=False)
         case RepairPlanned():
-            return _insert_repair_steps(run, fact)
+            return insert_repair_steps(run, fact.repair_steps, fact.retried_step_keys)
         case _:
             return run
 
@@ -422,16 +436,26 @@ def _remove_lost_call(run: WorkflowRun, call_id: str) -> WorkflowRun:
     left = replace(run, calls=tuple(call for call in run.calls if call is not lost))
     if any(call.step_key == lost.step_key for call in left.calls):
         return left
-    return _with_step(left, lost.step_key, status=StepStatus.PENDING)
+    return with_step(left, lost.step_key, status=StepStatus.PENDING)
+
+
+def _add_reading(run: WorkflowRun, fact: FilesRead) -> WorkflowRun:
+    """Return the run with the latest files of an agent, each once, and with the latest agents."""
+    before = (path for path in run.paths_read_by(fact.agent_id) if path not in fact.paths)
+    latest = AgentReading(fact.agent_id, (*before, *fact.paths)[-MAX_READ_FILES:])
+    others = (reading for reading in run.readings if reading.agent_id != fact.agent_id)
+    return replace(run, readings=(*others, latest)[-MAX_READING_AGENTS:])
 
 
 def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
     step = run.find_step(fact.step_key)
     if step is None:
         return run
-    return _with_step(
+    agents = {call.agent_id for call in run.calls if call.step_key == fact.step_key}
+    return with_step(
         replace(
             run,
+            readings=tuple(reading for reading in run.readings if reading.agent_id not in agents),
             calls=tuple(call for call in run.calls if call.step_key != fact.step_key),
             has_untold_result=run.has_untold_result or fact.author is StepAuthor.AGENT,
         ),
@@ -443,42 +467,3 @@ def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
         handoff=fact.handoff or step.handoff,
         author=fact.author,
     )
-
-
-def _insert_repair_steps(run: WorkflowRun, fact: RepairPlanned) -> WorkflowRun:
-    """Insert the repair steps before the group of the first step to retry."""
-    retried = fact.retried_step_keys
-    steps = [replace(step, status=StepStatus.PENDING) if step.key in retried else step for step in run.steps]
-    group = next((step.group for step in steps if step.key in retried), None)
-    index = next((index for index, step in enumerate(steps) if step.group == group), len(steps))
-    return replace(run, steps=_renumber_groups([*steps[:index], *fact.repair_steps, *steps[index:]]))
-
-
-def _renumber_groups(steps: Sequence[WorkflowStep]) -> tuple[WorkflowStep, ...]:
-    """Number the groups consecutively; adjacent steps of the same group stay together."""
-    numbered: list[WorkflowStep] = []
-    for index, step in enumerate(steps):
-        number = numbered[-1].group + (step.group != steps[index - 1].group) if numbered else 0
-        numbered.append(replace(step, group=number))
-    return tuple(numbered)
-
-
-def _reopen_run(run: WorkflowRun) -> WorkflowRun:
-    """Return the run as running, its failed steps pending with all their attempts."""
-    steps = tuple(
-        replace(step, status=StepStatus.PENDING, attempts=0)
-        if step.status is StepStatus.DONE and not step.has_passed
-        else step
-        for step in run.steps
-    )
-    return replace(run, status=RunStatus.RUNNING, reason="", steps=steps)
-
-
-def _with_call(run: WorkflowRun, call_id: str, **changes: Any) -> WorkflowRun:
-    calls = (replace(call, **changes) if call.call_id == call_id else call for call in run.calls)
-    return replace(run, calls=tuple(calls))
-
-
-def _with_step(run: WorkflowRun, step_key: str, **changes: Any) -> WorkflowRun:
-    steps = (replace(step, **changes) if step.key == step_key else step for step in run.steps)
-    return replace(run, steps=tuple(steps))

@@ -34,7 +34,8 @@ class Stage:
     needs_agent: bool = False
     """It is a second pair of eyes: where the client has subagents, only one of them can end it. Not in mode spec."""
     required_evidence: str = ""
-    """The kind of command (tests, build) that must have exited with code 0 for a pass to count."""
+    """What a pass needs: a command of that kind (tests, build) that exited with code 0, or changes: that the subagent
+    has read what changed."""
     text: Mapping[str, str] = field(default_factory=dict)
     """Language -> the task, in one sentence."""
 

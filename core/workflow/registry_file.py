@@ -17,12 +17,13 @@ from upbeat.core.settings_layers import MAX_PROBLEMS, Layer, did_you_mean, forma
 from upbeat.core.workflow.registry import Agent, Registry, Stage, StageGroups, Workflow
 from upbeat.core.workflow.state import StepVerdict
 from upbeat.core.workflow.verdict.classify import BAD_VERDICTS
+from upbeat.core.workflow.verdict.reading import CHANGES
 
 EMPTY_REGISTRY = Registry({}, {}, {})
 
 STAGE_VERDICTS = (StepVerdict.PASS, *BAD_VERDICTS)
 SPEC_FILES = ("tasks", "bdd")
-EVIDENCE_KINDS = ("tests", "build")
+EVIDENCE_KINDS = ("tests", "build", CHANGES)
 ACCESS_LEVELS = ("read", "write", "all")
 MODEL_TIERS = ("strong", "standard", "fast")
 LANGUAGES = ("en", "zh")

@@ -108,6 +108,14 @@ class UnmatchedResult:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentReading:
+    """The files that a subagent has read, relative to the repository, the latest last."""
+
+    agent_id: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowRun:
     """One run of a workflow."""
 
@@ -123,6 +131,10 @@ class WorkflowRun:
     reason: str = ""
     calls: tuple[SubagentCall, ...] = ()
     unmatched_results: tuple[UnmatchedResult, ...] = ()
+    base_commit: str = ""
+    """The commit at its start, in hexadecimal; empty without one."""
+    readings: tuple[AgentReading, ...] = ()
+    """What the subagents at work have read, for reviews."""
     has_untold_result: bool = False
     """A subagent ended a step, and the main agent has not learned since what comes next."""
 
@@ -159,6 +171,10 @@ class WorkflowRun:
         """Return when it began, in seconds since the epoch, as its id says; 0 if it does not."""
         digits = self.id.partition("-")[0]
         return int(digits, 16) / 1000 if len(digits) == 12 and set(digits) <= set("0123456789abcdef") else 0.0
+
+    def paths_read_by(self, agent_id: str) -> tuple[str, ...]:
+        """Return the files that a subagent has read."""
+        return next((reading.paths for reading in self.readings if reading.agent_id == agent_id), ())
 
     def find_step(self, step_key: str) -> WorkflowStep | None:
         """Return the step with this key."""

@@ -10,11 +10,14 @@ from processes import read_log
 from .runs import Finished, run
 from .sandbox import Sandbox
 from .workflow_sessions import (
+    GREEN,
+    TEST,
     TRUSTED,
     command_of,
     effects,
     facts,
     install,
+    part,
     play,
     prepare,
     rounds_of,
@@ -22,6 +25,7 @@ from .workflow_sessions import (
     script_of,
     shell_call,
     status,
+    write_test,
 )
 
 CLIENTS = ("claude", "codex")
@@ -118,3 +122,22 @@ def test_the_next_step_comes_with_the_result_of_waiting(sandbox: Sandbox) -> Non
     last = [turn for turn in done.turns if not turn.from_subagent][-1]
 
     assert 1 == last.count("1/4 done.\nNext steps, to delegate in parallel")
+
+
+@pytest.mark.parametrize(
+    ("command", "result"), [("ls", "unclear"), ("cat README.md", "unclear"), ("cat checks/test_it.py", "pass")]
+)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_review_counts_if_it_read_the_change(sandbox: Sandbox, client: str, command: str, result: str) -> None:
+    """The reviewer's own calls show what it read before its verdict; it is told once what would count."""
+    rounds = [
+        [part("developer", "Write the code.", "PASS", write_test(GREEN))],
+        [part("code-reviewer", "Review the code.", "PASS", command), part("tester", "Test the code.", "PASS", TEST)],
+        "Who else shall review it?",
+    ]
+    played = play(sandbox, client, "[workflow:quick] add retries", rounds)
+    verdicts = {fact["step_key"]: fact["verdict"] for fact in facts(played.records, "step_finished")}
+
+    assert {"DEV": "pass", "REVIEW": result, "TEST": "pass"} == verdicts
+    asked = [text for text in effects(played.records, "continue_turn") if "REVIEW" in text]
+    assert (result == "unclear") == bool(asked)

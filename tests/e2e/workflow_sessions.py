@@ -38,6 +38,8 @@ TRUSTED = "--dangerously-bypass-hook-trust"
 TOOLS = "Agent,Task,Bash,Edit,Write,AskUserQuestion"
 TEST = "python3 -m unittest discover -s checks"
 """The command that is evidence; it needs nothing but Python."""
+READ = "cat checks/test_it.py"
+"""The command by which a reviewer reads what the developer wrote."""
 GREEN, RED = "self.assertEqual(4, 2 + 2)", "self.assertEqual(500, 2 + 2)"
 """Of different length: Python takes a file of the same size and second for the one that it has compiled."""
 FOREIGN = "general-purpose"
@@ -67,7 +69,7 @@ def rounds_of(name: str) -> list[Round]:
 
 
 def _read_part(agent: str, prompt: str, result: str = "PASS", *commands: str) -> Delegation:
-    known = {"GREEN": write_test(GREEN), "RED": write_test(RED), "TEST": TEST}
+    known = {"READ": READ, "GREEN": write_test(GREEN), "RED": write_test(RED), "TEST": TEST}
     written = [known.get(command, command) for command in commands]
     return part(agent, prompt, result, *written, refused=result == "REFUSED")
 

@@ -22,11 +22,18 @@ class FakeWorkspace:
     texts: dict[str, str] = field(default_factory=dict)
     ticked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     archived: list[str] = field(default_factory=list)
+    changed: tuple[str, ...] | None = None
     looked_at: list[str] = field(default_factory=list)
 
     def tree_digest(self, root: str) -> str:
         self.looked_at.append(root)
         return self.digest
+
+    def base_commit(self, root: str) -> str:
+        return "a" * 40
+
+    def changed_files(self, root: str, since: str) -> tuple[str, ...] | None:
+        return self.changed
 
     def read_tasks(self, root: str, feature: str) -> str | None:
         return self.texts.get(feature)

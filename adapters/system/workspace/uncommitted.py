@@ -1,4 +1,4 @@
-"""List the uncommitted changes of a working tree.
+"""List the changes of a working tree since its last commit, or since another one.
 
 Invariant: a repository cannot start a program: git runs as in ``git/commands.py``, with the filters of its
 configuration and external diff tools disabled. If git does not answer in time, the changes are unknown.
@@ -20,18 +20,23 @@ TIMEOUT_SECONDS = 1.5
 """For all git commands together."""
 
 MAX_FILES = 50
+MAX_CHANGED_SINCE = 500
 MAX_FILTERS = 50
 _CONFIG_ARGUMENTS = ("config", "--null", "--name-only", "--list")
 _FILTER = re.compile(rb"filter\..*\.(?:clean|process|required)", re.DOTALL)
 _DIFF_ARGUMENTS = (
     *("diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"),
-    *("--ignore-submodules=all", "HEAD"),
+    "--ignore-submodules=all",
 )
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _UNTRACKED_ARGUMENTS = ("ls-files", "-z", "--others", "--exclude-standard")
 
 
-def changed_files(root: str) -> tuple[ChangedFile, ...] | None:
-    """Return at most ``MAX_FILES`` changed files, sorted; None without git or a commit, or if git takes too long."""
+def changed_files(root: str, since: str = "", max_files: int = MAX_FILES) -> tuple[ChangedFile, ...] | None:
+    """Return at most ``max_files`` files that differ from the commit ``since`` or, if it is empty, from the last one.
+
+    They are sorted. None without git or a commit, or if git takes too long.
+    """
     worktree = find_root(root).worktree
     if not worktree or (root != worktree and not root.startswith(worktree.rstrip(os.sep) + os.sep)):
         return None
@@ -40,7 +45,8 @@ def changed_files(root: str) -> tuple[ChangedFile, ...] | None:
     if options is None:
         return None
     within = ("--", os.path.relpath(root, worktree))
-    diff = run_git(worktree, (*options, *_DIFF_ARGUMENTS, *within), NEVER_CANCELLED, max(deadline - monotonic(), 0.01))
+    arguments = (*options, *_DIFF_ARGUMENTS, since if _COMMIT.fullmatch(since) else "HEAD", *within)
+    diff = run_git(worktree, arguments, NEVER_CANCELLED, max(deadline - monotonic(), 0.01))
     if diff is None:
         return None
     new = run_git(worktree, (*_UNTRACKED_ARGUMENTS, *within), NEVER_CANCELLED, max(deadline - monotonic(), 0.01)) or b""
@@ -51,7 +57,7 @@ def changed_files(root: str) -> tuple[ChangedFile, ...] | None:
         if match := re.fullmatch(rb"(\d+|-)\t(\d+|-)\t(.+)", line, re.DOTALL):
             name = _display_name(match[3], prefix)
             changed[name] = ChangedFile(name, _line_count(match[1]), _line_count(match[2]))
-    return tuple(changed[name] for name in sorted(changed)[:MAX_FILES])
+    return tuple(changed[name] for name in sorted(changed)[:max_files])
 
 
 def _filter_options(keys: bytes | None) -> list[str] | None:

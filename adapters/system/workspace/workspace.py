@@ -61,6 +61,19 @@ class LocalWorkspace:
 
         return tree_digest(root)
 
+    def base_commit(self, root: str) -> str:
+        """Return the commit that is checked out; empty if there is none. Starts no process."""
+        from upbeat.adapters.system.git.root import find_root, read_head
+
+        return read_head(find_root(root))
+
+    def changed_files(self, root: str, since: str) -> tuple[str, ...] | None:
+        """Return the files that differ from the commit ``since``, or from the last one if that is empty."""
+        from upbeat.adapters.system.workspace.uncommitted import MAX_CHANGED_SINCE, changed_files
+
+        changed = changed_files(root, since, MAX_CHANGED_SINCE)
+        return None if changed is None else tuple(file.path for file in changed)
+
     def read_tasks(self, root: str, feature: str) -> str | None:
         """Return the text of the feature's ``tasks.md``; None if the feature is archived or has none."""
         live = _find_live_feature(root, feature)

@@ -59,6 +59,7 @@ from upbeat.core.workflow.state import (
     self_declared_steps,
 )
 from upbeat.core.workflow.verdict.evidence import check_evidence
+from upbeat.core.workflow.verdict.reading import CHANGES
 
 FEATURE_LEASE_SECONDS = 900.0
 """A session without events for this long no longer holds its feature."""
@@ -128,7 +129,7 @@ def _completion_problem(state: SessionState, run: WorkflowRun, inputs: WorkflowI
         return messages["completion_blocked_by_checkboxes"].format(count=len(inputs.tasks.open_checkboxes))
     passed = [step for step in run.steps if step.has_passed and step.mode != SPEC_MODE]
     kinds = {inputs.registry.find_stage(step.stage).required_evidence for step in passed}
-    for kind in sorted(kinds - {""}) if inputs.requires_evidence else ():
+    for kind in sorted(kinds - {"", CHANGES}) if inputs.requires_evidence else ():
         evidence = check_evidence(kind, state.evidence, inputs.tree_digest, inputs.language)
         if not evidence.is_proven:
             return messages["completion_blocked_by_evidence"].format(because=evidence.reason)

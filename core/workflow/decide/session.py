@@ -20,7 +20,7 @@ from upbeat.core.contract.event import (
     WorkflowCommanded,
 )
 from upbeat.core.workflow.decide.command import Verb, WorkflowCommand, parse_workflow_command, resolve_workflow_name
-from upbeat.core.workflow.decide.subagents import lose_all_calls
+from upbeat.core.workflow.decide.subagents import lose_all_calls, record_reading
 from upbeat.core.workflow.decide.transitions import create_run
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs, make_explanation
 from upbeat.core.workflow.facts import (
@@ -206,6 +206,7 @@ def start_run(workflow_name: str, goal: str, inputs: WorkflowInputs) -> Workflow
     run = replace(
         create_run(workflow, inputs.registry.stages, inputs.run_id, goal[:MAX_GOAL_CHARS], feature),
         preexisting_features=features,
+        base_commit=inputs.base_commit,
     )
     why = make_explanation(
         "workflow", "start", f"workflow {workflow_name}", workflow.origin, goal=goal[:200], feature=run.feature
@@ -248,19 +249,20 @@ def on_tool_starting(_event: ToolStarting, state: SessionState, _inputs: Workflo
 
 
 def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    """Record a command that counts as evidence, with its exit code and the files it ran on."""
+    """Record what a reviewer reads, and a command that is evidence, with its exit code and the files it ran on."""
     if state.run is None or not state.run.is_running or event.was_interrupted:
         return NO_DECISION
+    reading = WorkflowDecision(record_reading(event, state, inputs))
     if any(run.call_id == event.call.id and run.exit_code is not None for run in state.evidence):
-        return NO_DECISION  # reported twice, and the files may have changed in between
+        return reading  # reported twice, and the files may have changed in between
     exit_code = inputs.exit_code if event.exit_code is None else event.exit_code
     kind, code, is_hidden = extract_evidence(event.command, exit_code, event.output)
     if not kind:
-        return NO_DECISION
+        return reading
     evidence = Evidence(kind, event.command[:400], inputs.tree_digest, code, event.call.id, inputs.now, is_hidden)
     reason = f"{kind}: exit code {'hidden by the command line' if is_hidden else code}"
     why = make_explanation("evidence", "recorded", reason, command=evidence.command, tree=inputs.tree_digest[:12])
-    return WorkflowDecision((CommandRan(evidence),), explanations=(why,))
+    return reading + WorkflowDecision((CommandRan(evidence),), explanations=(why,))
 
 
 def on_asking_user(_event: UserQuestionRequested, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:

@@ -10,7 +10,13 @@ from __future__ import annotations
 import re
 
 from upbeat.core.contract.effect import ContinueTurn, Deny, InjectContext, PrependPrompt
-from upbeat.core.contract.event import SubagentEnding, SubagentRequested, SubagentReturned, SubagentStarted
+from upbeat.core.contract.event import (
+    SubagentEnding,
+    SubagentRequested,
+    SubagentReturned,
+    SubagentStarted,
+    ToolFinished,
+)
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.workflow.decide.transitions import finish_call, unfinished_before
 from upbeat.core.workflow.decision import (
@@ -25,6 +31,7 @@ from upbeat.core.workflow.facts import (
     CallLinked,
     CallLost,
     Fact,
+    FilesRead,
     StepFinished,
     StepStarted,
     SubagentInstructed,
@@ -45,9 +52,12 @@ from upbeat.core.workflow.state import (
 )
 from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
+from upbeat.core.workflow.verdict.reading import CHANGES, has_read_changes, relevant_changes, shown_files
 
 MAX_HANDOFF_CHARS = 600
 """Maximum length of one step's handoff."""
+MAX_NAMED_FILES = 5
+"""Unread files that a message names."""
 
 _AGENT_PREFIX = re.compile(r"upbeat[:_-]")
 _TARGET_MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)([\w:#-]+)\]", re.IGNORECASE)
@@ -189,7 +199,7 @@ def _on_final_message(
     if run is None or step is None:
         return NO_DECISION
     message = strip_controls(message)
-    verdict, problem, notes = evaluate_result(state, step, message, inputs)
+    verdict, problem, notes = evaluate_result(state, step, message, inputs, agent_id=call.agent_id)
     if problem and can_ask_again:
         origin = _workflow_origin(inputs.registry, run)
         why = make_explanation("workflow", "request_verdict", problem, origin, step=step.key, message=message[-300:])
@@ -206,24 +216,62 @@ def evaluate_result(
     message: str,
     inputs: WorkflowInputs,
     stated_verdict: StepVerdict | None = None,
+    agent_id: str = "",
 ) -> tuple[StepVerdict, str, str]:
     """Return the verdict of ``message`` on ``step``, the problem to report to its author, and the failure notes.
 
-    ``stated_verdict`` is the verdict if it is already known.
+    ``stated_verdict`` is the verdict if it is already known; ``agent_id`` is the subagent, empty for the main agent.
     """
     messages = inputs.messages
     stage = inputs.registry.find_stage(step.stage)
     accepted = (StepVerdict.PASS,) if step.mode == SPEC_MODE else stage.verdicts
     verdict = verdicts.parse_verdict(message, accepted).verdict if stated_verdict is None else stated_verdict
     if verdict is StepVerdict.UNCLEAR:
-        problem = messages["verdict_unclear"].format(key=step.key, words="|".join(verdict_options(stage)))
+        unclear: str = messages["verdict_unclear"].format(key=step.key, words="|".join(verdict_options(stage)))
+        return StepVerdict.UNCLEAR, unclear, unclear
+    needs_evidence = verdict is StepVerdict.PASS and step.mode != SPEC_MODE and inputs.requires_evidence
+    kind = stage.required_evidence if needs_evidence else ""
+    if problem := _evidence_problem(state, step, kind, inputs, agent_id):
         return StepVerdict.UNCLEAR, problem, problem
-    if verdict is StepVerdict.PASS and stage.required_evidence and step.mode != SPEC_MODE and inputs.requires_evidence:
-        evidence = check_evidence(stage.required_evidence, state.evidence, inputs.tree_digest, inputs.language)
-        if not evidence.is_proven:
-            problem = messages["evidence_missing"].format(key=step.key, because=evidence.reason)
-            return StepVerdict.UNCLEAR, problem, problem
     return verdict, "", "" if verdict is StepVerdict.PASS else verdicts.extract_failure_notes(message)
+
+
+def _evidence_problem(state: SessionState, step: WorkflowStep, kind: str, inputs: WorkflowInputs, agent_id: str) -> str:
+    """Return why a pass of ``step`` lacks evidence of ``kind``, and what would count; empty if it does not."""
+    if kind == CHANGES:
+        return _unread_problem(state, step, inputs, agent_id) if agent_id else ""
+    evidence = check_evidence(kind, state.evidence, inputs.tree_digest, inputs.language) if kind else None
+    if evidence is None or evidence.is_proven:
+        return ""
+    return inputs.messages["evidence_missing"].format(key=step.key, because=evidence.reason)
+
+
+def _unread_problem(state: SessionState, step: WorkflowStep, inputs: WorkflowInputs, agent_id: str) -> str:
+    """Return why a reviewer has not read what it reviews; empty if it has.
+
+    Before the first step has ended, a run has changed nothing: there, any file of the repository is what is reviewed.
+    """
+    shown = state.run.paths_read_by(agent_id) if state.run else ()
+    changed = inputs.changed_files if step.group else None
+    if has_read_changes(shown, changed):
+        return ""
+    named = ", ".join(relevant_changes(changed)[:MAX_NAMED_FILES])
+    message = inputs.messages["change_unread" if named else "nothing_read"]
+    return message.format(key=step.key, files=named)
+
+
+def record_reading(event: ToolFinished, state: SessionState, inputs: WorkflowInputs) -> tuple[Fact, ...]:
+    """Return what a subagent has read, if it may be the one that works on a step that needs reading."""
+    run, agent_id = state.run, event.source.agent_id
+    if run is None or not agent_id:
+        return ()
+    of_agent = [call for call in run.calls if call.agent_id == agent_id] or [c for c in run.calls if not c.agent_id]
+    stages = (inputs.registry.find_stage(step.stage) for call in of_agent if (step := run.find_step(call.step_key)))
+    if not any(stage.required_evidence == CHANGES for stage in stages):
+        return ()
+    known = run.paths_read_by(agent_id)
+    paths = tuple(path for path in shown_files(event, inputs.root) if path not in known)
+    return (FilesRead(agent_id, paths),) if paths else ()
 
 
 def conclude_step(

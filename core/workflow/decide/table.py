@@ -8,6 +8,7 @@ from typing import Any
 
 from upbeat.core.contract import event as events
 from upbeat.core.workflow.decide import loop, session, subagents
+from upbeat.core.workflow.decide.command import parse_workflow_command
 from upbeat.core.workflow.decide.next_step import tell_next_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import apply_facts
@@ -51,6 +52,9 @@ class RequiredInput(StrEnum):
     AGENT_ID = "agent_id"
     PEER_SESSIONS = "peer_sessions"
     FEATURES = "features"
+    BASE_COMMIT = "base_commit"
+    CHANGED_FILES = "changed_files"
+    """Only if a step that is at work needs them."""
 
 
 EVENTS_WITHOUT_INPUTS = (
@@ -72,6 +76,9 @@ EVENTS_OF_WORKFLOWS = (
 """Events for which ``decide`` returns ``NO_DECISION`` in a session without a workflow (see ``SessionState``)."""
 
 
+_OF_OTHER_EVENTS = (RequiredInput.BASE_COMMIT, RequiredInput.CHANGED_FILES)
+
+
 def required_inputs(event: events.Event, state: SessionState) -> frozenset[RequiredInput]:
     """Return the inputs that ``decide`` needs for this event in this state."""
     is_running = state.run is not None and state.run.is_running
@@ -82,14 +89,17 @@ def required_inputs(event: events.Event, state: SessionState) -> frozenset[Requi
             needed = {RequiredInput.TASKS, RequiredInput.PEER_SESSIONS}
         case events.PromptSubmitted() | events.WorkflowCommanded():
             needed = {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES}
+            if isinstance(event, events.WorkflowCommanded) or parse_workflow_command(event.prompt):
+                needed.add(RequiredInput.BASE_COMMIT)
         case events.ToolFinished() if is_running and can_be_evidence(event.command):
             needed = {RequiredInput.TREE_DIGEST} | ({RequiredInput.EXIT_CODE} if event.exit_code is None else set())
         case events.SubagentReturned() if can_continue:
-            needed = {RequiredInput.TREE_DIGEST} | (set() if event.agent_id else {RequiredInput.AGENT_ID})
+            needed = {RequiredInput.TREE_DIGEST, RequiredInput.CHANGED_FILES}
+            needed |= set() if event.agent_id else {RequiredInput.AGENT_ID}
         case events.SubagentEnding() if can_continue:
-            needed = {RequiredInput.TREE_DIGEST}
+            needed = {RequiredInput.TREE_DIGEST, RequiredInput.CHANGED_FILES}
         case events.TurnEnding() if is_running:
-            needed = set(RequiredInput) - {RequiredInput.EXIT_CODE, RequiredInput.AGENT_ID}
+            needed = set(RequiredInput) - {RequiredInput.EXIT_CODE, RequiredInput.AGENT_ID, *_OF_OTHER_EVENTS}
         case _:
             pass
     return frozenset(needed)

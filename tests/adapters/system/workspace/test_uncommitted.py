@@ -37,6 +37,19 @@ def test_changed_files(tmp_path: Path) -> None:
     assert changed_files(str((root / "sub").resolve())) == (ChangedFile("d.py", 0, 2),)
 
 
+def test_changes_since_a_commit(tmp_path: Path) -> None:
+    """What was committed since then counts as well; an id that is none is ignored."""
+    root = make_repository(tmp_path, {"a.py": "1\n", "b.py": "1\n"})
+    since = git(root, "rev-parse", "HEAD").strip()
+    write(root, {"a.py": "2\n"})
+    git(root, "commit", "-qam", "a")
+    write(root, {"b.py": "2\n", "c.py": "3\n"})
+    changed = [changed_files(str(root.resolve()), each) or () for each in (since, "", "--output=x")]
+
+    later = ["b.py", "c.py"]
+    assert [["a.py", *later], later, later] == [[file.path for file in each] for each in changed]
+
+
 def test_changed_files_without_git(tmp_path: Path) -> None:
     """Without git, and before the first commit, nothing is known."""
     write(tmp_path, {"a.py": "x"})

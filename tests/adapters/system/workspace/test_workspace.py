@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fakes.clock import FakeClock
+from repositories import git, make_repository, write
 
 from upbeat.adapters.system.config.workflows import load_workflows
 from upbeat.adapters.system.environment import read_environment
@@ -318,3 +319,20 @@ def test_tasks_that_cannot_be_read(root: Path, files: LocalWorkspace, create: Cr
         (moved := files.move(str(root), "retry", "pause")).status,
         moved.tasks,
     )
+
+
+def test_what_has_changed_since_a_commit(tmp_path: Path, files: LocalWorkspace) -> None:
+    """The commit of the start is known without a process, and later changes are listed from it."""
+    repository = make_repository(tmp_path / "git", {"a.py": "1\n", "b.py": "1\n"}).resolve()
+    since = files.base_commit(str(repository))
+    write(repository, {"b.py": "2\n"})
+    git(repository, "commit", "-qam", "b")
+
+    assert since == git(repository, "rev-parse", "HEAD~1").strip()
+    assert ("b.py",) == files.changed_files(str(repository), since)
+    assert () == files.changed_files(str(repository), "")
+
+
+def test_without_git_nothing_is_known_of_changes(root: Path, files: LocalWorkspace) -> None:
+    """There is no commit, and the changes are unknown."""
+    assert ("", None) == (files.base_commit(str(root)), files.changed_files(str(root), ""))

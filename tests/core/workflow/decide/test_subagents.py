@@ -336,3 +336,68 @@ def test_a_repair_checks_no_box() -> None:
     play.does("developer")
 
     assert [] == play.workspace_actions
+
+
+def reviewing(**fields: object) -> Play:
+    """A play of quick in which the reviewer ``r`` has started."""
+    play = started("quick", **fields)
+    play.does("developer")
+    play.delegate("code-reviewer")
+    play.started("code-reviewer", "r")
+    return play
+
+
+def test_a_review_that_read_nothing_is_unclear() -> None:
+    """The reviewer is asked once, and told what would count; then its PASS is no pass."""
+    play = reviewing(changed=("a.py", "b.py"))
+    play.reads("r", "/repo/README.md")
+    play.stopped("code-reviewer", "r", PASS, continued=False)
+
+    assert "Read `git diff` or the changed files (a.py, b.py), then report again." in play.continuation
+    play.stopped("code-reviewer", "r", PASS)
+    assert StepVerdict.UNCLEAR is play.run.steps[1].verdict
+
+
+def test_a_review_that_read_the_change_passes() -> None:
+    """One changed file is enough, before or after it was asked."""
+    play = reviewing(changed=("a.py", "b.py"))
+    play.stopped("code-reviewer", "r", PASS, continued=False)
+    play.reads("r", "/repo/b.py")
+    play.stopped("code-reviewer", "r", PASS)
+
+    assert StepVerdict.PASS is play.run.steps[1].verdict
+    assert () == play.run.readings
+
+
+def test_what_another_agent_read_does_not_count() -> None:
+    """Neither the main agent's reading nor that of the tester is a review."""
+    play = reviewing(changed=("a.py",))
+    play.delegate("tester")
+    play.started("tester", "t")
+    play.reads("t", "/repo/a.py")
+    play.reads("", "/repo/a.py")
+    play.stopped("code-reviewer", "r", PASS)
+
+    assert StepVerdict.UNCLEAR is play.run.steps[1].verdict
+
+
+def test_a_rejection_needs_no_reading() -> None:
+    """What sends the work back is taken at its word."""
+    play = reviewing(changed=("a.py",))
+    play.stopped("code-reviewer", "r", REJECT, continued=False)
+
+    assert StepVerdict.REJECT is play.run.steps[1].verdict
+
+
+def test_a_review_of_existing_code_reads_any_file() -> None:
+    """A workflow that begins with the review has changed nothing yet."""
+    play = started("review-only", changed=("a.py",))
+    play.delegate("code-reviewer")
+    play.started("code-reviewer", "r")
+    play.stopped("code-reviewer", "r", PASS, continued=False)
+    asked = play.continuation
+    play.reads("r", "/repo/old.py")
+    play.stopped("code-reviewer", "r", PASS)
+
+    assert "its agent has read no file" in asked
+    assert StepVerdict.PASS is play.run.steps[0].verdict

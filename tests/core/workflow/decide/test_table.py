@@ -50,7 +50,17 @@ def test_an_event_without_a_handler_decides_nothing() -> None:
         ),
         (events.ToolFinished(HERE, CALL, "", "pytest -q", 0), {table.RequiredInput.TREE_DIGEST}),
         (events.ToolFinished(HERE, CALL, "", "ls"), set()),
-        (events.SubagentReturned(HERE, CALL, ""), {table.RequiredInput.TREE_DIGEST, table.RequiredInput.AGENT_ID}),
+        (
+            events.PromptSubmitted(HERE, "[workflow:quick] hi"),
+            {
+                *(table.RequiredInput.TOKENS, table.RequiredInput.PEER_SESSIONS),
+                *(table.RequiredInput.FEATURES, table.RequiredInput.BASE_COMMIT),
+            },
+        ),
+        (
+            events.SubagentReturned(HERE, CALL, ""),
+            {table.RequiredInput.TREE_DIGEST, table.RequiredInput.AGENT_ID, table.RequiredInput.CHANGED_FILES},
+        ),
         (events.ToolStarting(HERE, CALL, "pytest -q"), set()),
     ],
 )

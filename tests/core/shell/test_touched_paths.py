@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from policy_play import call, finished, shell, starting
 
 from upbeat.core.contract.event import Event, PromptSubmitted, SessionEnded, ToolKind
-from upbeat.core.policy.touched_paths import MAX_FILES, MAX_LINE_CHARS, paths_read_by, touched_paths
+from upbeat.core.shell.touched_paths import MAX_FILES, MAX_LINE_CHARS, paths_read_by, touched_paths
 
 LINES = read_groups(Path(__file__).with_name("reading_lines.tsv"))
 LONG_LINE = "cat a.txt " + "x" * MAX_LINE_CHARS

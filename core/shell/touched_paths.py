@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from upbeat.core.contract.event import Event, ToolFinished, ToolKind, ToolStarting
 from upbeat.core.package_data import load_toml
-from upbeat.core.shell import parse_commands
+from upbeat.core.shell.commands import parse_commands
 
 _FILE_TOOL_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.SHELL})
 MAX_FILES = 20

@@ -1,0 +1,49 @@
+"""Changes of a run from which facts are folded: repairs, resumed runs, single calls and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from upbeat.core.workflow.state import RunStatus, StepStatus, WorkflowRun, WorkflowStep
+
+
+def insert_repair_steps(run: WorkflowRun, repair: Sequence[WorkflowStep], retried: Sequence[str]) -> WorkflowRun:
+    """Return the run with ``repair`` before the group of the first step of ``retried``, which are pending again."""
+    steps = [replace(step, status=StepStatus.PENDING) if step.key in retried else step for step in run.steps]
+    group = next((step.group for step in steps if step.key in retried), None)
+    index = next((index for index, step in enumerate(steps) if step.group == group), len(steps))
+    return replace(run, steps=_renumber_groups([*steps[:index], *repair, *steps[index:]]))
+
+
+def _renumber_groups(steps: Sequence[WorkflowStep]) -> tuple[WorkflowStep, ...]:
+    """Number the groups consecutively; adjacent steps of the same group stay together."""
+    numbered: list[WorkflowStep] = []
+    for index, step in enumerate(steps):
+        number = numbered[-1].group + (step.group != steps[index - 1].group) if numbered else 0
+        numbered.append(replace(step, group=number))
+    return tuple(numbered)
+
+
+def reopen_run(run: WorkflowRun) -> WorkflowRun:
+    """Return the run as running, its failed steps pending with all their attempts."""
+    steps = tuple(
+        replace(step, status=StepStatus.PENDING, attempts=0)
+        if step.status is StepStatus.DONE and not step.has_passed
+        else step
+        for step in run.steps
+    )
+    return replace(run, status=RunStatus.RUNNING, reason="", steps=steps)
+
+
+def with_call(run: WorkflowRun, call_id: str, **changes: Any) -> WorkflowRun:
+    """Return the run with ``changes`` of one call."""
+    calls = (replace(call, **changes) if call.call_id == call_id else call for call in run.calls)
+    return replace(run, calls=tuple(calls))
+
+
+def with_step(run: WorkflowRun, step_key: str, **changes: Any) -> WorkflowRun:
+    """Return the run with ``changes`` of one step."""
+    steps = (replace(step, **changes) if step.key == step_key else step for step in run.steps)
+    return replace(run, steps=tuple(steps))

@@ -1,0 +1,36 @@
+"""Changes of a run."""
+
+from __future__ import annotations
+
+from upbeat.core.workflow.run_changes import insert_repair_steps, reopen_run, with_call, with_step
+from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
+
+DEV = WorkflowStep("DEV", "DEV", 0, status=StepStatus.DONE, verdict=StepVerdict.PASS)
+TEST = WorkflowStep("TEST", "TEST", 1, status=StepStatus.DONE, verdict=StepVerdict.FAIL, attempts=3)
+RUN = WorkflowRun("r", "quick", (DEV, TEST), status=RunStatus.NEEDS_HUMAN, calls=(SubagentCall("c", "DEV", "a"),))
+
+
+def test_repairs_come_before_the_retried_step() -> None:
+    """The groups are numbered anew, and the retried step is pending again."""
+    changed = insert_repair_steps(RUN, [WorkflowStep("DEV#1", "DEV", 7)], ["TEST"])
+
+    assert [("DEV", 0), ("DEV#1", 1), ("TEST", 2)] == [(step.key, step.group) for step in changed.steps]
+    assert StepStatus.PENDING is changed.steps[2].status
+
+
+def test_a_reopened_run_forgets_its_failures() -> None:
+    """Failed steps get all their attempts back; what has passed stays."""
+    changed = reopen_run(RUN)
+
+    assert (RunStatus.RUNNING, DEV) == (changed.status, changed.steps[0])
+    assert (StepStatus.PENDING, 0) == (changed.steps[1].status, changed.steps[1].attempts)
+
+
+def test_one_call_and_one_step() -> None:
+    """Only the named one changes; an unknown one changes nothing."""
+    assert "x" == with_call(RUN, "c", agent_id="x").calls[0].agent_id
+    assert (DEV, 0) == (
+        with_step(RUN, "TEST", attempts=0).steps[0],
+        with_step(RUN, "TEST", attempts=0).steps[1].attempts,
+    )
+    assert RUN == with_step(with_call(RUN, "?", agent_id="x"), "?", attempts=9)
