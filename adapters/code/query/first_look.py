@@ -41,11 +41,11 @@ def collect_evidence(
     gains = {
         term: min(1.0, idf / rarest) * (NOISE_FACTOR if _is_noise(search_query, term) else 1.0)
         for term, idf in retrieval.idf.items()
-        if term in search_query.terms and (term.isascii() or idf < rarest)
+        if (term in search_query.terms and term.isascii()) or (idf < rarest and _means_a_word(search_query, term))
     }
     runs = terms.CJK_RUN_PATTERN.findall(query)
     translations = [words for run in runs for words in translate_terms(run)]
-    concepts = _number_concepts(gains, translations)
+    concepts = _number_concepts(gains, translations, search_query)
     known = _gains_by_concept((term for term in gains if retrieval.idf[term] < rarest), gains, concepts)
     unknown = sum(gain for concept, gain in _gains_by_concept(gains, gains, concepts).items() if concept not in known)
     total = sum(known.values()) + unknown or 1.0
@@ -53,7 +53,7 @@ def collect_evidence(
     best_count = 0
     best_gain = rare_pair = name_gain = path_gain = 0.0
     for path, document in source.documents(paths):
-        matches = [(index, match) for index, match in source.extractor.matching_words(document) if match.terms]
+        matches = source.extractor.matching_words(document)
         for found in _terms_by_function(document, matches, gains):
             ranked = sorted(_gains_by_concept(found, gains, concepts).values(), reverse=True)
             if sum(ranked) > best_gain:
@@ -78,13 +78,23 @@ def collect_evidence(
     )
 
 
-def _number_concepts(gains: Iterable[str], translations: Iterable[Iterable[str]]) -> dict[str, int]:
-    """Return the concept of each term: one for all English words of a Chinese term, one for every other term."""
+def _means_a_word(search_query: SearchQuery, term: str) -> bool:
+    """Return whether ``term`` is one of the query, or the British or American spelling of one."""
+    neighbor = search_query.neighbors.get(term)
+    return term in search_query.terms or (neighbor is not None and neighbor.is_spelling)
+
+
+def _number_concepts(
+    gains: Iterable[str], translations: Iterable[Iterable[str]], search_query: SearchQuery
+) -> dict[str, int]:
+    """Return the concept of each term: one for all English words of a Chinese term, one for every other word."""
     concepts: dict[str, int] = {}
     for number, words in enumerate(translations):
         for word in words:
             concepts.setdefault(terms.stem(word), -1 - number)
-    return {term: concepts.get(term, number) for number, term in enumerate(gains)}
+    numbered = {term: concepts.get(term, number) for number, term in enumerate(gains)}
+    spellings = {term: near.origin for term, near in search_query.neighbors.items() if near.is_spelling}
+    return {term: numbered.get(spellings.get(term, term), number) for term, number in numbered.items()}
 
 
 def _gains_by_concept(
@@ -118,7 +128,7 @@ def _terms_by_function(
     """Return the terms with gains that each definition of ``document`` contains."""
     functions: dict[int, set[str]] = {}
     for index, match in matches:
-        found = [term for term in match.terms if term in gains]
+        found = [term for term in (*match.terms, *match.neighbors) if term in gains]
         for position in document.enclosing_of(index)[0] if found else ():
             if position >= 0:
                 functions.setdefault(position, set()).update(found)

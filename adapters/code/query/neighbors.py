@@ -22,16 +22,29 @@ MAX_NEIGHBORS = 5
 MAX_EXPANDED_TERMS = 12
 """Terms of a query beyond which it has words enough of its own."""
 
+SPELLINGS = (
+    *(("our", "or"), ("isat", "izat"), ("is", "iz"), ("ys", "yz"), ("ell", "el"), ("ogu", "og"), ("enc", "ens")),
+    ("grey", "gray"),
+)
+"""British and American endings of terms: colour, organisation, initialise, analyse, cancelled, catalogue, licence."""
+
+MIN_SPELLED = 4
+"""Letters of a term that may have another spelling."""
+
 PHRASE_OFFSETS = ((0, 1, 2), (0, 1), (0, 2), (0, 3))
 """Places of a phrase's words: two of them may have others between them, as in to throw old keys away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A neighbor of the query's word or phrase ``origin``, with its weight beside the terms of the query."""
+    """A neighbor of the query's word or phrase ``origin``, with its weight beside the terms of the query.
+
+    ``is_spelling``: it is the same word in British or American spelling.
+    """
 
     origin: str
     weight: float
+    is_spelling: bool = False
 
 
 def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> dict[str, Neighbor]:
@@ -48,6 +61,10 @@ def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> d
     term_weights = {term: weight for term, weight in term_weights.items() if term.isascii()}
     if len(term_weights) > MAX_EXPANDED_TERMS:
         return neighbors
+    for term, weight in term_weights.items():
+        for variant in iter_spellings(term):
+            if variant not in term_weights:
+                neighbors[variant] = Neighbor(term, weight, is_spelling=True)
     for origin, weight, listed in _entries([stem(word) for word in words], term_weights):
         for item in listed.split(" ", MAX_NEIGHBORS)[:MAX_NEIGHBORS]:
             term, _, closeness = item.partition(":")
@@ -55,6 +72,15 @@ def find_neighbors(words: Sequence[str], term_weights: Mapping[str, float]) -> d
             if term not in term_weights and (term not in neighbors or neighbors[term].weight < total):
                 neighbors[term] = Neighbor(origin, total)
     return neighbors
+
+
+def iter_spellings(term: str) -> Iterator[str]:
+    """Yield ``term`` in British or American spelling, if it may have another one: whether it has, the files tell."""
+    for british, american in SPELLINGS:
+        for ending, other in ((british, american), (american, british)):
+            if term.endswith(ending) and len(term) >= MIN_SPELLED:
+                yield term.removesuffix(ending) + other
+                return
 
 
 def _entries(terms: Sequence[str], term_weights: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:

@@ -116,9 +116,8 @@ def build_neighbor_needles(search_query: SearchQuery) -> list[Needle]:
     """Return the heaviest neighbors, which the first pass counts beside the query's own terms."""
     order = sorted(search_query.neighbors.items(), key=lambda item: (-item[1].weight, item[0]))
     usable = [(term, neighbor) for term, neighbor in order if len(term) > 2]
-    return [
-        Needle(term.encode(), term, term, near.weight, is_neighbor=True) for term, near in usable[:MAX_NEIGHBOR_NEEDLES]
-    ]
+    limit = MAX_NEIGHBOR_NEEDLES + sum(neighbor.is_spelling for _, neighbor in usable)  # most files have only one
+    return [Needle(term.encode(), term, term, near.weight, is_neighbor=True) for term, near in usable[:limit]]
 
 
 def _select_needles(source: PostingSource, needles: Sequence[Needle], group: FileGroup, limit: int) -> Sequence[Needle]:

@@ -79,6 +79,15 @@ def test_chinese_comments_count(tmp_path: Path) -> None:
     assert (1, 0.0) == (evidence.function_terms, look(str(tmp_path / "r"), "甲乙").unknown_gain)
 
 
+def test_another_spelling_is_the_same_concept(tmp_path: Path) -> None:
+    """A word that the files have in American spelling only is known, in British spelling, too."""
+    files = {"paint.py": "def initialize_color():\n    return 1\n", "mail.py": "def send():\n    return 2\n"}
+    root = str(write(tmp_path / "r", files))
+
+    assert (2, 0.0) == (look(root, "initialise the colour").function_terms, look(root, "colour").unknown_gain)
+    assert look(root, "initialise the colour").terms == look(root, "initialize the color").terms
+
+
 def test_no_sources(tmp_path: Path) -> None:
     """A folder without source files gives no evidence at all."""
     assert Evidence() == look(str(write(tmp_path / "notes", {"a.md": "# retry\n"})), "retry")

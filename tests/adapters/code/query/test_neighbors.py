@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from upbeat.adapters.code.query import neighbors
-from upbeat.adapters.code.query.neighbors import find_line, find_neighbors
+from upbeat.adapters.code.query.neighbors import find_line, find_neighbors, iter_spellings
 from upbeat.adapters.code.query.parse_query import parse_search_query
+from upbeat.adapters.code.query.terms import stem
 from upbeat.core.package_data import load_text
 
 KEYS = st.text("ab c", min_size=1, max_size=6)
@@ -83,3 +84,29 @@ def test_translated_words_have_no_neighbors() -> None:
     """Only words that the question itself has lead to others."""
     assert parse_search_query("where is the login").neighbors
     assert {} == parse_search_query("登录在哪里").neighbors
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        *(("colour", "color"), ("behaviour", "behavior"), ("initialise", "initialize"), ("analyse", "analyze")),
+        *(
+            ("organisation", "organization"),
+            ("cancelled", "canceled"),
+            ("catalogue", "catalog"),
+            ("licence", "license"),
+        ),
+    ],
+)
+def test_british_and_american_spelling(british: str, american: str) -> None:
+    """A word in one spelling has the other one as its closest neighbor."""
+    for word, other in ((british, american), (american, british)):
+        neighbor = find_neighbors([word], {stem(word): 1.6})[stem(other)]
+
+        assert (stem(word), 1.6, True) == (neighbor.origin, neighbor.weight, neighbor.is_spelling)
+
+
+@pytest.mark.parametrize("word", ["for", "is", "retry", "session"])
+def test_most_words_have_one_spelling(word: str) -> None:
+    """Short words and words with other endings have no second spelling."""
+    assert [] == list(iter_spellings(stem(word)))
