@@ -72,6 +72,34 @@ A file applies as a whole or not at all. `upbeat workflow check` reports all of 
 |---|---|
 {_lines(f"| `[{table}.NAME]` | {', '.join(f'`{key}`' for key in kind.parsers)} |" for table, kind in TABLE_SCHEMAS.items())}
 
+## Development phases
+
+A step whose stage has `splits_into_subtasks` (`DEV`) is split if the feature's `tasks.md` has a section `## Dev Phases`, which the architect
+writes (or you, or `/upbeat:mul-dev`):
+
+```markdown
+## Dev Phases
+### Phase 1: base (sequential)
+- [ ] data model | files: src/models/user.ts
+### Phase 2: core (parallel)
+- [ ] handlers | files: src/handlers/user.ts
+- [ ] sign-in | files: src/middleware/auth.ts
+### Phase 3: integration (sequential, depends: 2)
+- [ ] connect both | files: src/routes/user.ts
+```
+
+- Each top-level box is one delegation. The main agent is told all that can start now, with the marker that the prompt begins with:
+  `[stage:DEV.2.1]` is the first sub-task of phase 2. One that has to wait is denied, with what it waits for.
+- A phase waits for the one before it, or for those after `depends:` (`none` for none). The sub-tasks of a sequential phase run one after the
+  other; those of a parallel phase side by side, unless they name the same file, or a folder and a file in it.
+- A sub-task that fails is retried alone, with the reason in its prompt. After `max_attempts` failures the step fails and names what it did not
+  start; what has passed stays done.
+- The box of a sub-task, and those below it, are checked when it passes. The step passes when all are.
+
+Repairs (`DEV#1` after a rejected review) are not split. `upbeat features show NAME` prints the phases, what can start, and their problems.
+
+开发步骤可按 `tasks.md` 的 `## Dev Phases` 拆分：每个顶层任务单独委派，能并行的一次全部委派；未就绪的会被拒绝；失败的单独重试；通过后自动勾选。
+
 ## When a workflow needs you
 
 A workflow that ends without success says so: a step has used all its attempts, the loop has reached a limit (`loop.*` in the settings) or

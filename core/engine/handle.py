@@ -64,7 +64,7 @@ from upbeat.core.turn.fuse import collect_excerpt_ids, collect_subject
 from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.decide import command
 from upbeat.core.workflow.decide.table import EVENTS_OF_WORKFLOWS, EVENTS_WITHOUT_INPUTS, decide
-from upbeat.core.workflow.decision import NO_DECISION, ArchiveFeature, TickCheckboxes, WorkflowDecision
+from upbeat.core.workflow.decision import NO_DECISION, ArchiveFeature, TickCheckboxes, TickSubtask, WorkflowDecision
 from upbeat.core.workflow.facts import (
     ExcerptsShown,
     Fact,
@@ -334,6 +334,8 @@ def _perform_actions(
         match action:
             case TickCheckboxes():
                 runtime.workspace.tick_tasks(root, action.feature, action.step_keys)
+            case TickSubtask():
+                runtime.workspace.tick_subtask(root, action.feature, action.phase, action.title)
             case ArchiveFeature():
                 runtime.workspace.archive_feature(root, action.feature)
     for side_effect in side_effects:

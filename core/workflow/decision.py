@@ -85,13 +85,22 @@ class TickCheckboxes:
 
 
 @dataclass(frozen=True, slots=True)
+class TickSubtask:
+    """Check the box of this sub-task in the feature's ``tasks.md``, and the boxes below it."""
+
+    feature: str
+    phase: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArchiveFeature:
     """Move the completed feature to the archive."""
 
     feature: str
 
 
-WorkspaceAction = TickCheckboxes | ArchiveFeature
+WorkspaceAction = TickCheckboxes | TickSubtask | ArchiveFeature
 
 
 @dataclass(frozen=True, slots=True)

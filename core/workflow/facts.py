@@ -10,7 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from upbeat.core.workflow.run_changes import insert_repair_steps, reopen_run, with_call, with_step
+from upbeat.core.workflow.run_changes import (
+    finish_subtask,
+    insert_repair_steps,
+    remove_call,
+    reopen_run,
+    with_call,
+    with_step,
+)
 from upbeat.core.workflow.state import (
     AgentReading,
     Evidence,
@@ -151,6 +158,7 @@ class StepStarted(Fact):
     agent: str
     has_instructions: bool = True
     started_at: float = 0.0
+    subtask: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +192,16 @@ class CallReturned(Fact):
     call_id: str
     verdict: StepVerdict
     failure_notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskFinished(Fact):
+    """A call that worked on a sub-task of a split step returned with this verdict; the step goes on."""
+
+    call_id: str
+    verdict: StepVerdict
+    failure_notes: str = ""
+    handoff: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +415,7 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
                 fact.agent,
                 has_instructions=fact.has_instructions,
                 started_at=fact.started_at,
+                subtask=fact.subtask,
             )
             calls = (*(other for other in run.calls if other.call_id != fact.call_id), call)
             return with_step(replace(run, calls=calls), fact.step_key, status=StepStatus.ACTIVE)
@@ -414,8 +433,10 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
             agents = {call.agent_id for call in after.calls if call.call_id == fact.call_id} - {""}
             queue = tuple(result for result in run.unmatched_results if result.agent_id not in agents)
             return replace(after, unmatched_results=queue)
+        case SubtaskFinished():
+            return finish_subtask(run, fact.call_id, fact.verdict, fact.failure_notes, fact.handoff)
         case CallLost():
-            return _remove_lost_call(run, fact.call_id)
+            return remove_call(run, fact.call_id)
         case StepFinished():
             return _finish_step(run, fact)
         case FilesRead():
@@ -426,17 +447,6 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
             return insert_repair_steps(run, fact.repair_steps, fact.retried_step_keys)
         case _:
             return run
-
-
-def _remove_lost_call(run: WorkflowRun, call_id: str) -> WorkflowRun:
-    """Return the run without the call; a step without calls is pending again."""
-    lost = next((call for call in run.calls if call.call_id == call_id), None)
-    if lost is None:
-        return run
-    left = replace(run, calls=tuple(call for call in run.calls if call is not lost))
-    if any(call.step_key == lost.step_key for call in left.calls):
-        return left
-    return with_step(left, lost.step_key, status=StepStatus.PENDING)
 
 
 def _add_reading(run: WorkflowRun, fact: FilesRead) -> WorkflowRun:
@@ -457,6 +467,9 @@ def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
             run,
             readings=tuple(reading for reading in run.readings if reading.agent_id not in agents),
             calls=tuple(call for call in run.calls if call.step_key != fact.step_key),
+            subtasks=tuple(  # another attempt at the step is another one at its sub-tasks
+                replace(result, attempts=0) if result.step_key == fact.step_key else result for result in run.subtasks
+            ),
             has_untold_result=run.has_untold_result or fact.author is StepAuthor.AGENT,
         ),
         fact.step_key,

@@ -24,6 +24,7 @@ from upbeat.core.workflow.state import (
     current_steps,
     pending_steps,
 )
+from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks, subtasks_with
 
 if TYPE_CHECKING:
     from upbeat.core.workflow.tasks import TasksFile
@@ -32,6 +33,7 @@ MAX_STEP_PROMPT_CHARS = 1500
 MAX_RESUME_PROMPT_CHARS = 2000
 MAX_TURN_PROMPT_CHARS = 1000
 MAX_BOXES = 5
+MAX_SUBTASKS = 8
 ELLIPSIS = "…"
 
 VERDICT_MARKS = {
@@ -86,12 +88,61 @@ def render_turn_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     return _truncate_lines(_status_lines(state, inputs), MAX_TURN_PROMPT_CHARS)
 
 
-def render_step_prompt(run: WorkflowRun, step: WorkflowStep, call_id: str, inputs: WorkflowInputs) -> str:
+def plan_of_step(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> tuple[Subtask, ...]:
+    """Return the sub-tasks of ``step``; none if its stage is not split."""
+    stage = inputs.registry.find_stage(step.stage)
+    return plan_subtasks(inputs.tasks, run, step, stage.max_attempts) if stage.splits_into_subtasks else ()
+
+
+def format_subtask_marker(step: WorkflowStep, subtask: Subtask) -> str:
+    """Return what a delegation of the sub-task begins with: ``[stage:DEV.2.1]``."""
+    return f"[stage:{step.key}.{subtask.id}]"
+
+
+def _subtask_lines(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> list[str]:
+    """Return the sub-tasks to delegate now, and what the others wait for; none if the step is not split."""
+    plan, messages = plan_of_step(run, step, inputs), inputs.messages
+    ready = subtasks_with(plan, SubtaskStatus.READY)[:MAX_SUBTASKS]
+    lines: list[str] = []
+    if ready:
+        stage = inputs.registry.find_stage(step.stage)
+        lines.append(messages["subtasks_next"].format(step=step.key, agent=f"upbeat:{stage.agent}"))
+        lines += [f"{format_subtask_marker(step, subtask)} {sanitize_inline(subtask.title, 120)}" for subtask in ready]
+    if running := subtasks_with(plan, SubtaskStatus.RUNNING):
+        lines.append(messages["subtasks_running"].format(ids=", ".join(subtask.id for subtask in running)))
+    if waiting := subtasks_with(plan, SubtaskStatus.WAITING)[:MAX_SUBTASKS]:
+        items = ", ".join(f"{subtask.id} ({', '.join(subtask.waits_for)})" for subtask in waiting)
+        lines.append(messages["subtasks_waiting"].format(items=items))
+    if failed := subtasks_with(plan, SubtaskStatus.FAILED):
+        lines.append(messages["subtasks_failed"].format(ids=", ".join(subtask.id for subtask in failed)))
+    if not ready and not running and plan and inputs.tasks:
+        lines += [sanitize_inline(f"tasks.md {problem}", 200) for problem in inputs.tasks.problems[:3]]
+    return lines
+
+
+def _own_subtask_lines(run: WorkflowRun, step: WorkflowStep, subtask: Subtask, inputs: WorkflowInputs) -> list[str]:
+    """Return what the subagent that works on ``subtask`` must know of it and of the others."""
+    messages = inputs.messages
+    lines: list[str] = [messages["subtask_header"].format(id=subtask.id, title=sanitize_inline(subtask.title, 300))]
+    if subtask.files:
+        lines.append(messages["subtask_files"].format(files=sanitize_inline(", ".join(subtask.files), 300)))
+    if others := subtasks_with(plan_of_step(run, step, inputs), SubtaskStatus.RUNNING, SubtaskStatus.READY):
+        names = ", ".join(f"{other.id} {other.title}" for other in others if other.id != subtask.id)
+        lines += [messages["subtask_others"].format(others=sanitize_inline(names, 300))] if names else []
+    if subtask.result and subtask.result.failure_notes:
+        lines += [messages["previous_failures"], f"- {sanitize_inline(subtask.result.failure_notes, 400)}"]
+    return lines
+
+
+def render_step_prompt(
+    run: WorkflowRun, step: WorkflowStep, call_id: str, inputs: WorkflowInputs, subtask: Subtask | None = None
+) -> str:
     """Return the text to prepend to the prompt of the subagent that works on ``step``, within the limit for steps."""
     messages, stage = inputs.messages, inputs.registry.find_stage(step.stage)
     mode = SafeText(f" ({sanitize_inline(step.mode)})" if step.mode else "")
     lines: list[str] = [messages["step_header"].format(workflow=run.workflow, key=step.key, mode=mode)]
     lines += _goal_lines(run, messages)
+    lines += _own_subtask_lines(run, step, subtask, inputs) if subtask else []
     if text := localized_text(stage.text, inputs.language):
         lines.append(text)
     if step.attempts:
@@ -187,11 +238,13 @@ def _goal_lines(run: WorkflowRun, messages: Messages) -> list[str]:
 def _next_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
     """Return the steps to delegate now and the steps that are running."""
     messages, stages = inputs.messages, inputs.registry.stages
-    active = [step for step in current_steps(run) if step.status is StepStatus.ACTIVE]
+    split = {step.key: shown for step in current_steps(run) if (shown := _subtask_lines(run, step, inputs))}
+    active = [step for step in current_steps(run) if step.status is StepStatus.ACTIVE and step.key not in split]
     lines: list[str] = [messages["steps_running"].format(steps=format_step_keys(active))] if active else []
     agents = {
         step.key: f"upbeat:{stage.agent}" if (stage := stages.get(step.stage)) else step.stage
         for step in pending_steps(run)
+        if step.key not in split
     }
     if len(agents) == 1:
         [(key, agent)] = agents.items()
@@ -199,7 +252,15 @@ def _next_step_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
     elif agents:
         steps = ", ".join(f"{key} ({agent})" for key, agent in agents.items())
         lines.append(messages["next_steps"].format(steps=steps))
-    return lines
+    return lines + [line for subtask_lines in split.values() for line in subtask_lines]
+
+
+def can_delegate(run: WorkflowRun, inputs: WorkflowInputs) -> bool:
+    """Return whether a step, or a sub-task of one, can be delegated now."""
+    plans = [(step, plan_of_step(run, step, inputs)) for step in current_steps(run)]
+    return any(
+        subtasks_with(plan, SubtaskStatus.READY) if plan else step.status is StepStatus.PENDING for step, plan in plans
+    )
 
 
 def _open_checkbox_lines(tasks: TasksFile | None, messages: Messages) -> list[str]:

@@ -33,6 +33,8 @@ class Stage:
     """Before the first occurrence of this stage, the mode is spec; after it, verify."""
     needs_agent: bool = False
     """It is a second pair of eyes: where the client has subagents, only one of them can end it. Not in mode spec."""
+    splits_into_subtasks: bool = False
+    """Where the feature's tasks have development phases, each sub-task is a delegation of its own."""
     required_evidence: str = ""
     """What a pass needs: a command of that kind (tests, build) that exited with code 0, or changes: that the subagent
     has read what changed."""

@@ -199,6 +199,7 @@ TABLE_SCHEMAS: Mapping[str, _TableSchema] = {
             "continues_on_failure": _parse_flag,
             "spec_before": _parse_name,
             "needs_agent": _parse_flag,
+            "splits_into_subtasks": _parse_flag,
             "required_evidence": _parse_choice("", *EVIDENCE_KINDS),
             "text": _parse_text,
         },

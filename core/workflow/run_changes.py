@@ -1,4 +1,4 @@
-"""Changes of a run from which facts are folded: repairs, resumed runs, single calls and steps."""
+"""Changes of a run from which facts are folded: repairs, resumed runs, single calls, steps and sub-tasks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from upbeat.core.workflow.state import RunStatus, StepStatus, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.state import (
+    RunStatus,
+    StepStatus,
+    StepVerdict,
+    SubtaskResult,
+    WorkflowRun,
+    WorkflowStep,
+)
 
 
 def insert_repair_steps(run: WorkflowRun, repair: Sequence[WorkflowStep], retried: Sequence[str]) -> WorkflowRun:
@@ -47,3 +54,37 @@ def with_step(run: WorkflowRun, step_key: str, **changes: Any) -> WorkflowRun:
     """Return the run with ``changes`` of one step."""
     steps = (replace(step, **changes) if step.key == step_key else step for step in run.steps)
     return replace(run, steps=tuple(steps))
+
+
+def remove_call(run: WorkflowRun, call_id: str) -> WorkflowRun:
+    """Return the run without the call; a step without calls is pending again."""
+    removed = next((call for call in run.calls if call.call_id == call_id), None)
+    if removed is None:
+        return run
+    left = replace(run, calls=tuple(call for call in run.calls if call is not removed))
+    if any(call.step_key == removed.step_key for call in left.calls):
+        return left
+    return with_step(left, removed.step_key, status=StepStatus.PENDING)
+
+
+def finish_subtask(
+    run: WorkflowRun, call_id: str, verdict: StepVerdict, failure_notes: str, handoff: str
+) -> WorkflowRun:
+    """Return the run without the call, and with the result of its sub-task in place of an earlier one."""
+    call = next((call for call in run.calls if call.call_id == call_id), None)
+    if call is None:
+        return run
+    results = {(result.step_key, result.key): result for result in run.subtasks}
+    identity = (call.step_key, call.subtask)
+    earlier = results.get(identity)
+    is_passed = verdict is StepVerdict.PASS
+    results[identity] = SubtaskResult(
+        *identity,
+        verdict,
+        attempts=(earlier.attempts if earlier else 0) + (not is_passed),
+        failure_notes="" if is_passed else failure_notes,
+        handoff=handoff,
+    )
+    queue = tuple(result for result in run.unmatched_results if not call.agent_id or result.agent_id != call.agent_id)
+    left = remove_call(run, call_id)
+    return replace(left, subtasks=tuple(results.values()), unmatched_results=queue, has_untold_result=True)

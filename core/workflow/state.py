@@ -96,6 +96,20 @@ class SubagentCall:
     failure_notes: str = ""
     started_at: float = 0.0
     """Seconds since the epoch; 0 if unknown."""
+    subtask: str = ""
+    """The key of its sub-task, if its step is split."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskResult:
+    """How a sub-task of a split step ended last. ``attempts`` counts the failed ones since its step began."""
+
+    step_key: str
+    key: str
+    verdict: StepVerdict
+    attempts: int = 0
+    failure_notes: str = ""
+    handoff: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +149,8 @@ class WorkflowRun:
     """The commit at its start, in hexadecimal; empty without one."""
     readings: tuple[AgentReading, ...] = ()
     """What the subagents at work have read, for reviews."""
+    subtasks: tuple[SubtaskResult, ...] = ()
+    """The results of sub-tasks, in the order in which they first ended."""
     has_untold_result: bool = False
     """A subagent ended a step, and the main agent has not learned since what comes next."""
 

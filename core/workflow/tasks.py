@@ -78,6 +78,17 @@ class Phase:
     def is_done(self) -> bool:
         return all(box.is_done for box in self.checkboxes)
 
+    @property
+    def subtasks(self) -> tuple[tuple[Checkbox, ...], ...]:
+        """Return each top-level box with the boxes nested below it."""
+        groups: list[list[Checkbox]] = []
+        for box in self.checkboxes:
+            if box.depth and groups:
+                groups[-1].append(box)
+            else:
+                groups.append([box])
+        return tuple(map(tuple, groups))
+
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
@@ -136,7 +147,15 @@ class TasksFile:
     def tick(self, keys: Iterable[str]) -> TasksFile:
         """Return the file with every open box checked that matches one of the step ``keys``."""
         wanted = tuple(keys)
-        offsets = [box.offset for box in self.open_checkboxes if any(box.matches_key(key) for key in wanted)]
+        return self._check([box for box in self.checkboxes if any(box.matches_key(key) for key in wanted)])
+
+    def tick_subtask(self, phase: int, title: str) -> TasksFile:
+        """Return the file with the sub-task of this phase checked that has the text ``title``, and all below it."""
+        groups = [group for other in self.phases if other.number == phase for group in other.subtasks]
+        return self._check([box for group in groups if group[0].text == title for box in group])
+
+    def _check(self, boxes: Iterable[Checkbox]) -> TasksFile:
+        offsets = [box.offset for box in boxes if not box.is_done]
         chars = list(self.text)
         for offset in offsets:
             chars[offset] = "x"
@@ -362,6 +381,17 @@ def _named_files(boxes: Iterable[Checkbox]) -> Iterator[tuple[tuple[str, ...], i
     for box in boxes:
         task = box.line_number if not box.depth or not task else task
         for file in box.files:
-            parts = file.split("/")[:_MAX_PATH_DEPTH]
-            wild = next((index for index, part in enumerate(parts) if _WILDCARD.search(part)), len(parts))
-            yield tuple(parts[:wild]), task, file
+            yield _fixed_parts(file), task, file
+
+
+def _fixed_parts(path: str) -> tuple[str, ...]:
+    """Return the parts of ``path`` up to its first wildcard."""
+    parts = path.split("/")[:_MAX_PATH_DEPTH]
+    wild = next((index for index, part in enumerate(parts) if _WILDCARD.search(part)), len(parts))
+    return tuple(parts[:wild])
+
+
+def files_overlap(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Return whether a path of one is a path of the other, or a folder above it."""
+    others = [_fixed_parts(path) for path in second]
+    return any(mine[: len(other)] == other[: len(mine)] for mine in map(_fixed_parts, first) for other in others)

@@ -54,7 +54,7 @@ ULTRAWORK = re.compile(r"\s*(?:ulw|ultrawork)(?:\s?[:：]|(?=\s))\s*(?=\S)", re.
 """The prefix of a prompt that is to be done completely: a goal."""
 _EDGE_CHARS = " \t\r\n.!?,~。！？，、…～"
 _VERBS = {"stop": Verb.STOP, "continue": Verb.CONTINUE}
-_OTHER_COMMANDS = frozenset({"status", "why", "auto", "plan", "help", "goal", "quiet", "start-feature"})
+_OTHER_COMMANDS = frozenset({"status", "why", "auto", "plan", "help", "goal", "quiet", "start-feature", "mul-dev"})
 
 
 def parse_workflow_command(prompt: str) -> WorkflowCommand | None:

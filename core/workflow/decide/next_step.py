@@ -11,8 +11,8 @@ from upbeat.core.contract.effect import InjectContext
 from upbeat.core.contract.event import Event, PromptOrigin, PromptSubmitted, SubagentReturned, ToolFinished
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs, make_explanation
 from upbeat.core.workflow.facts import NextStepTold
-from upbeat.core.workflow.prompts import format_step_keys, render_next_step_prompt
-from upbeat.core.workflow.state import SessionState, pending_steps
+from upbeat.core.workflow.prompts import can_delegate, format_step_keys, render_next_step_prompt
+from upbeat.core.workflow.state import SessionState, current_steps
 
 
 def tell_next_step(event: Event, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
@@ -20,10 +20,9 @@ def tell_next_step(event: Event, state: SessionState, inputs: WorkflowInputs) ->
     run, loop = state.run, state.loop
     if run is None or not run.has_untold_result or not run.is_running or loop.end_reason or loop.is_paused:
         return NO_DECISION
-    steps = pending_steps(run)
-    if not steps or not inputs.can_inject or not _reaches_main_agent(event):
+    if not can_delegate(run, inputs) or not inputs.can_inject or not _reaches_main_agent(event):
         return NO_DECISION
-    why = make_explanation("workflow", "inject", "a subagent has returned", steps=format_step_keys(steps))
+    why = make_explanation("workflow", "inject", "a subagent has returned", steps=format_step_keys(current_steps(run)))
     return WorkflowDecision((NextStepTold(),), (InjectContext(render_next_step_prompt(run, inputs)),), (why,))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from upbeat.core.contract.event import TurnEnding
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result
+from upbeat.core.workflow.decide.subtasks import open_subtasks
 from upbeat.core.workflow.decide.transitions import finish_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import StepFinished
@@ -35,6 +36,7 @@ class _Claims:
 
     counted: tuple[WorkflowStep, ParsedVerdict] | None = None
     needing_agents: list[str] = field(default_factory=list)
+    split: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
@@ -70,6 +72,8 @@ def _sort_claims(run: WorkflowRun, message: str, inputs: WorkflowInputs) -> _Cla
             continue  # a claim that counted before is only repeated
         elif step is not None and any(call.step_key == step.key for call in run.calls):
             continue  # the agent that works on it will report
+        elif step is not None and (subtasks := open_subtasks(run, step, inputs)):
+            claims.split.append(f"{name} ({', '.join(subtask.id for subtask in subtasks)})")
         elif any(map(inputs.needs_agent, named)):
             claims.needing_agents.append(name)
         elif step is None or claims.counted:
@@ -95,6 +99,8 @@ def _explain(claims: _Claims, run: WorkflowRun, inputs: WorkflowInputs) -> list[
         notes.append(messages["early_own_verdict"].format(ignored=_join(claims.ignored)))
     if claims.needing_agents:
         notes.append(messages["agent_needed"].format(steps=_join(claims.needing_agents)))
+    if claims.split:
+        notes.append(messages["subtasks_open"].format(steps=_join(claims.split)))
     if claims.unknown:
         steps = format_step_keys(current_steps(run))
         notes.append(messages["step_unknown"].format(unknown=_join(sorted(claims.unknown)), steps=steps))

@@ -18,6 +18,7 @@ from upbeat.core.contract.event import (
     ToolFinished,
 )
 from upbeat.core.sanitize.control_chars import strip_controls
+from upbeat.core.workflow.decide.subtasks import choose_subtask, conclude_subtask
 from upbeat.core.workflow.decide.transitions import finish_call, unfinished_before
 from upbeat.core.workflow.decision import (
     NO_DECISION,
@@ -35,11 +36,19 @@ from upbeat.core.workflow.facts import (
     StepFinished,
     StepStarted,
     SubagentInstructed,
+    SubtaskFinished,
     UnmatchedResultQueued,
     apply_facts,
 )
 from upbeat.core.workflow.handoff import parse_handoff
-from upbeat.core.workflow.prompts import ELLIPSIS, format_step_keys, render_step_prompt, verdict_options
+from upbeat.core.workflow.prompts import (
+    ELLIPSIS,
+    format_step_keys,
+    format_subtask_marker,
+    plan_of_step,
+    render_step_prompt,
+    verdict_options,
+)
 from upbeat.core.workflow.registry import SPEC_MODE, Registry
 from upbeat.core.workflow.state import (
     SessionState,
@@ -60,11 +69,13 @@ MAX_NAMED_FILES = 5
 """Unread files that a message names."""
 
 _AGENT_PREFIX = re.compile(r"upbeat[:_-]")
-_TARGET_MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)([\w:#-]+)\]", re.IGNORECASE)
+_TARGET_MARKER = re.compile(r"\s*\[(?:upbeat:|stage:)([\w:#-]+)(?:\.[\d.]{1,20})?\]", re.IGNORECASE)
 
 
 def parse_delegation_target(event: SubagentRequested, run: WorkflowRun, registry: Registry) -> tuple[str, str]:
     """Return the requested agent and step key; either may be empty. ``[stage:TEST:2]`` names a step.
+
+    ``[stage:DEV.2.1]`` names a sub-task of a step, too.
 
     A marker at the start of the title or the prompt has precedence, then the agent type, then the title.
     """
@@ -104,13 +115,21 @@ def on_subagent_requested(event: SubagentRequested, state: SessionState, inputs:
         template = inputs.messages["step_denied_while_running" if is_running else "step_denied"]
         why = make_explanation("step_guard", "deny", f"{step.key} would skip {missing}", origin, missing=missing)
         return WorkflowDecision(effects=(Deny(template.format(key=step.key, missing=missing)),), explanations=(why,))
+    subtask, refusal = choose_subtask(event, run, step, inputs)
+    if refusal:
+        why = make_explanation("step_guard", "deny", refusal, origin, step=step.key)
+        return WorkflowDecision(effects=(Deny(refusal),), explanations=(why,))
     started = StepStarted(
-        step.key, event.call.id, event.agent_type, has_instructions=not event.is_prompt_hidden, started_at=inputs.now
+        step.key,
+        event.call.id,
+        event.agent_type,
+        has_instructions=not event.is_prompt_hidden,
+        started_at=inputs.now,
+        subtask=subtask.key if subtask else "",
     )
-    prompt = render_step_prompt(run, step, event.call.id, inputs)
-    why = make_explanation(
-        "step_guard", "allow", f"{step.key} may start", origin, agent=event.agent_type, step=step.key
-    )
+    prompt = render_step_prompt(run, step, event.call.id, inputs, subtask)
+    name = format_subtask_marker(step, subtask) if subtask else step.key
+    why = make_explanation("step_guard", "allow", f"{name} may start", origin, agent=event.agent_type, step=step.key)
     return WorkflowDecision((started,), () if event.is_prompt_hidden else (PrependPrompt(prompt),), (why,))
 
 
@@ -157,7 +176,8 @@ def on_agent_started(event: SubagentStarted, state: SessionState, inputs: Workfl
     facts: tuple[Fact, ...] = () if linked else (CallLinked(call.call_id, event.agent_id),)
     if call.has_instructions:
         return WorkflowDecision(facts)
-    prompt = render_step_prompt(run, step, call.call_id, inputs)
+    subtask = next((other for other in plan_of_step(run, step, inputs) if other.key == call.subtask), None)
+    prompt = render_step_prompt(run, step, call.call_id, inputs, subtask)
     why = make_explanation("workflow", "inject", "its prompt is hidden from hooks", step=step.key)
     return WorkflowDecision((*facts, SubagentInstructed(call.call_id)), (InjectContext(prompt),), (why,))
 
@@ -205,6 +225,8 @@ def _on_final_message(
         why = make_explanation("workflow", "request_verdict", problem, origin, step=step.key, message=message[-300:])
         return WorkflowDecision(effects=(ContinueTurn(problem),), explanations=(why,))
     handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
+    if call.subtask:
+        return conclude_subtask(run, call, SubtaskFinished(call.call_id, verdict, notes, handoff), inputs)
     facts = finish_call(run, inputs.registry, call.call_id, verdict, notes, handoff)
     ended = StepFinished(step.key, verdict, notes, handoff, StepAuthor.AGENT)
     return conclude_step(run, inputs, ended, facts, message)

@@ -11,7 +11,7 @@ from upbeat.core.workflow.decide import loop, session, subagents
 from upbeat.core.workflow.decide.command import parse_workflow_command
 from upbeat.core.workflow.decide.next_step import tell_next_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
-from upbeat.core.workflow.facts import apply_facts
+from upbeat.core.workflow.facts import FeatureAssigned, apply_facts
 from upbeat.core.workflow.state import SessionState
 from upbeat.core.workflow.verdict.evidence import can_be_evidence
 
@@ -38,8 +38,18 @@ EVENT_HANDLERS: dict[type, EventHandler] = {
 def decide(event: events.Event, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Return the workflow's decision on ``event``."""
     handler = EVENT_HANDLERS.get(type(event))
-    decision = handler(event, state, inputs) if handler else NO_DECISION
+    begun = _assign_feature(event, state, inputs)
+    state = apply_facts(begun.facts, state)
+    decision = begun + handler(event, state, inputs) if handler else NO_DECISION
     return decision + tell_next_step(event, apply_facts(decision.facts, state), inputs)
+
+
+def _assign_feature(event: events.Event, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Return the run's feature as soon as a delegation shows it; the end of a turn does the same."""
+    if state.run is None or not isinstance(event, events.SubagentRequested):
+        return NO_DECISION
+    feature = loop.find_new_feature(state.run, inputs.features_in_progress)
+    return WorkflowDecision((FeatureAssigned(feature),)) if feature else NO_DECISION
 
 
 class RequiredInput(StrEnum):
@@ -58,7 +68,7 @@ class RequiredInput(StrEnum):
 
 
 EVENTS_WITHOUT_INPUTS = (
-    *(events.ToolStarting, events.UserQuestionRequested, events.SubagentRequested, events.SubagentStarted),
+    *(events.ToolStarting, events.UserQuestionRequested),
     *(events.CompactionStarting, events.TurnFailed, events.TurnInterrupted, events.SessionEnded, events.UnknownEvent),
 )
 """Events for which ``required_inputs`` is empty in every state, so the state need not be loaded first."""
@@ -88,16 +98,22 @@ def required_inputs(event: events.Event, state: SessionState) -> frozenset[Requi
         case events.SessionStarted():
             needed = {RequiredInput.TASKS, RequiredInput.PEER_SESSIONS}
         case events.PromptSubmitted() | events.WorkflowCommanded():
-            needed = {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES}
+            needed = {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES, RequiredInput.TASKS}
             if isinstance(event, events.WorkflowCommanded) or parse_workflow_command(event.prompt):
                 needed.add(RequiredInput.BASE_COMMIT)
         case events.ToolFinished() if is_running and can_be_evidence(event.command):
             needed = {RequiredInput.TREE_DIGEST} | ({RequiredInput.EXIT_CODE} if event.exit_code is None else set())
+        case events.ToolFinished() if state.run and state.run.has_untold_result:
+            needed = {RequiredInput.TASKS}
+        case events.SubagentRequested() if is_running:
+            needed = {RequiredInput.TASKS, RequiredInput.FEATURES}
+        case events.SubagentStarted() if is_running:
+            needed = {RequiredInput.TASKS}
         case events.SubagentReturned() if can_continue:
-            needed = {RequiredInput.TREE_DIGEST, RequiredInput.CHANGED_FILES}
+            needed = {RequiredInput.TREE_DIGEST, RequiredInput.CHANGED_FILES, RequiredInput.TASKS}
             needed |= set() if event.agent_id else {RequiredInput.AGENT_ID}
         case events.SubagentEnding() if can_continue:
-            needed = {RequiredInput.TREE_DIGEST, RequiredInput.CHANGED_FILES}
+            needed = {RequiredInput.TREE_DIGEST, RequiredInput.CHANGED_FILES, RequiredInput.TASKS}
         case events.TurnEnding() if is_running:
             needed = set(RequiredInput) - {RequiredInput.EXIT_CODE, RequiredInput.AGENT_ID, *_OF_OTHER_EVENTS}
         case _:

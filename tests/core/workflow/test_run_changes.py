@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from upbeat.core.workflow.run_changes import insert_repair_steps, reopen_run, with_call, with_step
-from upbeat.core.workflow.state import RunStatus, StepStatus, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
+from upbeat.core.workflow.run_changes import (
+    finish_subtask,
+    insert_repair_steps,
+    remove_call,
+    reopen_run,
+    with_call,
+    with_step,
+)
+from upbeat.core.workflow.state import (
+    RunStatus,
+    StepStatus,
+    StepVerdict,
+    SubagentCall,
+    SubtaskResult,
+    UnmatchedResult,
+    WorkflowRun,
+    WorkflowStep,
+)
 
 DEV = WorkflowStep("DEV", "DEV", 0, status=StepStatus.DONE, verdict=StepVerdict.PASS)
 TEST = WorkflowStep("TEST", "TEST", 1, status=StepStatus.DONE, verdict=StepVerdict.FAIL, attempts=3)
@@ -34,3 +50,29 @@ def test_one_call_and_one_step() -> None:
         with_step(RUN, "TEST", attempts=0).steps[1].attempts,
     )
     assert RUN == with_step(with_call(RUN, "?", agent_id="x"), "?", attempts=9)
+
+
+ACTIVE = WorkflowStep("DEV", "DEV", 0, status=StepStatus.ACTIVE)
+CALLS = (SubagentCall("c1", "DEV", "d", "a1", subtask="1:one"), SubagentCall("c2", "DEV", "d", "a2", subtask="1:two"))
+SPLIT = WorkflowRun("r", "standard", (ACTIVE,), calls=CALLS, unmatched_results=(UnmatchedResult("a1", "d", "x"),))
+
+
+def test_the_last_call_leaves_the_step_pending() -> None:
+    """A step is pending again when its last call is gone; an unknown call changes nothing."""
+    one = remove_call(SPLIT, "c1")
+    none = remove_call(one, "c2")
+
+    assert [StepStatus.ACTIVE, StepStatus.PENDING] == [run.steps[0].status for run in (one, none)]
+    assert SPLIT is remove_call(SPLIT, "c3") is finish_subtask(SPLIT, "c3", StepVerdict.PASS, "", "")
+
+
+def test_results_of_subtasks() -> None:
+    """Failed attempts are counted, a pass keeps the count, and each sub-task has one result."""
+    run = finish_subtask(SPLIT, "c1", StepVerdict.FAIL, "off by one", "")
+    run = finish_subtask(run, "c2", StepVerdict.PASS, "", "done")
+
+    assert (
+        SubtaskResult("DEV", "1:one", StepVerdict.FAIL, 1, "off by one"),
+        SubtaskResult("DEV", "1:two", StepVerdict.PASS, handoff="done"),
+    ) == run.subtasks
+    assert ((), (), True) == (run.calls, run.unmatched_results, run.has_untold_result)

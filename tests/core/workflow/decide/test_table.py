@@ -42,7 +42,10 @@ def test_an_event_without_a_handler_decides_nothing() -> None:
         (events.SessionStarted(HERE, "startup"), {table.RequiredInput.TASKS, table.RequiredInput.PEER_SESSIONS}),
         (
             events.PromptSubmitted(HERE, "hi"),
-            {table.RequiredInput.TOKENS, table.RequiredInput.PEER_SESSIONS, table.RequiredInput.FEATURES},
+            {
+                *(table.RequiredInput.TOKENS, table.RequiredInput.PEER_SESSIONS),
+                *(table.RequiredInput.FEATURES, table.RequiredInput.TASKS),
+            },
         ),
         (
             events.ToolFinished(HERE, CALL, "", "pytest -q"),
@@ -53,13 +56,20 @@ def test_an_event_without_a_handler_decides_nothing() -> None:
         (
             events.PromptSubmitted(HERE, "[workflow:quick] hi"),
             {
-                *(table.RequiredInput.TOKENS, table.RequiredInput.PEER_SESSIONS),
+                *(table.RequiredInput.TOKENS, table.RequiredInput.PEER_SESSIONS, table.RequiredInput.TASKS),
                 *(table.RequiredInput.FEATURES, table.RequiredInput.BASE_COMMIT),
             },
         ),
         (
             events.SubagentReturned(HERE, CALL, ""),
-            {table.RequiredInput.TREE_DIGEST, table.RequiredInput.AGENT_ID, table.RequiredInput.CHANGED_FILES},
+            {
+                *(table.RequiredInput.TREE_DIGEST, table.RequiredInput.AGENT_ID),
+                *(table.RequiredInput.CHANGED_FILES, table.RequiredInput.TASKS),
+            },
+        ),
+        (
+            events.SubagentRequested(HERE, CALL, "upbeat:developer", ""),
+            {table.RequiredInput.TASKS, table.RequiredInput.FEATURES},
         ),
         (events.ToolStarting(HERE, CALL, "pytest -q"), set()),
     ],
