@@ -1,12 +1,14 @@
 """Measure what the index costs and saves at several repository sizes.
 
-    python -m benchmarks.index [--cases CASES.jsonl --trees TREES] [--scratch FOLDER] [--quick] [FILES ...]
+    python -m benchmarks.index [--cases CASES.jsonl --trees TREES] [--scratch FOLDER] [--against CHECKOUT]
+        [--quick] [FILES ...]
 
 ``TREES`` is the output of ``localization.trees``. For each number of FILES the benchmark assembles a repository of that
 many files from different trees, so that its vocabulary is as varied as theirs. Without trees, the Python files of this
 checkout and questions made of their docstrings serve (default 500 files; with trees 1000, 5000 and 50000). The
 contenders take turns with the same queries: ``ci_search`` with the index, without it, the whole turn as the process of
-a session prepares it, and ``rg --count`` for the words.
+a session prepares it, and ``rg --count`` for the words. ``--against`` only builds the index, in turns with another
+checkout, each time in a process of its own, and prints the medians and their ratio.
 """
 
 from __future__ import annotations
@@ -44,6 +46,23 @@ from . import ROOT, SOURCE
 QUERIES, QUICK_QUERIES = 24, 4
 SIZES, SAMPLE_SIZES, QUICK_SIZES = (1000, 5000, 50_000), (500,), (60,)
 PATIENCE = 1.1
+ROUNDS = 3
+"""Builds of each checkout that are compared."""
+
+BUILD = """
+import json, sys, time
+from pathlib import Path
+import upbeat
+from upbeat.adapters.code.index.build import update_index
+root, folder, source = sys.argv[1:]
+assert upbeat.__file__.startswith(source), upbeat.__file__
+wall, processor = time.perf_counter(), time.process_time()
+assert update_index(Path(folder), root).is_complete
+times = time.process_time() - processor, time.perf_counter() - wall
+print(json.dumps([*times, sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6]))
+"""
+"""Builds an index; prints processor seconds, seconds and megabytes. Any checkout runs it."""
+
 SKIPPED = {".git"}
 
 
@@ -115,8 +134,9 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
     never = threading.Event()
     cold = timed(lambda: search_code(root, queries[0], 10, (), (), SourceCache(), never, PATIENCE, IndexManager(None)))
     library = IndexManager(state)
-    before = memory()
-    build_application = timed(lambda: library.build(root))
+    before, started = memory(), time.process_time()
+    build_time = timed(lambda: library.build(root))
+    build_processor_time = (time.process_time() - started) * 1000
     folder = repository_folder(state, find_root(root), root)
     indexed = library.index_state(root)
     path = next(str(path) for path in sorted(Path(root).rglob("*.py")))
@@ -155,7 +175,8 @@ def measure(root: str, state: Path, queries: list[str]) -> list[tuple[str, str]]
     return [
         ("files, of them indexed", f"{indexed.files}, {indexed.indexed}"),
         ("first question, nothing read yet", f"{cold:.0f}"),
-        ("build from nothing", f"{build_application:.0f}"),
+        ("build from nothing", f"{build_time:.0f}"),
+        ("  processor time", f"{build_processor_time:.0f}"),
         ("index on disk, MB", f"{indexed.bytes / 1e6:.0f}"),
         ("update after an edit, path known", f"{statistics.median(edits):.0f}"),
         ("update after an edit, everything looked at", f"{statistics.median(updates):.0f}"),
@@ -194,13 +215,36 @@ def open_data(options: argparse.Namespace) -> Iterator[tuple[Path, Path, Path]]:
         yield cases, trees, options.scratch or Path(name) / "scratch"
 
 
-def measure_size(size: int, cases: Path, trees: Path, scratch: Path, queries: int) -> list[tuple[str, str]]:
-    """Measure a repository of ``size`` files in a process of its own; return its column."""
-    root, state = scratch / f"r{size}", scratch / f"s{size}"
+def make_repository(size: int, trees: Path, scratch: Path) -> Path:
+    """Return a repository of ``size`` files below ``scratch``; make it if it is not there."""
+    root = scratch / f"r{size}"
     if not root.is_dir():
         put_together(trees, root, size)
         subprocess.run(["git", "init", "-q"], cwd=root, check=True)
         subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+    return root
+
+
+def compare_builds(root: Path, state: Path, other: Path) -> list[tuple[str, str]]:
+    """Build the index of ``root`` with the checkout ``other`` and with this one in turns; return the column."""
+    contenders: list[tuple[Path, list[list[float]]]] = [(other.resolve(), []), (ROOT, [])]
+    for _ in range(ROUNDS):
+        for checkout, rows in contenders:
+            shutil.rmtree(state, ignore_errors=True)
+            state.mkdir(parents=True)
+            source = str(checkout / "src")
+            command = [sys.executable, "-c", BUILD, str(root.resolve()), str(state), source]
+            environment = os.environ | {"PYTHONPATH": source}
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=state, env=environment)
+            rows.append(json.loads(done.stdout))
+    before, after = ([statistics.median(values) for values in zip(*rows, strict=True)] for _, rows in contenders)
+    names = ("processor time, s", "time, s", "index on disk, MB")
+    cells = [f"{old:.1f}, {new:.1f}, {new / old:.2f}" for old, new in zip(before, after, strict=True)]
+    return [("files", f"{root.name[1:]}"), *zip(names, cells, strict=True)]
+
+
+def measure_size(root: Path, cases: Path, state: Path, queries: int) -> list[tuple[str, str]]:
+    """Measure the repository ``root`` in a process of its own; return its column."""
     shutil.rmtree(state, ignore_errors=True)
     command = [sys.executable, "-m", "benchmarks.index", "--cases", str(cases), "--scratch", str(state)]
     command += ["--one", str(root.resolve()), "--queries", str(queries)]
@@ -216,6 +260,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--cases", type=Path, help="cases whose queries are asked")
     parser.add_argument("--trees", type=Path, help="trees that the repositories are made of")
     parser.add_argument("--scratch", type=Path, help="folder that keeps the repositories for the next run")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare the build with another checkout's")
     parser.add_argument("--quick", action="store_true", help="few files and queries")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--queries", type=int, default=QUERIES, help="how many queries are asked")
@@ -236,8 +281,15 @@ def main() -> None:
     sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES if options.trees else SAMPLE_SIZES)
     number = QUICK_QUERIES if options.quick else options.queries
     with open_data(options) as (cases, trees, scratch):
-        columns = [measure_size(size, cases.resolve(), trees, scratch.resolve(), number) for size in sizes]
-    print("| milliseconds |" + "".join(f" {column[0][1].split(',')[0]} files |" for column in columns))
+        columns = []
+        for size in sizes:
+            root, state = make_repository(size, trees, scratch.resolve()), scratch.resolve() / f"s{size}"
+            if options.against:
+                columns.append(compare_builds(root, state, options.against))
+            else:
+                columns.append(measure_size(root, cases.resolve(), state, number))
+    title = "before, after, ratio" if options.against else "milliseconds"
+    print(f"| {title} |" + "".join(f" {column[0][1].split(',')[0]} files |" for column in columns))
     print("|---|" + "---:|" * len(columns))
     for rows in zip(*columns, strict=True):
         print(f"| {rows[0][0]} | " + " | ".join(value for _, value in rows) + " |")

@@ -58,6 +58,16 @@ def test_hops_lists_the_functions_of_a_path(tmp_path: Path) -> None:
     assert (len(functions), sum(map(len, functions.values()))) == (count["modules"], count["functions"])
 
 
+def test_index_compares_two_checkouts(tmp_path: Path) -> None:
+    """A checkout compared with itself has the same index on disk, and some processor time."""
+    table = run(tmp_path, "benchmarks.index", "--against", str(ROOT), "--quick").stdout.splitlines()
+    rows = {cells[1].strip(): cells[2].split(",") for line in table[2:] if (cells := line.split("|"))}
+
+    assert "| before, after, ratio | 60 files |" == table[0]
+    assert " 1.00 " == rows["index on disk, MB"][2]
+    assert float(rows["processor time, s"][1]) > 0
+
+
 def test_shape_measures_a_tree_without_its_tests(tmp_path: Path) -> None:
     (tmp_path / "tree" / "tests").mkdir(parents=True)
     (tmp_path / "tree" / "a.py").write_text('"""A."""\n\n\nclass Same:\n    pass\n\n\ndef f():\n    return 1  # one\n')

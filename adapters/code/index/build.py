@@ -2,8 +2,8 @@
 
 Invariant: only files that git tracks or does not ignore are read, and never a file with credentials. A change shows
 by size and time, then the content decides. Batches are atomic; a tree is complete only when all files are indexed.
-Files are parsed, for the tools that follow calls and imports, as they are read; a second pass parses what was left out
-for lack of time or space.
+A second pass parses its files for the tools that follow calls and imports; it can stop at any time without losing
+finished work.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
@@ -24,7 +24,6 @@ from upbeat.adapters.code.index.document_batch import DocumentBatch
 from upbeat.adapters.code.index.store import RACY, FileEntry, IndexStore, TreeState, exclusive_writer, open_or_create
 from upbeat.adapters.code.syntax.languages import grammar_name
 from upbeat.adapters.code.syntax.parse import parse_source
-from upbeat.adapters.code.syntax.parsed_file import ParsedFile
 from upbeat.adapters.system.files.safe_open import scan_folder
 from upbeat.adapters.system.git.commands import MAX_FILES, SKIPPED_FOLDERS, list_files
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
@@ -40,14 +39,11 @@ PROGRESS_FILES = 100
 """Files between two reports of progress."""
 
 LIST_SECONDS = 20.0
-BATCH_DOCUMENTS = 60
+BATCH_DOCUMENTS = 400
 """Documents that are parsed before they are stored."""
 
 MAX_FILL_RATIO = 0.95
 """Share of the disk limit at which parsing stops."""
-
-MAX_EARLY_FILL_RATIO = 0.5
-"""Share of the disk limit up to which files are parsed as they are read; documents come first in the rest."""
 
 IGNORE_FILE = ".gitignore"
 """A change of it can add or remove any file."""
@@ -90,8 +86,9 @@ class _UpdateJob:
     deadline: float
     max_bytes: int
     on_progress: ProgressCallback | None
-    should_parse: bool = True
     files_read: int = 0
+    docs_without_secrets: set[int] = field(default_factory=set)
+    """Documents of which nothing was redacted, so that the second pass need not search them again."""
 
     def should_stop(self) -> bool:
         return self.cancelled.is_set() or monotonic() > self.deadline
@@ -139,7 +136,6 @@ def update_index(
                 monotonic() + seconds,
                 max_bytes,
                 on_progress,
-                should_parse,
             )
             is_listed = tree.is_complete and not any(path.endswith(IGNORE_FILE) for path in paths)
             some = _update_paths(work, paths) if paths and is_listed else None
@@ -264,8 +260,7 @@ def _store_files(work: _UpdateJob, paths: Sequence[str], total: int) -> bool:
     for path in paths:
         if work.should_stop() or taken + batch.size > work.max_bytes:
             break
-        has_room = taken + batch.size <= MAX_EARLY_FILL_RATIO * work.max_bytes
-        entries.append(_read_file(work, path, batch, should_parse=work.should_parse and has_room))
+        entries.append(_read_file(work, path, batch))
         if work.on_progress and len(entries) % PROGRESS_FILES == 0:
             work.on_progress(work.files_read + len(entries), total)
     if entries:
@@ -279,7 +274,7 @@ def _store_files(work: _UpdateJob, paths: Sequence[str], total: int) -> bool:
     return len(entries) == len(paths)
 
 
-def _read_file(work: _UpdateJob, path: str, batch: DocumentBatch, *, should_parse: bool) -> FileEntry:
+def _read_file(work: _UpdateJob, path: str, batch: DocumentBatch) -> FileEntry:
     """Return a file's entry; add its document to ``batch`` unless it is stored or there already."""
     now = time.time_ns()
     before = work.working_tree.file_stamp(path) if _is_searchable(path) else None
@@ -297,15 +292,10 @@ def _read_file(work: _UpdateJob, path: str, batch: DocumentBatch, *, should_pars
     if known is None:
         text = data.decode("utf-8", "replace")
         content = redact_secrets(text)
-        document = build_document(text, language, content=content)
-        batch.add(digest, document, _parse(path, content) if should_parse and document.is_code else None)
-        known = batch.documents[digest]
+        known = batch.add(digest, build_document(text, language, content=content))
+        if content == text:
+            work.docs_without_secrets.add(known[0])
     return FileEntry(path, *known, size, stamp)
-
-
-def _parse(path: str, content: str) -> ParsedFile:
-    """Parse a text without secrets, because signatures are stored as written."""
-    return parse_source(path, content.encode("utf-8", "replace"))
 
 
 def _parse_documents(work: _UpdateJob, paths: Iterable[str]) -> None:
@@ -321,8 +311,9 @@ def _parse_documents(work: _UpdateJob, paths: Iterable[str]) -> None:
                 break
             is_current = work.working_tree.file_stamp(entry.path) == (entry.size, entry.mtime_ns)
             text = work.working_tree.read_text(entry.path) if is_current else None
-            if text is not None:
-                batch.add_parse(entry.doc_id, _parse(entry.path, redact_secrets(text)))
+            if text is not None:  # signatures are stored as written
+                content = text if entry.doc_id in work.docs_without_secrets else redact_secrets(text)
+                batch.add_parse(entry.doc_id, parse_source(entry.path, content.encode("utf-8", "replace")))
         with work.store.transaction():
             work.store.add_batch(batch)
         if work.should_stop():

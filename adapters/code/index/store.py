@@ -322,7 +322,7 @@ class IndexStore:
             self.database.execute_many("INSERT INTO posting VALUES(?, ?, ?, ?, ?)", batch.posting_rows())
             self._word_ids |= batch.new_words
         self.database.execute_many("INSERT OR REPLACE INTO code VALUES(?, ?)", batch.code_rows)
-        self.database.execute_many("UPDATE doc SET parsed = 1 WHERE id = ? AND parsed = 0", batch.parsed_docs())
+        self.database.execute_many("UPDATE doc SET parsed = 1 WHERE id = ?", [row[:1] for row in batch.code_rows])
         self.database.execute_many("INSERT OR IGNORE INTO defined VALUES(?, ?)", sorted(batch.defined))
 
 

@@ -130,7 +130,6 @@ def test_a_file_without_a_stored_parse_is_parsed_on_demand(
 ) -> None:
     """If only a few parses are missing, the index is used; if many are, the files answer until there is room."""
     monkeypatch.setattr(build, "MAX_FILL_RATIO", 0.0)
-    monkeypatch.setattr(build, "MAX_EARLY_FILL_RATIO", 0.0)
     library = build_index(root, tmp_path)
     scanned = call(root, IndexManager(None), "ci_call_chain", symbol="receive").findings
     with library.open_parsed_view(root) as view:

@@ -14,7 +14,7 @@ def make_batch() -> DocumentBatch:
     """A batch behind four documents and nine words, of which ``limit`` is known."""
     batch = DocumentBatch(4, 9, lambda word, _: 3 if word == "limit" else 0)
     for text in TEXTS:
-        batch.add(text.encode(), build_document(text, "python"), parse_source("a.py", text.encode()))
+        batch.add(text.encode(), build_document(text, "python"))
     return batch
 
 
@@ -43,10 +43,10 @@ def test_a_key_has_the_documents_and_the_new_words() -> None:
 
 
 def test_parses_come_with_the_names_that_they_define() -> None:
-    """A parse belongs to a new document, or to one of an earlier batch, which is marked as parsed."""
+    """A parse belongs to a new document, or to one of an earlier batch."""
     batch = make_batch()
+    batch.add_parse(5, parse_source("a.py", TEXTS[0].encode()))
     batch.add_parse(2, parse_source("b.py", b"class Old:\n    pass\n"))
 
-    assert [("saveUpload", 5), ("limit", 6), ("Old", 2)] == batch.defined
-    assert [True, True] == [row[3] for row in batch.rows]
-    assert [(2,)] == batch.parsed_docs()
+    assert [("saveUpload", 5), ("Old", 2)] == batch.defined
+    assert [5, 2] == [doc for doc, _ in batch.code_rows]
