@@ -110,6 +110,16 @@ tells you itself, because a headless client shows no messages. Then nothing cont
 Where the state cannot be stored (a full disk, a read-only home), nothing is continued, because the state would never change. You are told, the
 model once a turn; calls are still guarded, and `upbeat status` exits with 4.
 
+## Features
+
+A workflow works on the feature of `specs/features` that its goal names; one in the backlog is started. If the goal names none and one feature
+is in progress, it is that one (for workflows with task files), until a new feature folder appears, and you are told. A feature that another
+session is working on is left to it. The workflow is not complete while boxes in the feature's `tasks.md` are open; then the feature is archived,
+and you are offered the next one. A new session hears which features are in progress, with the open tasks of a lone one.
+
+`upbeat workflow resume --client NAME` hands a workflow to the other client. If the session that has it did not end, it asks first, and refuses
+without a terminal unless you pass `--force`.
+
 ## The {len(registry.workflows)} workflows
 
 {_lines(_workflow_rows(registry))}

@@ -62,7 +62,7 @@ class Play:
     tokens: int = 0
     peer_sessions: tuple[PeerSession, ...] = ()
     features: tuple[str, ...] = ()
-    max_continuations_in_a_row: int = 0
+    backlog: tuple[str, ...] = ()
     known: Registry = field(default_factory=registry)
     state: SessionState = field(default_factory=SessionState)
     facts: list[Fact] = field(default_factory=list)
@@ -94,10 +94,10 @@ class Play:
             run_id=f"run-{self.at:.0f}",
             peer_sessions=self.peer_sessions,
             features_in_progress=self.features,
+            features_in_backlog=self.backlog,
             tree_digest=self.tree,
             tasks=None if self.tasks is None else TasksFile.parse(self.tasks),
             tokens=self.tokens,
-            max_continuations_in_a_row=self.max_continuations_in_a_row,
             client=self.traits,
             changed_files=self.changed,
         )

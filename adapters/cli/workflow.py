@@ -170,6 +170,7 @@ def _resume_options(parser: argparse.ArgumentParser) -> None:
         help="the client to continue in",
     )
     parser.add_argument("--no-start", action="store_true", help="do not start the client")
+    parser.add_argument("--force", action="store_true", help="even if the session that has the workflow did not end")
     _session_option(parser)
 
 

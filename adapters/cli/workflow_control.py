@@ -2,6 +2,9 @@
 
 The session is the one that you name, the one that started this shell, or the latest of the repository. The command
 goes through the same engine as a hook event and leaves the same record.
+
+`resume` hands the workflow to a new session of the other client. If the session that has it did not end (its client is
+still open, or was killed), `resume` asks first; without a terminal it refuses, unless you pass `--force`.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 
-from upbeat.adapters.cli.command_line import project_root
+from upbeat.adapters.cli.command_line import confirm, project_root
 from upbeat.adapters.cli.workflow import print_unknown_workflow
 from upbeat.adapters.clients.registry import CLIENT_BY_CLI_NAME, client_session
 from upbeat.adapters.system.config.workflows import load_workflows
@@ -52,11 +56,14 @@ def continue_command(options: argparse.Namespace) -> int:
 
 
 def resume_command(options: argparse.Namespace) -> int:
-    """Hand the run to the other client and start that client."""
+    """Hand the run to the other client and start that client; ask first if the session has not ended."""
     client = CLIENT_BY_CLI_NAME[options.client]
-    code = _send_command(options, "hand-over", client.id)
+    application, root = build_application(), project_root(options.repo)
+    session = _session(application, root, options.session, is_new=False)
+    if not options.force and session.state.run and not session.state.has_ended and not _confirm_handover(session):
+        return 1
+    code = _execute(application, WorkflowCommanded(_source(session, root), "hand-over", client.id))
     program, prompt = client.resume_command
-    root = project_root(options.repo)
     path = find_program(program, outermost_repository(root))
     if path and not code and not options.no_start:
         sys.stdout.flush()
@@ -64,6 +71,16 @@ def resume_command(options: argparse.Namespace) -> int:
         os.execve(path, [program, prompt], child_variables({}))  # noqa: S606
     print(f"upbeat: start it with: {program} {prompt}", file=sys.stderr)
     return code
+
+
+def _confirm_handover(session: StoredSession) -> bool:
+    """Ask whether another client may continue the run of a session that may still be at work; no without a terminal."""
+    quiet = max(0, round(time.time() - session.updated_at))
+    alive = f"session {session.session_id[:8]} of {session.client} has not ended; its last event was {quiet} s ago"
+    if sys.stdin is not None and sys.stdin.isatty():
+        return confirm(f"upbeat: {alive}. Both would work on the same files. Hand its workflow over?")
+    print(f"upbeat: {alive}, so nothing was handed over; end it first, or pass --force if it is gone", file=sys.stderr)
+    return False
 
 
 def _send_command(options: argparse.Namespace, verb: str, argument: str = "", goal: str = "") -> int:

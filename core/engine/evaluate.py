@@ -27,7 +27,8 @@ from upbeat.core.rules import ruleset
 from upbeat.core.rules.rule import Rule
 from upbeat.core.sanitize.truncate import TextLimit, measure_text
 from upbeat.core.settings import Settings, Toggle
-from upbeat.core.workflow.decide.loop import ends_in_question, find_new_feature
+from upbeat.core.workflow.decide.features import find_new_feature
+from upbeat.core.workflow.decide.loop import ends_in_question
 from upbeat.core.workflow.decide.table import RequiredInput, required_inputs
 from upbeat.core.workflow.decision import LoopLimits, WorkflowInputs
 from upbeat.core.workflow.facts import ContextInjected, Fact, PolicyNotesSaved
@@ -71,7 +72,9 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
     now = runtime.clock.now()
     is_running = state.run is not None and state.run.is_running
     features = runtime.workspace.features_in_progress(root) if RequiredInput.FEATURES in wanted else ()
-    feature = (state.run.feature or find_new_feature(state.run, features)) if state.run else ""
+    feature = find_new_feature(state.run, features) or state.run.feature if state.run else ""
+    if not (state.run and state.run.is_open) and len(features) == 1:
+        feature = features[0]
     text = runtime.workspace.read_tasks(root, feature) if RequiredInput.TASKS in wanted and feature else None
     call: events.Call | None = getattr(event, "call", None)
     exit_code, agent_id = None, ""
@@ -92,6 +95,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         exit_code=exit_code,
         agent_id=agent_id,
         features_in_progress=features,
+        features_in_backlog=runtime.workspace.features_in_backlog(root) if RequiredInput.FEATURES in wanted else (),
         is_unrelated_question=is_running
         and isinstance(event, events.PromptSubmitted)
         and (ends_in_question(event.prompt) or analyze_prompt(event.prompt).likely_intent is Intent.DOCS),
@@ -99,9 +103,6 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         base_commit=runtime.workspace.base_commit(root) if RequiredInput.BASE_COMMIT in wanted else "",
         changed_files=_changed_files(context, state, registry) if RequiredInput.CHANGED_FILES in wanted else None,
         can_inject=context.request is None,
-        max_continuations_in_a_row=runtime.client_traits.get(
-            event.source.client, UNKNOWN_CLIENT
-        ).max_continuations_in_a_row,
         client=runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT),
     )
 

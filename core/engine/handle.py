@@ -30,6 +30,7 @@ from upbeat.core.contract.event import (
     EventSource,
     PromptOrigin,
     PromptSubmitted,
+    SessionEnded,
     SessionStarted,
     SubagentRequested,
     ToolFinished,
@@ -64,7 +65,14 @@ from upbeat.core.turn.fuse import collect_excerpt_ids, collect_subject
 from upbeat.core.turn.report import format_timestamp
 from upbeat.core.workflow.decide import command
 from upbeat.core.workflow.decide.table import EVENTS_OF_WORKFLOWS, EVENTS_WITHOUT_INPUTS, decide
-from upbeat.core.workflow.decision import NO_DECISION, ArchiveFeature, TickCheckboxes, TickSubtask, WorkflowDecision
+from upbeat.core.workflow.decision import (
+    NO_DECISION,
+    ArchiveFeature,
+    StartFeature,
+    TickCheckboxes,
+    TickSubtask,
+    WorkflowDecision,
+)
 from upbeat.core.workflow.facts import (
     ExcerptsShown,
     Fact,
@@ -151,6 +159,8 @@ def handle_event(
     inputs = gather_inputs(context, before) if needs_inputs else None
     with runtime.journal.transaction() as transaction:
         state = transaction.state(event.source.session_id)
+        if state.has_ended and isinstance(event, SessionEnded):  # some clients report it twice
+            return EMPTY_DECISION
         if is_enabled and inputs is None and state.has_workflow:  # it started in the meantime
             inputs = gather_inputs(context, state)
         outcome = decide(event, state, with_peer_sessions(inputs, event, transaction, state)) if inputs else NO_DECISION
@@ -160,9 +170,7 @@ def handle_event(
         prepared = Proposal("turn", turn.effects, TURN_RANK, turn.explanations, False, evaluators.is_held_out)
         budget = evaluators.remaining_budget(context, state, cap)
         merged = merge_proposals((workflow, prepared, *evaluation.proposals), budget)
-        facts = outcome.facts
-        if EndTurn in map(type, merged.effects):  # another component ends a turn that the workflow would have continued
-            facts = tuple(_STOPPED if isinstance(fact, TurnContinued) else fact for fact in facts)
+        facts = _stop_facts(outcome.facts, merged)
         if is_enabled and not evaluators.is_held_out and (turn.report or state.unread_excerpts):
             facts += _excerpt_facts(event, state, turn)
         facts += evaluators.facts(evaluation, merged, state)
@@ -276,6 +284,12 @@ def _explain_turn(turn: TurnReport, context: EventContext) -> Explanation:
     return Explanation("turn", decision, reason, inputs, origin, round(milliseconds, 1))
 
 
+def _stop_facts(facts: tuple[Fact, ...], merged: MergeResult) -> tuple[Fact, ...]:
+    """Return ``facts``; another component may have ended a turn that the workflow would have continued."""
+    is_ended = EndTurn in map(type, merged.effects)
+    return tuple(_STOPPED if is_ended and isinstance(fact, TurnContinued) else fact for fact in facts)
+
+
 def _excerpt_facts(event: Event, state: SessionState, turn: Decision) -> tuple[Fact, ...]:
     """Return what the model is shown with a prompt, or that it has read it, which its next action proves."""
     if state.unread_excerpts and isinstance(event, _MODEL_ACTIONS):
@@ -338,6 +352,8 @@ def _perform_actions(
                 runtime.workspace.tick_subtask(root, action.feature, action.phase, action.title)
             case ArchiveFeature():
                 runtime.workspace.archive_feature(root, action.feature)
+            case StartFeature():
+                runtime.workspace.start_feature(root, action.feature)
     for side_effect in side_effects:
         runtime.world.perform(side_effect, root)
     settings = context.repo_context.settings

@@ -165,6 +165,12 @@ class Workspace(Protocol):
     def features_in_progress(self, root: str) -> tuple[str, ...]:
         """Return the names of the features in progress, sorted."""
 
+    def features_in_backlog(self, root: str) -> tuple[str, ...]:
+        """Return the names of the features in the backlog, sorted."""
+
+    def start_feature(self, root: str, feature: str) -> None:
+        """Move the feature from the backlog to those in progress."""
+
 
 class WorkflowLoader(Protocol):
     """Loads workflows."""

@@ -51,11 +51,11 @@ class WorkflowInputs:
     peer_sessions: tuple[PeerSession, ...] = ()
     features_in_progress: tuple[str, ...] = ()
     """Names of the features in progress."""
+    features_in_backlog: tuple[str, ...] = ()
+    """Names of the features in the backlog."""
     is_unrelated_question: bool = False
     """The prompt is a question that is not about work on the repository."""
     requires_evidence: bool = True
-    max_continuations_in_a_row: int = 0
-    """How often the client continues a turn that calls no tool before it ends it itself; 0 for no limit."""
     client: ClientTraits = UNKNOWN_CLIENT
 
     base_commit: str = ""
@@ -100,7 +100,14 @@ class ArchiveFeature:
     feature: str
 
 
-WorkspaceAction = TickCheckboxes | TickSubtask | ArchiveFeature
+@dataclass(frozen=True, slots=True)
+class StartFeature:
+    """Move the feature from the backlog to those in progress."""
+
+    feature: str
+
+
+WorkspaceAction = TickCheckboxes | TickSubtask | ArchiveFeature | StartFeature
 
 
 @dataclass(frozen=True, slots=True)

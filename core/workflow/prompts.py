@@ -81,6 +81,17 @@ def render_resume_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)
 
 
+def render_open_features(inputs: WorkflowInputs, most: int) -> str:
+    """Return the features in progress, ``most`` of them by name, a lone one with its open tasks; empty for none."""
+    names, messages = inputs.features_in_progress, inputs.messages
+    if not names:
+        return ""
+    shown = ", ".join(names[:most]) + (f" {ELLIPSIS}" if len(names) > most else "")
+    lines: list[str] = [messages["open_features"].format(features=shown)]
+    lines += _open_checkbox_lines(inputs.tasks, messages) if len(names) == 1 else []
+    return _truncate_lines([*lines, messages["open_features_hint"]], MAX_TURN_PROMPT_CHARS)
+
+
 def render_turn_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     """Return the workflow's state for one turn, within the limit for turns; empty when no workflow is running."""
     if state.run is None or not state.run.is_open:

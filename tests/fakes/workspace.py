@@ -16,7 +16,7 @@ from upbeat.core.workflow.registry import Registry
 
 @dataclass
 class FakeWorkspace:
-    """Implements ``ports.Workspace``: one tree, features by name; remembers what was ticked and archived."""
+    """Implements ``ports.Workspace``: one tree, features by name; remembers what was ticked, archived and started."""
 
     digest: str = "tree 1"
     texts: dict[str, str] = field(default_factory=dict)
@@ -24,6 +24,8 @@ class FakeWorkspace:
     archived: list[str] = field(default_factory=list)
     changed: tuple[str, ...] | None = None
     looked_at: list[str] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)
+    backlog: tuple[str, ...] = ()
 
     def tree_digest(self, root: str) -> str:
         self.looked_at.append(root)
@@ -46,6 +48,12 @@ class FakeWorkspace:
 
     def archive_feature(self, root: str, feature: str) -> None:
         self.archived.append(feature)
+
+    def start_feature(self, root: str, feature: str) -> None:
+        self.started.append(feature)
+
+    def features_in_backlog(self, root: str) -> tuple[str, ...]:
+        return self.backlog
 
     def features_in_progress(self, root: str) -> tuple[str, ...]:
         return tuple(sorted(self.texts))

@@ -92,14 +92,25 @@ class LocalWorkspace:
 
     def archive_feature(self, root: str, feature: str) -> None:
         """Move the feature to the archive if it is in progress. A failure is ignored: the work itself is done."""
+        self._move_from(root, feature, FeatureStatus.IN_PROGRESS, FeatureStatus.ARCHIVED)
+
+    def start_feature(self, root: str, feature: str) -> None:
+        """Move the feature from the backlog to those in progress. A failure is ignored: its folder is still found."""
+        self._move_from(root, feature, FeatureStatus.BACKLOG, FeatureStatus.IN_PROGRESS)
+
+    def _move_from(self, root: str, feature: str, status: FeatureStatus, to_status: FeatureStatus) -> None:
         live = _find_live_feature(root, feature)
-        if live and live.status is FeatureStatus.IN_PROGRESS:
+        if live and live.status is status:
             with suppress(UserError, OSError):
-                self._move_folder(root, live, FeatureStatus.ARCHIVED)
+                self._move_folder(root, live, to_status)
 
     def features_in_progress(self, root: str) -> tuple[str, ...]:
         """Return the names of the features in progress, sorted."""
         return self.names_with_status(root, FeatureStatus.IN_PROGRESS)
+
+    def features_in_backlog(self, root: str) -> tuple[str, ...]:
+        """Return the names of the features in the backlog, sorted."""
+        return self.names_with_status(root, FeatureStatus.BACKLOG)
 
     def names_with_status(self, root: str, status: FeatureStatus) -> tuple[str, ...]:
         """Return the names of the features with that status, sorted."""

@@ -25,6 +25,7 @@ from collections.abc import Callable
 
 from upbeat.core.contract.effect import ContinueTurn, NotifyUser
 from upbeat.core.contract.event import TurnEnding
+from upbeat.core.workflow.decide.features import find_holder, find_new_feature, offer_next_feature
 from upbeat.core.workflow.decide.own_steps import apply_own_verdicts
 from upbeat.core.workflow.decide.subagents import lose_orphaned_calls
 from upbeat.core.workflow.decide.tell_user import end_loop, tell_user, wait_for_user
@@ -60,9 +61,6 @@ from upbeat.core.workflow.state import (
 )
 from upbeat.core.workflow.verdict.evidence import check_evidence
 from upbeat.core.workflow.verdict.reading import CHANGES
-
-FEATURE_LEASE_SECONDS = 900.0
-"""A session without events for this long no longer holds its feature."""
 
 _TRAILING_CHARS = " \t\r\"'”’)）]」』*_`"
 
@@ -101,12 +99,6 @@ def _decide_turn_end(
     return _continue_turn(state, run, inputs, problem, notes)
 
 
-def find_new_feature(run: WorkflowRun, features: tuple[str, ...]) -> str:
-    """Return the only feature created since a run without a feature began; empty otherwise."""
-    new = [feature for feature in features if feature not in run.preexisting_features]
-    return new[0] if not run.feature and len(new) == 1 else ""
-
-
 def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
     messages = inputs.messages
     text: str = messages["workflow_complete"].format(workflow=run.workflow, progress=format_progress(run))
@@ -114,6 +106,8 @@ def _complete_run(run: WorkflowRun, inputs: WorkflowInputs) -> WorkflowDecision:
         text += " " + messages["unfinished_steps"].format(steps=unfinished)
     if claimed := self_declared_steps(run):
         text += " " + messages["self_declared"].format(steps=format_step_keys(claimed))
+    if following := offer_next_feature(run, inputs):
+        text += " " + following
     return WorkflowDecision(
         (WorkflowEnded(RunStatus.COMPLETE, unfinished),),
         tell_user(run, text, inputs) if unfinished else (NotifyUser(text),),
@@ -180,7 +174,7 @@ def _check_limits(
         ("minutes", minutes >= limits.max_minutes),
         ("tokens", tokens >= limits.max_tokens),
         ("no_progress", _count_turns_without_progress(state, run, inputs) >= limits.max_turns_without_progress),
-        ("client_limit", 0 < inputs.max_continuations_in_a_row <= loop.consecutive_continuations + 1),
+        ("client_limit", 0 < inputs.client.max_continuations_in_a_row <= loop.consecutive_continuations + 1),
     )
     code = next((name for name, is_reached in reached if is_reached), "")
     if not code:
@@ -193,16 +187,12 @@ def _check_feature_lease(
     _event: TurnEnding, _state: SessionState, run: WorkflowRun, inputs: WorkflowInputs
 ) -> WorkflowDecision | None:
     """Let the turn end if another session started the same feature earlier and is still working on it."""
-    for peer in inputs.peer_sessions if run.feature else ():
-        other = peer.state.run
-        if other is None or other.feature != run.feature or other.id >= run.id or not other.is_running:
-            continue
-        is_over = peer.state.has_ended or bool(peer.state.loop.end_reason)
-        if not is_over and inputs.now - peer.updated_at < FEATURE_LEASE_SECONDS:
-            text = inputs.messages["feature_held"].format(feature=run.feature, session=peer.session_id[:13])
-            allowed = _allow_turn_end("feature_held", "another session works on the feature", session=peer.session_id)
-            return allowed + WorkflowDecision(effects=(NotifyUser(text),))
-    return None
+    peer = find_holder(run.feature, inputs, run.id) if run.feature else None
+    if peer is None:
+        return None
+    text = inputs.messages["feature_held"].format(feature=run.feature, session=peer.session_id[:13])
+    allowed = _allow_turn_end("feature_held", "another session works on the feature", session=peer.session_id)
+    return allowed + WorkflowDecision(effects=(NotifyUser(text),))
 
 
 TurnEndCheck = Callable[[TurnEnding, SessionState, WorkflowRun, WorkflowInputs], WorkflowDecision | None]

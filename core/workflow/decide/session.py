@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from upbeat.core.contract.effect import InjectContext, NotifyUser
@@ -20,6 +19,7 @@ from upbeat.core.contract.event import (
     WorkflowCommanded,
 )
 from upbeat.core.workflow.decide.command import Verb, WorkflowCommand, parse_workflow_command, resolve_workflow_name
+from upbeat.core.workflow.decide.features import choose_feature, named_features, tell_open_features
 from upbeat.core.workflow.decide.subagents import lose_all_calls, record_reading
 from upbeat.core.workflow.decide.transitions import create_run
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs, make_explanation
@@ -29,6 +29,7 @@ from upbeat.core.workflow.facts import (
     ContinuationOverridden,
     ConversationCompacted,
     Fact,
+    FeatureAssigned,
     HandoverOffered,
     LoopEnded,
     SessionBegan,
@@ -47,7 +48,6 @@ from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_
 from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, SessionState
 from upbeat.core.workflow.verdict.evidence import extract_evidence
 
-_FEATURE_NAME = re.compile(r"(?<![\w-])(?:specs/features/in-progress/)?([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w-])")
 MAX_GOAL_CHARS = 2000
 HANDOVER_OFFER_SECONDS = 86400.0
 """An offer to another client expires after this time."""
@@ -62,8 +62,11 @@ def on_session_started(event: SessionStarted, state: SessionState, inputs: Workf
         facts += lose_all_calls(state)
     decision = WorkflowDecision(facts) + _adopt_offered_run(event.source.client.value, state, inputs)
     after = apply_facts(decision.facts, state)
-    if not inputs.tasks and (after.run is None or not after.run.is_open):
-        return decision
+    run = after.run
+    is_left = run is not None and run.can_continue and run.feature in inputs.features_in_progress
+    if not is_left and (run is None or not run.is_open):
+        is_new = event.trigger not in ("resume", "fork")  # these conversations have heard of them
+        return decision + tell_open_features(inputs) if is_new else decision
     text = render_resume_prompt(after, inputs)
     why = make_explanation("workflow", "inject", f"session {event.trigger}", chars=len(text))
     return decision + WorkflowDecision(effects=(InjectContext(text),), explanations=(why,)) if text else decision
@@ -92,7 +95,10 @@ def _adopt_offered_run(client: str, state: SessionState, inputs: WorkflowInputs)
 
 
 def _ensure_begun(event: Event, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
-    return NO_DECISION if state.root else WorkflowDecision((SessionBegan(event.source.client.value, inputs.root),))
+    """Note the beginning of a session whose client has not reported it; a prompt also begins one that has ended."""
+    if state.root and not (state.has_ended and isinstance(event, PromptSubmitted)):
+        return NO_DECISION
+    return WorkflowDecision((SessionBegan(event.source.client.value, state.root or inputs.root),))
 
 
 def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
@@ -107,7 +113,7 @@ def on_prompt_submitted(event: PromptSubmitted, state: SessionState, inputs: Wor
     command, after = parse_workflow_command(event.prompt), apply_facts(decision.facts, state)
     if command is None and after.run is None:
         return decision
-    decision += _execute_command(command, event, after, inputs) if command else _on_other_prompt(after, inputs)
+    decision += _execute_command(command, event, after, inputs) if command else _on_other_prompt(event, after, inputs)
     text = render_turn_prompt(apply_facts(decision.facts, state), inputs)
     started = any(isinstance(fact, WorkflowStarted) for fact in decision.facts)
     if started or any(isinstance(fact, WorkflowReopened) for fact in decision.facts):
@@ -129,7 +135,11 @@ def _execute_command(
         case Verb.OTHER:
             return NO_DECISION
     # A bare word such as "stop" is an ordinary prompt when it changes nothing.
-    return decision if decision.facts or event.prompt.lstrip()[:1] in ("/", "$") else _on_other_prompt(state, inputs)
+    return (
+        decision
+        if decision.facts or event.prompt.lstrip()[:1] in ("/", "$")
+        else _on_other_prompt(event, state, inputs)
+    )
 
 
 def on_workflow_commanded(event: WorkflowCommanded, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
@@ -200,33 +210,34 @@ def start_run(workflow_name: str, goal: str, inputs: WorkflowInputs) -> Workflow
         )
         why = make_explanation("workflow", "unknown", f"no workflow {workflow_name[:40]}")
         return WorkflowDecision(effects=(NotifyUser(text),), explanations=(why,))
-    features = inputs.features_in_progress
-    named = [match[1] for match in _FEATURE_NAME.finditer(goal) if match[1] in features]
-    feature = named[0] if named else features[0] if len(features) == 1 and not goal else ""
+    feature, chosen = choose_feature(goal, workflow, inputs)
     run = replace(
         create_run(workflow, inputs.registry.stages, inputs.run_id, goal[:MAX_GOAL_CHARS], feature),
-        preexisting_features=features,
+        preexisting_features=inputs.features_in_progress,
         base_commit=inputs.base_commit,
     )
     why = make_explanation(
         "workflow", "start", f"workflow {workflow_name}", workflow.origin, goal=goal[:200], feature=run.feature
     )
-    return WorkflowDecision((WorkflowStarted(run, inputs.now, inputs.tokens or 0),), explanations=(why,))
+    return chosen + WorkflowDecision((WorkflowStarted(run, inputs.now, inputs.tokens or 0),), explanations=(why,))
 
 
-def _on_other_prompt(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+def _on_other_prompt(event: PromptSubmitted, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Note a prompt while a workflow is running; an unrelated question pauses the loop."""
     if state.run is None or not state.run.is_running:
         return NO_DECISION
     pauses = inputs.is_unrelated_question
     why = make_explanation("loop", "pause" if pauses else "listen", "the user sent a prompt")
-    return WorkflowDecision((UserMessaged(pauses_loop=pauses),), explanations=(why,))
+    named = () if state.run.feature else named_features(event.prompt, inputs.features_in_progress)
+    assigned = (FeatureAssigned(named[0]),) if len(named) == 1 else ()
+    return WorkflowDecision((UserMessaged(pauses_loop=pauses), *assigned), explanations=(why,))
 
 
 def _detect_override(state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
     """Note that a continued turn ended anyway because of the client's own limit."""
     run, loop = state.run, state.loop
-    is_over_limit = loop.was_continued and 0 < inputs.max_continuations_in_a_row < loop.consecutive_continuations
+    most = inputs.client.max_continuations_in_a_row
+    is_over_limit = loop.was_continued and 0 < most < loop.consecutive_continuations
     if run is None or not run.is_running or not is_over_limit:
         return NO_DECISION
     text = inputs.messages["continuation_overridden"].format(workflow=run.workflow, steps=format_unfinished_steps(run))

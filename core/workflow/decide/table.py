@@ -9,6 +9,7 @@ from typing import Any
 from upbeat.core.contract import event as events
 from upbeat.core.workflow.decide import loop, session, subagents
 from upbeat.core.workflow.decide.command import parse_workflow_command
+from upbeat.core.workflow.decide.features import find_new_feature
 from upbeat.core.workflow.decide.next_step import tell_next_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import FeatureAssigned, apply_facts
@@ -48,7 +49,7 @@ def _assign_feature(event: events.Event, state: SessionState, inputs: WorkflowIn
     """Return the run's feature as soon as a delegation shows it; the end of a turn does the same."""
     if state.run is None or not isinstance(event, events.SubagentRequested):
         return NO_DECISION
-    feature = loop.find_new_feature(state.run, inputs.features_in_progress)
+    feature = find_new_feature(state.run, inputs.features_in_progress)
     return WorkflowDecision((FeatureAssigned(feature),)) if feature else NO_DECISION
 
 
@@ -96,7 +97,7 @@ def required_inputs(event: events.Event, state: SessionState) -> frozenset[Requi
     needed: set[RequiredInput] = set()
     match event:
         case events.SessionStarted():
-            needed = {RequiredInput.TASKS, RequiredInput.PEER_SESSIONS}
+            needed = {RequiredInput.TASKS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES}
         case events.PromptSubmitted() | events.WorkflowCommanded():
             needed = {RequiredInput.TOKENS, RequiredInput.PEER_SESSIONS, RequiredInput.FEATURES, RequiredInput.TASKS}
             if isinstance(event, events.WorkflowCommanded) or parse_workflow_command(event.prompt):

@@ -10,7 +10,7 @@ from fakes.clock import FakeClock
 
 from upbeat.adapters.system.journal.store import SqliteJournal
 from upbeat.core.journal.record import Record
-from upbeat.core.workflow.facts import SessionBegan, WorkflowStarted, apply_facts
+from upbeat.core.workflow.facts import SessionBegan, SessionClosed, WorkflowStarted, apply_facts
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, WorkflowRun, WorkflowStep
 
 STATE = ".local/state"
@@ -99,3 +99,32 @@ def test_an_ambiguous_or_unknown_session(here: Here, repo: Path, home: Path, nam
     assert 0 != done.code
     assert "`upbeat status` lists them" in done.stderr
     assert {RunStatus.RUNNING} == set(statuses(home).values())
+
+
+HAND_OVER = ["workflow", "resume", "--client", "codex", "--no-start", "--session", "s-10"]
+
+
+@pytest.mark.parametrize(("force", "code"), [([], 1), (["--force"], 0)])
+def test_a_session_that_lives_is_not_handed_over(
+    here: Here, repo: Path, home: Path, force: list[str], code: int
+) -> None:
+    """Without a terminal to ask at, the workflow of a session that has not ended stays there unless forced."""
+    done = here(*HAND_OVER, *force, cwd=repo, home=home)
+    refused = "upbeat: session s-10 of claude-code has not ended; its last event was "
+
+    assert (code, bool(code)) == (done.code, done.stderr.startswith(refused))
+    assert bool(code) == done.stderr.endswith("end it first, or pass --force if it is gone\n")
+    assert (b"" if code else b"upbeat: workflow single waits for the next codex-cli session") == done.stdout[:60]
+
+
+def test_a_session_that_has_ended_is_handed_over(here: Here, repo: Path, home: Path) -> None:
+    """The workflow of an ended session is offered at once."""
+    journal = SqliteJournal(home / STATE, FakeClock())
+    with journal.transaction() as transaction:
+        ended = apply_facts((SessionClosed(),), transaction.state("s-10"))
+        record = Record("", "SessionEnded", "claude-code", "s-10", root=str(repo), facts=(SessionClosed(),))
+        transaction.append(record, ended)
+    journal.close()
+    done = here(*HAND_OVER, cwd=repo, home=home)
+
+    assert (0, True) == (done.code, done.stdout.startswith(b"upbeat: workflow single waits for the next"))

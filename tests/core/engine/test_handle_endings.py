@@ -13,6 +13,8 @@ from upbeat.core.contract.event import (
     Call,
     Event,
     PromptSubmitted,
+    SessionEnded,
+    SessionStarted,
     Task,
     ToolFinished,
     ToolKind,
@@ -99,3 +101,18 @@ def test_a_stop_word_ends_everything() -> None:
     )
 
     assert ([EndTurn], ()) == ([kind for kind, _ in done], state_of(world).notes_of("pursue-goal"))
+
+
+def test_the_end_of_a_session_is_recorded_once() -> None:
+    """Of two reports of one end the first is recorded; a prompt after it begins the session anew."""
+    world = fake_world()
+    for event in (SessionStarted(CLAUDE, "startup"), SessionEnded(CLAUDE, "other"), SessionEnded(CLAUDE, "other")):
+        handle_event(event, world.runtime)
+    handle_event(PromptSubmitted(CLAUDE, "hello"), world.runtime)
+    with world.journal.transaction() as transaction:
+        is_over = transaction.state(CLAUDE.session_id).has_ended
+    handle_event(SessionEnded(CLAUDE, "other"), world.runtime)
+
+    names = [record.event for record in world.journal.records]
+    assert ["SessionStarted", "SessionEnded", "PromptSubmitted", "SessionEnded"] == names
+    assert not is_over

@@ -140,6 +140,17 @@ def test_a_name_that_comes_again(root: Path, files: LocalWorkspace, create: Crea
     assert [f"{DAY}_retry", f"{DAY}_retry-2"] == sorted(os.listdir(root / "specs/features/archive"))
 
 
+def test_starting_a_feature(root: Path, files: LocalWorkspace, create: Create) -> None:
+    """A feature of the backlog moves to those in progress; one that is in progress, and an unknown one, stay."""
+    create("later", status=FeatureStatus.BACKLOG)
+    before = files.features_in_backlog(str(root))
+    for name in ("later", "later", "unknown"):
+        files.start_feature(str(root), name)
+
+    assert (("later",), ()) == (before, files.features_in_backlog(str(root)))
+    assert ("later",) == files.features_in_progress(str(root))
+
+
 def test_moves_that_are_refused(root: Path, files: LocalWorkspace, create: Create) -> None:
     """An impossible move is an error that says what to do, and nothing changes."""
     create()

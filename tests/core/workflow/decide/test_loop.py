@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from workflow_play import FAIL, ISSUES, PASS, REJECT, Play, started, with_own
 
-from upbeat.core.contract.client import UNKNOWN_CLIENT
+from upbeat.core.contract.client import UNKNOWN_CLIENT, ClientTraits
 from upbeat.core.contract.event import ClientName
-from upbeat.core.workflow.decide.loop import FEATURE_LEASE_SECONDS, ends_in_question
+from upbeat.core.workflow.decide.features import FEATURE_LEASE_SECONDS
+from upbeat.core.workflow.decide.loop import ends_in_question
 from upbeat.core.workflow.decision import ArchiveFeature, LoopLimits, TickCheckboxes
 from upbeat.core.workflow.facts import LoopEnded, SessionClosed, TurnAllowed, apply_facts
 from upbeat.core.workflow.state import PeerSession, RunStatus, StepStatus, StepVerdict
@@ -266,7 +267,7 @@ def test_the_clients_own_limit() -> None:
     """The last continuation before a client ends the turn itself tells the user; tool calls start the count anew."""
     limits = LoopLimits(max_turns=100, max_turns_without_progress=100)
     capped, uncapped, working = (
-        started("standard", limits=limits, max_continuations_in_a_row=most) for most in (8, 0, 8)
+        started("standard", limits=limits, traits=ClientTraits(max_continuations_in_a_row=most)) for most in (8, 0, 8)
     )
     said = []
     for _turn in range(9):
@@ -285,7 +286,7 @@ def test_a_client_that_ends_the_turn_itself() -> None:
     play = started("standard", limits=LoopLimits(max_turns=100, max_turns_without_progress=100))
     for _turn in range(9):
         play.ends()
-    play.prompt("what happened?", max_continuations_in_a_row=8)
+    play.prompt("what happened?", client=ClientTraits(max_continuations_in_a_row=8))
 
     assert ("overridden", RunStatus.RUNNING) == (play.state.loop.end_reason, play.run.status)
     assert "the client ended the turn" in play.notified

@@ -39,7 +39,10 @@ def test_an_event_without_a_handler_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("event", "expected"),
     [
-        (events.SessionStarted(HERE, "startup"), {table.RequiredInput.TASKS, table.RequiredInput.PEER_SESSIONS}),
+        (
+            events.SessionStarted(HERE, "startup"),
+            {table.RequiredInput.TASKS, table.RequiredInput.PEER_SESSIONS, table.RequiredInput.FEATURES},
+        ),
         (
             events.PromptSubmitted(HERE, "hi"),
             {
