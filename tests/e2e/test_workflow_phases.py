@@ -53,7 +53,7 @@ def test_phases_drive_the_delegations(sandbox: Sandbox, client: str) -> None:
     assert (["pass"] * 5, ["fail"]) == ([r for r in results if r == "pass"], [r for r in results if r == "fail"])
     assert "complete" == session["workflow"]["status"]
     assert [] == [box for box in (tasks, *tasks.parents[2].glob("archive/*/tasks.md")) if _is_open(box)]
-    for marked in ("[stage:DEV.1.1] data model", "[stage:DEV.2.1] handlers", "[stage:DEV.3.1] connect all"):
+    for marked in ("[stage:DEV.2.1] handlers", "[stage:DEV.3.1] connect all"):
         assert any(turn.texts_with(marked) for turn in main)
 
 
