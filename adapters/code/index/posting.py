@@ -60,12 +60,12 @@ def encode_words(words: Sequence[str], ids: Sequence[int]) -> bytes:
     return bytes([kind | _IS_COMPRESSED]) + zlib.compress(body, 1)
 
 
-def decode_words(body: bytes) -> list[tuple[int, str]]:
-    """Return the ids and words that ``encode_words`` encoded. Raises ValueError for anything else."""
+def decode_words(body: bytes) -> dict[int, str]:
+    """Return the words that ``encode_words`` encoded by their ids, in order. Raises ValueError for anything else."""
     try:
         content = zlib.decompress(body[1:]) if body[0] & _IS_COMPRESSED else body[1:]
         words, _, ids = content.partition(_END)
         numbers = memoryview(ids).cast(_KINDS[body[0] & ~_IS_COMPRESSED])  # type: ignore[call-overload]
-        return list(zip(numbers, words.decode().split("\n"), strict=True))
+        return dict(zip(numbers, words.decode().split("\n"), strict=True))
     except (zlib.error, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"no words of a key: {error}") from None

@@ -41,6 +41,9 @@ RACY = -1
 CACHE_BYTES = 16_000_000
 """Limit of the cache of documents, and of the cache of their lines."""
 
+CACHED_WORDS = 120_000
+"""Words of keys that readers cache, about 150 bytes each."""
+
 MAX_CACHED_WORD_IDS = 400_000
 """Word ids that a writer caches."""
 
@@ -108,10 +111,12 @@ class IndexStore:
         self._has_all_words = False
         self._document_cache: LruCache[int, StoredDocument] = LruCache(CACHE_BYTES)
         self._line_cache: LruCache[int, WordLines] = LruCache(CACHE_BYTES)
+        self._word_cache: LruCache[tuple[int, str], dict[int, str]] = LruCache(CACHED_WORDS)
 
     def share_caches(self, other: IndexStore) -> None:
         """Share the caches of ``other``, a connection to the same file."""
         self._document_cache, self._line_cache = other._document_cache, other._line_cache
+        self._word_cache = other._word_cache
 
     def close(self) -> None:
         self.database.close()
@@ -167,18 +172,43 @@ class IndexStore:
 
     def words_of_keys(self, keys: Iterable[str], names: Iterable[str]) -> dict[int, str]:
         """Return the words that have one of ``keys``, and those of ``names`` that some document has, by their ids."""
+        keys = dict.fromkeys(keys)
         words: dict[int, str] = {}
-        for key in keys:
-            words.update(self._words_of_key(key)[:MAX_WORDS_PER_KEY])
+        for found in self._words_by_key(keys).values():
+            words |= found
+        known = {*words.values()}
+        names_by_key: dict[str, set[str]] = {}
         for name in names:
-            words.update(pair for pair in self._words_of_key(index_keys(name)[-1]) if pair[1] == name)
+            if name not in known:
+                names_by_key.setdefault(index_keys(name)[-1], set()).add(name)
+        for key, body in self._word_rows(names_by_key):
+            words |= {number: word for number, word in decode_words(body).items() if word in names_by_key[key]}
         return words
 
-    def _words_of_key(self, key: str) -> list[tuple[int, str]]:
-        """Return the words that have ``key``, in alphabetical order, with their ids."""
-        rows = self.database.rows("SELECT words FROM posting WHERE key = ? AND words IS NOT NULL", key)
-        pairs = [pair for (body,) in rows for pair in decode_words(body)]
-        return sorted(pairs, key=itemgetter(1)) if len(rows) > 1 else pairs
+    def _words_by_key(self, keys: Iterable[str]) -> dict[str, dict[int, str]]:
+        """Return the words that have each of ``keys``, the first ``MAX_WORDS_PER_KEY`` in alphabetical order."""
+        batch = self.database.scalar("SELECT max(id) FROM batch")
+        found = {key: words for key in keys if (words := self._word_cache.get((batch, key))) is not None}
+        missing: dict[str, dict[int, str]] = {key: {} for key in keys if key not in found}
+        for key, body in self._word_rows(missing):
+            missing[key] |= decode_words(body)
+        for key, words in missing.items():
+            if len(words) > MAX_WORDS_PER_KEY:
+                words = dict(sorted(words.items(), key=itemgetter(1))[:MAX_WORDS_PER_KEY])
+            self._word_cache.put((batch, key), words, len(words) + 1)
+            found[key] = words
+        return found
+
+    def _word_rows(self, keys: Iterable[str]) -> list[tuple[str, bytes]]:
+        """Return the encoded words of each of ``keys``, batch by batch."""
+        sql = """SELECT key, words FROM posting
+            WHERE key IN (SELECT value FROM json_each(?)) AND words IS NOT NULL"""
+        return [(key, body) for key, body in self.database.rows(sql, json.dumps([*keys]))]
+
+    def _words_of_key(self, key: str) -> Iterator[tuple[int, str]]:
+        """Yield the ids of all words that have ``key``, and the words."""
+        for _, body in self._word_rows([key]):
+            yield from decode_words(body).items()
 
     def get_documents(self, doc_ids: Iterable[int]) -> dict[int, StoredDocument]:
         """Return documents by their ids. Raises ValueError when one is missing or damaged."""

@@ -32,14 +32,14 @@ def test_a_key_has_the_documents_and_the_new_words() -> None:
     rows = {
         key: (
             [list(column) for column in decode_postings(postings, number)],
-            decode_words(words) if words else [],
+            decode_words(words) if words else {},
         )
         for key, _, number, postings, words in make_batch().posting_rows()
     }
 
     assert sorted(rows) == list(rows)
-    assert ([[5, 6], [1, 1]], [(11, "saveUpload"), (13, "uploads")]) == rows["upload"]
-    assert ([[5, 6], [2, 1]], []) == rows["limit"]
+    assert ([[5, 6], [1, 1]], {11: "saveUpload", 13: "uploads"}) == rows["upload"]
+    assert ([[5, 6], [2, 1]], {}) == rows["limit"]
 
 
 def test_parses_come_with_the_names_that_they_define() -> None:
