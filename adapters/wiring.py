@@ -82,6 +82,7 @@ def build_application(
     from upbeat.adapters.system.config.rules import RuleFiles
     from upbeat.adapters.system.config.workflows import LocalWorkflows
     from upbeat.adapters.system.tool_runner import CompositeProvider, ThreadRunner
+    from upbeat.adapters.system.workspace.handoffs import LocalHandoffs
     from upbeat.adapters.system.workspace.workspace import LocalWorkspace
     from upbeat.adapters.system.workspace.world_queries import LocalWorldQueries
     from upbeat.core.engine.pipeline import Runtime
@@ -114,6 +115,7 @@ def build_application(
         rule_loader=RuleFiles(environment),
         language=environment.language,
         client_traits={client.id: client.traits for client in CLIENTS},
+        handoffs=LocalHandoffs(environment.state_home),
         index=index_manager if is_long_lived else None,
     )
     if is_long_lived:  # collect seldom, and not what is loaded by now

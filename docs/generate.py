@@ -132,6 +132,7 @@ _CHANNEL_NAMES = {
     Channel.MESSAGE: "message",
     Channel.DENIAL: "denial",
     Channel.QUESTION: "question",
+    Channel.APPROVAL: "approval",
     Channel.OUTPUT: "changed answer",
     Channel.INPUT: "changed input",
     Channel.BLOCK: "block",

@@ -35,6 +35,10 @@ Each stage is run by an agent and ends with a verdict. A negative verdict leads 
 The main agent learns the next step as soon as a subagent returns: with the result of the delegating call, with the client's
 notification of a background task, or with the result of another tool, such as Codex's `wait_agent`. That is no extra turn.
 (`codex-auto` without hooks cannot reach a running turn: there the next step comes at its end.)
+
+A delegated prompt carries the goal, the progress and the latest handoff of each earlier stage. Each whole report is stored, redacted, in
+`~/.local/state/upbeat/handoffs/RUN/STEP.md`; where a handoff is cut, the prompt names that file, and so does the prompt after a compaction.
+Claude Code reads these files without asking you. They are removed after 30 days.
 All of this is data: [`config/workflows.toml`](../config/workflows.toml).
 
 工作流由若干阶段组成，同一组的阶段可以并行。每个阶段由一个智能体执行并给出结论；结论为否定时，先修复，再重试该阶段。

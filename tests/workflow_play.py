@@ -58,6 +58,7 @@ class Play:
     tree: str = "tree 1"
     tasks: str | None = None
     changed: tuple[str, ...] | None = None
+    handoff_folder: str = ""
     at: float = 1_000_000.0
     tokens: int = 0
     peer_sessions: tuple[PeerSession, ...] = ()
@@ -100,6 +101,7 @@ class Play:
             tokens=self.tokens,
             client=self.traits,
             changed_files=self.changed,
+            handoff_folder=self.handoff_folder,
         )
         return replace(inputs, **changes)  # type: ignore[arg-type]
 

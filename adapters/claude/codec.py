@@ -40,7 +40,7 @@ _PRE_CALL_CHANNELS: hooks.EffectChannels = {
 CAPABILITIES: hooks.Capabilities = {
     events.PromptSubmitted: _COMMON_CHANNELS,
     events.SessionStarted: _COMMON_CHANNELS,
-    events.ToolStarting: _PRE_CALL_CHANNELS,
+    events.ToolStarting: {**_PRE_CALL_CHANNELS, effects.ApproveCall: hooks.Channel.APPROVAL},
     events.UserQuestionRequested: {**_PRE_CALL_CHANNELS, effects.RelabelOptions: hooks.Channel.INPUT},
     events.SubagentRequested: {**_PRE_CALL_CHANNELS, effects.PrependPrompt: hooks.Channel.INPUT},
     events.ToolFinished: {**_COMMON_CHANNELS, effects.RewriteOutput: hooks.Channel.OUTPUT},

@@ -61,6 +61,8 @@ class Channel(StrEnum):
     """The call is blocked, and the model receives the reason."""
     QUESTION = "question"
     """The user decides whether the call runs."""
+    APPROVAL = "approval"
+    """The call runs without a question to the user."""
     INPUT = "input"
     """The call's input is replaced."""
     OUTPUT = "output"
@@ -223,6 +225,8 @@ def _hook_specific_output(texts: Mapping[Channel, str]) -> dict[str, Any]:
         specific |= {"permissionDecision": "deny", "permissionDecisionReason": reason}
     elif question := texts.get(Channel.QUESTION):
         specific |= {"permissionDecision": "ask", "permissionDecisionReason": question}
+    elif approval := texts.get(Channel.APPROVAL):
+        specific |= {"permissionDecision": "allow", "permissionDecisionReason": approval}
     if context := texts.get(Channel.CONTEXT):
         specific["additionalContext"] = context
     return specific

@@ -34,6 +34,10 @@ class RequestApproval(_TextEffect):
     """Ask the user to approve the call; ``text`` says what to consider."""
 
 
+class ApproveCall(_TextEffect):
+    """Run the call without asking the user, where the client would ask; ``text`` says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class RewriteInput(_TextEffect):
     """Run the call with ``fields`` of its input replaced; ``text`` says what changed."""
@@ -73,6 +77,7 @@ Effect = (
     | NotifyUser
     | Deny
     | RequestApproval
+    | ApproveCall
     | RewriteInput
     | RelabelOptions
     | RewriteOutput

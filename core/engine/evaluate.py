@@ -102,6 +102,7 @@ def gather_inputs(context: EventContext, state: SessionState) -> WorkflowInputs:
         requires_evidence=settings.workflow_require_evidence,
         base_commit=runtime.workspace.base_commit(root) if RequiredInput.BASE_COMMIT in wanted else "",
         changed_files=_changed_files(context, state, registry) if RequiredInput.CHANGED_FILES in wanted else None,
+        handoff_folder=runtime.handoffs.folder if runtime.handoffs else "",
         can_inject=context.request is None,
         client=runtime.client_traits.get(event.source.client, UNKNOWN_CLIENT),
     )

@@ -69,6 +69,7 @@ from upbeat.core.workflow.decision import (
     NO_DECISION,
     ArchiveFeature,
     StartFeature,
+    StoreHandoff,
     TickCheckboxes,
     TickSubtask,
     WorkflowDecision,
@@ -87,6 +88,7 @@ from upbeat.core.workflow.facts import (
     WorkflowEnded,
     apply_facts,
 )
+from upbeat.core.workflow.handoff import handoff_file_name
 from upbeat.core.workflow.prompts import MAX_TURN_PROMPT_CHARS
 from upbeat.core.workflow.state import NEW_SESSION, RunStatus, SessionState
 
@@ -354,6 +356,9 @@ def _perform_actions(
                 runtime.workspace.archive_feature(root, action.feature)
             case StartFeature():
                 runtime.workspace.start_feature(root, action.feature)
+            case StoreHandoff() if runtime.handoffs:
+                name = handoff_file_name(action.step_key)
+                runtime.handoffs.store(action.run_id, name, action.text, is_more=action.is_more)
     for side_effect in side_effects:
         runtime.world.perform(side_effect, root)
     settings = context.repo_context.settings

@@ -2,7 +2,7 @@
 
 ::
 
-    a call       Deny > RequestApproval > RewriteInput    what is denied or asked about is not rewritten
+    a call       Deny > RequestApproval > ApproveCall, RewriteInput    what is denied or asked about is not rewritten
                  Deny > PrependPrompt                     a denied call gets no prompt
     an ending    EndTurn > ContinueTurn                   at most one of them: the first proposal's
     a result     RewriteOutput                            the first proposal's
@@ -58,6 +58,7 @@ class _Admission:
 _SINGLE_EFFECTS = (effect_types.ContinueTurn, effect_types.RewriteOutput, effect_types.EndTurn)
 _OVERRULED_BY: dict[type[effect_types.Effect], tuple[type[effect_types.Effect], ...]] = {
     effect_types.RequestApproval: (effect_types.Deny,),
+    effect_types.ApproveCall: (effect_types.Deny, effect_types.RequestApproval),
     effect_types.RewriteInput: (effect_types.Deny, effect_types.RequestApproval),
     effect_types.PrependPrompt: (effect_types.Deny,),
     effect_types.RelabelOptions: (effect_types.Deny,),

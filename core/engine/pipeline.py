@@ -83,6 +83,7 @@ class Runtime:
     language: str = "en"
     client_traits: Mapping[str, ClientTraits] = field(default_factory=dict)
     """By client name; a client that is missing has the traits of ``UNKNOWN_CLIENT``."""
+    handoffs: ports.HandoffFiles | None = None
     index: ports.CodeIndex | None = None
     """None in a process for one turn, which would not keep it."""
 

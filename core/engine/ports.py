@@ -172,6 +172,17 @@ class Workspace(Protocol):
         """Move the feature from the backlog to those in progress."""
 
 
+class HandoffFiles(Protocol):
+    """The whole reports of subagents, outside the repository. Never raises."""
+
+    @property
+    def folder(self) -> str:
+        """The absolute folder of all runs; a report is in the file that ``core.workflow.handoff`` names."""
+
+    def store(self, run_id: str, name: str, text: str, *, is_more: bool) -> None:
+        """Store ``text``, redacted, in the file ``name`` of a run, or append it."""
+
+
 class WorkflowLoader(Protocol):
     """Loads workflows."""
 

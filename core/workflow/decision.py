@@ -62,6 +62,8 @@ class WorkflowInputs:
     """The commit that is checked out, in hexadecimal."""
     changed_files: tuple[str, ...] | None = None
     """The files changed since the run began, relative to the repository; None if unknown."""
+    handoff_folder: str = ""
+    """Where whole handoffs are stored (absolute); empty if they are not."""
     can_inject: bool = True
     """Context reaches the model at this event; not so for a program that reports events after they happened."""
 
@@ -107,7 +109,17 @@ class StartFeature:
     feature: str
 
 
-WorkspaceAction = TickCheckboxes | TickSubtask | ArchiveFeature | StartFeature
+@dataclass(frozen=True, slots=True)
+class StoreHandoff:
+    """Store the whole report of a subagent on a step; ``is_more``: after those of other calls of the step."""
+
+    run_id: str
+    step_key: str
+    text: str
+    is_more: bool = False
+
+
+WorkspaceAction = TickCheckboxes | TickSubtask | ArchiveFeature | StartFeature | StoreHandoff
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,9 @@ class CallReturned(Fact):
     call_id: str
     verdict: StepVerdict
     failure_notes: str = ""
+    handoff: str = ""
+    handoff_chars: int = 0
+    """The length of the handoff before it was cut; 0 if it is not in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,7 @@ class StepFinished(Fact):
     failure_notes: str = ""
     handoff: str = ""
     author: StepAuthor = StepAuthor.UNKNOWN
+    handoff_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,7 +433,9 @@ def _apply_to_run(run: WorkflowRun, fact: Fact) -> WorkflowRun:
             return replace(run, unmatched_results=queue[-MAX_UNMATCHED_RESULTS:])
         case CallReturned():
             # The call keeps its verdict until its step has finished; the queued results of its agent are used up.
-            after = with_call(run, fact.call_id, verdict=fact.verdict, failure_notes=fact.failure_notes)
+            result = {"verdict": fact.verdict, "failure_notes": fact.failure_notes}
+            handoff = {"handoff": fact.handoff, "handoff_chars": fact.handoff_chars}
+            after = with_call(run, fact.call_id, **result, **handoff)
             agents = {call.agent_id for call in after.calls if call.call_id == fact.call_id} - {""}
             queue = tuple(result for result in run.unmatched_results if result.agent_id not in agents)
             return replace(after, unmatched_results=queue)
@@ -478,5 +484,6 @@ def _finish_step(run: WorkflowRun, fact: StepFinished) -> WorkflowRun:
         attempts=step.attempts + 1,
         failure_notes="" if fact.verdict is StepVerdict.PASS else fact.failure_notes,
         handoff=fact.handoff or step.handoff,
+        handoff_chars=fact.handoff_chars if fact.handoff else step.handoff_chars,
         author=fact.author,
     )

@@ -17,6 +17,11 @@ SECTIONS = tuple(_TITLES)
 """The sections of a handoff, in order."""
 _SECTION_BY_TITLE = {title: section for section, titles in _TITLES.items() for title in titles.split("|")}
 
+MAX_HANDOFF_CHARS = 600
+"""Maximum length of one step's handoff in the state and in a prompt."""
+MAX_WHOLE_CHARS = 200_000
+"""Maximum length of a handoff in its file."""
+
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _BOLD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)([^*_]{1,60})(?:\*\*|__)(.*)")
@@ -59,6 +64,25 @@ class Handoff:
         limits = _split_budget([_length(*part) for part in parts], limit - 2 * (len(parts) - 1))
         sections = (_truncate_section(head, text, share) for (head, text), share in zip(parts, limits, strict=True))
         return "\n\n".join(filter(None, sections))
+
+
+def handoff_path(folder: str, run_id: str, step_key: str) -> str:
+    """Return the file with the whole handoff of a step: below ``folder``, which has the handoffs of all runs."""
+    return f"{folder}/{run_id}/{handoff_file_name(step_key)}"
+
+
+def handoff_file_name(step_key: str) -> str:
+    """Return the name of the file of a step: ``TEST-2.md`` for ``TEST:2``."""
+    return re.sub(r"[^A-Za-z0-9-]", "-", step_key) + ".md"
+
+
+def join_handoffs(handoffs: Sequence[str]) -> str:
+    """Return the handoffs of several calls as one, each with an equal share of the limit."""
+    texts = [text for text in handoffs if text]
+    if len(texts) < 2:
+        return "".join(texts)
+    limit = TextLimit(MAX_HANDOFF_CHARS // len(texts) - 2)
+    return "\n\n".join(truncate_to_limit(text, limit)[0] for text in texts)
 
 
 def parse_handoff(text: str) -> Handoff:

@@ -12,7 +12,9 @@ from upbeat.core.messages.catalogue import Messages, load_messages
 from upbeat.core.sanitize.control_chars import strip_controls
 from upbeat.core.sanitize.frame import SafeText
 from upbeat.core.sanitize.text import neutralize_markup, sanitize_inline
+from upbeat.core.sanitize.truncate import TextLimit, truncate_to_limit
 from upbeat.core.workflow.decision import WorkflowInputs
+from upbeat.core.workflow.handoff import MAX_HANDOFF_CHARS, handoff_file_name
 from upbeat.core.workflow.registry import Stage, localized_text
 from upbeat.core.workflow.state import (
     RunStatus,
@@ -29,11 +31,13 @@ from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks,
 if TYPE_CHECKING:
     from upbeat.core.workflow.tasks import TasksFile
 
-MAX_STEP_PROMPT_CHARS = 1500
+MAX_STEP_PROMPT_CHARS = 3000
 MAX_RESUME_PROMPT_CHARS = 2000
 MAX_TURN_PROMPT_CHARS = 1000
 MAX_BOXES = 5
 MAX_SUBTASKS = 8
+MAX_EARLIER_HANDOFF_CHARS = 200
+"""Maximum length of a handoff in a prompt, if it is not of the steps just before."""
 ELLIPSIS = "…"
 
 VERDICT_MARKS = {
@@ -77,7 +81,8 @@ def describe_end_reason(code: str, turns_without_progress: int, language: str) -
 
 def render_resume_prompt(state: SessionState, inputs: WorkflowInputs) -> str:
     """Return what a model needs to continue after a compaction or in a new session, within the limit for resuming."""
-    lines = _status_lines(state, inputs) + _open_checkbox_lines(inputs.tasks, inputs.messages)
+    handoffs = _handoff_folder_lines(state.run, inputs) if state.run and state.run.is_open else []
+    lines = _status_lines(state, inputs) + handoffs + _open_checkbox_lines(inputs.tasks, inputs.messages)
     return _truncate_lines(lines, MAX_RESUME_PROMPT_CHARS)
 
 
@@ -154,6 +159,7 @@ def render_step_prompt(
     lines: list[str] = [messages["step_header"].format(workflow=run.workflow, key=step.key, mode=mode)]
     lines += _goal_lines(run, messages)
     lines += _own_subtask_lines(run, step, subtask, inputs) if subtask else []
+    lines.append(messages["progress"].format(done=format_done(run)))
     if text := localized_text(stage.text, inputs.language):
         lines.append(text)
     if step.attempts:
@@ -170,15 +176,39 @@ def render_step_prompt(
         lines.append(messages["feature"].format(feature=run.feature))
     elif workflow and "bdd" in workflow.files and step.group == 0:
         lines.append(messages["no_feature"].format(workflow=run.workflow))
-    earlier = [other for other in run.steps if other.group < step.group and other.handoff]
-    for other in earlier:
-        if other.group == earlier[-1].group:
-            # A quotation is neither an instruction nor, if the agent repeats it, a verdict.
-            quoted = (f"> {neutralize_markup(line)}".rstrip() for line in strip_controls(other.handoff).splitlines())
-            lines += [messages["handoff_from"].format(key=other.key), *quoted]
-    lines.append(messages["handoff_request"])
-    last = messages["verdict_request"].format(words="|".join(verdict_options(stage)), call=call_id[-40:])
+    verdict = messages["verdict_request"].format(words="|".join(verdict_options(stage)), call=call_id[-40:])
+    last = "\n".join((messages["handoff_request"], verdict))
+    lines += _handoff_lines(run, step, inputs)
     return _truncate_lines(lines, MAX_STEP_PROMPT_CHARS - len(last) - 1) + "\n" + last
+
+
+def _handoff_lines(run: WorkflowRun, step: WorkflowStep, inputs: WorkflowInputs) -> list[str]:
+    """Return the latest handoff of each earlier stage, those of the group before first and longest.
+
+    Where one is cut, the file with the whole is named.
+    """
+    latest = {(other.stage, other.mode): other for other in run.steps if other.group < step.group and other.handoff}
+    earlier = sorted(latest.values(), key=lambda other: other.group)
+    last = [other for other in earlier if other.group == earlier[-1].group]
+    lines: list[str] = []
+    is_any_cut = False
+    for other in (*last, *(other for other in earlier if other not in last)):
+        limit = TextLimit(MAX_HANDOFF_CHARS if other in last else MAX_EARLIER_HANDOFF_CHARS)
+        text = truncate_to_limit(strip_controls(other.handoff), limit)[0]
+        is_cut = bool(inputs.handoff_folder) and other.handoff_chars > len(text)
+        is_any_cut |= is_cut
+        label = inputs.messages["handoff_cut" if is_cut else "handoff_from"]
+        # A quotation is neither an instruction nor, if the agent repeats it, a verdict.
+        quoted = (f"> {neutralize_markup(line)}".rstrip() for line in text.splitlines())
+        lines += [label.format(key=other.key, file=handoff_file_name(other.key)), *quoted]
+    return _handoff_folder_lines(run, inputs) + lines if is_any_cut else lines
+
+
+def _handoff_folder_lines(run: WorkflowRun, inputs: WorkflowInputs) -> list[str]:
+    """Return where the whole handoffs are, if there are any."""
+    if not inputs.handoff_folder or not any(step.handoff_chars for step in run.steps):
+        return []
+    return [inputs.messages["handoff_folder"].format(folder=f"{inputs.handoff_folder}/{run.id}")]
 
 
 def render_next_step_prompt(run: WorkflowRun, inputs: WorkflowInputs) -> str:

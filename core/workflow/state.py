@@ -72,6 +72,8 @@ class WorkflowStep:
     failure_notes: str = ""
     handoff: str = ""
     """The handoff of its last result."""
+    handoff_chars: int = 0
+    """The length of that handoff before it was cut; 0 if it is not in a file."""
     repair_of: tuple[str, ...] = ()
     """Keys of the steps that this one repairs."""
     author: StepAuthor = StepAuthor.UNKNOWN
@@ -94,6 +96,8 @@ class SubagentCall:
     verdict: StepVerdict = StepVerdict.NONE
     """Set once it has returned, while other calls of its step are running."""
     failure_notes: str = ""
+    handoff: str = ""
+    handoff_chars: int = 0
     started_at: float = 0.0
     """Seconds since the epoch; 0 if unknown."""
     subtask: str = ""

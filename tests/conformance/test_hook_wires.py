@@ -71,6 +71,7 @@ GIVEN: Mapping[type[Effect], Effect] = {
 """What changes nothing without its fields."""
 DIFFERENT = {
     ("UserQuestionRequested", "RelabelOptions"): "Codex takes no changed input of a question",
+    ("ToolStarting", "ApproveCall"): "Codex asks nobody about reading files",
     ("SubagentStarted", "NotifyUser"): "Claude Code shows no message of this event",
     ("SubagentEnding", "NotifyUser"): "Claude Code shows no message of this event",
     ("CompactionStarting", "NotifyUser"): "Claude Code would put the answer into the summary",

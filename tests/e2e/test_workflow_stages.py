@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from .workflow_sessions import (
     GREEN,
     TEST,
     TRUSTED,
+    carry_out,
     command_of,
     effects,
     facts,
@@ -25,6 +27,8 @@ from .workflow_sessions import (
     script_of,
     shell_call,
     status,
+    subagent_turns,
+    verdict,
     write_test,
 )
 
@@ -141,3 +145,32 @@ def test_a_review_counts_if_it_read_the_change(sandbox: Sandbox, client: str, co
     assert {"DEV": "pass", "REVIEW": result, "TEST": "pass"} == verdicts
     asked = [text for text in effects(played.records, "continue_turn") if "REVIEW" in text]
     assert (result == "unclear") == bool(asked)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_handoff_that_is_cut_can_be_read_whole(sandbox: Sandbox, client: str) -> None:
+    """The next agent is told goal, progress, the handoff and its file; no user is asked before it reads that."""
+    prepare(sandbox, client)
+    findings = "\n".join(f"- finding {number}: retries belong around the call that saves" for number in range(40))
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    report = verdict("PASS", f"## Findings\n{findings}\n- the token {token} is in the log")
+    found = [[replace(part("debugger", "Find the cause."), answer=report)], "Shall I go on with it?"]
+    run(sandbox, command_of(client), stdin="[workflow:debug] fix the order", script=script_of(client, found))
+    [file] = sandbox.home.glob(".local/state/upbeat/handoffs/*/DEBUG.md")
+    read: dict[str, Any] = {"tool": "Read", "input": {"file_path": str(file)}}
+    look = shell_call(client, f"cat '{file}'") if client == "codex" else read
+    fixed = [[part("developer", "Fix it.")], "Shall I go on after that?"]
+    done = carry_out(
+        sandbox,
+        client,
+        "go on then",
+        fixed,
+        session=status(sandbox)[0]["session_id"],
+        first=[{"said": ["Fix it."], "reply": [look]}],
+    )
+    last = subagent_turns(done, "Fix it.")[-1]
+
+    assert 1 == last.count("Goal: fix the order\nProgress: 1/3 steps done.")
+    assert 1 == last.count("From DEBUG (cut, whole in DEBUG.md):")
+    assert 1 == last.count(f"Whole handoffs: {file.parent}")
+    assert (1, 0) == (last.count("finding 39: retries"), last.count(token))

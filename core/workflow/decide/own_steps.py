@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from upbeat.core.contract.event import TurnEnding
 from upbeat.core.sanitize.control_chars import strip_controls
-from upbeat.core.workflow.decide.subagents import MAX_HANDOFF_CHARS, conclude_step, evaluate_result
+from upbeat.core.workflow.decide.subagents import conclude_step, evaluate_result
 from upbeat.core.workflow.decide.subtasks import open_subtasks
 from upbeat.core.workflow.decide.transitions import finish_step
 from upbeat.core.workflow.decision import NO_DECISION, WorkflowDecision, WorkflowInputs
 from upbeat.core.workflow.facts import StepFinished
-from upbeat.core.workflow.handoff import parse_handoff
+from upbeat.core.workflow.handoff import MAX_HANDOFF_CHARS, parse_handoff
 from upbeat.core.workflow.prompts import format_step_keys
 from upbeat.core.workflow.state import (
     SessionState,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from upbeat.core.contract.effect import InjectContext, NotifyUser
+from upbeat.core.contract.effect import ApproveCall, InjectContext, NotifyUser
 from upbeat.core.contract.event import (
     Event,
     PromptOrigin,
@@ -12,6 +12,7 @@ from upbeat.core.contract.event import (
     SessionEnded,
     SessionStarted,
     ToolFinished,
+    ToolKind,
     ToolStarting,
     TurnFailed,
     TurnInterrupted,
@@ -44,6 +45,7 @@ from upbeat.core.workflow.facts import (
     WorkflowStarted,
     apply_facts,
 )
+from upbeat.core.workflow.handoff import handoff_path
 from upbeat.core.workflow.prompts import format_unfinished_steps, render_resume_prompt, render_turn_prompt
 from upbeat.core.workflow.state import Evidence, LoopState, RunStatus, SessionState
 from upbeat.core.workflow.verdict.evidence import extract_evidence
@@ -252,11 +254,24 @@ def on_session_ended(_event: SessionEnded, state: SessionState, inputs: Workflow
     return _detect_override(state, inputs) + WorkflowDecision((*lose_all_calls(state), SessionClosed()))
 
 
-def on_tool_starting(_event: ToolStarting, state: SessionState, _inputs: WorkflowInputs) -> WorkflowDecision:
-    """Note that the agent is working again after a continuation or a question."""
+def on_tool_starting(event: ToolStarting, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Note that the agent is working again after a continuation or a question; let it read whole handoffs."""
     loop = state.loop
     is_news = loop.was_continued or loop.consecutive_continuations or loop.has_asked_user
-    return WorkflowDecision((ToolUsed(),)) if is_news else NO_DECISION
+    decision = WorkflowDecision((ToolUsed(),)) if is_news else NO_DECISION
+    return decision + _approve_handoff(event, state, inputs)
+
+
+def _approve_handoff(event: ToolStarting, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:
+    """Approve that a handoff of the run is read: its file is outside of the folders that a client reads unasked."""
+    run, call = state.run, event.call
+    if run is None or not inputs.handoff_folder or call.kind is not ToolKind.READ or not call.paths:
+        return NO_DECISION
+    files = {handoff_path(inputs.handoff_folder, run.id, step.key) for step in run.steps if step.handoff_chars}
+    if not files.issuperset(call.paths):
+        return NO_DECISION
+    why = make_explanation("workflow", "approve", "it is a handoff of the run", paths=call.paths)
+    return WorkflowDecision(effects=(ApproveCall("a handoff of the workflow"),), explanations=(why,))
 
 
 def on_tool_finished(event: ToolFinished, state: SessionState, inputs: WorkflowInputs) -> WorkflowDecision:

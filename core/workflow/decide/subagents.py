@@ -22,6 +22,7 @@ from upbeat.core.workflow.decide.subtasks import choose_subtask, conclude_subtas
 from upbeat.core.workflow.decide.transitions import finish_call, unfinished_before
 from upbeat.core.workflow.decision import (
     NO_DECISION,
+    StoreHandoff,
     TickCheckboxes,
     WorkflowDecision,
     WorkflowInputs,
@@ -31,6 +32,7 @@ from upbeat.core.workflow.facts import (
     MAX_UNMATCHED_RESULT_CHARS,
     CallLinked,
     CallLost,
+    CallReturned,
     Fact,
     FilesRead,
     StepFinished,
@@ -40,7 +42,7 @@ from upbeat.core.workflow.facts import (
     UnmatchedResultQueued,
     apply_facts,
 )
-from upbeat.core.workflow.handoff import parse_handoff
+from upbeat.core.workflow.handoff import MAX_HANDOFF_CHARS, MAX_WHOLE_CHARS, parse_handoff
 from upbeat.core.workflow.prompts import (
     ELLIPSIS,
     format_step_keys,
@@ -63,8 +65,6 @@ from upbeat.core.workflow.verdict import classify as verdicts
 from upbeat.core.workflow.verdict.evidence import check_evidence
 from upbeat.core.workflow.verdict.reading import CHANGES, has_read_changes, relevant_changes, shown_files
 
-MAX_HANDOFF_CHARS = 600
-"""Maximum length of one step's handoff."""
 MAX_NAMED_FILES = 5
 """Unread files that a message names."""
 
@@ -224,12 +224,24 @@ def _on_final_message(
         origin = _workflow_origin(inputs.registry, run)
         why = make_explanation("workflow", "request_verdict", problem, origin, step=step.key, message=message[-300:])
         return WorkflowDecision(effects=(ContinueTurn(problem),), explanations=(why,))
-    handoff = parse_handoff(message).truncate(MAX_HANDOFF_CHARS)
+    handoff, length = parse_handoff(message), 0
+    decision = NO_DECISION
+    if inputs.handoff_folder:
+        length = len(handoff.truncate(MAX_WHOLE_CHARS))
+        stored = StoreHandoff(run.id, step.key, message, _has_other_results(run, step))
+        decision = WorkflowDecision(workspace_actions=(stored,))
+    text = handoff.truncate(MAX_HANDOFF_CHARS)
     if call.subtask:
-        return conclude_subtask(run, call, SubtaskFinished(call.call_id, verdict, notes, handoff), inputs)
-    facts = finish_call(run, inputs.registry, call.call_id, verdict, notes, handoff)
-    ended = StepFinished(step.key, verdict, notes, handoff, StepAuthor.AGENT)
-    return conclude_step(run, inputs, ended, facts, message)
+        return decision + conclude_subtask(run, call, SubtaskFinished(call.call_id, verdict, notes, text), inputs)
+    facts = finish_call(run, inputs.registry, CallReturned(call.call_id, verdict, notes, text, length))
+    ended = StepFinished(step.key, verdict, notes, author=StepAuthor.AGENT)
+    return decision + conclude_step(run, inputs, ended, facts, message)
+
+
+def _has_other_results(run: WorkflowRun, step: WorkflowStep) -> bool:
+    """Return whether other calls of the step have returned, whose reports are kept."""
+    is_returned = any(call.step_key == step.key and call.verdict is not StepVerdict.NONE for call in run.calls)
+    return is_returned or any(result.step_key == step.key for result in run.subtasks)
 
 
 def evaluate_result(

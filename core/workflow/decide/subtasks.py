@@ -17,6 +17,7 @@ from upbeat.core.workflow.decision import (
     make_explanation,
 )
 from upbeat.core.workflow.facts import Fact, StepFinished, SubtaskFinished, apply_facts
+from upbeat.core.workflow.handoff import join_handoffs
 from upbeat.core.workflow.prompts import format_subtask_marker, plan_of_step
 from upbeat.core.workflow.state import SessionState, StepAuthor, StepVerdict, SubagentCall, WorkflowRun, WorkflowStep
 from upbeat.core.workflow.subtasks import Subtask, SubtaskStatus, plan_subtasks, subtask_key, subtasks_with
@@ -116,16 +117,19 @@ def _finish(
 ) -> StepFinished:
     """Return the result of the step: passed if every sub-task is done, else failed, with the reasons."""
     results = [result for result in run.subtasks if result.step_key == step.key]
-    handoff = "\n".join(result.handoff for result in results if result.handoff)
+    handoffs = [result.handoff for result in results if result.handoff]
+    # Of each report only a part is in the state, so the whole is always in the file.
+    about = StepAuthor.AGENT, sum(map(len, handoffs)) + 1 if inputs.handoff_folder and handoffs else 0
+    handoff = join_handoffs(handoffs)
     failed = subtasks_with(plan, SubtaskStatus.FAILED)
     waiting = subtasks_with(plan, SubtaskStatus.WAITING)
     if not plan:  # tasks.md is gone
-        return StepFinished(step.key, ended.verdict, ended.failure_notes, handoff, StepAuthor.AGENT)
+        return StepFinished(step.key, ended.verdict, ended.failure_notes, handoff, *about)
     if not failed and not waiting:
-        return StepFinished(step.key, StepVerdict.PASS, "", handoff, StepAuthor.AGENT)
+        return StepFinished(step.key, StepVerdict.PASS, "", handoff, *about)
     notes = [f"{s.id} {s.title}: {s.result.failure_notes if s.result else ''}" for s in failed]
     if waiting:
         notes.append(inputs.messages["subtasks_not_started"].format(ids=", ".join(s.id for s in waiting)))
     notes += inputs.tasks.problems if inputs.tasks else ()
     text = " · ".join(sanitize_inline(note, 400) for note in notes)
-    return StepFinished(step.key, StepVerdict.FAIL, text, handoff, StepAuthor.AGENT)
+    return StepFinished(step.key, StepVerdict.FAIL, text, handoff, *about)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 from upbeat.core.workflow.facts import CallReturned, Fact, RepairPlanned, StepFinished, WorkflowEnded, apply_facts
+from upbeat.core.workflow.handoff import join_handoffs
 from upbeat.core.workflow.registry import (
     SPEC_MODE,
     VERIFY_MODE,
@@ -65,21 +66,19 @@ def is_finished(run: WorkflowRun) -> bool:
     return not current_steps(run)
 
 
-def finish_call(
-    run: WorkflowRun, registry: Registry, call_id: str, verdict: StepVerdict, failure_notes: str, handoff: str = ""
-) -> tuple[Fact, ...]:
-    """Return the facts that follow when the call returns; none if it is unknown or has returned before."""
-    call = next((call for call in run.calls if call.call_id == call_id), None)
+def finish_call(run: WorkflowRun, registry: Registry, returned: CallReturned) -> tuple[Fact, ...]:
+    """Return the facts that follow when a call returns; none if it is unknown or has returned before."""
+    call = next((call for call in run.calls if call.call_id == returned.call_id), None)
     if call is None or call.verdict is not StepVerdict.NONE:
         return ()
-    returned = CallReturned(call_id, verdict, failure_notes)
     after = _apply(run, [returned])
     calls = [other for other in after.calls if other.step_key == call.step_key]
     if any(other.verdict is StepVerdict.NONE for other in calls):
         return (returned,)
     worst = min((other.verdict for other in calls), key=WORST_FIRST.index)
     notes = " · ".join(other.failure_notes for other in calls if other.verdict is worst and other.failure_notes)
-    finished = StepFinished(call.step_key, worst, notes, handoff, StepAuthor.AGENT)
+    handoff, length = join_handoffs([other.handoff for other in calls]), sum(other.handoff_chars for other in calls)
+    finished = StepFinished(call.step_key, worst, notes, handoff, StepAuthor.AGENT, length)
     return (returned, *finish_step(after, registry, finished))
 
 

@@ -40,7 +40,7 @@ def shown_files(event: ToolFinished, root: str) -> tuple[str, ...]:
     elif call.kind is ToolKind.SEARCH and output.strip():
         named = (value for value in call.input.values() if isinstance(value, str) and 0 < len(value) <= MAX_PATH_CHARS)
         paths = (*named, *_SEARCH_HIT.findall(output))
-    elif call.kind is ToolKind.SHELL and output.strip() and len(event.command) <= MAX_LINE_CHARS:
+    elif 0 < len(event.command) <= MAX_LINE_CHARS and output.strip():
         paths = _shown_by_shell(event.command, cwd, output, root)
     relative = (_relative_to(root, posixpath.normpath(posixpath.join(cwd, path))) for path in paths)
     return tuple(dict.fromkeys(filter(None, relative)))[:MAX_PATHS_PER_CALL]

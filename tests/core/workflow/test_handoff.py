@@ -9,7 +9,14 @@ from case_files import read_json_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.core.workflow.handoff import Handoff, parse_handoff
+from upbeat.core.workflow.handoff import (
+    MAX_HANDOFF_CHARS,
+    Handoff,
+    handoff_file_name,
+    handoff_path,
+    join_handoffs,
+    parse_handoff,
+)
 
 CASES = read_json_groups(Path(__file__).with_name("handoff_cases.jsonl"))
 
@@ -88,3 +95,18 @@ def test_a_cut_handoff_has_its_sections() -> None:
         parse_handoff(LONG.truncate(140)).missing_sections,
         parse_handoff(LONG.truncate(160)).open_questions,
     )
+
+
+def test_the_files_of_handoffs() -> None:
+    """Each step has a file of its own in the folder of its run."""
+    assert "/state/r1/TEST-2.md" == handoff_path("/state", "r1", "TEST:2")
+    assert "DEV-1.md" == handoff_file_name("DEV#1")
+
+
+def test_handoffs_of_several_calls_are_joined() -> None:
+    """Each keeps its share of the limit; one alone is unchanged."""
+    joined = join_handoffs(["a" * 1000, "", "b" * 1000])
+
+    assert len(joined) <= MAX_HANDOFF_CHARS
+    assert ("aaa", "bbb") == (joined[:3], joined[-4:-1])
+    assert ("one", "") == (join_handoffs(["one"]), join_handoffs([]))

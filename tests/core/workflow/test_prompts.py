@@ -8,6 +8,7 @@ import pytest
 from workflow_play import Play
 
 from upbeat.core.workflow import prompts
+from upbeat.core.workflow.decision import StoreHandoff
 from upbeat.core.workflow.registry import Stage
 from upbeat.core.workflow.state import (
     NEW_SESSION,
@@ -97,3 +98,66 @@ def test_open_tasks_are_listed_without_a_workflow() -> None:
     inputs = Play(tasks="- [x] a\n- [ ] b\n").inputs()
 
     assert "Open in tasks.md (1/2 done):\n- [ ] b" == prompts.render_resume_prompt(NEW_SESSION, inputs)
+
+
+LONG = "## Findings\n" + "\n".join(f"- finding {number} of the agent" for number in range(60))
+
+
+def with_handoffs(**fields: object) -> Play:
+    """A play of standard up to its review, every report longer than what is kept of it."""
+    play = Play(handoff_folder="/state/handoffs", **fields)  # type: ignore[arg-type]
+    play.prompt("[workflow:standard] add retries")
+    for agent in ("planner", "architect", "tester", "developer"):
+        play.does(agent, f"{agent} was here.\n{LONG}")
+    return play
+
+
+def test_a_step_prompt_has_the_goal_the_progress_and_every_handoff() -> None:
+    """The last group's come first and longest; where one is cut, the file with the whole is named."""
+    play = with_handoffs()
+    play.delegate("code-reviewer")
+    lines = play.prepended.splitlines()
+
+    assert ["Goal: add retries", "Progress: 4/8 steps done."] == lines[1:3]
+    assert f"Whole handoffs: /state/handoffs/{play.run.id}" in lines
+    heads = [line for line in lines if line.startswith("From ")]
+    steps = ("DEV", "PLAN", "ARCH", "TEST")
+    assert [f"From {step} (cut, whole in {step}.md):" for step in steps] == heads
+    assert lines[-2].startswith("End with a handoff:")
+
+
+def test_every_report_is_stored() -> None:
+    """The file has the whole message; reports of parallel calls of one step follow each other."""
+    play = with_handoffs()
+    stored = [action for action in play.workspace_actions if isinstance(action, StoreHandoff)]
+
+    assert ["PLAN", "ARCH", "TEST", "DEV"] == [action.step_key for action in stored]
+    assert all("finding 59" in action.text for action in stored)
+    assert not any(action.is_more for action in stored)
+
+    parallel = Play(handoff_folder="/state/handoffs")
+    parallel.prompt("[workflow:single] add retries")
+    calls = [parallel.delegate("developer") for _ in range(2)]
+    for call in calls:
+        parallel.returned(call, f"{call} is done.")
+    assert [False, True] == [a.is_more for a in parallel.workspace_actions if isinstance(a, StoreHandoff)]
+
+
+def test_the_handoffs_are_found_after_a_compaction() -> None:
+    """The prompt that restores the state names their folder; without files there is none."""
+    play = with_handoffs()
+    play.begin("compact")
+
+    assert f"Whole handoffs: /state/handoffs/{play.run.id}" in play.injected
+    assert "Whole handoffs" not in prompts.render_resume_prompt(SessionState(run=RUN), Play().inputs())
+
+
+def test_a_short_handoff_needs_no_file() -> None:
+    """What is shown whole is not named."""
+    play = Play(handoff_folder="/state/handoffs")
+    play.prompt("[workflow:quick] add retries")
+    play.does("developer", "It is written.")
+    play.delegate("tester")
+
+    assert "From DEV:\n> It is written." in play.prepended
+    assert "Whole handoffs" not in play.prepended

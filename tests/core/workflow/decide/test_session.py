@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from workflow_play import FAIL, PASS, Play, started
 
+from upbeat.core.contract.effect import ApproveCall
 from upbeat.core.contract.event import (
     Call,
     ClientName,
@@ -13,6 +14,8 @@ from upbeat.core.contract.event import (
     SubagentEnding,
     SubagentReturned,
     ToolFinished,
+    ToolKind,
+    ToolStarting,
     WorkflowCommanded,
 )
 from upbeat.core.workflow.decide.session import HANDOVER_OFFER_SECONDS
@@ -283,3 +286,21 @@ def test_an_interrupted_command_is_no_evidence() -> None:
     play.handle(ToolFinished(play.source, Call("c", "Bash", {}), "", "pytest", 0, was_interrupted=True))
 
     assert () == play.state.evidence
+
+
+def test_a_handoff_of_the_run_may_be_read() -> None:
+    """Its file is outside the repository, so the client would ask; any other file is the client's affair."""
+    play = Play(handoff_folder="/state/handoffs")
+    play.prompt("[workflow:quick] add retries")
+    play.does("developer", "It is written.")
+    folder = f"/state/handoffs/{play.run.id}"
+
+    def approved(*paths: str, kind: ToolKind = ToolKind.READ) -> bool:
+        play.handle(ToolStarting(play.source, Call("c", "Read", {}, kind, paths)))
+        return any(isinstance(effect, ApproveCall) for effect in play.effects)
+
+    assert approved(f"{folder}/DEV.md")
+    assert not approved(f"{folder}/DEV.md", "/etc/passwd")
+    assert not approved(f"{folder}/DEV.md", kind=ToolKind.WRITE)
+    assert not approved(f"{folder}/REVIEW.md")
+    assert not approved()

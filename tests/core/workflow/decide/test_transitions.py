@@ -64,17 +64,16 @@ def test_groups_are_in_order() -> None:
 
 
 def test_the_worst_verdict_of_the_calls_counts() -> None:
-    """A step ends when its last call returns, with the worst verdict; a call returns once."""
+    """A step ends when its last call returns, with the worst verdict and all handoffs; a call returns once."""
     run = after(RUN, StepStarted("TEST", "c1", "tester"), StepStarted("TEST", "c2", "tester"))
-    first = finish_call(run, REGISTRY, "c1", StepVerdict.UNCLEAR, "why?")
+    unclear = CallReturned("c1", StepVerdict.UNCLEAR, "why?", "one", 900)
+    second = CallReturned("c2", StepVerdict.PASS, "", "two", 3)
+    both = StepFinished("TEST", StepVerdict.UNCLEAR, "why?", "one\n\ntwo", StepAuthor.AGENT, 903)
 
-    assert (CallReturned("c1", StepVerdict.UNCLEAR, "why?"),) == first
-    assert (
-        CallReturned("c2", StepVerdict.PASS),
-        StepFinished("TEST", StepVerdict.UNCLEAR, "why?", "handoff", StepAuthor.AGENT),
-    ) == finish_call(after(run, *first), REGISTRY, "c2", StepVerdict.PASS, "", "handoff")
-    assert () == finish_call(after(run, *first), REGISTRY, "c1", StepVerdict.PASS, "")
-    assert () == finish_call(run, REGISTRY, "unknown", StepVerdict.PASS, "")
+    assert (unclear,) == finish_call(run, REGISTRY, unclear)
+    assert (second, both) == finish_call(after(run, unclear), REGISTRY, second)
+    assert () == finish_call(after(run, unclear), REGISTRY, CallReturned("c1", StepVerdict.PASS))
+    assert () == finish_call(run, REGISTRY, CallReturned("unknown", StepVerdict.PASS))
 
 
 def test_a_failed_step_is_repaired_and_retried() -> None:
