@@ -76,8 +76,17 @@ class Coverage:
                 row = counts[position]
                 for term in terms:
                     row[term] += amount
-        places = _place_terms(features.path)
+        places = place_terms(features.path)
         return {position: self._total(features, position, row, places) for position, row in counts.items()}
+
+    def score_path(self, path: str) -> float:
+        """Return how much of the question the names of a file and its folders have."""
+        best: dict[str, float] = {}
+        for term, share in place_terms(path).items():
+            if term in self._worth:
+                origin, worth = self._worth[term]
+                best[origin] = max(best.get(origin, 0.0), share * worth)
+        return sum(best.values())
 
     def _total(
         self, features: FileFeatures, position: int, counts: dict[str, float], places: Mapping[str, float]
@@ -96,7 +105,7 @@ class Coverage:
         return sum(best.values())
 
 
-def _place_terms(path: str) -> dict[str, float]:
+def place_terms(path: str) -> dict[str, float]:
     """Return the terms in the name of a file and, half as heavy, of its folders."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]

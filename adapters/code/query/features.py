@@ -73,7 +73,7 @@ class FileFeatures:
         lines_of_terms: The lines (from 1) on which each term occurs.
         phrases: Phrases of the query that the file contains, as terms.
         literals: Quoted texts of the query that the file contains.
-        coverages: For a plain question, how much of it each definition covers (``coverage``).
+        coverages: For a plain question, how much of it each definition covers (``coverage``), and how much the path.
     """
 
     path: str
@@ -93,6 +93,7 @@ class FileFeatures:
     phrases: list[tuple[str, ...]] = field(default_factory=list)
     literals: list[str] = field(default_factory=list)
     coverages: dict[int, float] = field(default_factory=dict)
+    path_coverage: float = 0.0
 
 
 def _has_common_line(features: FileFeatures, terms: tuple[str, ...]) -> bool:

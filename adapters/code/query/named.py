@@ -32,6 +32,7 @@ MAX_NAMED = 5
 MAX_REQUEST_CHARS = 400
 """Length of a query from which on it is a report."""
 
+MAX_OVERVIEW_CHARS = 80
 MAX_JOINED_WORDS = 5
 MAX_ALTERNATIVES = 3
 """Files that one name can mean; they keep the order of their ranks."""
@@ -75,6 +76,19 @@ _DECLARATION = (
     r"(?<![\w$])({0})(?:\s*:[^=:]|(?:[ \t]+[\w.*\[\]]{{1,60}})?\s*=[^=]|\s*,?[ \t]*(?:#.*|//.*)?$|\s*;)|^\}}\s*({0});"
 )
 """A line that declares a name in a form that outlines leave out: constants in a group, fields, types behind a body."""
+
+
+_PROJECT = r"(?:project|repo|repository|code ?base|library|package|app)"
+_OVERVIEW = re.compile(
+    rf"\bwhat(?:'s| is| does)(?: this| the| our)? {_PROJECT}(?: (?:do|about|for|all about|good for|doing))*\s*[?.!]*$"
+    rf"|\b(?:overview|summary|purpose) of (?:this|the|our) (?:whole |entire )?{_PROJECT}\b"
+    r"|(?:项目|專案|仓库|倉庫|库|代码库)(?:到底|究竟)?是?(?:用来|用來)?(?:做|干|幹)(?:什么|什麼|啥|嘛)",
+    re.I,
+)
+"""A prompt about the repository as a whole."""
+OVERVIEW_FILES = tuple(
+    stem + end for end in (".md", ".rst", "", ".txt", ".adoc", ".org") for stem in ("README", "readme")
+)
 
 
 class Strength(IntEnum):
@@ -151,6 +165,13 @@ def _load(source: PostingSource, paths: Sequence[str]) -> Iterator[RankedFile]:
 
 
 # What the query names
+
+
+def find_overview(source: PostingSource, query: str) -> str:
+    """Return the file that says what the project is, if ``query`` asks that and there is one; else the empty string."""
+    if len(query) > MAX_OVERVIEW_CHARS or not _OVERVIEW.search(query):
+        return ""
+    return next((path for path in OVERVIEW_FILES if path in source.paths), "")
 
 
 def find_named_mentions(query: str, files: Iterable[str] = (), symbols: Iterable[str] = ()) -> list[NamedMention]:

@@ -67,12 +67,17 @@ _QUESTION = re.compile(
     re.I,
 )
 _TEST_WORDS = re.compile(
+    r"(?<!\bin )(?<!\bin a )(?<!\bin an )(?<!\bin my )"
     r"\b(?:unit|integration|regression|missing|more|failing|flaky|broken|new)[ -]tests?\b"
     r"|\btest (?:coverage|cases?|files?|suite)\b"
-    r"|\b(?:write|add|extend|improve|update|cover|fix|run)\b.{0,30}\b(?:tests|specs)\b"
+    r"|\b(?:write|add|extend|improve|update|cover|fix)\b.{0,30}\b(?:tests|specs)\b"
     r"|单元测试|單元測試|测试用例|測試案例|写.{0,8}测试|寫.{0,8}測試",
     re.I,
 )
+_RUN_ORDER = re.compile(
+    r"^\W*(?:(?:please|now|then|just|can you|could you)\W+)*(?:re-?)?run\b|^\W*(?:请|請|再)*(?:运行|跑|執行|执行)", re.I
+)
+"""An order to run something, which needs no code of tests."""
 _DOCS_WORDS = re.compile(r"\b(?:docs|documentation|readme|changelog|tutorial|typos?)\b|文档|文檔|文件說明|说明", re.I)
 _ROLE_WORDS = {FileRole.TEST: _TEST_WORDS, FileRole.DOCS: _DOCS_WORDS}
 
@@ -143,6 +148,7 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
     paths = intended | dict.fromkeys(path.removeprefix("./") for path in _PATH.findall(query))
     dotted = dict.fromkeys(tuple(re.split(r"\.|::|->|#", name)) for name in (*_DOTTED.findall(query), *symbols))
     heaviest = _heaviest(terms, MAX_TERMS)
+    wanted = {role for role, pattern in _ROLE_WORDS.items() if pattern.search(title)}
     return SearchQuery(
         terms=heaviest,
         title_terms=in_title or in_prose,
@@ -155,7 +161,7 @@ def parse_search_query(query: str, files: Iterable[str] = (), symbols: Iterable[
         intended_paths=frozenset(intended),
         dotted_names=tuple(parts for parts in dotted if len(parts) > 1)[:MAX_PATHS],
         word_by_term=words,
-        wanted_roles=BASIC_ROLES | {role for role, pattern in _ROLE_WORDS.items() if pattern.search(title)},
+        wanted_roles=BASIC_ROLES | (wanted - {FileRole.TEST} if _RUN_ORDER.search(title) else wanted),
         length=len(query),
         is_question=bool(_QUESTION.search(title)),
     )

@@ -134,6 +134,7 @@ def rank_candidates(
         coverage = Coverage(search_query, corpus.idf)
         for file in best:
             file.coverages = coverage.score(file, source.extractor.matching_words(file.document))
+            file.path_coverage = coverage.score_path(file.path)
     details = compute_detail_signals(best, corpus, len(features))
     scale_columns(details)
     for file, row in zip(best, details, strict=True):
@@ -342,6 +343,7 @@ def compute_detail_signals(
                 ),
                 "line": max(line_gains.values(), default=0.0),
                 "coverage": max(features.coverages.values(), default=0.0),
+                "path_coverage": features.path_coverage,
                 "top_coverages": sum(nlargest(3, features.coverages.values())),
             }
         )

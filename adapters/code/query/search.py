@@ -19,7 +19,7 @@ from upbeat.adapters.code.history.commit_history import HistoryLoader, path_pref
 from upbeat.adapters.code.index.manager import IndexManager
 from upbeat.adapters.code.query.excerpt import build_findings, printable_path
 from upbeat.adapters.code.query.first_look import collect_evidence
-from upbeat.adapters.code.query.named import NamedMention, find_named_mentions, put_named_first
+from upbeat.adapters.code.query.named import NamedMention, find_named_mentions, find_overview, put_named_first
 from upbeat.adapters.code.query.parse_query import BASIC_ROLES, SearchQuery, parse_search_query, without_regex
 from upbeat.adapters.code.query.posting_source import IndexSource, PostingSource, WorkingTreeSource
 from upbeat.adapters.code.query.rank import NO_STATISTICS, CorpusStatistics, RankedFile, rank_candidates
@@ -194,7 +194,8 @@ def _search_index(search: _Search, index_manager: IndexManager) -> _SearchResult
 
 def _search_source(search: _Search, source: PostingSource) -> _SearchResult:
     retrieval = retrieve(source, search.query, search.cancelled)
-    gate = _decide_gate(search, source, retrieval)
+    overview = find_overview(source, search.text)
+    gate = _decide_gate(search, source, retrieval, bool(overview))
     if not gate.get("speaks", True):
         return _SearchResult(source, retrieval, [], NO_STATISTICS, 0, gate=gate)
     if search.history_loader:  # a prompt that gets nothing reads no history
@@ -206,7 +207,8 @@ def _search_source(search: _Search, source: PostingSource) -> _SearchResult:
     signals = history.compute_signals(search.query, path_prefix(search.root)) if history else {}
     add_history_candidates(retrieval, signals, source.paths)
     files, corpus = rank_candidates(source, search.query, retrieval, signals, search.cancelled)
-    files = put_named_first(source, search.mentions, search.query.wanted_roles, files)
+    mentions = [*search.mentions, NamedMention(overview, True, lines=(1, 1))] if overview else search.mentions
+    files = put_named_first(source, mentions, search.query.wanted_roles, files)
     return _SearchResult(source, retrieval, files, corpus, len(history.commits) if history else 0, gate=gate)
 
 
@@ -216,12 +218,14 @@ def _list_small_tree(source: PostingSource) -> list[str]:
     return list(compress(group.paths, group.members)) if group.file_count <= MAX_SMALL_TREE else []
 
 
-def _decide_gate(search: _Search, source: PostingSource, retrieval: RetrievalResult) -> dict[str, Any]:
+def _decide_gate(
+    search: _Search, source: PostingSource, retrieval: RetrievalResult, has_overview: bool
+) -> dict[str, Any]:
     """Return whether the first look found something worth saying, as data; empty without a prior."""
     if search.prior is None:
         return {}
     odds = round(log_odds(search.prior, collect_evidence(source, search.text, search.query, retrieval)), 2)
-    return {"speaks": odds >= 0, "log_odds": odds}
+    return {"speaks": odds >= 0 or has_overview, "log_odds": odds}
 
 
 def add_history_candidates(

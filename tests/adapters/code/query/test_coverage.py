@@ -64,3 +64,14 @@ def test_a_word_and_its_neighbor_count_once() -> None:
 
     assert scores(question, "a.py", "def f():\n    old()\n")["f"] < once
     assert once == scores(question, "a.py", text.replace("evict", "evict(drop)"))["f"]
+
+
+def test_a_path_covers_a_question() -> None:
+    """The name of a file counts fully and that of a folder half; each word of the question once."""
+    search_query = parse_search_query("where does a parcel get its price?")
+    coverage = Coverage(search_query, dict.fromkeys(search_query.terms, 1.0))
+
+    assert coverage.score_path("a/parcel.py") == 2 * coverage.score_path("parcel/a.py") > 0
+    assert coverage.score_path("parcel/parcel.py") == coverage.score_path("a/parcel.py")
+    assert coverage.score_path("parcel_price.py") == 2 * coverage.score_path("parcel.py")
+    assert coverage.score_path("a/b.py") == 0

@@ -6,6 +6,7 @@ import os
 import threading
 from pathlib import Path
 
+import pytest
 from repositories import git, make_repository, write
 
 from upbeat.adapters.code.files.tree import SourceCache
@@ -61,3 +62,21 @@ def test_a_small_tree_is_named_when_no_word_matches(tmp_path: Path) -> None:
 
     assert {"shop/cart.py", "shop/retry.py"} == {f.path for f in gated(root, "优惠券", 5.0).findings}
     assert () == gated(root, "优惠券", None).findings
+
+
+@pytest.mark.parametrize(
+    "question", ["what does this project do?", "give me an overview of the repo", "这个项目是做什么的？"]
+)
+def test_a_prompt_about_the_whole_project_names_its_readme(tmp_path: Path, question: str) -> None:
+    """The README at the top is first, whatever the first look says; a project without one gets none."""
+    root = make_repository(
+        Path(os.path.realpath(tmp_path)) / "r", {"README.md": "# Shop\n\nSells.\n", "a.py": "x = 1\n"}
+    )
+
+    assert ("README.md", 1) == (
+        gated(root, question, -5.0).findings[0].path,
+        gated(root, question, None).findings[0].start_line,
+    )
+    (root / "README.md").unlink()
+    assert "README.md" not in [finding.path for finding in gated(root, question, -5.0).findings]
+    assert not gated(root, "what does this project do with refunds?", -5.0).data["gate"]["speaks"]
