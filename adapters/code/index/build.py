@@ -29,7 +29,7 @@ from upbeat.adapters.system.git.commands import MAX_FILES, SKIPPED_FOLDERS, list
 from upbeat.adapters.system.process.run import NEVER_CANCELLED
 from upbeat.core.engine.ports import Cancellation
 
-BATCH_FILES = 4000
+BATCH_FILES = 8000
 """Files that are stored at once; a process that is killed loses no more."""
 
 LARGE_BUILD_FILES = 400

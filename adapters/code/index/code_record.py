@@ -6,24 +6,24 @@ Invariant: decoding returns exactly what was encoded; anything else is rejected.
 from __future__ import annotations
 
 import json
-import zlib
 from array import array
+from itertools import accumulate
 from typing import Any
 
+from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers, pack_steps
 from upbeat.adapters.code.syntax.imports import Import
 from upbeat.adapters.code.syntax.parsed_file import Definition, ParsedFile, References
 
-_HEADER_FIELDS = 3
-"""Integers in the header: number of references, bytes of their names, bytes of the rest."""
+_COLUMNS = 4
+"""Columns of the references: names, steps from one line to the next, definitions around them, whether each calls."""
 
 
 def encode_code(parsed: ParsedFile) -> bytes:
     """Encode ``parsed`` as compressed bytes, which include a checksum."""
     references = parsed.references
-    columns = (references.name_indexes, references.lines, references.enclosing, references.calls)
-    names = "\n".join(references.names).encode("utf-8", "surrogatepass")
     rest = json.dumps(
         [
+            list(references.names),
             parsed.language,
             parsed.branches,
             parsed.is_exact,
@@ -35,38 +35,34 @@ def encode_code(parsed: ParsedFile) -> bytes:
             parsed.comment_ranges,
         ],
         separators=(",", ":"),
-    ).encode()
-    head = array("I", [len(references), len(names), len(rest)])
-    return zlib.compress(b"".join((head, *columns, names, rest)), 1)
+    )
+    columns = (
+        *(pack_numbers(references.name_indexes), pack_steps(references.lines), references.enclosing),
+        array("B", references.calls),
+    )
+    return encode_columns(columns, rest)
 
 
 def decode_code(body: bytes) -> ParsedFile:
     """Decode what ``encode_code`` encoded. Raises ValueError for anything else."""
     try:
-        raw = zlib.decompress(body)
-        number, names_size, rest_size = array("I", raw[: 4 * _HEADER_FIELDS])
-        offset = 4 * _HEADER_FIELDS
-        columns = []
-        for kind, width in (("H", 2), ("I", 4), ("h", 2)):
-            columns.append(array(kind, raw[offset : offset + width * number]))
-            offset += width * number
-        name_indexes, lines, enclosing = columns
-        calls = bytearray(raw[offset : offset + number])
-        offset += number
-        names = raw[offset : offset + names_size].decode("utf-8", "surrogatepass").split("\n") if names_size else []
-        index_by_name = {name: index for index, name in enumerate(names)}
-        if len(raw) != offset + names_size + rest_size:
-            raise ValueError("its parts do not match")
-        rest: list[Any] = json.loads(raw[offset + names_size :])
-        language, branches, is_exact, definitions, imports, comments = rest
+        (name_indexes, steps, enclosing, calls), text = decode_columns(body, _COLUMNS)
+        rest: list[Any] = json.loads(text)
+        names, language, branches, is_exact, definitions, imports, comments = rest
         return ParsedFile(
             language,
             tuple([Definition(*row) for row in definitions]),
-            References(index_by_name, name_indexes, lines, enclosing, calls),
+            References(
+                {name: index for index, name in enumerate(names)},
+                array("H", name_indexes),
+                array("I", accumulate(steps)),
+                array("h", enclosing),
+                bytearray(calls),
+            ),
             tuple([Import(module, tuple(names), line) for module, names, line in imports]),
             branches,
             tuple([(first, last) for first, last in comments]),
             is_exact,
         )
-    except (zlib.error, ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"no code record: {error}") from None

@@ -9,9 +9,12 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Sequence
+from itertools import chain
+from operator import sub
 
 _KINDS = (("B", 0xFF), ("H", 0xFFFF), ("I", 0xFFFFFFFF))
 _WIDTHS = {ord(kind): array(kind).itemsize for kind in "BhHiI"}
+_MAX_STEP = 0x7FFF
 _RAW_DEFLATE = -15
 _CHECKSUM_BYTES = 4
 
@@ -20,6 +23,12 @@ def pack_numbers(numbers: Sequence[int]) -> array[int]:
     """Return ``numbers``, none of them negative, as an array of the narrowest type. Raises OverflowError."""
     greatest = max(numbers, default=0)
     return array(next((kind for kind, limit in _KINDS if greatest <= limit), "I"), numbers)
+
+
+def pack_steps(numbers: Sequence[int]) -> array[int]:
+    """Return the steps from each of ``numbers`` to the next, from 0 on; they compress better than the numbers."""
+    kind = "h" if max(numbers, default=0) <= _MAX_STEP else "i"
+    return array(kind, map(sub, numbers, chain((0,), numbers)))
 
 
 def encode_columns(columns: Sequence[array[int]], text: str) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers
+from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers, pack_steps
 from upbeat.adapters.code.query.terms import (
     CJK_RUN_PATTERN,
     IDENTIFIER_PATTERN,
@@ -42,8 +42,6 @@ _TOKEN_OR_CJK_RUN = re.compile(rf"{_TOKEN.pattern}|{CJK_RUN_PATTERN.pattern}")
 _COLUMNS = 8
 """Columns of a stored document."""
 
-_MAX_UINT16 = 0xFFFF
-
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
@@ -62,7 +60,7 @@ class IndexedDocument:
     length: int
     words: tuple[str, ...]
     line_counts: Sequence[int]
-    lines: array[int]
+    lines: Sequence[int]
     enclosing_counts: Sequence[int]
     enclosing: array[int]
     roles: array[int]
@@ -142,8 +140,8 @@ class WordLines:
     def __init__(self, body: bytes) -> None:
         """Raises ValueError for anything that ``encode_lines`` did not encode."""
         try:
-            (counts, self._lines), _ = decode_columns(body, 2)
-            self._ends = array("I", accumulate(counts))
+            (counts, steps), _ = decode_columns(body, 2)
+            self._ends, self._lines = array("I", accumulate(counts)), array("I", accumulate(steps))
         except (ValueError, OverflowError) as error:
             raise ValueError(f"no lines: {error}") from None
         if (self._ends[-1] if self._ends else 0) != len(self._lines):
@@ -152,9 +150,9 @@ class WordLines:
     @property
     def size(self) -> int:
         """Return the bytes that they take."""
-        return 4 * len(self._ends) + self._lines.nbytes
+        return 4 * (len(self._ends) + len(self._lines))
 
-    def lines_of(self, index: int) -> memoryview:
+    def lines_of(self, index: int) -> array[int]:
         """Return the line of each occurrence of the word at position ``index``."""
         return self._lines[self._ends[index - 1] if index else 0 : self._ends[index]]
 
@@ -191,12 +189,11 @@ def build_document(
             slots += count_by_slot
             counts += count_by_slot.values()
             enclosing_counts.append(len(count_by_slot))
-    kind = "H" if len(outline.lines) <= _MAX_UINT16 else "I"
     return IndexedDocument(
         len(text),
         tuple(marks_by_word),
         list(map(len, marks_by_word.values())),
-        array(kind, [mark >> _SLOT_BITS for marks in marks_by_word.values() for mark in marks]),
+        [mark >> _SLOT_BITS for marks in marks_by_word.values() for mark in marks],
         enclosing_counts,
         array("h", [(slot >> _ROLE_BITS) - 1 for slot in slots]),
         array("B", [slot & _ROLE_MASK for slot in slots]),
@@ -272,4 +269,4 @@ def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) 
 
 def encode_lines(document: IndexedDocument) -> bytes:
     """Encode the lines of the words of ``document``. ``WordLines`` decodes it."""
-    return encode_columns((pack_numbers(document.line_counts), document.lines), "")
+    return encode_columns((pack_numbers(document.line_counts), pack_steps(document.lines)), "")

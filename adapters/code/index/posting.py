@@ -51,9 +51,9 @@ def decode_postings(body: bytes, number: int) -> tuple[memoryview, memoryview]:
 
 
 def encode_words(words: Sequence[str], ids: Sequence[int]) -> bytes:
-    """Encode ``words`` with their ids."""
-    numbers = pack_numbers(ids)
-    kind = _KINDS.index(numbers.typecode)
+    """Encode ``words``, at least one, with their ids."""
+    numbers = array("H" if max(ids) <= _MAX_UINT16 else "I", ids)
+    kind = numbers.itemsize >> 1
     body = b"".join(("\n".join(words).encode(), _END, numbers))
     if len(body) < MIN_COMPRESSED_BYTES:
         return bytes([kind]) + body

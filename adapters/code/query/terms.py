@@ -13,6 +13,7 @@ from functools import lru_cache
 from upbeat.core.package_data import load_rows
 
 MIN_TERM_CHARS = 2
+_VOWELS = frozenset("aeiouy")
 MAX_WORD_CHARS = 80
 PACKAGE_STEMS = ("__init__", "index", "mod")
 """Stems of files that are called by their folder's name."""
@@ -33,7 +34,7 @@ STOP_WORDS, NOISE_WORDS = (
 @lru_cache(maxsize=32768)
 def split_identifier(name: str) -> tuple[str, ...]:
     """Return the lowercase words of a name: ``HTTPServer_v2`` gives http, server, v, 2."""
-    return tuple(part.lower() for part in _PART.findall(name))
+    return tuple([part.lower() for part in _PART.findall(name)])
 
 
 @lru_cache(maxsize=32768)
@@ -42,8 +43,8 @@ def terms_in(name: str) -> tuple[str, ...]:
     if len(name) > MAX_WORD_CHARS:
         return ()
     parts = split_identifier(name)
-    stems = (stem(part) for part in parts if len(part) >= MIN_TERM_CHARS and part not in STOP_WORDS)
-    return tuple(dict.fromkeys(term for term in stems if not term.isdigit()))
+    stems = [stem(part) for part in parts if len(part) >= MIN_TERM_CHARS and part not in STOP_WORDS]
+    return tuple(dict.fromkeys([term for term in stems if not term.isdigit()]))
 
 
 @lru_cache(maxsize=32768)
@@ -57,8 +58,10 @@ def stem(word: str) -> str:
     if base.endswith("s") and not base.endswith(("ss", "us", "is")):
         base = base[:-1]
     for suffix, least in (("ing", 3), ("ed", 3), ("ion", 4), ("or", 4), ("er", 4)):
+        if not base.endswith(suffix):
+            continue
         left = base[: -len(suffix)]
-        if not base.endswith(suffix) or len(left) < least or not any(letter in "aeiouy" for letter in left):
+        if len(left) < least or _VOWELS.isdisjoint(left):
             continue
         if suffix in ("ion", "or") and left[-1] not in "ts":
             continue

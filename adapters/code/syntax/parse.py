@@ -87,7 +87,8 @@ def parse_source(path: str, data: bytes, cancelled: Cancellation = NEVER_CANCELL
     loaded = _load_grammar(name) if name else None
     if loaded:
         try:
-            return _TreeWalker(name, loaded, _UNSAFE_CHARS.sub(b"????", data), cancelled).parse()
+            safe = data if data.isascii() else _UNSAFE_CHARS.sub(b"????", data)
+            return _TreeWalker(name, loaded, safe, cancelled).parse()
         except _ParseAborted:
             pass
     if cancelled.is_set():
@@ -192,7 +193,7 @@ class _TreeWalker:
             raise _ParseAborted
         self._walk(tree.walk())
         definitions = (
-            replace(definition, branches=branches)
+            replace(definition, branches=branches) if branches else definition
             for definition, branches in zip(self._definitions, self._branches[1:], strict=True)
         )
         return ParsedFile(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers
+from upbeat.adapters.code.index.columns import decode_columns, encode_columns, pack_numbers, pack_steps
 
 NUMBERS = st.lists(st.integers(0, 255) | st.integers(0, 0xFFFFFFFF), max_size=20)
 
@@ -20,6 +21,12 @@ def test_columns_are_decoded_as_they_were_encoded(columns: list[list[int]], step
     decoded, decoded_text = decode_columns(body, len(columns) + 1)
 
     assert ([*columns, steps], text) == ([column.tolist() for column in decoded], decoded_text)
+
+
+@given(NUMBERS.filter(lambda numbers: max(numbers, default=0) < 1 << 31))
+def test_steps_add_up_to_the_numbers(numbers: list[int]) -> None:
+    """The sums of the steps are the numbers."""
+    assert numbers == list(accumulate(pack_steps(numbers)))
 
 
 @pytest.mark.parametrize(("greatest", "kind"), [(0, "B"), (255, "B"), (256, "H"), (65_535, "H"), (65_536, "I")])
