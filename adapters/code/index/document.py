@@ -32,12 +32,15 @@ from upbeat.core.sanitize.redact import redact
 WHOLE_NAME_PREFIX = "."
 """Prefix of the key of a whole name, so that it differs from the stems."""
 
-ROLE_COUNT = len(WordRole)
 _ROLE_BITS, _SLOT_BITS = 3, 15
 """Bits for a role; bits for a definition (``MAX_DEFINITIONS``) and a role."""
 _ROLE_MASK, _SLOT_MASK = (1 << _ROLE_BITS) - 1, (1 << _SLOT_BITS) - 1
 _TOKEN = re.compile(rf"{IDENTIFIER_PATTERN.pattern}|\n")
 _TOKEN_OR_CJK_RUN = re.compile(rf"{_TOKEN.pattern}|{CJK_RUN_PATTERN.pattern}")
+
+_GENERATED = re.compile(r"generated (?:by|from|file|code|with|using)|do not edit|auto-?generated", re.I)
+GENERATED_HEAD_CHARS = 400
+"""Characters at the beginning of a file that say that a program wrote it."""
 
 _COLUMNS = 8
 """Columns of a stored document."""
@@ -55,6 +58,7 @@ class IndexedDocument:
             ``enclosing_counts`` says, each once for every role of the word in it (``roles``); ``counts`` says how often
             the word occurs in each with that role.
         is_code: Whether the file can be parsed.
+        is_generated: Whether its head says that a program wrote it.
     """
 
     length: int
@@ -67,6 +71,7 @@ class IndexedDocument:
     counts: Sequence[int]
     definitions: tuple[Definition, ...]
     is_code: bool = False
+    is_generated: bool = False
 
 
 class StoredDefinitions:
@@ -99,8 +104,11 @@ class StoredDocument:
             columns, text = decode_columns(body, _COLUMNS)
         except ValueError as error:
             raise ValueError(f"no document: {error}") from None
-        length, self.word_ids, numbers, self._enclosing, self._counts, self._roles, starts, ends = columns
-        self.length: int = length[0] if length else 0
+        head, self.word_ids, numbers, self._enclosing, self._counts, self._roles, starts, ends = columns
+        if len(head) != 2:
+            raise ValueError("no document: without a length")
+        self.length: int = head[0]
+        self.is_generated = bool(head[1])
         self._enclosing_ends = array("I", accumulate(numbers))
         homes = self._enclosing_ends[-1] if numbers else 0
         names = text.split("\n") if len(starts) else []
@@ -125,13 +133,6 @@ class StoredDocument:
     def roles_of(self, index: int) -> memoryview:
         """Return the role (``WordRole``) that belongs to each definition and count of ``enclosing_of``."""
         return self._roles[self._enclosing_ends[index - 1] if index else 0 : self._enclosing_ends[index]]
-
-    def role_counts(self, index: int) -> list[int]:
-        """Return how often the word at position ``index`` occurs in each role, in the order of ``WordRole``."""
-        totals = [0] * ROLE_COUNT
-        for role, count in zip(self.roles_of(index), self.enclosing_of(index)[1], strict=True):
-            totals[role] += count
-        return totals
 
 
 class WordLines:
@@ -200,6 +201,7 @@ def build_document(
         counts,
         outline.definitions,
         bool(language),
+        bool(_GENERATED.search(text, 0, GENERATED_HEAD_CHARS)),
     )
 
 
@@ -258,7 +260,11 @@ def encode_indexed_document(document: IndexedDocument, word_ids: Sequence[int]) 
     definitions = document.definitions
     starts, ends = [item.start_line for item in definitions], [item.end_line for item in definitions]
     columns = (
-        *(array("I", (document.length,)), pack_numbers(word_ids), pack_numbers(document.enclosing_counts)),
+        *(
+            array("I", (document.length, document.is_generated)),
+            pack_numbers(word_ids),
+            pack_numbers(document.enclosing_counts),
+        ),
         *(document.enclosing, pack_numbers(document.counts), document.roles),
         *(pack_numbers(starts), pack_numbers(ends)),
     )

@@ -35,13 +35,19 @@ CJK_WEIGHT = 0.3
 HALF_COUNT = 0.5
 """Weighted occurrences that are worth half of any number of them."""
 
+HALF_NAMES = 1.0
+"""Occurrences in names of a file that are worth half of any number of them."""
+
+FILE_NAME_COUNT = 2
+"""Names of definitions that are worth as much as the file's own."""
+
 TYPICAL_LINES = 30
 MAX_LENGTH_RATIO = 6.0
 LENGTH_B = 0.5
 
 
 class Coverage:
-    """Scores definitions for one question."""
+    """Scores files and their definitions for one question."""
 
     def __init__(self, search_query: SearchQuery, idf: Mapping[str, float]) -> None:
         self._search_query = search_query
@@ -57,10 +63,15 @@ class Coverage:
             closeness = min(near.weight / (weight or 1.0), 1.0) ** CLOSENESS_EXPONENT
             self._worth[term] = near.origin, closeness * weight * idf.get(term, 0.0) ** IDF_EXPONENT
 
-    def score(self, features: FileFeatures, matches: Iterable[tuple[int, TermMatch]]) -> dict[int, float]:
-        """Return the score of each definition with a match; ``matches`` are those of the file's document."""
+    def add_to(self, features: FileFeatures, matches: Iterable[tuple[int, TermMatch]]) -> None:
+        """Add how much of the question the definitions, names and path of a file have.
+
+        Args:
+            matches: Those of the file's document.
+        """
         document = features.document
         counts: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        names: dict[str, float] = defaultdict(float)
         norms: dict[int, float] = {}
         for index, match in matches:
             terms = match.terms + match.neighbors
@@ -76,36 +87,42 @@ class Coverage:
                 row = counts[position]
                 for term in terms:
                     row[term] += amount
-        places = place_terms(features.path)
-        return {position: self._total(features, position, row, places) for position, row in counts.items()}
+                if role == WordRole.NAME:
+                    for term in terms:
+                        names[term] += count
+        places = {term: share for term, share in _place_terms(features.path).items() if term in self._worth}
+        for term, share in places.items():
+            if share == 1.0:
+                names[term] += FILE_NAME_COUNT
+        features.coverages = {
+            position: self._score_definition(features, position, row, places) for position, row in counts.items()
+        }
+        features.path_coverage = self._total(places)
+        features.name_coverage = self._total({term: count / (HALF_NAMES + count) for term, count in names.items()})
 
-    def score_path(self, path: str) -> float:
-        """Return how much of the question the names of a file and its folders have."""
-        best: dict[str, float] = {}
-        for term, share in place_terms(path).items():
-            if term in self._worth:
-                origin, worth = self._worth[term]
-                best[origin] = max(best.get(origin, 0.0), share * worth)
-        return sum(best.values())
-
-    def _total(
+    def _score_definition(
         self, features: FileFeatures, position: int, counts: dict[str, float], places: Mapping[str, float]
     ) -> float:
         """Return the score of the definition with ``counts`` in the file that is called by ``places``."""
         owner = features.document.definitions[position].parent if position >= 0 else ""
-        for term, share in (*places.items(), *((term, 1.0) for term in terms_in(owner) if term not in places)):
-            if term in self._worth:
-                counts[term] += PLACE_WEIGHT * share
+        for term, share in places.items():
+            counts[term] += PLACE_WEIGHT * share
+        for term in terms_in(owner):
+            if term in self._worth and term not in places:
+                counts[term] += PLACE_WEIGHT
+        return self._total({term: count / (HALF_COUNT + count) for term, count in counts.items()})
+
+    def _total(self, shares: Mapping[str, float]) -> float:
+        """Return the sum of what the words of the question are worth, each by the largest of its ``shares``."""
         best: dict[str, float] = {}
-        for term, count in counts.items():
+        for term, share in shares.items():
             origin, worth = self._worth[term]
-            worth *= count / (HALF_COUNT + count)
-            if worth > best.get(origin, 0.0):
-                best[origin] = worth
+            if share * worth > best.get(origin, 0.0):
+                best[origin] = share * worth
         return sum(best.values())
 
 
-def place_terms(path: str) -> dict[str, float]:
+def _place_terms(path: str) -> dict[str, float]:
     """Return the terms in the name of a file and, half as heavy, of its folders."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]

@@ -73,7 +73,7 @@ class FileFeatures:
         lines_of_terms: The lines (from 1) on which each term occurs.
         phrases: Phrases of the query that the file contains, as terms.
         literals: Quoted texts of the query that the file contains.
-        coverages: For a plain question, how much of it each definition covers (``coverage``), and how much the path.
+        coverages: For a plain question, how much of it each definition covers (``coverage``), the path, and all names.
     """
 
     path: str
@@ -94,6 +94,7 @@ class FileFeatures:
     literals: list[str] = field(default_factory=list)
     coverages: dict[int, float] = field(default_factory=dict)
     path_coverage: float = 0.0
+    name_coverage: float = 0.0
 
 
 def _has_common_line(features: FileFeatures, terms: tuple[str, ...]) -> bool:

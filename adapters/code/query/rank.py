@@ -133,8 +133,7 @@ def rank_candidates(
     if is_plain_question(search_query):
         coverage = Coverage(search_query, corpus.idf)
         for file in best:
-            file.coverages = coverage.score(file, source.extractor.matching_words(file.document))
-            file.path_coverage = coverage.score_path(file.path)
+            coverage.add_to(file, source.extractor.matching_words(file.document))
     details = compute_detail_signals(best, corpus, len(features))
     scale_columns(details)
     for file, row in zip(best, details, strict=True):
@@ -315,6 +314,7 @@ def compute_file_signals(
         "joined_stem_match": search_query.joined_names.get(joined_key(stem), 0.0),
         "stem_is_name": max(names.get(stem, 0.0), names.get(stem.capitalize(), 0.0)),
         "name_match": name_match,
+        "is_generated": float(features.document.is_generated),
     }
 
 
@@ -344,6 +344,7 @@ def compute_detail_signals(
                 "line": max(line_gains.values(), default=0.0),
                 "coverage": max(features.coverages.values(), default=0.0),
                 "path_coverage": features.path_coverage,
+                "name_coverage": features.name_coverage,
                 "top_coverages": sum(nlargest(3, features.coverages.values())),
             }
         )

@@ -5,19 +5,25 @@ from __future__ import annotations
 import pytest
 
 from upbeat.adapters.code.query.coverage import Coverage
-from upbeat.adapters.code.query.features import FeatureExtractor
+from upbeat.adapters.code.query.features import FeatureExtractor, FileFeatures
 from upbeat.adapters.code.query.parse_query import parse_search_query
 
 
-def scores(question: str, path: str, text: str) -> dict[str, float]:
-    """Return the score of each definition of ``text`` for ``question``, by name; all words are equally rare."""
+def covered(question: str, path: str, text: str = "") -> FileFeatures:
+    """Return the features of ``text`` for ``question``; all words are equally rare."""
     search_query = parse_search_query(question)
     extractor = FeatureExtractor(search_query)
     features = extractor.extract(path, text)
     coverage = Coverage(search_query, dict.fromkeys((*search_query.terms, *search_query.neighbors), 2.0))
-    found = coverage.score(features, extractor.matching_words(features.document))
+    coverage.add_to(features, extractor.matching_words(features.document))
+    return features
+
+
+def scores(question: str, path: str, text: str) -> dict[str, float]:
+    """Return the score of each definition of ``text`` for ``question``, by name."""
+    features = covered(question, path, text)
     names = features.document.definitions.names
-    return {names[position] if position >= 0 else "": score for position, score in found.items()}
+    return {names[position] if position >= 0 else "": score for position, score in features.coverages.items()}
 
 
 def test_much_of_one_word_is_less_than_something_of_all() -> None:
@@ -68,10 +74,20 @@ def test_a_word_and_its_neighbor_count_once() -> None:
 
 def test_a_path_covers_a_question() -> None:
     """The name of a file counts fully and that of a folder half; each word of the question once."""
-    search_query = parse_search_query("where does a parcel get its price?")
-    coverage = Coverage(search_query, dict.fromkeys(search_query.terms, 1.0))
+    question = "where does a parcel get its price?"
+    paths = ["a/b.py", "parcel/a.py", "a/parcel.py", "parcel/parcel.py", "parcel_price.py"]
 
-    assert coverage.score_path("a/parcel.py") == 2 * coverage.score_path("parcel/a.py") > 0
-    assert coverage.score_path("parcel/parcel.py") == coverage.score_path("a/parcel.py")
-    assert coverage.score_path("parcel_price.py") == 2 * coverage.score_path("parcel.py")
-    assert coverage.score_path("a/b.py") == 0
+    assert [0, 1, 2, 2, 4] == [
+        round(2 * covered(question, path).path_coverage / covered(question, "parcel.py").path_coverage, 6)
+        for path in paths
+    ]
+
+
+def test_names_cover_a_question() -> None:
+    """The names of all definitions and of the file count together, and nothing else of the text."""
+    question = "where does a parcel get its price?"
+    apart = covered(question, "a.py", "def parcel():\n    x = 1\n\ndef price():\n    x = 1\n").name_coverage
+    one = covered(question, "a.py", "def parcel():\n    price()\n").name_coverage
+
+    assert apart == 2 * one > 0
+    assert one < covered(question, "parcel.py").name_coverage < apart

@@ -45,7 +45,7 @@ def features_from_index(path: str, text: str, query: str) -> FileFeatures:
     return features
 
 
-def roles_of_words(path: str, text: str, query: str, *, is_whole: bool) -> dict[str, list[int]]:
+def roles_of_words(path: str, text: str, query: str, *, is_whole: bool) -> dict[str, list[tuple[int, ...]]]:
     """Return the roles of the words that match, from the whole document or from one for the query only."""
     extractor = FeatureExtractor(parse_search_query(query))
     document, stored = extractor.build_document(path, text)
@@ -53,7 +53,10 @@ def roles_of_words(path: str, text: str, query: str, *, is_whole: bool) -> dict[
         document = build_document(text, classify_file(path).language)
         stored = StoredDocument(encode_indexed_document(document, range(len(document.words))))
         extractor.words_by_id = dict(enumerate(document.words))
-    return {match.word: stored.role_counts(index) for index, match in extractor.matching_words(stored)}
+    return {
+        match.word: list(zip(*stored.enclosing_of(index), stored.roles_of(index), strict=True))
+        for index, match in extractor.matching_words(stored)
+    }
 
 
 @pytest.mark.parametrize("path", [*FILES, "uploads.py"])
