@@ -130,6 +130,11 @@ class StoredDocument:
         start, end = self._enclosing_ends[index - 1] if index else 0, self._enclosing_ends[index]
         return self._enclosing[start:end], self._counts[start:end]
 
+    def count_of(self, index: int) -> int:
+        """Return how often the word at position ``index`` occurs."""
+        start, end = self._enclosing_ends[index - 1] if index else 0, self._enclosing_ends[index]
+        return self._counts[start] if end - start == 1 else sum(self._counts[start:end])
+
     def roles_of(self, index: int) -> memoryview:
         """Return the role (``WordRole``) that belongs to each definition and count of ``enclosing_of``."""
         return self._roles[self._enclosing_ends[index - 1] if index else 0 : self._enclosing_ends[index]]

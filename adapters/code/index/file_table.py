@@ -60,6 +60,11 @@ class FileTable:
         """Number of files of each language; the empty name stands for files that are not code."""
         return Counter(classify_file(entry.path).language for entry in self.entries)
 
+    def is_indexed(self, path: str) -> bool:
+        """Return whether ``path`` is a file of the tree whose words are in the index."""
+        position = self.position_by_path.get(path)
+        return position is not None and bool(self.entries[position].doc_id)
+
     def with_changes(self, changes: Sequence[FileEntry]) -> FileTable | None:
         """Return a table with ``changes``; None when files were added or became readable and it must be rebuilt."""
         positions = [self.position_by_path.get(entry.path, -1) for entry in changes]

@@ -9,7 +9,7 @@ import math
 import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -333,42 +333,68 @@ def rank_definitions(
 ) -> list[tuple[float, DefinitionHits]]:
     """Return the definitions of one file with hits, best first, each with its share of the best one's value (0..1]."""
     scored = [(score_definition(features, hits, corpus), hits) for hits in features.definition_hits.values()]
+    gain_by_terms: dict[tuple[str, ...], float] = {}
     rows = [
-        (_definition_signals(score, features, hits, search_query, corpus), hits) for score, hits in scored if score > 0
+        (_definition_signals(score, features, hits, search_query, corpus, gain_by_terms), hits)
+        for score, hits in scored
+        if score > 0
     ]
-    maxima = {name: max((row[name] for row, _ in rows), default=0.0) or 1.0 for name in WEIGHTS}
-    sums = [(sum(weight * row[name] / maxima[name] for name, weight in WEIGHTS.items()), hits) for row, hits in rows]
-    best = max((total for total, _ in sums), default=0.0)
-    ranked = sorted(sums, key=lambda item: (-item[0], item[1].position))
+    totals = [0.0] * len(rows)
+    for name, weight in WEIGHTS.items():
+        values = [row[name] for row, _ in rows]
+        maximum = max(values, default=0.0) or 1.0
+        totals = [total + weight * value / maximum for total, value in zip(totals, values, strict=True)]
+    best = max(totals, default=0.0)
+    ranked = sorted(zip(totals, (hits for _, hits in rows), strict=True), key=lambda item: (-item[0], item[1].position))
     return [(math.exp(SHARE_STEEPNESS * (total - best)), hits) for total, hits in ranked]
 
 
 def _definition_signals(
-    score: float, features: FileFeatures, hits: DefinitionHits, search_query: SearchQuery, corpus: CorpusStatistics
+    score: float,
+    features: FileFeatures,
+    hits: DefinitionHits,
+    search_query: SearchQuery,
+    corpus: CorpusStatistics,
+    gain_by_terms: dict[tuple[str, ...], float],
 ) -> dict[str, float]:
     """Return the signals of one definition: scores, name match, best line and total term count.
 
     ``is_qualified`` says that the query names it with its owner (``Session.send``). What does the work is longer than
     what only has its name.
+
+    Args:
+        gain_by_terms: The gains of the terms of lines, known from other definitions; it grows.
     """
     gains = corpus.term_gains
-    terms_by_line: dict[int, tuple[str, ...]] = defaultdict(tuple)
-    for line, terms in hits.line_terms:
-        if terms_by_line[line] != terms:
-            terms_by_line[line] += terms
     definition = features.document.definitions[hits.position] if hits.position >= 0 else None
     name = definition.name if definition else ""
     words = terms_in(name)
     return {
         "score": score,
         "length": math.log1p(max(definition.end_line - definition.start_line + 1, SHORT_LINES)) if definition else 0.0,
-        "neighbor_words": float(sum(term in search_query.neighbors for term in words)),
+        "neighbor_words": float(len(search_query.neighbors.keys() & words)),
         "name": search_query.names.get(name, 0.0),
-        "name_words": sum(search_query.terms.get(term, 0.0) for term in words) / (len(words) or 1),
-        "line": max(
-            (sum(gains.get(term, 0.0) for term in {*terms}) for terms in {*terms_by_line.values()}), default=0.0
-        ),
-        "term_volume": sum(gains.get(term, 0.0) * math.log1p(count) for term, count in hits.terms.items()),
+        "name_words": sum([search_query.terms.get(term, 0.0) for term in words]) / (len(words) or 1),
+        "line": _best_line(hits, gains, gain_by_terms),
+        "term_volume": sum([gains[term] * math.log1p(count) for term, count in hits.terms.items() if term in gains]),
         "is_qualified": float(hits.position in features.qualified_positions),
         "is_outside": float(hits.position < 0),
     }
+
+
+def _best_line(hits: DefinitionHits, gains: Mapping[str, float], gain_by_terms: dict[tuple[str, ...], float]) -> float:
+    """Return the largest sum of the ``gains`` of the terms on one line of the definition."""
+    terms_by_line: dict[int, tuple[str, ...]] = {}
+    for line, terms in hits.line_terms:
+        before = terms_by_line.get(line)
+        if before is None:
+            terms_by_line[line] = terms
+        elif before != terms:
+            terms_by_line[line] = before + terms
+    best = 0.0
+    for terms in {*terms_by_line.values()}:
+        gain = gain_by_terms.get(terms)
+        if gain is None:
+            gain = gain_by_terms[terms] = sum([gains.get(term, 0.0) for term in dict.fromkeys(terms)])
+        best = max(best, gain)
+    return best

@@ -29,6 +29,7 @@ class TermMatch:
         name_likeness: How likely the query means exactly this word as an identifier (0..1).
         joined_weight: Weight of the word as neighboring words of the query written as one; ``key`` is its joined key.
         exact_weights: The names under which the word is an exact match, with their weights.
+        is_plain: Whether the word only contains one term, as most do.
     """
 
     word: str
@@ -38,6 +39,7 @@ class TermMatch:
     key: str = ""
     neighbors: tuple[str, ...] = ()
     exact_weights: Mapping[str, float] = field(default_factory=dict)
+    is_plain: bool = False
 
 
 @dataclass(slots=True)
@@ -47,7 +49,7 @@ class DefinitionHits:
     Attributes:
         position: Index of the definition in the outline; -1 for the lines outside all definitions.
         line_terms: The terms of each hit with its line (from 1); filled last, for files that are shown.
-        length_norm: Computed by ``rank`` on first use, like ``name_terms`` and ``score``.
+        score: Computed by ``rank`` on first use.
     """
 
     position: int
@@ -55,8 +57,6 @@ class DefinitionHits:
     neighbors: dict[str, int] = field(default_factory=dict)
     exact_names: dict[str, float] = field(default_factory=dict)
     line_terms: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
-    length_norm: float = 0.0
-    name_terms: tuple[str, ...] = ()
     score: float | None = None
 
 
@@ -144,10 +144,13 @@ class FeatureExtractor:
     def extract_summary(self, path: str, document: documents.StoredDocument) -> FileFeatures:
         """Return the features of the file as a whole."""
         features = FileFeatures(path, document)
+        term_counts = features.term_counts
         for index, match in self.matching_words(document):
-            count = sum(document.enclosing_of(index)[1])
+            count = document.count_of(index)
             for term in match.terms:
-                features.term_counts[term] = features.term_counts.get(term, 0) + count
+                term_counts[term] = term_counts.get(term, 0) + count
+            if match.is_plain:
+                continue
             for term in match.neighbors:
                 features.neighbor_counts[term] = features.neighbor_counts.get(term, 0) + count
             if len(match.terms) > 1:
@@ -169,19 +172,22 @@ class FeatureExtractor:
         features.word_lines = word_lines
         hits_by_position = features.definition_hits
         for index, match in self.matching_words(features.document):
-            if match.terms:
+            terms, is_plain = match.terms, match.is_plain
+            if terms:
                 lines = word_lines.lines_of(index)
-                for term in match.terms:
+                for term in terms:
                     features.lines_of_terms[term].update(lines)
             for position, count in zip(*features.document.enclosing_of(index), strict=True):
                 hits = hits_by_position.get(position)
                 if hits is None:
                     hits = hits_by_position[position] = DefinitionHits(position)
-                for term in match.terms:
-                    hits.terms[term] = hits.terms.get(term, 0) + count
-                for term in match.neighbors:
-                    hits.neighbors[term] = hits.neighbors.get(term, 0) + count
-                hits.exact_names.update(match.exact_weights)
+                found = hits.terms
+                for term in terms:
+                    found[term] = found.get(term, 0) + count
+                if not is_plain:
+                    for term in match.neighbors:
+                        hits.neighbors[term] = hits.neighbors.get(term, 0) + count
+                    hits.exact_names.update(match.exact_weights)
         query = self.search_query
         phrases = [item for item in query.phrases.items() if _has_common_line(features, item[1])]
         literals = [literal for literal, terms in query.literals.items() if _has_common_line(features, terms)]
@@ -194,16 +200,18 @@ class FeatureExtractor:
         """Add the lines of ``text``, and to the hits of each definition the terms of each line."""
         assert features.word_lines
         features.text_lines = text.split("\n")
-        document = features.document
+        document, hits_by_position = features.document, features.definition_hits
+        nesting = document.definitions.nesting
         for index, match in self.matching_words(document):
-            positions = document.enclosing_of(index)[0]
-            for line in features.word_lines.lines_of(index):
-                position = (
-                    positions[0] if len(positions) == 1 else document.definitions.nesting.enclosing_position(line)
-                )
+            positions, lines, terms = document.enclosing_of(index)[0], features.word_lines.lines_of(index), match.terms
+            if len(positions) == 1:
+                hits_by_position[positions[0]].line_terms += [(line, terms) for line in lines]
+                continue
+            for line in lines:
+                position = nesting.enclosing_position(line)
                 if position not in positions:
-                    position = document.definitions.nesting.position_below(line)
-                features.definition_hits[position].line_terms.append((line, match.terms))
+                    position = nesting.position_below(line)
+                hits_by_position[position].line_terms.append((line, terms))
 
     def matching_words(self, document: documents.StoredDocument) -> list[tuple[int, TermMatch]]:
         """Return the positions of those words of the document that match the query, with what they match."""
@@ -237,7 +245,9 @@ class FeatureExtractor:
         key = joined_key(word) if query.joined_names else ""
         joined = query.joined_names.get(key, 0.0)
         exact = ({word: name} if name else {}) | ({key: joined} if joined else {})
-        match = TermMatch(word, terms, name, joined, key, neighbors, exact) if terms or neighbors or exact else None
+        is_plain = len(terms) == 1 and not neighbors and not exact
+        is_match = terms or neighbors or exact
+        match = TermMatch(word, terms, name, joined, key, neighbors, exact, is_plain) if is_match else None
         self._matches[word] = match
         return match
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import nlargest
+from operator import itemgetter
 
 from upbeat.adapters.code.concurrency import raise_if_cancelled
 from upbeat.adapters.code.files.file_types import FileRole, classify_file
@@ -23,6 +24,7 @@ from upbeat.adapters.code.query.posting_source import PostingSource
 from upbeat.adapters.code.query.retrieval import (
     MIN_NAME_LIKENESS,
     PATH_FACTOR,
+    ROUNDING,
     RetrievalResult,
     build_needles,
     build_neighbor_needles,
@@ -229,44 +231,32 @@ def score_definition(features: FileFeatures, hits: DefinitionHits, corpus: Corpu
     """Return how well one definition answers: its terms, weighted by rarity and length, and exact names."""
     if hits.score is not None:
         return hits.score
-    total = score_terms(features, hits, corpus.term_gains) + score_neighbors(hits, corpus.neighbor_gains)
+    definition = features.document.definitions[hits.position] if hits.position >= 0 else None
+    length = definition.end_line - definition.start_line + 1 if definition else 2 * TYPICAL_FUNCTION_LINES
+    own = terms_in(definition.name) if definition else ()
+    norm = K1 * (1 - B + B * min(length / TYPICAL_FUNCTION_LINES, 6.0))
+    total = _score_terms(hits.terms, own, norm, corpus.term_gains)
+    if hits.neighbors:
+        total += _score_terms(hits.neighbors, own, norm, corpus.neighbor_gains)
     if hits.position in features.qualified_positions:
         total = total * QUALIFIED_FACTOR + QUALIFIED_BONUS
     if hits.exact_names:
-        name = features.document.definitions[hits.position].name if hits.position >= 0 else ""
-        own = (name, joined_key(name))
+        name = definition.name if definition else ""
+        names = (name, joined_key(name))
         for exact, weight in hits.exact_names.items():
-            total += (3.0 if exact in own else 1.0) * weight * corpus.name_idf.get(exact, 0.0)
+            total += (3.0 if exact in names else 1.0) * weight * corpus.name_idf.get(exact, 0.0)
     hits.score = total
     return total
 
 
-def score_terms(features: FileFeatures, hits: DefinitionHits, gains: dict[str, float]) -> float:
-    """Return the BM25 score of the terms of one definition, with ``gains`` as their weights."""
-    if not hits.length_norm:
-        length = TYPICAL_FUNCTION_LINES * 2
-        if hits.position >= 0:
-            definition = features.document.definitions[hits.position]
-            hits.name_terms = terms_in(definition.name)
-            length = definition.end_line - definition.start_line + 1
-        hits.length_norm = K1 * (1 - B + B * min(length / TYPICAL_FUNCTION_LINES, 6.0))
-    own, norm = hits.name_terms, hits.length_norm
+def _score_terms(counts: Mapping[str, int], own: Collection[str], norm: float, gains: Mapping[str, float]) -> float:
+    """Return the BM25 score of terms with ``counts``, weighted by ``gains``; those of the ``own`` name count more."""
     total = 0.0
-    for term, count in hits.terms.items():
-        gain = gains.get(term)
-        if gain:
-            total += (OWN_NAME_FACTOR if term in own else 1.0) * gain * count * (K1 + 1) / (count + norm)
+    for term, count in counts.items():
+        if term in gains:
+            saturated = gains[term] * count * (K1 + 1) / (count + norm)
+            total += OWN_NAME_FACTOR * saturated if term in own else saturated
     return total
-
-
-def score_neighbors(hits: DefinitionHits, gains: dict[str, float]) -> float:
-    """Return the same for the neighbors in a definition; ``score_terms`` comes first."""
-    own, norm = hits.name_terms, hits.length_norm
-    return sum(
-        (OWN_NAME_FACTOR if term in own else 1.0) * gains[term] * count * (K1 + 1) / (count + norm)
-        for term, count in hits.neighbors.items()
-        if term in gains
-    )
 
 
 def compute_file_signals(
@@ -330,10 +320,6 @@ def compute_detail_signals(
     for features in files:
         hits_by_position = {} if features.coverages else features.definition_hits
         scores = [score_definition(features, hits, corpus) for hits in hits_by_position.values()]
-        line_gains: dict[int, float] = defaultdict(float)
-        for term, lines in features.lines_of_terms.items():
-            for line in lines:
-                line_gains[line] += corpus.term_gains.get(term, 0.0)
         rows.append(
             {
                 "top_definitions": sum(sorted(scores, reverse=True)[:3]),
@@ -341,7 +327,7 @@ def compute_detail_signals(
                 "literals": sum(
                     inverse_document_frequency(total_files, literals[literal]) for literal in features.literals
                 ),
-                "line": max(line_gains.values(), default=0.0),
+                "line": best_line_gain(features.lines_of_terms, corpus.term_gains),
                 "coverage": max(features.coverages.values(), default=0.0),
                 "path_coverage": features.path_coverage,
                 "name_coverage": features.name_coverage,
@@ -349,6 +335,31 @@ def compute_detail_signals(
             }
         )
     return rows
+
+
+def best_line_gain(lines_of_terms: Mapping[str, Collection[int]], gains: Mapping[str, float]) -> float:
+    """Return the largest sum of the ``gains`` of the terms on one line.
+
+    The heaviest terms come first: once the others, which are on most lines, cannot make another line the best one,
+    only those lines are looked at that can still be it.
+    """
+    order = sorted([(gains[term], lines) for term, lines in lines_of_terms.items() if term in gains], key=itemgetter(0))
+    rest, best = sum([gain for gain, _ in order]), 0.0
+    totals: dict[int, float] = {}
+    while order and rest * ROUNDING >= best:
+        gain, lines = order.pop()
+        rest -= gain
+        for line in lines:
+            totals[line] = totals.get(line, 0.0) + gain
+        best = max(totals.values(), default=0.0)
+    while order:
+        totals = {line: total for line, total in totals.items() if total + rest * ROUNDING >= best}
+        gain, lines = order.pop()
+        rest -= gain
+        for line in totals.keys() & lines:
+            totals[line] += gain
+        best = max(totals.values())
+    return best
 
 
 def _first_pass_score(features: FileFeatures, search_query: SearchQuery, corpus: CorpusStatistics) -> float:

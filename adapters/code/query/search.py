@@ -186,7 +186,8 @@ def _search_index(search: _Search, index_manager: IndexManager) -> _SearchResult
     if result.source.stale_paths:
         index_manager.request_update(search.root)
     for path in result.retrieval.name_matches:
-        tree.file_stamp(path)  # records a named file that is too large
+        if not view.table.is_indexed(path):
+            tree.file_stamp(path)  # records a named file that is too large
     result.note = "the index is behind the files" if view.is_behind else ""
     result.vcs = "git" if find_root(search.root).worktree else "none"
     return result

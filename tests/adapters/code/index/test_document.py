@@ -125,6 +125,7 @@ def test_occurrences_are_counted_by_role() -> None:
     document = build_document(text, "python")
     decoded, index = stored(document), document.words.index("limit")
 
+    assert 7 == decoded.count_of(index)
     positions, counts = decoded.enclosing_of(index)
     assert [(0, 0, 1), (1, 0, 1), (1, 1, 1), (1, 3, 1), (1, 2, 1), (1, 4, 2)] == list(
         zip(positions, decoded.roles_of(index), counts, strict=True)

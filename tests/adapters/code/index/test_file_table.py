@@ -23,6 +23,7 @@ def test_files_are_found_by_path_document_and_role() -> None:
     assert (1, [0, 2], 25) == (table.position_by_path["README.md"], table.positions_by_doc[7], table.total_bytes)
     assert {"python": 2} == {name: count for name, count in table.files_by_language.items() if name == "python"}
     assert bytes(classify_file(entry.path).role is role for entry in ENTRIES) == table.role_mask([role])
+    assert (True, False) == (table.is_indexed("README.md"), table.is_indexed("nowhere.md"))
 
 
 def test_a_changed_file_gets_its_new_document() -> None:

@@ -34,6 +34,16 @@ def signals(query: str, **texts: str) -> dict[str, dict[str, float]]:
     }
 
 
+@given(st.lists(st.tuples(st.floats(0.1, 9.0), st.sets(st.integers(1, 9))), max_size=8))
+def test_the_best_line_is_found(terms: list[tuple[float, set[int]]]) -> None:
+    """Lines that are not looked at for the lightest terms could not be the best one."""
+    gains = {str(number): gain for number, (gain, _) in enumerate(terms)}
+    lines = {str(number): found for number, (_, found) in enumerate(terms)}
+    sums = [sum(gain for gain, found in terms if line in found) for line in range(10)]
+
+    assert max(sums) == pytest.approx(rank.best_line_gain(lines | {"other": {1}}, gains))
+
+
 def test_terms_on_one_line_count_more() -> None:
     """The best line is the one with most of the query."""
     signal = signals("alpha beta gamma", near="x\nalpha beta gamma", apart="alpha\nbeta\ngamma")
