@@ -1,7 +1,8 @@
 """Render the agents and commands of Claude Code's plugin.
 
 Invariant: a description is part of every session's prompt, so it is one short sentence; commands are hidden from the
-model until they are called. No agent gets a permission that the user did not grant.
+model until they are called. No agent gets a permission that the user did not grant. The definitions of an agent's tools
+are part of each of its requests, so an agent that only reads or writes files gets no others.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from collections.abc import Mapping
 from upbeat.adapters.agents import AgentText, CommandText, load_agents, load_commands
 
 MODELS = {"strong": "opus", "standard": "sonnet", "fast": "haiku"}
-DENIED_TOOLS = {"read": ("Write", "Edit", "NotebookEdit", "Agent"), "write": ("NotebookEdit", "Agent"), "all": ()}
-"""Access level -> tools that the agent cannot call."""
-EXTRA_DENIED_TOOLS = {"qa": ("Edit",)}
-"""qa writes a report and fixes nothing."""
+READING_TOOLS = ("Read", "Grep", "Glob", "Bash")
+ALLOWED_TOOLS = {"read": READING_TOOLS, "write": (*READING_TOOLS, "Write", "Edit")}
+"""Access level -> the tools of the agent; with all access it inherits those of the session, with the user's servers."""
+DENIED_TOOLS = ("Agent", "ListAgents", "ReportFindings", "ScheduleWakeup")
+"""What an agent does not inherit: the main agent coordinates."""
+EXTRA_DENIED_TOOLS = {"qa": ("Edit", "NotebookEdit")}
+"""qa tries the result with any tool of the session, such as a browser; it writes a report and fixes nothing."""
 DELEGATION_INSTRUCTIONS = "Call the Agent tool with `upbeat:<agent>` as `subagent_type`."
-ALLOWED_TOOLS = {"grader": ("Read", "Bash")}
+ONLY_TOOLS = {"grader": ("Read", "Bash")}
 
 
 def plugin_files() -> dict[str, str]:
@@ -28,11 +32,12 @@ def plugin_files() -> dict[str, str]:
 
 def _agent(agent: AgentText) -> str:
     fields = {"name": agent.name, "description": agent.description, "model": MODELS[agent.model]}
-    denied = (*EXTRA_DENIED_TOOLS.get(agent.name, ()), *DENIED_TOOLS[agent.access])
-    if allowed := ALLOWED_TOOLS.get(agent.name):
+    extra = EXTRA_DENIED_TOOLS.get(agent.name, ())
+    allowed = ONLY_TOOLS.get(agent.name, ALLOWED_TOOLS.get(agent.access, ()))
+    if allowed and not extra:
         fields["tools"] = ", ".join(allowed)
-    elif denied:
-        fields["disallowedTools"] = ", ".join(denied)
+    else:
+        fields["disallowedTools"] = ", ".join((*extra, *DENIED_TOOLS))
     return _with_front_matter(fields, agent.body)
 
 

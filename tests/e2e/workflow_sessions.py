@@ -64,7 +64,11 @@ def write_test(line: str) -> str:
 
 def rounds_of(name: str) -> list[Round]:
     """The rounds that are called ``name`` in ``rounds.toml``."""
-    rounds = tomli.loads(Path(__file__).with_name("rounds.toml").read_text(encoding="utf-8"))[name]
+    return read_rounds(tomli.loads(Path(__file__).with_name("rounds.toml").read_text(encoding="utf-8"))[name])
+
+
+def read_rounds(rounds: Sequence[Any]) -> list[Round]:
+    """The rounds of a list in the form of ``rounds.toml``."""
     return [this if isinstance(this, str) else [_read_part(*row) for row in this] for this in rounds]
 
 

@@ -57,8 +57,8 @@ def test_agent_of_claude(name: str) -> None:
     assert (name, MODELS[entry.get("model", "standard")]) == (found["name"], found["model"])
     assert {"name", "description", "model", "tools", "disallowedTools"} >= set(found)
     assert access != "read" or WRITES | {"Agent"} <= denied or (only and not only & (WRITES | {"Agent"}))
-    assert access != "write" or "Agent" in denied
-    assert access != "all" or not denied | only
+    assert access != "write" or "Agent" in denied or (only and "Agent" not in only)
+    assert access != "all" or (not only and "Agent" in denied and not WRITES & denied)
 
 
 @pytest.mark.parametrize("name", AGENTS)

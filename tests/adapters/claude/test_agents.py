@@ -15,13 +15,19 @@ def test_every_agent_and_command_has_one_file() -> None:
 
 
 def test_an_agent_that_reads_cannot_write() -> None:
-    """Read access denies the writing tools and delegation; a description with a colon is quoted."""
+    """Read access allows only tools that read; a description with a colon is quoted."""
     agent = AgentText("scout", "Scout: reads", "Look.\n", "read", "fast")
 
     assert (
-        '---\nname: scout\ndescription: "Scout: reads"\nmodel: haiku\n'
-        "disallowedTools: Write, Edit, NotebookEdit, Agent\n---\n\nLook.\n"
+        '---\nname: scout\ndescription: "Scout: reads"\nmodel: haiku\ntools: Read, Grep, Glob, Bash\n---\n\nLook.\n'
     ) == agents._agent(agent)
+
+
+def test_all_access_inherits_the_tools_of_the_session() -> None:
+    """With all access an agent has every tool but those of the main agent."""
+    text = agents._agent(AgentText("maker", "Makes.", "Make.\n", "all", "fast"))
+
+    assert "disallowedTools: Agent, ListAgents, ReportFindings, ScheduleWakeup\n" in text
 
 
 def test_a_command_is_hidden_from_the_model() -> None:
