@@ -72,7 +72,7 @@ MIN_WEIGHT = 0.15
 SPREAD = 5
 """An everyday prompt is asked in every fifth repository."""
 
-MAX_FALSE_ALARMS, MAX_WORD_FALSE_ALARMS = 0.045, 0.08
+MAX_FALSE_ALARMS, MAX_WORD_FALSE_ALARMS = 0.06, 0.08
 """Shares of everyday prompts that may be looked up, and with the words alone: the constants are set so."""
 
 Row = dict[str, Any]

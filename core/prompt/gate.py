@@ -42,6 +42,7 @@ class Evidence:
         function_gain: The gain in it.
         rare_pair: Gain of the second rarest term that occurs in the same function as a rarer one.
         name_gain: Gain of the terms in the best name of a definition, times their share of the name.
+        whole_name: 1 if the prompt is one word and a definition has exactly that name, else 0.
         path_gain: Gain of the terms in the best path.
         unknown_gain: The gain that occurs nowhere in the sources.
         unknown_share: Its share of all gain, times ``files``: a missing word says more in a large repository.
@@ -56,6 +57,7 @@ class Evidence:
     function_gain: float = 0.0
     rare_pair: float = 0.0
     name_gain: float = 0.0
+    whole_name: float = 0.0
     path_gain: float = 0.0
     unknown_gain: float = 0.0
     unknown_share: float = 0.0

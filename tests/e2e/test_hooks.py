@@ -110,20 +110,24 @@ def test_a_task_notification_gets_no_context(sandbox: Sandbox, client: str) -> N
     assert 1 == last.count(OPENING)
 
 
-def test_a_prompt_for_a_subagent_gets_no_context(sandbox: Sandbox) -> None:
-    """A prompt that one agent gives to another is left alone, though it is about code."""
-    prepare(sandbox, "codex")
+def test_a_prompt_for_a_subagent_is_looked_up_once(sandbox: Sandbox, client: str) -> None:
+    """What the repository says about a subagent's prompt comes before it, when the call is made and not again."""
+    prepare(sandbox, client)
     task = "where is total_price in shop/cart.py?"
+    work = {"description": "look", "prompt": task, "subagent_type": "general-purpose"}
     spawn = {"tool": "spawn_agent", "namespace": "multi_agent_v1", "input": {"message": task}}
     script = (
         {"when": "agent_id", "reply": [{"wait_for": task}, {"text": "waited"}]},
         {"when": task, "reply": [{"text": "Line 18."}]},
-        {"when": QUESTION, "reply": [spawn]},
+        {"when": QUESTION, "reply": [spawn if client == "codex" else {"tool": "Agent", "input": work}]},
     )
-    finished = ask(sandbox, "codex", QUESTION, script)
+    finished = ask(sandbox, client, QUESTION, script)
 
-    assert [[]] == [turn.injected() for turn in finished.turns if turn.from_subagent]
-    assert "subagent" in [record["event_fields"].get("origin") for record in read_log(sandbox.home)]
+    [turn] = [turn for turn in finished.turns if turn.from_subagent]
+    assert 1 == turn.count(OPENING)
+    assert turn.texts_with("def total_price")
+    if client == "codex":
+        assert "subagent" in [record["event_fields"].get("origin") for record in read_log(sandbox.home)]
 
 
 def test_a_terminal_program_gets_prepared_turns(sandbox: Sandbox, client: str) -> None:

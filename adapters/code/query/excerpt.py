@@ -230,7 +230,9 @@ def _file_finding(
     start, end = (main.start, main.end) if main.is_shown else main.lines
     return Finding(
         path=path,
-        title=features.text_lines[definition.start_line - 1].strip()[:MAX_LINE_CHARS] if definition else "",
+        title=source_lines(features.text_lines, definition.start_line, definition.start_line).strip()
+        if definition
+        else "",
         symbol=main.symbol,
         kind=_finding_kind(main.hits, definition.name if definition else "", role, search_query),
         start_line=start,

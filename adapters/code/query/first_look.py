@@ -50,7 +50,7 @@ def collect_evidence(
     unknown = sum(gain for concept, gain in _gains_by_concept(gains, gains, concepts).items() if concept not in known)
     total = sum(known.values()) + unknown or 1.0
     paths = [path for path in retrieval.candidates if classify_file(path).role in BASIC_ROLES][:MAX_FILES]
-    best_count = 0
+    best_count, has_whole_name = 0, False
     best_gain = rare_pair = name_gain = path_gain = 0.0
     for path, document in source.documents(paths):
         matches = source.extractor.matching_words(document)
@@ -61,6 +61,7 @@ def collect_evidence(
             rare_pair = max(rare_pair, ranked[1] if len(ranked) > 1 else 0.0)
         names = {match.word for _, match in matches}.intersection(document.definitions.names)
         name_gain = max([name_gain, *(_name_gain(name, gains) for name in names)])
+        has_whole_name |= any(set(terms.terms_in(name)) <= gains.keys() for name in names)
         path_gain = max(path_gain, _total(gains, terms.path_terms(path)))
     return Evidence(
         function_terms=min(best_count, MAX_FUNCTION_TERMS),
@@ -68,6 +69,7 @@ def collect_evidence(
         function_gain=best_gain,
         rare_pair=rare_pair,
         name_gain=name_gain,
+        whole_name=float(has_whole_name and len(set(concepts.values())) == 1),
         path_gain=path_gain,
         unknown_gain=unknown,
         unknown_share=unknown / total * math.log1p(file_count),

@@ -25,6 +25,7 @@ from upbeat.adapters.code.query.terms import (
     stem,
     terms_in,
 )
+from upbeat.core.prompt.phrases import to_simplified
 
 MAX_TERMS = 120
 MAX_NAMES = 40
@@ -206,7 +207,8 @@ def _weigh_terms(text: str, words: dict[str, str]) -> dict[str, float]:
             seen[term] += 1
     weights = {term: weight * (1 + REPEATED_WEIGHT * min(seen[term] - 1, 2)) for term, weight in first.items()}
     for run in CJK_RUN_PATTERN.findall(text):
-        for pair in cjk_bigrams(" ".join(content_runs(run))):
+        content = " ".join(content_runs(run))
+        for pair in (*cjk_bigrams(content), *cjk_bigrams(to_simplified(content))):
             weights.setdefault(pair, 1.0)
             words.setdefault(pair, pair)
         for word, weight in translate_to_english(run).items():

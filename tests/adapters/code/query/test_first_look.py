@@ -45,6 +45,12 @@ def test_words_of_one_function(shop: str) -> None:
     assert min(evidence.rare_pair, evidence.name_gain, evidence.path_gain) > 0
 
 
+@pytest.mark.parametrize(("query", "is_name"), [("cart", 1.0), ("购物车", 1.0), ("message", 0.0), ("cart retry", 0.0)])
+def test_a_word_that_is_a_name(shop: str, query: str, is_name: float) -> None:
+    """A query of one word that is the whole name of a definition says so, in Chinese by its translation."""
+    assert is_name == look(shop, query).whole_name
+
+
 def test_words_of_no_file(shop: str) -> None:
     """Unknown words count against the repository."""
     evidence = look(shop, "boil an egg for breakfast")

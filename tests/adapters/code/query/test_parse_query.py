@@ -139,3 +139,8 @@ def test_literals_are_more_than_a_word() -> None:
 def test_what_is_left_of_a_regular_expression_is_no_word(query: str, plain: str) -> None:
     """Classes and escapes of a pattern are removed; paths of Windows and prose stay as they are."""
     assert plain == without_regex(query)
+
+
+def test_traditional_characters_find_simplified_ones() -> None:
+    """Pairs of characters count as written and in simplified form: comments may have either."""
+    assert {"訂單", "订单"} <= parse_search_query("訂單編號在哪裡產生").terms.keys()
